@@ -1,0 +1,76 @@
+/* arena.c - a chain of blocks, each handed out from the front. */
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 8192, ALIGN = 16 };
+
+struct arena_block {
+    struct arena_block *next;
+    size_t size;
+    _Alignas(ALIGN) char bytes[];
+};
+
+void *heap_alloc(size_t n)
+{
+    void *p = calloc(1, n ? n : 1);
+    if (!p) {
+        fprintf(stderr, "rememberd: out of memory (%zu bytes)\n", n);
+        abort();
+    }
+    return p;
+}
+
+void *heap_grow(void *p, size_t n)
+{
+    p = realloc(p, n ? n : 1);
+    if (!p) {
+        fprintf(stderr, "rememberd: out of memory (%zu bytes)\n", n);
+        abort();
+    }
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+    assert(n < SIZE_MAX / 2);
+    n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (!a->head || a->used + n > a->head->size) {
+        size_t size = a->head ? a->head->size * 2 : BLOCK;
+        if (size > 1 << 20)
+            size = 1 << 20;
+        if (size < n)
+            size = n;
+        struct arena_block *b = heap_grow(NULL, sizeof *b + size);
+        b->next = a->head;
+        b->size = size;
+        a->head = b;
+        a->used = 0;
+        a->total += size;
+    }
+    void *p = a->head->bytes + a->used;
+    a->used += n;
+    return memset(p, 0, n);
+}
+
+void arena_reset(struct arena *a)
+{
+    while (a->head && a->head->next) {
+        struct arena_block *b = a->head;
+        a->head = b->next;
+        a->total -= b->size;
+        free(b);
+    }
+    a->used = 0;
+}
+
+void arena_free(struct arena *a)
+{
+    arena_reset(a);
+    free(a->head);
+    *a = (struct arena){0};
+}

@@ -1,0 +1,27 @@
+/* arena.h - memory that lives and dies with one call. */
+#pragma once
+
+#include <stddef.h>
+
+struct arena_block;
+
+/* All zero is an empty arena. Nothing that outlives the call may point into it. */
+struct arena {
+    struct arena_block *head; /* newest block first */
+    size_t used;              /* bytes taken from the newest block */
+    size_t total;             /* bytes held from the system, for limits and metrics */
+};
+
+/* Zeroed, aligned for any type and never NULL: out of memory ends the process. */
+void *arena_alloc(struct arena *a, size_t n);
+
+/* Gives back everything but one block, for the next round of a loop. */
+void arena_reset(struct arena *a);
+void arena_free(struct arena *a);
+
+#define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define NEW_N(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
+
+/* For what outlives a call: malloc and friends that end the process instead of returning NULL. */
+void *heap_alloc(size_t n);
+void *heap_grow(void *p, size_t n);

@@ -1,0 +1,89 @@
+/* buf.c - growing text with a limit. */
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct buf buf_make(struct arena *arena, size_t max)
+{
+    return (struct buf){.max = max, .arena = arena};
+}
+
+void buf_free(struct buf *b)
+{
+    if (!b->arena)
+        free(b->p);
+    *b = (struct buf){.max = b->max, .arena = b->arena};
+}
+
+/* Room for n more bytes and a NUL; false when that would pass the limit. */
+static bool reserve(struct buf *b, size_t n)
+{
+    if (b->full || n > b->max || b->n > b->max - n) {
+        b->full = true;
+        return false;
+    }
+    if (b->n + n + 1 <= b->cap)
+        return true;
+    size_t cap = b->cap ? b->cap * 2 : 256;
+    while (cap < b->n + n + 1)
+        cap *= 2;
+    if (b->arena) {
+        char *p = arena_alloc(b->arena, cap);
+        if (b->n)
+            memcpy(p, b->p, b->n);
+        b->p = p;
+    } else {
+        b->p = heap_grow(b->p, cap);
+    }
+    b->cap = cap;
+    return true;
+}
+
+void buf_add(struct buf *b, str s)
+{
+    if (!s.n || !reserve(b, s.n))
+        return;
+    memcpy(b->p + b->n, s.p, s.n);
+    b->n += s.n;
+    b->p[b->n] = 0;
+}
+
+void buf_byte(struct buf *b, char c)
+{
+    if (!reserve(b, 1))
+        return;
+    b->p[b->n++] = c;
+    b->p[b->n] = 0;
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (n > 0 && reserve(b, (size_t)n)) {
+        vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
+        b->n += (size_t)n;
+    }
+    va_end(again);
+}
+
+void buf_drop(struct buf *b, size_t n)
+{
+    if (n >= b->n) {
+        b->n = 0;
+        return;
+    }
+    memmove(b->p, b->p + n, b->n - n);
+    b->n -= n;
+}
+
+void buf_clear(struct buf *b)
+{
+    b->n = 0;
+    b->full = false;
+}

@@ -1,0 +1,32 @@
+/* buf.h - text that is written: it grows to a stated limit and says so once, at the end. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* Full is sticky: whatever comes after it is dropped, and buf_full tells. */
+struct buf {
+    char *p;
+    size_t n, cap, max;
+    struct arena *arena; /* NULL: on the heap, given back by buf_free */
+    bool full;
+};
+
+struct buf buf_make(struct arena *arena, size_t max);
+void buf_free(struct buf *b);
+
+void buf_add(struct buf *b, str s);
+void buf_byte(struct buf *b, char c);
+void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Drops the first n bytes, for what is read from the front while it grows at the back. */
+void buf_drop(struct buf *b, size_t n);
+
+/* Empties it and keeps the memory. */
+void buf_clear(struct buf *b);
+
+static inline str buf_str(const struct buf *b)
+{
+    return (str){b->p, b->n};
+}

@@ -1,0 +1,29 @@
+/* clock.c - wall time, monotonic time. */
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+static _Atomic int64_t pretended;
+
+int64_t clock_ms(void)
+{
+    int64_t p = atomic_load_explicit(&pretended, memory_order_relaxed);
+    if (p)
+        return p;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t clock_mono_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+void clock_pretend(int64_t ms)
+{
+    atomic_store(&pretended, ms);
+}

@@ -1,0 +1,13 @@
+/* clock.h - what time it is, and a way for tests to say so. */
+#pragma once
+
+#include <stdint.h>
+
+/* Unix milliseconds. */
+int64_t clock_ms(void);
+
+/* Microseconds that only ever go forward; for durations and deadlines. */
+int64_t clock_mono_us(void);
+
+/* From now on clock_ms answers this; 0 goes back to the real clock. For tests and imports. */
+void clock_pretend(int64_t ms);

@@ -1,0 +1,348 @@
+/* fields.c - reading, checking, writing and describing structs by their tables. */
+#include "base/fields.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/time_text.h"
+
+static void *place(const struct field *f, void *out)
+{
+    return (char *)out + f->at;
+}
+
+void fields_defaults(const struct field *table, void *out)
+{
+    for (const struct field *f = table; f->name; f++) {
+        void *at = place(f, out);
+        switch (f->type) {
+        case FIELD_STR:
+            *(str *)at = str_of(f->otherwise_str ? f->otherwise_str : "");
+            break;
+        case FIELD_INT:
+        case FIELD_TIME:
+            *(int64_t *)at = (int64_t)f->otherwise;
+            break;
+        case FIELD_NUM:
+            *(double *)at = f->otherwise;
+            break;
+        case FIELD_BOOL:
+            *(bool *)at = f->otherwise != 0;
+            break;
+        case FIELD_JSON:
+            *(const struct json **)at = NULL;
+            break;
+        case FIELD_STRS:
+            *(struct strs *)at = (struct strs){0};
+            break;
+        case FIELD_OBJECT:
+            fields_defaults(f->inside, at);
+            break;
+        }
+    }
+}
+
+static enum status check_text(struct ctx *ctx, const struct field *f, str s)
+{
+    if (f->one_of) {
+        str list = {0};
+        for (const char *const *name = f->one_of; *name; name++) {
+            if (str_is(s, *name))
+                return OK;
+            list =
+                str_printf(&ctx->arena, "%s%s%s", list.n ? list.p : "", list.n ? ", " : "", *name);
+        }
+        return fail_field(ctx, f->name, "must be one of: %s", list.p);
+    }
+    if ((double)s.n < f->min)
+        return f->min == 1 ? fail_field(ctx, f->name, "must not be empty")
+                           : fail_field(ctx, f->name, "must have at least %.0f bytes", f->min);
+    if (f->max > 0 && (double)s.n > f->max)
+        return fail_field(ctx, f->name, "must have at most %.0f bytes, has %zu", f->max, s.n);
+    return OK;
+}
+
+static enum status check_number(struct ctx *ctx, const struct field *f, double v)
+{
+    if ((f->min != 0 || f->max != 0) && (v < f->min || v > f->max))
+        return fail_field(ctx, f->name, "must be from %.10g to %.10g", f->min, f->max);
+    return OK;
+}
+
+static enum status read_strs(struct ctx *ctx, const struct field *f, const struct json *v,
+                             struct strs *out)
+{
+    struct strs list = {NEW_N(&ctx->arena, str, v->n), 0};
+    if (v->type != JSON_ARRAY)
+        return fail_field(ctx, f->name, "must be an array of strings");
+    for (const struct json *item = v->first; item; item = item->next) {
+        if (item->type != JSON_STRING)
+            return fail_field(ctx, f->name, "must be an array of strings");
+        list.v[list.n++] = item->string;
+    }
+    *out = list;
+    return OK;
+}
+
+static enum status read_one(struct ctx *ctx, const struct field *f, const struct json *v,
+                            bool strict, void *at)
+{
+    int64_t i = 0;
+    double d = 0;
+    switch (f->type) {
+    case FIELD_STR:
+        if (v->type != JSON_STRING)
+            return fail_field(ctx, f->name, "must be a string");
+        TRY(check_text(ctx, f, v->string));
+        *(str *)at = v->string;
+        return OK;
+    case FIELD_INT:
+        if (v->type != JSON_NUMBER || !str_num(v->source, &d) || d != floor(d) ||
+            fabs(d) > 9007199254740992.0)
+            return fail_field(ctx, f->name, "must be a whole number");
+        TRY(check_number(ctx, f, d));
+        *(int64_t *)at = str_int(v->source, &i) ? i : (int64_t)d;
+        return OK;
+    case FIELD_NUM:
+        if (v->type != JSON_NUMBER || !str_num(v->source, &d))
+            return fail_field(ctx, f->name, "must be a number");
+        TRY(check_number(ctx, f, d));
+        *(double *)at = d;
+        return OK;
+    case FIELD_BOOL:
+        if (v->type != JSON_BOOL)
+            return fail_field(ctx, f->name, "must be true or false");
+        *(bool *)at = v->truth;
+        return OK;
+    case FIELD_TIME:
+        if (v->type != JSON_STRING || !time_read(v->string, (int64_t *)at))
+            return fail_field(ctx, f->name, "must be an ISO 8601 date or time");
+        return OK;
+    case FIELD_JSON:
+        *(const struct json **)at = v;
+        return OK;
+    case FIELD_STRS:
+        return read_strs(ctx, f, v, at);
+    case FIELD_OBJECT:
+        return fields_read(ctx, f->inside, v, strict, at);
+    }
+    return OK;
+}
+
+static const struct field *row_of(const struct field *table, str name)
+{
+    for (const struct field *f = table; f->name; f++)
+        if (str_is(name, f->name))
+            return f;
+    return NULL;
+}
+
+enum status fields_read(struct ctx *ctx, const struct field *table, const struct json *object,
+                        bool strict, void *out)
+{
+    if (!object || object->type != JSON_OBJECT)
+        return fail(ctx, BAD_INPUT, "a JSON object is expected");
+    if (strict) {
+        for (const struct json *m = object->first; m; m = m->next)
+            if (!row_of(table, m->key))
+                return fail_field(ctx, str_c(&ctx->arena, m->key), "is not a known field");
+    }
+    fields_defaults(table, out);
+    for (const struct field *f = table; f->name; f++) {
+        const struct json *v = json_get(object, f->name);
+        if (v && v->type != JSON_NULL)
+            TRY(read_one(ctx, f, v, strict, place(f, out)));
+        else if (f->required)
+            return fail_field(ctx, f->name, "is required");
+    }
+    return OK;
+}
+
+static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
+{
+    size_t commas = 0;
+    for (size_t i = 0; i < text.n; i++)
+        commas += text.p[i] == ',';
+    struct strs list = {NEW_N(&ctx->arena, str, commas + 1), 0};
+    while (text.n)
+        list.v[list.n++] = str_trim(str_cut(&text, ','));
+    *out = list;
+    return OK;
+}
+
+enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text, void *out)
+{
+    const struct field *f = row_of(table, name);
+    struct json v = {.source = text, .string = text};
+    if (!f)
+        return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
+    switch (f->type) {
+    case FIELD_STR:
+    case FIELD_TIME:
+        v.type = JSON_STRING;
+        break;
+    case FIELD_INT:
+    case FIELD_NUM:
+        v.type = JSON_NUMBER;
+        break;
+    case FIELD_BOOL:
+        v.type = JSON_BOOL;
+        v.truth =
+            str_is(text, "true") || str_is(text, "1") || str_is(text, "yes") || str_is(text, "on");
+        if (!v.truth && !str_is(text, "false") && !str_is(text, "0") && !str_is(text, "no") &&
+            !str_is(text, "off"))
+            v.type = JSON_STRING;
+        break;
+    case FIELD_STRS:
+        return set_strs(ctx, text, place(f, out));
+    case FIELD_JSON:
+    case FIELD_OBJECT: {
+        struct json *parsed;
+        TRY(json_parse(ctx, text, &parsed));
+        v = *parsed;
+        break;
+    }
+    }
+    return read_one(ctx, f, &v, true, place(f, out));
+}
+
+static void write_one(struct json_out *w, const struct field *f, const void *at)
+{
+    const struct json *json;
+    const struct strs *strs;
+    switch (f->type) {
+    case FIELD_STR:
+        json_str(w, f->secret && ((const str *)at)->n ? S("***") : *(const str *)at);
+        break;
+    case FIELD_INT:
+        json_int(w, *(const int64_t *)at);
+        break;
+    case FIELD_NUM:
+        json_num(w, *(const double *)at);
+        break;
+    case FIELD_BOOL:
+        json_bool(w, *(const bool *)at);
+        break;
+    case FIELD_TIME:
+        json_time(w, *(const int64_t *)at);
+        break;
+    case FIELD_JSON:
+        json = *(const struct json *const *)at;
+        json_raw(w, json ? json->source : S("null"));
+        break;
+    case FIELD_STRS:
+        strs = at;
+        json_open(w, '[');
+        for (size_t i = 0; i < strs->n; i++)
+            json_str(w, strs->v[i]);
+        json_close(w, ']');
+        break;
+    case FIELD_OBJECT:
+        fields_write(w, f->inside, at);
+        break;
+    }
+}
+
+void fields_write(struct json_out *w, const struct field *table, const void *in)
+{
+    json_open(w, '{');
+    for (const struct field *f = table; f->name; f++) {
+        json_key(w, f->name);
+        write_one(w, f, (const char *)in + f->at);
+    }
+    json_close(w, '}');
+}
+
+/* --- describing --- */
+
+static void describe_limits(struct json_out *w, const struct field *f)
+{
+    bool is_text = f->type == FIELD_STR;
+    if (f->min != 0 || (f->max != 0 && !is_text)) {
+        json_key(w, is_text ? "minLength" : "minimum");
+        json_num(w, f->min);
+    }
+    if (f->max != 0) {
+        json_key(w, is_text ? "maxLength" : "maximum");
+        json_num(w, f->max);
+    }
+    if (f->one_of) {
+        json_key(w, "enum");
+        json_open(w, '[');
+        for (const char *const *name = f->one_of; *name; name++)
+            json_str(w, str_of(*name));
+        json_close(w, ']');
+    }
+}
+
+static void describe_default(struct json_out *w, const struct field *f)
+{
+    bool has = f->type == FIELD_STR ? f->otherwise_str != NULL
+                                    : f->otherwise != 0 || f->type == FIELD_BOOL;
+    if (f->required || !has || f->type >= FIELD_TIME)
+        return;
+    json_key(w, "default");
+    if (f->type == FIELD_STR)
+        json_str(w, str_of(f->otherwise_str));
+    else if (f->type == FIELD_BOOL)
+        json_bool(w, f->otherwise != 0);
+    else
+        json_num(w, f->otherwise);
+}
+
+static void describe(struct json_out *w, const struct field *f, bool strict)
+{
+    static const char *const types[] = {
+        [FIELD_STR] = "string",   [FIELD_INT] = "integer", [FIELD_NUM] = "number",
+        [FIELD_BOOL] = "boolean", [FIELD_TIME] = "string", [FIELD_STRS] = "array",
+    };
+    if (f->type == FIELD_OBJECT) {
+        fields_schema(w, f->inside, strict);
+        return;
+    }
+    json_open(w, '{');
+    if (types[f->type]) {
+        json_key(w, "type");
+        json_str(w, str_of(types[f->type]));
+    }
+    if (f->type == FIELD_TIME) {
+        json_key(w, "format");
+        json_str(w, S("date-time"));
+    }
+    if (f->type == FIELD_STRS) {
+        json_key(w, "items");
+        json_raw(w, S("{\"type\":\"string\"}"));
+    }
+    describe_limits(w, f);
+    describe_default(w, f);
+    if (f->help) {
+        json_key(w, "description");
+        json_str(w, str_of(f->help));
+    }
+    json_close(w, '}');
+}
+
+void fields_schema(struct json_out *w, const struct field *table, bool strict)
+{
+    json_open(w, '{');
+    json_key(w, "type");
+    json_str(w, S("object"));
+    json_key(w, "properties");
+    json_open(w, '{');
+    for (const struct field *f = table; f->name; f++) {
+        json_key(w, f->name);
+        describe(w, f, strict);
+    }
+    json_close(w, '}');
+    json_key(w, "required");
+    json_open(w, '[');
+    for (const struct field *f = table; f->name; f++)
+        if (f->required)
+            json_str(w, str_of(f->name));
+    json_close(w, ']');
+    if (strict) {
+        json_key(w, "additionalProperties");
+        json_bool(w, false);
+    }
+    json_close(w, '}');
+}

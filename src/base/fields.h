@@ -1,0 +1,78 @@
+/* fields.h - one table is the shape: it reads, checks, writes and describes a struct. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/json.h"
+
+enum field_type {
+    FIELD_STR,   /* str */
+    FIELD_INT,   /* int64_t */
+    FIELD_NUM,   /* double */
+    FIELD_BOOL,  /* bool */
+    FIELD_TIME,  /* int64_t unix ms; ISO 8601 in JSON, null and absent are 0 */
+    FIELD_JSON,  /* const struct json *: any value, passed on as it came */
+    FIELD_STRS,  /* struct strs: an array of strings */
+    FIELD_OBJECT /* a struct inside, described by .inside */
+};
+
+struct strs {
+    str *v;
+    size_t n;
+};
+
+/* One row. Text limits count bytes; a row with min and max both 0 has no limit. */
+struct field {
+    const char *name;
+    enum field_type type;
+    size_t at;
+    bool required, secret; /* secret: written as "***" */
+    double min, max;       /* of a number, or of a text's length in bytes */
+    double otherwise;      /* default of INT, NUM, BOOL, TIME */
+    const char *otherwise_str;
+    const char *const *one_of; /* NULL-ended list of allowed texts */
+    const struct field *inside;
+    const char *help;
+};
+
+/* A row whose C type disagrees does not compile. */
+#define MEMBER_IS(S, M, T) (0 * sizeof(_Generic(((S *)0)->M, T : 1)))
+#define FIELD_(S, M, T, TYPE, NAME)                                                                \
+    .name = NAME, .type = TYPE, .at = offsetof(S, M) + MEMBER_IS(S, M, T)
+#define STR(S, M) FIELD_(S, M, str, FIELD_STR, #M)
+#define INT(S, M) FIELD_(S, M, int64_t, FIELD_INT, #M)
+#define NUM(S, M) FIELD_(S, M, double, FIELD_NUM, #M)
+#define BOOL(S, M) FIELD_(S, M, bool, FIELD_BOOL, #M)
+#define TIME(S, M) FIELD_(S, M, int64_t, FIELD_TIME, #M)
+#define JSON(S, M) FIELD_(S, M, const struct json *, FIELD_JSON, #M)
+#define STRS(S, M) FIELD_(S, M, struct strs, FIELD_STRS, #M)
+/* The same under another name in JSON: AS(STR, struct x, session_id, "sessionId"). */
+#define AS_STR(S, M, NAME) FIELD_(S, M, str, FIELD_STR, NAME)
+#define AS_INT(S, M, NAME) FIELD_(S, M, int64_t, FIELD_INT, NAME)
+#define AS_NUM(S, M, NAME) FIELD_(S, M, double, FIELD_NUM, NAME)
+#define AS_BOOL(S, M, NAME) FIELD_(S, M, bool, FIELD_BOOL, NAME)
+#define AS_TIME(S, M, NAME) FIELD_(S, M, int64_t, FIELD_TIME, NAME)
+#define AS_JSON(S, M, NAME) FIELD_(S, M, const struct json *, FIELD_JSON, NAME)
+#define AS_STRS(S, M, NAME) FIELD_(S, M, struct strs, FIELD_STRS, NAME)
+
+/* Sets every default into *out, a struct the table describes. */
+void fields_defaults(const struct field *table, void *out);
+
+/*
+ * Reads an object. Types, ranges, lists and required rows are checked; the failure is BAD_INPUT
+ * with ctx->field set. strict refuses a member that no row names. Strings point into the JSON's
+ * source or the ctx's arena. Absent and null members take the default. *out is whole on OK and must
+ * not be used otherwise.
+ */
+MUST_USE enum status fields_read(struct ctx *ctx, const struct field *table,
+                                 const struct json *object, bool strict, void *out);
+
+/* Sets one field from text (flags, environment, query strings), under the same rules. */
+MUST_USE enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text,
+                                void *out);
+
+/* Writes the struct as an object. */
+void fields_write(struct json_out *w, const struct field *table, const void *in);
+
+/* The JSON Schema (2020-12) of the table. */
+void fields_schema(struct json_out *w, const struct field *table, bool strict);

@@ -1,0 +1,85 @@
+/* id.c - random ids, content ids and hashes, by libsodium. */
+#include "base/id.h"
+
+#include <sodium.h>
+
+static str uuid_text(struct arena *a, unsigned char b[16], int version)
+{
+    b[6] = (unsigned char)((b[6] & 0x0F) | version << 4);
+    b[8] = (unsigned char)((b[8] & 0x3F) | 0x80);
+    str hex = hex_of(a, b, 16);
+    return str_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.p, hex.p + 8, hex.p + 12, hex.p + 16,
+                      hex.p + 20);
+}
+
+str id_random(struct arena *a)
+{
+    unsigned char b[16];
+    randombytes_buf(b, sizeof b);
+    return uuid_text(a, b, 4);
+}
+
+static void hash_parts(unsigned char *out, size_t out_n, const str *parts, size_t n)
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, NULL, 0, out_n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t length = parts[i].n;
+        crypto_generichash_update(&state, (const unsigned char *)&length, sizeof length);
+        if (length)
+            crypto_generichash_update(&state, (const unsigned char *)parts[i].p, length);
+    }
+    crypto_generichash_final(&state, out, out_n);
+}
+
+str id_of(struct arena *a, const str *parts, size_t n)
+{
+    unsigned char b[16];
+    hash_parts(b, sizeof b, parts, n);
+    return uuid_text(a, b, 8);
+}
+
+uint64_t hash64(const str *parts, size_t n)
+{
+    unsigned char b[16];
+    uint64_t h;
+    hash_parts(b, sizeof b, parts, n);
+    memcpy(&h, b, sizeof h);
+    return h ? h : 1;
+}
+
+bool id_is_uuid(str s)
+{
+    if (s.n != UUID_TEXT)
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? s.p[i] != '-' : !s.p[i] || !strchr("0123456789abcdefABCDEF", s.p[i]))
+            return false;
+    }
+    return true;
+}
+
+str hex_of(struct arena *a, const void *bytes, size_t n)
+{
+    char *p = arena_alloc(a, n * 2 + 1);
+    sodium_bin2hex(p, n * 2 + 1, bytes, n);
+    return (str){p, n * 2};
+}
+
+str sha256_hex(struct arena *a, str s)
+{
+    unsigned char h[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256(h, (const unsigned char *)(s.p ? s.p : ""), s.n);
+    return hex_of(a, h, sizeof h);
+}
+
+str random_text(struct arena *a, size_t bytes)
+{
+    unsigned char *b = arena_alloc(a, bytes);
+    size_t n = sodium_base64_encoded_len(bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    char *p = arena_alloc(a, n);
+    randombytes_buf(b, bytes);
+    sodium_bin2base64(p, n, b, bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return (str){p, n - 1};
+}

@@ -1,0 +1,320 @@
+/* json.c - the reader: one pass, values in the arena, each with its place in the source. */
+#include "base/json.h"
+
+#include <assert.h>
+
+#include "base/words.h"
+
+struct reader {
+    struct ctx *ctx;
+    const char *start, *p, *end;
+    int depth;
+};
+
+static enum status broken(struct reader *r, const char *what)
+{
+    return fail(r->ctx, BAD_INPUT, "not valid JSON: %s at byte %zu", what,
+                (size_t)(r->p - r->start));
+}
+
+static void skip_space(struct reader *r)
+{
+    while (r->p < r->end && (*r->p == ' ' || *r->p == '\n' || *r->p == '\r' || *r->p == '\t'))
+        r->p++;
+}
+
+static int hex4(const char *p)
+{
+    int v = 0;
+    for (int i = 0; i < 4; i++) {
+        char c = p[i];
+        int d = c >= '0' && c <= '9'   ? c - '0'
+                : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                       : -1;
+        if (d < 0)
+            return -1;
+        v = v << 4 | d;
+    }
+    return v;
+}
+
+static char *put_utf8(char *o, uint32_t c)
+{
+    if (c < 0x80) {
+        *o++ = (char)c;
+    } else if (c < 0x800) {
+        *o++ = (char)(0xC0 | c >> 6);
+        *o++ = (char)(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+        *o++ = (char)(0xE0 | c >> 12);
+        *o++ = (char)(0x80 | (c >> 6 & 0x3F));
+        *o++ = (char)(0x80 | (c & 0x3F));
+    } else {
+        *o++ = (char)(0xF0 | c >> 18);
+        *o++ = (char)(0x80 | (c >> 12 & 0x3F));
+        *o++ = (char)(0x80 | (c >> 6 & 0x3F));
+        *o++ = (char)(0x80 | (c & 0x3F));
+    }
+    return o;
+}
+
+/* The character of a \u escape (p behind the u), joining a pair of surrogates; *p moves behind it.
+ */
+static uint32_t unescape(const char **p, const char *end)
+{
+    uint32_t c = (uint32_t)hex4(*p);
+    *p += 4;
+    if (c >= 0xD800 && c < 0xDC00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u') {
+        int low = hex4(*p + 2);
+        if (low >= 0xDC00 && low < 0xE000) {
+            *p += 6;
+            return 0x10000 + ((c - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
+        }
+    }
+    return c == 0 || (c >= 0xD800 && c < 0xE000) ? 0xFFFD : c;
+}
+
+/* Decodes checked string content; what it gives is never longer than its escapes. */
+static str decode(struct ctx *ctx, str raw)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    char *start = arena_alloc(&ctx->arena, raw.n + 1), *o = start;
+    const char *p = raw.p, *end = raw.p + raw.n;
+    while (p < end) {
+        if (*p != '\\') {
+            *o++ = *p++;
+        } else if (p[1] == 'u') {
+            p += 2;
+            o = put_utf8(o, unescape(&p, end));
+        } else {
+            *o++ = to[strchr(from, p[1]) - from];
+            p += 2;
+        }
+    }
+    return (str){start, (size_t)(o - start)};
+}
+
+static enum status read_string(struct reader *r, str *out)
+{
+    const char *from = ++r->p;
+    bool escaped = false;
+    for (;;) {
+        if (r->p >= r->end)
+            return broken(r, "a string does not end");
+        unsigned char c = (unsigned char)*r->p;
+        if (c == '"')
+            break;
+        if (c < 0x20)
+            return broken(r, "a control character in a string");
+        if (c != '\\') {
+            r->p++;
+            continue;
+        }
+        escaped = true;
+        if (r->end - r->p >= 2 && r->p[1] && strchr("\"\\/bfnrt", r->p[1]))
+            r->p += 2;
+        else if (r->end - r->p >= 6 && r->p[1] == 'u' && hex4(r->p + 2) >= 0)
+            r->p += 6;
+        else
+            return broken(r, "an unknown escape");
+    }
+    *out = (str){from, (size_t)(r->p - from)};
+    if (escaped)
+        *out = decode(r->ctx, *out);
+    r->p++;
+    return OK;
+}
+
+static bool digits(struct reader *r)
+{
+    const char *from = r->p;
+    while (r->p < r->end && *r->p >= '0' && *r->p <= '9')
+        r->p++;
+    return r->p > from;
+}
+
+static enum status read_number(struct reader *r)
+{
+    if (*r->p == '-')
+        r->p++;
+    if (r->p < r->end && *r->p == '0')
+        r->p++;
+    else if (!digits(r))
+        return broken(r, "a value is expected");
+    if (r->p < r->end && *r->p == '.') {
+        r->p++;
+        if (!digits(r))
+            return broken(r, "digits are expected");
+    }
+    if (r->p < r->end && (*r->p == 'e' || *r->p == 'E')) {
+        r->p++;
+        if (r->p < r->end && (*r->p == '+' || *r->p == '-'))
+            r->p++;
+        if (!digits(r))
+            return broken(r, "digits are expected");
+    }
+    return OK;
+}
+
+static enum status read_word(struct reader *r, struct json *v)
+{
+    static const struct {
+        str text;
+        enum json_type type;
+        bool truth;
+    } words[] = {{S("true"), JSON_BOOL, true},
+                 {S("false"), JSON_BOOL, false},
+                 {S("null"), JSON_NULL, false}};
+    str rest = {r->p, (size_t)(r->end - r->p)};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!str_starts(rest, words[i].text))
+            continue;
+        v->type = words[i].type;
+        v->truth = words[i].truth;
+        r->p += words[i].text.n;
+        return OK;
+    }
+    return broken(r, "a value is expected");
+}
+
+static enum status read_value(struct reader *r, struct json *v);
+
+/* The members of an object or the elements of an array; p stands on the bracket. */
+static enum status read_items(struct reader *r, struct json *v, char close)
+{
+    struct json **tail = &v->first;
+    if (++r->depth > JSON_DEPTH_MAX)
+        return broken(r, "nested too deep");
+    r->p++;
+    skip_space(r);
+    if (r->p < r->end && *r->p == close) {
+        r->p++;
+        r->depth--;
+        return OK;
+    }
+    for (;;) {
+        struct json *item = NEW(&r->ctx->arena, struct json);
+        skip_space(r);
+        if (close == '}') {
+            if (r->p >= r->end || *r->p != '"')
+                return broken(r, "a member's name is expected");
+            TRY(read_string(r, &item->key));
+            skip_space(r);
+            if (r->p >= r->end || *r->p != ':')
+                return broken(r, "':' is expected");
+            r->p++;
+        }
+        TRY(read_value(r, item));
+        *tail = item;
+        tail = &item->next;
+        v->n++;
+        skip_space(r);
+        if (r->p >= r->end || (*r->p != ',' && *r->p != close))
+            return broken(r, close == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
+        if (*r->p++ == close)
+            break;
+    }
+    r->depth--;
+    return OK;
+}
+
+static enum status read_value(struct reader *r, struct json *v)
+{
+    enum status s;
+    skip_space(r);
+    const char *from = r->p;
+    if (r->p >= r->end)
+        return broken(r, "a value is expected");
+    switch (*r->p) {
+    case '{':
+        v->type = JSON_OBJECT;
+        s = read_items(r, v, '}');
+        break;
+    case '[':
+        v->type = JSON_ARRAY;
+        s = read_items(r, v, ']');
+        break;
+    case '"':
+        v->type = JSON_STRING;
+        s = read_string(r, &v->string);
+        break;
+    case 't':
+    case 'f':
+    case 'n':
+        s = read_word(r, v);
+        break;
+    default:
+        v->type = JSON_NUMBER;
+        s = read_number(r);
+    }
+    v->source = (str){from, (size_t)(r->p - from)};
+    return s;
+}
+
+enum status json_parse(struct ctx *ctx, str text, struct json **out)
+{
+    struct reader r = {.ctx = ctx, .start = text.p, .p = text.p, .end = text.p + text.n};
+    if (!utf8_is_valid(text))
+        return fail(ctx, BAD_INPUT, "not valid JSON: the text is not UTF-8");
+    struct json *v = NEW(&ctx->arena, struct json);
+    TRY(read_value(&r, v));
+    skip_space(&r);
+    if (r.p != r.end)
+        return broken(&r, "something follows the value");
+    *out = v;
+    return OK;
+}
+
+const struct json *json_get(const struct json *object, const char *name)
+{
+    const struct json *found = NULL;
+    if (!object || object->type != JSON_OBJECT)
+        return NULL;
+    for (const struct json *m = object->first; m; m = m->next)
+        if (str_is(m->key, name))
+            found = m;
+    return found;
+}
+
+const struct json *json_at(const struct json *value, const char *path)
+{
+    str rest = str_of(path);
+    while (value && rest.n) {
+        str step = str_cut(&rest, '.');
+        int64_t i;
+        const struct json *next = NULL;
+        if (value->type == JSON_ARRAY && str_int(step, &i)) {
+            for (next = value->first; next && i > 0; i--)
+                next = next->next;
+        } else if (value->type == JSON_OBJECT) {
+            for (const struct json *m = value->first; m; m = m->next)
+                if (str_eq(m->key, step))
+                    next = m;
+        }
+        value = next;
+    }
+    return value;
+}
+
+str json_string(const struct json *value)
+{
+    return value && value->type == JSON_STRING ? value->string : (str){0};
+}
+
+double json_num_or(const struct json *value, double otherwise)
+{
+    double v;
+    return value && value->type == JSON_NUMBER && str_num(value->source, &v) ? v : otherwise;
+}
+
+int64_t json_int_or(const struct json *value, int64_t otherwise)
+{
+    int64_t v;
+    return value && value->type == JSON_NUMBER && str_int(value->source, &v) ? v : otherwise;
+}
+
+bool json_is_true(const struct json *value)
+{
+    return value && value->type == JSON_BOOL && value->truth;
+}

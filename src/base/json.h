@@ -1,0 +1,68 @@
+/* json.h - JSON read with the place of every value, and written with commas in the right places. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/ctx.h"
+
+enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+
+/*
+ * A value of a parsed text. The values live in the ctx's arena and point into the source, which
+ * must outlive them. source is the exact bytes of the value, so that a body can be passed on with
+ * one part changed and every other byte as it came (numbers as written, unknown members, spacing).
+ */
+struct json {
+    enum json_type type;
+    bool truth;         /* of a JSON_BOOL */
+    uint32_t n;         /* members or elements */
+    str key;            /* of a member: its name, decoded */
+    str source;         /* the value's own bytes in the source, with quotes and brackets */
+    str string;         /* of a JSON_STRING: decoded; a lone surrogate and NUL read as U+FFFD */
+    struct json *first; /* of an array or object */
+    struct json *next;  /* the next in the same array or object */
+};
+
+enum { JSON_DEPTH_MAX = 128 };
+
+/* Strict RFC 8259: valid UTF-8, no trailing bytes, at most JSON_DEPTH_MAX deep. The failure
+ * (BAD_INPUT) names the byte. */
+MUST_USE enum status json_parse(struct ctx *ctx, str text, struct json **out);
+
+/* The member of that name (the last one, if it stands twice), or NULL; also NULL for NULL and for
+ * what is no object. */
+const struct json *json_get(const struct json *object, const char *name);
+/* Walks names separated by dots: "usage.prompt_tokens"; a number picks an array's element. */
+const struct json *json_at(const struct json *value, const char *path);
+
+/* The string, or an empty one when value is NULL or no string. */
+str json_string(const struct json *value);
+/* The number, or otherwise. */
+int64_t json_int_or(const struct json *value, int64_t otherwise);
+double json_num_or(const struct json *value, double otherwise);
+bool json_is_true(const struct json *value);
+
+/* Writes into buf; the writer puts the commas. Objects: json_key, then one value. */
+struct json_out {
+    struct buf *b;
+    bool comma; /* a value stands before */
+};
+
+struct json_out json_to(struct buf *b);
+void json_open(struct json_out *w, char bracket);  /* '{' or '[' */
+void json_close(struct json_out *w, char bracket); /* '}' or ']' */
+void json_key(struct json_out *w, const char *name);
+void json_str(struct json_out *w, str s); /* bytes that are no UTF-8 become U+FFFD */
+void json_int(struct json_out *w, int64_t v);
+void json_num(struct json_out *w,
+              double v); /* shortest form that reads back the same; not finite: null */
+void json_bool(struct json_out *w, bool v);
+void json_null(struct json_out *w);
+void json_raw(struct json_out *w, str json); /* a value already in JSON */
+/* 2026-11-20T05:39:00.123Z, or null when ms is 0. */
+void json_time(struct json_out *w, int64_t ms);
+
+/* Only the escaped inside of a string, without quotes: for splicing into one that stands there. */
+void json_escape(struct buf *b, str s);

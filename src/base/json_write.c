@@ -1,0 +1,134 @@
+/* json_write.c - the writer: values in order, commas by itself. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/words.h"
+
+struct json_out json_to(struct buf *b)
+{
+    return (struct json_out){.b = b};
+}
+
+static void before(struct json_out *w)
+{
+    if (w->comma)
+        buf_byte(w->b, ',');
+    w->comma = true;
+}
+
+void json_open(struct json_out *w, char bracket)
+{
+    before(w);
+    buf_byte(w->b, bracket);
+    w->comma = false;
+}
+
+void json_close(struct json_out *w, char bracket)
+{
+    buf_byte(w->b, bracket);
+    w->comma = true;
+}
+
+void json_key(struct json_out *w, const char *name)
+{
+    json_str(w, str_of(name));
+    buf_byte(w->b, ':');
+    w->comma = false;
+}
+
+/* The length of the valid character at p, or 0. */
+static size_t character(const char *p, const char *end)
+{
+    for (size_t n = 2; n <= 4 && p + n <= end; n++)
+        if (utf8_is_valid((str){p, n}))
+            return n;
+    return 0;
+}
+
+void json_escape(struct buf *b, str s)
+{
+    const char *p = s.p, *end = s.p + s.n, *from = p;
+    while (p < end) {
+        unsigned char c = (unsigned char)*p;
+        size_t n = c < 0x80 ? 1 : character(p, end);
+        if (n > 1 || (n == 1 && c >= 0x20 && c != '"' && c != '\\')) {
+            p += n;
+            continue;
+        }
+        buf_add(b, (str){from, (size_t)(p - from)});
+        const char *short_form = c < 0x80 ? strchr("\"\"\\\\\nn\rr\tt\bb\ff", c) : NULL;
+        if (n == 0)
+            buf_add(b, S("\xEF\xBF\xBD"));
+        else if (c && short_form)
+            buf_printf(b, "\\%c", c == '"' || c == '\\' ? c : short_form[1]);
+        else
+            buf_printf(b, "\\u%04x", c);
+        from = ++p;
+    }
+    buf_add(b, (str){from, (size_t)(end - from)});
+}
+
+void json_str(struct json_out *w, str s)
+{
+    before(w);
+    buf_byte(w->b, '"');
+    json_escape(w->b, s);
+    buf_byte(w->b, '"');
+}
+
+void json_int(struct json_out *w, int64_t v)
+{
+    before(w);
+    buf_printf(w->b, "%lld", (long long)v);
+}
+
+void json_num(struct json_out *w, double v)
+{
+    char text[40];
+    before(w);
+    if (!isfinite(v)) {
+        buf_add(w->b, S("null"));
+        return;
+    }
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    buf_add(w->b, str_of(text));
+}
+
+void json_bool(struct json_out *w, bool v)
+{
+    before(w);
+    buf_add(w->b, v ? S("true") : S("false"));
+}
+
+void json_null(struct json_out *w)
+{
+    before(w);
+    buf_add(w->b, S("null"));
+}
+
+void json_raw(struct json_out *w, str json)
+{
+    before(w);
+    buf_add(w->b, json);
+}
+
+void json_time(struct json_out *w, int64_t ms)
+{
+    char text[40];
+    time_t seconds = (time_t)(ms >= 0 ? ms / 1000 : (ms - 999) / 1000);
+    struct tm t;
+    if (ms == 0 || !gmtime_r(&seconds, &t) || t.tm_year > 8099) {
+        json_null(w);
+        return;
+    }
+    size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &t);
+    snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms - (int64_t)seconds * 1000));
+    json_str(w, str_of(text));
+}

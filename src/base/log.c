@@ -1,0 +1,84 @@
+/* log.c - writing one line per event, whole, with one write. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+
+static enum log_level least = LOG_INFO;
+static bool json_lines;
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
+
+void log_setup(enum log_level level, bool as_json)
+{
+    least = level;
+    json_lines = as_json;
+}
+
+bool log_is_on(enum log_level level)
+{
+    return level <= least;
+}
+
+/* key=value pairs into members; a value in quotes may hold spaces. */
+static void members(struct json_out *w, str pairs)
+{
+    char key[64];
+    while ((pairs = str_trim(pairs)).n) {
+        str name = str_cut(&pairs, '='), value;
+        if (pairs.n && pairs.p[0] == '"') {
+            pairs = str_sub(pairs, 1, pairs.n);
+            value = str_cut(&pairs, '"');
+        } else {
+            value = str_cut(&pairs, ' ');
+        }
+        snprintf(key, sizeof key, S_FMT, S_ARG(name));
+        json_key(w, key);
+        json_str(w, value);
+    }
+}
+
+void log_event(enum log_level level, const char *event, const char *fmt, ...)
+{
+    char text[1024], when[40], line[2560];
+    if (!log_is_on(level))
+        return;
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20)
+            *p = ' ';
+    int64_t ms = clock_ms();
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm t;
+    gmtime_r(&seconds, &t);
+    size_t n = strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &t);
+    snprintf(when + n, sizeof when - n, ".%03dZ", (int)(ms % 1000));
+    struct arena arena = {0};
+    if (json_lines) {
+        struct buf b = buf_make(&arena, sizeof line - 2);
+        struct json_out w = json_to(&b);
+        json_open(&w, '{');
+        json_key(&w, "time");
+        json_str(&w, str_of(when));
+        json_key(&w, "level");
+        json_str(&w, str_of(level_names[level]));
+        json_key(&w, "event");
+        json_str(&w, str_of(event));
+        members(&w, str_of(text));
+        json_close(&w, '}');
+        snprintf(line, sizeof line, S_FMT "\n", S_ARG(buf_str(&b)));
+    } else {
+        snprintf(line, sizeof line, "%s %s %s%s%s\n", when, level_names[level], event,
+                 *text ? " " : "", text);
+    }
+    arena_free(&arena);
+    if (write(STDERR_FILENO, line, strlen(line)) < 0)
+        return; /* nowhere left to say it */
+}

@@ -1,0 +1,155 @@
+/* str.c - reading, cutting and comparing text. */
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned char low(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+bool str_eq_nocase(str a, str b)
+{
+    if (a.n != b.n)
+        return false;
+    for (size_t i = 0; i < a.n; i++)
+        if (low(a.p[i]) != low(b.p[i]))
+            return false;
+    return true;
+}
+
+bool str_starts(str s, str with)
+{
+    return s.n >= with.n && (with.n == 0 || memcmp(s.p, with.p, with.n) == 0);
+}
+
+bool str_ends(str s, str with)
+{
+    return s.n >= with.n && (with.n == 0 || memcmp(s.p + s.n - with.n, with.p, with.n) == 0);
+}
+
+int str_cmp(str a, str b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int c = n ? memcmp(a.p, b.p, n) : 0;
+    return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+size_t str_find(str s, str needle)
+{
+    if (needle.n == 0)
+        return 0;
+    if (needle.n > s.n)
+        return s.n;
+    const char *at = memmem(s.p, s.n, needle.p, needle.n);
+    return at ? (size_t)(at - s.p) : s.n;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+str str_trim(str s)
+{
+    while (s.n && is_space(s.p[0]))
+        s = str_sub(s, 1, s.n);
+    while (s.n && is_space(s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+str str_cut(str *rest, char c)
+{
+    const char *at = rest->n ? memchr(rest->p, c, rest->n) : NULL;
+    str head = *rest;
+    if (!at) {
+        *rest = (str){rest->p + rest->n, 0};
+        return head;
+    }
+    head.n = (size_t)(at - rest->p);
+    *rest = str_sub(*rest, head.n + 1, rest->n);
+    return head;
+}
+
+str str_dup(struct arena *a, str s)
+{
+    char *p = arena_alloc(a, s.n + 1);
+    if (s.n)
+        memcpy(p, s.p, s.n);
+    return (str){p, s.n};
+}
+
+const char *str_c(struct arena *a, str s)
+{
+    return str_dup(a, s).p;
+}
+
+str str_lower(struct arena *a, str s)
+{
+    char *p = arena_alloc(a, s.n + 1);
+    for (size_t i = 0; i < s.n; i++)
+        p[i] = (char)low(s.p[i]);
+    return (str){p, s.n};
+}
+
+str str_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    size_t len = n > 0 ? (size_t)n : 0;
+    char *p = arena_alloc(a, len + 1);
+    vsnprintf(p, len + 1, fmt, again);
+    va_end(again);
+    return (str){p, len};
+}
+
+bool str_int(str s, int64_t *out)
+{
+    char c[24];
+    if (s.n == 0 || s.n >= sizeof c || !(isdigit((unsigned char)s.p[0]) || s.p[0] == '-'))
+        return false;
+    memcpy(c, s.p, s.n);
+    c[s.n] = 0;
+    char *end;
+    errno = 0;
+    long long v = strtoll(c, &end, 10);
+    if (errno || end != c + s.n || (c[0] == '-' && s.n == 1))
+        return false;
+    *out = v;
+    return true;
+}
+
+bool str_num(str s, double *out)
+{
+    char c[320];
+    if (s.n == 0 || s.n >= sizeof c || !(isdigit((unsigned char)s.p[0]) || s.p[0] == '-'))
+        return false;
+    for (size_t i = 0; i < s.n; i++)
+        if (!isdigit((unsigned char)s.p[i]) && !strchr("+-.eE", s.p[i]))
+            return false;
+    memcpy(c, s.p, s.n);
+    c[s.n] = 0;
+    char *end;
+    double v = strtod(c, &end);
+    if (end != c + s.n || !isfinite(v))
+        return false;
+    *out = v;
+    return true;
+}
+
+uint64_t str_hash(str s)
+{
+    uint64_t h = 14695981039346656037u;
+    for (size_t i = 0; i < s.n; i++)
+        h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
+    return h;
+}

@@ -1,0 +1,75 @@
+/* str.h - text that is read: a pointer and a length, never a NUL to look for. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/status.h"
+
+typedef struct str {
+    const char *p;
+    size_t n;
+} str;
+
+#define S(literal) ((str){"" literal, sizeof(literal) - 1})
+#define S_FMT "%.*s"
+#define S_ARG(s) (int)(s).n, (s).p ? (s).p : ""
+
+static inline str str_of(const char *c)
+{
+    return (str){c, c ? strlen(c) : 0};
+}
+
+static inline str str_sub(str s, size_t from, size_t to)
+{
+    return (str){s.p + from, to - from};
+}
+
+static inline bool str_eq(str a, str b)
+{
+    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_is(str a, const char *b)
+{
+    return str_eq(a, str_of(b));
+}
+
+/* Case is folded for ASCII letters only. */
+bool str_eq_nocase(str a, str b);
+bool str_starts(str s, str with);
+bool str_ends(str s, str with);
+
+/* Byte order, shorter first when one begins the other. */
+int str_cmp(str a, str b);
+
+/* Where needle first stands in s, or s.n when it does not. */
+size_t str_find(str s, str needle);
+
+/* Without ASCII white space at both ends. */
+str str_trim(str s);
+
+/* What stands before c (or everything); *rest continues behind it. */
+str str_cut(str *rest, char c);
+
+/* A copy in the arena, with a NUL behind it for C libraries. */
+str str_dup(struct arena *a, str s);
+const char *str_c(struct arena *a, str s);
+str str_lower(struct arena *a, str s);
+str str_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Whole decimal numbers; false when s is anything else or does not fit. */
+bool str_int(str s, int64_t *out);
+bool str_num(str s, double *out);
+
+/* FNV-1a, for tables; not for secrets. */
+uint64_t str_hash(str s);
+
+/* The C library's unbounded or unchecked ones; their headers stand above, so that only uses are
+ * caught. */
+#pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atof gets

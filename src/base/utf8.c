@@ -1,0 +1,62 @@
+/* utf8.c - checking, cutting and counting UTF-8. */
+#include <stdint.h>
+
+#include "base/words.h"
+
+/* The length of the character at p if it is valid, else 0. Table 3-7 of the Unicode standard. */
+static size_t valid_at(const unsigned char *p, size_t left)
+{
+    unsigned char c = p[0];
+    size_t n = c >= 0xC2 && c <= 0xDF   ? 2
+               : c >= 0xE0 && c <= 0xEF ? 3
+               : c >= 0xF0 && c <= 0xF4 ? 4
+                                        : 0;
+    if (n == 0 || n > left)
+        return 0;
+    unsigned char low = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
+    if (p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    return n;
+}
+
+bool utf8_is_valid(str s)
+{
+    const unsigned char *p = (const unsigned char *)s.p;
+    size_t i = 0;
+    while (i < s.n) {
+        uint64_t eight;
+        if (i + 8 <= s.n && (memcpy(&eight, p + i, 8), (eight & 0x8080808080808080u) == 0)) {
+            i += 8;
+            continue;
+        }
+        size_t n = p[i] < 0x80 ? 1 : valid_at(p + i, s.n - i);
+        if (!n)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
+str utf8_cut(str s, size_t n)
+{
+    if (s.n <= n)
+        return s;
+    while (n && ((unsigned char)s.p[n] & 0xC0) == 0x80)
+        n--;
+    s.n = n;
+    return s;
+}
+
+size_t utf16_length(str s)
+{
+    size_t units = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        units += ((c & 0xC0) != 0x80) + (c >= 0xF0);
+    }
+    return units;
+}

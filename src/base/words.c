@@ -1,0 +1,233 @@
+/* words.c - splitting, folding and stemming, by utf8proc and Snowball. */
+#include "base/words.h"
+
+#include <libstemmer.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <utf8proc.h>
+
+enum { STEM_MAX = 64 };
+
+static const char *const stops[] = {
+#define STOP(w) w,
+#include "base/stop.def"
+#undef STOP
+};
+
+static int compare(const void *a, const void *b)
+{
+    return str_cmp(*(const str *)a, str_of(*(const char *const *)b));
+}
+
+static bool is_stop(str w)
+{
+    return bsearch(&w, stops, sizeof stops / sizeof *stops, sizeof *stops, compare) != NULL;
+}
+
+/* Scripts that are written without spaces between words: indexed by pairs of characters. */
+static bool is_unspaced(int32_t c)
+{
+    static const struct {
+        int32_t from, to;
+    } ranges[] = {{0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17FF},
+                  {0x3040, 0x30FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},
+                  {0xAC00, 0xD7AF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i].from && c <= ranges[i].to)
+            return true;
+    return false;
+}
+
+enum kind { KIND_OTHER, KIND_LETTER, KIND_DIGIT, KIND_UNSPACED };
+
+static enum kind kind_of(int32_t c)
+{
+    if (c < 0x80)
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? KIND_LETTER
+               : c >= '0' && c <= '9'                           ? KIND_DIGIT
+                                                                : KIND_OTHER;
+    if (is_unspaced(c))
+        return utf8proc_category(c) == UTF8PROC_CATEGORY_PO ? KIND_OTHER : KIND_UNSPACED;
+    switch (utf8proc_category(c)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+        return KIND_LETTER;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+        return KIND_DIGIT;
+    default:
+        return KIND_OTHER;
+    }
+}
+
+struct splitter {
+    struct arena *a;
+    struct sb_stemmer *stemmer;
+    str text;
+    struct words out;
+    size_t cap, max;
+    bool sentence_begins; /* the next word begins a sentence */
+};
+
+/* The character at i and its length; a byte that is no UTF-8 is one character of no kind. */
+static int32_t char_at(str s, size_t i, size_t *n)
+{
+    if ((unsigned char)s.p[i] < 0x80) {
+        *n = 1;
+        return s.p[i];
+    }
+    utf8proc_int32_t c;
+    utf8proc_ssize_t got =
+        utf8proc_iterate((const utf8proc_uint8_t *)s.p + i, (utf8proc_ssize_t)(s.n - i), &c);
+    *n = got > 0 ? (size_t)got : 1;
+    return got > 0 ? c : -1;
+}
+
+/* Lower case without accents. */
+static str fold(struct arena *a, str w)
+{
+    bool ascii = true;
+    for (size_t i = 0; i < w.n; i++)
+        ascii &= (unsigned char)w.p[i] < 0x80;
+    if (ascii)
+        return str_lower(a, w);
+    utf8proc_uint8_t *folded = NULL;
+    utf8proc_ssize_t n =
+        utf8proc_map((const utf8proc_uint8_t *)w.p, (utf8proc_ssize_t)w.n, &folded,
+                     UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK |
+                         UTF8PROC_DECOMPOSE | UTF8PROC_IGNORE);
+    if (n < 0)
+        return w;
+    str out = str_dup(a, (str){(const char *)folded, (size_t)n});
+    free(folded);
+    return out;
+}
+
+static struct word *push(struct splitter *s, size_t from, size_t to)
+{
+    if (s->out.n == s->cap) {
+        struct word *more = NEW_N(s->a, struct word, s->cap ? s->cap * 2 : 32);
+        if (s->out.n)
+            memcpy(more, s->out.v, s->out.n * sizeof *more);
+        s->cap = s->cap ? s->cap * 2 : 32;
+        s->out.v = more;
+    }
+    struct word *w = &s->out.v[s->out.n++];
+    *w = (struct word){.text = str_sub(s->text, from, to), .at = (uint32_t)from};
+    return w;
+}
+
+static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
+{
+    size_t n;
+    struct word *w = push(s, from, to);
+    int32_t first = char_at(s->text, from, &n);
+    w->is_number = is_number;
+    w->is_name = !s->sentence_begins && utf8proc_category(first) == UTF8PROC_CATEGORY_LU;
+    w->stem = utf8_cut(fold(s->a, w->text), STEM_MAX);
+    w->is_stop = is_stop(w->stem);
+    if (w->is_stop && w->stem.n == 1 && s->text.p[from] == 'I')
+        w->is_name = false;
+    if (!is_number && !w->is_stop && w->stem.n > 2) {
+        const sb_symbol *stem =
+            sb_stemmer_stem(s->stemmer, (const sb_symbol *)w->stem.p, (int)w->stem.n);
+        if (stem)
+            w->stem =
+                str_dup(s->a, (str){(const char *)stem, (size_t)sb_stemmer_length(s->stemmer)});
+    }
+    s->sentence_begins = false;
+}
+
+/* A run without spaces: each pair of neighbours, or the one character. */
+static size_t add_pairs(struct splitter *s, size_t from)
+{
+    size_t n, next = from, first = from;
+    size_t count = 0;
+    while (next < s->text.n && kind_of(char_at(s->text, next, &n)) == KIND_UNSPACED &&
+           s->out.n < s->max) {
+        size_t after = next + n;
+        if (count++) {
+            struct word *w = push(s, first, after);
+            w->stem = fold(s->a, w->text);
+        }
+        first = next;
+        next = after;
+    }
+    if (count == 1) {
+        struct word *w = push(s, from, next);
+        w->stem = fold(s->a, w->text);
+    }
+    s->sentence_begins = false;
+    return next;
+}
+
+/* The end of the word at i; a number keeps dots between digits. */
+static size_t word_end(str t, size_t i, bool *is_number)
+{
+    size_t n;
+    *is_number = true;
+    while (i < t.n) {
+        enum kind k = kind_of(char_at(t, i, &n));
+        if (k == KIND_LETTER)
+            *is_number = false;
+        else if (k != KIND_DIGIT && !(*is_number && t.p[i] == '.' && i + 1 < t.n &&
+                                      t.p[i + 1] >= '0' && t.p[i + 1] <= '9'))
+            break;
+        i += n;
+    }
+    return i;
+}
+
+/* A stemmer is not for two threads at once; each has its own, given back when the thread ends. */
+static pthread_key_t stemmer_key;
+static pthread_once_t stemmer_once = PTHREAD_ONCE_INIT;
+
+static void end_stemmer(void *p)
+{
+    sb_stemmer_delete(p);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&stemmer_key, end_stemmer);
+}
+
+static struct sb_stemmer *stemmer(void)
+{
+    pthread_once(&stemmer_once, make_key);
+    struct sb_stemmer *mine = pthread_getspecific(stemmer_key);
+    if (!mine) {
+        mine = sb_stemmer_new("english", NULL);
+        pthread_setspecific(stemmer_key, mine);
+    }
+    return mine;
+}
+
+struct words words_of(struct arena *a, str text, size_t max)
+{
+    struct splitter s = {
+        .a = a, .stemmer = stemmer(), .text = text, .max = max, .sentence_begins = true};
+    size_t i = 0, n;
+    while (i < text.n && s.out.n < max) {
+        int32_t c = char_at(text, i, &n);
+        enum kind k = kind_of(c);
+        if (k == KIND_OTHER) {
+            s.sentence_begins |= c == '.' || c == '!' || c == '?' || c == '\n';
+            i += n;
+        } else if (k == KIND_UNSPACED) {
+            i = add_pairs(&s, i);
+        } else {
+            bool is_number;
+            size_t end = word_end(text, i, &is_number);
+            add_word(&s, i, end, is_number);
+            i = end;
+        }
+    }
+    return s.out;
+}

@@ -1,0 +1,35 @@
+/* words.h - text into words as the index knows them: folded, stemmed, the same for every store. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* One word of a text, in order. */
+struct word {
+    str stem;     /* folded, without accents, stemmed: what the index holds */
+    str text;     /* as it stands in the text */
+    uint32_t at;  /* byte offset in the text */
+    bool is_stop; /* says nothing about the topic ("the", "did", "what") */
+    bool is_name; /* starts with a capital and does not begin a sentence */
+    bool is_number;
+};
+
+struct words {
+    struct word *v;
+    size_t n;
+};
+
+/*
+ * Splits on what is neither letter, digit nor mark (Unicode). Case is folded, accents are dropped,
+ * English endings are stemmed (Snowball); a number keeps its inner dots ("3.12"). Runs of scripts
+ * without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar) give overlapping pairs of
+ * characters, or the single one. At most max words are taken.
+ */
+struct words words_of(struct arena *a, str text, size_t max);
+
+/* Valid UTF-8 throughout (no surrogates, nothing over U+10FFFF, shortest form). */
+bool utf8_is_valid(str s);
+/* The longest prefix of at most n bytes that does not cut a character. */
+str utf8_cut(str s, size_t n);
+/* The length in UTF-16 units, as JavaScript counts. */
+size_t utf16_length(str s);

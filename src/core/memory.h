@@ -1,0 +1,146 @@
+/* memory.h - the words of the product as structs: pool, session, message, memory, receipt, token.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fields.h"
+
+/* Whose memories: every row belongs to exactly one pool, and every statement is bound to one. */
+struct pool_ref {
+    str user;  /* the tenant; "local" exists without set-up */
+    str space; /* a pool inside the user; "default" unless said */
+};
+
+/* Where a text came from. Set by the server, never by the text. */
+enum origin {
+    ORIGIN_USER,
+    ORIGIN_ASSISTANT,
+    ORIGIN_TOOL,
+    ORIGIN_IMPORT,
+    ORIGIN_API,
+    ORIGIN_DISTILLED,
+    ORIGIN_COUNT
+};
+enum layer { LAYER_FACT, LAYER_EPISODE, LAYER_IDENTITY, LAYER_SUMMARY, LAYER_COUNT };
+enum memory_type { TYPE_FACTUAL, TYPE_EPISODIC, TYPE_PROCEDURAL, TYPE_SEMANTIC, TYPE_COUNT };
+
+/* NULL-ended lists of the names, in the order of the enums. */
+extern const char *const origin_names[];
+extern const char *const layer_names[];
+extern const char *const type_names[];
+
+/* The index of name in a NULL-ended list, or otherwise. */
+int name_index(const char *const *names, str name, int otherwise);
+
+/*
+ * The number of an indexed document, unique in a store. Messages of one session have consecutive
+ * numbers, so a neighbour is doc + 1 and a session is a range; memories have a bit of their own.
+ */
+typedef int64_t doc_id;
+enum { DOC_TURN_BITS = 20 };
+#define DOC_MEMORY ((doc_id)1 << 62)
+
+static inline doc_id doc_of_message(int64_t session_no, int64_t position)
+{
+    return session_no << DOC_TURN_BITS | position;
+}
+static inline bool doc_is_memory(doc_id d)
+{
+    return (d & DOC_MEMORY) != 0;
+}
+static inline int64_t doc_session(doc_id d)
+{
+    return d >> DOC_TURN_BITS;
+}
+static inline int64_t doc_position(doc_id d)
+{
+    return d & (((doc_id)1 << DOC_TURN_BITS) - 1);
+}
+
+/* One turn of a session, kept verbatim. */
+struct message {
+    str id; /* UUID; follows from session and content where it comes from a chat, so a retry adds
+               nothing */
+    doc_id doc;  /* set by the store */
+    str session; /* id of its session */
+    str role;    /* user, assistant, tool, or system */
+    str speaker; /* a name where one is known, else "" (the role then stands for it) */
+    str text;
+    str ref; /* the id its source gave it (LoCoMo "D1:3"), else "" */
+    enum origin origin;
+    int64_t created; /* unix ms: when it was said */
+    uint64_t chain;  /* hash of the conversation up to and including it; 0: none */
+    uint64_t tail;   /* hash of it and the message before; 0: none */
+};
+
+struct session {
+    str id;     /* as the client named it, or a UUID */
+    int64_t no; /* number in the store */
+    str title;
+    int64_t created, updated;
+    int64_t messages;
+};
+
+/* One thing remembered. */
+struct memory {
+    str id;      /* UUID */
+    doc_id doc;  /* set by the store */
+    str session; /* where it was learnt, or "" */
+    enum layer layer;
+    enum memory_type type;
+    str category; /* preference, decision, pattern, entity, relationship, or free */
+    str key;      /* the same key is the same thing, said again; "" for none */
+    str content;
+    str metadata; /* a JSON object as text, or "" */
+    struct strs tags;
+    double importance; /* 0 to 1, fixed at write */
+    double salience;   /* 0 to 1 at the time of last_used; decay is computed at read */
+    int64_t uses;
+    int64_t last_used; /* unix ms */
+    enum origin origin;
+    str source; /* id of the message it came from, or "" */
+    int64_t created, updated;
+    int64_t expires;    /* unix ms; 0: never */
+    int64_t valid_from; /* when it began to be true; 0: unknown */
+    int64_t valid_to;   /* when it stopped being true; 0: it still is */
+    str superseded_by;  /* id of the memory that closed it, or "" */
+};
+
+/* One candidate of a recall, as the receipt keeps it. */
+struct receipt_line {
+    str kind;     /* "message" or "memory" */
+    str id;       /* of the message or memory */
+    str source;   /* of a memory: the message it came from, or "" */
+    double score; /* what it was ranked by */
+    int64_t tokens;
+    bool injected;
+    str why; /* signals in words, or why it was left out */
+};
+
+/* The record of one recall. */
+struct receipt {
+    str id;
+    str session;
+    int64_t created;
+    str question;   /* what was searched */
+    str decision;   /* what the gate said: "none", "memory", … */
+    str reason;     /* why, in words */
+    str block;      /* the text that was injected, byte for byte, or "" */
+    uint64_t chain; /* of the user message it belongs to; 0: none */
+    int64_t tokens; /* of the block */
+    int64_t took_us;
+    struct receipt_line *lines;
+    size_t n;
+};
+
+/* A credential. The text itself is never stored. */
+struct token {
+    str id;   /* UUID */
+    str hash; /* SHA-256 hex of the token */
+    str name;
+    struct pool_ref pool;
+    bool is_admin;                     /* may manage users, tokens and settings */
+    int64_t created, expires, revoked; /* unix ms; 0: never */
+};

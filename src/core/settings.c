@@ -1,0 +1,292 @@
+/* settings.c - the settings table, and the places its values come from. */
+#include "core/settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+
+static const char *const on_off[] = {"on", "off", NULL};
+static const char *const placements[] = {"user-suffix", "before-user", "system", "first-user",
+                                         NULL};
+static const char *const extractions[] = {"user", "seed", "off", NULL};
+static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
+static const char *const formats[] = {"text", "json", NULL};
+
+/* The file may set what a flag may; upstreams have a shape of their own there. */
+const struct field settings_table[] = {
+    {STR(struct settings, listen), .otherwise_str = "127.0.0.1:7077", .min = 1, .max = 200,
+     .help = "address and port to serve on; port 0 picks a free one"},
+    {STR(struct settings, data), .otherwise_str = "", .max = 4000,
+     .help = "folder of the database; empty: $XDG_DATA_HOME/rememberd or ~/.local/share/rememberd"},
+    {STR(struct settings, config), .otherwise_str = "", .max = 4000,
+     .help = "a JSON file with these settings"},
+    {STR(struct settings, upstream), .otherwise_str = "", .max = 2000,
+     .help = "base URL of the model server (https://api.openai.com/v1); NAME=URL adds one for "
+             "models NAME/…; "
+             "none: the built-in model rememberd/demo"},
+    {STR(struct settings, upstream_key), .otherwise_str = "", .max = 4000, .secret = true,
+     .help = "key sent to the default upstream when the client's own is not passed on"},
+    {STR(struct settings, memory), .otherwise_str = "on", .one_of = on_off,
+     .help = "remember and recall at all"},
+    {STR(struct settings, placement), .otherwise_str = "user-suffix", .one_of = placements,
+     .help = "where recalled memory goes: end of the last user message, a message before it, a "
+             "system message, or "
+             "a first user message"},
+    {STR(struct settings, extraction), .otherwise_str = "user", .one_of = extractions,
+     .help = "facts by patterns: from the user's words, exactly as OmniRoute's table has it "
+             "(seed), or off"},
+    {INT(struct settings, budget_tokens), .otherwise = 800, .min = 0, .max = 16000,
+     .help = "most tokens a chat may get from memory; 0 injects nothing"},
+    {INT(struct settings, recall_limit), .otherwise = 10, .min = 1, .max = 100,
+     .help = "most remembered things a chat may get"},
+    {INT(struct settings, recall_deadline_ms), .otherwise = 150, .min = 1, .max = 10000,
+     .help = "a recall that takes longer is left out of the chat"},
+    {NUM(struct settings, gate_threshold), .otherwise = 0.15, .min = 0, .max = 1,
+     .help = "least probability of being useful that is injected; higher is more silent"},
+    {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,
+     .help = "days that receipts are kept"},
+    {INT(struct settings, body_max), .otherwise = 32 << 20, .min = 1024, .max = 1 << 30,
+     .help = "largest request body in bytes"},
+    {INT(struct settings, header_max), .otherwise = 64 << 10, .min = 1024, .max = 1 << 20,
+     .help = "largest request head in bytes"},
+    {INT(struct settings, connections_max), .otherwise = 4096, .min = 1, .max = 100000,
+     .help = "most client connections at once"},
+    {INT(struct settings, queue_max), .otherwise = 1024, .min = 1, .max = 100000,
+     .help = "most requests waiting for a worker"},
+    {INT(struct settings, workers), .otherwise = 0, .max = 256,
+     .help = "worker threads; 0: two per core, at least 4"},
+    {INT(struct settings, loops), .otherwise = 0, .max = 64,
+     .help = "event loops; 0: one per core"},
+    {INT(struct settings, upstream_timeout_ms), .otherwise = 600000, .min = 1, .max = 86400000,
+     .help = "longest silence of an upstream"},
+    {INT(struct settings, idle_timeout_ms), .otherwise = 75000, .min = 1, .max = 86400000,
+     .help = "how long an idle connection is kept"},
+    {INT(struct settings, request_timeout_ms), .otherwise = 30000, .min = 1, .max = 86400000,
+     .help = "how long a request may take to arrive"},
+    {INT(struct settings, shutdown_ms), .otherwise = 10000, .min = 0, .max = 600000,
+     .help = "how long running requests may take to finish at shut-down"},
+    {STR(struct settings, hosts), .otherwise_str = "", .max = 4000,
+     .help = "Host names served besides the loopback ones, separated by commas; * serves any"},
+    {STR(struct settings, log_level), .otherwise_str = "info", .one_of = levels,
+     .help = "least level that is logged"},
+    {STR(struct settings, log_format), .otherwise_str = "text", .one_of = formats,
+     .help = "text or json lines"},
+    {0},
+};
+
+static const struct field upstream_table[] = {
+    {STR(struct upstream, name), .max = 64,
+     .help = "models called NAME/… go here; empty: the default"},
+    {STR(struct upstream, url), .required = true, .min = 1, .max = 2000, .help = "base URL"},
+    {STR(struct upstream, key), .max = 4000, .secret = true, .help = "bearer token"},
+    {STR(struct upstream, placement), .max = 20, .help = "overrides the setting placement"},
+    {0},
+};
+
+static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upstream u)
+{
+    if (!str_starts(u.url, S("http://")) && !str_starts(u.url, S("https://")))
+        return fail_field(ctx, "upstream", "must start with http:// or https://");
+    if (u.placement.n && name_index(placements, u.placement, -1) < 0)
+        return fail_field(ctx, "upstreams.placement",
+                          "must be one of: user-suffix, before-user, system, first-user");
+    while (str_ends(u.url, S("/")))
+        u.url.n--;
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        if (str_eq(s->upstreams[i].name, u.name)) {
+            s->upstreams[i] = u;
+            return OK;
+        }
+    }
+    if (s->n_upstreams == UPSTREAMS_MAX)
+        return fail_field(ctx, "upstream", "at most %d may be named", UPSTREAMS_MAX);
+    s->upstreams[s->n_upstreams++] = u;
+    return OK;
+}
+
+/* "URL" is the default upstream, "NAME=URL" one of that name. */
+static enum status set_upstream(struct ctx *ctx, struct settings *s, str text)
+{
+    size_t equals = str_find(text, S("=")), scheme = str_find(text, S("://"));
+    struct upstream u = {.url = text};
+    if (equals < text.n && equals < scheme) {
+        u.name = str_sub(text, 0, equals);
+        u.url = str_sub(text, equals + 1, text.n);
+    }
+    return add_upstream(ctx, s, u);
+}
+
+static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
+{
+    TRY(fields_set(ctx, settings_table, name, text, s));
+    return str_is(name, "upstream") && text.n ? set_upstream(ctx, s, text) : OK;
+}
+
+/* --- the file --- */
+
+static enum status read_file(struct ctx *ctx, const char *path, str *out)
+{
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return fail_field(ctx, "config", "cannot be opened: %s: %s", path, strerror(errno));
+    struct buf b = buf_make(&ctx->arena, 1 << 20);
+    char piece[4096];
+    size_t n;
+    while ((n = fread(piece, 1, sizeof piece, f)) > 0)
+        buf_add(&b, (str){piece, n});
+    bool broken = ferror(f) != 0;
+    fclose(f);
+    if (broken || b.full)
+        return fail_field(ctx, "config", "%s: %s", path,
+                          broken ? "cannot be read" : "is over 1 MiB");
+    *out = buf_str(&b);
+    return OK;
+}
+
+static enum status load_file(struct ctx *ctx, struct settings *s, const char *path)
+{
+    str text;
+    struct json *root;
+    TRY(read_file(ctx, path, &text));
+    TRY(json_parse(ctx, text, &root));
+    if (root->type != JSON_OBJECT)
+        return fail_field(ctx, "config", "%s: a JSON object is expected", path);
+    for (const struct json *m = root->first; m; m = m->next) {
+        if (!str_is(m->key, "upstreams")) {
+            TRY(set_one(ctx, s, m->key, m->type == JSON_STRING ? m->string : m->source));
+            continue;
+        }
+        if (m->type != JSON_ARRAY)
+            return fail_field(ctx, "upstreams", "must be an array of {name, url, key, placement}");
+        for (const struct json *item = m->first; item; item = item->next) {
+            struct upstream u;
+            TRY(fields_read(ctx, upstream_table, item, true, &u));
+            TRY(add_upstream(ctx, s, u));
+        }
+    }
+    return OK;
+}
+
+/* --- environment and flags --- */
+
+static enum status load_environment(struct ctx *ctx, struct settings *s)
+{
+    for (const struct field *f = settings_table; f->name; f++) {
+        char name[80] = "REMEMBERD_";
+        size_t n = strlen(name);
+        for (const char *c = f->name; *c && n + 1 < sizeof name; c++)
+            name[n++] = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
+        name[n] = 0;
+        const char *value = getenv(name);
+        if (value && set_one(ctx, s, str_of(f->name), str_of(value)) != OK) {
+            snprintf(ctx->field, sizeof ctx->field, "%s", name);
+            return BAD_INPUT;
+        }
+    }
+    return OK;
+}
+
+struct flag {
+    str name, value;
+};
+
+/* Reads argv[*i] as a flag; its value may be the next word. False when it is no flag. */
+static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct flag *out,
+                      bool *lacks_value)
+{
+    str word = str_of(argv[*i]);
+    if (!str_starts(word, S("--")) || word.n == 2)
+        return false;
+    str rest = str_sub(word, 2, word.n);
+    bool has_value = str_find(rest, S("=")) < rest.n;
+    str name = str_cut(&rest, '=');
+    char *p = arena_alloc(&ctx->arena, name.n + 1);
+    for (size_t k = 0; k < name.n; k++)
+        p[k] = (char)(name.p[k] == '-' ? '_' : name.p[k]);
+    out->name = (str){p, name.n};
+    *lacks_value = !has_value && *i + 1 >= argc;
+    out->value = has_value ? rest : *lacks_value ? (str){0} : str_of(argv[++*i]);
+    return true;
+}
+
+static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct strs *rest,
+                              struct settings *s, bool only_config)
+{
+    rest->v = NEW_N(&ctx->arena, str, (size_t)argc + 1);
+    rest->n = 0;
+    for (int i = 0; i < argc; i++) {
+        struct flag flag;
+        bool lacks_value;
+        if (!take_flag(ctx, argc, argv, &i, &flag, &lacks_value)) {
+            rest->v[rest->n++] = str_of(argv[i]);
+            continue;
+        }
+        if (lacks_value)
+            return fail_field(ctx, str_c(&ctx->arena, flag.name), "needs a value");
+        if (only_config != str_is(flag.name, "config"))
+            continue;
+        TRY(set_one(ctx, s, flag.name, flag.value));
+    }
+    return OK;
+}
+
+enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
+                          struct settings *out)
+{
+    const char *config = getenv("REMEMBERD_CONFIG");
+    *out = (struct settings){0};
+    fields_defaults(settings_table, out);
+    if (config)
+        out->config = str_of(config);
+    TRY(load_flags(ctx, argc, argv, rest, out, true));
+    if (out->config.n)
+        TRY(load_file(ctx, out, str_c(&ctx->arena, out->config)));
+    TRY(load_environment(ctx, out));
+    TRY(load_flags(ctx, argc, argv, rest, out, false));
+    for (size_t i = 0; i < out->n_upstreams; i++)
+        if (!out->upstreams[i].name.n && !out->upstreams[i].key.n)
+            out->upstreams[i].key = out->upstream_key;
+    return OK;
+}
+
+/* --- printing and choosing --- */
+
+void settings_print(struct buf *b, const struct settings *s, bool as_json)
+{
+    if (as_json) {
+        struct json_out w = json_to(b);
+        fields_write(&w, settings_table, s);
+        buf_byte(b, '\n');
+        return;
+    }
+    for (const struct field *f = settings_table; f->name; f++) {
+        const void *at = (const char *)s + f->at;
+        size_t from = b->n;
+        buf_printf(b, "%s = ", f->name);
+        if (f->type == FIELD_STR)
+            buf_add(b, f->secret && ((const str *)at)->n ? S("***") : *(const str *)at);
+        else if (f->type == FIELD_NUM)
+            buf_printf(b, "%g", *(const double *)at);
+        else
+            buf_printf(b, "%lld", (long long)*(const int64_t *)at);
+        buf_printf(b, "%*s  # %s\n", (int)(b->n - from < 40 ? 40 - (b->n - from) : 0), "", f->help);
+    }
+}
+
+const struct upstream *settings_upstream(const struct settings *s, str *model)
+{
+    const struct upstream *otherwise = NULL;
+    str rest = *model, prefix = str_cut(&rest, '/');
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        const struct upstream *u = &s->upstreams[i];
+        if (!u->name.n) {
+            otherwise = u;
+        } else if (str_eq(u->name, prefix) && rest.n) {
+            *model = rest;
+            return u;
+        }
+    }
+    return otherwise;
+}

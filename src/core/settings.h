@@ -1,0 +1,50 @@
+/* settings.h - the one settings table: defaults, file, environment, flags and help all come from
+ * it. */
+#pragma once
+
+#include "base/fields.h"
+
+/* Where a model lives. */
+struct upstream {
+    str name;      /* the prefix of a model's name that chooses it; "" is the default upstream */
+    str url;       /* base URL, with or without a /v1 at the end */
+    str key;       /* sent as a bearer token when the client's own key is not passed on */
+    str placement; /* where the memory block goes; "" takes the setting memory_placement */
+};
+
+enum { UPSTREAMS_MAX = 16 };
+
+/* Durations in ms, sizes in bytes, unless the name says otherwise. */
+struct settings {
+    str listen, data, config, upstream, upstream_key, log_level, log_format;
+    str memory;     /* on, off */
+    str placement;  /* user-suffix, before-user, system, first-user */
+    str extraction; /* user: the user's words, mended rules; seed: as OmniRoute's document has it;
+                       off */
+    str hosts;      /* further Host names that are served, separated by commas; * for any */
+    int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days;
+    double gate_threshold; /* least score that is injected; lower is more talkative */
+    int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,
+        idle_timeout_ms, request_timeout_ms, shutdown_ms;
+    struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */
+    size_t n_upstreams;
+};
+
+extern const struct field settings_table[];
+
+/*
+ * Defaults, then the config file (JSON, the table's names), then REMEMBERD_… variables, then flags
+ * (--name VALUE or
+ * --name=VALUE; --upstream NAME=URL may stand several times). A name that no row has is BAD_INPUT.
+ * Words that are no flags are left in rest, in order.
+ */
+MUST_USE enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
+                                   struct settings *out);
+
+/* The table with values, as text for a person ("name = value  # help") or as JSON. Secrets are
+ * masked. */
+void settings_print(struct buf *b, const struct settings *s, bool as_json);
+
+/* The upstream for a model: by prefix ("openai/gpt-5" → name "openai", *model "gpt-5"), else the
+ * default, else NULL. */
+const struct upstream *settings_upstream(const struct settings *s, str *model);

@@ -1,0 +1,9 @@
+/* tokens.c - the estimate: four UTF-16 units are a token. */
+#include "core/tokens.h"
+
+#include "base/words.h"
+
+int64_t tokens_of(str text)
+{
+    return (int64_t)((utf16_length(text) + 3) / 4);
+}

@@ -1,0 +1,177 @@
+/* engine.h - the face of the engine: the verbs of memory. */
+#pragma once
+
+#include "core/settings.h"
+#include "store/store.h"
+
+struct engine;
+
+MUST_USE enum status engine_open(struct ctx *ctx, struct store *store,
+                                 const struct settings *settings, struct engine **out);
+void engine_close(struct engine *e);
+
+/* --- recall --- */
+
+enum { SIGNALS_MAX = 32 };
+
+/* One thing found, with the reasons. */
+struct recalled {
+    bool is_memory;
+    struct message message;      /* when it is none */
+    struct memory memory;        /* when it is one */
+    double score;                /* 0 to 1: how likely it helps to answer */
+    double signals[SIGNALS_MAX]; /* by signal_names */
+    int64_t tokens;
+    bool injected;
+    str why; /* in words, for receipts and --explain */
+};
+
+/* NULL-ended names of the signals. */
+extern const char *const signal_names[];
+
+struct recall_in {
+    struct pool_ref pool;
+    str question;
+    int64_t asked;      /* unix ms: the time the question is asked at, for "last week"; 0: now */
+    const str *exclude; /* ids of messages that the reader has in front of it */
+    size_t n_exclude;
+    size_t limit;          /* most results; 0: the setting */
+    int64_t budget_tokens; /* 0: the setting; < 0: no budget */
+    bool gate;             /* apply the relevance gate and the score threshold, as a chat does */
+    bool turns_only;       /* no memories: for measuring */
+};
+
+struct recall_out {
+    struct recalled
+        *v; /* best first; with a gate, those below the threshold are there, not injected */
+    size_t n;
+    str decision, reason; /* what the gate said and why */
+    int64_t tokens;       /* of what is injected */
+    int64_t took_us;
+};
+
+/* TIMED_OUT when ctx's deadline passed; nothing found is OK. */
+MUST_USE enum status engine_recall(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                                   struct recall_out *out);
+
+/* --- a chat turn --- */
+
+/* A message of the request, in the client's words: text parts joined by newlines. */
+struct said {
+    str role, text, name;
+};
+
+enum memory_mode { MODE_FULL, MODE_READONLY, MODE_AFTER, MODE_OFF };
+extern const char *const memory_mode_names[];
+
+struct turn {
+    /* in */
+    struct pool_ref pool;
+    str session; /* as the client named it, or "": derived from the conversation */
+    const struct said *said;
+    size_t n_said;
+    enum memory_mode mode; /* readonly: recall, keep nothing; after: keep, recall nothing */
+    str model;             /* for the log */
+    /* out of engine_begin_turn */
+    str receipt;           /* id; "" when mode is off */
+    str block;             /* to be put beside the last user message, or "" */
+    size_t block_at;       /* index in said of the message it belongs to */
+    struct receipt record; /* what engine_end_turn writes */
+    uint64_t chain;        /* of everything said */
+};
+
+/*
+ * Finds the session, recalls, renders the block. Never fails a chat: whatever goes wrong or takes
+ * longer than the deadline leaves the block empty and says so in the receipt. A block that was put
+ * beside the same message before is given again, byte for byte (a tool's answer follows its
+ * question).
+ */
+void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t);
+
+/*
+ * Keeps the turn: new messages, facts from the user's words, the receipt, in one write that does
+ * not wait for the disk. answer is the assistant's text, "" when there was none (tool calls, an
+ * error).
+ */
+MUST_USE enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer);
+
+/* The text without any injected block in it (ours, or one that a client sent back). */
+str engine_strip_block(struct arena *a, str text);
+
+/* --- extraction --- */
+
+enum extract_rules { EXTRACT_OFF, EXTRACT_USER, EXTRACT_SEED };
+
+/* Facts that a text states, by patterns (seed: OmniRoute's table exactly; user: its defects
+ * mended). Times are now. */
+struct memory *engine_extract(struct ctx *ctx, enum extract_rules rules, str text, size_t *n);
+
+/* --- memories --- */
+
+/* Keeps one memory; content is required. Defaults: fact, factual, importance 0.5, origin api. Fills
+ * *m as it was kept. */
+MUST_USE enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                struct memory *m);
+MUST_USE enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                                struct memory *out);
+MUST_USE enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
+                                 struct memory **out, size_t *n, int64_t *total);
+MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
+                                   int64_t *erased);
+MUST_USE enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                                    struct receipt *out);
+
+/* --- import --- */
+
+struct ingest_report {
+    int64_t sessions, messages, memories, skipped;
+};
+
+/*
+ * Turns from a file: JSON lines {session, role, content, speaker?, created?, id?} or LoCoMo's JSON
+ * array. extract: patterns run over the user's words as in a chat. progress may be NULL; it is
+ * called now and then with bytes done and in all. A line that breaks a rule is BAD_INPUT and named
+ * by its number; what stood before it is kept.
+ */
+MUST_USE enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   str path, bool extract,
+                                   void (*progress)(int64_t done, int64_t all),
+                                   struct ingest_report *out);
+
+/* --- people and tokens --- */
+
+/* Makes a token for a user and space; *secret is its text, shown once. */
+MUST_USE enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t,
+                                       str *secret);
+/* The token's row. NO_AUTH when it is not known, revoked or expired. */
+MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out);
+MUST_USE enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out);
+
+/* --- the built-in model --- */
+
+/* rememberd/demo: an honest offline stand-in that answers from what was recalled. */
+str engine_demo_answer(struct ctx *ctx, str question, str block);
+
+/* --- measuring --- */
+
+struct eval_in {
+    str file; /* LoCoMo's JSON */
+    bool by_session, one_pool;
+    const int64_t *k;
+    size_t n_k;
+    str dump; /* a file for the signals of every candidate (for training), or "" */
+};
+/* Writes the report: text, or JSON. The engine's store must be empty. */
+MUST_USE enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in,
+                                 bool as_json, struct buf *out);
+
+struct engine_stats {
+    uint64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns, facts,
+        dropped_turns;
+    uint64_t recall_us_sum;
+    uint64_t recall_us_buckets[12]; /* under 100, 250, 500 µs, 1, 2.5, 5, 10, 25, 50, 100, 250 ms,
+                                       and over */
+    struct store_stats store;
+};
+MUST_USE enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out);
+MUST_USE enum status engine_ping(struct ctx *ctx, struct engine *e);

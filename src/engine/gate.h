@@ -1,0 +1,18 @@
+/* gate.h - whether a message asks for memory, by the phrases that people use. */
+#pragma once
+
+#include "base/ctx.h"
+
+enum gate_section { GATE_NONE, GATE_IDENTITY, GATE_TRANSCRIPT, GATE_EPISODE, GATE_PINNED };
+extern const char *const gate_section_names[];
+
+struct gate {
+    enum gate_section section;
+    str phrase; /* what fired, or "" */
+};
+
+/*
+ * The trigger rules of Osaurus's relevance gate, first hit wins, with its listed defects mended:
+ * "exactly", "before" and "when did" alone do not fire. entities are names known in the pool.
+ */
+struct gate gate_of(struct arena *a, str message, const str *entities, size_t n);

@@ -1,0 +1,181 @@
+/* http.h - the face of http: serving requests, relaying upstream answers, calling other servers. */
+#pragma once
+
+#include "base/fields.h"
+#include "core/memory.h"
+
+struct app; /* what handlers work with; defined by surface */
+
+/* --- a request and its reply --- */
+
+struct header {
+    str name, value;
+};
+
+enum { ROUTE_PARAMS_MAX = 4, REPLY_HEADERS_MAX = 16 };
+
+/* Who asks, as the surface's admit found out. */
+struct identity {
+    struct pool_ref pool;
+    bool is_admin;
+    bool has_token; /* a token of ours was shown and is valid */
+    str credential; /* the Authorization value that may be passed on upstream, or "" */
+};
+
+/* Lives as long as the exchange, relay included. */
+struct request {
+    str method, path, query; /* path is percent-decoded; query is raw, without '?' */
+    const struct header *headers;
+    size_t n_headers;
+    str body;
+    const void
+        *in; /* the struct of route.takes, read and checked; NULL when the route takes nothing */
+    const struct json *json;      /* the parsed body when route.takes or route.wants_json is set */
+    str params[ROUTE_PARAMS_MAX]; /* the {…} parts of the path in order, decoded */
+    struct identity who;
+    bool is_loopback; /* the peer is this machine */
+    int64_t began_us; /* clock_mono_us when the first byte came */
+};
+
+/* The value of a header (name in any case) or "" ; the first one when it stands twice. */
+str request_header(const struct request *r, const char *name);
+/* A query parameter, percent-decoded into the arena, or "". */
+str request_query(struct ctx *ctx, const struct request *r, const char *name);
+
+struct reply {
+    int code; /* 0 means 200 */
+    struct header headers[REPLY_HEADERS_MAX];
+    size_t n_headers;
+    str type;            /* Content-Type; "" means application/json */
+    struct buf body;     /* made in the ctx's arena with the server's reply limit */
+    struct relay *relay; /* set: the answer is an upstream's, and body is not used */
+    bool close;          /* end the connection after this reply */
+};
+
+/* Both strings must live as long as the exchange (the ctx's arena does). More than
+ * REPLY_HEADERS_MAX is a bug. */
+void reply_header(struct reply *r, const char *name, str value);
+/* Writes a struct by its table into the body. */
+void reply_fields(struct reply *r, const struct field *table, const void *in);
+
+/*
+ * The answer of an upstream, passed on as it comes. A handler makes it in the ctx's arena, fills
+ * the first part and puts it into reply.relay. Status, body and headers of the upstream go to the
+ * client (without hop-by-hop headers), then those of the reply. The client's leaving cancels the
+ * call; a slow client slows the upstream down. Nothing is held back.
+ */
+struct relay {
+    str url, method;
+    const struct header *headers;
+    size_t n_headers;
+    str body;
+    int64_t timeout_ms; /* until the first byte, and between two bytes; 0 is the server's setting */
+
+    /* Seen on the loop thread, so quick: each piece of the answer as it passes. May be NULL. */
+    void (*piece)(struct relay *r, str bytes);
+    /*
+     * Called once on a worker when the answer has ended, whole or not; the client already has its
+     * last byte. May be NULL. The ctx is the handler's own. how is OK only when the whole answer
+     * came, whatever its code.
+     */
+    void (*done)(struct ctx *ctx, struct app *app, struct relay *r, enum status how);
+    struct tap *tap; /* the surface's own; http does not look inside */
+
+    /* Filled by http before the first piece. */
+    int code;
+    str type; /* the answer's Content-Type */
+};
+
+/* --- routes --- */
+
+typedef enum status handler(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out);
+
+enum route_access { ACCESS_USER, ACCESS_OPEN, ACCESS_ADMIN };
+
+struct route {
+    const char *method, *path; /* "/api/memory/{id}"; literal segments win over {…} */
+    handler *run;
+    const struct field *takes; /* the body's table, or the query's for GET and DELETE */
+    size_t takes_size;         /* sizeof the struct that takes describes */
+    bool strict;               /* an unknown member is refused */
+    bool wants_json;           /* parse the body without a table */
+    bool is_quick;             /* never blocks: runs on the loop instead of a worker */
+    bool (*quick_if)(const struct request *in); /* decides per request; NULL: is_quick decides */
+    enum route_access access;
+    size_t body_max;           /* 0: the server's */
+    const struct field *gives; /* the reply's table, for /openapi.json */
+    const char *help;
+};
+#define TAKES(S) .takes = S##_fields, .takes_size = sizeof(struct S)
+
+struct surface {
+    const char *name;
+    const struct route *routes; /* ends with an all-zero row */
+    /* Words a failure in the surface's dialect: sets code and body from ctx->failed, ctx->why,
+     * ctx->field. */
+    void (*word_error)(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
+    /* Turns the credential into in->who, or fails; runs where the handler runs. */
+    enum status (*admit)(struct ctx *ctx, struct app *app, enum route_access needs,
+                         struct request *in);
+};
+
+/* The HTTP code of a status: the one table. */
+int http_code(enum status s);
+
+/* --- the server --- */
+
+struct server;
+
+struct server_settings {
+    str listen; /* "127.0.0.1:7077", "[::1]:0"; port 0 picks a free one */
+    size_t body_max, header_max, reply_max;
+    size_t connections_max; /* more are answered 503 and closed */
+    size_t queue_max;       /* requests waiting for a worker; more are answered 429 */
+    size_t workers, loops;  /* 0: one per core */
+    int64_t idle_ms, request_ms,
+        upstream_ms; /* keep-alive, reading one request, upstream silence */
+    const char *const
+        *hosts; /* NULL-ended Host names that are served besides loopback's; NULL: loopback only */
+    bool any_host;
+};
+
+/* Binds and starts the loops. surfaces is NULL-ended; the first one words errors that belong to no
+ * route. */
+MUST_USE enum status server_open(struct ctx *ctx, const struct server_settings *settings,
+                                 const struct surface *const *surfaces, struct app *app,
+                                 struct server **out);
+int server_port(const struct server *s);
+/* The address as a URL: "http://127.0.0.1:7077", in the arena. */
+str server_url(struct ctx *ctx, const struct server *s);
+/* Stops accepting, finishes what runs until deadline_ms from now, then cuts. Returns how many
+ * exchanges were cut. */
+size_t server_stop(struct server *s, int64_t deadline_ms);
+void server_close(struct server *s);
+
+/* Counters for /metrics and /health, summed over loops. */
+struct server_stats {
+    uint64_t requests, errors, relays, relays_cancelled, bytes_in, bytes_out, rejected_busy,
+        rejected_connections;
+    size_t connections, active, queued;
+};
+void server_stats(const struct server *s, struct server_stats *out);
+
+/* --- calling another server and waiting (on a worker, never on the loop) --- */
+
+struct call {
+    str url, method;
+    const struct header *headers;
+    size_t n_headers;
+    str body;
+    int64_t timeout_ms;
+    size_t answer_max;
+};
+
+struct answer {
+    int code;
+    str type, body;
+};
+
+/* UPSTREAM when there is no answer, TIMED_OUT, TOO_LARGE; any HTTP code is OK. */
+MUST_USE enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out);

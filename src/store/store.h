@@ -1,0 +1,176 @@
+/* store.h - the face of the store: where memories live. Domain words in, plain structs out, never
+ * SQL. */
+#pragma once
+
+#include "core/memory.h"
+
+struct store;
+
+/*
+ * Every function may be called from any thread and may block (a read for microseconds to a few ms,
+ * a write until it is durable). Results live in the ctx's arena. Reads of a pool that does not
+ * exist find nothing. STORAGE is the disk's or the database's failure; it has been noted in words
+ * and nothing of the call has been kept.
+ */
+
+struct store_settings {
+    str path;       /* the database file, or "postgresql://…" (UNSUPPORTED in this build) */
+    size_t readers; /* most reads at once; 0 takes a default */
+};
+
+MUST_USE enum status store_open(struct ctx *ctx, const struct store_settings *settings,
+                                struct store **out);
+void store_close(struct store *s); /* writes what is queued first */
+
+/* --- writing --- */
+
+/* What happens when a memory with the same key is there already (a memory without a key is always
+ * new). */
+enum put_rule {
+    PUT_SUPERSEDE, /* other content: the old one is closed (valid_to, superseded_by); same content:
+                      it is seen once more */
+    PUT_REPLACE,   /* content, type, session, expiry are taken over in place; metadata is merged; id
+                      and created stay */
+};
+
+/*
+ * What one turn, import or call writes, all or nothing. Messages and memories whose id is there
+ * already are left as they are (messages) or count as said once more (memories), so that a retry is
+ * harmless.
+ */
+struct bundle {
+    struct pool_ref pool; /* made when it does not exist */
+    struct session
+        session; /* id and title; made when it does not exist. id "": the bundle has no messages */
+    struct message *messages; /* in order; they go to the end of the session. doc is set on return
+                                 of store_write */
+    size_t n_messages;
+    struct memory
+        *memories; /* id may be "" for a new one; doc and id are set on return of store_write */
+    size_t n_memories;
+    enum put_rule rule;
+    const struct receipt *receipt; /* or NULL */
+};
+
+/* Returns when it is durable (fsync), together with whatever other threads write at the same time.
+ */
+MUST_USE enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b);
+
+/* Copies the bundle and returns; it is written with the next group. TOO_BUSY when the queue is full
+ * (bytes and number). */
+MUST_USE enum status store_write_later(struct ctx *ctx, struct store *s, const struct bundle *b);
+
+/* Waits until everything queued so far is durable. */
+MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
+
+/*
+ * Forgets. Erasing reaches the row, its words, memories that came from it and receipts that show
+ * it, in one transaction, and *erased counts memories and messages. NOT_FOUND when nothing matched.
+ */
+struct forget {
+    struct pool_ref pool;
+    str id;          /* a memory, message or session id; or "" */
+    str session;     /* a whole session; or "" */
+    bool everything; /* the whole pool */
+    bool all_spaces; /* with everything: all pools of the user, and its tokens' receipts */
+};
+MUST_USE enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
+                                  int64_t *erased);
+
+/* --- reading --- */
+
+/* The newest message of the pool with that chain, else (tail not 0) with that tail. NOT_FOUND
+ * without a note. */
+MUST_USE enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                      uint64_t chain, uint64_t tail, struct message *out);
+
+/* Documents by number: out[i] belongs to docs[i]; one that is gone has an empty id. Another pool's
+ * is gone, too. */
+MUST_USE enum status store_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    const doc_id *docs, size_t n, struct message *out);
+MUST_USE enum status store_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    const doc_id *docs, size_t n, struct memory *out);
+MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                  struct memory *out);
+
+/* One session's messages in order, from a position on. */
+MUST_USE enum status store_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                            str session, int64_t from, size_t limit,
+                                            struct message **out, size_t *n);
+MUST_USE enum status store_sessions(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    size_t offset, size_t limit, struct session **out, size_t *n,
+                                    int64_t *total);
+
+struct memory_filter {
+    struct pool_ref pool;
+    str type, category, session,
+        contains;     /* "" for any; contains: substring of content or key, ASCII case folded */
+    bool with_closed; /* also superseded and expired ones */
+    size_t offset, limit;
+};
+/* Newest first. total counts all that match. */
+MUST_USE enum status store_list_memories(struct ctx *ctx, struct store *s,
+                                         const struct memory_filter *f, struct memory **out,
+                                         size_t *n, int64_t *total);
+
+/* --- the words index --- */
+
+enum { QUERY_WORDS_MAX = 16 };
+
+/* One document that holds at least one of the words. own and label count each word in the two
+ * columns, up to 15 each. */
+struct word_hit {
+    doc_id doc;
+    uint8_t counts[QUERY_WORDS_MAX]; /* low half: own words, high half: label */
+};
+
+struct word_hits {
+    struct word_hit *v; /* ascending by doc: sessions stand together, neighbours in order */
+    size_t n;
+    int64_t messages, memories; /* how many documents the pool has */
+    uint32_t
+        found[QUERY_WORDS_MAX]; /* documents per word; a word left out for time has UINT32_MAX */
+};
+
+/*
+ * Every document of the pool that holds a word of the query; stems are as words_of gives them.
+ * Superseded and expired memories are left out. When the words together stand in more than max
+ * documents, the commonest words are left out (marked in found) rather than some documents.
+ */
+MUST_USE enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                        const str *stems, size_t n, size_t max,
+                                        struct word_hits *out);
+
+/* --- receipts, tokens, the store itself --- */
+
+MUST_USE enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                   struct receipt *out);
+/* The block that was put beside the user message with that chain, or "". */
+MUST_USE enum status store_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    uint64_t chain, str *out);
+
+MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t);
+/* By SHA-256 hex. NOT_FOUND also when revoked or expired. */
+MUST_USE enum status store_find_token(struct ctx *ctx, struct store *s, str hash,
+                                      struct token *out);
+MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
+                                  size_t *n);
+MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
+/* True when any token exists: then requests must show one. Cheap. */
+MUST_USE enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out);
+
+struct store_stats {
+    int64_t users, pools, sessions, messages, memories, receipts, bytes, wal_bytes;
+    int64_t queued;                     /* bundles waiting to be written */
+    uint64_t writes, commits, failures; /* since open */
+    int schema;                         /* version of the schema */
+};
+MUST_USE enum status store_stats(struct ctx *ctx, struct store *s, struct store_stats *out);
+/* Cheap: one read, and the writer's last result. */
+MUST_USE enum status store_ping(struct ctx *ctx, struct store *s);
+/* Checks invariants: the file's integrity, words against rows, positions without holes. Findings as
+ * lines; "" is healthy. */
+MUST_USE enum status store_check(struct ctx *ctx, struct store *s, str *findings);
+/* Removes receipts and expired memories older than these times (unix ms); for the background. */
+MUST_USE enum status store_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
+                                 int64_t expired_before, int64_t *removed);

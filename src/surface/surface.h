@@ -1,0 +1,20 @@
+/* surface.h - the face of the surfaces: what handlers work with, and the list of dialects. */
+#pragma once
+
+#include "engine/engine.h"
+#include "http/http.h"
+
+/* What a handler may reach. Built by app/, in the order of PLAN. */
+struct app {
+    const struct settings *settings;
+    struct engine *engine;
+    struct server *server; /* for its counters; set after server_open */
+    int64_t started;       /* unix ms */
+};
+
+/* NULL-ended, in the order they are asked. */
+extern const struct surface *const surfaces[];
+
+/* All routes as text for a person ("METHOD PATH  help"), and the OpenAPI 3.1 document. */
+void surface_routes(struct buf *b);
+void surface_openapi(struct buf *b);

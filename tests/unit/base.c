@@ -1,0 +1,104 @@
+/* base.c - the small bricks: text, arenas, ids, times, the pool of threads. */
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/pool.h"
+#include "base/time_text.h"
+#include "t.h"
+
+TEST(numbers_are_whole_or_nothing)
+{
+    int64_t i;
+    double d;
+    CHECK(str_int(S("-42"), &i) && i == -42);
+    CHECK(!str_int(S(""), &i) && !str_int(S("4x"), &i) && !str_int(S("-"), &i) &&
+          !str_int(S("99999999999999999999"), &i));
+    CHECK(str_num(S("1e3"), &d) && d == 1000);
+    CHECK(!str_num(S("nan"), &d) && !str_num(S("0x10"), &d) && !str_num(S("1e999"), &d));
+}
+
+TEST(cutting_takes_what_stands_before)
+{
+    str rest = S("a:b");
+    CHECK_STR(str_cut(&rest, ':'), S("a"));
+    CHECK_STR(str_cut(&rest, ':'), S("b"));
+    CHECK_INT(rest.n, 0);
+    CHECK_STR(str_trim(S(" \t x \n")), S("x"));
+    CHECK_INT(str_find(S("hello"), S("lo")), 3);
+}
+
+TEST(a_full_buffer_says_so_and_keeps_what_it_has)
+{
+    struct buf b = buf_make(&ctx->arena, 4);
+    buf_add(&b, S("abc"));
+    buf_add(&b, S("de"));
+    buf_add(&b, S("f"));
+    CHECK(b.full);
+    CHECK_STR(buf_str(&b), S("abc"));
+}
+
+TEST(arenas_give_zeroed_aligned_memory)
+{
+    for (size_t n = 1; n < 100000; n = n * 3 + 1) {
+        char *p = arena_alloc(&ctx->arena, n);
+        CHECK((uintptr_t)p % 16 == 0);
+        for (size_t i = 0; i < n; i++)
+            CHECK(p[i] == 0);
+        memset(p, 0xFF, n);
+    }
+    arena_reset(&ctx->arena);
+    CHECK(*(char *)arena_alloc(&ctx->arena, 64) == 0);
+}
+
+TEST(ids_follow_from_content_or_from_nothing)
+{
+    str parts[] = {S("ab"), S("c")}, other[] = {S("a"), S("bc")};
+    CHECK(id_is_uuid(id_random(&ctx->arena)));
+    CHECK_STR(id_of(&ctx->arena, parts, 2), id_of(&ctx->arena, parts, 2));
+    CHECK(!str_eq(id_of(&ctx->arena, parts, 2), id_of(&ctx->arena, other, 2)));
+    CHECK(hash64(parts, 2) != hash64(other, 2));
+    CHECK_STR(sha256_hex(&ctx->arena, S("hello")),
+              S("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"));
+    CHECK(!id_is_uuid(S("2cf24dba-5fb0-a30e-26e8-3b2ac5b9e29")));
+}
+
+TEST(times_are_read_as_people_write_them)
+{
+    static const struct {
+        const char *text;
+        int64_t ms;
+    } good[] = {
+        {"1970-01-02", 86400000},
+        {"2023-05-08T13:56:00Z", 1683554160000},
+        {"1:56 pm on 8 May, 2023", 1683554160000},
+        {"12:05 am on 1 January, 1970", 300000},
+        {"2026-11-20 05:39:00.5+01:30", 1795147740500},
+    };
+    int64_t ms;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        CHECK(time_read(str_of(good[i].text), &ms));
+        CHECK_INT(ms, good[i].ms);
+    }
+    static const char *const bad[] = {"",         "2023-02-30",       "2023-13-01",
+                                      "tomorrow", "2023-05-08T25:00", "13:00 pm on 1 May, 2023"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!time_read(str_of(bad[i]), &ms));
+}
+
+static void count(void *arg)
+{
+    atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+TEST(a_pool_runs_everything_it_took)
+{
+    atomic_int ran = 0;
+    int taken = 0;
+    struct pool *p = pool_new(3, 8);
+    for (int i = 0; i < 1000; i++)
+        taken += pool_run(p, count, &ran) == OK;
+    pool_free(p);
+    CHECK(taken >= 8);
+    CHECK_INT(ran, taken);
+}

@@ -1,0 +1,116 @@
+/* fields.c - structs read, checked, written and described by their tables. */
+#include "base/fields.h"
+
+#include "t.h"
+
+struct inner {
+    int64_t depth;
+};
+struct sample {
+    str name, kind;
+    int64_t limit, when;
+    double share;
+    bool on;
+    const struct json *any;
+    struct strs tags;
+    struct inner inner;
+};
+static const char *const kinds[] = {"red", "blue", NULL};
+static const struct field inner_fields[] = {{INT(struct inner, depth), .otherwise = 3}, {0}};
+static const struct field sample_fields[] = {
+    {STR(struct sample, name), .required = true, .min = 1, .max = 5, .help = "its name"},
+    {STR(struct sample, kind), .one_of = kinds, .otherwise_str = "red"},
+    {INT(struct sample, limit), .min = 1, .max = 100, .otherwise = 10},
+    {AS_TIME(struct sample, when, "whenAt")},
+    {NUM(struct sample, share), .max = 1},
+    {BOOL(struct sample, on), .otherwise = 1},
+    {JSON(struct sample, any)},
+    {STRS(struct sample, tags)},
+    {FIELD_(struct sample, inner, struct inner, FIELD_OBJECT, "inner"), .inside = inner_fields},
+    {0},
+};
+
+static enum status read(struct ctx *ctx, const char *text, struct sample *out)
+{
+    struct json *v;
+    ctx_clear_failure(ctx);
+    CHECK_OK(json_parse(ctx, str_of(text), &v));
+    return fields_read(ctx, sample_fields, v, true, out);
+}
+
+TEST(defaults_stand_where_nothing_is_said)
+{
+    struct sample s;
+    CHECK_OK(read(ctx, "{\"name\":\"a\",\"limit\":null}", &s));
+    CHECK_STR(s.kind, S("red"));
+    CHECK_INT(s.limit, 10);
+    CHECK(s.on);
+    CHECK_INT(s.inner.depth, 0 + 3);
+}
+
+TEST(everything_said_is_read)
+{
+    struct sample s;
+    CHECK_OK(read(ctx,
+                  "{\"name\":\"abc\",\"kind\":\"blue\",\"limit\":1e2,\"whenAt\":\"2026-11-20T01:00:"
+                  "00+01:00\","
+                  "\"share\":0.5,\"on\":false,\"any\":{\"x\":[1]},\"tags\":[\"p\",\"q\"],\"inner\":"
+                  "{\"depth\":9}}",
+                  &s));
+    CHECK_STR(s.kind, S("blue"));
+    CHECK_INT(s.limit, 100);
+    CHECK_INT(s.when, 1795132800000);
+    CHECK(s.share == 0.5 && !s.on);
+    CHECK_STR(s.any->source, S("{\"x\":[1]}"));
+    CHECK_INT(s.tags.n, 2);
+    CHECK_INT(s.inner.depth, 9);
+}
+
+TEST(a_broken_rule_names_field_and_rule)
+{
+    static const struct {
+        const char *text, *field, *why;
+    } bad[] = {
+        {"{}", "name", "is required"},
+        {"{\"name\":\"\"}", "name", "must not be empty"},
+        {"{\"name\":\"abcdef\"}", "name", "must have at most 5 bytes, has 6"},
+        {"{\"name\":1}", "name", "must be a string"},
+        {"{\"name\":\"a\",\"kind\":\"green\"}", "kind", "must be one of: red, blue"},
+        {"{\"name\":\"a\",\"limit\":0}", "limit", "must be from 1 to 100"},
+        {"{\"name\":\"a\",\"limit\":1.5}", "limit", "must be a whole number"},
+        {"{\"name\":\"a\",\"whenAt\":\"soon\"}", "whenAt", "must be an ISO 8601 date or time"},
+        {"{\"name\":\"a\",\"on\":1}", "on", "must be true or false"},
+        {"{\"name\":\"a\",\"tags\":[1]}", "tags", "must be an array of strings"},
+        {"{\"name\":\"a\",\"what\":1}", "what", "is not a known field"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct sample s;
+        CHECK_STATUS(read(ctx, bad[i].text, &s), BAD_INPUT);
+        CHECK_STR(str_of(ctx->field), str_of(bad[i].field));
+        CHECK_STR(str_of(ctx->why), str_of(bad[i].why));
+    }
+}
+
+TEST(text_sets_a_field_under_the_same_rules)
+{
+    struct sample s = {0};
+    CHECK_OK(fields_set(ctx, sample_fields, S("limit"), S("7"), &s));
+    CHECK_OK(fields_set(ctx, sample_fields, S("on"), S("yes"), &s));
+    CHECK_OK(fields_set(ctx, sample_fields, S("tags"), S("a, b"), &s));
+    CHECK(s.limit == 7 && s.on && s.tags.n == 2);
+    CHECK_STATUS(fields_set(ctx, sample_fields, S("limit"), S("many"), &s), BAD_INPUT);
+}
+
+TEST(the_schema_tells_what_the_reader_checks)
+{
+    struct buf b = buf_make(&ctx->arena, 8192);
+    struct json_out w = json_to(&b);
+    struct json *v;
+    fields_schema(&w, sample_fields, true);
+    CHECK_OK(json_parse(ctx, buf_str(&b), &v));
+    CHECK_INT(json_int_or(json_at(v, "properties.limit.maximum"), 0), 100);
+    CHECK_STR(json_string(json_at(v, "properties.kind.enum.1")), S("blue"));
+    CHECK_STR(json_string(json_at(v, "required.0")), S("name"));
+    CHECK(json_get(v, "additionalProperties") &&
+          !json_is_true(json_get(v, "additionalProperties")));
+}

@@ -1,0 +1,89 @@
+/* json.c - reading and writing JSON. */
+#include "base/json.h"
+
+#include "t.h"
+
+static struct json *parse(struct ctx *ctx, const char *text)
+{
+    struct json *v = NULL;
+    CHECK_OK(json_parse(ctx, str_of(text), &v));
+    return v;
+}
+
+TEST(every_value_knows_its_bytes)
+{
+    struct json *v =
+        parse(ctx, " {\"a\" : [1.10, 1e2 ,{\"b\":null}], \"c\":\"x\\u00e9\\ud83d\\ude00\"} ");
+    CHECK_STR(json_get(v, "a")->source, S("[1.10, 1e2 ,{\"b\":null}]"));
+    CHECK_STR(json_at(v, "a.0")->source, S("1.10"));
+    CHECK_STR(json_at(v, "a.2")->source, S("{\"b\":null}"));
+    CHECK_STR(json_string(json_get(v, "c")), S("x\xC3\xA9\xF0\x9F\x98\x80"));
+    CHECK_STR(json_get(v, "c")->source, S("\"x\\u00e9\\ud83d\\ude00\""));
+    CHECK(json_at(v, "a.2.b")->type == JSON_NULL);
+    CHECK(json_at(v, "a.9") == NULL);
+    CHECK(json_at(v, "nothing.at.all") == NULL);
+}
+
+TEST(the_last_of_two_members_counts)
+{
+    CHECK_INT(json_int_or(json_get(parse(ctx, "{\"a\":1,\"a\":2}"), "a"), 0), 2);
+}
+
+TEST(lone_surrogates_and_nul_are_replaced)
+{
+    CHECK_STR(json_string(parse(ctx, "\"\\ud800x\\u0000\"")), S("\xEF\xBF\xBDx\xEF\xBF\xBD"));
+}
+
+TEST(bad_texts_are_refused_with_their_byte)
+{
+    static const char *const bad[] = {
+        "",         "{",  "[1,]",   "{\"a\":}",   "{a:1}",       "01",
+        "1.",       "+1", "\"\t\"", "\"\\x\"",    "nul",         "[1] 2",
+        "\"\xC3\"", "-",  ".5",     "{\"a\":1,}", "[\"\\u12\"]", "\xEF\xBB\xBF{}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct json *v;
+        ctx_clear_failure(ctx);
+        CHECK_STATUS(json_parse(ctx, str_of(bad[i]), &v), BAD_INPUT);
+        CHECK(str_starts(str_of(ctx->why), S("not valid JSON: ")));
+    }
+}
+
+TEST(depth_is_limited)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 20);
+    struct json *v;
+    for (int i = 0; i < JSON_DEPTH_MAX; i++)
+        buf_byte(&b, '[');
+    for (int i = 0; i < JSON_DEPTH_MAX; i++)
+        buf_byte(&b, ']');
+    CHECK_OK(json_parse(ctx, buf_str(&b), &v));
+    buf_clear(&b);
+    for (int i = 0; i < 200000; i++)
+        buf_byte(&b, '[');
+    CHECK_STATUS(json_parse(ctx, buf_str(&b), &v), BAD_INPUT);
+}
+
+TEST(what_is_written_reads_back)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_key(&w, "s");
+    json_str(&w, S("a\"b\\c\n\x01\xC3\xA9\xFF"));
+    json_key(&w, "l");
+    json_open(&w, '[');
+    json_int(&w, -5);
+    json_num(&w, 0.1);
+    json_bool(&w, true);
+    json_null(&w);
+    json_time(&w, 1500);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    CHECK_STR(buf_str(&b),
+              S("{\"s\":\"a\\\"b\\\\c\\n\\u0001\xC3\xA9\xEF\xBF\xBD\",\"l\":[-5,0.1,true,null,"
+                "\"1970-01-01T00:00:01.500Z\"]}"));
+    struct json *v;
+    CHECK_OK(json_parse(ctx, buf_str(&b), &v));
+    CHECK_STR(json_string(json_get(v, "s")), S("a\"b\\c\n\x01\xC3\xA9\xEF\xBF\xBD"));
+}

@@ -1,0 +1,64 @@
+/* settings.c - where settings come from and which one wins. */
+#include "core/settings.h"
+
+#include <stdlib.h>
+
+#include "t.h"
+
+static enum status load(struct ctx *ctx, struct settings *s, struct strs *rest, int n, ...)
+{
+    char *argv[16];
+    va_list args;
+    va_start(args, n);
+    for (int i = 0; i < n; i++)
+        argv[i] = va_arg(args, char *);
+    va_end(args);
+    ctx_clear_failure(ctx);
+    return settings_load(ctx, n, argv, rest, s);
+}
+
+TEST(flags_win_over_environment_over_defaults)
+{
+    struct settings s;
+    struct strs rest;
+    setenv("REMEMBERD_BUDGET_TOKENS", "111", 1);
+    setenv("REMEMBERD_RECALL_LIMIT", "5", 1);
+    CHECK_OK(load(ctx, &s, &rest, 4, "serve", "--budget-tokens", "222", "--memory=off"));
+    unsetenv("REMEMBERD_BUDGET_TOKENS");
+    unsetenv("REMEMBERD_RECALL_LIMIT");
+    CHECK_INT(s.budget_tokens, 222);
+    CHECK_INT(s.recall_limit, 5);
+    CHECK_STR(s.memory, S("off"));
+    CHECK_STR(s.listen, S("127.0.0.1:7077"));
+    CHECK_INT(rest.n, 1);
+}
+
+TEST(upstreams_are_chosen_by_prefix)
+{
+    struct settings s;
+    struct strs rest;
+    CHECK_OK(load(ctx, &s, &rest, 4, "--upstream", "http://a/v1/", "--upstream",
+                  "ollama=http://b:1?x=y"));
+    str model = S("ollama/llama3.2:1b");
+    CHECK_STR(settings_upstream(&s, &model)->url, S("http://b:1?x=y"));
+    CHECK_STR(model, S("llama3.2:1b"));
+    model = S("meta-llama/Llama-3");
+    CHECK_STR(settings_upstream(&s, &model)->url, S("http://a/v1"));
+    CHECK_STR(model, S("meta-llama/Llama-3"));
+}
+
+TEST(a_wrong_setting_is_named)
+{
+    struct settings s;
+    struct strs rest;
+    CHECK_STATUS(load(ctx, &s, &rest, 2, "--nonsense", "1"), BAD_INPUT);
+    CHECK_STR(str_of(ctx->field), S("nonsense"));
+    CHECK_STATUS(load(ctx, &s, &rest, 1, "--recall-limit"), BAD_INPUT);
+    CHECK_STR(str_of(ctx->why), S("needs a value"));
+    CHECK_STATUS(load(ctx, &s, &rest, 2, "--recall-limit", "1000"), BAD_INPUT);
+    CHECK_STATUS(load(ctx, &s, &rest, 2, "--upstream", "ftp://x"), BAD_INPUT);
+    setenv("REMEMBERD_MEMORY", "maybe", 1);
+    CHECK_STATUS(load(ctx, &s, &rest, 0), BAD_INPUT);
+    unsetenv("REMEMBERD_MEMORY");
+    CHECK_STR(str_of(ctx->field), S("REMEMBERD_MEMORY"));
+}

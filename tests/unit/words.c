@@ -1,0 +1,53 @@
+/* words.c - splitting, folding and stemming. */
+#include "base/words.h"
+
+#include "t.h"
+
+static str stems(struct ctx *ctx, const char *text)
+{
+    struct words w = words_of(&ctx->arena, str_of(text), 1000);
+    str out = S("");
+    for (size_t i = 0; i < w.n; i++)
+        out =
+            str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(out), i ? " " : "", S_ARG(w.v[i].stem));
+    return out;
+}
+
+TEST(words_are_folded_and_stemmed)
+{
+    CHECK_STR(stems(ctx, "Running dogs, the Café's größe"), S("run dog the cafe s gross"));
+    CHECK_STR(stems(ctx, "Python 3.12 and 1,000."), S("python 3.12 and 1 000"));
+    CHECK_STR(stems(ctx, ""), S(""));
+}
+
+TEST(scripts_without_spaces_give_pairs)
+{
+    CHECK_STR(stems(ctx, "お寿司 x"), S("お寿 寿司 x"));
+    CHECK_STR(stems(ctx, "猫"), S("猫"));
+}
+
+TEST(stop_words_and_names_are_marked)
+{
+    struct words w = words_of(&ctx->arena, S("When did Caroline meet Bob? The end. I am"), 100);
+    CHECK(w.v[0].is_stop && w.v[1].is_stop && !w.v[0].is_name);
+    CHECK(w.v[2].is_name && !w.v[2].is_stop);
+    CHECK(w.v[4].is_name);
+    CHECK(!w.v[5].is_name);
+}
+
+TEST(bytes_that_are_no_utf8_do_no_harm)
+{
+    struct words w = words_of(&ctx->arena, S("a\xFF\xC3 b\xE3\x81"), 100);
+    CHECK_INT(w.n, 2);
+}
+
+TEST(utf8_checks_and_cuts)
+{
+    CHECK(utf8_is_valid(S("plain é 寿 😀")));
+    CHECK(!utf8_is_valid(S("\xC0\x80")));
+    CHECK(!utf8_is_valid(S("\xED\xA0\x80")));
+    CHECK(!utf8_is_valid(S("\xF4\x90\x80\x80")));
+    CHECK(!utf8_is_valid(S("12345678\xE3\x81")));
+    CHECK_STR(utf8_cut(S("aé"), 2), S("a"));
+    CHECK_INT(utf16_length(S("a😀é")), 4);
+}
