@@ -346,3 +346,8 @@ void fields_schema(struct json_out *w, const struct field *table, bool strict)
     }
     json_close(w, '}');
 }
+
+void field_schema(struct json_out *w, const struct field *f)
+{
+    describe(w, f, false);
+}

@@ -76,3 +76,6 @@ void fields_write(struct json_out *w, const struct field *table, const void *in)
 
 /* The JSON Schema (2020-12) of the table. */
 void fields_schema(struct json_out *w, const struct field *table, bool strict);
+
+/* The schema of one row, for what is described member by member (query parameters). */
+void field_schema(struct json_out *w, const struct field *f);

@@ -101,7 +101,8 @@ struct route {
     bool strict;               /* an unknown member is refused */
     bool wants_json;           /* parse the body without a table */
     bool is_quick;             /* never blocks: runs on the loop instead of a worker */
-    bool (*quick_if)(const struct request *in); /* decides per request; NULL: is_quick decides */
+    /* Decides per request, before admit; NULL: is_quick decides. */
+    bool (*quick_if)(const struct app *app, const struct request *in);
     enum route_access access;
     size_t body_max;           /* 0: the server's */
     const struct field *gives; /* the reply's table, for /openapi.json */
