@@ -3,15 +3,34 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <sodium.h>
 
 struct test_case *test_cases;
 
+static size_t skipped;
+
+const char *shared_file(struct ctx *ctx, const char *name)
+{
+    static const char *const places[] = {"../shared", "../../shared"};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const char *path = str_printf(&ctx->arena, "%s/%s", places[i], name).p;
+        if (access(path, R_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
 static void run(void **state)
 {
     struct test_case *c = *state;
     struct ctx ctx = {0};
+    if (c->needs && (c->missing = c->needs())) {
+        printf("skipped: %s: %s\n", c->name, c->missing);
+        skipped++;
+        skip();
+    }
     c->run(&ctx);
     ctx_free(&ctx);
 }
@@ -30,6 +49,6 @@ int main(int argc, char **argv)
         return 2;
     }
     int failed = _cmocka_run_group_tests(argv[0], tests, n, NULL, NULL);
-    printf("%zu passed, %d failed\n", n - (size_t)failed, failed);
+    printf("%zu passed, %d failed, %zu skipped\n", n - (size_t)failed - skipped, failed, skipped);
     return failed != 0;
 }

@@ -17,16 +17,21 @@
 struct test_case {
     const char *name;
     void (*run)(struct ctx *ctx);
+    const char *(*needs)(void); /* what is missing for it here, or NULL */
+    const char *missing;
     struct test_case *next;
 };
 
 extern struct test_case *test_cases;
 
-/* Each test gets a fresh ctx; whatever it makes dies with it. Tests run in the order of the file.
+/*
+ * Each test gets a fresh ctx; whatever it makes dies with it. Tests run in the order of the file.
+ * TEST_NEEDS is skipped, and says why, when needs() gives a reason.
  */
-#define TEST(NAME)                                                                                 \
+#define TEST(NAME) TEST_NEEDS(NAME, NULL)
+#define TEST_NEEDS(NAME, NEEDS)                                                                    \
     static void NAME(struct ctx *ctx);                                                             \
-    static struct test_case case_##NAME = {#NAME, NAME, NULL};                                     \
+    static struct test_case case_##NAME = {.name = #NAME, .run = NAME, .needs = NEEDS};            \
     __attribute__((constructor)) static void add_##NAME(void)                                      \
     {                                                                                              \
         struct test_case **at = &test_cases;                                                       \
@@ -35,6 +40,9 @@ extern struct test_case *test_cases;
         *at = &case_##NAME;                                                                        \
     }                                                                                              \
     static void NAME(__attribute__((unused)) struct ctx *ctx)
+
+/* The path of a file of ../shared as seen from here, or NULL: a stranger's machine has none. */
+const char *shared_file(struct ctx *ctx, const char *name);
 
 #define CHECK(cond) assert_true(cond)
 #define CHECK_INT(a, b) assert_int_equal((a), (b))

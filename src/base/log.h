@@ -1,5 +1,4 @@
-/* log.h - one line per event, key=value or JSON, on standard error. No message text goes in here.
- */
+/* log.h - one line per event on standard error, key=value or JSON. No message text goes in. */
 #pragma once
 
 #include "base/status.h"

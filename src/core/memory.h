@@ -1,5 +1,4 @@
-/* memory.h - the words of the product as structs: pool, session, message, memory, receipt, token.
- */
+/* memory.h - the words of the product as structs: pool, session, message, memory, receipt. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,5 +1,4 @@
-/* settings.h - the one settings table: defaults, file, environment, flags and help all come from
- * it. */
+/* settings.h - the settings table: defaults, file, environment, flags and help come from it. */
 #pragma once
 
 #include "base/fields.h"

@@ -1,5 +1,4 @@
-/* store.h - the face of the store: where memories live. Domain words in, plain structs out, never
- * SQL. */
+/* store.h - the face of the store, where memories live: domain words in, plain structs out. */
 #pragma once
 
 #include "core/memory.h"
