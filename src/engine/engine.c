@@ -1,0 +1,78 @@
+/* engine.c - opening and closing the engine, and how it is doing. */
+#include "engine/engine_int.h"
+
+#include "llm/llm.h"
+
+const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NULL};
+
+enum status engine_open(struct ctx *ctx, struct store *store, const struct settings *settings,
+                        struct engine **out)
+{
+    struct extractor *x = extractor_new();
+    if (!x)
+        return fail(ctx, UNSUPPORTED, "the patterns of extraction do not compile here");
+    struct engine *e = heap_alloc(sizeof *e);
+    memset(e, 0, sizeof *e);
+    e->store = store;
+    e->settings = settings;
+    e->extractor = x;
+    *out = e;
+    return OK;
+}
+
+static void engine_free(struct engine *e)
+{
+    extractor_free(e->extractor);
+    free(e);
+}
+
+void engine_close(struct engine *e)
+{
+    if (e)
+        engine_free(e);
+}
+
+void engine_count_recall(struct engine *e, int64_t took_us)
+{
+    static const int64_t up_to[] = {100,   250,   500,   1000,   2500,  5000,
+                                    10000, 25000, 50000, 100000, 250000};
+    size_t i = 0, last = sizeof up_to / sizeof *up_to;
+    while (i < last && took_us >= up_to[i])
+        i++;
+    count(&e->recalls, 1);
+    count(&e->recall_us_buckets[i], 1);
+    count(&e->recall_us_sum, (uint64_t)took_us);
+}
+
+enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out)
+{
+    struct engine_stats s = {
+        .recalls = e->recalls,
+        .recalled = e->recalled,
+        .injected_tokens = e->injected_tokens,
+        .silent = e->silent,
+        .timed_out = e->timed_out,
+        .failed = e->failed,
+        .turns = e->turns,
+        .facts = e->facts,
+        .dropped_turns = e->dropped_turns,
+        .recall_us_sum = e->recall_us_sum,
+    };
+    for (size_t i = 0; i < sizeof s.recall_us_buckets / sizeof *s.recall_us_buckets; i++)
+        s.recall_us_buckets[i] = e->recall_us_buckets[i];
+    TRY(store_stats(ctx, e->store, &s.store));
+    *out = s;
+    return OK;
+}
+
+enum status engine_ping(struct ctx *ctx, struct engine *e)
+{
+    return store_ping(ctx, e->store);
+}
+
+str engine_demo_answer(struct ctx *ctx, str question, str block)
+{
+    struct strs known = block_texts(&ctx->arena, block);
+    return llm_demo_answer(&ctx->arena, engine_strip_block(&ctx->arena, question), known.v,
+                           known.n);
+}

@@ -1,0 +1,47 @@
+/* engine_int.h - what the files of the engine share: its parts, its counters, and the steps of a
+ * turn. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "engine/engine.h"
+
+struct extractor;
+
+/* Made once; only the counters change afterwards. */
+struct engine {
+    struct store *store;
+    const struct settings *settings;
+    struct extractor *extractor;
+    atomic_uint_least64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns,
+        facts, dropped_turns, recall_us_sum;
+    atomic_uint_least64_t recall_us_buckets[12]; /* as in struct engine_stats */
+};
+
+/* Adds to a counter; nothing is ordered by it. */
+static inline void count(atomic_uint_least64_t *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+/* Counts a recall and how long it took; engine_recall calls it, whoever asked. Whether it put
+ * something into a chat, was silent, late or failed there is counted by the turn. */
+void engine_count_recall(struct engine *e, int64_t took_us);
+
+/* --- extract.c --- */
+
+/* The patterns, compiled. Any number of threads may match with one. */
+struct extractor *extractor_new(void);
+void extractor_free(struct extractor *x);
+
+/* --- block.c --- */
+
+/*
+ * The text that carries recalled things beside a message: those marked injected, the best first
+ * until the budget is full, then in the order of their dates. What does not fit loses its mark and
+ * says why. "" when nothing is left. now and budget_tokens as in recall; budget < 0 has no end.
+ */
+str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now);
+
+/* The remembered texts of a block, one for each of its lines. */
+struct strs block_texts(struct arena *a, str block);
