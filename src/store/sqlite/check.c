@@ -1,0 +1,53 @@
+/* check.c - the invariants of a store: the file, the words, the positions, the counts. */
+#include "store/sqlite/sqlite_store.h"
+
+enum { FINDINGS_MAX = 64 << 10, LINES_MAX = 20 };
+
+/* A statement that finds nothing in a healthy store; its first column says what it found. */
+static const char *const rules[] = {
+    "SELECT 'file: ' || quick_check FROM pragma_quick_check WHERE quick_check <> 'ok'",
+    "SELECT 'session ' || s.no || ' says ' || s.messages || ' messages and has '"
+    " || count(m.doc) FROM session AS s LEFT JOIN message AS m"
+    " ON m.doc BETWEEN s.no << 20 AND (s.no + 1 << 20) - 1 GROUP BY s.no"
+    " HAVING count(m.doc) <> s.messages",
+    "SELECT 'session ' || s.no || ' has a position over ' || (s.messages + s.erased)"
+    " FROM session AS s WHERE EXISTS (SELECT 1 FROM message AS m"
+    " WHERE m.doc BETWEEN (s.no << 20) + s.messages + s.erased AND (s.no + 1 << 20) - 1)",
+    "SELECT 'message ' || m.doc || ' has no session of its pool' FROM message AS m"
+    " LEFT JOIN session AS s ON s.no = m.doc >> 20 WHERE s.pool IS NOT m.pool",
+    "SELECT 'pool ' || p.id || ' says ' || p.messages || ' messages' FROM pool AS p"
+    " WHERE p.messages <> (SELECT count(*) FROM message AS m WHERE m.pool = p.id)",
+    "SELECT 'pool ' || p.id || ' says ' || p.sessions || ' sessions' FROM pool AS p"
+    " WHERE p.sessions <> (SELECT count(*) FROM session AS s WHERE s.pool = p.id)",
+    "SELECT 'pool ' || p.id || ' says ' || p.memories || ' memories' FROM pool AS p"
+    " WHERE p.memories <>"
+    " (SELECT count(*) FROM memory AS m WHERE m.pool = p.id AND m.valid_to = 0)"
+    " OR p.closed <>"
+    " (SELECT count(*) FROM memory AS m WHERE m.pool = p.id AND m.valid_to <> 0)",
+    "SELECT 'memory ' || m.no || ' has no pool' FROM memory AS m"
+    " WHERE NOT EXISTS (SELECT 1 FROM pool AS p WHERE p.id = m.pool)",
+};
+
+static enum status run_rule(struct ctx *ctx, struct db *db, const char *rule, struct buf *out)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db->handle, rule, -1, &stmt, NULL);
+    for (int i = 0; rc == SQLITE_OK && i < LINES_MAX; i++) {
+        if (sqlite3_step(stmt) != SQLITE_ROW)
+            break;
+        buf_printf(out, "%s\n", (const char *)sqlite3_column_text(stmt, 0));
+    }
+    rc = sqlite3_finalize(stmt);
+    return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
+}
+
+enum status sqlite_check(struct ctx *ctx, struct store *s, str *findings)
+{
+    struct buf out = buf_make(&ctx->arena, FINDINGS_MAX);
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        TRY(run_rule(ctx, r.db, rules[i], &out));
+    *findings = str_trim(buf_str(&out));
+    return OK;
+}

@@ -1,0 +1,85 @@
+/* copy.c - a bundle that outlives the call that made it. */
+#include "store/sqlite/sqlite_store.h"
+
+static struct message copy_message(struct arena *a, const struct message *m)
+{
+    struct message out = *m;
+    out.id = str_dup(a, m->id);
+    out.session = str_dup(a, m->session);
+    out.role = str_dup(a, m->role);
+    out.speaker = str_dup(a, m->speaker);
+    out.text = str_dup(a, m->text);
+    out.ref = str_dup(a, m->ref);
+    return out;
+}
+
+static struct memory copy_memory(struct arena *a, const struct memory *m)
+{
+    struct memory out = *m;
+    out.id = str_dup(a, m->id);
+    out.session = str_dup(a, m->session);
+    out.category = str_dup(a, m->category);
+    out.key = str_dup(a, m->key);
+    out.content = str_dup(a, m->content);
+    out.metadata = str_dup(a, m->metadata);
+    out.source = str_dup(a, m->source);
+    out.superseded_by = str_dup(a, m->superseded_by);
+    out.tags.v = NEW_N(a, str, m->tags.n);
+    for (size_t i = 0; i < m->tags.n; i++)
+        out.tags.v[i] = str_dup(a, m->tags.v[i]);
+    return out;
+}
+
+static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
+{
+    struct receipt *out = NEW(a, struct receipt);
+    *out = *r;
+    out->id = str_dup(a, r->id);
+    out->session = str_dup(a, r->session);
+    out->question = str_dup(a, r->question);
+    out->decision = str_dup(a, r->decision);
+    out->reason = str_dup(a, r->reason);
+    out->block = str_dup(a, r->block);
+    out->lines = NEW_N(a, struct receipt_line, r->n);
+    for (size_t i = 0; i < r->n; i++) {
+        out->lines[i] = r->lines[i];
+        out->lines[i].kind = str_dup(a, r->lines[i].kind);
+        out->lines[i].id = str_dup(a, r->lines[i].id);
+        out->lines[i].source = str_dup(a, r->lines[i].source);
+        out->lines[i].why = str_dup(a, r->lines[i].why);
+    }
+    return out;
+}
+
+struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
+{
+    struct bundle *out = NEW(a, struct bundle);
+    *out = *b;
+    out->pool = (struct pool_ref){str_dup(a, b->pool.user), str_dup(a, b->pool.space)};
+    out->session.id = str_dup(a, b->session.id);
+    out->session.title = str_dup(a, b->session.title);
+    out->messages = NEW_N(a, struct message, b->n_messages);
+    for (size_t i = 0; i < b->n_messages; i++)
+        out->messages[i] = copy_message(a, &b->messages[i]);
+    out->memories = NEW_N(a, struct memory, b->n_memories);
+    for (size_t i = 0; i < b->n_memories; i++)
+        out->memories[i] = copy_memory(a, &b->memories[i]);
+    if (b->receipt)
+        out->receipt = copy_receipt(a, b->receipt);
+    return out;
+}
+
+size_t bundle_bytes(const struct bundle *b)
+{
+    size_t bytes = sizeof *b + b->session.id.n + b->session.title.n;
+    for (size_t i = 0; i < b->n_messages; i++)
+        bytes += sizeof *b->messages + b->messages[i].text.n;
+    for (size_t i = 0; i < b->n_memories; i++)
+        bytes += sizeof *b->memories + b->memories[i].content.n + b->memories[i].metadata.n;
+    if (b->receipt) {
+        bytes += sizeof *b->receipt + b->receipt->block.n + b->receipt->question.n;
+        for (size_t i = 0; i < b->receipt->n; i++)
+            bytes += sizeof *b->receipt->lines + b->receipt->lines[i].why.n;
+    }
+    return bytes;
+}

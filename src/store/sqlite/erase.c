@@ -1,0 +1,362 @@
+/* erase.c - forgetting: rows, their words, what came from them and the receipts that show them. */
+#include "store/sqlite/sqlite_store.h"
+
+/* Rows that are erased before their words are, in one go. */
+enum { BATCH = 256, PRUNE_BATCH = 2000 };
+
+struct eraser {
+    struct ctx *ctx;
+    struct db *db;
+    int64_t pool;
+    struct word_changes changes;
+    int64_t messages, memories, closed;
+};
+
+static enum status run_1(struct ctx *ctx, struct db *db, enum sql which, int64_t pool)
+{
+    SQL_RUN(q, ctx, db, which);
+    sql_int(&q, pool);
+    return sql_do(&q);
+}
+
+static enum status run_number(struct eraser *e, enum sql which, int64_t number)
+{
+    SQL_RUN(q, e->ctx, e->db, which);
+    sql_int(&q, e->pool);
+    sql_int(&q, number);
+    return sql_do(&q);
+}
+
+static enum status run_text(struct eraser *e, enum sql which, str text)
+{
+    SQL_RUN(q, e->ctx, e->db, which);
+    sql_int(&q, e->pool);
+    sql_text(&q, text);
+    return sql_do(&q);
+}
+
+/* Receipts are searched for these ids at the end. */
+static enum status note_erased(struct eraser *e, str id)
+{
+    SQL_RUN(q, e->ctx, e->db, SQL_ERASED_ADD);
+    sql_text(&q, id);
+    return sql_do(&q);
+}
+
+static void note_words(struct eraser *e, doc_id doc, struct index_text text)
+{
+    words_note(&e->ctx->arena, &e->changes, (struct word_change){e->pool, doc, true, text, 0});
+}
+
+static enum status erase_memory(struct eraser *e, const struct memory *m)
+{
+    TRY(run_number(e, SQL_MEMORY_DELETE, m->doc & ~DOC_MEMORY));
+    TRY(note_erased(e, m->id));
+    if (m->valid_to) {
+        e->closed++;
+        return OK;
+    }
+    note_words(e, m->doc, index_of_memory(&e->ctx->arena, m));
+    e->memories++;
+    return OK;
+}
+
+static enum status memories_with(struct eraser *e, enum sql which, str text, struct memory **out,
+                                 size_t *n)
+{
+    SQL_RUN(q, e->ctx, e->db, which);
+    sql_int(&q, e->pool);
+    sql_text(&q, text);
+    return read_memories(&q, out, n);
+}
+
+static enum status erase_memories_with(struct eraser *e, enum sql which, str text)
+{
+    struct memory *v;
+    size_t n;
+    TRY(memories_with(e, which, text, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(erase_memory(e, &v[i]));
+    return OK;
+}
+
+static enum status erase_message(struct eraser *e, const struct message *m)
+{
+    TRY(run_number(e, SQL_MESSAGE_DELETE, m->doc));
+    TRY(note_erased(e, m->id));
+    note_words(e, m->doc, index_of_message(&e->ctx->arena, m));
+    TRY(erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
+    TRY(run_number(e, SQL_RECEIPT_DELETE_CHAIN, (int64_t)m->chain));
+    TRY(run_text(e, SQL_SIGNAL_DELETE_MESSAGE, m->id));
+    e->messages++;
+    return OK;
+}
+
+/* --- batches: the memory of one is given back before the next --- */
+
+static enum status count_pool(struct eraser *e, int64_t sessions)
+{
+    SQL_RUN(q, e->ctx, e->db, SQL_POOL_COUNT);
+    sql_int(&q, e->pool);
+    sql_int(&q, -sessions);
+    sql_int(&q, -e->messages);
+    sql_int(&q, -e->memories);
+    sql_int(&q, -e->closed);
+    return sql_do(&q);
+}
+
+static enum status end_batch(struct eraser *e, int64_t *erased)
+{
+    TRY(words_apply(e->ctx, e->db, &e->changes));
+    TRY(count_pool(e, 0));
+    *erased += e->messages + e->memories + e->closed;
+    return OK;
+}
+
+static enum status erase_messages(struct eraser *e, int64_t session, size_t *n)
+{
+    struct message *v = NEW_N(&e->ctx->arena, struct message, BATCH);
+    size_t have = 0;
+    SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_RANGE);
+    sql_int(&q, e->pool);
+    sql_int(&q, doc_of_message(session, 0));
+    sql_int(&q, doc_of_message(session + 1, 0) - 1);
+    sql_int(&q, BATCH);
+    while (sql_row(&q))
+        read_message(&q, &v[have++]);
+    TRY(sql_end(&q));
+    for (size_t i = 0; i < have; i++)
+        TRY(erase_message(e, &v[i]));
+    *n = have;
+    return OK;
+}
+
+static enum status erase_pool_memories(struct eraser *e, size_t *n)
+{
+    struct memory *v;
+    SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_POOL);
+    sql_int(&q, e->pool);
+    sql_int(&q, BATCH);
+    TRY(read_memories(&q, &v, n));
+    for (size_t i = 0; i < *n; i++)
+        TRY(erase_memory(e, &v[i]));
+    return OK;
+}
+
+/* One batch of a session's messages, or of a pool's memories when session is 0. */
+static enum status batch(struct ctx *ctx, struct db *db, int64_t pool, int64_t session,
+                         int64_t *erased, size_t *n)
+{
+    CLEANUP(ctx_free) struct ctx mine = {0};
+    struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
+    enum status status = session ? erase_messages(&e, session, n) : erase_pool_memories(&e, n);
+    if (status == OK)
+        status = end_batch(&e, erased);
+    return status == OK ? OK : fail(ctx, status, "%s", mine.why);
+}
+
+static enum status batches(struct ctx *ctx, struct db *db, int64_t pool, int64_t session,
+                           int64_t *erased)
+{
+    size_t n = BATCH;
+    while (n == BATCH)
+        TRY(batch(ctx, db, pool, session, erased, &n));
+    return OK;
+}
+
+/* --- what can be forgotten --- */
+
+static enum status erase_session(struct ctx *ctx, struct db *db, int64_t pool, int64_t no, str id,
+                                 int64_t *erased)
+{
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    if (no)
+        TRY(batches(ctx, db, pool, no, erased));
+    TRY(erase_memories_with(&e, SQL_MEMORY_BY_SESSION, id));
+    TRY(run_text(&e, SQL_RECEIPT_DELETE_SESSION, id));
+    TRY(run_text(&e, SQL_SIGNAL_DELETE_SESSION, id));
+    TRY(end_batch(&e, erased));
+    if (!no)
+        return OK;
+    e.messages = e.memories = e.closed = 0;
+    TRY(run_number(&e, SQL_SESSION_DELETE, no));
+    return count_pool(&e, 1);
+}
+
+static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, int64_t *no, str *id)
+{
+    *no = 0;
+    SQL_RUN(q, ctx, db, SQL_SESSION_FIRST);
+    sql_int(&q, pool);
+    if (sql_row(&q)) {
+        *no = sql_get_int(&q);
+        *id = sql_get_text(&q);
+    }
+    return sql_end(&q);
+}
+
+static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool, int64_t *erased)
+{
+    str id = S("");
+    for (int64_t no = 1; no;) {
+        TRY(next_session(ctx, db, pool, &no, &id));
+        if (no)
+            TRY(erase_session(ctx, db, pool, no, id, erased));
+    }
+    TRY(batches(ctx, db, pool, 0, erased));
+    TRY(run_1(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
+    TRY(run_1(ctx, db, SQL_JOB_DELETE_ALL, pool));
+    TRY(run_1(ctx, db, SQL_SIGNAL_DELETE_ALL, pool));
+    return run_1(ctx, db, SQL_POOL_DELETE, pool);
+}
+
+static enum status pools_of(struct ctx *ctx, struct db *db, str user, int64_t *pool)
+{
+    *pool = 0;
+    SQL_RUN(q, ctx, db, SQL_POOL_OF_USER);
+    sql_text(&q, user);
+    if (sql_row(&q))
+        *pool = sql_get_int(&q);
+    return sql_end(&q);
+}
+
+static enum status erase_user(struct ctx *ctx, struct db *db, str user, int64_t *erased)
+{
+    int64_t pool = 0, n = 0;
+    for (;;) {
+        TRY(pools_of(ctx, db, user, &pool));
+        if (!pool)
+            break;
+        TRY(erase_pool(ctx, db, pool, erased));
+        n++;
+    }
+    return n ? OK : fail(ctx, NOT_FOUND, "there is nothing to forget");
+}
+
+static enum status find_session(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
+{
+    *no = 0;
+    SQL_RUN(q, ctx, db, SQL_SESSION_FIND);
+    sql_int(&q, pool);
+    sql_text(&q, id);
+    if (sql_row(&q))
+        *no = sql_get_int(&q);
+    return sql_end(&q);
+}
+
+/* A session that only memories or receipts name counts as well. */
+static enum status forget_session(struct ctx *ctx, struct db *db, int64_t pool, str id,
+                                  int64_t *erased)
+{
+    int64_t no, changed = sqlite3_total_changes64(db->handle);
+    TRY(find_session(ctx, db, pool, id, &no));
+    TRY(erase_session(ctx, db, pool, no, id, erased));
+    /* Counting the pool is one change. */
+    return no || sqlite3_total_changes64(db->handle) > changed + 1
+               ? OK
+               : fail(ctx, NOT_FOUND, "no memory, message or session '" S_FMT "'", S_ARG(id));
+}
+
+static enum status find_message(struct eraser *e, str id, struct message *out)
+{
+    doc_id doc = 0;
+    SQL_RUN(find, e->ctx, e->db, SQL_MESSAGE_FIND);
+    sql_int(&find, e->pool);
+    sql_text(&find, id);
+    if (sql_row(&find))
+        doc = sql_get_int(&find);
+    TRY(sql_end(&find));
+    SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_GET);
+    sql_int(&q, e->pool);
+    sql_int(&q, doc);
+    if (sql_row(&q))
+        read_message(&q, out);
+    return sql_end(&q);
+}
+
+static enum status forget_id(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *erased)
+{
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    struct message message = {0};
+    TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, id));
+    TRY(find_message(&e, id, &message));
+    if (message.id.n) {
+        TRY(erase_message(&e, &message));
+        TRY(run_number(&e, SQL_SESSION_SHRINK, doc_session(message.doc)));
+    }
+    if (e.messages + e.memories + e.closed)
+        return end_batch(&e, erased);
+    return forget_session(ctx, db, pool, id, erased);
+}
+
+static enum status erase_what(struct ctx *ctx, struct db *db, const struct forget *what,
+                              int64_t *erased)
+{
+    struct pool_row row;
+    if (what->all_spaces)
+        return erase_user(ctx, db, what->pool.user, erased);
+    TRY(pool_find(ctx, db, what->pool, &row));
+    if (!row.no)
+        return fail(ctx, NOT_FOUND, "there is nothing to forget");
+    if (what->everything)
+        return erase_pool(ctx, db, row.no, erased);
+    TRY(what->id.n ? forget_id(ctx, db, row.no, what->id, erased)
+                   : forget_session(ctx, db, row.no, what->session, erased));
+    return run_1(ctx, db, SQL_RECEIPT_DELETE_SHOWN, row.no);
+}
+
+enum status erase(struct ctx *ctx, struct db *db, const struct forget *what, int64_t *erased)
+{
+    SQL_RUN(clear, ctx, db, SQL_ERASED_CLEAR);
+    TRY(sql_do(&clear));
+    *erased = 0;
+    return erase_what(ctx, db, what, erased);
+}
+
+/* --- pruning --- */
+
+static enum status prune_memory(struct ctx *ctx, struct db *db, int64_t pool, int64_t no)
+{
+    struct memory m = {0};
+    int64_t erased = 0;
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    SQL_RUN(q, ctx, db, SQL_MEMORY_GET);
+    sql_int(&q, pool);
+    sql_int(&q, no);
+    if (sql_row(&q))
+        read_memory(&q, &m);
+    TRY(sql_end(&q));
+    TRY(erase_memory(&e, &m));
+    return end_batch(&e, &erased);
+}
+
+static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before, int64_t *removed)
+{
+    int64_t(*v)[2] = arena_alloc(&ctx->arena, sizeof *v * PRUNE_BATCH);
+    size_t n = 0;
+    SQL_RUN(q, ctx, db, SQL_MEMORY_PRUNABLE);
+    sql_int(&q, before);
+    sql_int(&q, PRUNE_BATCH);
+    while (sql_row(&q)) {
+        v[n][0] = sql_get_int(&q);
+        v[n++][1] = sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    for (size_t i = 0; i < n; i++)
+        TRY(prune_memory(ctx, db, v[i][0], v[i][1]));
+    *removed += (int64_t)n;
+    return OK;
+}
+
+enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_before, int64_t expired_before,
+                  int64_t *removed)
+{
+    *removed = 0;
+    TRY(prune_memories(ctx, db, expired_before, removed));
+    SQL_RUN(q, ctx, db, SQL_RECEIPT_PRUNE);
+    sql_int(&q, receipts_before);
+    sql_int(&q, PRUNE_BATCH);
+    TRY(sql_do(&q));
+    *removed += db_changes(db);
+    return OK;
+}

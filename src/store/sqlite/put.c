@@ -1,0 +1,344 @@
+/* put.c - one bundle into rows: its pool, session, messages, memories and receipt. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "store/sqlite/sqlite_store.h"
+
+struct put {
+    struct ctx *ctx;
+    struct db *db;
+    const struct bundle *bundle;
+    struct word_changes *changes;
+    int64_t pool, now;
+    int64_t session, position, oldest, newest;    /* the session's number, its next position */
+    int64_t sessions, messages, memories, closed; /* what the pool gains */
+};
+
+struct bundle_words bundle_words_of(struct arena *a, const struct bundle *b)
+{
+    struct bundle_words out = {NEW_N(a, struct index_text, b->n_messages),
+                               NEW_N(a, struct index_text, b->n_memories)};
+    for (size_t i = 0; i < b->n_messages; i++)
+        out.messages[i] = index_of_message(a, &b->messages[i]);
+    for (size_t i = 0; i < b->n_memories; i++)
+        out.memories[i] = index_of_memory(a, &b->memories[i]);
+    return out;
+}
+
+static void note_words(struct put *p, doc_id doc, bool is_removal, struct index_text text)
+{
+    words_note(&p->ctx->arena, p->changes, (struct word_change){p->pool, doc, is_removal, text, 0});
+}
+
+static enum status find_pool(struct put *p)
+{
+    struct pool_row row;
+    TRY(pool_find(p->ctx, p->db, p->bundle->pool, &row));
+    p->pool = row.no;
+    if (row.no)
+        return OK;
+    SQL_RUN(q, p->ctx, p->db, SQL_POOL_ADD);
+    sql_text(&q, p->bundle->pool.user);
+    sql_text(&q, p->bundle->pool.space);
+    sql_int(&q, p->now);
+    TRY(sql_do(&q));
+    p->pool = sqlite3_last_insert_rowid(p->db->handle);
+    return OK;
+}
+
+static enum status add_session(struct put *p)
+{
+    const struct session *session = &p->bundle->session;
+    SQL_RUN(q, p->ctx, p->db, SQL_SESSION_ADD);
+    sql_int(&q, p->pool);
+    sql_text(&q, session->id);
+    sql_text(&q, session->title);
+    sql_int(&q, session->created ? session->created : p->oldest);
+    sql_int(&q, p->newest);
+    TRY(sql_do(&q));
+    p->session = sqlite3_last_insert_rowid(p->db->handle);
+    p->sessions = 1;
+    return OK;
+}
+
+static enum status find_session(struct put *p)
+{
+    p->oldest = p->newest = p->now;
+    for (size_t i = 0; i < p->bundle->n_messages; i++) {
+        int64_t created = p->bundle->messages[i].created;
+        p->newest = i && created <= p->newest ? p->newest : created;
+        p->oldest = i && created >= p->oldest ? p->oldest : created;
+    }
+    SQL_RUN(q, p->ctx, p->db, SQL_SESSION_FIND);
+    sql_int(&q, p->pool);
+    sql_text(&q, p->bundle->session.id);
+    if (sql_row(&q)) {
+        p->session = sql_get_int(&q);
+        p->position = sql_get_int(&q);
+        p->position += sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    return p->session ? OK : add_session(p);
+}
+
+/* --- messages --- */
+
+static enum status find_message(struct put *p, str id, doc_id *out)
+{
+    *out = 0;
+    SQL_RUN(q, p->ctx, p->db, SQL_MESSAGE_FIND);
+    sql_int(&q, p->pool);
+    sql_text(&q, id);
+    if (sql_row(&q))
+        *out = sql_get_int(&q);
+    return sql_end(&q);
+}
+
+static enum status put_message(struct put *p, struct message *m, struct index_text words)
+{
+    doc_id there = 0;
+    if (!m->id.n)
+        m->id = id_random(&p->ctx->arena);
+    TRY(find_message(p, m->id, &there));
+    m->doc = there;
+    if (there)
+        return OK;
+    if (p->position >= (int64_t)1 << DOC_TURN_BITS)
+        return fail(p->ctx, TOO_LARGE, "a session holds at most %d messages", 1 << DOC_TURN_BITS);
+    m->doc = doc_of_message(p->session, p->position);
+    SQL_RUN(q, p->ctx, p->db, SQL_MESSAGE_ADD);
+    sql_int(&q, m->doc);
+    sql_int(&q, p->pool);
+    sql_text(&q, m->id);
+    sql_text(&q, m->role);
+    sql_text(&q, m->speaker);
+    sql_text(&q, m->text);
+    sql_text(&q, m->ref);
+    sql_int(&q, m->origin);
+    sql_int(&q, m->created);
+    sql_int(&q, (int64_t)m->chain);
+    sql_int(&q, (int64_t)m->tail);
+    TRY(sql_do(&q));
+    note_words(p, m->doc, false, words);
+    p->position++;
+    p->messages++;
+    return OK;
+}
+
+static enum status grow_session(struct put *p)
+{
+    SQL_RUN(q, p->ctx, p->db, SQL_SESSION_GROW);
+    sql_int(&q, p->pool);
+    sql_int(&q, p->session);
+    sql_int(&q, p->messages);
+    sql_int(&q, p->newest);
+    sql_text(&q, p->bundle->session.title);
+    return sql_do(&q);
+}
+
+/* --- memories --- */
+
+static enum status one_memory(struct query *q, bool *is_there, struct memory *out)
+{
+    *is_there = sql_row(q);
+    if (*is_there)
+        read_memory(q, out);
+    return sql_end(q);
+}
+
+static enum status find_memory(struct put *p, enum sql which, str name, bool *is_there,
+                               struct memory *out)
+{
+    *is_there = false;
+    if (!name.n)
+        return OK;
+    SQL_RUN(q, p->ctx, p->db, which);
+    sql_int(&q, p->pool);
+    sql_text(&q, name);
+    return one_memory(&q, is_there, out);
+}
+
+static int64_t number_of(doc_id doc)
+{
+    return doc & ~DOC_MEMORY;
+}
+
+/* What was said before is said once more. The longer life wins. */
+static enum status say_again(struct put *p, const struct memory *old, struct memory *m)
+{
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_AGAIN);
+    sql_int(&q, p->pool);
+    sql_int(&q, number_of(old->doc));
+    sql_int(&q, m->last_used ? m->last_used : p->now);
+    sql_int(&q, m->expires);
+    m->id = old->id;
+    m->doc = old->doc;
+    return sql_do(&q);
+}
+
+static enum status close_memory(struct put *p, const struct memory *old, const struct memory *by)
+{
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_CLOSE);
+    sql_int(&q, p->pool);
+    sql_int(&q, number_of(old->doc));
+    sql_int(&q, by->valid_from ? by->valid_from : by->created ? by->created : p->now);
+    sql_text(&q, by->id);
+    sql_int(&q, p->now);
+    TRY(sql_do(&q));
+    note_words(p, old->doc, true, index_of_memory(&p->ctx->arena, old));
+    p->memories--;
+    p->closed++;
+    return OK;
+}
+
+static enum status add_memory(struct put *p, struct memory *m, struct index_text words)
+{
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_ADD);
+    sql_int(&q, p->pool);
+    sql_text(&q, m->id);
+    sql_text(&q, m->session);
+    sql_int(&q, m->layer);
+    sql_int(&q, m->type);
+    sql_text(&q, m->category);
+    sql_text(&q, m->key);
+    sql_text(&q, m->content);
+    sql_text(&q, m->metadata);
+    sql_text(&q, tags_text(&p->ctx->arena, m->tags));
+    sql_real(&q, m->importance);
+    sql_real(&q, m->salience);
+    sql_int(&q, m->uses);
+    sql_int(&q, m->last_used);
+    sql_int(&q, m->origin);
+    sql_text(&q, m->source);
+    sql_int(&q, m->created);
+    sql_int(&q, m->updated);
+    sql_int(&q, m->expires);
+    sql_int(&q, m->valid_from);
+    sql_int(&q, m->valid_to);
+    sql_text(&q, m->superseded_by);
+    TRY(sql_do(&q));
+    m->doc = DOC_MEMORY | sqlite3_last_insert_rowid(p->db->handle);
+    if (m->valid_to) {
+        p->closed++;
+        return OK;
+    }
+    note_words(p, m->doc, false, words);
+    p->memories++;
+    return OK;
+}
+
+/* The members of both objects; the newer one's value where both have one. */
+static enum status merge_metadata(struct put *p, str old, str new, str *out)
+{
+    struct json *was, *is;
+    *out = new.n ? new : old;
+    if (!old.n || !new.n || json_parse(p->ctx, old, &was) != OK)
+        return OK;
+    TRY(json_parse(p->ctx, new, &is));
+    struct buf b = buf_make(&p->ctx->arena, old.n + new.n + 2);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (const struct json *m = was->first; m; m = m->next) {
+        const char *name = str_c(&p->ctx->arena, m->key);
+        if (!json_get(is, name)) {
+            json_key(&w, name);
+            json_raw(&w, m->source);
+        }
+    }
+    for (const struct json *m = is->first; m; m = m->next) {
+        json_key(&w, str_c(&p->ctx->arena, m->key));
+        json_raw(&w, m->source);
+    }
+    json_close(&w, '}');
+    if (b.full)
+        return fail(p->ctx, TOO_LARGE, "metadata is too large");
+    *out = buf_str(&b);
+    return OK;
+}
+
+static enum status replace_memory(struct put *p, const struct memory *old, struct memory *m,
+                                  struct index_text words)
+{
+    str metadata;
+    TRY(merge_metadata(p, old->metadata, m->metadata, &metadata));
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_REPLACE);
+    sql_int(&q, p->pool);
+    sql_int(&q, number_of(old->doc));
+    sql_text(&q, m->content);
+    sql_int(&q, m->type);
+    sql_text(&q, m->session);
+    sql_int(&q, m->expires);
+    sql_text(&q, metadata);
+    sql_int(&q, m->updated);
+    sql_text(&q, m->source);
+    TRY(sql_do(&q));
+    note_words(p, old->doc, true, index_of_memory(&p->ctx->arena, old));
+    /* The label holds the day it was made, which stays. */
+    struct memory now = *m;
+    now.created = old->created;
+    if (now.created != m->created)
+        words = index_of_memory(&p->ctx->arena, &now);
+    note_words(p, old->doc, false, words);
+    m->id = old->id;
+    m->doc = old->doc;
+    m->created = old->created;
+    m->metadata = metadata;
+    return OK;
+}
+
+/*
+ * By id first: a retry is the same id. An id that follows from content can come back after the
+ * memory was closed ("tea", "coffee", "tea"): from another message it is a new one, from the same
+ * message a retry.
+ */
+static enum status put_memory(struct put *p, struct memory *m, struct index_text words)
+{
+    struct memory old;
+    bool is_there;
+    m->created = m->created ? m->created : p->now;
+    m->updated = m->updated ? m->updated : m->created;
+    TRY(find_memory(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
+    if (is_there && (!old.valid_to || !m->source.n || str_eq(old.source, m->source)))
+        return say_again(p, &old, m);
+    if (is_there || !m->id.n)
+        m->id = id_random(&p->ctx->arena);
+    TRY(find_memory(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
+    if (!is_there || m->valid_to)
+        return add_memory(p, m, words);
+    if (p->bundle->rule == PUT_REPLACE)
+        return replace_memory(p, &old, m, words);
+    if (str_eq(old.content, m->content))
+        return say_again(p, &old, m);
+    TRY(close_memory(p, &old, m));
+    return add_memory(p, m, words);
+}
+
+/* --- the bundle --- */
+
+static enum status count_pool(struct put *p)
+{
+    SQL_RUN(q, p->ctx, p->db, SQL_POOL_COUNT);
+    sql_int(&q, p->pool);
+    sql_int(&q, p->sessions);
+    sql_int(&q, p->messages);
+    sql_int(&q, p->memories);
+    sql_int(&q, p->closed);
+    return sql_do(&q);
+}
+
+enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
+                       const struct bundle_words *words, struct word_changes *changes)
+{
+    struct put p = {.ctx = ctx, .db = db, .bundle = b, .changes = changes, .now = clock_ms()};
+    TRY(find_pool(&p));
+    if (b->session.id.n)
+        TRY(find_session(&p));
+    for (size_t i = 0; i < b->n_messages; i++)
+        TRY(put_message(&p, &b->messages[i], words->messages[i]));
+    if (p.messages || (p.session && b->session.title.n))
+        TRY(grow_session(&p));
+    for (size_t i = 0; i < b->n_memories; i++)
+        TRY(put_memory(&p, &b->memories[i], words->memories[i]));
+    if (b->receipt)
+        TRY(receipt_put(ctx, db, p.pool, b->receipt));
+    return count_pool(&p);
+}

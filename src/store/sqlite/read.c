@@ -1,0 +1,215 @@
+/* read.c - messages, memories and sessions of one pool. */
+#include "base/clock.h"
+#include "store/sqlite/sqlite_store.h"
+
+static enum status newest_with(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
+                               uint64_t hash, bool *is_there, struct message *out)
+{
+    SQL_RUN(q, ctx, db, which);
+    sql_int(&q, pool);
+    sql_int(&q, (int64_t)hash);
+    *is_there = sql_row(&q);
+    if (*is_there)
+        read_message(&q, out);
+    return sql_end(&q);
+}
+
+enum status sqlite_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, uint64_t tail, struct message *out)
+{
+    struct pool_row row;
+    bool is_there = false;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    if (chain)
+        TRY(newest_with(ctx, r.db, SQL_MESSAGE_BY_CHAIN, row.no, chain, &is_there, out));
+    if (!is_there && tail)
+        TRY(newest_with(ctx, r.db, SQL_MESSAGE_BY_TAIL, row.no, tail, &is_there, out));
+    return is_there ? OK : NOT_FOUND;
+}
+
+enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const doc_id *docs, size_t n, struct message *out)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (struct message){0};
+        SQL_RUN(q, ctx, r.db, SQL_MESSAGE_GET);
+        sql_int(&q, row.no);
+        sql_int(&q, docs[i]);
+        if (sql_row(&q))
+            read_message(&q, &out[i]);
+        TRY(sql_end(&q));
+    }
+    return OK;
+}
+
+enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const doc_id *docs, size_t n, struct memory *out)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (struct memory){0};
+        if (!doc_is_memory(docs[i]))
+            continue;
+        SQL_RUN(q, ctx, r.db, SQL_MEMORY_GET);
+        sql_int(&q, row.no);
+        sql_int(&q, docs[i] & ~DOC_MEMORY);
+        if (sql_row(&q))
+            read_memory(&q, &out[i]);
+        TRY(sql_end(&q));
+    }
+    return OK;
+}
+
+enum status sqlite_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct memory *out)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, SQL_MEMORY_BY_ID);
+    sql_int(&q, row.no);
+    sql_text(&q, id);
+    if (sql_row(&q)) {
+        read_memory(&q, out);
+        return OK;
+    }
+    TRY(sql_end(&q));
+    return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(id));
+}
+
+static enum status find_session(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
+{
+    *no = 0;
+    SQL_RUN(q, ctx, db, SQL_SESSION_FIND);
+    sql_int(&q, pool);
+    sql_text(&q, id);
+    if (sql_row(&q))
+        *no = sql_get_int(&q);
+    return sql_end(&q);
+}
+
+enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    str session, int64_t from, size_t limit, struct message **out,
+                                    size_t *n)
+{
+    struct pool_row row;
+    struct message *v = NULL;
+    size_t have = 0, cap = 0;
+    int64_t no;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    TRY(find_session(ctx, r.db, row.no, session, &no));
+    SQL_RUN(q, ctx, r.db, SQL_MESSAGE_RANGE);
+    sql_int(&q, row.no);
+    sql_int(&q, doc_of_message(no, 0) + (from > 0 ? from : 0));
+    sql_int(&q, doc_of_message(no + 1, 0) - 1);
+    sql_int(&q, limit > INT32_MAX ? INT32_MAX : (int64_t)limit);
+    while (sql_row(&q)) {
+        if (have == cap) {
+            cap = cap ? cap * 2 : 32;
+            struct message *more = NEW_N(&ctx->arena, struct message, cap);
+            if (have)
+                memcpy(more, v, have * sizeof *v);
+            v = more;
+        }
+        read_message(&q, &v[have++]);
+    }
+    TRY(sql_end(&q));
+    *out = v;
+    *n = have;
+    return OK;
+}
+
+static enum status count(struct query *q, int64_t *out)
+{
+    *out = sql_row(q) ? sql_get_int(q) : 0;
+    return sql_end(q);
+}
+
+static enum status total_sessions(struct ctx *ctx, struct db *db, int64_t pool, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, SQL_SESSION_TOTAL);
+    sql_int(&q, pool);
+    return count(&q, out);
+}
+
+enum status sqlite_sessions(struct ctx *ctx, struct store *s, struct pool_ref pool, size_t offset,
+                            size_t limit, struct session **out, size_t *n, int64_t *total)
+{
+    struct pool_row row;
+    size_t have = 0;
+    int64_t all;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    TRY(total_sessions(ctx, r.db, row.no, &all));
+    if (limit > (size_t)all)
+        limit = (size_t)all;
+    struct session *v = NEW_N(&ctx->arena, struct session, limit);
+    SQL_RUN(q, ctx, r.db, SQL_SESSION_LIST);
+    sql_int(&q, row.no);
+    sql_int(&q, (int64_t)limit);
+    sql_int(&q, offset > INT32_MAX ? INT32_MAX : (int64_t)offset);
+    while (have < limit && sql_row(&q)) {
+        struct session *session = &v[have++];
+        session->id = sql_get_text(&q);
+        session->no = sql_get_int(&q);
+        session->title = sql_get_text(&q);
+        session->created = sql_get_int(&q);
+        session->updated = sql_get_int(&q);
+        session->messages = sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    *out = v;
+    *n = have;
+    *total = all;
+    return OK;
+}
+
+static void bind_filter(struct query *q, int64_t pool, const struct memory_filter *f)
+{
+    sql_int(q, pool);
+    sql_int(q, f->type.n ? name_index(type_names, f->type, -1) : -1);
+    sql_text(q, f->category);
+    sql_text(q, f->session);
+    sql_text(q, str_lower(&q->ctx->arena, f->contains));
+    sql_int(q, f->with_closed);
+    sql_int(q, clock_ms());
+}
+
+static enum status total_memories(struct ctx *ctx, struct db *db, int64_t pool,
+                                  const struct memory_filter *f, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, SQL_MEMORY_LIST_TOTAL);
+    bind_filter(&q, pool, f);
+    return count(&q, out);
+}
+
+enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                 struct memory **out, size_t *n, int64_t *total)
+{
+    struct pool_row row;
+    int64_t all;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, f->pool, &row));
+    TRY(total_memories(ctx, r.db, row.no, f, &all));
+    SQL_RUN(q, ctx, r.db, SQL_MEMORY_LIST);
+    bind_filter(&q, row.no, f);
+    sql_int(&q, f->limit > INT32_MAX ? INT32_MAX : (int64_t)f->limit);
+    sql_int(&q, f->offset > INT32_MAX ? INT32_MAX : (int64_t)f->offset);
+    TRY(read_memories(&q, out, n));
+    *total = all;
+    return OK;
+}

@@ -1,0 +1,131 @@
+/* schema.c - the tables of the store, as steps; a step is never edited after a release. */
+#include "store/sqlite/schema.h"
+
+/* "RMBD": tells a store from another program's file. */
+enum { APPLICATION_ID = 0x524D4244 };
+
+/*
+ * AUTOINCREMENT throughout: a number that was forgotten never comes back as another thing. message
+ * and memory hold the rows; words holds what is searched, without the texts, so that a text stands
+ * in the file once.
+ */
+static const char step_1[] =
+    "CREATE TABLE pool("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, space TEXT NOT NULL,"
+    " sessions INTEGER NOT NULL DEFAULT 0, messages INTEGER NOT NULL DEFAULT 0,"
+    " memories INTEGER NOT NULL DEFAULT 0, closed INTEGER NOT NULL DEFAULT 0,"
+    " created INTEGER NOT NULL, UNIQUE(user, space)) STRICT;"
+
+    "CREATE TABLE session("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL REFERENCES pool(id),"
+    " id TEXT NOT NULL, title TEXT NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL,"
+    " messages INTEGER NOT NULL DEFAULT 0, erased INTEGER NOT NULL DEFAULT 0,"
+    " UNIQUE(pool, id)) STRICT;"
+    "CREATE INDEX session_recent ON session(pool, updated);"
+
+    /* doc is the session's number and the position in it: doc_of_message. */
+    "CREATE TABLE message("
+    " doc INTEGER PRIMARY KEY, pool INTEGER NOT NULL, id TEXT NOT NULL, role TEXT NOT NULL,"
+    " speaker TEXT NOT NULL, text TEXT NOT NULL, ref TEXT NOT NULL, origin INTEGER NOT NULL,"
+    " created INTEGER NOT NULL, chain INTEGER NOT NULL, tail INTEGER NOT NULL) STRICT;"
+    "CREATE UNIQUE INDEX message_id ON message(pool, id);"
+    "CREATE INDEX message_chain ON message(pool, chain) WHERE chain <> 0;"
+    "CREATE INDEX message_tail ON message(pool, tail) WHERE tail <> 0;"
+
+    "CREATE TABLE memory("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, id TEXT NOT NULL,"
+    " session TEXT NOT NULL, layer INTEGER NOT NULL, type INTEGER NOT NULL,"
+    " category TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL, metadata TEXT NOT NULL,"
+    " tags TEXT NOT NULL, importance REAL NOT NULL, salience REAL NOT NULL, uses INTEGER NOT NULL,"
+    " last_used INTEGER NOT NULL, origin INTEGER NOT NULL, source TEXT NOT NULL,"
+    " created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,"
+    " valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,"
+    " superseded_by TEXT NOT NULL) STRICT;"
+    "CREATE UNIQUE INDEX memory_id ON memory(pool, id);"
+    "CREATE INDEX memory_recent ON memory(pool, created);"
+    "CREATE INDEX memory_key ON memory(pool, key) WHERE key <> '' AND valid_to = 0;"
+    "CREATE INDEX memory_source ON memory(pool, source) WHERE source <> '';"
+    "CREATE INDEX memory_session ON memory(pool, session) WHERE session <> '';"
+    "CREATE INDEX memory_expires ON memory(pool, expires) WHERE expires <> 0;"
+
+    /* shown: the ids it shows, as a JSON array, so that erasing one of them finds it. */
+    "CREATE TABLE receipt("
+    " no INTEGER PRIMARY KEY, pool INTEGER NOT NULL, id TEXT NOT NULL, session TEXT NOT NULL,"
+    " created INTEGER NOT NULL, chain INTEGER NOT NULL, shown TEXT NOT NULL, body TEXT NOT NULL)"
+    " STRICT;"
+    "CREATE UNIQUE INDEX receipt_id ON receipt(pool, id);"
+    "CREATE INDEX receipt_chain ON receipt(pool, chain) WHERE chain <> 0;"
+    "CREATE INDEX receipt_created ON receipt(created);"
+
+    "CREATE TABLE token("
+    " id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,"
+    " space TEXT NOT NULL, is_admin INTEGER NOT NULL, created INTEGER NOT NULL,"
+    " expires INTEGER NOT NULL, revoked INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX token_user ON token(user, created);"
+
+    "CREATE TABLE job("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, pool INTEGER NOT NULL,"
+    " key TEXT NOT NULL, payload TEXT NOT NULL, run_at INTEGER NOT NULL,"
+    " tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL, error TEXT NOT NULL DEFAULT '',"
+    " created INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX job_next ON job(state, run_at);"
+    "CREATE UNIQUE INDEX job_key ON job(pool, kind, key) WHERE key <> '' AND state = 'waiting';"
+
+    "CREATE TABLE signal("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, session TEXT NOT NULL,"
+    " message TEXT NOT NULL, state TEXT NOT NULL, created INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX signal_waiting ON signal(pool, session, state);"
+
+    "CREATE TABLE fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+
+    "CREATE VIRTUAL TABLE words USING fts5(own, label, content='', columnsize=0, detail=full,"
+    " tokenize='ascii');"
+    "INSERT INTO words(words, rank) VALUES('secure-delete', 1);";
+
+static const char *const steps[] = {step_1};
+
+int schema_version(void)
+{
+    return (int)(sizeof steps / sizeof *steps);
+}
+
+static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t version)
+{
+    int64_t application, tables;
+    if (version > schema_version())
+        return fail(ctx, STORAGE,
+                    "the store was written by a newer rememberd (schema %lld, this one knows %d)",
+                    (long long)version, schema_version());
+    TRY(db_int(ctx, db, "PRAGMA application_id", &application));
+    TRY(db_int(ctx, db, "SELECT count(*) FROM sqlite_schema", &tables));
+    if (application != APPLICATION_ID && (tables || application))
+        return fail(ctx, STORAGE, "the file is another program's database, no rememberd store");
+    return OK;
+}
+
+enum status schema_bring(struct ctx *ctx, struct db *db)
+{
+    int64_t version;
+    TRY(db_int(ctx, db, "PRAGMA user_version", &version));
+    TRY(refuse_strangers(ctx, db, version));
+    if (version == schema_version())
+        return OK;
+    TRY(db_exec(ctx, db, "BEGIN IMMEDIATE"));
+    /* Another process may have been quicker. */
+    enum status status = db_int(ctx, db, "PRAGMA user_version", &version);
+    for (int64_t i = version; status == OK && i < schema_version(); i++) {
+        status = db_exec(ctx, db, steps[i]);
+        if (status == OK)
+            status =
+                db_exec(ctx, db, str_printf(&ctx->arena, "PRAGMA user_version=%d", (int)i + 1).p);
+    }
+    if (status == OK)
+        status =
+            db_exec(ctx, db, str_printf(&ctx->arena, "PRAGMA application_id=%d", APPLICATION_ID).p);
+    if (status == OK)
+        return db_exec(ctx, db, "COMMIT");
+    struct ctx quiet = {0};
+    (void)!db_exec(&quiet, db, "ROLLBACK");
+    ctx_free(&quiet);
+    return status;
+}

@@ -1,0 +1,229 @@
+/* sqlite.c - the SQLite backend: opening, closing, and its table of operations. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/sqlite/schema.h"
+#include "store/sqlite/sqlite_store.h"
+
+enum { READERS_DEFAULT = 8 };
+
+/* The folders above a file, for the owner only where they are missing. */
+static enum status make_folders(struct ctx *ctx, const char *path)
+{
+    char *p = arena_alloc(&ctx->arena, strlen(path) + 1);
+    memcpy(p, path, strlen(path));
+    for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(p, 0700) != 0 && errno != EEXIST)
+            return fail(ctx, STORAGE, "cannot make the folder '%s': %s", p, strerror(errno));
+        *slash = '/';
+    }
+    return OK;
+}
+
+/* SQLite gives its log files the rights of the file itself. */
+static enum status make_file(struct ctx *ctx, const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        int why = fd < 0 ? errno : EISDIR;
+        if (fd >= 0)
+            close(fd);
+        return fail(ctx, STORAGE, "cannot open the store '%s': %s", path, strerror(why));
+    }
+    close(fd);
+    return OK;
+}
+
+static enum status bring_schema(struct ctx *ctx, const char *path)
+{
+    struct db db;
+    TRY(db_open(ctx, path, &db));
+    enum status status = schema_bring(ctx, &db);
+    db_close(&db);
+    return status;
+}
+
+static void close_store(struct store *base)
+{
+    struct sqlite_store *s = sqlite_of(base);
+    writer_close(s->writer);
+    readers_close(s);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->given);
+    free(s->path);
+    free(s);
+}
+
+static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
+{
+    TRY(make_folders(ctx, s->path));
+    TRY(make_file(ctx, s->path));
+    TRY(bring_schema(ctx, s->path));
+    TRY(writer_open(ctx, s->path, &s->writer));
+    READER(first);
+    return reader_begin(ctx, s, &first);
+}
+
+static enum status open_store(struct ctx *ctx, const struct store_settings *settings,
+                              struct store **out)
+{
+    struct sqlite_store *s = heap_alloc(sizeof *s);
+    s->base.ops = &sqlite_ops;
+    s->path = heap_alloc(settings->path.n + 1);
+    memcpy(s->path, settings->path.p, settings->path.n);
+    s->max_open = settings->readers ? settings->readers : READERS_DEFAULT;
+    if (s->max_open > READERS_MAX)
+        s->max_open = READERS_MAX;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->given, NULL);
+    enum status status = open_parts(ctx, s);
+    if (status != OK) {
+        close_store(&s->base);
+        return status;
+    }
+    *out = &s->base;
+    return OK;
+}
+
+/* --- what the writer does --- */
+
+static enum status write_bundle(struct ctx *ctx, struct store *s, struct bundle *b)
+{
+    struct task t = {.kind = TASK_BUNDLE,
+                     .ctx = ctx,
+                     .bundle = b,
+                     .words = bundle_words_of(&ctx->arena, b)};
+    return writer_run(sqlite_of(s)->writer, &t);
+}
+
+static enum status write_later(struct ctx *ctx, struct store *s, const struct bundle *b)
+{
+    return writer_later(ctx, sqlite_of(s)->writer, b);
+}
+
+static enum status flush(struct ctx *ctx, struct store *s)
+{
+    struct task t = {.kind = TASK_FLUSH, .ctx = ctx};
+    return writer_run(sqlite_of(s)->writer, &t);
+}
+
+static enum status forget(struct ctx *ctx, struct store *s, const struct forget *what,
+                          int64_t *erased)
+{
+    struct task t = {.kind = TASK_FORGET, .ctx = ctx, .forget = what};
+    TRY(writer_run(sqlite_of(s)->writer, &t));
+    *erased = t.count;
+    return OK;
+}
+
+static enum status put_token(struct ctx *ctx, struct store *s, const struct token *token)
+{
+    struct task t = {.kind = TASK_TOKEN, .ctx = ctx, .token = token};
+    return writer_run(sqlite_of(s)->writer, &t);
+}
+
+static enum status revoke_token(struct ctx *ctx, struct store *s, str user, str id)
+{
+    struct task t = {.kind = TASK_REVOKE, .ctx = ctx, .user = user, .id = id};
+    return writer_run(sqlite_of(s)->writer, &t);
+}
+
+/* In pieces, so that other writes come between. */
+static enum status prune_all(struct ctx *ctx, struct store *s, int64_t receipts_before,
+                             int64_t expired_before, int64_t *removed)
+{
+    int64_t all = 0;
+    for (;;) {
+        struct task t = {.kind = TASK_PRUNE,
+                         .ctx = ctx,
+                         .receipts_before = receipts_before,
+                         .expired_before = expired_before};
+        TRY(writer_run(sqlite_of(s)->writer, &t));
+        all += t.count;
+        if (!t.count)
+            break;
+    }
+    *removed = all;
+    return OK;
+}
+
+/* --- the store itself --- */
+
+static enum status read_counts(struct ctx *ctx, struct db *db, struct store_stats *out)
+{
+    SQL_RUN(q, ctx, db, SQL_STATS);
+    if (sql_row(&q)) {
+        out->users = sql_get_int(&q);
+        out->pools = sql_get_int(&q);
+        out->sessions = sql_get_int(&q);
+        out->messages = sql_get_int(&q);
+        out->memories = sql_get_int(&q);
+        out->receipts = sql_get_int(&q);
+    }
+    return sql_end(&q);
+}
+
+static int64_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? st.st_size : 0;
+}
+
+static enum status stats(struct ctx *ctx, struct store *base, struct store_stats *out)
+{
+    struct sqlite_store *s = sqlite_of(base);
+    struct store_stats found = {.schema = schema_version()};
+    READER(r);
+    TRY(reader_begin(ctx, s, &r));
+    TRY(read_counts(ctx, r.db, &found));
+    struct writer_state w = writer_state(s->writer);
+    found.bytes = size_of(s->path);
+    found.wal_bytes = size_of(str_printf(&ctx->arena, "%s-wal", s->path).p);
+    found.queued = w.queued;
+    found.writes = w.writes;
+    found.commits = w.commits;
+    found.failures = w.failures;
+    *out = found;
+    return OK;
+}
+
+static enum status ping(struct ctx *ctx, struct store *s)
+{
+    bool any;
+    TRY(sqlite_has_tokens(ctx, s, &any));
+    struct writer_state w = writer_state(sqlite_of(s)->writer);
+    return w.last == OK ? OK : fail(ctx, w.last, "the last write failed");
+}
+
+const struct store_ops sqlite_ops = {
+    .scheme = "",
+    .open = open_store,
+    .close = close_store,
+    .write = write_bundle,
+    .write_later = write_later,
+    .flush = flush,
+    .forget = forget,
+    .find_chain = sqlite_find_chain,
+    .messages = sqlite_messages,
+    .memories = sqlite_memories,
+    .memory = sqlite_memory,
+    .session_messages = sqlite_session_messages,
+    .sessions = sqlite_sessions,
+    .list_memories = sqlite_list_memories,
+    .search_words = sqlite_search_words,
+    .receipt = sqlite_receipt,
+    .block_of = sqlite_block_of,
+    .put_token = put_token,
+    .find_token = sqlite_find_token,
+    .tokens = sqlite_tokens,
+    .revoke_token = revoke_token,
+    .has_tokens = sqlite_has_tokens,
+    .stats = stats,
+    .ping = ping,
+    .check = sqlite_check,
+    .prune = prune_all,
+};

@@ -1,0 +1,171 @@
+/* sqlite_store.h - what the parts of the SQLite backend know of each other. */
+#pragma once
+
+#include <pthread.h>
+
+#include "core/index.h"
+#include "store/sqlite/db.h"
+#include "store/store_int.h"
+
+enum { READERS_MAX = 64 };
+
+struct writer;
+
+struct sqlite_store {
+    struct store base;
+    char *path;
+    struct writer *writer;
+    pthread_mutex_t lock; /* of the readers */
+    pthread_cond_t given; /* a reader was given back */
+    struct db *idle[READERS_MAX];
+    size_t n_idle, n_open, max_open;
+};
+
+static inline struct sqlite_store *sqlite_of(struct store *s)
+{
+    return (struct sqlite_store *)s;
+}
+
+/* --- reader.c: connections that only read --- */
+
+/* A read of one scope: one connection, one view of the store. */
+struct reader {
+    struct sqlite_store *s;
+    struct db *db;
+};
+
+#define READER(r) CLEANUP(reader_end) struct reader r = {0}
+
+MUST_USE enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader *out);
+void reader_end(struct reader *r);
+void readers_close(struct sqlite_store *s);
+
+/* A pool's row; no is 0 when it does not exist. */
+struct pool_row {
+    int64_t no, messages, memories;
+};
+MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
+                               struct pool_row *out);
+
+/* --- rows.c: rows into structs --- */
+
+void read_message(struct query *q, struct message *out);
+void read_memory(struct query *q, struct memory *out);
+/* The rows that are left, in the arena. */
+MUST_USE enum status read_memories(struct query *q, struct memory **out, size_t *n);
+str tags_text(struct arena *a, struct strs tags);
+
+/* --- words.c: the words index --- */
+
+struct word_change {
+    int64_t pool;
+    doc_id doc;
+    bool is_removal;
+    struct index_text text;
+    size_t order; /* set by words_note */
+};
+
+/* Changes that wait for the end of a group, where they are made in the order of documents. */
+struct word_changes {
+    struct word_change *v;
+    size_t n, cap;
+};
+
+void words_note(struct arena *a, struct word_changes *changes, struct word_change change);
+MUST_USE enum status words_apply(struct ctx *ctx, struct db *db, struct word_changes *changes);
+MUST_USE enum status words_change(struct ctx *ctx, struct db *db, const struct word_change *change);
+/* The function take() and its list, on a connection. */
+MUST_USE enum status words_setup(struct ctx *ctx, struct db *db);
+void words_end(struct db *db);
+
+/* --- put.c: one bundle --- */
+
+/* Words of the new messages and memories, made before the writer takes the bundle. */
+struct bundle_words {
+    struct index_text *messages, *memories;
+};
+
+struct bundle_words bundle_words_of(struct arena *a, const struct bundle *b);
+MUST_USE enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
+                                const struct bundle_words *words, struct word_changes *changes);
+MUST_USE enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool,
+                                 const struct receipt *r);
+
+/* --- erase.c --- */
+
+MUST_USE enum status erase(struct ctx *ctx, struct db *db, const struct forget *what,
+                           int64_t *erased);
+MUST_USE enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_before,
+                           int64_t expired_before, int64_t *removed);
+MUST_USE enum status token_add(struct ctx *ctx, struct db *db, const struct token *t);
+MUST_USE enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id);
+
+/* --- writer.c: the one thread that writes --- */
+
+MUST_USE enum status writer_open(struct ctx *ctx, const char *path, struct writer **out);
+void writer_close(struct writer *w); /* writes what is queued first */
+
+enum task_kind { TASK_BUNDLE, TASK_FLUSH, TASK_FORGET, TASK_PRUNE, TASK_TOKEN, TASK_REVOKE };
+
+/* One thing to write. The thread that waits for it lends its ctx meanwhile. */
+struct task {
+    enum task_kind kind;
+    struct ctx *ctx;
+    struct bundle *bundle;
+    struct bundle_words words;
+    const struct forget *forget;
+    const struct token *token;
+    str user, id;
+    int64_t receipts_before, expired_before, count;
+    size_t bytes;
+    bool nobody_waits, is_done;
+    enum status result;
+    struct task *next;
+};
+
+/* Runs the task on the writer and waits until it is durable. */
+MUST_USE enum status writer_run(struct writer *w, struct task *t);
+MUST_USE enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle *b);
+
+struct writer_state {
+    int64_t queued;
+    uint64_t writes, commits, failures;
+    enum status last;
+};
+struct writer_state writer_state(struct writer *w);
+
+/* --- copy.c --- */
+
+/* A deep copy of a bundle in another arena. */
+struct bundle *bundle_copy(struct arena *a, const struct bundle *b);
+/* What it holds, about. */
+size_t bundle_bytes(const struct bundle *b);
+
+/* --- the operations of the face that read --- */
+
+enum status sqlite_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, uint64_t tail, struct message *out);
+enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const doc_id *docs, size_t n, struct message *out);
+enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const doc_id *docs, size_t n, struct memory *out);
+enum status sqlite_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct memory *out);
+enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    str session, int64_t from, size_t limit, struct message **out,
+                                    size_t *n);
+enum status sqlite_sessions(struct ctx *ctx, struct store *s, struct pool_ref pool, size_t offset,
+                            size_t limit, struct session **out, size_t *n, int64_t *total);
+enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                 struct memory **out, size_t *n, int64_t *total);
+enum status sqlite_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                const str *stems, size_t n, size_t max, struct word_hits *out);
+enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                           struct receipt *out);
+enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
+                            str *out);
+enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out);
+enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
+                          size_t *n);
+enum status sqlite_has_tokens(struct ctx *ctx, struct store *s, bool *out);
+enum status sqlite_check(struct ctx *ctx, struct store *s, str *findings);

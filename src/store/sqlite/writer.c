@@ -1,0 +1,274 @@
+/* writer.c - the one thread that writes: everything that waits is committed together. */
+#include "base/log.h"
+#include "store/sqlite/sqlite_store.h"
+
+/* What may wait for the disk when nobody waits for it. */
+enum { QUEUE_MAX = 4096, QUEUE_BYTES_MAX = 64 << 20 };
+
+struct writer {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t some, done;
+    struct task *first, **last;
+    size_t n_later, later_bytes;
+    int64_t queued;
+    bool is_ending;
+    uint64_t writes, commits, failures;
+    enum status result;
+    struct db db;
+};
+
+/* A bundle that nobody waits for, with the memory it lives in. */
+struct later {
+    struct task task;
+    struct ctx ctx;
+};
+
+static enum status run_kind(struct writer *w, struct task *t, struct word_changes *changes)
+{
+    int64_t count = 0;
+    if (t->kind == TASK_BUNDLE)
+        return bundle_put(t->ctx, &w->db, t->bundle, &t->words, changes);
+    TRY(words_apply(t->ctx, &w->db, changes));
+    switch (t->kind) {
+    case TASK_FORGET:
+        TRY(erase(t->ctx, &w->db, t->forget, &count));
+        break;
+    case TASK_PRUNE:
+        TRY(prune(t->ctx, &w->db, t->receipts_before, t->expired_before, &count));
+        break;
+    case TASK_TOKEN:
+        return token_add(t->ctx, &w->db, t->token);
+    case TASK_REVOKE:
+        return token_revoke(t->ctx, &w->db, t->user, t->id);
+    default:
+        return OK;
+    }
+    t->count = count;
+    return OK;
+}
+
+/* One task's failure undoes only what it did itself. */
+static enum status run_task(struct writer *w, struct task *t, struct word_changes *changes)
+{
+    size_t noted = changes->n;
+    if (t->kind == TASK_FLUSH)
+        return OK;
+    if (t->nobody_waits)
+        t->words = bundle_words_of(&t->ctx->arena, t->bundle);
+    TXN(part);
+    TRY(txn_savepoint(t->ctx, &w->db, &part));
+    enum status status = run_kind(w, t, changes);
+    if (status == OK)
+        status = txn_commit(&part);
+    if (status != OK && changes->n > noted)
+        changes->n = noted;
+    return status;
+}
+
+static enum status run_group(struct writer *w, struct ctx *ctx, struct task *first)
+{
+    struct word_changes changes = {0};
+    TXN(all);
+    TRY(txn_begin(ctx, &w->db, &all));
+    for (struct task *t = first; t; t = t->next) {
+        t->result = run_task(w, t, &changes);
+        if (sqlite3_get_autocommit(w->db.handle))
+            return fail(ctx, t->result, "%s", t->ctx->why);
+    }
+    TRY(words_apply(ctx, &w->db, &changes));
+    return txn_commit(&all);
+}
+
+/* What was erased must not stay readable in the log file either. */
+static void empty_log(struct writer *w, const struct task *first)
+{
+    bool erased = false;
+    for (const struct task *t = first; t; t = t->next)
+        erased |= t->kind == TASK_FORGET && t->result == OK;
+    if (!erased)
+        return;
+    sqlite3_busy_timeout(w->db.handle, 100);
+    sqlite3_exec(w->db.handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    sqlite3_busy_timeout(w->db.handle, 10000);
+}
+
+static void fail_all(struct task *first, const struct ctx *why)
+{
+    for (struct task *t = first; t; t = t->next) {
+        if (t->result != OK)
+            continue;
+        ctx_clear_failure(t->ctx);
+        t->result = fail(t->ctx, why->failed, "%s", why->why);
+    }
+}
+
+static void end_later(struct task *t)
+{
+    struct later *later = (struct later *)t;
+    if (t->result != OK)
+        log_event(LOG_ERROR, "store.write_lost", "status=%s why=\"%s\"", status_name(t->result),
+                  t->ctx->why);
+    ctx_free(&later->ctx);
+    free(later);
+}
+
+/* Counts the group and wakes who waits. A task that is waited for is gone once it is done. */
+static void finish(struct writer *w, struct task *first, enum status result)
+{
+    struct task *laters = NULL, *next;
+    pthread_mutex_lock(&w->lock);
+    w->result = result;
+    w->commits += result == OK;
+    for (struct task *t = first; t; t = next) {
+        next = t->next;
+        w->queued--;
+        w->writes += t->result == OK;
+        w->failures += t->result == STORAGE;
+        if (t->nobody_waits) {
+            w->n_later--;
+            w->later_bytes -= t->bytes;
+            t->next = laters;
+            laters = t;
+        } else {
+            t->is_done = true;
+        }
+    }
+    pthread_cond_broadcast(&w->done);
+    pthread_mutex_unlock(&w->lock);
+    for (struct task *t = laters; t; t = next) {
+        next = t->next;
+        end_later(t);
+    }
+}
+
+static void *write_groups(void *arg)
+{
+    struct writer *w = arg;
+    struct ctx ctx = {0};
+    pthread_mutex_lock(&w->lock);
+    for (;;) {
+        while (!w->first && !w->is_ending)
+            pthread_cond_wait(&w->some, &w->lock);
+        if (!w->first)
+            break;
+        struct task *group = w->first;
+        w->first = NULL;
+        w->last = &w->first;
+        pthread_mutex_unlock(&w->lock);
+        enum status result = run_group(w, &ctx, group);
+        if (result == OK)
+            empty_log(w, group);
+        else
+            fail_all(group, &ctx);
+        finish(w, group, result);
+        ctx_clear_failure(&ctx);
+        arena_reset(&ctx.arena);
+        pthread_mutex_lock(&w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
+    ctx_free(&ctx);
+    return NULL;
+}
+
+/* --- the queue --- */
+
+/* The lock is held. */
+static void enqueue(struct writer *w, struct task *t)
+{
+    t->next = NULL;
+    *w->last = t;
+    w->last = &t->next;
+    w->queued++;
+    pthread_cond_signal(&w->some);
+}
+
+enum status writer_run(struct writer *w, struct task *t)
+{
+    pthread_mutex_lock(&w->lock);
+    enqueue(w, t);
+    while (!t->is_done)
+        pthread_cond_wait(&w->done, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    return t->result;
+}
+
+enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle *b)
+{
+    size_t bytes = bundle_bytes(b);
+    if (bytes > QUEUE_BYTES_MAX)
+        return fail(ctx, TOO_LARGE, "a bundle is over %d bytes", QUEUE_BYTES_MAX);
+    pthread_mutex_lock(&w->lock);
+    bool is_full = w->n_later == QUEUE_MAX || w->later_bytes + bytes > QUEUE_BYTES_MAX;
+    if (!is_full) {
+        w->n_later++;
+        w->later_bytes += bytes;
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (is_full)
+        return fail(ctx, TOO_BUSY, "too much waits to be written");
+    struct later *later = heap_alloc(sizeof *later);
+    later->task = (struct task){.kind = TASK_BUNDLE,
+                                .ctx = &later->ctx,
+                                .bundle = bundle_copy(&later->ctx.arena, b),
+                                .bytes = bytes,
+                                .nobody_waits = true};
+    pthread_mutex_lock(&w->lock);
+    enqueue(w, &later->task);
+    pthread_mutex_unlock(&w->lock);
+    return OK;
+}
+
+struct writer_state writer_state(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    struct writer_state out = {w->queued, w->writes, w->commits, w->failures, w->result};
+    pthread_mutex_unlock(&w->lock);
+    return out;
+}
+
+static enum status prepare(struct ctx *ctx, struct db *db)
+{
+    TRY(words_setup(ctx, db));
+    TRY(db_exec(ctx, db, "CREATE TEMP TABLE erased(id TEXT PRIMARY KEY) WITHOUT ROWID"));
+    return db_prepare(ctx, db, WRITES);
+}
+
+enum status writer_open(struct ctx *ctx, const char *path, struct writer **out)
+{
+    struct writer *w = heap_alloc(sizeof *w);
+    enum status status = db_open(ctx, path, &w->db);
+    if (status == OK)
+        status = prepare(ctx, &w->db);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->some, NULL);
+    pthread_cond_init(&w->done, NULL);
+    w->last = &w->first;
+    if (status == OK && pthread_create(&w->thread, NULL, write_groups, w) != 0)
+        status = fail(ctx, STORAGE, "cannot start a thread");
+    if (status != OK) {
+        words_end(&w->db);
+        db_close(&w->db);
+        free(w);
+        return status;
+    }
+    *out = w;
+    return OK;
+}
+
+void writer_close(struct writer *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->is_ending = true;
+    pthread_cond_signal(&w->some);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    words_end(&w->db);
+    db_close(&w->db);
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->some);
+    pthread_cond_destroy(&w->done);
+    free(w);
+}

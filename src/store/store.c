@@ -1,0 +1,185 @@
+/* store.c - the face of the store: checks what comes in and hands it to the backend. */
+#include "store/store.h"
+
+#include "store/store_int.h"
+
+static const struct store_ops *const backends[] = {&sqlite_ops};
+
+/* "scheme://…" names a backend; a path without one is a file. */
+enum status store_open(struct ctx *ctx, const struct store_settings *settings, struct store **out)
+{
+    if (!settings->path.n)
+        return fail(ctx, BAD_INPUT, "the store needs a path");
+    size_t at = str_find(settings->path, S("://"));
+    str scheme = at < settings->path.n ? str_sub(settings->path, 0, at) : S("");
+    for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+        if (str_is(scheme, backends[i]->scheme))
+            return backends[i]->open(ctx, settings, out);
+    return fail(ctx, UNSUPPORTED, "this build has no store for '" S_FMT "://'", S_ARG(scheme));
+}
+
+void store_close(struct store *s)
+{
+    if (s)
+        s->ops->close(s);
+}
+
+static enum status check_pool(struct ctx *ctx, struct pool_ref pool)
+{
+    if (!pool.user.n || !pool.space.n)
+        return fail(ctx, BAD_INPUT, "a pool needs a user and a space");
+    return OK;
+}
+
+static enum status check_bundle(struct ctx *ctx, const struct bundle *b)
+{
+    TRY(check_pool(ctx, b->pool));
+    if (b->n_messages && !b->session.id.n)
+        return fail(ctx, BAD_INPUT, "messages need a session");
+    for (size_t i = 0; i < b->n_memories; i++)
+        if (!b->memories[i].content.n)
+            return fail_field(ctx, "content", "must not be empty");
+    return OK;
+}
+
+enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b)
+{
+    TRY(check_bundle(ctx, b));
+    return s->ops->write(ctx, s, b);
+}
+
+enum status store_write_later(struct ctx *ctx, struct store *s, const struct bundle *b)
+{
+    TRY(check_bundle(ctx, b));
+    return s->ops->write_later(ctx, s, b);
+}
+
+enum status store_flush(struct ctx *ctx, struct store *s)
+{
+    return s->ops->flush(ctx, s);
+}
+
+enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
+                         int64_t *erased)
+{
+    int asked = (what->id.n > 0) + (what->session.n > 0) + what->everything;
+    if (asked != 1 || (what->all_spaces && !what->everything))
+        return fail(ctx, BAD_INPUT, "say one of an id, a session or everything");
+    if (!what->pool.user.n || (!what->pool.space.n && !what->all_spaces))
+        return fail(ctx, BAD_INPUT, "a pool needs a user and a space");
+    return s->ops->forget(ctx, s, what, erased);
+}
+
+enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
+                             uint64_t tail, struct message *out)
+{
+    return s->ops->find_chain(ctx, s, pool, chain, tail, out);
+}
+
+enum status store_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                           const doc_id *docs, size_t n, struct message *out)
+{
+    return s->ops->messages(ctx, s, pool, docs, n, out);
+}
+
+enum status store_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                           const doc_id *docs, size_t n, struct memory *out)
+{
+    return s->ops->memories(ctx, s, pool, docs, n, out);
+}
+
+enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                         struct memory *out)
+{
+    return s->ops->memory(ctx, s, pool, id, out);
+}
+
+enum status store_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                   str session, int64_t from, size_t limit, struct message **out,
+                                   size_t *n)
+{
+    return s->ops->session_messages(ctx, s, pool, session, from, limit, out, n);
+}
+
+enum status store_sessions(struct ctx *ctx, struct store *s, struct pool_ref pool, size_t offset,
+                           size_t limit, struct session **out, size_t *n, int64_t *total)
+{
+    return s->ops->sessions(ctx, s, pool, offset, limit, out, n, total);
+}
+
+enum status store_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                struct memory **out, size_t *n, int64_t *total)
+{
+    if (f->type.n && name_index(type_names, f->type, -1) < 0)
+        return fail_field(ctx, "type", "must be factual, episodic, procedural or semantic");
+    return s->ops->list_memories(ctx, s, f, out, n, total);
+}
+
+enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const str *stems, size_t n, size_t max, struct word_hits *out)
+{
+    if (n > QUERY_WORDS_MAX)
+        return fail(ctx, BAD_INPUT, "at most %d words are searched at once", QUERY_WORDS_MAX);
+    return s->ops->search_words(ctx, s, pool, stems, n, max, out);
+}
+
+enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct receipt *out)
+{
+    return s->ops->receipt(ctx, s, pool, id, out);
+}
+
+enum status store_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
+                           str *out)
+{
+    return s->ops->block_of(ctx, s, pool, chain, out);
+}
+
+enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t)
+{
+    TRY(check_pool(ctx, t->pool));
+    if (!t->id.n || !t->hash.n)
+        return fail(ctx, BAD_INPUT, "a token needs an id and a hash");
+    return s->ops->put_token(ctx, s, t);
+}
+
+enum status store_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
+{
+    return s->ops->find_token(ctx, s, hash, out);
+}
+
+enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out, size_t *n)
+{
+    return s->ops->tokens(ctx, s, user, out, n);
+}
+
+enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id)
+{
+    return s->ops->revoke_token(ctx, s, user, id);
+}
+
+enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out)
+{
+    return s->ops->has_tokens(ctx, s, out);
+}
+
+enum status store_stats(struct ctx *ctx, struct store *s, struct store_stats *out)
+{
+    return s->ops->stats(ctx, s, out);
+}
+
+enum status store_ping(struct ctx *ctx, struct store *s)
+{
+    return s->ops->ping(ctx, s);
+}
+
+enum status store_check(struct ctx *ctx, struct store *s, str *findings)
+{
+    return s->ops->check(ctx, s, findings);
+}
+
+enum status store_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
+                        int64_t expired_before, int64_t *removed)
+{
+    return s->ops->prune(ctx, s, receipts_before, expired_before, removed);
+}

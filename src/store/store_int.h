@@ -1,0 +1,56 @@
+/* store_int.h - what a backend of the store is: a const table of functions. */
+#pragma once
+
+#include "store/store.h"
+
+/* One backend. Every op has the promise of the store_… function of its name; the face has checked
+ * the inputs. */
+struct store_ops {
+    const char *scheme; /* before "://" in the path; "" is the default */
+    enum status (*open)(struct ctx *ctx, const struct store_settings *settings, struct store **out);
+    void (*close)(struct store *s);
+    enum status (*write)(struct ctx *ctx, struct store *s, struct bundle *b);
+    enum status (*write_later)(struct ctx *ctx, struct store *s, const struct bundle *b);
+    enum status (*flush)(struct ctx *ctx, struct store *s);
+    enum status (*forget)(struct ctx *ctx, struct store *s, const struct forget *what,
+                          int64_t *erased);
+    enum status (*find_chain)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, uint64_t tail, struct message *out);
+    enum status (*messages)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const doc_id *docs, size_t n, struct message *out);
+    enum status (*memories)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const doc_id *docs, size_t n, struct memory *out);
+    enum status (*memory)(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct memory *out);
+    enum status (*session_messages)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    str session, int64_t from, size_t limit, struct message **out,
+                                    size_t *n);
+    enum status (*sessions)(struct ctx *ctx, struct store *s, struct pool_ref pool, size_t offset,
+                            size_t limit, struct session **out, size_t *n, int64_t *total);
+    enum status (*list_memories)(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                 struct memory **out, size_t *n, int64_t *total);
+    enum status (*search_words)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                const str *stems, size_t n, size_t max, struct word_hits *out);
+    enum status (*receipt)(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                           struct receipt *out);
+    enum status (*block_of)(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
+                            str *out);
+    enum status (*put_token)(struct ctx *ctx, struct store *s, const struct token *t);
+    enum status (*find_token)(struct ctx *ctx, struct store *s, str hash, struct token *out);
+    enum status (*tokens)(struct ctx *ctx, struct store *s, str user, struct token **out,
+                          size_t *n);
+    enum status (*revoke_token)(struct ctx *ctx, struct store *s, str user, str id);
+    enum status (*has_tokens)(struct ctx *ctx, struct store *s, bool *out);
+    enum status (*stats)(struct ctx *ctx, struct store *s, struct store_stats *out);
+    enum status (*ping)(struct ctx *ctx, struct store *s);
+    enum status (*check)(struct ctx *ctx, struct store *s, str *findings);
+    enum status (*prune)(struct ctx *ctx, struct store *s, int64_t receipts_before,
+                         int64_t expired_before, int64_t *removed);
+};
+
+/* A backend's own struct begins with this. */
+struct store {
+    const struct store_ops *ops;
+};
+
+extern const struct store_ops sqlite_ops;
