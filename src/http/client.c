@@ -1,0 +1,92 @@
+/* client.c - calling another server and waiting for its answer. */
+#include "http/client.h"
+
+#include <pthread.h>
+
+#include <curl/curl.h>
+
+#include "base/clock.h"
+#include "http/http.h"
+
+static void set_up_curl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+void client_setup(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_up_curl);
+}
+
+static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
+{
+    struct buf *b = arg;
+    buf_add(b, (str){p, n});
+    return b->full ? 0 : n;
+}
+
+static struct curl_slist *headers_of(struct ctx *ctx, const struct call *call)
+{
+    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+    bool has_type = false;
+    for (const struct header *h = call->headers; h < call->headers + call->n_headers; h++) {
+        has_type |= str_eq_nocase(h->name, S("Content-Type"));
+        list = curl_slist_append(list, str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(h->name),
+                                                  h->value.n ? ": " : ";", S_ARG(h->value))
+                                           .p);
+    }
+    return has_type ? list : curl_slist_append(list, "Content-Type:");
+}
+
+static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct buf *body)
+{
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)call->timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
+    if (call->body.n || str_is(call->method, "POST")) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.n ? call->body.p : "");
+    }
+    if (str_is(call->method, "HEAD"))
+        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    else if (call->method.n)
+        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, str_c(&ctx->arena, call->method));
+}
+
+static enum status outcome(struct ctx *ctx, const struct call *call, CURLcode code,
+                           const struct buf *body)
+{
+    if (body->full)
+        return fail(ctx, TOO_LARGE, "the answer is over the limit of %zu bytes", body->max);
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return fail(ctx, TIMED_OUT, "no answer after %lld ms", (long long)call->timeout_ms);
+    if (code != CURLE_OK)
+        return fail(ctx, UPSTREAM, "no answer: %s", curl_easy_strerror(code));
+    return OK;
+}
+
+enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out)
+{
+    client_setup();
+    CURL *easy = curl_easy_init();
+    if (!easy)
+        return fail(ctx, UPSTREAM, "curl cannot be used");
+    struct curl_slist *headers = headers_of(ctx, call);
+    struct buf body = buf_make(&ctx->arena, call->answer_max);
+    const char *type = NULL;
+    long code = 0;
+    set_up(easy, ctx, call, &body);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+    enum status s = outcome(ctx, call, curl_easy_perform(easy), &body);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
+    curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
+    if (s == OK)
+        *out = (struct answer){(int)code, str_dup(&ctx->arena, str_of(type)), buf_str(&body)};
+    curl_easy_cleanup(easy);
+    curl_slist_free_all(headers);
+    return s;
+}

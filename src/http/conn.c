@@ -1,0 +1,337 @@
+/* conn.c - a client's socket: reading, writing with bounded output, and every way it can end. */
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "http/inside.h"
+
+static void feed(struct conn *c, str bytes);
+
+static int64_t after_ms(int64_t ms)
+{
+    return clock_mono_us() + ms * 1000;
+}
+
+/* --- reading --- */
+
+static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_buf_t *b)
+{
+    struct conn *c = h->data;
+    *b = uv_buf_init(c->loop->read_buf, sizeof c->loop->read_buf);
+}
+
+/* A client that closes its half while a worker runs still gets the reply; a relay ends, since
+ * nobody would read it. */
+static void on_eof(struct conn *c, bool is_clean)
+{
+    c->has_eof = true;
+    bool waits = is_clean && c->state == CONN_ANSWERING &&
+                 (c->x->phase == WORKING || c->x->phase == ANSWERED);
+    if (!waits) {
+        conn_close(c);
+        return;
+    }
+    uv_read_stop((uv_stream_t *)&c->tcp);
+    c->close_after = true;
+    c->x->keep_alive = false;
+}
+
+static void keep_pending(struct conn *c, str bytes)
+{
+    buf_add(&c->pending, bytes);
+    if (c->pending.n >= PENDING_MAX)
+        uv_read_stop((uv_stream_t *)&c->tcp);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
+{
+    struct conn *c = stream->data;
+    if (n == 0)
+        return;
+    if (n < 0) {
+        on_eof(c, n == UV_EOF);
+        return;
+    }
+    count_up(&c->loop->count.bytes_in, (uint64_t)n);
+    if (c->state == CONN_LINGERING)
+        return;
+    if (c->state == CONN_ANSWERING)
+        keep_pending(c, (str){b->base, (size_t)n});
+    else
+        feed(c, (str){b->base, (size_t)n});
+}
+
+static void feed(struct conn *c, str bytes)
+{
+    c->is_feeding = true;
+    while (bytes.n && (c->state == CONN_IDLE || c->state == CONN_READING) && !c->closing) {
+        if (c->state == CONN_IDLE) {
+            c->x = exchange_new(c);
+            c->state = CONN_READING;
+            c->deadline_us = after_ms(c->loop->server->settings.request_ms);
+        }
+        bytes = conn_parse(c, bytes);
+    }
+    c->is_feeding = false;
+    if (bytes.n && c->state == CONN_ANSWERING && !c->closing)
+        keep_pending(c, bytes);
+}
+
+/* --- the end of an exchange --- */
+
+static void linger(struct conn *c)
+{
+    uv_os_fd_t fd;
+    c->state = CONN_LINGERING;
+    c->deadline_us = after_ms(LINGER_MS);
+    if (c->has_eof || uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0 || shutdown(fd, SHUT_WR) != 0)
+        conn_close(c);
+}
+
+/* The client has its last byte: on to the next request, or to the end. */
+static void answered(struct conn *c)
+{
+    struct exchange *x = c->x;
+    c->x = NULL;
+    x->conn = NULL;
+    exchange_end(x);
+    if (c->lingers) {
+        linger(c);
+        return;
+    }
+    if (c->close_after || c->has_eof || atomic_load(&c->loop->server->phase) != SERVING) {
+        conn_close(c);
+        return;
+    }
+    c->state = CONN_IDLE;
+    c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
+    if (c->is_feeding)
+        return; /* whoever feeds goes on with the next request */
+    struct buf pending = c->pending;
+    c->pending = buf_make(NULL, SIZE_MAX / 4);
+    if (pending.n >= PENDING_MAX)
+        uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
+    feed(c, buf_str(&pending));
+    buf_free(&pending);
+}
+
+/* --- writing --- */
+
+size_t conn_unsent(const struct conn *c)
+{
+    return c->out.n +
+           (c->is_sending ? uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp) : 0);
+}
+
+static void drained(struct conn *c)
+{
+    if (!c->x)
+        return;
+    if (c->x->phase == ANSWERED)
+        answered(c);
+    else if (c->x->phase == RELAYING && c->x->flow->is_paused)
+        relay_resume(c->x);
+}
+
+static void on_wrote(uv_write_t *w, int status)
+{
+    struct conn *c = w->data;
+    c->is_sending = false;
+    buf_free(&c->sending);
+    if (c->closing)
+        return;
+    if (status < 0)
+        conn_close(c);
+    else
+        conn_flush(c);
+}
+
+static void send_later(struct conn *c, size_t from)
+{
+    uv_buf_t rest = uv_buf_init(c->out.p + from, (unsigned)(c->out.n - from));
+    c->sending = c->out;
+    c->out = buf_make(NULL, SIZE_MAX / 4);
+    c->is_sending = true;
+    c->write.data = c;
+    c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
+    if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &rest, 1, on_wrote) != 0) {
+        c->is_sending = false;
+        buf_free(&c->sending);
+        conn_close(c);
+        return;
+    }
+    c->unsent = conn_unsent(c);
+}
+
+void conn_flush(struct conn *c)
+{
+    if (c->closing || c->is_sending)
+        return;
+    if (c->out.n) {
+        uv_buf_t all = uv_buf_init(c->out.p, (unsigned)c->out.n);
+        int n = uv_try_write((uv_stream_t *)&c->tcp, &all, 1);
+        if (n < 0 && n != UV_EAGAIN) {
+            conn_close(c);
+            return;
+        }
+        size_t sent = n > 0 ? (size_t)n : 0;
+        count_up(&c->loop->count.bytes_out, c->out.n);
+        if (sent < c->out.n) {
+            send_later(c, sent);
+            return;
+        }
+        if (c->out.cap > 4096)
+            buf_free(&c->out);
+        else
+            buf_clear(&c->out);
+    }
+    drained(c);
+}
+
+void conn_touch(struct conn *c)
+{
+    if (c->is_dirty)
+        return;
+    c->is_dirty = true;
+    c->next_dirty = c->loop->dirty;
+    c->loop->dirty = c;
+}
+
+void conns_flush(struct loop *l)
+{
+    while (l->dirty) {
+        struct conn *c = l->dirty;
+        l->dirty = c->next_dirty;
+        c->is_dirty = false;
+        conn_flush(c);
+    }
+}
+
+/* --- opening, closing, deadlines --- */
+
+static void on_closed(uv_handle_t *h)
+{
+    struct conn *c = h->data;
+    struct server *s = c->loop->server;
+    atomic_fetch_sub(c->is_refused ? &s->refused : &s->connections, 1);
+    buf_free(&c->out);
+    buf_free(&c->sending);
+    buf_free(&c->pending);
+    free(c);
+    server_changed(s);
+}
+
+static void leave_dirty(struct conn *c)
+{
+    for (struct conn **at = &c->loop->dirty; c->is_dirty && *at; at = &(*at)->next_dirty) {
+        if (*at == c) {
+            *at = c->next_dirty;
+            c->is_dirty = false;
+            return;
+        }
+    }
+}
+
+void conn_close(struct conn *c)
+{
+    struct exchange *x = c->x;
+    if (c->closing)
+        return;
+    c->closing = true;
+    *c->at = c->next;
+    if (c->next)
+        c->next->at = c->at;
+    leave_dirty(c);
+    uv_close((uv_handle_t *)&c->tcp, on_closed);
+    if (!x)
+        return;
+    c->x = NULL;
+    x->conn = NULL;
+    atomic_store(&x->gone, true);
+    if (x->phase == RELAYING)
+        relay_cancel(x);
+    if (x->phase != WORKING)
+        exchange_end(x);
+}
+
+static bool peer_is_loopback(int fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t n = sizeof peer;
+    if (getpeername(fd, (struct sockaddr *)&peer, &n) != 0)
+        return false;
+    if (peer.ss_family == AF_INET)
+        return ntohl(((struct sockaddr_in *)&peer)->sin_addr.s_addr) >> 24 == 127;
+    struct in6_addr *v6 = &((struct sockaddr_in6 *)&peer)->sin6_addr;
+    return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
+}
+
+void conn_open(struct loop *l, int fd, bool is_refused)
+{
+    struct conn *c = heap_alloc(sizeof *c);
+    c->loop = l;
+    c->is_refused = is_refused;
+    c->is_loopback = peer_is_loopback(fd);
+    c->out = c->sending = c->pending = buf_make(NULL, SIZE_MAX / 4);
+    c->deadline_us = after_ms(l->server->settings.idle_ms);
+    c->next = l->conns;
+    c->at = &l->conns;
+    if (l->conns)
+        l->conns->at = &c->next;
+    l->conns = c;
+    conn_parser_init(c);
+    uv_tcp_init(&l->uv, &c->tcp);
+    c->tcp.data = c;
+    loop_tick(l);
+    if (uv_tcp_open(&c->tcp, fd) != 0) {
+        close(fd);
+        conn_close(c);
+        return;
+    }
+    uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
+    if (is_refused) {
+        c->x = exchange_new(c);
+        fail(&c->x->ctx, TOO_BUSY, "the server has as many connections as it may (%zu)",
+             l->server->settings.connections_max);
+        conn_refuse(c, TOO_BUSY, 503);
+    }
+}
+
+void conn_refuse(struct conn *c, enum status s, int code)
+{
+    c->lingers = c->close_after = true;
+    c->state = CONN_ANSWERING;
+    c->x->keep_alive = false;
+    exchange_refuse(c->x, s, code);
+}
+
+/* A reader that takes nothing for as long as an idle connection may live is cut. */
+static void sweep_writer(struct conn *c, int64_t now)
+{
+    size_t unsent = conn_unsent(c);
+    if (unsent != c->unsent) {
+        c->unsent = unsent;
+        c->deadline_us = now + c->loop->server->settings.idle_ms * 1000;
+    } else if (now > c->deadline_us) {
+        conn_close(c);
+    }
+}
+
+void conn_sweep(struct conn *c, int64_t now)
+{
+    if (c->state == CONN_ANSWERING) {
+        if (c->is_sending)
+            sweep_writer(c, now);
+        else if (c->x->phase == RELAYING)
+            relay_sweep(c->x, now);
+        return;
+    }
+    if (now <= c->deadline_us)
+        return;
+    if (c->state == CONN_READING) {
+        fail(&c->x->ctx, TIMED_OUT, "the request was not complete after %lld ms",
+             (long long)c->loop->server->settings.request_ms);
+        conn_refuse(c, TIMED_OUT, 408);
+        return;
+    }
+    conn_close(c);
+}

@@ -1,0 +1,300 @@
+/* exchange.c - one request on its way: route, admit, read, run, answer. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/inside.h"
+#include "http/request.h"
+
+struct exchange *exchange_new(struct conn *c)
+{
+    struct exchange *x = heap_alloc(sizeof *x);
+    struct server *s = c->loop->server;
+    x->loop = c->loop;
+    x->conn = c;
+    x->surface = s->first;
+    x->head = buf_make(&x->ctx.arena, s->settings.header_max);
+    x->spans = NEW_N(&x->ctx.arena, struct span, HEADERS_MAX);
+    x->in.is_loopback = c->is_loopback;
+    x->in.began_us = clock_mono_us();
+    snprintf(x->ctx.id, sizeof x->ctx.id, "%08llx%06llx", (unsigned long long)c->loop->id_base,
+             (unsigned long long)++c->loop->next_id);
+    atomic_fetch_add(&s->active, 1);
+    return x;
+}
+
+void exchange_free(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    buf_free(&x->body);
+    ctx_free(&x->ctx);
+    free(x);
+    atomic_fetch_sub(&s->active, 1);
+    server_changed(s);
+}
+
+/* --- the head --- */
+
+static void build_headers(struct exchange *x)
+{
+    struct header *h = NEW_N(&x->ctx.arena, struct header, x->n_spans);
+    for (size_t i = 0; i < x->n_spans; i++) {
+        const struct span *s = &x->spans[i];
+        h[i].name = (str){x->head.p + s->name, s->name_n};
+        h[i].value = str_trim((str){x->head.p + s->value, s->value_n});
+    }
+    x->in.headers = h;
+    x->in.n_headers = x->n_spans;
+}
+
+/* "http://host/path?query#part" and "/path?query#part" alike. */
+static str split_target(struct exchange *x)
+{
+    str target = {x->head.p, x->target_n};
+    size_t scheme = str_find(target, S("://"));
+    if (target.n && target.p[0] != '/' && scheme < target.n) {
+        target = str_sub(target, scheme + 3, target.n);
+        target = str_sub(target, str_find(target, S("/")), target.n);
+    }
+    target = str_cut(&target, '#');
+    x->target = target;
+    str path = str_cut(&target, '?');
+    x->in.query = target;
+    return path.n ? path : S("/");
+}
+
+static enum status find_route(struct exchange *x, str raw)
+{
+    struct ctx *ctx = &x->ctx;
+    struct match match;
+    if (!percent_decode(&ctx->arena, raw, false, &x->in.path))
+        return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
+    TRY(router_find(ctx, &x->loop->server->router, x->in.method, raw, &match));
+    if (match.surface)
+        x->surface = match.surface;
+    memcpy(x->in.params, match.params, sizeof match.params);
+    x->route = match.route;
+    if (match.route)
+        return OK;
+    if (match.allow[0])
+        x->allow = str_printf(&ctx->arena, "%s, OPTIONS", match.allow);
+    if (str_is(x->in.method, "OPTIONS") && (x->allow.n || str_is(raw, "*")))
+        return OK;
+    if (!x->allow.n)
+        return fail(ctx, NOT_FOUND, "there is nothing at %.200s", str_c(&ctx->arena, x->in.path));
+    x->refused = 405;
+    return fail(ctx, UNSUPPORTED, "the method " S_FMT " is not allowed here, only " S_FMT,
+                S_ARG(x->in.method), S_ARG(x->allow));
+}
+
+bool exchange_head_is_there(struct exchange *x)
+{
+    const struct server_settings *settings = &x->loop->server->settings;
+    build_headers(x);
+    str raw = split_target(x);
+    x->is_head = str_is(x->in.method, "HEAD");
+    enum status s = find_route(x, raw);
+    if (s == OK)
+        s = guard_check(&x->ctx, settings, &x->in, x->is_old);
+    if (s != OK && !x->refused)
+        x->refused = http_code(s);
+    x->body_max = x->route && x->route->body_max ? x->route->body_max : settings->body_max;
+    return true;
+}
+
+/* --- words for a failure --- */
+
+static void word(struct exchange *x, enum status s, int code)
+{
+    x->how = s;
+    if (x->ctx.failed == OK)
+        fail(&x->ctx, s, "%s", status_name(s));
+    x->out = (struct reply){
+        .code = code,
+        .body = buf_make(&x->ctx.arena, x->loop->server->settings.reply_max),
+    };
+    x->surface->word_error(&x->ctx, s, &x->in, &x->out);
+    if (code)
+        x->out.code = code;
+    else if (!x->out.code)
+        x->out.code = http_code(s);
+    if (x->out.code == 405 && x->allow.n)
+        reply_header(&x->out, "Allow", x->allow);
+    if (s == TOO_BUSY)
+        reply_header(&x->out, "Retry-After", S("1"));
+}
+
+void exchange_refuse(struct exchange *x, enum status s, int code)
+{
+    word(x, s, code);
+    reply_send(x);
+}
+
+/* --- running --- */
+
+static enum status run_handler(struct exchange *x)
+{
+    struct ctx *ctx = &x->ctx;
+    struct server *s = x->loop->server;
+    const struct route *route = x->route;
+    if (x->surface->admit)
+        TRY(x->surface->admit(ctx, s->app, route->access, &x->in));
+    TRY(request_read(ctx, route, &x->in));
+    x->out.body = buf_make(&ctx->arena, s->settings.reply_max);
+    TRY(route->run(ctx, s->app, &x->in, &x->out));
+    if (x->out.relay)
+        TRY(reply_check(ctx, x->out.relay->headers, x->out.relay->n_headers));
+    return OK;
+}
+
+static void run(struct exchange *x)
+{
+    x->how = run_handler(x);
+    if (x->how != OK) {
+        word(x, x->how, 0);
+        return;
+    }
+    const struct header type = {S("Content-Type"), x->out.type};
+    if (x->out.body.full)
+        x->how = fail(&x->ctx, TOO_LARGE, "the answer would be over the limit of %zu bytes",
+                      x->out.body.max);
+    else if (reply_check(&x->ctx, x->out.headers, x->out.n_headers) != OK ||
+             reply_check(&x->ctx, &type, 1) != OK)
+        x->how = BAD_INPUT;
+    if (x->how != OK)
+        word(x, x->how, 500);
+    else if (!x->out.code)
+        x->out.code = 200;
+}
+
+static void work(void *arg)
+{
+    struct exchange *x = arg;
+    atomic_fetch_sub(&x->loop->server->queued, 1);
+    if (!atomic_load(&x->gone))
+        run(x);
+    loop_post(x->loop, x);
+}
+
+static bool queue_up(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    if (atomic_fetch_add(&s->queued, 1) < s->settings.queue_max &&
+        pool_run(s->workers, work, x) == OK)
+        return true;
+    atomic_fetch_sub(&s->queued, 1);
+    return false;
+}
+
+static void answer_options(struct exchange *x)
+{
+    x->out.code = 204;
+    if (x->allow.n)
+        reply_header(&x->out, "Allow", x->allow);
+    reply_send(x);
+}
+
+void exchange_dispatch(struct exchange *x)
+{
+    const struct server *s = x->loop->server;
+    const struct route *route = x->route;
+    x->conn->state = CONN_ANSWERING;
+    x->in.body = buf_str(&x->body);
+    count_up(&x->loop->count.requests, 1);
+    if (x->refused) {
+        exchange_refuse(x, x->ctx.failed, x->refused);
+        return;
+    }
+    if (!route) {
+        answer_options(x);
+        return;
+    }
+    if (route->quick_if ? route->quick_if(s->app, &x->in) : route->is_quick) {
+        run(x);
+        exchange_ran(x);
+        return;
+    }
+    x->phase = WORKING;
+    if (queue_up(x))
+        return;
+    x->phase = READING;
+    count_up(&x->loop->count.rejected_busy, 1);
+    fail(&x->ctx, TOO_BUSY, "%zu requests are waiting already; try again in a moment",
+         s->settings.queue_max);
+    exchange_refuse(x, TOO_BUSY, 0);
+}
+
+void exchange_ran(struct exchange *x)
+{
+    x->relay = x->out.relay;
+    if (x->conn && x->conn->has_eof && x->relay) {
+        x->phase = READING;
+        conn_close(x->conn); /* ends the exchange as well */
+        return;
+    }
+    if (!x->conn) {
+        exchange_end(x);
+        return;
+    }
+    x->phase = READING;
+    if (x->relay)
+        relay_start(x);
+    else
+        reply_send(x);
+}
+
+/* --- the end --- */
+
+static void log_end(const struct exchange *x)
+{
+    bool is_bad = x->out.code >= 500 || x->how == TOO_BUSY;
+    enum log_level level = is_bad ? LOG_WARN : LOG_DEBUG;
+    if (x->out.code >= 500)
+        count_up(&x->loop->count.errors, 1);
+    if (!log_is_on(level))
+        return;
+    str path = {x->target.p, str_find(x->target, S("?"))};
+    log_event(level, "http.request",
+              "id=%s method=%.16s path=\"%.*s\" code=%d status=%s us=%lld bytes=%llu%s%.200s%s",
+              x->ctx.id, x->in.method.p ? x->in.method.p : "-", (int)(path.n < 200 ? path.n : 200),
+              path.p ? path.p : "-", x->out.code, status_name(x->how),
+              (long long)(clock_mono_us() - x->in.began_us), (unsigned long long)x->sent,
+              is_bad ? " why=\"" : "", is_bad ? x->ctx.why : "", is_bad ? "\"" : "");
+}
+
+void exchange_run_done(void *exchange)
+{
+    struct exchange *x = exchange;
+    struct relay *r = x->relay;
+    r->done(&x->ctx, x->loop->server->app, r, x->how);
+    exchange_free(x);
+}
+
+void exchange_end(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    struct relay *r = x->relay;
+    if (r && !x->flow && x->how == OK)
+        x->how = fail(&x->ctx, UPSTREAM, "the client left before the upstream was asked");
+    x->phase = CLOSING_UP;
+    if (x->head_done)
+        log_end(x);
+    if (!r || !r->done) {
+        exchange_free(x);
+        return;
+    }
+    if (atomic_load(&s->phase) < CUTTING && pool_run(s->workers, exchange_run_done, x) == OK)
+        return;
+    x->next = x->loop->owed;
+    x->loop->owed = x;
+    loop_tick(x->loop);
+}
+
+void exchanges_owed(struct loop *l)
+{
+    struct server *s = l->server;
+    while (l->owed && atomic_load(&s->phase) < CUTTING) {
+        struct exchange *x = l->owed, *next = x->next;
+        if (pool_run(s->workers, exchange_run_done, x) != OK)
+            return;
+        l->owed = next;
+    }
+}

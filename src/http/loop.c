@@ -1,0 +1,206 @@
+/* loop.c - one thread's event loop: what wakes it, its deadlines, its end. */
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "http/inside.h"
+
+/* --- what others put in --- */
+
+void loop_wake(struct loop *l)
+{
+    uv_async_send(&l->wake);
+}
+
+void loop_post(struct loop *l, struct exchange *x)
+{
+    pthread_mutex_lock(&l->lock);
+    x->next = NULL;
+    *l->inbox_end = x;
+    l->inbox_end = &x->next;
+    pthread_mutex_unlock(&l->lock);
+    loop_wake(l);
+}
+
+bool loop_give_socket(struct loop *l, int fd, bool is_refused)
+{
+    pthread_mutex_lock(&l->lock);
+    bool has_room = l->n_sockets < sizeof l->sockets / sizeof *l->sockets;
+    if (has_room) {
+        l->sockets[l->n_sockets].fd = fd;
+        l->sockets[l->n_sockets++].is_refused = is_refused;
+    }
+    pthread_mutex_unlock(&l->lock);
+    if (has_room)
+        loop_wake(l);
+    return has_room;
+}
+
+static void take_sockets(struct loop *l)
+{
+    for (;;) {
+        pthread_mutex_lock(&l->lock);
+        bool is_any = l->n_sockets > 0;
+        int fd = is_any ? l->sockets[l->n_sockets - 1].fd : -1;
+        bool is_refused = is_any && l->sockets[l->n_sockets - 1].is_refused;
+        l->n_sockets -= is_any;
+        pthread_mutex_unlock(&l->lock);
+        if (!is_any)
+            return;
+        server_take(l, fd, is_refused);
+    }
+}
+
+static void take_exchanges(struct loop *l)
+{
+    pthread_mutex_lock(&l->lock);
+    struct exchange *x = l->inbox;
+    l->inbox = NULL;
+    l->inbox_end = &l->inbox;
+    pthread_mutex_unlock(&l->lock);
+    while (x) {
+        struct exchange *next = x->next;
+        exchange_ran(x);
+        x = next;
+    }
+}
+
+/* --- the server's phases --- */
+
+static void stop_accepting(struct loop *l)
+{
+    if (l->accepts)
+        uv_close((uv_handle_t *)&l->accept, NULL);
+    l->accepts = false;
+}
+
+static void close_idle(struct loop *l)
+{
+    for (struct conn *c = l->conns, *next; c; c = next) {
+        next = c->next;
+        if (c->state == CONN_IDLE)
+            conn_close(c);
+    }
+}
+
+static void cut_all(struct loop *l)
+{
+    while (l->conns) {
+        struct conn *c = l->conns;
+        if (c->state == CONN_ANSWERING)
+            atomic_fetch_add(&l->server->cut, 1);
+        conn_close(c);
+    }
+}
+
+static void end(struct loop *l)
+{
+    cut_all(l);
+    multi_close(l);
+    uv_close((uv_handle_t *)&l->sweep, NULL);
+    uv_close((uv_handle_t *)&l->wake, NULL);
+}
+
+static void enter_phase(struct loop *l)
+{
+    enum server_phase phase = (enum server_phase)atomic_load(&l->server->phase);
+    if (phase == l->seen)
+        return;
+    l->seen = phase;
+    stop_accepting(l);
+    if (phase == STOPPING)
+        close_idle(l);
+    else if (phase == CUTTING)
+        cut_all(l);
+    else
+        end(l);
+    atomic_fetch_add(&l->server->seen, 1);
+    server_changed(l->server);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    struct loop *l = wake->data;
+    take_sockets(l);
+    take_exchanges(l);
+    enter_phase(l);
+}
+
+/* --- deadlines --- */
+
+static void on_accept(uv_poll_t *poll, __attribute__((unused)) int status,
+                      __attribute__((unused)) int events)
+{
+    server_accept(((struct loop *)poll->data)->server);
+}
+
+static void on_sweep(uv_timer_t *t)
+{
+    struct loop *l = t->data;
+    int64_t now = clock_mono_us();
+    for (struct conn *c = l->conns, *next; c; c = next) {
+        next = c->next;
+        conn_sweep(c, now);
+    }
+    exchanges_owed(l);
+    if (l->accepts && l->accept_rests) {
+        l->accept_rests = false;
+        uv_poll_start(&l->accept, UV_READABLE, on_accept);
+    }
+    if (!l->conns && !l->owed)
+        uv_timer_stop(t);
+}
+
+void loop_tick(struct loop *l)
+{
+    if (!uv_is_active((uv_handle_t *)&l->sweep) && !uv_is_closing((uv_handle_t *)&l->sweep))
+        uv_timer_start(&l->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
+}
+
+/* --- life --- */
+
+void loop_open(struct loop *l, struct server *s)
+{
+    l->server = s;
+    l->inbox_end = &l->inbox;
+    pthread_mutex_init(&l->lock, NULL);
+    if (uv_loop_init(&l->uv) != 0)
+        abort();
+    uv_async_init(&l->uv, &l->wake, on_wake);
+    uv_timer_init(&l->uv, &l->sweep);
+    l->wake.data = l->sweep.data = l;
+    uv_unref((uv_handle_t *)&l->sweep);
+    multi_open(l);
+    if (l != &s->loops[0])
+        return;
+    l->accepts = true;
+    uv_poll_init(&l->uv, &l->accept, s->listener);
+    l->accept.data = l;
+    uv_poll_start(&l->accept, UV_READABLE, on_accept);
+}
+
+static void *turn(void *arg)
+{
+    struct loop *l = arg;
+    uv_run(&l->uv, UV_RUN_DEFAULT);
+    return NULL;
+}
+
+void loop_start(struct loop *l)
+{
+    if (pthread_create(&l->thread, NULL, turn, l) != 0)
+        abort();
+}
+
+/* The thread has ended; what is owed is paid here. */
+void loop_close(struct loop *l)
+{
+    pthread_join(l->thread, NULL);
+    while (l->owed) {
+        struct exchange *x = l->owed;
+        l->owed = x->next;
+        exchange_run_done(x);
+    }
+    uv_loop_close(&l->uv);
+    pthread_mutex_destroy(&l->lock);
+    free(l->watches);
+}

@@ -1,0 +1,222 @@
+/* multi.c - curl's transfers inside the loop that owns the clients. */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/inside.h"
+
+/*
+ * curl asks to stop watching a socket after each transfer and to watch it again for the next one.
+ * For sockets whose closing it announces, the watch is left in place in between, so that a kept
+ * connection costs no system call to watch. Sockets it makes by itself (its resolver's) are let go
+ * at once, since they are closed without a word.
+ */
+struct watch {
+    uv_poll_t poll;
+    struct loop *loop;
+    curl_socket_t fd;
+    int events; /* that libuv watches */
+    bool is_wanted, is_announced;
+};
+
+static void act(struct loop *l, curl_socket_t fd, int what);
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    struct watch *w = poll->data;
+    int what = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
+               (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
+    if (!w->is_wanted) { /* an idle connection was closed by its server: curl will see it */
+        uv_poll_stop(&w->poll);
+        w->events = 0;
+        return;
+    }
+    act(w->loop, w->fd, status < 0 ? CURL_CSELECT_ERR : what);
+}
+
+static void on_watch_closed(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+static struct watch *watch_of(struct loop *l, curl_socket_t fd)
+{
+    return (size_t)fd < l->n_watches ? l->watches[fd] : NULL;
+}
+
+static struct watch *watch_new(struct loop *l, curl_socket_t fd, bool is_announced)
+{
+    struct watch *w = heap_alloc(sizeof *w);
+    if ((size_t)fd >= l->n_watches) {
+        size_t n = (size_t)fd * 2 + 64;
+        l->watches = heap_grow(l->watches, n * sizeof(struct watch *));
+        memset(l->watches + l->n_watches, 0, (n - l->n_watches) * sizeof(struct watch *));
+        l->n_watches = n;
+    }
+    *w = (struct watch){.loop = l, .fd = fd, .is_announced = is_announced};
+    w->poll.data = w;
+    if (uv_poll_init(&l->uv, &w->poll, fd) != 0) {
+        free(w);
+        return NULL;
+    }
+    l->watches[fd] = w;
+    return w;
+}
+
+static void watch_free(struct watch *w)
+{
+    w->loop->watches[w->fd] = NULL;
+    uv_close((uv_handle_t *)&w->poll, on_watch_closed);
+}
+
+static int on_socket(__attribute__((unused)) CURL *easy, curl_socket_t fd, int what, void *arg,
+                     __attribute__((unused)) void *socket_arg)
+{
+    struct loop *l = arg;
+    struct watch *w = watch_of(l, fd);
+    int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
+    if (what == CURL_POLL_REMOVE) {
+        if (w && !w->is_announced)
+            watch_free(w);
+        else if (w)
+            w->is_wanted = false;
+        return 0;
+    }
+    if (!w)
+        w = watch_new(l, fd, false);
+    if (!w)
+        return -1;
+    w->is_wanted = events != 0;
+    if (events && events != w->events) {
+        w->events = events;
+        uv_poll_start(&w->poll, events, on_poll);
+    }
+    return 0;
+}
+
+static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
+                             struct curl_sockaddr *address)
+{
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                    address->protocol);
+    if (fd >= 0)
+        watch_new(arg, fd, true);
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+static int on_close(void *arg, curl_socket_t fd)
+{
+    struct watch *w = watch_of(arg, fd);
+    if (w)
+        watch_free(w);
+    return close(fd);
+}
+
+static void reap(struct loop *l)
+{
+    int left;
+    for (CURLMsg *m = curl_multi_info_read(l->multi, &left); m;
+         m = curl_multi_info_read(l->multi, &left)) {
+        struct exchange *x = NULL;
+        CURLcode result = m->data.result;
+        if (m->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &x);
+        relay_over(x, result);
+    }
+}
+
+static void act(struct loop *l, curl_socket_t fd, int what)
+{
+    int running;
+    if (l->multi_is_busy) {
+        l->multi_again = true;
+        return;
+    }
+    l->multi_is_busy = true;
+    do {
+        l->multi_again = false;
+        curl_multi_socket_action(l->multi, fd, what, &running);
+        reap(l);
+        conns_flush(l);
+        fd = CURL_SOCKET_TIMEOUT;
+        what = 0;
+    } while (l->multi_again);
+    l->multi_is_busy = false;
+}
+
+void multi_kick(struct loop *l)
+{
+    act(l, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void on_time(uv_timer_t *t)
+{
+    multi_kick(t->data);
+}
+
+static int on_timer(__attribute__((unused)) CURLM *multi, long ms, void *arg)
+{
+    struct loop *l = arg;
+    if (ms < 0)
+        uv_timer_stop(&l->curl_timer);
+    else
+        uv_timer_start(&l->curl_timer, on_time, (uint64_t)ms, 0);
+    return 0;
+}
+
+void multi_open(struct loop *l)
+{
+    l->multi = curl_multi_init();
+    if (!l->multi)
+        abort();
+    uv_timer_init(&l->uv, &l->curl_timer);
+    l->curl_timer.data = l;
+    curl_multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
+    curl_multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(l->multi, CURLMOPT_TIMERDATA, l);
+    curl_multi_setopt(l->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    curl_multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, 256L);
+}
+
+/* Sockets are closed here, so their watches are handed to the loop to be closed as well. */
+void multi_close(struct loop *l)
+{
+    while (l->n_idle)
+        curl_easy_cleanup(l->idle[--l->n_idle]);
+    curl_multi_cleanup(l->multi);
+    for (size_t i = 0; i < l->n_watches; i++)
+        if (l->watches[i])
+            watch_free(l->watches[i]);
+    uv_close((uv_handle_t *)&l->curl_timer, NULL);
+}
+
+/* What never changes is set once; the handle is used again by one relay after another. */
+CURL *multi_handle(struct loop *l)
+{
+    if (l->n_idle)
+        return l->idle[--l->n_idle];
+    CURL *easy = curl_easy_init();
+    if (!easy)
+        abort();
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 16384L);
+    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, l);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, l);
+    return easy;
+}
+
+void multi_handle_back(struct loop *l, CURL *easy)
+{
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+    if (l->n_idle < IDLE_HANDLES_MAX)
+        l->idle[l->n_idle++] = easy;
+    else
+        curl_easy_cleanup(easy);
+}

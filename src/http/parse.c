@@ -1,0 +1,146 @@
+/* parse.c - bytes of a connection into requests, by llhttp; limits are kept while they come. */
+#include "base/clock.h"
+#include "http/inside.h"
+
+enum { BODY_FIRST = 64 << 10 };
+
+static int refuse(struct conn *c, enum status s, int code, const char *why, size_t limit)
+{
+    fail(&c->x->ctx, s, "%s %zu bytes", why, limit);
+    c->fault = code;
+    return HPE_USER;
+}
+
+static int add_to_head(struct conn *c, const char *at, size_t n)
+{
+    buf_add(&c->x->head, (str){at, n});
+    if (c->x->head.full)
+        return refuse(c, TOO_LARGE, 431, "request line and headers are over the limit of",
+                      c->x->head.max);
+    return 0;
+}
+
+static int on_url(llhttp_t *p, const char *at, size_t n)
+{
+    struct conn *c = p->data;
+    c->x->target_n += n;
+    return add_to_head(c, at, n);
+}
+
+static int on_field(llhttp_t *p, const char *at, size_t n)
+{
+    struct conn *c = p->data;
+    struct exchange *x = c->x;
+    if (x->head_done)
+        return 0; /* a trailer */
+    if (!x->n_spans || x->name_done) {
+        if (x->n_spans == HEADERS_MAX) {
+            fail(&x->ctx, TOO_LARGE, "a request may have at most %d headers", HEADERS_MAX);
+            c->fault = 431;
+            return HPE_USER;
+        }
+        x->spans[x->n_spans++] = (struct span){.name = (uint32_t)x->head.n};
+        x->name_done = false;
+    }
+    x->spans[x->n_spans - 1].name_n += (uint32_t)n;
+    return add_to_head(c, at, n);
+}
+
+static int on_field_complete(llhttp_t *p)
+{
+    struct conn *c = p->data;
+    struct exchange *x = c->x;
+    if (!x->head_done && x->n_spans) {
+        x->name_done = true;
+        x->spans[x->n_spans - 1].value = (uint32_t)x->head.n;
+    }
+    return 0;
+}
+
+static int on_value(llhttp_t *p, const char *at, size_t n)
+{
+    struct conn *c = p->data;
+    if (c->x->head_done || !c->x->n_spans)
+        return 0;
+    c->x->spans[c->x->n_spans - 1].value_n += (uint32_t)n;
+    return add_to_head(c, at, n);
+}
+
+static int on_headers(llhttp_t *p)
+{
+    struct conn *c = p->data;
+    struct exchange *x = c->x;
+    bool has_length = p->flags & F_CONTENT_LENGTH;
+    p->upgrade = 0; /* an offer to change the protocol is not taken up */
+    x->head_done = true;
+    x->is_old = p->http_major == 1 && p->http_minor == 0;
+    x->keep_alive = llhttp_should_keep_alive(p);
+    x->in.method = str_of(llhttp_method_name((llhttp_method_t)p->method));
+    if (!exchange_head_is_there(x)) {
+        c->fault = x->refused;
+        return HPE_USER;
+    }
+    if (has_length && p->content_length > x->body_max)
+        return refuse(c, TOO_LARGE, 413, "the body is over the limit of", x->body_max);
+    x->body = buf_make(NULL, x->body_max);
+    if (has_length && p->content_length)
+        x->body.p =
+            heap_grow(NULL, x->body.cap = p->content_length < BODY_FIRST ? p->content_length + 1
+                                                                         : BODY_FIRST);
+    if (!x->is_old && (has_length || p->flags & F_CHUNKED) &&
+        str_eq_nocase(request_header(&x->in, "Expect"), S("100-continue"))) {
+        buf_add(&c->out, S("HTTP/1.1 100 Continue\r\n\r\n"));
+        conn_flush(c);
+    }
+    return c->closing ? HPE_USER : 0;
+}
+
+static int on_body(llhttp_t *p, const char *at, size_t n)
+{
+    struct conn *c = p->data;
+    buf_add(&c->x->body, (str){at, n});
+    if (c->x->body.full)
+        return refuse(c, TOO_LARGE, 413, "the body is over the limit of", c->x->body_max);
+    return 0;
+}
+
+static int on_whole(__attribute__((unused)) llhttp_t *p)
+{
+    return HPE_PAUSED;
+}
+
+static const llhttp_settings_t callbacks = {
+    .on_url = on_url,
+    .on_header_field = on_field,
+    .on_header_field_complete = on_field_complete,
+    .on_header_value = on_value,
+    .on_headers_complete = on_headers,
+    .on_body = on_body,
+    .on_message_complete = on_whole,
+};
+
+void conn_parser_init(struct conn *c)
+{
+    llhttp_init(&c->parser, HTTP_REQUEST, &callbacks);
+    c->parser.data = c;
+}
+
+str conn_parse(struct conn *c, str bytes)
+{
+    enum llhttp_errno error = llhttp_execute(&c->parser, bytes.p, bytes.n);
+    if (error == HPE_OK || c->closing)
+        return (str){0};
+    if (error == HPE_PAUSED) {
+        const char *at = llhttp_get_error_pos(&c->parser);
+        llhttp_resume(&c->parser);
+        exchange_dispatch(c->x);
+        return (str){at, (size_t)(bytes.p + bytes.n - at)};
+    }
+    if (!c->fault) {
+        fail(&c->x->ctx, BAD_INPUT, "this is not valid HTTP/1.1: %s",
+             llhttp_get_error_reason(&c->parser));
+        c->fault = 400;
+    }
+    conn_refuse(c, c->x->ctx.failed, c->fault);
+    return (str){0};
+}

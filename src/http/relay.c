@@ -1,0 +1,282 @@
+/* relay.c - an upstream's answer passed on as it comes. */
+#include "base/clock.h"
+#include "http/inside.h"
+
+static bool is_named(str name, const char *const *list)
+{
+    for (; *list; list++)
+        if (str_eq_nocase(name, str_of(*list)))
+            return true;
+    return false;
+}
+
+/* What concerns one connection only, and what curl writes itself. */
+static const char *const not_sent[] = {
+    "Accept-Encoding",
+    "Connection",
+    "Content-Length",
+    "Expect",
+    "Host",
+    "Keep-Alive",
+    "Proxy-Connection",
+    "TE",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
+    "Proxy-Authenticate",
+    "Proxy-Authorization",
+    NULL,
+};
+static const char *const not_passed_on[] = {
+    "Connection",        "Keep-Alive", "Proxy-Authenticate",
+    "Proxy-Connection",  "TE",         "Trailer",
+    "Transfer-Encoding", "Upgrade",    NULL,
+};
+
+/* --- the upstream's head --- */
+
+/* "HTTP/1.1 200 OK" */
+static int code_of(str line)
+{
+    int64_t code = 0;
+    str_cut(&line, ' ');
+    return str_int(str_cut(&line, ' '), &code) ? (int)code : 502;
+}
+
+static void take_header(struct exchange *x, str line)
+{
+    struct flow *f = x->flow;
+    str value = line, name = str_cut(&value, ':');
+    value = str_trim(value);
+    if (is_named(name, not_passed_on))
+        return;
+    if (str_eq_nocase(name, S("Content-Type")))
+        x->relay->type = str_dup(&x->ctx.arena, value);
+    f->has_length |= str_eq_nocase(name, S("Content-Length"));
+    f->has_date |= str_eq_nocase(name, S("Date"));
+    const struct header h = {name, value};
+    reply_headers(&f->head, &h, 1);
+}
+
+static bool has_body(const struct exchange *x)
+{
+    int code = x->relay->code;
+    return !x->is_head && code != 204 && code != 304;
+}
+
+static bool is_chunked(const struct exchange *x)
+{
+    return has_body(x) && !x->flow->has_length && !x->is_old;
+}
+
+static void send_head(struct exchange *x)
+{
+    struct flow *f = x->flow;
+    struct buf *b = &x->conn->out;
+    if (x->out.close || atomic_load(&x->loop->server->phase) != SERVING ||
+        (x->is_old && has_body(x) && !f->has_length))
+        x->keep_alive = false;
+    x->out.code = x->relay->code;
+    reply_begin(x, b, x->out.code, !f->has_date);
+    buf_add(b, buf_str(&f->head));
+    if (is_chunked(x))
+        buf_add(b, S("Transfer-Encoding: chunked\r\n"));
+    reply_headers(b, x->out.headers, x->out.n_headers);
+    buf_add(b, S("\r\n"));
+    f->head_sent = true;
+    if (!x->keep_alive)
+        x->conn->close_after = true;
+    conn_touch(x->conn);
+}
+
+static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
+{
+    struct exchange *x = arg;
+    struct flow *f = x->flow;
+    str line = str_trim((str){p, n});
+    f->last_us = clock_mono_us();
+    if (f->head_sent)
+        return n; /* a trailer */
+    if (str_starts(line, S("HTTP/"))) {
+        x->relay->code = code_of(line);
+        x->relay->type = (str){0};
+        f->has_length = f->has_date = false;
+        buf_clear(&f->head);
+    } else if (line.n) {
+        take_header(x, line);
+    } else if (x->relay->code >= 200) {
+        send_head(x);
+    }
+    return f->head.full ? 0 : n;
+}
+
+/* --- its body --- */
+
+static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
+{
+    struct exchange *x = arg;
+    struct relay *r = x->relay;
+    struct buf *b = &x->conn->out;
+    if (conn_unsent(x->conn) > UNSENT_MAX) {
+        x->flow->is_paused = true;
+        return CURL_WRITEFUNC_PAUSE;
+    }
+    x->flow->last_us = clock_mono_us();
+    if (r->piece)
+        r->piece(r, (str){p, n});
+    x->sent += n;
+    if (!has_body(x))
+        return n;
+    if (is_chunked(x))
+        buf_printf(b, "%zx\r\n", n);
+    buf_add(b, (str){p, n});
+    if (is_chunked(x))
+        buf_add(b, S("\r\n"));
+    conn_touch(x->conn);
+    return n;
+}
+
+void relay_resume(struct exchange *x)
+{
+    x->flow->is_paused = false;
+    x->flow->last_us = clock_mono_us();
+    curl_easy_pause(x->flow->easy, CURLPAUSE_CONT);
+}
+
+/* --- asking --- */
+
+/* The list stands in the arena; curl only reads it. */
+static struct curl_slist *add_line(struct ctx *ctx, struct curl_slist *list, const char *line)
+{
+    struct curl_slist *node = NEW(&ctx->arena, struct curl_slist);
+    *node = (struct curl_slist){(char *)line, list};
+    return node;
+}
+
+static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
+{
+    struct curl_slist *list = NULL;
+    bool has_accept = false, has_type = false;
+    for (const struct header *h = r->headers; h < r->headers + r->n_headers; h++) {
+        if (is_named(h->name, not_sent))
+            continue;
+        has_accept |= str_eq_nocase(h->name, S("Accept"));
+        has_type |= str_eq_nocase(h->name, S("Content-Type"));
+        const char *between = h->value.n ? ": " : ";"; /* how curl is told of an empty value */
+        list = add_line(
+            ctx, list,
+            str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(h->name), between, S_ARG(h->value)).p);
+    }
+    if (!has_accept)
+        list = add_line(ctx, list, "Accept:");
+    if (!has_type)
+        list = add_line(ctx, list, "Content-Type:");
+    return add_line(ctx, list, "Expect:");
+}
+
+static void set_method(CURL *easy, struct ctx *ctx, const struct relay *r)
+{
+    bool is_head = str_is(r->method, "HEAD"), is_get = str_is(r->method, "GET");
+    curl_easy_setopt(easy, CURLOPT_NOBODY, (long)is_head);
+    if (r->body.n || !(is_head || is_get)) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.n);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body.n ? r->body.p : "");
+    } else if (is_get) {
+        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    }
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, is_head ? NULL : str_c(&ctx->arena, r->method));
+}
+
+void relay_start(struct exchange *x)
+{
+    struct relay *r = x->relay;
+    struct loop *l = x->loop;
+    struct flow *f = NEW(&x->ctx.arena, struct flow);
+    int64_t timeout_ms = r->timeout_ms ? r->timeout_ms : l->server->settings.upstream_ms;
+    x->flow = f;
+    x->phase = RELAYING;
+    f->head = buf_make(&x->ctx.arena, UPSTREAM_HEAD_MAX);
+    f->timeout_us = timeout_ms * 1000;
+    f->last_us = clock_mono_us();
+    f->easy = multi_handle(l);
+    curl_easy_setopt(f->easy, CURLOPT_URL, str_c(&x->ctx.arena, r->url));
+    set_method(f->easy, &x->ctx, r);
+    curl_easy_setopt(f->easy, CURLOPT_HTTPHEADER, header_list(&x->ctx, r));
+    curl_easy_setopt(f->easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(f->easy, CURLOPT_HEADERDATA, x);
+    curl_easy_setopt(f->easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(f->easy, CURLOPT_WRITEDATA, x);
+    curl_easy_setopt(f->easy, CURLOPT_PRIVATE, x);
+    count_up(&l->count.relays, 1);
+    curl_multi_add_handle(l->multi, f->easy);
+    multi_kick(l);
+}
+
+/* --- the end --- */
+
+static void let_go(struct exchange *x)
+{
+    struct flow *f = x->flow;
+    if (!f->easy)
+        return;
+    curl_multi_remove_handle(x->loop->multi, f->easy);
+    multi_handle_back(x->loop, f->easy);
+    f->easy = NULL;
+}
+
+/* Before the first byte a failure can still be told; after it, only breaking off tells. */
+static void broke(struct exchange *x, enum status s, const char *why)
+{
+    str url = x->relay->url;
+    size_t scheme = str_find(url, S("://"));
+    str host = scheme < url.n ? str_sub(url, scheme + 3, url.n) : url;
+    host = str_cut(&host, '/');
+    size_t at = str_find(host, S("@"));
+    if (at < host.n)
+        host = str_sub(host, at + 1, host.n);
+    ctx_clear_failure(&x->ctx);
+    x->how = fail(&x->ctx, s, "the upstream at %.100s did not answer%s: %s",
+                  str_c(&x->ctx.arena, host), x->flow->head_sent ? " to the end" : "", why);
+    if (!x->flow->head_sent) {
+        exchange_refuse(x, s, 0);
+        return;
+    }
+    x->conn->close_after = true;
+    x->phase = ANSWERED;
+    conn_flush(x->conn);
+}
+
+void relay_over(struct exchange *x, CURLcode code)
+{
+    let_go(x);
+    if (code == CURLE_OPERATION_TIMEDOUT) {
+        broke(x, TIMED_OUT, curl_easy_strerror(code));
+        return;
+    }
+    if (code != CURLE_OK || !x->flow->head_sent) {
+        broke(x, UPSTREAM, code ? curl_easy_strerror(code) : "it sent no head");
+        return;
+    }
+    if (is_chunked(x))
+        buf_add(&x->conn->out, S("0\r\n\r\n"));
+    x->phase = ANSWERED;
+    conn_flush(x->conn);
+}
+
+void relay_sweep(struct exchange *x, int64_t now)
+{
+    if (x->flow->is_paused || now - x->flow->last_us <= x->flow->timeout_us)
+        return;
+    let_go(x);
+    broke(x, TIMED_OUT,
+          str_printf(&x->ctx.arena, "it was silent for %lld ms",
+                     (long long)(x->flow->timeout_us / 1000))
+              .p);
+}
+
+void relay_cancel(struct exchange *x)
+{
+    let_go(x);
+    count_up(&x->loop->count.relays_cancelled, 1);
+    x->how = fail(&x->ctx, UPSTREAM, "the client left");
+}

@@ -1,0 +1,92 @@
+/* request.c - what a handler may ask of a request, and its body or query read by the table. */
+#include "http/request.h"
+
+#include "http/inside.h"
+
+str request_header(const struct request *r, const char *name)
+{
+    str wanted = str_of(name);
+    for (size_t i = 0; i < r->n_headers; i++)
+        if (str_eq_nocase(r->headers[i].name, wanted))
+            return r->headers[i].value;
+    return S("");
+}
+
+/* Takes the next name=value off the query, decoded. */
+static bool next_pair(struct arena *a, str *query, str *name, str *value)
+{
+    str pair = {0};
+    while (query->n && !pair.n)
+        pair = str_cut(query, '&');
+    str raw_name = str_cut(&pair, '=');
+    return percent_decode(a, raw_name, true, name) && percent_decode(a, pair, true, value);
+}
+
+str request_query(struct ctx *ctx, const struct request *r, const char *name)
+{
+    str query = r->query, found, value;
+    while (query.n)
+        if (next_pair(&ctx->arena, &query, &found, &value) && str_is(found, name))
+            return value;
+    return S("");
+}
+
+static enum status set_from_query(struct ctx *ctx, const struct route *route, str name, str value,
+                                  uint64_t *seen, void *out)
+{
+    for (size_t i = 0; route->takes[i].name; i++) {
+        if (!str_is(name, route->takes[i].name))
+            continue;
+        if (i < 64)
+            *seen |= (uint64_t)1 << i;
+        return fields_set(ctx, route->takes, name, value, out);
+    }
+    if (route->strict)
+        return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
+    return OK;
+}
+
+static enum status read_query(struct ctx *ctx, const struct route *route, struct request *r,
+                              void *out)
+{
+    str query = r->query, name, value;
+    uint64_t seen = 0;
+    fields_defaults(route->takes, out);
+    while (query.n) {
+        if (!next_pair(&ctx->arena, &query, &name, &value))
+            return fail(ctx, BAD_INPUT, "the query is not valid percent-encoded UTF-8");
+        if (name.n)
+            TRY(set_from_query(ctx, route, name, value, &seen, out));
+    }
+    for (size_t i = 0; route->takes[i].name && i < 64; i++)
+        if (route->takes[i].required && !(seen >> i & 1))
+            return fail_field(ctx, route->takes[i].name, "is required");
+    return OK;
+}
+
+static bool takes_query(const struct request *r)
+{
+    return !r->body.n &&
+           (str_is(r->method, "GET") || str_is(r->method, "HEAD") || str_is(r->method, "DELETE"));
+}
+
+enum status request_read(struct ctx *ctx, const struct route *route, struct request *r)
+{
+    struct json *json = NULL;
+    void *in;
+    if (!route->takes && !route->wants_json)
+        return OK;
+    in = route->takes ? arena_alloc(&ctx->arena, route->takes_size) : NULL;
+    if (route->takes && takes_query(r)) {
+        TRY(read_query(ctx, route, r, in));
+    } else {
+        if (!r->body.n && route->wants_json)
+            return fail(ctx, BAD_INPUT, "the request has no body; JSON is expected");
+        TRY(json_parse(ctx, r->body.n ? r->body : S("{}"), &json));
+        if (route->takes)
+            TRY(fields_read(ctx, route->takes, json, route->strict, in));
+    }
+    r->json = json;
+    r->in = in;
+    return OK;
+}

@@ -1,0 +1,284 @@
+/* server.c - the listening socket, the loops around it, and a stop that finishes what runs. */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/client.h"
+#include "http/inside.h"
+
+enum { BACKLOG = 1024, ACCEPTS_AT_ONCE = 64, OWED_ROOM = 1024 };
+
+/* --- binding --- */
+
+/* "127.0.0.1:7077", "[::1]:0", "localhost:80", ":7077" */
+static enum status resolve(struct ctx *ctx, str listen_at, struct addrinfo **out)
+{
+    size_t colon = listen_at.n;
+    while (colon && listen_at.p[colon - 1] != ':')
+        colon--;
+    int64_t port;
+    str host = colon ? str_sub(listen_at, 0, colon - 1) : (str){0};
+    if (!colon || !str_int(str_sub(listen_at, colon, listen_at.n), &port) || port < 0 ||
+        port > 65535)
+        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not an address and port, as 127.0.0.1:7077",
+                    S_ARG(listen_at));
+    if (host.n >= 2 && host.p[0] == '[')
+        host = str_sub(host, 1, host.n - 1);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    const char *service = str_printf(&ctx->arena, "%d", (int)port).p;
+    int error = getaddrinfo(host.n ? str_c(&ctx->arena, host) : NULL, service, &hints, out);
+    if (error)
+        return fail(ctx, BAD_INPUT, "cannot listen on '" S_FMT "': %s", S_ARG(listen_at),
+                    gai_strerror(error));
+    return OK;
+}
+
+static int port_of(int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t n = sizeof a;
+    if (getsockname(fd, (struct sockaddr *)&a, &n) != 0)
+        return 0;
+    return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port
+                                         : ((struct sockaddr_in *)&a)->sin_port);
+}
+
+static enum status bind_listener(struct ctx *ctx, struct server *s)
+{
+    struct addrinfo *address;
+    str at = s->settings.listen;
+    int one = 1;
+    TRY(resolve(ctx, at, &address));
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool is_bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+                    bind(fd, address->ai_addr, address->ai_addrlen) == 0 &&
+                    listen(fd, BACKLOG) == 0;
+    int error = errno;
+    freeaddrinfo(address);
+    if (is_bound) {
+        s->listener = fd;
+        s->port = port_of(fd);
+        return OK;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (error == EADDRINUSE)
+        return fail(ctx, CONFLICT, S_FMT " is in use by another program", S_ARG(at));
+    return fail(ctx, UNSUPPORTED, "cannot listen on " S_FMT ": %s", S_ARG(at), strerror(error));
+}
+
+/* --- accepting --- */
+
+static void take_socket(struct server *s, int fd)
+{
+    int one = 1;
+    bool is_refused = atomic_load(&s->connections) >= s->settings.connections_max;
+    struct loop *first = &s->loops[0], *l = &s->loops[s->next_loop++ % s->n_loops];
+    if (is_refused) {
+        count_up(&first->count.rejected_connections, 1);
+        if (atomic_load(&s->refused) >= REFUSED_MAX) {
+            close(fd);
+            return;
+        }
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    atomic_fetch_add(is_refused ? &s->refused : &s->connections, 1);
+    if (l == first || !loop_give_socket(l, fd, is_refused))
+        server_take(first, fd, is_refused);
+}
+
+void server_take(struct loop *l, int fd, bool is_refused)
+{
+    struct server *s = l->server;
+    if (atomic_load(&s->phase) == SERVING) {
+        conn_open(l, fd, is_refused);
+        return;
+    }
+    close(fd);
+    atomic_fetch_sub(is_refused ? &s->refused : &s->connections, 1);
+    server_changed(s);
+}
+
+void server_accept(struct server *s)
+{
+    for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+        int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0) {
+            take_socket(s, fd);
+            continue;
+        }
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            log_event(LOG_WARN, "http.accept", "why=\"%s\"", strerror(errno));
+            s->loops[0].accept_rests = true;
+            uv_poll_stop(&s->loops[0].accept);
+            loop_tick(&s->loops[0]);
+        }
+        return;
+    }
+}
+
+/* --- life --- */
+
+static size_t or_cores(size_t n)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return n ? n : cores > 0 ? (size_t)cores : 1;
+}
+
+static void copy_settings(struct server *s, const struct server_settings *settings)
+{
+    struct arena *a = &s->ctx.arena;
+    size_t n = 0;
+    s->settings = *settings;
+    s->settings.listen = str_dup(a, settings->listen);
+    while (settings->hosts && settings->hosts[n])
+        n++;
+    const char **hosts = NEW_N(a, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        hosts[i] = str_c(a, str_of(settings->hosts[i]));
+    s->settings.hosts = hosts;
+}
+
+enum status server_open(struct ctx *ctx, const struct server_settings *settings,
+                        const struct surface *const *surfaces, struct app *app, struct server **out)
+{
+    struct server *s = heap_alloc(sizeof *s);
+    copy_settings(s, settings);
+    s->app = app;
+    s->first = surfaces[0];
+    enum status bound = bind_listener(ctx, s);
+    if (bound != OK) {
+        ctx_free(&s->ctx);
+        free(s);
+        return bound;
+    }
+    client_setup();
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    s->router = router_new(surfaces);
+    s->workers = pool_new(or_cores(settings->workers), settings->queue_max + OWED_ROOM);
+    s->n_loops = or_cores(settings->loops);
+    s->loops = heap_alloc(s->n_loops * sizeof *s->loops);
+    for (size_t i = 0; i < s->n_loops; i++) {
+        s->loops[i].id_base = randombytes_random();
+        loop_open(&s->loops[i], s);
+    }
+    for (size_t i = 0; i < s->n_loops; i++)
+        loop_start(&s->loops[i]);
+    *out = s;
+    return OK;
+}
+
+int server_port(const struct server *s)
+{
+    return s->port;
+}
+
+str server_url(struct ctx *ctx, const struct server *s)
+{
+    str at = s->settings.listen;
+    size_t colon = at.n;
+    while (colon && at.p[colon - 1] != ':')
+        colon--;
+    str host = str_sub(at, 0, colon ? colon - 1 : 0);
+    if (!host.n)
+        host = S("127.0.0.1");
+    return str_printf(&ctx->arena, "http://" S_FMT ":%d", S_ARG(host), s->port);
+}
+
+/* --- stopping --- */
+
+void server_changed(struct server *s)
+{
+    if (atomic_load(&s->phase) == SERVING)
+        return;
+    pthread_mutex_lock(&s->lock);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool is_quiet(struct server *s)
+{
+    return atomic_load(&s->active) == 0 && atomic_load(&s->connections) == 0 &&
+           atomic_load(&s->refused) == 0;
+}
+
+/* Waits until every loop has acted on the phase and, with a deadline, until nothing runs. */
+static void enter(struct server *s, enum server_phase phase, int64_t deadline_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += deadline_ms / 1000;
+    until.tv_nsec += deadline_ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    atomic_store(&s->seen, 0);
+    atomic_store(&s->phase, phase);
+    for (size_t i = 0; i < s->n_loops; i++)
+        loop_wake(&s->loops[i]);
+    pthread_mutex_lock(&s->lock);
+    while (atomic_load(&s->seen) < s->n_loops)
+        pthread_cond_wait(&s->changed, &s->lock);
+    int late = 0;
+    while (deadline_ms && !is_quiet(s) && !late)
+        late = pthread_cond_timedwait(&s->changed, &s->lock, &until);
+    pthread_mutex_unlock(&s->lock);
+}
+
+size_t server_stop(struct server *s, int64_t deadline_ms)
+{
+    if (atomic_load(&s->phase) >= CUTTING)
+        return 0;
+    enter(s, STOPPING, deadline_ms);
+    enter(s, CUTTING, 0);
+    return atomic_load(&s->cut);
+}
+
+void server_close(struct server *s)
+{
+    if (!s)
+        return;
+    server_stop(s, 0);
+    pool_free(s->workers);
+    enter(s, ENDING, 0);
+    for (size_t i = 0; i < s->n_loops; i++)
+        loop_close(&s->loops[i]);
+    close(s->listener);
+    router_free(&s->router);
+    pthread_mutex_destroy(&s->lock);
+    pthread_cond_destroy(&s->changed);
+    free(s->loops);
+    ctx_free(&s->ctx);
+    free(s);
+}
+
+/* --- counters --- */
+
+void server_stats(const struct server *s, struct server_stats *out)
+{
+    *out = (struct server_stats){
+        .connections = atomic_load(&s->connections),
+        .active = atomic_load(&s->active),
+        .queued = atomic_load(&s->queued),
+    };
+    for (size_t i = 0; i < s->n_loops; i++) {
+        const struct counters *c = &s->loops[i].count;
+        out->requests += c->requests;
+        out->errors += c->errors;
+        out->relays += c->relays;
+        out->relays_cancelled += c->relays_cancelled;
+        out->bytes_in += c->bytes_in;
+        out->bytes_out += c->bytes_out;
+        out->rejected_busy += c->rejected_busy;
+        out->rejected_connections += c->rejected_connections;
+    }
+}

@@ -1,0 +1,56 @@
+/* fixture.h - a server with a small surface, raw clients, and a scripted upstream. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "http/http.h"
+#include "t.h"
+
+/* What the test's handlers work with. */
+struct app {
+    str upstream;       /* base URL for the relay routes */
+    atomic_int held;    /* handlers of /hold that wait */
+    atomic_bool let_go; /* ends /hold */
+    atomic_int done, done_ok, done_code;
+    atomic_size_t seen; /* bytes that passed piece */
+    atomic_bool done_blocks;
+    int64_t relay_timeout_ms;
+};
+
+extern const struct surface *const test_surfaces[];
+
+struct server_settings test_settings(void);
+struct server *serve(struct ctx *ctx, struct app *app, const struct server_settings *settings);
+
+/* --- a raw client; every wait ends after ten seconds and fails the test --- */
+
+int dial(const struct server *s);
+void say(int fd, str text);
+#define SAY(fd, text) say(fd, str_of(text))
+/* Reads until the bytes hold what, which may be "" for the first ones. */
+str hear_until(struct ctx *ctx, int fd, const char *what);
+/* Reads to the end of the connection. */
+str hear_all(struct ctx *ctx, int fd);
+/* True when the other side ends the connection (bytes before that are dropped). */
+bool hears_end(int fd);
+/* One request on a fresh connection with Connection: close; the whole reply. */
+str ask(struct ctx *ctx, const struct server *s, const char *method, const char *target,
+        const char *headers, str body);
+int code_of(str reply);
+str body_of(str reply);
+bool holds(str text, const char *what);
+
+/* Waits for a condition that another thread brings about; fails the test after ten seconds. */
+#define WAIT_FOR(cond)                                                                             \
+    assert_true(({                                                                                 \
+        int left_ = 10000;                                                                         \
+        while (!(cond) && left_--)                                                                 \
+            pause_ms(1);                                                                           \
+        (cond);                                                                                    \
+    }))
+void pause_ms(int ms);
+
+/* --- an upstream played by the test itself: a listening socket and blocking calls --- */
+
+int upstream_open(struct ctx *ctx, str *url);
+int upstream_accept(int listener);

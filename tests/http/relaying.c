@@ -1,0 +1,341 @@
+/* relaying.c - an upstream's answer reaches the client as it comes, and every way that can end. */
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+#define RELAY(...)                                                                                 \
+    struct app app = {0};                                                                          \
+    struct server_settings settings = test_settings();                                             \
+    __VA_ARGS__;                                                                                   \
+    int listener = upstream_open(ctx, &app.upstream);                                              \
+    struct server *s = serve(ctx, &app, &settings)
+#define END_RELAY                                                                                  \
+    close(listener);                                                                               \
+    server_close(s)
+
+static const char ask_stream[] = "POST /relay/x HTTP/1.1\r\nHost: localhost\r\n"
+                                 "Authorization: Bearer k\r\nAccept-Encoding: gzip\r\n"
+                                 "Content-Type: application/json\r\nX-Empty:\r\n"
+                                 "Content-Length: 4\r\n\r\nbody";
+static const char stream_head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                                  "Keep-Alive: timeout=5\r\nX-Up: 1\r\n"
+                                  "Transfer-Encoding: chunked\r\n\r\n";
+
+TEST(pieces_come_one_by_one_with_the_upstreams_head)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    str asked = hear_until(ctx, up, "body");
+    CHECK(str_starts(asked, S("POST /x HTTP/1.1\r\n")));
+    CHECK(holds(asked, "\r\nAuthorization: Bearer k\r\n") && holds(asked, "\r\nX-Empty:\r\n"));
+    CHECK(!holds(asked, "gzip") && !holds(asked, "Host: localhost"));
+    CHECK(holds(asked, "\r\nContent-Length: 4\r\n"));
+    SAY(up, stream_head);
+    str head = hear_until(ctx, client, "\r\n\r\n");
+    CHECK_INT(code_of(head), 200);
+    CHECK(holds(head, "\r\nX-Up: 1\r\n") && holds(head, "\r\nX-Receipt: r1\r\n"));
+    CHECK(holds(head, "\r\nContent-Type: text/event-stream\r\n"));
+    CHECK(holds(head, "\r\nTransfer-Encoding: chunked\r\n") && !holds(head, "Keep-Alive"));
+    SAY(up, "5\r\none\n\n\r\n");
+    CHECK(holds(hear_until(ctx, client, "\n\n\r\n"), "5\r\none\n\n\r\n"));
+    SAY(up, "5\r\ntwo\n\n\r\n0\r\n\r\n");
+    CHECK(holds(hear_until(ctx, client, "0\r\n\r\n"), "two\n\n"));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    CHECK_INT(app.done_ok, 1);
+    CHECK_INT(app.done_code, 200);
+    CHECK_INT(app.seen, 10);
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(both_connections_serve_the_next_request)
+{
+    RELAY();
+    int client = dial(s), up = -1;
+    for (int i = 0; i < 5; i++) {
+        SAY(client, ask_stream);
+        if (up < 0)
+            up = upstream_accept(listener);
+        CHECK(holds(hear_until(ctx, up, "body"), "POST /x"));
+        SAY(up, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nDate: now\r\n\r\nhello");
+        str reply = hear_until(ctx, client, "hello");
+        CHECK(holds(reply, "\r\nContent-Length: 5\r\n") && !holds(reply, "chunked"));
+        CHECK(holds(reply, "\r\nDate: now\r\n") && !holds(reply, "GMT"));
+    }
+    WAIT_FOR(atomic_load(&app.done_ok) == 5);
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(an_idle_upstream_connection_that_closes_is_replaced)
+{
+    RELAY(settings.loops = 1);
+    int client = dial(s);
+    for (int i = 0; i < 3; i++) {
+        SAY(client, ask_stream);
+        int up = upstream_accept(listener);
+        hear_until(ctx, up, "body");
+        SAY(up, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+        hear_until(ctx, client, "hello");
+        close(up);
+    }
+    close(client);
+    END_RELAY;
+}
+
+TEST(an_upstreams_error_keeps_status_and_body)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    hear_until(ctx, up, "body");
+    SAY(up, "HTTP/1.1 429 Slow Down\r\nRetry-After: 7\r\nContent-Type: application/json\r\n"
+            "Content-Length: 13\r\n\r\n{\"error\":\"x\"}");
+    str reply = hear_until(ctx, client, "\"x\"}");
+    CHECK_INT(code_of(reply), 429);
+    CHECK(holds(reply, "\r\nRetry-After: 7\r\n"));
+    WAIT_FOR(atomic_load(&app.done_ok) == 1);
+    CHECK_INT(app.done_code, 429);
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(a_refused_connection_is_a_502_in_the_surfaces_words)
+{
+    RELAY();
+    close(listener);
+    listener = dup(0);
+    str reply = ask(ctx, s, "GET", "/relay/x", "", S(""));
+    CHECK_INT(code_of(reply), 502);
+    CHECK(holds(reply, "\"first\":\"the upstream at 127.0.0.1:") && holds(reply, "\"upstream\""));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    CHECK_INT(app.done_ok, 0);
+    END_RELAY;
+}
+
+TEST(a_silent_upstream_is_a_504)
+{
+    RELAY(app.relay_timeout_ms = 200);
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    CHECK_INT(code_of(hear_until(ctx, client, "silent")), 504);
+    CHECK(hears_end(up));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(an_upstream_that_says_nothing_or_nonsense_is_a_502)
+{
+    RELAY();
+    static const char *const answers[] = {"", "SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nX: 1"};
+    for (int i = 0; i < 3; i++) {
+        int client = dial(s);
+        SAY(client, ask_stream);
+        int up = upstream_accept(listener);
+        hear_until(ctx, up, "body");
+        SAY(up, answers[i]);
+        close(up);
+        CHECK_INT(code_of(hear_until(ctx, client, "}")), 502);
+        close(client);
+    }
+    END_RELAY;
+}
+
+TEST(an_answer_broken_off_is_broken_off_for_the_client)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    hear_until(ctx, up, "body");
+    SAY(up, stream_head);
+    SAY(up, "5\r\none\n\n\r\n");
+    hear_until(ctx, client, "one");
+    close(up);
+    str rest = hear_all(ctx, client);
+    CHECK(!holds(rest, "0\r\n\r\n"));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    CHECK_INT(app.done_ok, 0);
+    close(client);
+    END_RELAY;
+}
+
+TEST(a_client_that_leaves_ends_the_upstream_call_at_once)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    hear_until(ctx, up, "body");
+    SAY(up, stream_head);
+    SAY(up, "5\r\none\n\n\r\n");
+    hear_until(ctx, client, "one");
+    close(client);
+    CHECK(hears_end(up));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    CHECK_INT(app.done_ok, 0);
+    struct server_stats stats;
+    server_stats(s, &stats);
+    CHECK_INT(stats.relays_cancelled, 1);
+    close(up);
+    END_RELAY;
+}
+
+TEST(a_client_that_leaves_before_the_first_byte_ends_the_call_too)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    hear_until(ctx, up, "body");
+    close(client);
+    CHECK(hears_end(up));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    close(up);
+    END_RELAY;
+}
+
+/* A client that reads nothing must stop the upstream's sending, not fill the server's memory. */
+TEST(a_slow_client_slows_the_upstream_down)
+{
+    RELAY();
+    enum { ALL = 64 << 20, PIECE = 1 << 16 };
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    hear_until(ctx, up, "body");
+    say(up, str_printf(&ctx->arena, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", ALL));
+    char *piece = arena_alloc(&ctx->arena, PIECE);
+    size_t sent = 0;
+    memset(piece, 'x', PIECE);
+    while (sent < ALL) {
+        struct pollfd ready = {.fd = up, .events = POLLOUT};
+        if (poll(&ready, 1, 500) != 1)
+            break; /* nobody takes any more */
+        ssize_t n = send(up, piece, PIECE, MSG_DONTWAIT | MSG_NOSIGNAL);
+        sent += n > 0 ? (size_t)n : 0;
+    }
+    CHECK(sent < ALL);
+    size_t passed = atomic_load(&app.seen), heard = 0;
+    CHECK(passed <= sent);
+    char *p = arena_alloc(&ctx->arena, 1 << 20);
+    while (heard < ALL) {
+        struct pollfd ready[2] = {{.fd = client, .events = POLLIN},
+                                  {.fd = up, .events = sent < ALL ? POLLOUT : 0}};
+        CHECK(poll(ready, 2, 10000) > 0);
+        if (ready[1].revents & POLLOUT) {
+            size_t left = ALL - sent < PIECE ? ALL - sent : PIECE;
+            ssize_t n = send(up, piece, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+            sent += n > 0 ? (size_t)n : 0;
+        }
+        if (ready[0].revents & POLLIN) {
+            ssize_t n = recv(client, p, 1 << 20, MSG_DONTWAIT);
+            CHECK(n > 0);
+            heard += (size_t)n;
+        }
+    }
+    WAIT_FOR(atomic_load(&app.done_ok) == 1);
+    CHECK_INT(app.seen, ALL);
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(old_clients_get_a_stream_that_ends_with_the_connection)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, "GET /relay/x HTTP/1.0\r\n\r\n");
+    int up = upstream_accept(listener);
+    hear_until(ctx, up, "\r\n\r\n");
+    SAY(up, stream_head);
+    SAY(up, "5\r\none\n\n\r\n0\r\n\r\n");
+    str reply = hear_all(ctx, client);
+    CHECK(!holds(reply, "chunked"));
+    CHECK_STR(body_of(reply), S("one\n\n"));
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(head_and_answers_without_a_body_are_relayed)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, "HEAD /relay/x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    int up = upstream_accept(listener);
+    CHECK(str_starts(hear_until(ctx, up, "\r\n\r\n"), S("HEAD /x")));
+    SAY(up, "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n");
+    CHECK(holds(hear_until(ctx, client, "\r\n\r\n"), "\r\nContent-Length: 500\r\n"));
+    SAY(client, ask_stream);
+    CHECK(str_starts(hear_until(ctx, up, "body"), S("POST /x")));
+    SAY(up, "HTTP/1.1 204 No Content\r\n\r\n");
+    str reply = hear_until(ctx, client, "\r\n\r\n");
+    CHECK(code_of(reply) == 204 && !holds(reply, "chunked") && !holds(reply, "Length"));
+    SAY(client, "GET /relay/x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    str asked = hear_until(ctx, up, "\r\n\r\n");
+    CHECK(str_starts(asked, S("GET /x")) && !holds(asked, "Content-"));
+    SAY(up, "HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\n"
+            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    reply = hear_until(ctx, client, "\r\n\r\n");
+    CHECK(code_of(reply) == 200 && !holds(reply, "X-Early"));
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(the_next_request_does_not_wait_for_done)
+{
+    RELAY();
+    int client = dial(s);
+    atomic_store(&app.done_blocks, true);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    hear_until(ctx, up, "body");
+    SAY(up, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    hear_until(ctx, client, "hello");
+    SAY(client, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    hear_until(ctx, client, "{\"hello\":true}");
+    CHECK_INT(app.done, 0);
+    atomic_store(&app.done_blocks, false);
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(many_streams_at_once_are_all_whole)
+{
+    RELAY(settings.queue_max = 1000; settings.connections_max = 1000);
+    enum { MANY = 64 };
+    int clients[MANY], ups[MANY];
+    for (int i = 0; i < MANY; i++) {
+        clients[i] = dial(s);
+        SAY(clients[i], ask_stream);
+        ups[i] = upstream_accept(listener);
+        SAY(ups[i], stream_head);
+    }
+    for (int round = 0; round < 10; round++)
+        for (int i = 0; i < MANY; i++)
+            say(ups[i], round < 9 ? S("5\r\none\n\n\r\n") : S("5\r\none\n\n\r\n0\r\n\r\n"));
+    for (int i = 0; i < MANY; i++) {
+        hear_until(ctx, clients[i], "0\r\n\r\n");
+        close(clients[i]);
+    }
+    WAIT_FOR(atomic_load(&app.done_ok) == MANY);
+    CHECK_INT(app.seen, MANY * 50);
+    for (int i = 0; i < MANY; i++)
+        close(ups[i]);
+    END_RELAY;
+}
