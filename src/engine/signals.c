@@ -1,0 +1,190 @@
+/* signals.c - what is known about a candidate, as numbers, and what they add up to. */
+#include "engine/signals.h"
+
+#include <math.h>
+
+#include "engine/rank.h"
+
+const char *const signal_names[] = {
+#define SIGNAL(name, rank, sure, help) #name,
+#include "engine/rank_weights.def"
+#undef SIGNAL
+    NULL};
+
+static const double rank_weights[] = {
+#define SIGNAL(name, rank, sure, help) rank,
+#include "engine/rank_weights.def"
+#undef SIGNAL
+};
+
+static const double sure_weights[] = {
+#define SIGNAL(name, rank, sure, help) sure,
+#include "engine/rank_weights.def"
+#undef SIGNAL
+};
+
+_Static_assert((int)SIGNAL_COUNT <= (int)SIGNALS_MAX,
+               "struct recalled has no room for the signals");
+
+/* --- what a text shows at a glance --- */
+
+struct glance {
+    size_t words, names, first_person;
+    bool has_date, has_number;
+};
+
+static const char *const date_words[] = {"yesterday", "today",    "tonight", "tomorrow", "week",
+                                         "month",     "year",     "weekend", "ago",      "last",
+                                         "next",      "morning",  "evening", "monday",   "tuesday",
+                                         "wednesday", "thursday", "friday",  "sunday",   "saturday",
+                                         "recently",  NULL};
+static const char *const number_words[] = {"one",   "two",     "three",  "four",  "five",  "six",
+                                           "seven", "eight",   "nine",   "ten",   "dozen", "twice",
+                                           "once",  "first",   "second", "third", "few",   "couple",
+                                           "many",  "several", NULL};
+static const char *const first_words[] = {"i", "my", "me", "we", "our", "mine", NULL};
+
+static bool is_one_of(str word, const char *const *list)
+{
+    for (; *list; list++)
+        if (word.n == strlen(*list) && (word.p[0] | 32) == (*list)[0] &&
+            str_eq_nocase(word, str_of(*list)))
+            return true;
+    return false;
+}
+
+static bool in_word(unsigned char c)
+{
+    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static void look_at(struct glance *g, str word, bool begins)
+{
+    bool digit = word.p[0] >= '0' && word.p[0] <= '9', is_i = word.n == 1 && word.p[0] == 'I';
+    g->words++;
+    g->names += word.p[0] >= 'A' && word.p[0] <= 'Z' && !begins && !is_i;
+    g->first_person += is_one_of(word, first_words);
+    g->has_number |= digit || is_one_of(word, number_words);
+    g->has_date |= digit || month_of(word) >= 0 || is_one_of(word, date_words);
+}
+
+/* One pass over the bytes; the words index is not asked again. */
+static struct glance glance_at(str text)
+{
+    struct glance g = {0};
+    bool begins = true;
+    for (size_t i = 0, end; i < text.n; i = end) {
+        for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
+            end++;
+        if (end > i) {
+            look_at(&g, str_sub(text, i, end), begins);
+            begins = false;
+        } else {
+            begins |= text.p[i] == '.' || text.p[i] == '!' || text.p[i] == '?' || text.p[i] == '\n';
+            end++;
+        }
+    }
+    return g;
+}
+
+/* Ends in a question mark, whatever stands behind it in brackets. */
+static bool is_question(str text)
+{
+    text = str_trim(text);
+    if (str_ends(text, S("]"))) {
+        while (text.n && text.p[text.n - 1] != '[')
+            text.n--;
+        text = str_trim(str_sub(text, 0, text.n ? text.n - 1 : 0));
+    }
+    return str_ends(text, S("?"));
+}
+
+/* --- signals --- */
+
+static double share_of(const struct asked_of *q, const uint8_t *counts)
+{
+    double sum = 0;
+    for (size_t w = 0; w < q->query->n; w++)
+        sum += counts[w] ? (double)q->weights[w] : 0;
+    return q->weight > 0 ? sum / q->weight : 0;
+}
+
+static double scaled(float score, float best)
+{
+    return best > 0 ? (double)score / (double)best : 0;
+}
+
+/* How well the words fit, here and around. */
+static void of_words(const struct asked_of *q, const struct candidate *c, double *out)
+{
+    const struct scan *best = q->scan;
+    out[SIGNAL_turn] = scaled(c->turn, best->best_turn);
+    out[SIGNAL_window] = scaled(c->window, best->best_window);
+    out[SIGNAL_wide] = scaled(c->wide, best->best_window);
+    out[SIGNAL_session] = scaled(c->session, best->best_session);
+    out[SIGNAL_previous] = scaled(c->previous, best->best_turn);
+    out[SIGNAL_next] = scaled(c->next, best->best_turn);
+    out[SIGNAL_share] = share_of(q, c->own);
+    out[SIGNAL_share_near] = share_of(q, c->near);
+    out[SIGNAL_turn_sum] = (double)c->turn;
+    out[SIGNAL_unknown] = q->unknown;
+    out[SIGNAL_words] = log1p((double)q->query->n);
+}
+
+static void of_text(const struct asked_of *q, str text, double *out)
+{
+    struct glance g = glance_at(text);
+    out[SIGNAL_date] = q->query->wants_date && g.has_date;
+    out[SIGNAL_number] = q->query->wants_number && g.has_number;
+    out[SIGNAL_named] = q->query->wants_name ? fmin((double)g.names, 3) : 0;
+    out[SIGNAL_names] = fmin((double)g.names, 4);
+    out[SIGNAL_first_person] = fmin((double)g.first_person, 3);
+    out[SIGNAL_length] = log1p((double)g.words);
+    out[SIGNAL_asks] = is_question(text);
+}
+
+bool names_person(const struct query *q, str name)
+{
+    while (name.n) {
+        str part = str_cut(&name, ' ');
+        for (size_t w = 0; w < q->n; w++)
+            if (part.n && str_eq_nocase(q->texts[w], part))
+                return true;
+    }
+    return false;
+}
+
+void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
+                const struct memory *memory, str previous, double *out)
+{
+    int64_t created = message ? message->created : memory->created;
+    memset(out, 0, sizeof *out * SIGNALS_MAX);
+    of_words(q, c, out);
+    of_text(q, message ? message->text : memory->content, out);
+    out[SIGNAL_time] = query_has_time(q->query, created);
+    out[SIGNAL_recent] = rank_decay(q->now - created, 90);
+    if (message) {
+        out[SIGNAL_speaker] = q->person.n && str_eq(message->speaker, q->person);
+        out[SIGNAL_answers] = is_question(previous) ? out[SIGNAL_previous] : 0;
+        out[SIGNAL_opening] = doc_position(c->doc) < 2;
+    } else {
+        out[SIGNAL_is_memory] = 1;
+        out[SIGNAL_importance] = memory->importance;
+    }
+}
+
+double signals_rank(const double *signals)
+{
+    double sum = 0;
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        sum += rank_weights[i] * signals[i];
+    return sum;
+}
+
+double signals_sure(const double *signals, double rank)
+{
+    double sum = RANK_BIAS + RANK_SLOPE * rank;
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        sum += sure_weights[i] * signals[i];
+    return rank_logistic(sum);
+}

@@ -1,0 +1,37 @@
+/* signals.h - what is known about a candidate, as numbers, and what they add up to. */
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/query.h"
+#include "engine/scan.h"
+
+enum signal {
+#define SIGNAL(name, rank, sure, help) SIGNAL_##name,
+#include "engine/rank_weights.def"
+#undef SIGNAL
+    SIGNAL_COUNT
+};
+
+/* What holds for all candidates of a question. */
+struct asked_of {
+    const struct query *query;
+    const struct scan *scan;
+    const float *weights; /* of each word of the query; 0: nobody says it */
+    double weight;        /* of all words that somebody says */
+    double unknown;       /* share of the weight of words that nobody says */
+    str person;           /* the one speaker whom the question names, or "" */
+    int64_t now;
+};
+
+/* Whether the question holds a part of this name. */
+bool names_person(const struct query *q, str name);
+
+/* previous is the text of the message before, or "". Exactly one of message and memory is there. */
+void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
+                const struct memory *memory, str previous, double *out);
+
+/* What candidates of one question are ordered by. */
+double signals_rank(const double *signals);
+
+/* The probability that it helps to answer, from the signals and their rank. */
+double signals_sure(const double *signals, double rank);
