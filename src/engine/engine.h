@@ -104,7 +104,8 @@ enum extract_rules { EXTRACT_OFF, EXTRACT_USER, EXTRACT_SEED };
 
 /* Facts that a text states, by patterns (seed: OmniRoute's table exactly; user: its defects
  * mended). Times are now. */
-struct memory *engine_extract(struct ctx *ctx, enum extract_rules rules, str text, size_t *n);
+struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
+                              size_t *n);
 
 /* --- memories --- */
 

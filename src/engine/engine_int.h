@@ -1,5 +1,4 @@
-/* engine_int.h - what the files of the engine share: its parts, its counters, and the steps of a
- * turn. */
+/* engine_int.h - what the files of the engine share: its parts, its counters, a turn's steps. */
 #pragma once
 
 #include <stdatomic.h>

@@ -1,0 +1,316 @@
+/* extract.c - facts from a text by patterns: the seed's table exactly, or the mended one. */
+#include "engine/extract_int.h"
+
+#include "base/clock.h"
+#include "base/words.h"
+
+struct seed_row {
+    const char *category;
+    enum memory_type type;
+    const char *regex;
+};
+
+static const struct seed_row seed_rows[SEED_COUNT] = {
+#define SEED(CATEGORY, TYPE, HEAD) {#CATEGORY, TYPE, HEAD "([^.,\\n]+)"},
+#include "engine/extract.def"
+};
+
+/* A head is tried where a clause begins, nowhere else. */
+const struct fact_row fact_rows[FACT_COUNT] = {
+#define FACT(CATEGORY, TYPE, KEY, HEAD, SAY) {#CATEGORY, TYPE, KEY, "\\G" HEAD, SAY},
+#include "engine/extract.def"
+};
+
+static const char *const clause_regexes[CLAUSE_COUNT] = {
+#define CLAUSE(NAME, REGEX) REGEX,
+#include "engine/extract.def"
+};
+
+static const char *const secret_regexes[SECRET_COUNT] = {
+#define SECRET(REGEX) REGEX,
+#include "engine/extract.def"
+};
+
+/* How much a fact of a category matters, from 0 to 1. */
+static const struct {
+    const char *category;
+    double importance;
+} weights[] = {{"identity", 0.9}, {"health", 0.9},     {"note", 0.8},     {"relationship", 0.8},
+               {"entity", 0.7},   {"preference", 0.6}, {"decision", 0.6}, {"pattern", 0.5}};
+
+/* --- the patterns --- */
+
+struct extractor *extractor_new(void)
+{
+    struct extractor *x = heap_alloc(sizeof *x);
+    bool whole = true;
+    memset(x, 0, sizeof *x);
+    for (size_t i = 0; i < SEED_COUNT; i++)
+        whole &= (x->seed[i] = pattern_new(seed_rows[i].regex)) != NULL;
+    for (size_t i = 0; i < FACT_COUNT; i++)
+        whole &= (x->facts[i] = pattern_new(fact_rows[i].head)) != NULL;
+    for (size_t i = 0; i < CLAUSE_COUNT; i++)
+        whole &= (x->clauses[i] = pattern_new(clause_regexes[i])) != NULL;
+    for (size_t i = 0; i < SECRET_COUNT; i++)
+        whole &= (x->secrets[i] = pattern_new(secret_regexes[i])) != NULL;
+    if (whole)
+        return x;
+    extractor_free(x);
+    return NULL;
+}
+
+void extractor_free(struct extractor *x)
+{
+    if (!x)
+        return;
+    for (size_t i = 0; i < SEED_COUNT; i++)
+        pattern_free(x->seed[i]);
+    for (size_t i = 0; i < FACT_COUNT; i++)
+        pattern_free(x->facts[i]);
+    for (size_t i = 0; i < CLAUSE_COUNT; i++)
+        pattern_free(x->clauses[i]);
+    for (size_t i = 0; i < SECRET_COUNT; i++)
+        pattern_free(x->secrets[i]);
+    free(x);
+}
+
+/* --- texts --- */
+
+/* How many bytes of white space, as JavaScript knows it, stand at the front of s. */
+static size_t space_at(str s)
+{
+    static const char *const wide[] = {"\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\xA8",
+                                       "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F",
+                                       "\xE3\x80\x80", "\xEF\xBB\xBF"};
+    if (s.p[0] == ' ' || (s.p[0] >= '\t' && s.p[0] <= '\r'))
+        return 1;
+    if (str_starts(s, S("\xE2\x80")) && s.n > 2 && (unsigned char)s.p[2] <= 0x8A)
+        return 3;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (str_starts(s, str_of(wide[i])))
+            return strlen(wide[i]);
+    return 0;
+}
+
+/* How many bytes of an apostrophe as telephones write it stand at the front of s. */
+static size_t apostrophe_at(str s)
+{
+    if (str_starts(s, S("\xE2\x80\x99")) || str_starts(s, S("\xE2\x80\x98")))
+        return 3;
+    return str_starts(s, S("\xCA\xBC")) ? 2 : 0;
+}
+
+/* The text with wide blanks as ASCII ones, and, if asked, curly apostrophes as well. */
+static str plain(struct arena *a, str text, bool apostrophes)
+{
+    char *p = arena_alloc(a, text.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < text.n;) {
+        str rest = str_sub(text, i, text.n);
+        size_t wide = (unsigned char)text.p[i] < 0x80 ? 0 : space_at(rest);
+        size_t mark = wide || !apostrophes ? 0 : apostrophe_at(rest);
+        p[n++] = (char)(wide ? ' ' : mark ? '\'' : text.p[i]);
+        i += wide ? wide : mark ? mark : 1;
+    }
+    return (str){p, n};
+}
+
+/* The last units UTF-16 units. */
+static str last_units(str text, size_t units)
+{
+    size_t at = text.n;
+    while (at > 0 && units > 0) {
+        size_t from = at - 1;
+        while (from > 0 && ((unsigned char)text.p[from] & 0xC0) == 0x80)
+            from--;
+        size_t takes = at - from > 3 ? 2 : 1;
+        if (takes > units)
+            break;
+        units -= takes;
+        at = from;
+    }
+    return str_sub(text, at, text.n);
+}
+
+static str first_units(str text, size_t units)
+{
+    size_t at = 0;
+    while (at < text.n && units > 0) {
+        size_t to = at + 1;
+        while (to < text.n && ((unsigned char)text.p[to] & 0xC0) == 0x80)
+            to++;
+        size_t takes = to - at > 3 ? 2 : 1;
+        if (takes > units)
+            break;
+        units -= takes;
+        at = to;
+    }
+    return str_sub(text, 0, at);
+}
+
+str one_line(struct arena *a, str text)
+{
+    char *p = arena_alloc(a, text.n + 1);
+    size_t n = 0;
+    text = str_trim(text);
+    for (size_t i = 0; i < text.n; i++) {
+        bool blank = text.p[i] == ' ' || (text.p[i] >= '\t' && text.p[i] <= '\r');
+        if (!blank)
+            p[n++] = text.p[i];
+        else if (p[n - 1] != ' ')
+            p[n++] = ' ';
+    }
+    return (str){p, n};
+}
+
+str fact_text(struct arena *a, str text)
+{
+    return first_units(one_line(a, text), FACT_TEXT_MAX);
+}
+
+/* --- facts --- */
+
+/* By the checksum of card numbers. */
+static bool is_card(const char *digits, size_t n)
+{
+    int sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        int d = digits[n - 1 - i] - '0';
+        d = i % 2 ? d * 2 : d;
+        sum += d > 9 ? d - 9 : d;
+    }
+    return n >= 13 && n <= 19 && sum % 10 == 0;
+}
+
+static bool holds_card(str text)
+{
+    char digits[20];
+    size_t n = 0;
+    for (size_t i = 0; i <= text.n; i++) {
+        char c = i < text.n ? text.p[i] : 'x';
+        if (c >= '0' && c <= '9') {
+            if (n < sizeof digits)
+                digits[n++] = c;
+        } else if (c != ' ' && c != '-') {
+            if (is_card(digits, n))
+                return true;
+            n = 0;
+        }
+    }
+    return false;
+}
+
+static bool holds_secret(const struct extractor *x, str text)
+{
+    struct match m;
+    for (size_t i = 0; i < SECRET_COUNT; i++)
+        if (pattern_find(x->secrets[i], text, 0, &m))
+            return true;
+    return holds_card(text);
+}
+
+static double importance_of(const char *category)
+{
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        if (!strcmp(weights[i].category, category))
+            return weights[i].importance;
+    return 0.5;
+}
+
+static str metadata_of(struct found *f, const char *category, int64_t now)
+{
+    struct buf b = buf_make(&f->ctx->arena, 512);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_key(&w, "category");
+    json_str(&w, str_of(category));
+    json_key(&w, "extractedAt");
+    json_time(&w, now);
+    json_key(&w, "source");
+    json_str(&w, f->source);
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+struct memory *found_add(struct found *f, const char *category, enum memory_type type, str key,
+                         str content)
+{
+    size_t at = 0;
+    while (at < f->n && !str_eq(f->v[at].key, key))
+        at++;
+    if ((at < f->n && !f->newest_wins) || at == f->room || holds_secret(f->x, content))
+        return NULL;
+    int64_t now = clock_ms();
+    f->v[at] = (struct memory){
+        .layer = strcmp(category, "identity") ? LAYER_FACT : LAYER_IDENTITY,
+        .type = type,
+        .category = str_of(category),
+        .key = key,
+        .content = content,
+        .metadata = metadata_of(f, category, now),
+        .importance = importance_of(category),
+        .salience = importance_of(category),
+        .origin = ORIGIN_USER,
+        .created = now,
+        .updated = now,
+        .last_used = now,
+        .valid_from = now,
+    };
+    if (at == f->n)
+        f->n++;
+    return &f->v[at];
+}
+
+/* --- the seed's rules --- */
+
+/* Lower case, each run of other characters than a-z and 0-9 an underscore, 40 of them, and no
+ * underscore at the end. */
+static str seed_key(struct arena *a, const char *category, str content)
+{
+    char slug[40];
+    size_t n = 0;
+    for (size_t i = 0; i < content.n && n < sizeof slug; i++) {
+        char c = content.p[i];
+        c = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            slug[n++] = c;
+        else if (n == 0 || slug[n - 1] != '_')
+            slug[n++] = '_';
+    }
+    while (n > 0 && slug[n - 1] == '_')
+        n--;
+    return str_printf(a, "%s:%.*s", category, (int)n, slug);
+}
+
+static void seed_find(struct found *f, str text)
+{
+    struct match m;
+    for (size_t i = 0; i < SEED_COUNT; i++) {
+        for (size_t at = 0; pattern_find(f->x->seed[i], text, at, &m); at = m.to) {
+            str content = fact_text(&f->ctx->arena, m.group[1]);
+            if (utf16_length(content) >= 3)
+                found_add(f, seed_rows[i].category, seed_rows[i].type,
+                          seed_key(&f->ctx->arena, seed_rows[i].category, content), content);
+        }
+    }
+}
+
+struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
+                              size_t *n)
+{
+    bool by_seed = rules == EXTRACT_SEED;
+    struct found f = {.ctx = ctx,
+                      .x = e->extractor,
+                      .room = by_seed ? SEED_FACTS_PER_TEXT : FACTS_PER_TEXT,
+                      .source = by_seed ? S("llm_response") : S("user_message"),
+                      .newest_wins = !by_seed};
+    f.v = NEW_N(&ctx->arena, struct memory, f.room);
+    text = last_units(engine_strip_block(&ctx->arena, text), EXTRACT_TEXT_MAX);
+    text = plain(&ctx->arena, text, !by_seed);
+    if (by_seed)
+        seed_find(&f, text);
+    else if (rules == EXTRACT_USER)
+        statements_find(&f, text);
+    *n = f.n;
+    return f.v;
+}

@@ -1,0 +1,73 @@
+/* extract_int.h - what the two ways of extraction share: the patterns, and how a fact is made. */
+#pragma once
+
+#include "engine/engine_int.h"
+#include "engine/pattern.h"
+
+/* A row of the mended table in extract.def. */
+struct fact_row {
+    const char *category;
+    enum memory_type type;
+    const char *key, *head, *say;
+};
+
+enum clause_pattern {
+#define CLAUSE(NAME, REGEX) CLAUSE_##NAME,
+#include "engine/extract.def"
+    CLAUSE_COUNT
+};
+
+/* How many rows the tables have. */
+enum {
+    SEED_COUNT = 0
+#define SEED(...) +1
+#include "engine/extract.def"
+    ,
+    FACT_COUNT = 0
+#define FACT(...) +1
+#include "engine/extract.def"
+    ,
+    SECRET_COUNT = 0
+#define SECRET(...) +1
+#include "engine/extract.def"
+};
+
+enum {
+    FACTS_PER_TEXT = 64, /* most facts of one text by the mended rules */
+    SEED_FACTS_PER_TEXT = 1024,
+    EXTRACT_TEXT_MAX = 65536, /* UTF-16 units of a text that are looked at: the last ones */
+    FACT_TEXT_MAX = 500       /* UTF-16 units of a fact */
+};
+
+extern const struct fact_row fact_rows[FACT_COUNT];
+
+struct extractor {
+    struct pattern *seed[SEED_COUNT];
+    struct pattern *facts[FACT_COUNT]; /* the heads of fact_rows */
+    struct pattern *clauses[CLAUSE_COUNT];
+    struct pattern *secrets[SECRET_COUNT];
+};
+
+/* Facts as they are found. */
+struct found {
+    struct ctx *ctx;
+    const struct extractor *x;
+    struct memory *v;
+    size_t n, room;
+    str source;       /* for the metadata */
+    bool newest_wins; /* of two with one key in a text; else the first */
+};
+
+/* Adds a fact, unless there is no room, it holds a secret, or its key stands there and the first
+ * wins; NULL then. */
+struct memory *found_add(struct found *f, const char *category, enum memory_type type, str key,
+                         str content);
+
+/* White space runs become one blank, none at the ends. */
+str one_line(struct arena *a, str text);
+/* The same, at most FACT_TEXT_MAX units. */
+str fact_text(struct arena *a, str text);
+
+/* What people state about themselves, clause by clause, by the mended table. The text has blanks
+ * and apostrophes of ASCII only. */
+void statements_find(struct found *f, str text);

@@ -1,0 +1,58 @@
+/* memories.c - adding, reading and forgetting single memories. */
+#include "engine/engine_int.h"
+
+#include "base/clock.h"
+
+enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
+{
+    int64_t now = clock_ms();
+    struct memory kept = *m;
+    kept.content = str_trim(m->content);
+    if (!kept.content.n)
+        return fail_field(ctx, "content", "is required");
+    if (!(kept.importance >= 0 && kept.importance <= 1))
+        return fail_field(ctx, "importance", "must be 0 to 1");
+    if (kept.importance == 0)
+        kept.importance = 0.5;
+    if (kept.salience == 0)
+        kept.salience = kept.importance;
+    /* What comes by a call is not the user's own words in a chat. */
+    if (kept.origin == ORIGIN_USER)
+        kept.origin = ORIGIN_API;
+    if (!kept.created)
+        kept.created = now;
+    if (!kept.updated)
+        kept.updated = kept.created;
+    if (!kept.last_used)
+        kept.last_used = kept.created;
+    struct bundle b = {.pool = pool, .memories = &kept, .n_memories = 1, .rule = PUT_SUPERSEDE};
+    TRY(store_write(ctx, e->store, &b));
+    *m = kept;
+    return OK;
+}
+
+enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                       struct memory *out)
+{
+    return store_memory(ctx, e->store, pool, id, out);
+}
+
+enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
+                        struct memory **out, size_t *n, int64_t *total)
+{
+    return store_list_memories(ctx, e->store, f, out, n, total);
+}
+
+enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
+                          int64_t *erased)
+{
+    if (!what->id.n && !what->session.n && !what->everything)
+        return fail_field(ctx, "id", "say what to forget: an id, a session, or everything");
+    return store_forget(ctx, e->store, what, erased);
+}
+
+enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                           struct receipt *out)
+{
+    return store_receipt(ctx, e->store, pool, id, out);
+}

@@ -1,0 +1,84 @@
+/* demo.c - the built-in model: it says that it is a stand-in and quotes what is remembered. */
+#include "llm/llm.h"
+
+#include "base/buf.h"
+#include "base/words.h"
+
+enum { ANSWER_MAX = 4096, WORDS_MAX = 200, QUOTED_MAX = 3 };
+
+#define WHO_I_AM                                                                                   \
+    "I am rememberd/demo, the built-in offline stand-in, not a real model: I only repeat what is " \
+    "remembered."
+
+/* Whether it asks for something rather than states it. */
+static bool is_question(str text)
+{
+    static const char *const openings[] = {"what",  "whats",   "what's",    "who",    "whos",
+                                           "who's", "where",   "when",      "why",    "how",
+                                           "which", "whose",   "do",        "does",   "did",
+                                           "is",    "are",     "am",        "was",    "were",
+                                           "can",   "could",   "should",    "would",  "will",
+                                           "have",  "has",     "tell",      "remind", "show",
+                                           "list",  "suggest", "recommend", "write",  NULL};
+    if (str_find(text, S("?")) < text.n)
+        return true;
+    str rest = str_trim(text), first = str_cut(&rest, ' ');
+    for (const char *const *o = openings; *o; o++)
+        if (str_eq_nocase(first, str_of(*o)))
+            return true;
+    return false;
+}
+
+/* How many of the question's telling words stand in the line. */
+static size_t shared_words(struct words question, struct words line)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < question.n; i++) {
+        if (question.v[i].is_stop)
+            continue;
+        for (size_t k = 0; k < line.n; k++) {
+            if (str_eq(question.v[i].stem, line.v[k].stem)) {
+                n++;
+                break;
+            }
+        }
+    }
+    return n;
+}
+
+/* Marks the lines that share the most words with the question; all when none shares any. Of equals
+ * the later ones, which are newer. */
+static size_t choose(struct arena *a, str question, const str *lines, size_t n, bool *chosen)
+{
+    struct words q = words_of(a, question, WORDS_MAX);
+    size_t *shared = NEW_N(a, size_t, n + 1), best = 0, count = 0;
+    for (size_t i = 0; i < n; i++) {
+        shared[i] = shared_words(q, words_of(a, lines[i], WORDS_MAX));
+        best = shared[i] > best ? shared[i] : best;
+    }
+    for (size_t i = n; i-- > 0 && count < QUOTED_MAX;) {
+        chosen[i] = shared[i] == best;
+        count += chosen[i];
+    }
+    return count;
+}
+
+str llm_demo_answer(struct arena *a, str question, const str *remembered, size_t n)
+{
+    struct buf b = buf_make(a, ANSWER_MAX);
+    bool *chosen = NEW_N(a, bool, n + 1);
+    if (!is_question(question))
+        return S("Noted, I will have it in mind for later conversations. " WHO_I_AM);
+    if (!n)
+        return S(WHO_I_AM " About this I remember nothing yet.");
+    size_t left = choose(a, question, remembered, n, chosen);
+    buf_add(&b, S(WHO_I_AM " What I remember about this: "));
+    for (size_t i = 0; i < n; i++) {
+        if (!chosen[i])
+            continue;
+        left--;
+        buf_printf(&b, "\xE2\x80\x9C" S_FMT "\xE2\x80\x9D%s", S_ARG(remembered[i]),
+                   left ? "; " : ".");
+    }
+    return buf_str(&b);
+}

@@ -1,0 +1,76 @@
+/* gate.c - which messages ask for memory. */
+#include "engine/gate.h"
+
+#include "t.h"
+
+static void gives(struct ctx *ctx, const char *message, const char *section)
+{
+    static const str entities[] = {{"Alice", 5}, {"Bo", 2}};
+    struct gate g = gate_of(&ctx->arena, str_of(message), entities, 2);
+    if (strcmp(gate_section_names[g.section], section))
+        fail_msg("\"%s\" is %s by \"" S_FMT "\", not %s", message, gate_section_names[g.section],
+                 S_ARG(g.phrase), section);
+}
+
+TEST(the_vectors_of_the_document)
+{
+    gives(ctx, "hi", "none");
+    gives(ctx, "What's my name?", "identity");
+    gives(ctx, "What did we talk about last week?", "episode");
+    gives(ctx, "what exactly did I say about pricing?", "transcript");
+    gives(ctx, "Remember that I hate olives", "episode");
+    gives(ctx, "do you remember my dog's name", "pinned");
+    gives(ctx, "Which of my plants needs water?", "pinned");
+    gives(ctx, "Email Alice about the deck", "pinned");
+    gives(ctx, "What is 2+2?", "none");
+}
+
+TEST(what_fired_by_mistake_is_mended)
+{
+    gives(ctx, "Output exactly three words", "none");
+    gives(ctx, "Before we start, write a loop", "none");
+    gives(ctx, "When did the war end?", "none");
+    gives(ctx, "What do I do when the build fails?", "none");
+    gives(ctx, "Show me malice in prose", "none");
+    gives(ctx, "Copy this verbatim: abc", "none");
+    gives(ctx, "The imagos are here", "none");
+}
+
+TEST(every_section_has_its_phrases)
+{
+    gives(ctx, "What do I do?", "identity");
+    gives(ctx, "what do I do for a living", "identity");
+    gives(ctx, "Who am I?", "identity");
+    gives(ctx, "So, WHERE DO I WORK", "identity");
+    gives(ctx, "what\xE2\x80\x99s my name", "identity");
+    gives(ctx, "exact words please", "transcript");
+    gives(ctx, "please quote my exact words", "transcript");
+    gives(ctx, "repeat back my words", "transcript");
+    gives(ctx, "what were my exact words?", "transcript");
+    gives(ctx, "what I wrote there", "transcript");
+    gives(ctx, "the thing from yesterday", "episode");
+    gives(ctx, "we met two years ago", "episode");
+    gives(ctx, "what happened on Tuesday", "episode");
+    gives(ctx, "where was I in June", "episode");
+    gives(ctx, "what was on 2026-05-08?", "episode");
+    gives(ctx, "have we done this before?", "episode");
+    gives(ctx, "when did I buy the car", "episode");
+    gives(ctx, "you told me so", "episode");
+    gives(ctx, "that thing we built", "episode");
+    gives(ctx, "recall when it snowed", "episode");
+    gives(ctx, "did I tell Bob", "pinned");
+    gives(ctx, "never forget", "pinned");
+    gives(ctx, "is our car red", "pinned");
+    gives(ctx, "oh my!", "none");
+    gives(ctx, "alice's deck", "pinned");
+    gives(ctx, "ask Bo", "none");
+    gives(ctx, "", "none");
+    gives(ctx, "\xE7\x8C\xAB", "none");
+}
+
+TEST(the_phrase_is_named)
+{
+    struct gate g = gate_of(&ctx->arena, S("So what  did we talk about last week?"), NULL, 0);
+    CHECK_STR(g.phrase, S("last week"));
+    CHECK_STR(gate_of(&ctx->arena, S("nothing"), NULL, 0).phrase, S(""));
+}
