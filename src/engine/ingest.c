@@ -93,12 +93,13 @@ static void keep_memories(struct importer *im, const struct memory *found, size_
 static void extract_from(struct importer *im, const struct message *m)
 {
     size_t n;
-    struct memory *found = engine_extract(&im->work, EXTRACT_USER, m->text, &n);
+    struct memory *found = engine_extract(&im->work, im->e, EXTRACT_USER, m->text, &n);
     for (size_t i = 0; i < n; i++) {
         found[i].session = m->session;
         found[i].source = m->id;
         found[i].origin = ORIGIN_IMPORT;
         found[i].created = found[i].updated = found[i].last_used = m->created;
+        found[i].valid_from = m->created;
     }
     keep_memories(im, found, n);
 }
