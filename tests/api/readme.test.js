@@ -1,0 +1,64 @@
+// readme.test.js - runs the README's examples as they stand (only the port is another) and looks for what they promise.
+'use strict';
+const { test, before, after } = require('node:test');
+const assert = require('node:assert');
+const { spawn, execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+
+const root = path.resolve(__dirname, '../..');
+const binary = path.resolve(root, process.env.REMEMBERD_BIN ?? 'build/rememberd');
+const home = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-readme-'));
+const env = { ...process.env, XDG_DATA_HOME: home };
+let server, url;
+
+/** The blocks marked <!-- run [expect=WORD] -->, in order. */
+function examples() {
+  const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
+  const blocks = [...text.matchAll(/<!-- run(?: expect=(\S+))? -->\s*```sh\n([\s\S]*?)```/g)];
+  return blocks.map(([, expect, script]) => ({ expect, script }));
+}
+
+before(async () => {
+  server = spawn(binary, ['serve', '--listen', '127.0.0.1:0'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  url = await new Promise((resolve, reject) => {
+    let out = '';
+    server.stdout.on('data', (d) => {
+      out += d;
+      const m = out.match(/^listening on (http:\/\/\S+)/);
+      if (m) resolve(m[1]);
+    });
+    server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${out}`)));
+  });
+});
+
+after(async () => {
+  server.kill('SIGTERM');
+  await new Promise((resolve) => server.once('exit', resolve));
+  fs.rmSync(home, { recursive: true });
+});
+
+test('there are examples to run', () => assert.ok(examples().length >= 3));
+
+for (const [i, { expect, script }] of examples().entries()) {
+  test(`example ${i + 1}: ${script.split('\n')[0].slice(0, 60)}`, async () => {
+    // A chat's answer is complete before the turn is durable, so the next example may have to ask again.
+    const command = script.replaceAll('http://127.0.0.1:7077', url).replaceAll('build/rememberd', binary);
+    const deadline = Date.now() + 10000;
+    for (;;) {
+      const out = execFileSync('bash', ['-ec', command], { env, cwd: root, encoding: 'utf8' });
+      if (!expect || out.includes(expect)) return;
+      if (Date.now() > deadline) assert.fail(`no "${expect}" in:\n${out}`);
+    }
+  });
+}
+
+test('every setting that README and docs name exists', () => {
+  const known = execFileSync(binary, ['serve', '--print-settings'], { env, encoding: 'utf8' });
+  const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
+  const flags = new Set([...text.matchAll(/`?--([a-z][a-z-]+)/g)].map((m) => m[1]));
+  flags.delete('help');
+  flags.delete('print-settings');
+  for (const flag of flags) assert.match(known, new RegExp(`^${flag.replaceAll('-', '_')} = `, 'm'), `--${flag}`);
+});
