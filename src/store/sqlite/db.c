@@ -17,10 +17,11 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA synchronous=FULL;"
                               "PRAGMA foreign_keys=ON;"
                               "PRAGMA temp_store=2;"
-                              "PRAGMA secure_delete=FAST;"
+                              "PRAGMA secure_delete=ON;"
                               "PRAGMA trusted_schema=OFF;"
                               "PRAGMA cell_size_check=ON;"
                               "PRAGMA cache_size=-8000;"
+                              "PRAGMA wal_autocheckpoint=4000;"
                               "PRAGMA journal_size_limit=67108864;";
 
 enum status db_failed(struct ctx *ctx, struct db *db, int rc)

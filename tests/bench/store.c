@@ -1,0 +1,217 @@
+/* store.c - how fast the store takes turns in and finds words again; prints figures, checks little.
+ */
+#include <pthread.h>
+#include <sodium.h>
+
+#include "../store/fixture.h"
+
+/* Turns look like English in what matters here: half of the words are stop words, the others are
+ * drawn by Zipf's law from a vocabulary. */
+enum { VOCABULARY = 20000, TURN_WORDS = 26, SESSION_TURNS = 30, THREADS = 16 };
+
+static const char *const common[] = {"the", "and", "is",   "to", "of",
+                                     "a",   "in",  "that", "it", "was"};
+static str vocabulary[VOCABULARY];
+static double weight[VOCABULARY];
+static _Thread_local uint64_t seed = 88172645463325252ULL;
+
+static uint64_t next_random(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static void make_vocabulary(struct arena *a)
+{
+    static const char *const syllables[] = {"ka", "lo",  "mi",  "ter", "san", "ve", "dor", "pel",
+                                            "un", "gra", "shi", "to",  "ber", "no", "ram", "ci"};
+    double sum = 0;
+    for (size_t i = 0; i < VOCABULARY; i++) {
+        struct buf b = buf_make(a, 64);
+        for (size_t n = i + 17; n; n /= 16)
+            buf_printf(&b, "%s", syllables[n % 16]);
+        vocabulary[i] = buf_str(&b);
+        weight[i] = sum += 1.0 / (double)(i + 3);
+    }
+    for (size_t i = 0; i < VOCABULARY; i++)
+        weight[i] /= sum;
+}
+
+static str some_word(void)
+{
+    double at = (double)(next_random() >> 11) / (double)(1ULL << 53);
+    size_t low = 0, high = VOCABULARY - 1;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (weight[mid] < at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return vocabulary[low];
+}
+
+static str some_turn(struct arena *a)
+{
+    struct buf b = buf_make(a, 4096);
+    for (int i = 0; i < TURN_WORDS; i++) {
+        if (i % 2)
+            buf_printf(&b, "%s ", common[next_random() % 10]);
+        else
+            buf_add(&b, some_word()), buf_byte(&b, ' ');
+    }
+    return buf_str(&b);
+}
+
+static double seconds_since(int64_t start)
+{
+    return (double)(clock_mono_us() - start) / 1e6;
+}
+
+static void must(struct ctx *ctx, enum status status)
+{
+    if (status == OK)
+        return;
+    fprintf(stderr, "%s: %s\n", status_name(status), ctx->why);
+    exit(1);
+}
+
+/* Writes turns in sessions, one bundle each, into one pool. */
+static void fill(struct store *s, struct pool_ref pool, int64_t turns, const char *what)
+{
+    int64_t start = clock_mono_us(), words_us = 0;
+    for (int64_t done = 0; done < turns; done += SESSION_TURNS) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        struct message m[SESSION_TURNS] = {0};
+        int64_t made = clock_mono_us();
+        for (int i = 0; i < SESSION_TURNS; i++)
+            m[i] = (struct message){.id = id_random(&ctx.arena),
+                                    .role = i % 2 ? S("assistant") : S("user"),
+                                    .speaker = S("Anna"),
+                                    .text = some_turn(&ctx.arena),
+                                    .created = 1683553000000 + done * 60000,
+                                    .chain = 0,
+                                    .tail = 0};
+        words_us += clock_mono_us() - made;
+        struct bundle b = {.pool = pool,
+                           .session = {.id = id_random(&ctx.arena)},
+                           .messages = m,
+                           .n_messages = SESSION_TURNS < turns - done ? SESSION_TURNS
+                                                                      : (size_t)(turns - done)};
+        must(&ctx, store_write(&ctx, s, &b));
+    }
+    double took = seconds_since(start) - (double)words_us / 1e6;
+    if (what)
+        printf("%-44s %10.0f turns/s\n", what, (double)turns / took);
+}
+
+/* --- single turns --- */
+
+struct writes {
+    struct store *s;
+    int64_t until;
+    int64_t done;
+    uint64_t seed;
+};
+
+static void *write_turns(void *arg)
+{
+    struct writes *w = arg;
+    seed = w->seed;
+    while (clock_mono_us() < w->until) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        struct message m = {.id = id_random(&ctx.arena),
+                            .role = S("user"),
+                            .text = some_turn(&ctx.arena),
+                            .created = 1683553000000};
+        struct bundle b = {.pool = mine,
+                           .session = {.id = str_printf(&ctx.arena, "t%d", (int)w->seed)},
+                           .messages = &m,
+                           .n_messages = 1};
+        must(&ctx, store_write(&ctx, w->s, &b));
+        w->done++;
+    }
+    return NULL;
+}
+
+static void bench_single(struct store *s, int threads)
+{
+    pthread_t thread[THREADS];
+    struct writes w[THREADS];
+    int64_t start = clock_mono_us(), done = 0;
+    for (int i = 0; i < threads; i++) {
+        w[i] = (struct writes){s, start + 2000000, 0, 1000 + (uint64_t)i};
+        if (pthread_create(&thread[i], NULL, write_turns, &w[i]) != 0)
+            abort();
+    }
+    for (int i = 0; i < threads; i++) {
+        pthread_join(thread[i], NULL);
+        done += w[i].done;
+    }
+    char what[64];
+    snprintf(what, sizeof what, "single turns, %d threads, each fsynced", threads);
+    printf("%-44s %10.0f writes/s\n", what, (double)done / seconds_since(start));
+}
+
+/* --- searches --- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void bench_search(struct store *s, struct pool_ref pool, const char *what)
+{
+    enum { ROUNDS = 500 };
+    static double ms[ROUNDS];
+    size_t hits_all = 0;
+    for (int i = -20; i < ROUNDS; i++) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        struct word_hits hits;
+        str stems[5];
+        struct buf b = buf_make(&ctx.arena, 1024);
+        for (int k = 0; k < 5; k++)
+            buf_add(&b, some_word()), buf_byte(&b, ' ');
+        struct words words = words_of(&ctx.arena, buf_str(&b), 5);
+        for (size_t k = 0; k < words.n; k++)
+            stems[k] = words.v[k].stem;
+        int64_t start = clock_mono_us();
+        must(&ctx, store_search_words(&ctx, s, pool, stems, words.n, 20000, &hits));
+        if (i < 0)
+            continue;
+        ms[i] = (double)(clock_mono_us() - start) / 1000;
+        hits_all += hits.n;
+    }
+    qsort(ms, ROUNDS, sizeof *ms, compare);
+    printf("%-44s %8.3f ms p50 %8.3f ms p99 %8zu hits\n", what, ms[ROUNDS / 2],
+           ms[ROUNDS * 99 / 100], hits_all / ROUNDS);
+}
+
+int main(int argc, char **argv)
+{
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    int64_t big = argc > 1 ? strtoll(argv[1], NULL, 10) : 100000;
+    if (sodium_init() < 0)
+        return 2;
+    make_vocabulary(&ctx.arena);
+    PLACE(p);
+    CLEANUP(store_closep) struct store *s = NULL;
+    must(&ctx, store_open(&ctx, &(struct store_settings){.path = str_of(p.path)}, &s));
+    struct pool_ref small = {S("small"), S("default")}, ten = {S("ten"), S("default")};
+    fill(s, ten, 10000, "ingest, sessions of 30, a new file");
+    fill(s, small, 100, NULL);
+    fill(s, other_user, big, "ingest, sessions of 30, one pool");
+    bench_search(s, small, "5 words, pool of 100 in this file");
+    bench_search(s, ten, "5 words, pool of 10,000");
+    bench_search(s, other_user, "5 words, the large pool");
+    bench_single(s, 1);
+    bench_single(s, THREADS);
+    struct store_stats stats;
+    must(&ctx, store_stats(&ctx, s, &stats));
+    printf("%lld messages, %.1f MB, log %.1f MB\n", (long long)stats.messages,
+           (double)stats.bytes / 1e6, (double)stats.wal_bytes / 1e6);
+    return 0;
+}
