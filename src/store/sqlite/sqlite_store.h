@@ -55,7 +55,20 @@ void read_memory(struct query *q, struct memory *out);
 MUST_USE enum status read_memories(struct query *q, struct memory **out, size_t *n);
 str tags_text(struct arena *a, struct strs tags);
 
-/* --- words.c: the words index --- */
+/* --- words.c: writing the words index --- */
+
+enum { STEM_MAX = 64, TOKEN_MAX = 32 + 2 * STEM_MAX };
+
+/* What every token of a pool begins with. */
+struct word_prefix {
+    char text[32];
+    size_t n;
+};
+
+struct word_prefix word_prefix_of(int64_t pool);
+/* The token of a stem; its length is given back. */
+size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem);
+bool word_is_indexed(const struct word *word, bool in_label);
 
 struct word_change {
     int64_t pool;
@@ -74,9 +87,16 @@ struct word_changes {
 void words_note(struct arena *a, struct word_changes *changes, struct word_change change);
 MUST_USE enum status words_apply(struct ctx *ctx, struct db *db, struct word_changes *changes);
 MUST_USE enum status words_change(struct ctx *ctx, struct db *db, const struct word_change *change);
-/* The function take() and its list, on a connection. */
+
+/* --- search.c: the function take() and its list, on a connection --- */
+
 MUST_USE enum status words_setup(struct ctx *ctx, struct db *db);
 void words_end(struct db *db);
+
+/* --- words_check.c --- */
+
+/* Adds a line when the words index and the rows do not say the same. */
+MUST_USE enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings);
 
 /* --- put.c: one bundle --- */
 

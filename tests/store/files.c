@@ -1,0 +1,186 @@
+/* files.c - the file itself: made for its owner only, reopened, shared, refused in clear words. */
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "fixture.h"
+
+/* Runs SQL on the file behind the store's back. */
+static void tamper(const struct place *p, const char *text)
+{
+    sqlite3 *handle;
+    CHECK_INT(sqlite3_open(p->path, &handle), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(handle, text, NULL, NULL, NULL), SQLITE_OK);
+    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+}
+
+static void check_refused(struct ctx *ctx, str path, enum status want, const char *why)
+{
+    struct store *s = NULL;
+    CHECK_STATUS(store_open(ctx, &(struct store_settings){.path = path}, &s), want);
+    if (!strstr(ctx->why, why))
+        fail_msg("'%s' does not say '%s'", ctx->why, why);
+    CHECK(!s);
+    ctx_clear_failure(ctx);
+}
+
+TEST(what_was_written_is_there_after_reopening)
+{
+    PLACE(p);
+    struct message m = said("m1", "user", "remember Biscuit", 1000);
+    struct memory f = fact("f1", "", "owns Biscuit");
+    {
+        STORE(s, p);
+        CHECK_OK(say(ctx, s, mine, "s1", &m));
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
+    }
+    STORE(s, p);
+    CHECK_INT(find(ctx, s, mine, "biscuit").n, 2);
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, s, &stats));
+    CHECK_INT(stats.messages, 1);
+    CHECK_INT(stats.memories, 1);
+    CHECK_INT(stats.sessions, 1);
+    CHECK(stats.bytes > 0 && stats.schema > 0);
+    CHECK_OK(store_ping(ctx, s));
+    check_healthy(ctx, s);
+}
+
+TEST(folders_and_file_are_made_for_the_owner_only)
+{
+    PLACE(p);
+    struct stat st;
+    struct store *s;
+    mode_t was = umask(0);
+    str path = str_printf(&ctx->arena, "%s/a/b/store.db", p.folder);
+    CHECK_OK(store_open(ctx, &(struct store_settings){.path = path}, &s));
+    umask(was);
+    CHECK_OK(say(ctx, s, mine, "s1", &(struct message){.id = S("a")}));
+    CHECK(stat(path.p, &st) == 0 && (st.st_mode & 0777) == 0600);
+    CHECK(stat(str_printf(&ctx->arena, "%s-wal", path.p).p, &st) == 0 &&
+          (st.st_mode & 0777) == 0600);
+    CHECK(stat(str_printf(&ctx->arena, "%s/a", p.folder).p, &st) == 0 &&
+          (st.st_mode & 0777) == 0700);
+    CHECK(stat(str_printf(&ctx->arena, "%s/a/b", p.folder).p, &st) == 0 &&
+          (st.st_mode & 0777) == 0700);
+    store_close(s);
+}
+
+TEST(a_newer_schema_is_refused)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+    }
+    tamper(&p, "PRAGMA user_version=99");
+    check_refused(ctx, str_of(p.path), STORAGE, "newer rememberd (schema 99");
+}
+
+TEST(another_programs_database_is_refused_and_left_alone)
+{
+    PLACE(p);
+    tamper(&p, "CREATE TABLE accounts(id)");
+    check_refused(ctx, str_of(p.path), STORAGE, "another program");
+    tamper(&p, "DROP TABLE accounts");
+}
+
+TEST(what_is_no_database_is_refused)
+{
+    PLACE(p);
+    int fd = open(p.path, O_WRONLY | O_CREAT, 0600);
+    for (int i = 0; i < 300; i++)
+        CHECK(write(fd, "this is a shopping list\n", 24) == 24);
+    close(fd);
+    check_refused(ctx, str_of(p.path), STORAGE, "no rememberd store");
+}
+
+TEST(paths_that_cannot_be_are_refused)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+    }
+    check_refused(ctx, str_of(p.folder), STORAGE, "cannot open");
+    check_refused(ctx, str_printf(&ctx->arena, "%s/x", p.path), STORAGE, "cannot");
+    check_refused(ctx, S("/proc/self/x/store.db"), STORAGE, "cannot make the folder");
+    check_refused(ctx, S("postgresql://localhost/x"), UNSUPPORTED, "postgresql");
+    check_refused(ctx, S(""), BAD_INPUT, "path");
+}
+
+TEST(a_file_that_cannot_be_written_is_refused)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+    }
+    if (geteuid() == 0)
+        return; /* nothing is forbidden to root */
+    CHECK(chmod(p.path, 0400) == 0);
+    check_refused(ctx, str_of(p.path), STORAGE, "Permission denied");
+}
+
+TEST(a_damaged_file_is_found_by_the_check)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+        for (int i = 0; i < 50; i++) {
+            struct message m = {.id = str_printf(&ctx->arena, "m%d", i), .text = S("Ithaca")};
+            CHECK_OK(say(ctx, s, mine, "s1", &m));
+        }
+        check_healthy(ctx, s);
+    }
+    tamper(&p, "UPDATE session SET messages = 49");
+    {
+        STORE(s, p);
+        str findings;
+        CHECK_OK(store_check(ctx, s, &findings));
+        CHECK(str_find(findings, S("session 1 says 49 messages and has 50")) < findings.n);
+    }
+    tamper(&p, "UPDATE session SET messages = 50; DELETE FROM message WHERE id = 'm7'");
+    STORE(s, p);
+    str findings;
+    CHECK_OK(store_check(ctx, s, &findings));
+    CHECK(str_find(findings, S("session 1")) < findings.n);
+    CHECK(str_find(findings, S("pool 1 says 50 messages")) < findings.n);
+    CHECK(str_find(findings, S("words")) < findings.n);
+}
+
+/* Opens the store in a process of its own and writes a session there. */
+static pid_t write_elsewhere(const struct place *p, int n)
+{
+    pid_t child = fork();
+    if (child)
+        return child;
+    struct ctx own = {0}, *ctx = &own;
+    struct store *s;
+    if (store_open(ctx, &(struct store_settings){.path = str_of(p->path)}, &s) != OK)
+        _exit(2);
+    for (int i = 0; i < n; i++) {
+        struct message m = {.id = str_printf(&ctx->arena, "child%d", i), .text = S("Ithaca")};
+        if (say(ctx, s, mine, "child", &m) != OK)
+            _exit(3);
+    }
+    store_close(s);
+    _exit(0);
+}
+
+TEST(two_processes_write_one_file)
+{
+    enum { N = 100 };
+    PLACE(p);
+    int status;
+    pid_t child = write_elsewhere(&p, N);
+    CHECK(child > 0);
+    STORE(s, p);
+    for (int i = 0; i < N; i++) {
+        struct message m = {.id = str_printf(&ctx->arena, "parent%d", i), .text = S("Ithaca")};
+        CHECK_OK(say(ctx, s, mine, "parent", &m));
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 0);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 2 * N);
+    check_healthy(ctx, s);
+}

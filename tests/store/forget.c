@@ -1,0 +1,232 @@
+/* forget.c - forgetting reaches every copy, and nothing else. */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "fixture.h"
+
+static int64_t forget(struct ctx *ctx, struct store *s, struct forget what)
+{
+    int64_t erased = -1;
+    CHECK_OK(store_forget(ctx, s, &what, &erased));
+    return erased;
+}
+
+/* Whether the word stands anywhere in the file of that ending. */
+static bool stands_in(struct ctx *ctx, const struct place *p, const char *ending, const char *word)
+{
+    const char *path = str_printf(&ctx->arena, "%s%s", p->path, ending).p;
+    struct stat st;
+    int fd = open(path, O_RDONLY);
+    if (fd < 0)
+        return false;
+    CHECK(fstat(fd, &st) == 0);
+    char *bytes = arena_alloc(&ctx->arena, (size_t)st.st_size + 1);
+    CHECK_INT(read(fd, bytes, (size_t)st.st_size), st.st_size);
+    close(fd);
+    return memmem(bytes, (size_t)st.st_size, word, strlen(word)) != NULL;
+}
+
+/* A session of five messages, a fact from the second, and a receipt of another session that shows
+ * it. */
+static void talk(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session)
+{
+    struct message m[5];
+    for (int i = 0; i < 5; i++)
+        m[i] = (struct message){.id = str_printf(&ctx->arena, "%s-%d", session, i),
+                                .role = S("user"),
+                                .text = str_printf(&ctx->arena, "We sail to Ithaca, part %d", i),
+                                .created = 1683553000000 + i,
+                                .chain = 100 + (uint64_t)i};
+    struct memory f = fact(str_printf(&ctx->arena, "%s-f", session).p, "", "sails to Ithaca");
+    f.source = m[1].id;
+    struct receipt_line line = {.kind = S("message"), .id = m[1].id};
+    struct receipt r = {.id = str_printf(&ctx->arena, "%s-r", session),
+                        .session = S("elsewhere"),
+                        .lines = &line,
+                        .n = 1};
+    struct bundle b = {.pool = pool,
+                       .session = {.id = str_of(session)},
+                       .messages = m,
+                       .n_messages = 5,
+                       .memories = &f,
+                       .n_memories = 1,
+                       .receipt = &r};
+    CHECK_OK(store_write(ctx, s, &b));
+}
+
+static bool has_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *id)
+{
+    struct receipt r;
+    enum status status = store_receipt(ctx, s, pool, str_of(id), &r);
+    CHECK(status == OK || status == NOT_FOUND);
+    ctx_clear_failure(ctx);
+    return status == OK;
+}
+
+TEST(a_message_is_forgotten_with_what_came_from_it)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct message m = said("new", "user", "Ithaca again", 5), *v;
+    size_t n;
+    talk(ctx, s, mine, "s1");
+    talk(ctx, s, mine, "s2");
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .id = S("s1-1")}), 2);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 10);
+    CHECK(!has_receipt(ctx, s, mine, "s1-r") && has_receipt(ctx, s, mine, "s2-r"));
+    check_healthy(ctx, s);
+    /* What comes next does not take the number of what was forgotten. */
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    CHECK_INT(doc_position(m.doc), 5);
+    CHECK_OK(store_session_messages(ctx, s, mine, S("s1"), 0, 10, &v, &n));
+    CHECK_INT(n, 5);
+    check_healthy(ctx, s);
+}
+
+TEST(a_memory_is_forgotten_and_its_message_stays)
+{
+    PLACE(p);
+    STORE(s, p);
+    talk(ctx, s, mine, "s1");
+    struct receipt_line line = {.kind = S("memory"), .id = S("s1-f"), .source = S("s1-1")};
+    struct receipt r = {.id = S("r9"), .lines = &line, .n = 1};
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &r}));
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .id = S("s1-f")}), 1);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 5);
+    CHECK(!has_receipt(ctx, s, mine, "r9") && has_receipt(ctx, s, mine, "s1-r"));
+    check_healthy(ctx, s);
+}
+
+TEST(a_session_is_forgotten_by_its_name_or_as_an_id)
+{
+    PLACE(p);
+    STORE(s, p);
+    talk(ctx, s, mine, "s1");
+    talk(ctx, s, mine, "s2");
+    talk(ctx, s, mine, "s3");
+    struct receipt r = {.id = S("own"), .session = S("s1")};
+    struct memory learnt = fact("l1", "", "learnt in the first");
+    learnt.session = S("s1");
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &r}));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &learnt));
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .session = S("s1")}), 7);
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .id = S("s3")}), 6);
+    CHECK(!has_receipt(ctx, s, mine, "own") && !has_receipt(ctx, s, mine, "s1-r"));
+    CHECK(has_receipt(ctx, s, mine, "s2-r"));
+    CHECK_INT(find(ctx, s, mine, "ithaca learnt").n, 6);
+    struct session *v;
+    size_t n;
+    int64_t total;
+    CHECK_OK(store_sessions(ctx, s, mine, 0, 10, &v, &n, &total));
+    CHECK_INT(total, 1);
+    check_healthy(ctx, s);
+}
+
+TEST(the_receipt_of_a_forgotten_question_goes_with_it)
+{
+    PLACE(p);
+    STORE(s, p);
+    talk(ctx, s, mine, "s1");
+    struct receipt r = {.id = S("own"), .session = S("other"), .chain = 103};
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &r}));
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .id = S("s1-3")}), 1);
+    CHECK(!has_receipt(ctx, s, mine, "own"));
+}
+
+TEST(everything_of_a_pool_or_of_a_user)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    talk(ctx, s, mine, "s1");
+    talk(ctx, s, mine, "s2");
+    talk(ctx, s, other_space, "s1");
+    talk(ctx, s, other_user, "s1");
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .everything = true}), 12);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 0);
+    CHECK_INT(find(ctx, s, other_space, "ithaca").n, 6);
+    check_healthy(ctx, s);
+    CHECK_STATUS(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true}, &erased),
+                 NOT_FOUND);
+    ctx_clear_failure(ctx);
+    talk(ctx, s, mine, "s1");
+    struct forget user = {.pool = mine, .everything = true, .all_spaces = true};
+    CHECK_INT(forget(ctx, s, user), 12);
+    CHECK_INT(find(ctx, s, other_space, "ithaca").n, 0);
+    CHECK_INT(find(ctx, s, other_user, "ithaca").n, 6);
+    check_healthy(ctx, s);
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, s, &stats));
+    CHECK_INT(stats.users, 1);
+    CHECK_INT(stats.pools, 1);
+    CHECK_INT(stats.messages, 5);
+    CHECK_INT(stats.receipts, 1);
+}
+
+TEST(nothing_matches_in_another_pool)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    talk(ctx, s, mine, "s1");
+    talk(ctx, s, other_user, "x1");
+    const char *ids[] = {"s1", "s1-1", "s1-f", "s1-r", "nothing"};
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_STATUS(store_forget(ctx, s,
+                                  &(struct forget){.pool = other_user, .id = str_of(ids[i])},
+                                  &erased),
+                     NOT_FOUND);
+        ctx_clear_failure(ctx);
+    }
+    CHECK_STATUS(store_forget(ctx, s, &(struct forget){.pool = other_user, .session = S("s1")},
+                              &erased),
+                 NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_forget(ctx, s, &(struct forget){.pool = mine}, &erased), BAD_INPUT);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 6);
+    check_healthy(ctx, s);
+}
+
+TEST(a_long_session_is_forgotten_in_batches)
+{
+    PLACE(p);
+    STORE(s, p);
+    enum { N = 700 };
+    struct message *m = NEW_N(&ctx->arena, struct message, N);
+    for (int i = 0; i < N; i++)
+        m[i] = (struct message){.id = str_printf(&ctx->arena, "m%d", i), .text = S("Ithaca")};
+    struct bundle b = {.pool = mine, .session = {.id = S("s1")}, .messages = m, .n_messages = N};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .session = S("s1")}), N);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 0);
+    check_healthy(ctx, s);
+}
+
+TEST(a_forgotten_text_stands_nowhere_in_the_files)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory f = fact("f1", "", "the code is Quetzalcoatl"),
+                  other = fact("f2", "", "Rumpelstilz");
+    struct message m = said("m1", "user", "the code is Quetzalcoatl", 1000);
+    struct receipt r = {.id = S("r1"), .session = S("s1"), .block = S("Quetzalcoatl")};
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &r}));
+    /* Enough besides it for the index to merge its parts. */
+    for (int i = 0; i < 100; i++) {
+        struct message x = {.id = str_printf(&ctx->arena, "x%d", i),
+                            .text = str_printf(&ctx->arena, "filling word%d", i)};
+        CHECK_OK(say(ctx, s, mine, "s2", &x));
+    }
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &other));
+    forget(ctx, s, (struct forget){.pool = mine, .id = S("f1")});
+    forget(ctx, s, (struct forget){.pool = mine, .session = S("s1")});
+    const char *traces[] = {"Quetzalcoatl", "quetzalcoatl", "uetzalcoatl"};
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(!stands_in(ctx, &p, "", traces[i]));
+        CHECK(!stands_in(ctx, &p, "-wal", traces[i]));
+    }
+    CHECK(stands_in(ctx, &p, "", "Rumpelstilz") || stands_in(ctx, &p, "-wal", "Rumpelstilz"));
+    check_healthy(ctx, s);
+}

@@ -1,0 +1,317 @@
+/* memories.c - what is remembered: put rules, lists, receipts and tokens. */
+#include "fixture.h"
+
+static struct memory get(struct ctx *ctx, struct store *s, const char *id)
+{
+    struct memory out;
+    CHECK_OK(store_memory(ctx, s, mine, str_of(id), &out));
+    return out;
+}
+
+TEST(a_memory_comes_back_as_it_was)
+{
+    PLACE(p);
+    STORE(s, p);
+    str tags[] = {S("pets"), S("a \"quoted\" one")};
+    struct memory m = {.id = S("f1"),
+                       .session = S("s1"),
+                       .layer = LAYER_EPISODE,
+                       .type = TYPE_PROCEDURAL,
+                       .category = S("preference"),
+                       .key = S("dog"),
+                       .content = S("has a dog"),
+                       .metadata = S("{\"a\":1}"),
+                       .tags = {tags, 2},
+                       .importance = 0.25,
+                       .salience = 0.75,
+                       .uses = 3,
+                       .last_used = 11,
+                       .origin = ORIGIN_DISTILLED,
+                       .source = S("m1"),
+                       .created = 12,
+                       .updated = 13,
+                       .expires = INT64_MAX,
+                       .valid_from = 14};
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    struct memory back = get(ctx, s, "f1"), by_doc;
+    CHECK_OK(store_memories(ctx, s, mine, &m.doc, 1, &by_doc));
+    CHECK_STR(by_doc.id, S("f1"));
+    CHECK_INT(back.doc, m.doc);
+    CHECK(doc_is_memory(back.doc));
+    CHECK_STR(back.session, m.session);
+    CHECK_INT(back.layer, m.layer);
+    CHECK_INT(back.type, m.type);
+    CHECK_STR(back.category, m.category);
+    CHECK_STR(back.key, m.key);
+    CHECK_STR(back.content, m.content);
+    CHECK_STR(back.metadata, m.metadata);
+    CHECK_INT(back.tags.n, 2);
+    CHECK_STR(back.tags.v[1], tags[1]);
+    CHECK(back.importance == 0.25 && back.salience == 0.75);
+    CHECK_INT(back.uses, 3);
+    CHECK_INT(back.last_used, 11);
+    CHECK_INT(back.origin, m.origin);
+    CHECK_STR(back.source, m.source);
+    CHECK_INT(back.created, 12);
+    CHECK_INT(back.updated, 13);
+    CHECK(back.expires == INT64_MAX);
+    CHECK_INT(back.valid_from, 14);
+    CHECK_INT(back.valid_to, 0);
+}
+
+TEST(another_content_under_the_key_closes_the_old_one)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory tea = fact("f1", "drink", "likes tea"),
+                  coffee = fact("f2", "drink", "likes coffee");
+    coffee.created = 1700000005000;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &tea));
+    CHECK_INT(find(ctx, s, mine, "tea").n, 1);
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &coffee));
+    CHECK_INT(find(ctx, s, mine, "tea").n, 0);
+    CHECK_INT(find(ctx, s, mine, "coffee").n, 1);
+    CHECK_INT(find(ctx, s, mine, "coffee").memories, 1);
+    struct memory old = get(ctx, s, "f1");
+    CHECK_STR(old.superseded_by, S("f2"));
+    CHECK_INT(old.valid_to, coffee.created);
+    CHECK_INT(get(ctx, s, "f2").valid_to, 0);
+    check_healthy(ctx, s);
+}
+
+TEST(what_was_said_before_is_said_once_more)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory a = fact("f1", "drink", "likes tea"), same_id = fact("f1", "", "likes tea"),
+                  same_key = fact("f9", "drink", "likes tea");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &same_id));
+    same_key.last_used = 1800000000000;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &same_key));
+    CHECK_STR(same_key.id, S("f1"));
+    CHECK_INT(same_key.doc, a.doc);
+    CHECK_INT(get(ctx, s, "f1").uses, 2);
+    CHECK(get(ctx, s, "f1").last_used >= 1800000000000);
+    CHECK_INT(find(ctx, s, mine, "tea").n, 1);
+    check_healthy(ctx, s);
+}
+
+TEST(a_fact_that_becomes_true_again_is_new_but_a_retry_is_not)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory tea = fact("f1", "drink", "likes tea"),
+                  coffee = fact("f2", "drink", "likes coffee"), retry, again;
+    tea.source = S("m1");
+    retry = again = tea;
+    coffee.source = S("m2");
+    again.source = S("m3");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &tea));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &coffee));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &retry));
+    CHECK_INT(find(ctx, s, mine, "tea").n, 0);
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &again));
+    CHECK(!str_is(again.id, "f1"));
+    CHECK_INT(find(ctx, s, mine, "tea").n, 1);
+    CHECK_INT(find(ctx, s, mine, "coffee").n, 0);
+    check_healthy(ctx, s);
+}
+
+TEST(replacing_keeps_the_id_and_merges_the_metadata)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory a = fact("f1", "drink", "likes tea"), b = fact("f2", "drink", "likes coffee");
+    a.metadata = S("{\"a\":1,\"b\":{\"c\":2}}");
+    b.metadata = S("{\"b\":3,\"d\":\"x\"}");
+    b.type = TYPE_EPISODIC;
+    b.session = S("s7");
+    b.expires = clock_ms() + 100000;
+    b.created = a.created + 86400000 * 40LL;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
+    CHECK_OK(keep(ctx, s, mine, PUT_REPLACE, &b));
+    CHECK_STR(b.id, S("f1"));
+    struct memory back = get(ctx, s, "f1");
+    CHECK_STR(back.content, S("likes coffee"));
+    CHECK_STR(back.metadata, S("{\"a\":1,\"b\":3,\"d\":\"x\"}"));
+    CHECK_INT(back.type, TYPE_EPISODIC);
+    CHECK_STR(back.session, S("s7"));
+    CHECK_INT(back.expires, b.expires);
+    CHECK_INT(back.created, a.created);
+    CHECK_INT(find(ctx, s, mine, "tea").n, 0);
+    CHECK_INT(find(ctx, s, mine, "coffee").n, 1);
+    CHECK_INT(find(ctx, s, mine, "november").n, 1);
+    CHECK_INT(find(ctx, s, mine, "coffee").memories, 1);
+    check_healthy(ctx, s);
+}
+
+TEST(an_expired_memory_is_not_found_and_is_pruned)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory a = fact("f1", "", "parking spot nine"), b = fact("f2", "", "parking spot ten");
+    int64_t now = clock_ms(), removed;
+    a.expires = now + 1000;
+    b.expires = now + 9000000;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &b));
+    CHECK_INT(find(ctx, s, mine, "parking").n, 2);
+    clock_pretend(now + 2000);
+    CHECK_INT(find(ctx, s, mine, "parking").n, 1);
+    CHECK_INT(find(ctx, s, mine, "parking").v[0].doc, b.doc);
+    CHECK_OK(store_prune(ctx, s, 0, now, &removed));
+    CHECK_INT(removed, 0);
+    CHECK_OK(store_prune(ctx, s, 0, now + 2000, &removed));
+    clock_pretend(0);
+    CHECK_INT(removed, 1);
+    struct memory out;
+    CHECK_STATUS(store_memory(ctx, s, mine, S("f1"), &out), NOT_FOUND);
+    CHECK_INT(find(ctx, s, mine, "parking").memories, 1);
+    check_healthy(ctx, s);
+}
+
+static size_t list(struct ctx *ctx, struct store *s, struct memory_filter f, int64_t *total,
+                   struct memory **v)
+{
+    size_t n;
+    f.pool = mine;
+    f.limit = f.limit ? f.limit : 100;
+    CHECK_OK(store_list_memories(ctx, s, &f, v, &n, total));
+    return n;
+}
+
+TEST(a_list_is_filtered_newest_first_and_counted)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory a = fact("f1", "Drink", "likes TEA"), b = fact("f2", "Drink", "likes coffee"),
+                  c = fact("f3", "", "100% sure_of it"), d = fact("f4", "", "gone soon");
+    struct memory *v;
+    int64_t total;
+    a.created = 1;
+    b.created = 2;
+    c.created = 3;
+    c.type = TYPE_SEMANTIC;
+    c.category = S("decision");
+    c.session = S("s1");
+    d.created = 4;
+    d.expires = 5;
+    struct memory *all[] = {&a, &b, &c, &d};
+    for (size_t i = 0; i < 4; i++)
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, all[i]));
+    CHECK_INT(list(ctx, s, (struct memory_filter){0}, &total, &v), 2);
+    CHECK_INT(total, 2);
+    CHECK_STR(v[0].id, S("f3"));
+    CHECK_STR(v[1].id, S("f2"));
+    CHECK_INT(list(ctx, s, (struct memory_filter){.with_closed = true}, &total, &v), 4);
+    CHECK_STR(v[3].id, S("f1"));
+    CHECK_INT(list(ctx, s, (struct memory_filter){.with_closed = true, .offset = 1, .limit = 2},
+                   &total, &v),
+              2);
+    CHECK_INT(total, 4);
+    CHECK_STR(v[0].id, S("f3"));
+    CHECK_INT(list(ctx, s, (struct memory_filter){.type = S("semantic")}, &total, &v), 1);
+    CHECK_INT(list(ctx, s, (struct memory_filter){.category = S("decision")}, &total, &v), 1);
+    CHECK_INT(list(ctx, s, (struct memory_filter){.session = S("s1")}, &total, &v), 1);
+    CHECK_INT(list(ctx, s, (struct memory_filter){.contains = S("dRINk")}, &total, &v), 1);
+    CHECK_INT(list(ctx, s, (struct memory_filter){.contains = S("0% S")}, &total, &v), 1);
+    CHECK_INT(list(ctx, s, (struct memory_filter){.contains = S("%")}, &total, &v), 1);
+    CHECK_INT(list(ctx, s, (struct memory_filter){.contains = S("tea"), .with_closed = true},
+                   &total, &v),
+              1);
+    size_t n;
+    CHECK_STATUS(store_list_memories(ctx, s, &(struct memory_filter){.pool = mine, .type = S("x")},
+                                     &v, &n, &total),
+                 BAD_INPUT);
+}
+
+TEST(a_receipt_comes_back_and_ends_after_its_time)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct receipt_line lines[] = {{S("message"), S("m1"), S(""), 0.75, 12, true,
+                                    S("words: \"dog\"")},
+                                   {S("memory"), S("f1"), S("m0"), 0.1, 3, false,
+                                    S("below the threshold")}};
+    struct receipt r = {S("r1"),         S("s1"), 1000, S("a dog?"), S("memory"), S("asks"),
+                        S("<memory>\n"), 42,      17,   350,         lines,       2},
+                   back;
+    struct bundle b = {.pool = mine, .receipt = &r};
+    int64_t removed;
+    str block;
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_OK(store_receipt(ctx, s, mine, S("r1"), &back));
+    CHECK_STR(back.session, r.session);
+    CHECK_INT(back.created, 1000);
+    CHECK_STR(back.question, r.question);
+    CHECK_STR(back.decision, r.decision);
+    CHECK_STR(back.reason, r.reason);
+    CHECK_STR(back.block, r.block);
+    CHECK_INT(back.chain, 42);
+    CHECK_INT(back.tokens, 17);
+    CHECK_INT(back.took_us, 350);
+    CHECK_INT(back.n, 2);
+    CHECK_STR(back.lines[0].why, lines[0].why);
+    CHECK(back.lines[0].injected && !back.lines[1].injected);
+    CHECK(back.lines[0].score == 0.75);
+    CHECK_STR(back.lines[1].source, S("m0"));
+    CHECK_OK(store_block_of(ctx, s, mine, 42, &block));
+    CHECK_STR(block, r.block);
+    CHECK_OK(store_block_of(ctx, s, mine, 0, &block));
+    CHECK_INT(block.n, 0);
+    CHECK_OK(store_prune(ctx, s, 1000, 0, &removed));
+    CHECK_INT(removed, 0);
+    CHECK_OK(store_prune(ctx, s, 1001, 0, &removed));
+    CHECK_INT(removed, 1);
+    CHECK_STATUS(store_receipt(ctx, s, mine, S("r1"), &back), NOT_FOUND);
+}
+
+TEST(a_token_is_known_until_it_is_revoked_or_expires)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct token a = {.id = S("t1"),
+                      .hash = S("abc"),
+                      .name = S("laptop"),
+                      .pool = mine,
+                      .is_admin = true,
+                      .created = 1},
+                 b = {.id = S("t2"), .hash = S("def"), .pool = mine, .created = 2}, back, *v;
+    bool any = true;
+    size_t n;
+    b.expires = clock_ms() + 1000;
+    CHECK_OK(store_has_tokens(ctx, s, &any));
+    CHECK(!any);
+    CHECK_OK(store_put_token(ctx, s, &a));
+    CHECK_OK(store_put_token(ctx, s, &b));
+    CHECK_STATUS(store_put_token(ctx, s, &a), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_has_tokens(ctx, s, &any));
+    CHECK(any);
+    CHECK_OK(store_find_token(ctx, s, S("abc"), &back));
+    CHECK_STR(back.pool.user, S("anna"));
+    CHECK_STR(back.name, S("laptop"));
+    CHECK(back.is_admin);
+    CHECK_OK(store_find_token(ctx, s, S("def"), &back));
+    clock_pretend(b.expires);
+    CHECK_STATUS(store_find_token(ctx, s, S("def"), &back), NOT_FOUND);
+    clock_pretend(0);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_revoke_token(ctx, s, S("ben"), S("t1")), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("t1")));
+    CHECK_STATUS(store_find_token(ctx, s, S("abc"), &back), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_revoke_token(ctx, s, S("anna"), S("t1")), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_tokens(ctx, s, S("anna"), &v, &n));
+    CHECK_INT(n, 2);
+    CHECK_STR(v[1].id, S("t1"));
+    CHECK(v[1].revoked != 0);
+    CHECK_OK(store_tokens(ctx, s, S("ben"), &v, &n));
+    CHECK_INT(n, 0);
+    CHECK_OK(store_has_tokens(ctx, s, &any));
+    CHECK(any);
+}

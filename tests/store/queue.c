@@ -1,0 +1,191 @@
+/* queue.c - the writer's queue: groups, bounds, and a failure that stays one's own. */
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "fixture.h"
+
+/* Holds the file's write lock as another process would. */
+static sqlite3 *hold(const struct place *p)
+{
+    sqlite3 *handle;
+    CHECK_INT(sqlite3_open(p->path, &handle), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(handle, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    return handle;
+}
+
+static void let_go(sqlite3 *handle)
+{
+    CHECK_INT(sqlite3_exec(handle, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+}
+
+static enum status say_later(struct ctx *ctx, struct store *s, str id, str text)
+{
+    struct message m = {.id = id, .text = text};
+    struct bundle b = {.pool = mine, .session = {.id = S("s1")}, .messages = &m, .n_messages = 1};
+    return store_write_later(ctx, s, &b);
+}
+
+TEST(what_is_written_later_is_there_after_a_flush)
+{
+    PLACE(p);
+    STORE(s, p);
+    char text[] = "Ithaca one";
+    str tags[] = {S("t")};
+    struct message m = said("m1", "user", text, 1000);
+    struct memory f = fact("f1", "k", "Ithaca two");
+    struct receipt_line line = {.kind = S("message"), .id = S("m0"), .why = S("because")};
+    struct receipt r = {.id = S("r1"), .lines = &line, .n = 1}, back;
+    f.tags = (struct strs){tags, 1};
+    struct bundle b = {.pool = mine,
+                       .session = {.id = S("s1")},
+                       .messages = &m,
+                       .n_messages = 1,
+                       .memories = &f,
+                       .n_memories = 1,
+                       .receipt = &r};
+    CHECK_OK(store_write_later(ctx, s, &b));
+    memset(text, 'x', sizeof text - 1);
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 2);
+    CHECK_OK(store_receipt(ctx, s, mine, S("r1"), &back));
+    CHECK_STR(back.lines[0].why, S("because"));
+    check_healthy(ctx, s);
+}
+
+TEST(closing_writes_what_is_queued)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+        for (int i = 0; i < 100; i++)
+            CHECK_OK(say_later(ctx, s, str_printf(&ctx->arena, "m%d", i), S("Ithaca")));
+    }
+    STORE(s, p);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 100);
+}
+
+TEST(a_full_queue_says_so_and_loses_nothing)
+{
+    PLACE(p);
+    STORE(s, p);
+    CHECK_OK(say_later(ctx, s, S("first"), S("Ithaca")));
+    CHECK_OK(store_flush(ctx, s));
+    sqlite3 *lock = hold(&p);
+    size_t taken = 0;
+    enum status status = OK;
+    while (taken < 100000) {
+        status = say_later(ctx, s, str_printf(&ctx->arena, "m%zu", taken), S("Ithaca"));
+        if (status != OK)
+            break;
+        taken++;
+    }
+    CHECK_STATUS(status, TOO_BUSY);
+    ctx_clear_failure(ctx);
+    CHECK(taken >= 1000);
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, s, &stats));
+    CHECK_INT(stats.queued, taken);
+    let_go(lock);
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_OK(store_stats(ctx, s, &stats));
+    CHECK_INT(stats.queued, 0);
+    CHECK_INT(stats.messages, taken + 1);
+    CHECK(stats.commits < 10);
+    check_healthy(ctx, s);
+}
+
+TEST(a_full_queue_counts_bytes_too)
+{
+    PLACE(p);
+    STORE(s, p);
+    CHECK_OK(store_flush(ctx, s));
+    sqlite3 *lock = hold(&p);
+    str large = {arena_alloc(&ctx->arena, 9 << 20), 9 << 20};
+    size_t taken = 0;
+    while (taken < 20 && say_later(ctx, s, str_printf(&ctx->arena, "m%zu", taken), large) == OK)
+        taken++;
+    CHECK_INT(ctx->failed, TOO_BUSY);
+    CHECK(taken >= 4 && taken < 20);
+    ctx_clear_failure(ctx);
+    let_go(lock);
+    CHECK_OK(store_flush(ctx, s));
+}
+
+struct talker {
+    struct store *s;
+    int no;
+    int failed;
+};
+
+static void *talk(void *arg)
+{
+    struct talker *t = arg;
+    for (int i = 0; i < 50; i++) {
+        struct ctx own = {0}, *ctx = &own;
+        struct message m = {.id = str_printf(&ctx->arena, "%d-%d", t->no, i), .text = S("Ithaca")};
+        str session = str_printf(&ctx->arena, "s%d", t->no % 3);
+        t->failed += say(ctx, t->s, mine, session.p, &m) != OK;
+        struct word_hits hits;
+        str stem = S("ithaca");
+        t->failed += store_search_words(ctx, t->s, mine, &stem, 1, 10000, &hits) != OK;
+        t->failed += hits.n < (size_t)i + 1; /* one's own writes are seen */
+        ctx_free(ctx);
+    }
+    return NULL;
+}
+
+TEST(many_threads_write_and_read)
+{
+    enum { N = 8 };
+    PLACE(p);
+    struct store *s;
+    CHECK_OK(store_open(ctx, &(struct store_settings){.path = str_of(p.path), .readers = 3}, &s));
+    pthread_t threads[N];
+    struct talker talkers[N];
+    for (int i = 0; i < N; i++) {
+        talkers[i] = (struct talker){s, i, 0};
+        CHECK(pthread_create(&threads[i], NULL, talk, &talkers[i]) == 0);
+    }
+    for (int i = 0; i < N; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(talkers[i].failed, 0);
+    }
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, N * 50);
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, s, &stats));
+    CHECK_INT(stats.writes, N * 50);
+    CHECK(stats.commits <= stats.writes);
+    check_healthy(ctx, s);
+    store_close(s);
+}
+
+TEST(one_bundle_fails_alone)
+{
+    PLACE(p);
+    STORE(s, p);
+    CHECK_OK(store_flush(ctx, s));
+    sqlite3 *lock = hold(&p);
+    struct memory a = fact("f1", "k", "Ithaca"), broken = fact("f2", "k", "Troy");
+    struct message m = said("m2", "user", "Troy", 1);
+    a.metadata = S("{\"a\":1}");
+    broken.metadata = S("{broken");
+    struct bundle good = {.pool = mine, .memories = &a, .n_memories = 1},
+                  bad = {.pool = mine,
+                         .session = {.id = S("s1")},
+                         .messages = &m,
+                         .n_messages = 1,
+                         .memories = &broken,
+                         .n_memories = 1,
+                         .rule = PUT_REPLACE};
+    CHECK_OK(store_write_later(ctx, s, &good));
+    CHECK_OK(store_write_later(ctx, s, &bad));
+    CHECK_OK(say_later(ctx, s, S("m3"), S("Ithaca")));
+    let_go(lock);
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 2);
+    CHECK_INT(find(ctx, s, mine, "troy").n, 0);
+    CHECK_INT(find(ctx, s, mine, "troy").messages, 1);
+    check_healthy(ctx, s);
+    CHECK_STATUS(store_write(ctx, s, &bad), BAD_INPUT);
+}

@@ -1,0 +1,174 @@
+/* words.c - the words index: what is counted, what is left out, and that no word breaks it. */
+#include "fixture.h"
+
+TEST(own_words_and_labels_are_counted_apart)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct message m = said("m1", "user", "Biscuit! Biscuit, the dog of Anna", 1683553000000);
+    m.speaker = S("Anna");
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    struct word_hits hits = find(ctx, s, mine, "biscuit dog may anna elephant");
+    CHECK_INT(hits.n, 1);
+    CHECK_INT(hits.v[0].doc, m.doc);
+    CHECK_INT(hits.v[0].counts[0], 2);
+    CHECK_INT(hits.v[0].counts[1], 1);
+    CHECK_INT(hits.v[0].counts[2], 1 << 4);
+    CHECK_INT(hits.v[0].counts[3], 1 | 1 << 4);
+    CHECK_INT(hits.v[0].counts[4], 0);
+    CHECK_INT(hits.found[0], 1);
+    CHECK_INT(hits.found[4], 0);
+    CHECK_INT(hits.messages, 1);
+    CHECK_INT(hits.memories, 0);
+}
+
+TEST(counts_stop_at_fifteen)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct buf b = buf_make(&ctx->arena, 1000);
+    for (int i = 0; i < 40; i++)
+        buf_add(&b, S("echo "));
+    CHECK_OK(say(ctx, s, mine, "s1", &(struct message){.id = S("a"), .text = buf_str(&b)}));
+    CHECK_INT(find(ctx, s, mine, "echo").v[0].counts[0], 15);
+}
+
+TEST(hits_ascend_and_sessions_stand_together)
+{
+    PLACE(p);
+    STORE(s, p);
+    for (int i = 0; i < 60; i++) {
+        str text = str_printf(&ctx->arena, "apple%s%s", i % 2 ? " pear" : "", i % 3 ? " plum" : "");
+        struct message m = {.id = str_printf(&ctx->arena, "m%d", i), .text = text};
+        CHECK_OK(say(ctx, s, mine, i % 2 ? "odd" : "even", &m));
+    }
+    struct memory f = fact("f1", "", "an apple");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
+    struct word_hits hits = find(ctx, s, mine, "plum apple pear");
+    CHECK_INT(hits.n, 61);
+    for (size_t i = 1; i < hits.n; i++)
+        CHECK(hits.v[i - 1].doc < hits.v[i].doc);
+    CHECK_INT(hits.v[60].doc, f.doc);
+    CHECK_INT(hits.found[0], 40);
+    CHECK_INT(hits.found[1], 61);
+    CHECK_INT(hits.found[2], 30);
+    size_t plums = 0;
+    for (size_t i = 0; i < hits.n; i++) {
+        CHECK_INT(hits.v[i].counts[1], 1);
+        plums += hits.v[i].counts[0];
+    }
+    CHECK_INT(plums, 40);
+}
+
+TEST(the_commonest_words_are_left_out_for_time)
+{
+    PLACE(p);
+    STORE(s, p);
+    for (int i = 0; i < 50; i++) {
+        struct message m = {.id = str_printf(&ctx->arena, "m%d", i),
+                            .text = i < 5    ? S("rare")
+                                    : i < 20 ? S("middling")
+                                             : S("common")};
+        CHECK_OK(say(ctx, s, mine, "s1", &m));
+    }
+    struct word_hits hits;
+    str stems[] = {words_of(&ctx->arena, S("common"), 1).v[0].stem,
+                   words_of(&ctx->arena, S("rare"), 1).v[0].stem,
+                   words_of(&ctx->arena, S("middling"), 1).v[0].stem};
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 50, &hits));
+    CHECK_INT(hits.n, 50);
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 49, &hits));
+    CHECK_INT(hits.n, 20);
+    CHECK(hits.found[0] == UINT32_MAX && hits.found[1] == 5 && hits.found[2] == 15);
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 19, &hits));
+    CHECK_INT(hits.n, 5);
+    CHECK(hits.found[0] == UINT32_MAX && hits.found[1] == 5 && hits.found[2] == UINT32_MAX);
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 3, 4, &hits));
+    CHECK_INT(hits.n, 0);
+    CHECK(hits.found[1] == UINT32_MAX);
+}
+
+TEST(stop_words_stay_out_and_numbers_stay_in)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct message m = said("m1", "user", "the answer of them is 42 or Python 3.12", 1000);
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    CHECK_INT(find(ctx, s, mine, "the of them").n, 0);
+    CHECK_INT(find(ctx, s, mine, "42").n, 1);
+    CHECK_INT(find(ctx, s, mine, "3.12").n, 1);
+    CHECK_INT(find(ctx, s, mine, "3").n, 0);
+    CHECK_INT(find(ctx, s, mine, "12").n, 0);
+}
+
+TEST(a_word_of_pool_1_is_no_word_of_pool_11)
+{
+    PLACE(p);
+    STORE(s, p);
+    for (int i = 1; i <= 12; i++) {
+        struct pool_ref pool = {str_printf(&ctx->arena, "user%d", i), S("default")};
+        struct message m = {.id = S("a"), .text = str_printf(&ctx->arena, "1 marker x%d", i)};
+        CHECK_OK(say(ctx, s, pool, "s", &m));
+    }
+    for (int i = 1; i <= 12; i++) {
+        struct pool_ref pool = {str_printf(&ctx->arena, "user%d", i), S("default")};
+        CHECK_INT(find(ctx, s, pool, "marker").n, 1);
+        CHECK_INT(find(ctx, s, pool, "x1").n, i == 1);
+    }
+}
+
+TEST(no_stem_breaks_a_search)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct buf longest = buf_make(&ctx->arena, 1 << 20);
+    for (int i = 0; i < 100000; i++)
+        buf_byte(&longest, 'x');
+    str odd[] = {S("\""),        S("*"),
+                 S("AND"),       S("OR NOT"),
+                 S("NEAR(a b)"), S("own:a"),
+                 S("a\"b"),      S("'"),
+                 S("^a"),        S("a*"),
+                 S("-"),         S("+"),
+                 S("\xFF\xFE"),  S("\xC2"),
+                 S("a\0b"),      S("\xF0\x9F\x98\x80"),
+                 S(" "),         S("{own label}: a")};
+    struct message m = said("m1", "user", "\"quoted\" * AND OR NOT NEAR(a b) own:a a*b -x", 1000);
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct word_hits hits;
+        CHECK_OK(store_search_words(ctx, s, mine, &odd[i], 1, 100, &hits));
+        CHECK_INT(hits.n, 0);
+    }
+    struct word_hits hits;
+    str few[] = {S(""), buf_str(&longest), S("quot")};
+    CHECK_OK(store_search_words(ctx, s, mine, few, 3, 100, &hits));
+    CHECK_INT(hits.n, 1);
+    CHECK_INT(hits.v[0].counts[2], 1);
+    str many[QUERY_WORDS_MAX + 1] = {S("")};
+    CHECK_STATUS(store_search_words(ctx, s, mine, many, QUERY_WORDS_MAX + 1, 9, &hits), BAD_INPUT);
+}
+
+TEST(odd_texts_are_indexed_and_erased_without_a_trace)
+{
+    PLACE(p);
+    STORE(s, p);
+    char noise[4000];
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (char)(i * 7919 + i / 255);
+    struct message m = {.id = S("m1"), .text = {noise, sizeof noise}, .role = S("user")};
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    check_healthy(ctx, s);
+    int64_t erased;
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m1")}, &erased));
+    check_healthy(ctx, s);
+}
+
+TEST(scripts_without_spaces_are_found)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct message m = said("m1", "user", "\xE6\x88\x91\xE5\x96\x9C\xE6\xAC\xA2\xE7\x8C\xAB", 1000);
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    CHECK_INT(find(ctx, s, mine, "\xE5\x96\x9C\xE6\xAC\xA2").n, 1);
+}
