@@ -1,5 +1,4 @@
-/* store.c - how fast the store takes turns in and finds words again; prints figures, checks little.
- */
+/* store.c - how fast the store takes turns in and finds words again; prints figures. */
 #include <pthread.h>
 #include <sodium.h>
 

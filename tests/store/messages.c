@@ -1,5 +1,4 @@
-/* messages.c - turns are kept in order, once, found by number and by chain, and stay in their pool.
- */
+/* messages.c - turns are kept in order, once, found by number and chain, in their own pool. */
 #include "fixture.h"
 
 TEST(a_message_comes_back_as_it_was)

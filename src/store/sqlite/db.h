@@ -1,5 +1,4 @@
-/* db.h - one connection: its statements are prepared at open, bound and read in order, checked
- * once. */
+/* db.h - one connection: statements prepared at open, bound and read in order, checked once. */
 #pragma once
 
 #include <sqlite3.h>
