@@ -33,7 +33,7 @@ void exchange_free(struct exchange *x)
 
 /* --- the head --- */
 
-static void build_headers(struct exchange *x)
+static enum status build_headers(struct exchange *x)
 {
     struct header *h = NEW_N(&x->ctx.arena, struct header, x->n_spans);
     for (size_t i = 0; i < x->n_spans; i++) {
@@ -43,6 +43,7 @@ static void build_headers(struct exchange *x)
     }
     x->in.headers = h;
     x->in.n_headers = x->n_spans;
+    return reply_check(&x->ctx, h, x->n_spans);
 }
 
 /* "http://host/path?query#part" and "/path?query#part" alike. */
@@ -88,7 +89,10 @@ static enum status find_route(struct exchange *x, str raw)
 bool exchange_head_is_there(struct exchange *x)
 {
     const struct server_settings *settings = &x->loop->server->settings;
-    build_headers(x);
+    x->refused = 400;
+    if (build_headers(x) != OK)
+        return false; /* what follows cannot be trusted either */
+    x->refused = 0;
     str raw = split_target(x);
     x->is_head = str_is(x->in.method, "HEAD");
     enum status s = find_route(x, raw);

@@ -128,6 +128,7 @@ MUST_USE enum status guard_check(struct ctx *ctx, const struct server_settings *
                                  const struct request *in, bool is_old);
 /* The status line and our own headers; the caller adds the rest and the empty line. */
 void reply_begin(struct exchange *x, struct buf *b, int code, bool needs_date);
+/* Names are tokens, values hold no control character: nothing can break out of its line. */
 MUST_USE enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n);
 void reply_headers(struct buf *b, const struct header *headers, size_t n);
 /* Puts the whole reply into the connection's output and sends it. */
@@ -256,7 +257,7 @@ struct server {
 /* Something server_stop may wait for has happened. */
 void server_changed(struct server *s);
 void server_accept(struct server *s);
-/* On the loop that gets it: a counted socket becomes a connection, unless the server is stopping. */
+/* On the loop that gets it: a counted socket becomes a connection, unless the server stops. */
 void server_take(struct loop *l, int fd, bool is_refused);
 
 static inline void count_up(_Atomic uint64_t *n, uint64_t by)

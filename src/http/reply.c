@@ -124,7 +124,7 @@ enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n)
             is_bad |= (c < ' ' && c != '\t') || c == 127;
         }
         if (is_bad)
-            return fail(ctx, BAD_INPUT, "the value of header %.40s holds a control character",
+            return fail(ctx, BAD_INPUT, "the header '%.40s' holds a character that is not allowed",
                         is_token(h->name) ? str_c(&ctx->arena, h->name) : "?");
     }
     return OK;

@@ -1,0 +1,231 @@
+/* limits.c - what is too large, too slow, too much, foreign or malformed is told clearly. */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+#define SERVE(...)                                                                                 \
+    struct app app = {0};                                                                          \
+    struct server_settings settings = test_settings();                                             \
+    __VA_ARGS__;                                                                                   \
+    struct server *s = serve(ctx, &app, &settings)
+
+static str filled(struct ctx *ctx, size_t n)
+{
+    char *p = arena_alloc(&ctx->arena, n);
+    memset(p, 'x', n);
+    return (str){p, n};
+}
+
+TEST(a_body_over_the_limit_is_a_413)
+{
+    SERVE();
+    CHECK_INT(code_of(ask(ctx, s, "POST", "/small", "", S("0123456789"))), 200);
+    str reply = ask(ctx, s, "POST", "/small", "", S("0123456789a"));
+    CHECK_INT(code_of(reply), 413);
+    CHECK(holds(reply, "over the limit of 10 bytes") && holds(reply, "\"too_large\""));
+    CHECK(holds(reply, "\r\nConnection: close\r\n"));
+    CHECK_INT(code_of(ask(ctx, s, "POST", "/a/1", "", filled(ctx, 5 << 20))), 413);
+    server_close(s);
+}
+
+TEST(a_chunked_body_over_the_limit_is_a_413_while_it_comes)
+{
+    SERVE();
+    int fd = dial(s);
+    SAY(fd, "POST /small HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "8\r\n01234567\r\n8\r\n01234567\r\n");
+    CHECK_INT(code_of(hear_until(ctx, fd, "}")), 413);
+    close(fd);
+    server_close(s);
+}
+
+TEST(headers_over_the_limit_are_a_431)
+{
+    SERVE();
+    str long_value = str_printf(&ctx->arena, "X-Long: " S_FMT "\r\n", S_ARG(filled(ctx, 9000)));
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/hello", long_value.p, S(""))), 431);
+    str long_target = str_printf(&ctx->arena, "/" S_FMT, S_ARG(filled(ctx, 9000)));
+    CHECK_INT(code_of(ask(ctx, s, "GET", long_target.p, "", S(""))), 431);
+    struct buf many = buf_make(&ctx->arena, 1 << 20);
+    for (int i = 0; i < 120; i++)
+        buf_printf(&many, "X-%d: 1\r\n", i);
+    str reply = ask(ctx, s, "GET", "/hello", many.p, S(""));
+    CHECK_INT(code_of(reply), 431);
+    CHECK(holds(reply, "at most 100 headers"));
+    server_close(s);
+}
+
+TEST(more_connections_than_allowed_get_a_503)
+{
+    SERVE(settings.connections_max = 2);
+    int first = dial(s), second = dial(s);
+    SAY(first, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    SAY(second, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    hear_until(ctx, first, "true}");
+    hear_until(ctx, second, "true}");
+    int third = dial(s);
+    str reply = hear_all(ctx, third);
+    CHECK_INT(code_of(reply), 503);
+    CHECK(holds(reply, "as many connections as it may (2)"));
+    close(first);
+    struct server_stats stats;
+    WAIT_FOR((server_stats(s, &stats), stats.connections == 1));
+    CHECK_INT(stats.rejected_connections, 1);
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/hello", "", S(""))), 200);
+    close(second);
+    close(third);
+    server_close(s);
+}
+
+TEST(a_full_queue_is_a_429_at_once)
+{
+    SERVE(settings.workers = 1; settings.queue_max = 2);
+    int waiting[3];
+    for (int i = 0; i < 3; i++) {
+        waiting[i] = dial(s);
+        SAY(waiting[i], "GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        struct server_stats stats;
+        WAIT_FOR((server_stats(s, &stats),
+                  atomic_load(&app.held) == 1 && (int)stats.queued == (i > 0 ? i : 0)));
+    }
+    str reply = ask(ctx, s, "GET", "/worker", "", S(""));
+    CHECK_INT(code_of(reply), 429);
+    CHECK(holds(reply, "\r\nRetry-After: 1\r\n") && holds(reply, "\"too_busy\""));
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/hello", "", S(""))), 200);
+    atomic_store(&app.let_go, true);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(code_of(hear_until(ctx, waiting[i], "true}")), 200);
+        close(waiting[i]);
+    }
+    server_close(s);
+}
+
+TEST(a_request_that_takes_too_long_is_a_408)
+{
+    SERVE(settings.request_ms = 150);
+    int fd = dial(s);
+    SAY(fd, "GET /hello HTTP/1.1\r\nHost: loc");
+    str reply = hear_all(ctx, fd);
+    CHECK_INT(code_of(reply), 408);
+    CHECK(holds(reply, "not complete after 150 ms"));
+    close(fd);
+    server_close(s);
+}
+
+TEST(an_idle_connection_is_closed_without_a_word)
+{
+    SERVE(settings.idle_ms = 150);
+    int fresh = dial(s), used = dial(s);
+    SAY(used, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    hear_until(ctx, used, "true}");
+    CHECK_STR(hear_all(ctx, fresh), S(""));
+    CHECK_STR(hear_all(ctx, used), S(""));
+    close(fresh);
+    close(used);
+    server_close(s);
+}
+
+TEST(a_client_that_reads_nothing_is_cut)
+{
+    SERVE(settings.idle_ms = 200);
+    int fd = dial(s);
+    SAY(fd, "GET /large?n=40000000 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    struct server_stats stats;
+    WAIT_FOR((server_stats(s, &stats), stats.requests == 1));
+    WAIT_FOR((server_stats(s, &stats), stats.connections == 0));
+    CHECK(hears_end(fd));
+    close(fd);
+    server_close(s);
+}
+
+TEST(only_known_hosts_are_served)
+{
+    static const char *const hosts[] = {"memory.example", NULL};
+    SERVE(settings.hosts = hosts);
+    static const struct {
+        const char *headers;
+        int code;
+    } rows[] = {
+        {"Host: localhost:7077\r\n", 200},
+        {"Host: LOCALHOST\r\n", 200},
+        {"Host: app.localhost\r\n", 200},
+        {"Host: 127.0.0.1\r\n", 200},
+        {"Host: 127.8.9.1:80\r\n", 200},
+        {"Host: [::1]:7077\r\n", 200},
+        {"Host: memory.example:443\r\n", 200},
+        {"Host: evil.example\r\n", 403},
+        {"Host: 127.0.0.1.evil.example\r\n", 403},
+        {"Host: localhost.evil.example\r\n", 403},
+        {"Host: 10.0.0.1\r\n", 403},
+        {"Host: \r\n", 403},
+        {"Host: localhost\r\nHost: evil.example\r\n", 400},
+        {"Host: localhost:7077\r\nOrigin: http://localhost:7077\r\n", 200},
+        {"Host: localhost\r\nOrigin: https://memory.example\r\n", 200},
+        {"Host: localhost\r\nOrigin: http://localhost:3000\r\n", 403},
+        {"Host: localhost\r\nOrigin: http://evil.example\r\n", 403},
+        {"Host: localhost\r\nOrigin: null\r\n", 403},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_INT(code_of(ask(ctx, s, "GET", "/hello", rows[i].headers, S(""))), rows[i].code);
+    str reply = ask(ctx, s, "POST", "/add", "Host: evil.example\r\n", S("{\"text\":\"x\"}"));
+    CHECK(holds(reply, "'evil.example' is not served"));
+    server_close(s);
+}
+
+TEST(any_host_may_be_allowed_but_no_foreign_page)
+{
+    SERVE(settings.any_host = true);
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/hello", "Host: x.example\r\n", S(""))), 200);
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/hello",
+                          "Host: x.example\r\nOrigin: http://y.example\r\n", S(""))),
+              403);
+    server_close(s);
+}
+
+TEST(malformed_requests_are_a_400_and_the_end)
+{
+    SERVE();
+    static const char *const bad[] = {
+        "\x16\x03\x01\x02garbage\r\n\r\n",
+        "GET /hello\r\n\r\n",
+        "GET /hello HTTP/9.9\r\n\r\n",
+        "BREW /hello HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "GET /hello HTTP/1.1\r\n\r\n",
+        "GET /hello HTTP/1.1\r\nHost: localhost\r\nBad Name: x\r\n\r\n",
+        "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
+        "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int fd = dial(s);
+        SAY(fd, bad[i]);
+        str reply = hear_until(ctx, fd, "}");
+        if (code_of(reply) != 400 || !holds(reply, "\"first\""))
+            fail_msg("row %zu: " S_FMT, i, S_ARG(reply));
+        close(fd);
+    }
+    server_close(s);
+}
+
+TEST(clients_that_come_and_go_leave_nothing_behind)
+{
+    SERVE();
+    for (int i = 0; i < 200; i++) {
+        int fd = dial(s);
+        static const char *const parts[] = {"", "GET /he",
+                                            "GET /worker HTTP/1.1\r\nHost: localhost",
+                                            "GET /worker HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                                            "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"};
+        struct linger at_once = {1, 0};
+        SAY(fd, parts[i % 5]);
+        if (i % 2)
+            setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close(fd);
+    }
+    struct server_stats stats;
+    WAIT_FOR((server_stats(s, &stats), stats.connections == 0 && stats.active == 0));
+    server_close(s);
+}
