@@ -1,0 +1,230 @@
+/* load.c - a load generator: chats in a closed loop, or many streams at once that must be whole. */
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+#include <llhttp.h>
+#include <uv.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+
+/*
+ * load PORT chats CONCURRENCY SECONDS       requests one after another on each connection
+ * load PORT streams N CHUNKS [AT_ONCE]      N streams in all, AT_ONCE (default N) at a time
+ *
+ * Prints one line of key=value. Bodies are about 4 KB.
+ */
+
+enum { SAMPLES_MAX = 4 << 20 };
+
+struct samples {
+    uint32_t *us;
+    size_t n;
+};
+
+struct client {
+    uv_tcp_t tcp;
+    uv_connect_t connect;
+    llhttp_t parser;
+    int64_t asked_us, first_us;
+    struct buf tail; /* of a stream: the text so far of an unfinished event */
+    int events;
+    bool has_done;
+};
+
+static uv_loop_t loop;
+static struct sockaddr_in server;
+static struct buf request;
+static struct samples first_byte, whole;
+static bool streams;
+static int chunks;
+static size_t left, running, completed, broken;
+static int64_t end_us;
+static char read_buf[256 << 10];
+
+static void ask(struct client *c);
+
+static void note(struct samples *s, int64_t us)
+{
+    if (s->n < SAMPLES_MAX)
+        s->us[s->n++] = (uint32_t)us;
+}
+
+static void on_closed(uv_handle_t *h)
+{
+    struct client *c = h->data;
+    buf_free(&c->tail);
+    free(c);
+}
+
+static void leave(struct client *c)
+{
+    if (uv_is_closing((uv_handle_t *)&c->tcp))
+        return;
+    running--;
+    uv_close((uv_handle_t *)&c->tcp, on_closed);
+}
+
+/* Counts the events of a stream; a piece may end anywhere. */
+static void count_events(struct client *c, str bytes)
+{
+    buf_add(&c->tail, bytes);
+    str rest = buf_str(&c->tail);
+    for (size_t at; (at = str_find(rest, S("\n\n"))) < rest.n;
+         rest = str_sub(rest, at + 2, rest.n)) {
+        if (str_eq(str_sub(rest, 0, at), S("data: [DONE]")))
+            c->has_done = true;
+        else
+            c->events++;
+    }
+    buf_drop(&c->tail, c->tail.n - rest.n);
+}
+
+static int on_body(llhttp_t *p, const char *at, size_t n)
+{
+    struct client *c = p->data;
+    if (!c->first_us) {
+        c->first_us = clock_mono_us();
+        note(&first_byte, c->first_us - c->asked_us);
+    }
+    if (streams)
+        count_events(c, (str){at, n});
+    return 0;
+}
+
+static int on_whole(llhttp_t *p)
+{
+    struct client *c = p->data;
+    bool is_good = p->status_code == 200 && (!streams || (c->events == chunks && c->has_done));
+    note(&whole, clock_mono_us() - c->asked_us);
+    completed += is_good;
+    broken += !is_good;
+    if (streams ? left > 0 : clock_mono_us() < end_us)
+        ask(c);
+    else
+        leave(c);
+    return 0;
+}
+
+static const llhttp_settings_t callbacks = {.on_body = on_body, .on_message_complete = on_whole};
+
+static void on_wrote(uv_write_t *w, __attribute__((unused)) int status)
+{
+    free(w);
+}
+
+static void ask(struct client *c)
+{
+    uv_buf_t b = uv_buf_init(request.p, (unsigned)request.n);
+    left -= streams;
+    c->asked_us = clock_mono_us();
+    c->first_us = 0;
+    c->events = 0;
+    c->has_done = false;
+    int n = uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
+    if (n == (int)request.n)
+        return;
+    n = n > 0 ? n : 0;
+    b = uv_buf_init(request.p + n, (unsigned)request.n - (unsigned)n);
+    uv_write(heap_alloc(sizeof(uv_write_t)), (uv_stream_t *)&c->tcp, &b, 1, on_wrote);
+}
+
+static void on_space(__attribute__((unused)) uv_handle_t *h, __attribute__((unused)) size_t n,
+                     uv_buf_t *b)
+{
+    *b = uv_buf_init(read_buf, sizeof read_buf);
+}
+
+static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
+{
+    struct client *c = s->data;
+    if (n < 0 || (n > 0 && llhttp_execute(&c->parser, b->base, (size_t)n) != HPE_OK)) {
+        broken++;
+        leave(c);
+    }
+}
+
+static void on_connected(uv_connect_t *connect, int status)
+{
+    struct client *c = connect->data;
+    if (status != 0) {
+        broken++;
+        leave(c);
+        return;
+    }
+    uv_tcp_nodelay(&c->tcp, 1);
+    uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
+    ask(c);
+}
+
+static void start(void)
+{
+    struct client *c = heap_alloc(sizeof *c);
+    c->tail = buf_make(NULL, 1 << 20);
+    llhttp_init(&c->parser, HTTP_RESPONSE, &callbacks);
+    uv_tcp_init(&loop, &c->tcp);
+    c->tcp.data = c->connect.data = c->parser.data = c;
+    running++;
+    uv_tcp_connect(&c->connect, &c->tcp, (struct sockaddr *)&server, on_connected);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static unsigned percentile(struct samples *s, double p)
+{
+    qsort(s->us, s->n, sizeof *s->us, by_size);
+    return s->n ? s->us[(size_t)(p * (double)(s->n - 1))] : 0;
+}
+
+static void make_request(int port)
+{
+    struct buf body = buf_make(NULL, 1 << 20);
+    buf_printf(&body,
+               "{\"model\":\"bench\",\"stream\":%s,\"messages\":[{\"role\":\"user\","
+               "\"content\":\"",
+               streams ? "true" : "false");
+    while (body.n < 4096)
+        buf_add(&body, S("all the words of a question "));
+    buf_add(&body, S("\"}]}"));
+    request = buf_make(NULL, 1 << 20);
+    buf_printf(&request,
+               "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+               "Authorization: Bearer none\r\nContent-Type: application/json\r\n"
+               "Accept: application/json\r\nUser-Agent: load\r\nContent-Length: %zu\r\n\r\n",
+               port, body.n);
+    buf_add(&request, buf_str(&body));
+    buf_free(&body);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr,
+                "usage: load PORT chats CONCURRENCY SECONDS | streams N CHUNKS [AT_ONCE]\n");
+        return 2;
+    }
+    int port = (int)strtol(argv[1], NULL, 10);
+    size_t n = strtoul(argv[3], NULL, 10);
+    streams = strcmp(argv[2], "streams") == 0;
+    chunks = (int)strtol(argv[4], NULL, 10);
+    left = n;
+    first_byte.us = heap_alloc(SAMPLES_MAX * sizeof(uint32_t));
+    whole.us = heap_alloc(SAMPLES_MAX * sizeof(uint32_t));
+    uv_loop_init(&loop);
+    uv_ip4_addr("127.0.0.1", port, &server);
+    make_request(port);
+    int64_t began = clock_mono_us();
+    end_us = began + (streams ? 0 : strtoll(argv[4], NULL, 10) * 1000000);
+    for (size_t i = streams && argc > 5 ? strtoul(argv[5], NULL, 10) : n; i; i--)
+        start();
+    uv_run(&loop, UV_RUN_DEFAULT);
+    double seconds = (double)(clock_mono_us() - began) / 1e6;
+    printf("completed=%zu broken=%zu rps=%.0f p50_us=%u p99_us=%u first50_us=%u first99_us=%u\n",
+           completed, broken, (double)completed / seconds, percentile(&whole, 0.5),
+           percentile(&whole, 0.99), percentile(&first_byte, 0.5), percentile(&first_byte, 0.99));
+    return broken != 0;
+}
