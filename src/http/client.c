@@ -19,6 +19,16 @@ void client_setup(void)
     pthread_once(&once, set_up_curl);
 }
 
+bool client_may_use_proxy(void)
+{
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
 static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
 {
     struct buf *b = arg;

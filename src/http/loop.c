@@ -1,4 +1,5 @@
 /* loop.c - one thread's event loop: what wakes it, its deadlines, its end. */
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -185,10 +186,15 @@ static void *turn(void *arg)
     return NULL;
 }
 
+/* Signals are the process's affair, and writing to a client that has gone must raise none. */
 void loop_start(struct loop *l)
 {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     if (pthread_create(&l->thread, NULL, turn, l) != 0)
         abort();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* The thread has ended; what is owed is paid here. */

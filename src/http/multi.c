@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "http/client.h"
 #include "http/inside.h"
 
 /*
@@ -166,6 +167,7 @@ static int on_timer(__attribute__((unused)) CURLM *multi, long ms, void *arg)
 
 void multi_open(struct loop *l)
 {
+    l->may_use_proxy = client_may_use_proxy();
     l->multi = curl_multi_init();
     if (!l->multi)
         abort();
@@ -205,6 +207,8 @@ CURL *multi_handle(struct loop *l)
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 16384L);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    if (!l->may_use_proxy)
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, l);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);

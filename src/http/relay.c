@@ -153,6 +153,22 @@ static struct curl_slist *add_line(struct ctx *ctx, struct curl_slist *list, con
     return node;
 }
 
+/* "name: value", or "name;" as curl is told of an empty value. */
+static const char *line_of(struct arena *a, const struct header *h)
+{
+    char *p = arena_alloc(a, h->name.n + h->value.n + 3), *end = p;
+    memcpy(end, h->name.p, h->name.n);
+    end += h->name.n;
+    if (!h->value.n) {
+        *end = ';';
+        return p;
+    }
+    *end++ = ':';
+    *end++ = ' ';
+    memcpy(end, h->value.p, h->value.n);
+    return p;
+}
+
 static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
 {
     struct curl_slist *list = NULL;
@@ -162,10 +178,7 @@ static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
             continue;
         has_accept |= str_eq_nocase(h->name, S("Accept"));
         has_type |= str_eq_nocase(h->name, S("Content-Type"));
-        const char *between = h->value.n ? ": " : ";"; /* how curl is told of an empty value */
-        list = add_line(
-            ctx, list,
-            str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(h->name), between, S_ARG(h->value)).p);
+        list = add_line(ctx, list, line_of(&ctx->arena, h));
     }
     if (!has_accept)
         list = add_line(ctx, list, "Accept:");

@@ -59,9 +59,7 @@ int main(int argc, char **argv)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    sigdelset(&set, SIGPIPE);
     if (server_open(&ctx, &settings, surfaces, &app, &server) != OK) {
         fprintf(stderr, "relay: %s\n", ctx.why);
         return 1;
