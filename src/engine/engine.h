@@ -65,7 +65,7 @@ enum memory_mode { MODE_FULL, MODE_READONLY, MODE_AFTER, MODE_OFF };
 extern const char *const memory_mode_names[];
 
 struct turn {
-    /* in */
+    /* in; said and the texts in it live until the turn has ended */
     struct pool_ref pool;
     str session; /* as the client named it, or "": derived from the conversation */
     const struct said *said;
@@ -76,15 +76,18 @@ struct turn {
     str receipt;           /* id; "" when mode is off */
     str block;             /* to be put beside the last user message, or "" */
     size_t block_at;       /* index in said of the message it belongs to */
-    struct receipt record; /* what engine_end_turn writes */
-    uint64_t chain;        /* of everything said */
+    struct receipt record; /* what engine_end_turn writes; its session is the one that was found */
+    struct message *fresh; /* of said: what the store does not know yet, in order */
+    size_t n_fresh;
+    uint64_t chain; /* of everything said */
+    uint64_t last;  /* hash of the last message alone, for the tail of the answer */
 };
 
 /*
  * Finds the session, recalls, renders the block. Never fails a chat: whatever goes wrong or takes
- * longer than the deadline leaves the block empty and says so in the receipt. A block that was put
- * beside the same message before is given again, byte for byte (a tool's answer follows its
- * question).
+ * longer than the deadline leaves the block empty and says so in the receipt. When a tool's answer
+ * follows, the block that was put beside the same question is given again, byte for byte. Between
+ * the message's own text and the block stands one blank line ("\n\n"): engine_strip_block knows it.
  */
 void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t);
 
@@ -95,7 +98,8 @@ void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t);
  */
 MUST_USE enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer);
 
-/* The text without any injected block in it (ours, or one that a client sent back). */
+/* The text without any injected block in it (ours, OmniRoute's or Osaurus's) and the blank line
+ * that parts ours from the text; every other byte as it was. */
 str engine_strip_block(struct arena *a, str text);
 
 /* --- extraction --- */

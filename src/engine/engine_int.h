@@ -33,6 +33,18 @@ void engine_count_recall(struct engine *e, int64_t took_us);
 struct extractor *extractor_new(void);
 void extractor_free(struct extractor *x);
 
+/* --- session.c --- */
+
+/*
+ * Finds where the conversation of a turn stands in the store and fills record.session, fresh,
+ * n_fresh, chain and last. *exclude are the ids of its messages, as far as they are known. A store
+ * that does not answer is as one that knows nothing.
+ */
+void turn_place(struct ctx *ctx, struct engine *e, struct turn *t, struct strs *exclude);
+
+/* The assistant's message at the end of a turn. */
+struct message turn_answer(struct arena *a, const struct turn *t, str answer);
+
 /* --- block.c --- */
 
 /*

@@ -92,7 +92,7 @@ MUST_USE enum status store_memories(struct ctx *ctx, struct store *s, struct poo
 MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                   struct memory *out);
 
-/* One session's messages in order, from a position on. */
+/* One session's messages in order, from a position on; a negative one counts from the end. */
 MUST_USE enum status store_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                             str session, int64_t from, size_t limit,
                                             struct message **out, size_t *n);

@@ -98,6 +98,20 @@ static enum status find_session(struct ctx *ctx, struct db *db, int64_t pool, st
     return sql_end(&q);
 }
 
+/* A position counted from the end, as the number of the document. */
+static enum status from_end(struct ctx *ctx, struct db *db, int64_t pool, int64_t session,
+                            int64_t from, doc_id *out)
+{
+    doc_id first = doc_of_message(session, 0);
+    SQL_RUN(q, ctx, db, SQL_MESSAGE_LAST);
+    sql_int(&q, pool);
+    sql_int(&q, first);
+    sql_int(&q, doc_of_message(session + 1, 0) - 1);
+    doc_id at = (sql_row(&q) ? sql_get_int(&q) : first) + 1 + from;
+    *out = at > first ? at : first;
+    return sql_end(&q);
+}
+
 enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     str session, int64_t from, size_t limit, struct message **out,
                                     size_t *n)
@@ -110,9 +124,12 @@ enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct poo
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
     TRY(find_session(ctx, r.db, row.no, session, &no));
+    doc_id begin = doc_of_message(no, 0) + from;
+    if (from < 0)
+        TRY(from_end(ctx, r.db, row.no, no, from, &begin));
     SQL_RUN(q, ctx, r.db, SQL_MESSAGE_RANGE);
     sql_int(&q, row.no);
-    sql_int(&q, doc_of_message(no, 0) + (from > 0 ? from : 0));
+    sql_int(&q, begin);
     sql_int(&q, doc_of_message(no + 1, 0) - 1);
     sql_int(&q, limit > INT32_MAX ? INT32_MAX : (int64_t)limit);
     while (sql_row(&q)) {

@@ -1,0 +1,263 @@
+/* turn.c - one turn of a chat: recall before the model answers, keeping afterwards. */
+#include "engine/engine_int.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/words.h"
+#include "core/tokens.h"
+
+enum { LINES_MAX = 50, TITLE_MAX = 80, QUESTION_MAX = 8000, FOLLOW_UP_WORDS = 1 };
+
+/* --- the question --- */
+
+static bool is_user(const struct said *s)
+{
+    return str_is(s->role, "user");
+}
+
+/* The last user message before `before`, or before itself. */
+static size_t last_user(const struct turn *t, size_t before)
+{
+    for (size_t i = before; i-- > 0;)
+        if (is_user(&t->said[i]))
+            return i;
+    return before;
+}
+
+/* "and the second one?" says too little to be searched alone. */
+static bool is_follow_up(struct arena *a, str text)
+{
+    static const char *const openings[] = {"and ",   "what about", "how about",     "why ",
+                                           "really", "what else",  "anything else", "go on"};
+    struct words w = words_of(a, text, 64);
+    size_t telling = 0;
+    for (size_t i = 0; i < w.n; i++)
+        telling += !w.v[i].is_stop;
+    if (telling <= FOLLOW_UP_WORDS)
+        return true;
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+        str o = str_of(openings[i]);
+        if (text.n >= o.n && str_eq_nocase(str_sub(text, 0, o.n), o))
+            return true;
+    }
+    return false;
+}
+
+static str question_of(struct arena *a, const struct turn *t)
+{
+    str text = utf8_cut(str_trim(engine_strip_block(a, t->said[t->block_at].text)), QUESTION_MAX);
+    size_t previous = last_user(t, t->block_at);
+    if (previous == t->block_at || !text.n || !is_follow_up(a, text))
+        return text;
+    str before = utf8_cut(str_trim(engine_strip_block(a, t->said[previous].text)), QUESTION_MAX);
+    return str_printf(a, S_FMT "\n" S_FMT, S_ARG(before), S_ARG(text));
+}
+
+/* --- recall --- */
+
+static void keep_lines(struct arena *a, struct receipt *r, const struct recall_out *found)
+{
+    r->n = found->n < LINES_MAX ? found->n : LINES_MAX;
+    r->lines = NEW_N(a, struct receipt_line, r->n + 1);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct recalled *c = &found->v[i];
+        r->lines[i] = (struct receipt_line){
+            .kind = c->is_memory ? S("memory") : S("message"),
+            .id = c->is_memory ? c->memory.id : c->message.id,
+            .source = c->is_memory ? c->memory.source : S(""),
+            .score = c->score,
+            .tokens = c->tokens,
+            .injected = c->injected,
+            .why = c->why,
+        };
+    }
+}
+
+/* Whatever went wrong: the chat goes on without memory, and the receipt says why. */
+static void leave_out(struct ctx *ctx, struct engine *e, struct turn *t, enum status s)
+{
+    count(s == TIMED_OUT ? &e->timed_out : &e->failed, 1);
+    log_event(LOG_WARN, "recall.left_out", "id=%s status=%s why=\"%s\"", ctx->id, status_name(s),
+              ctx->why);
+    t->record.decision = S("failed");
+    t->record.reason = str_dup(&ctx->arena, str_of(ctx->why));
+    if (!t->record.reason.n)
+        t->record.reason = str_of(status_name(s));
+    ctx_clear_failure(ctx);
+}
+
+static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+{
+    struct recall_out found;
+    int64_t budget = e->settings->budget_tokens;
+    struct recall_in in = {.pool = t->pool,
+                           .question = t->record.question,
+                           .exclude = exclude.v,
+                           .n_exclude = exclude.n,
+                           .gate = true};
+    TRY(engine_recall(ctx, e, &in, &found));
+    t->block = block_render(&ctx->arena, found.v, found.n, budget, clock_ms());
+    t->record.decision = found.decision;
+    t->record.reason = found.reason;
+    keep_lines(&ctx->arena, &t->record, &found);
+    return OK;
+}
+
+/* A tool's answer follows the question: what stood beside it stands there still, also nothing. */
+static bool is_continued(const struct turn *t)
+{
+    for (size_t i = t->block_at + 1; i < t->n_said; i++)
+        if (str_is(t->said[i].role, "tool") || str_is(t->said[i].role, "assistant") ||
+            str_is(t->said[i].role, "function"))
+            return true;
+    return false;
+}
+
+static bool is_fresh(const struct turn *t, uint64_t chain)
+{
+    for (size_t i = 0; i < t->n_fresh; i++)
+        if (t->fresh[i].chain == chain)
+            return true;
+    return false;
+}
+
+static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    str block;
+    TRY(store_block_of(ctx, e->store, t->pool, t->record.chain, &block));
+    t->block = block;
+    t->record.decision = S("again");
+    t->record.reason = S("as it stood beside the same message before");
+    return OK;
+}
+
+static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+{
+    size_t at = last_user(t, t->n_said);
+    if (at == t->n_said)
+        return OK;
+    t->block_at = at;
+    t->record.question = question_of(&ctx->arena, t);
+    if (t->mode == MODE_AFTER || !e->settings->budget_tokens) {
+        t->record.decision = S("off");
+        t->record.reason =
+            t->mode == MODE_AFTER ? S("the request asked for none") : S("the budget is 0");
+        return OK;
+    }
+    if (is_continued(t) && t->record.chain && !is_fresh(t, t->record.chain))
+        return repeat(ctx, e, t);
+    return recall(ctx, e, t, exclude);
+}
+
+void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    struct strs exclude;
+    int64_t began = clock_mono_us(), deadline = ctx->deadline_us;
+    int64_t mine = began + e->settings->recall_deadline_ms * 1000;
+    t->receipt = t->block = S("");
+    t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
+    t->n_fresh = 0;
+    if (t->mode == MODE_OFF || str_is(e->settings->memory, "off")) {
+        t->mode = MODE_OFF;
+        return;
+    }
+    ctx_clear_failure(ctx);
+    turn_place(ctx, e, t, &exclude);
+    ctx->deadline_us = deadline && deadline < mine ? deadline : mine;
+    enum status s = remember(ctx, e, t, exclude);
+    ctx->deadline_us = deadline;
+    if (s != OK)
+        leave_out(ctx, e, t, s);
+    else
+        count(t->block.n ? &e->recalled : &e->silent, 1);
+    t->receipt = t->record.id = id_random(&ctx->arena);
+    t->record.created = clock_ms();
+    t->record.block = t->block;
+    t->record.tokens = tokens_of(t->block);
+    t->record.took_us = clock_mono_us() - began;
+    count(&e->injected_tokens, (uint64_t)t->record.tokens);
+}
+
+/* --- keeping --- */
+
+static enum extract_rules rules_of(const struct engine *e)
+{
+    str name = e->settings->extraction;
+    return str_is(name, "seed") ? EXTRACT_SEED : str_is(name, "off") ? EXTRACT_OFF : EXTRACT_USER;
+}
+
+/* Facts of one message, with ids that follow from it, so that a retry finds them there. */
+static void extract_from(struct ctx *ctx, struct engine *e, const struct message *m,
+                         struct bundle *b)
+{
+    size_t n;
+    struct memory *v = engine_extract(ctx, e, rules_of(e), m->text, &n);
+    struct memory *all = NEW_N(&ctx->arena, struct memory, b->n_memories + n + 1);
+    if (b->n_memories)
+        memcpy(all, b->memories, b->n_memories * sizeof *all);
+    for (size_t i = 0; i < n; i++) {
+        const str parts[] = {m->id, v[i].key, v[i].content};
+        v[i].id = id_of(&ctx->arena, parts, 3);
+        v[i].session = m->session;
+        v[i].source = m->id;
+        v[i].origin = m->origin;
+        all[b->n_memories + i] = v[i];
+    }
+    b->memories = all;
+    b->n_memories += n;
+}
+
+/* The first line that the user said. */
+static str title_of(const struct message *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        str text = str_trim(v[i].text);
+        if (str_is(v[i].role, "user"))
+            return utf8_cut(str_cut(&text, '\n'), TITLE_MAX);
+    }
+    return S("");
+}
+
+static void add_messages(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
+                         struct bundle *b)
+{
+    enum extract_rules rules = rules_of(e);
+    answer = engine_strip_block(&ctx->arena, answer);
+    struct message *all = NEW_N(&ctx->arena, struct message, t->n_fresh + 1);
+    if (t->n_fresh)
+        memcpy(all, t->fresh, t->n_fresh * sizeof *all);
+    b->messages = all;
+    b->n_messages = t->n_fresh;
+    if (str_trim(answer).n && t->chain)
+        all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
+    b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
+    if (t->n_fresh && !t->fresh[0].tail)
+        b->session.title = title_of(t->fresh, t->n_fresh);
+    b->rule = rules == EXTRACT_SEED ? PUT_REPLACE : PUT_SUPERSEDE;
+    for (size_t i = 0; i < b->n_messages; i++)
+        if (str_is(all[i].role, "user") ||
+            (rules == EXTRACT_SEED && str_is(all[i].role, "assistant")))
+            extract_from(ctx, e, &all[i], b);
+}
+
+enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
+{
+    struct bundle b = {.pool = t->pool, .receipt = &t->record};
+    if (t->mode == MODE_OFF)
+        return OK;
+    if (t->mode != MODE_READONLY)
+        add_messages(ctx, e, t, answer, &b);
+    enum status s = store_write_later(ctx, e->store, &b);
+    if (s == TOO_BUSY) {
+        count(&e->dropped_turns, 1);
+        log_event(LOG_WARN, "turn.dropped", "id=%s messages=%zu why=\"%s\"", ctx->id, b.n_messages,
+                  ctx->why);
+        ctx_clear_failure(ctx);
+        return OK;
+    }
+    TRY(s);
+    count(&e->turns, 1);
+    count(&e->facts, b.n_memories);
+    return OK;
+}

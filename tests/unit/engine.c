@@ -1,0 +1,103 @@
+/* engine.c - memories and tokens through the engine's face. */
+#include "engine/engine.h"
+
+#include "store/fixture.h"
+
+#define ENGINE(e, s, p)                                                                            \
+    PLACE(p);                                                                                      \
+    STORE(s, p);                                                                                   \
+    static const struct settings settings;                                                         \
+    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
+    CHECK_OK(engine_open(ctx, s, &settings, &e))
+
+static void engine_closep(struct engine **e)
+{
+    engine_close(*e);
+}
+
+TEST(a_memory_is_added_read_listed_and_forgotten)
+{
+    ENGINE(e, s, p);
+    struct memory m = {.content = S("  likes figs \n")}, back, *v;
+    size_t n;
+    int64_t total, erased;
+    CHECK_OK(engine_add(ctx, e, mine, &m));
+    CHECK(id_is_uuid(m.id));
+    CHECK_STR(m.content, S("likes figs"));
+    CHECK(m.importance == 0.5 && m.created > 0);
+    CHECK_OK(engine_get(ctx, e, mine, m.id, &back));
+    CHECK_STR(back.content, S("likes figs"));
+    CHECK_INT(back.origin, ORIGIN_API);
+    CHECK_STATUS(engine_get(ctx, e, other_user, m.id, &back), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    struct memory_filter f = {.pool = mine, .limit = 10};
+    CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
+    CHECK(n == 1 && total == 1);
+    struct forget what = {.pool = mine, .id = m.id};
+    CHECK_OK(engine_forget(ctx, e, &what, &erased));
+    CHECK_INT(erased, 1);
+    CHECK_STATUS(engine_get(ctx, e, mine, m.id, &back), NOT_FOUND);
+}
+
+TEST(what_breaks_a_rule_is_not_added)
+{
+    ENGINE(e, s, p);
+    struct memory m = {.content = S(" ")};
+    CHECK_STATUS(engine_add(ctx, e, mine, &m), BAD_INPUT);
+    CHECK_STR(str_of(ctx->field), S("content"));
+    ctx_clear_failure(ctx);
+    m = (struct memory){.content = S("x"), .importance = 1.5};
+    CHECK_STATUS(engine_add(ctx, e, mine, &m), BAD_INPUT);
+    CHECK_STR(str_of(ctx->field), S("importance"));
+    ctx_clear_failure(ctx);
+    int64_t erased;
+    struct forget nothing = {.pool = mine};
+    CHECK_STATUS(engine_forget(ctx, e, &nothing, &erased), BAD_INPUT);
+}
+
+TEST(the_same_key_said_differently_closes_the_older)
+{
+    ENGINE(e, s, p);
+    struct memory a = {.content = S("lives in Rome"), .key = S("home")},
+                  b = {.content = S("lives in Oslo"), .key = S("home")}, back;
+    CHECK_OK(engine_add(ctx, e, mine, &a));
+    CHECK_OK(engine_add(ctx, e, mine, &b));
+    CHECK_OK(engine_get(ctx, e, mine, a.id, &back));
+    CHECK_STR(back.superseded_by, b.id);
+}
+
+TEST(a_token_opens_its_pool_until_it_is_revoked)
+{
+    ENGINE(e, s, p);
+    struct token t = {.name = S("laptop")}, two = {.name = S("phone")}, back;
+    str secret, other;
+    bool needed = true;
+    CHECK_OK(engine_needs_token(ctx, e, &needed));
+    CHECK(!needed);
+    CHECK_OK(engine_make_token(ctx, e, &t, &secret));
+    CHECK_OK(engine_make_token(ctx, e, &two, &other));
+    CHECK(str_starts(secret, S("rk_")) && secret.n == 46);
+    CHECK(!str_eq(secret, other) && !str_eq(t.pool.space, two.pool.space));
+    CHECK_STR(t.pool.user, S("local"));
+    CHECK_OK(engine_needs_token(ctx, e, &needed));
+    CHECK(needed);
+    CHECK_OK(engine_token(ctx, e, secret, &back));
+    CHECK_STR(back.name, S("laptop"));
+    CHECK_STR(back.pool.space, t.pool.space);
+    CHECK(str_find(back.hash, secret) == back.hash.n);
+    CHECK_OK(store_revoke_token(ctx, s, S("local"), t.id));
+    CHECK_STATUS(engine_token(ctx, e, secret, &back), NO_AUTH);
+    CHECK_STATUS(engine_token(ctx, e, S("rk_no"), &back), NO_AUTH);
+    CHECK_STATUS(engine_token(ctx, e, S(""), &back), NO_AUTH);
+}
+
+TEST(an_engine_can_be_asked_how_it_is)
+{
+    ENGINE(e, s, p);
+    struct engine_stats stats;
+    CHECK_OK(engine_ping(ctx, e));
+    CHECK_OK(engine_stats(ctx, e, &stats));
+    CHECK_INT(stats.recalls, 0);
+    CHECK(stats.store.schema > 0);
+    engine_close(NULL);
+}

@@ -1,0 +1,515 @@
+/* turn.c - a conversation through the engine: what is recalled, what is kept, and what is not. */
+#include "engine/engine_int.h"
+
+#include "store/fixture.h"
+
+/* An engine over a fresh store. */
+#define ENGINE(e, s, p)                                                                            \
+    PLACE(p);                                                                                      \
+    STORE(s, p);                                                                                   \
+    struct settings settings = settings_for_test();                                                \
+    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
+    CHECK_OK(engine_open(ctx, s, &settings, &e))
+
+static void engine_closep(struct engine **e)
+{
+    engine_close(*e);
+}
+
+static struct settings settings_for_test(void)
+{
+    struct settings s = {0};
+    fields_defaults(settings_table, &s);
+    s.recall_deadline_ms = 5000;
+    return s;
+}
+
+/* A conversation as a client holds it. */
+struct talk {
+    struct ctx *ctx;
+    struct engine *e;
+    struct store *s;
+    struct said said[64];
+    size_t n;
+    const char *session;
+    enum memory_mode mode;
+    struct turn turn; /* the last one */
+};
+
+static void say_as(struct talk *t, const char *role, const char *text)
+{
+    t->said[t->n++] = (struct said){.role = str_of(role), .text = str_of(text)};
+}
+
+static void begin(struct talk *t)
+{
+    t->turn = (struct turn){.pool = mine,
+                            .session = str_of(t->session ? t->session : ""),
+                            .said = t->said,
+                            .n_said = t->n,
+                            .mode = t->mode};
+    engine_begin_turn(t->ctx, t->e, &t->turn);
+}
+
+static void end(struct talk *t, const char *answer)
+{
+    struct ctx *ctx = t->ctx;
+    CHECK_OK(engine_end_turn(ctx, t->e, &t->turn, str_of(answer)));
+    CHECK_OK(store_flush(ctx, t->s));
+}
+
+/* The user says something and is answered; gives the block that was put beside it. */
+static str ask(struct talk *t, const char *text, const char *answer)
+{
+    say_as(t, "user", text);
+    begin(t);
+    str block = t->turn.block;
+    end(t, answer);
+    if (*answer)
+        say_as(t, "assistant", answer);
+    return block;
+}
+
+static struct talk talk_of(struct ctx *ctx, struct engine *e, struct store *s)
+{
+    return (struct talk){.ctx = ctx, .e = e, .s = s};
+}
+
+static bool holds(str text, const char *part)
+{
+    return str_find(text, str_of(part)) < text.n;
+}
+
+static struct store_stats stats_of(struct ctx *ctx, struct store *s)
+{
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, s, &stats));
+    return stats;
+}
+
+/* The facts of a pool as "content | content", newest first. */
+static str facts(struct ctx *ctx, struct engine *e, struct pool_ref pool)
+{
+    struct memory_filter f = {.pool = pool, .limit = 100};
+    struct memory *v;
+    size_t n;
+    int64_t total;
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
+    CHECK_INT(n, total);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "%s" S_FMT, i ? " | " : "", S_ARG(v[i].content));
+    return buf_str(&b);
+}
+
+/* The texts of a session in order. */
+static str texts(struct ctx *ctx, struct store *s, str session)
+{
+    struct message *v;
+    size_t n;
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    CHECK_OK(store_session_messages(ctx, s, mine, session, 0, 1000, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "%s%c:" S_FMT, i ? " " : "", v[i].role.p[0], S_ARG(v[i].text));
+    return buf_str(&b);
+}
+
+/* --- recall --- */
+
+TEST(what_was_told_in_one_conversation_is_known_in_the_next)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s);
+    CHECK_STR(ask(&one, "My dog is called Rex.", "Nice name!"), S(""));
+    str block = ask(&two, "What is my dog's name?", "Rex.");
+    CHECK(holds(block, "Rex") && holds(block, "<remembered>"));
+    CHECK_INT(two.turn.block_at, 0);
+    CHECK(!str_eq(one.turn.record.session, two.turn.record.session));
+    CHECK(id_is_uuid(two.turn.record.session));
+    struct receipt r;
+    CHECK_OK(engine_receipt(ctx, e, mine, two.turn.receipt, &r));
+    CHECK_STR(r.block, block);
+    CHECK_STR(r.question, S("What is my dog's name?"));
+    CHECK(r.n > 0 && r.lines[0].injected && r.lines[0].why.n && r.tokens > 0);
+    str answer = engine_demo_answer(ctx, S("What is my dog's name?"), block);
+    CHECK(holds(answer, "Rex"));
+}
+
+TEST(nothing_relevant_is_silence)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s);
+    ask(&one, "My dog is called Rex.", "Nice name!");
+    CHECK_STR(ask(&two, "How do I reverse a linked list in C?", "Like so."), S(""));
+    CHECK(two.turn.receipt.n);
+    CHECK_STR(two.turn.record.decision, S("none"));
+}
+
+TEST(another_pool_knows_nothing)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s);
+    ask(&one, "My dog is called Rex.", "Nice name!");
+    struct said said = {.role = S("user"), .text = S("What is my dog's name?")};
+    struct turn t = {.pool = other_user, .said = &said, .n_said = 1};
+    engine_begin_turn(ctx, e, &t);
+    CHECK_STR(t.block, S(""));
+    t = (struct turn){.pool = other_space, .said = &said, .n_said = 1};
+    engine_begin_turn(ctx, e, &t);
+    CHECK_STR(t.block, S(""));
+}
+
+/* What the reader has in front of it is not told again. */
+TEST(the_conversation_itself_is_not_recalled)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "My dog is called Rex.", "Nice name!");
+    CHECK_STR(ask(&t, "What is my dog's name?", "Rex."), S(""));
+    struct talk cut = talk_of(ctx, e, s);
+    say_as(&cut, "user", "What is my dog's name?");
+    say_as(&cut, "assistant", "Rex.");
+    CHECK(!holds(ask(&cut, "Are you sure that my dog's name is Rex?", "Yes."), "dog's name?"));
+}
+
+TEST(a_follow_up_is_asked_with_what_came_before)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s);
+    ask(&one, "My sister Ida lives in Oslo, in the old harbour.", "Nice.");
+    ask(&two, "Tell me about the old harbour.", "Which?");
+    ask(&two, "why?", "Hm.");
+    CHECK_STR(two.turn.record.question, S("Tell me about the old harbour.\nwhy?"));
+}
+
+TEST(a_tool_gets_the_block_of_its_question_again)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s);
+    ask(&one, "My dog is called Rex.", "Nice name!");
+    str block = ask(&two, "What is my dog's name?", "");
+    CHECK(block.n > 0);
+    struct talk more = talk_of(ctx, e, s);
+    ask(&more, "My dog is called Max and my dog's name is Max.", "Oh!");
+    say_as(&two, "assistant", "");
+    say_as(&two, "tool", "{\"weather\": \"fine\"}");
+    begin(&two);
+    CHECK_STR(two.turn.block, block);
+    CHECK_INT(two.turn.block_at, 0);
+    CHECK_STR(two.turn.record.decision, S("again"));
+    end(&two, "It is Rex.");
+    CHECK_STR(texts(ctx, s, two.turn.record.session),
+              S("u:What is my dog's name? t:{\"weather\": \"fine\"} a:It is Rex."));
+}
+
+TEST(a_recall_that_is_late_or_fails_is_left_out)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s);
+    ask(&one, "My dog is called Rex.", "Nice name!");
+    ctx->deadline_us = 1;
+    CHECK_STR(ask(&two, "What is my dog's name?", "No idea."), S(""));
+    CHECK_INT(ctx->deadline_us, 1);
+    ctx->deadline_us = 0;
+    CHECK_STR(two.turn.record.decision, S("failed"));
+    CHECK(two.turn.record.reason.n && ctx->failed == OK);
+    struct engine_stats stats;
+    CHECK_OK(engine_stats(ctx, e, &stats));
+    CHECK_INT(stats.timed_out, 1);
+    CHECK_INT(stats.turns, 2);
+    CHECK_INT(stats_of(ctx, s).messages, 4);
+}
+
+/* --- modes --- */
+
+TEST(modes_recall_and_keep_what_they_say)
+{
+    ENGINE(e, s, p);
+    struct talk first = talk_of(ctx, e, s);
+    ask(&first, "My dog is called Rex.", "Nice name!");
+    int64_t before = stats_of(ctx, s).messages;
+    struct talk t = talk_of(ctx, e, s);
+    t.mode = MODE_READONLY;
+    CHECK(ask(&t, "What is my dog's name? I love tea.", "Rex.").n > 0);
+    CHECK_INT(stats_of(ctx, s).messages, before);
+    CHECK_STR(facts(ctx, e, mine), S("my dog is called Rex"));
+    struct receipt r;
+    CHECK_OK(engine_receipt(ctx, e, mine, t.turn.receipt, &r));
+    t = talk_of(ctx, e, s);
+    t.mode = MODE_OFF;
+    CHECK_STR(ask(&t, "What is my dog's name? I love tea.", "Rex."), S(""));
+    CHECK_STR(t.turn.receipt, S(""));
+    CHECK_INT(stats_of(ctx, s).messages, before);
+    t = talk_of(ctx, e, s);
+    t.mode = MODE_AFTER;
+    CHECK_STR(ask(&t, "What is my dog's name? I love tea.", "Rex."), S(""));
+    CHECK_INT(stats_of(ctx, s).messages, before + 2);
+    CHECK_STR(t.turn.record.decision, S("off"));
+    CHECK(holds(facts(ctx, e, mine), "loves tea"));
+}
+
+TEST(memory_that_is_switched_off_does_nothing)
+{
+    ENGINE(e, s, p);
+    settings.memory = S("off");
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "My dog is called Rex.", "Nice name!");
+    CHECK_INT(stats_of(ctx, s).messages, 0);
+    settings.memory = S("on");
+    settings.budget_tokens = 0;
+    ask(&t, "My dog is called Rex.", "Nice name!");
+    struct talk two = talk_of(ctx, e, s);
+    CHECK_STR(ask(&two, "What is my dog's name?", "Rex."), S(""));
+}
+
+/* --- sessions --- */
+
+TEST(a_conversation_grows_in_its_session)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    say_as(&t, "system", "Be kind.");
+    ask(&t, "one", "first");
+    str session = t.turn.record.session;
+    t.said[0].text = S("Be short."); /* a system message may change */
+    ask(&t, "two", "second");
+    ask(&t, "three", "third");
+    CHECK_STR(t.turn.record.session, session);
+    CHECK_STR(texts(ctx, s, session), S("u:one a:first u:two a:second u:three a:third"));
+    CHECK_INT(stats_of(ctx, s).sessions, 1);
+    check_healthy(ctx, s);
+}
+
+TEST(a_retry_and_another_answer_store_nothing_twice)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "one", "first");
+    t.n = 0;
+    ask(&t, "one", "first");
+    CHECK_INT(stats_of(ctx, s).messages, 2);
+    t.n = 0;
+    ask(&t, "one", "another");
+    CHECK_STR(texts(ctx, s, t.turn.record.session), S("u:one a:first a:another"));
+    ask(&t, "two", "second");
+    CHECK_STR(texts(ctx, s, t.turn.record.session), S("u:one a:first a:another u:two a:second"));
+    t.n = 2;
+    ask(&t, "two", "second");
+    CHECK_INT(stats_of(ctx, s).messages, 5);
+    CHECK_INT(stats_of(ctx, s).sessions, 1);
+}
+
+TEST(a_history_that_is_unknown_is_kept_once)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    say_as(&t, "user", "I love figs");
+    say_as(&t, "assistant", "Good.");
+    say_as(&t, "user", "I hate rain");
+    say_as(&t, "assistant", "Sure.");
+    say_as(&t, "user", "And fog");
+    say_as(&t, "assistant", "Right.");
+    ask(&t, "So what?", "Hm.");
+    CHECK_INT(stats_of(ctx, s).messages, 8);
+    CHECK_STR(facts(ctx, e, mine), S("hates rain | loves figs"));
+    ask(&t, "More?", "No.");
+    CHECK_INT(stats_of(ctx, s).messages, 10);
+    CHECK_INT(stats_of(ctx, s).sessions, 1);
+}
+
+/* The known beginning of a long conversation is found though its end is all new. */
+TEST(a_long_new_end_follows_a_known_beginning)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "one", "first");
+    ask(&t, "two", "second");
+    for (int i = 0; i < 6; i++) {
+        say_as(&t, "user", i % 2 ? "more and more" : "again");
+        say_as(&t, "assistant", "yes");
+    }
+    ask(&t, "three", "third");
+    CHECK_INT(stats_of(ctx, s).sessions, 1);
+    CHECK_INT(stats_of(ctx, s).messages, 18);
+}
+
+TEST(a_client_that_cuts_off_old_turns_stays_in_its_session)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "one", "first");
+    ask(&t, "two", "second");
+    ask(&t, "three", "third");
+    str session = t.turn.record.session;
+    struct talk cut = talk_of(ctx, e, s);
+    say_as(&cut, "user", "three");
+    say_as(&cut, "assistant", "third");
+    ask(&cut, "four", "fourth");
+    CHECK_STR(cut.turn.record.session, session);
+    memmove(cut.said, cut.said + 2, 2 * sizeof *cut.said);
+    cut.n = 2;
+    ask(&cut, "five", "fifth");
+    CHECK_STR(texts(ctx, s, session),
+              S("u:one a:first u:two a:second u:three a:third u:four a:fourth u:five a:fifth"));
+    cut.n--;
+    cut.said[cut.n - 1].text = S("five");
+    begin(&cut);
+    CHECK_INT(cut.turn.n_fresh, 0);
+}
+
+TEST(a_named_session_goes_on_without_history)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    t.session = "mine";
+    ask(&t, "one", "first");
+    t.n = 0;
+    ask(&t, "two", "second");
+    t.n = 0;
+    ask(&t, "one", "third");
+    CHECK_STR(texts(ctx, s, S("mine")), S("u:one a:first u:two a:second u:one a:third"));
+    t.n = 0;
+    ask(&t, "four", ""); /* no answer: the client asks again */
+    t.n = 0;
+    ask(&t, "four", "fourth");
+    CHECK_STR(texts(ctx, s, S("mine")),
+              S("u:one a:first u:two a:second u:one a:third u:four a:fourth"));
+    check_healthy(ctx, s);
+}
+
+TEST(a_named_session_with_history_is_the_same)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s), other = talk_of(ctx, e, s);
+    t.session = "mine";
+    other.session = "yours";
+    ask(&t, "one", "first");
+    ask(&t, "two", "second");
+    t.n = 0;
+    ask(&t, "three", "third");
+    CHECK_STR(texts(ctx, s, S("mine")), S("u:one a:first u:two a:second u:three a:third"));
+    ask(&other, "one", "first");
+    CHECK_STR(texts(ctx, s, S("yours")), S("u:one a:first"));
+    struct talk again = talk_of(ctx, e, s);
+    again.session = "yours";
+    ask(&again, "one", "a better answer");
+    CHECK_STR(texts(ctx, s, S("yours")), S("u:one a:first a:a better answer"));
+}
+
+/* Two turns whose writes still wait end up in one session, once each. */
+TEST(a_quick_client_is_not_split)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    say_as(&t, "user", "one");
+    begin(&t);
+    struct turn first = t.turn;
+    say_as(&t, "assistant", "first");
+    say_as(&t, "user", "two");
+    begin(&t);
+    CHECK_OK(engine_end_turn(ctx, e, &first, S("first")));
+    end(&t, "second");
+    CHECK_STR(t.turn.record.session, first.record.session);
+    CHECK_STR(texts(ctx, s, first.record.session), S("u:one a:first u:two a:second"));
+}
+
+TEST(an_empty_request_is_harmless)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    begin(&t);
+    end(&t, "hello");
+    say_as(&t, "system", "only this");
+    begin(&t);
+    end(&t, "");
+    say_as(&t, "user", " \n ");
+    begin(&t);
+    CHECK_STR(t.turn.block, S(""));
+    end(&t, "");
+    CHECK_INT(stats_of(ctx, s).messages, 0);
+}
+
+/* --- facts --- */
+
+TEST(the_newer_statement_wins_and_keeps_its_polarity)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "I like Python.", "Ok.");
+    ask(&t, "I don\xE2\x80\x99t like Python.", "Ok.");
+    CHECK_STR(facts(ctx, e, mine), S("doesn't like Python"));
+    ask(&t, "I love \xE3\x81\x8A\xE5\xAF\xBF\xE5\x8F\xB8", "Ok.");
+    ask(&t, "I love \xE7\x8C\xAB", "Ok.");
+    CHECK_INT(stats_of(ctx, s).memories, 4);
+}
+
+TEST(the_assistants_words_are_no_facts)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "Look at this plan.", "I love your idea. I always recommend tea. I prefer tabs.");
+    say_as(&t, "tool", "I hate rain");
+    ask(&t, "Fine.", "I never sleep.");
+    CHECK_STR(facts(ctx, e, mine), S(""));
+}
+
+TEST(the_seeds_rules_read_both_and_overwrite)
+{
+    ENGINE(e, s, p);
+    settings.extraction = S("seed");
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "I like Python.", "I prefer tabs.");
+    ask(&t, "I don't like Python.", "Ok.");
+    CHECK_STR(facts(ctx, e, mine), S("tabs | Python"));
+    settings.extraction = S("off");
+    ask(&t, "I love figs.", "Ok.");
+    CHECK_STR(facts(ctx, e, mine), S("tabs | Python"));
+}
+
+TEST(a_fact_knows_where_it_came_from)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "I love figs.", "Ok.");
+    struct memory_filter f = {.pool = mine, .limit = 10};
+    struct memory *v;
+    struct message *said;
+    size_t n, n_said;
+    int64_t total;
+    CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
+    CHECK_INT(n, 1);
+    CHECK_OK(store_session_messages(ctx, s, mine, v[0].session, 0, 1, &said, &n_said));
+    CHECK_STR(v[0].source, said[0].id);
+    CHECK_STR(said[0].text, S("I love figs."));
+    CHECK_INT(v[0].origin, ORIGIN_USER);
+}
+
+/* A block that a client sends back is neither kept nor read, however often it goes round. */
+TEST(recalled_text_never_comes_back_as_memory)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    ask(&t, "I love figs.", "Ok.");
+    for (int i = 0; i < 20; i++) {
+        struct talk next = talk_of(ctx, e, s);
+        char text[64];
+        snprintf(text, sizeof text, "Round %d: do you remember what I love?", i);
+        say_as(&next, "user", text);
+        begin(&next);
+        CHECK(next.turn.block.n > 0);
+        str echo = str_printf(&ctx->arena, "%s\n\n" S_FMT, text, S_ARG(next.turn.block));
+        end(&next, echo.p);
+        next.said[0].text = echo;
+        say_as(&next, "assistant", echo.p);
+        ask(&next, echo.p, echo.p);
+    }
+    CHECK_STR(facts(ctx, e, mine), S("loves figs"));
+    struct memory_filter f = {.pool = mine, .limit = 10};
+    struct memory *v;
+    size_t n;
+    int64_t total;
+    CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
+    CHECK_INT(v[0].uses, 0);
+    struct word_hits hits = find(ctx, s, mine, "rememberd notes instructions");
+    CHECK_INT(hits.n, 0);
+}
