@@ -36,7 +36,7 @@ static struct place place_begin(void)
     return p;
 }
 
-static void store_closep(struct store **s)
+__attribute__((unused)) static void store_closep(struct store **s)
 {
     store_close(*s);
 }

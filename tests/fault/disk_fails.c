@@ -1,0 +1,206 @@
+/* disk_fails.c - the 1st, 2nd, 3rd … write, sync or read fails, and nothing acknowledged is lost.
+ */
+#include "../store/fixture.h"
+#include "disk.h"
+
+/* What the body did, and which of it was acknowledged. */
+struct done {
+    bool message, memory, forgotten, later, token;
+};
+
+static struct message turn(const char *id, const char *text)
+{
+    return said(id, "user", text, 1683553000000);
+}
+
+static bool went_well(struct ctx *ctx, enum status status)
+{
+    if (status != OK && status != STORAGE && status != TOO_BUSY)
+        fail_msg("%s: %s", status_name(status), ctx->why);
+    if (status != OK && !ctx->why[0])
+        fail_msg("a failure without a word");
+    ctx_clear_failure(ctx);
+    return status == OK;
+}
+
+static void begin(struct ctx *ctx, struct store *s)
+{
+    struct message kept = turn("kept", "Ithaca kept"), doomed = turn("doomed", "Ithaca doomed");
+    struct memory tea = fact("tea", "drink", "likes tea");
+    CHECK_OK(say(ctx, s, mine, "s1", &kept));
+    CHECK_OK(say(ctx, s, mine, "s2", &doomed));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &tea));
+}
+
+static struct done body(struct ctx *ctx, struct store *s)
+{
+    struct done d = {0};
+    struct message m = turn("m1", "Ithaca one"), later = turn("m2", "Ithaca two");
+    struct memory coffee = fact("coffee", "drink", "likes coffee");
+    struct token token = {.id = S("t"), .hash = S("h"), .pool = mine};
+    struct bundle b = {.pool = mine,
+                       .session = {.id = S("s3")},
+                       .messages = &later,
+                       .n_messages = 1};
+    int64_t erased;
+    d.message = went_well(ctx, say(ctx, s, mine, "s1", &m));
+    d.memory = went_well(ctx, keep(ctx, s, mine, PUT_SUPERSEDE, &coffee));
+    struct forget what = {.pool = mine, .session = S("s2")};
+    d.forgotten = went_well(ctx, store_forget(ctx, s, &what, &erased));
+    d.token = went_well(ctx, store_put_token(ctx, s, &token));
+    d.later = went_well(ctx, store_write_later(ctx, s, &b));
+    d.later &= went_well(ctx, store_flush(ctx, s));
+    return d;
+}
+
+static bool is_there(struct ctx *ctx, struct store *s, const char *session)
+{
+    struct message *v;
+    size_t n;
+    CHECK_OK(store_session_messages(ctx, s, mine, str_of(session), 0, 10, &v, &n));
+    return n > 0;
+}
+
+/* Acknowledged is there; what failed is there whole or not at all. */
+static void check_kept(struct ctx *ctx, struct store *s, struct done d)
+{
+    struct memory tea, coffee;
+    struct token token;
+    bool has_coffee = store_memory(ctx, s, mine, S("coffee"), &coffee) == OK;
+    ctx_clear_failure(ctx);
+    bool has_token = store_find_token(ctx, s, S("h"), &token) == OK;
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_memory(ctx, s, mine, S("tea"), &tea));
+    CHECK_INT(find(ctx, s, mine, "kept").n, 1);
+    CHECK(!d.message || find(ctx, s, mine, "one").n == 1);
+    CHECK(!d.memory || has_coffee);
+    CHECK((tea.valid_to != 0) == has_coffee);
+    CHECK_INT(find(ctx, s, mine, "tea").n, !has_coffee);
+    CHECK_INT(find(ctx, s, mine, "coffee").n, has_coffee);
+    CHECK(!d.forgotten || !is_there(ctx, s, "s2"));
+    CHECK_INT(find(ctx, s, mine, "doomed").n, is_there(ctx, s, "s2"));
+    CHECK(!d.token || has_token);
+    CHECK_INT(find(ctx, s, mine, "two").n, is_there(ctx, s, "s3"));
+    check_healthy(ctx, s);
+}
+
+/* The body with the nth step failing; false when it ran to the end without meeting the fault. */
+static bool round_with(struct ctx *ctx, enum disk_fault fault, int nth, bool for_good)
+{
+    PLACE(p);
+    struct done d;
+    bool failed;
+    {
+        STORE(s, p);
+        begin(ctx, s);
+        disk_fail(fault, nth, for_good);
+        d = body(ctx, s);
+        failed = disk_mend();
+        if (!failed)
+            CHECK(d.message && d.memory && d.forgotten && d.token);
+        /* The same store goes on when the disk does. */
+        struct message after = turn("after", "Ithaca behind");
+        CHECK_OK(say(ctx, s, mine, "s9", &after));
+        CHECK_OK(store_ping(ctx, s));
+        check_kept(ctx, s, d);
+    }
+    STORE(s, p);
+    CHECK_INT(find(ctx, s, mine, "behind").n, 1);
+    check_kept(ctx, s, d);
+    return failed;
+}
+
+static void each(enum disk_fault fault, bool for_good)
+{
+    disk_install();
+    bool failed = true;
+    int nth = 0;
+    for (; failed && nth < 2000; nth++) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        failed = round_with(&own, fault, nth, for_good);
+    }
+    CHECK(nth > 3 && nth < 2000);
+}
+
+TEST(each_write_fails_once)
+{
+    each(DISK_WRITE_FAILS, false);
+}
+
+TEST(each_write_and_all_after_it_fail)
+{
+    each(DISK_WRITE_FAILS, true);
+}
+
+TEST(the_disk_is_full_from_each_write_on)
+{
+    each(DISK_IS_FULL, true);
+}
+
+TEST(each_sync_fails)
+{
+    each(DISK_SYNC_FAILS, false);
+    each(DISK_SYNC_FAILS, true);
+}
+
+/* Opens and searches with the nth read failing: an answer is right, or there is none. */
+static bool search_with(struct ctx *ctx, const struct place *p, int nth)
+{
+    struct store *s;
+    struct word_hits hits = {0};
+    struct store_settings settings = {.path = str_of(p->path)};
+    str stem = words_of(&ctx->arena, S("ithaca"), 1).v[0].stem;
+    disk_fail(DISK_READ_FAILS, nth, false);
+    if (!went_well(ctx, store_open(ctx, &settings, &s)))
+        return disk_mend();
+    if (went_well(ctx, store_search_words(ctx, s, mine, &stem, 1, 10, &hits)))
+        CHECK_INT(hits.n, 2);
+    bool failed = disk_mend();
+    CHECK_OK(store_search_words(ctx, s, mine, &stem, 1, 10, &hits));
+    CHECK_INT(hits.n, 2);
+    store_close(s);
+    return failed;
+}
+
+TEST(each_read_fails)
+{
+    disk_install();
+    PLACE(p);
+    {
+        STORE(s, p);
+        begin(ctx, s);
+    }
+    bool failed = true;
+    int nth = 0;
+    for (; failed && nth < 1000; nth++) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        failed = search_with(&own, &p, nth);
+    }
+    CHECK(nth > 10 && nth < 1000);
+}
+
+TEST(an_acknowledged_write_survives_a_power_cut)
+{
+    enum { N = 30 };
+    disk_install();
+    PLACE(p);
+    PLACE(after);
+    disk_remember();
+    STORE(s, p);
+    for (int i = 0; i < N; i++) {
+        struct message m = {.id = str_printf(&ctx->arena, "m%d", i), .text = S("Ithaca")};
+        CHECK_OK(say(ctx, s, mine, "s1", &m));
+        if (i % 10 == 5) {
+            int64_t erased;
+            struct forget what = {.pool = mine, .id = str_printf(&ctx->arena, "m%d", i - 1)};
+            CHECK_OK(store_forget(ctx, s, &what, &erased));
+        }
+        disk_cut_power(p.path, after.path);
+        remove(str_printf(&ctx->arena, "%s-shm", after.path).p);
+        struct store *left;
+        CHECK_OK(store_open(ctx, &(struct store_settings){.path = str_of(after.path)}, &left));
+        CHECK_INT(find(ctx, left, mine, "ithaca").n, i + 1 - (i + 5) / 10);
+        check_healthy(ctx, left);
+        store_close(left);
+    }
+}
