@@ -14,6 +14,28 @@ static const char *const stops[] = {
 #undef STOP
 };
 
+/* Forms whose base another word spells the same ("saw", "left", "found") are not among them. */
+static const struct irregular {
+    str form, base;
+} irregulars[] = {
+#define IRREGULAR(form, base) {{form, sizeof form - 1}, {base, sizeof base - 1}},
+#include "base/irregular.def"
+#undef IRREGULAR
+};
+
+static int by_form(const void *key, const void *entry)
+{
+    return str_cmp(*(const str *)key, ((const struct irregular *)entry)->form);
+}
+
+/* "went" is "go"; other words are themselves. */
+static str regular(str w)
+{
+    const struct irregular *found = bsearch(&w, irregulars, sizeof irregulars / sizeof *irregulars,
+                                            sizeof *irregulars, by_form);
+    return found ? found->base : w;
+}
+
 static int compare(const void *a, const void *b)
 {
     return str_cmp(*(const str *)a, str_of(*(const char *const *)b));
@@ -135,6 +157,7 @@ static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
     if (w->is_stop && w->stem.n == 1 && s->text.p[from] == 'I')
         w->is_name = false;
     if (!is_number && !w->is_stop && w->stem.n > 2) {
+        w->stem = regular(w->stem);
         const sb_symbol *stem =
             sb_stemmer_stem(s->stemmer, (const sb_symbol *)w->stem.p, (int)w->stem.n);
         if (stem)

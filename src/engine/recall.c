@@ -25,8 +25,10 @@ struct finder {
     float weights[QUERY_WORDS_MAX];
     struct scan scan;
     struct asked_of asked;
-    struct message *messages, *before; /* of each candidate, and the message before it */
-    struct memory *memories;
+    struct message *messages; /* those read, in the order of docs */
+    doc_id *docs;
+    size_t n_messages;
+    struct memory *memories; /* in the order of the candidates */
     struct recalled *found;
     const struct candidate **of; /* the candidate of each found one */
     size_t n;
@@ -70,26 +72,44 @@ static enum status search(struct finder *f)
     return late(f->ctx);
 }
 
-/* Reads the candidates and, for messages, the one before: it may be the question they answer. */
+static int by_doc(const void *a, const void *b)
+{
+    doc_id x = *(const doc_id *)a, y = *(const doc_id *)b;
+    return (x > y) - (x < y);
+}
+
+/* The messages of the candidates, and those before that may be the question they answer. */
 static enum status fetch(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
-    size_t n = f->scan.n;
-    doc_id *docs = NEW_N(a, doc_id, 2 * n + 1), *memories = NEW_N(a, doc_id, n + 1);
-    size_t n_memories = 0, n_messages = 0;
-    for (size_t i = 0; i < n; i++)
-        if (doc_is_memory(f->scan.v[i].doc))
-            memories[n_memories++] = f->scan.v[i].doc;
+    doc_id *docs = NEW_N(a, doc_id, 2 * f->scan.n + 1), *memories = NEW_N(a, doc_id, f->scan.n + 1);
+    size_t n_memories = 0, n = 0, kept = 0;
+    for (size_t i = 0; i < f->scan.n; i++) {
+        const struct candidate *c = &f->scan.v[i];
+        if (doc_is_memory(c->doc))
+            memories[n_memories++] = c->doc;
         else
-            docs[n_messages++] = f->scan.v[i].doc;
-    for (size_t i = 0; i < n_messages; i++)
-        docs[n_messages + i] = docs[i] - (doc_position(docs[i]) > 0);
-    f->messages = NEW_N(a, struct message, 2 * n_messages + 1);
-    f->before = f->messages + n_messages;
+            docs[n++] = c->doc;
+        if (c->previous > 0)
+            docs[n++] = c->doc - 1;
+    }
+    qsort(docs, n, sizeof *docs, by_doc);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || docs[kept - 1] != docs[i])
+            docs[kept++] = docs[i];
+    f->docs = docs;
+    f->n_messages = kept;
+    f->messages = NEW_N(a, struct message, kept + 1);
     f->memories = NEW_N(a, struct memory, n_memories + 1);
-    TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, 2 * n_messages, f->messages));
+    TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, kept, f->messages));
     TRY(store_memories(f->ctx, f->e->store, f->in->pool, memories, n_memories, f->memories));
     return late(f->ctx);
+}
+
+static const struct message *message_of(const struct finder *f, doc_id doc)
+{
+    const doc_id *at = bsearch(&doc, f->docs, f->n_messages, sizeof *f->docs, by_doc);
+    return at ? &f->messages[at - f->docs] : NULL;
 }
 
 static bool is_excluded(const struct recall_in *in, str id)
@@ -101,10 +121,10 @@ static bool is_excluded(const struct recall_in *in, str id)
 }
 
 /* The only speaker among the candidates whom the question names; with two it names none. */
-static str person_of(const struct finder *f, size_t n_messages)
+static str person_of(const struct finder *f)
 {
     str person = S("");
-    for (size_t i = 0; i < n_messages; i++) {
+    for (size_t i = 0; i < f->n_messages; i++) {
         str speaker = f->messages[i].speaker;
         if (!names_person(&f->query, speaker) || str_eq(speaker, person))
             continue;
@@ -135,20 +155,17 @@ static void add(struct finder *f, const struct candidate *c, const struct messag
 
 static void judge(struct finder *f)
 {
-    size_t message = 0, memory = 0, n_messages = 0;
+    size_t memory = 0;
     f->found = NEW_N(&f->ctx->arena, struct recalled, f->scan.n + 1);
     f->of = NEW_N(&f->ctx->arena, const struct candidate *, f->scan.n + 1);
-    for (size_t i = 0; i < f->scan.n; i++)
-        n_messages += !doc_is_memory(f->scan.v[i].doc);
-    f->asked.person = person_of(f, n_messages);
+    f->asked.person = person_of(f);
     for (size_t i = 0; i < f->scan.n; i++) {
         const struct candidate *c = &f->scan.v[i];
-        if (doc_is_memory(c->doc)) {
+        const struct message *before = c->previous > 0 ? message_of(f, c->doc - 1) : NULL;
+        if (doc_is_memory(c->doc))
             add(f, c, NULL, &f->memories[memory++], S(""));
-        } else {
-            str before = doc_position(c->doc) ? f->before[message].text : S("");
-            add(f, c, &f->messages[message++], NULL, before);
-        }
+        else
+            add(f, c, message_of(f, c->doc), NULL, before ? before->text : S(""));
     }
 }
 

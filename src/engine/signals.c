@@ -33,24 +33,38 @@ struct glance {
     bool has_date, has_number;
 };
 
-static const char *const date_words[] = {"yesterday", "today",    "tonight", "tomorrow", "week",
-                                         "month",     "year",     "weekend", "ago",      "last",
-                                         "next",      "morning",  "evening", "monday",   "tuesday",
-                                         "wednesday", "thursday", "friday",  "sunday",   "saturday",
-                                         "recently",  NULL};
-static const char *const number_words[] = {"one",   "two",     "three",  "four",  "five",  "six",
-                                           "seven", "eight",   "nine",   "ten",   "dozen", "twice",
-                                           "once",  "first",   "second", "third", "few",   "couple",
-                                           "many",  "several", NULL};
-static const char *const first_words[] = {"i", "my", "me", "we", "our", "mine", NULL};
+enum { SAYS_DATE = 1, SAYS_NUMBER = 2, SAYS_FIRST = 4, MARKED_MAX = 9 };
 
-static bool is_one_of(str word, const char *const *list)
+/* In the order of the alphabet, for the search by halves. */
+static const struct marked {
+    str word;
+    int says;
+} marked[] = {
+#define DATE(w) {{w, sizeof w - 1}, SAYS_DATE},
+#define NUMBER(w) {{w, sizeof w - 1}, SAYS_NUMBER},
+#define FIRST(w) {{w, sizeof w - 1}, SAYS_FIRST},
+#include "engine/marked_words.def"
+#undef DATE
+#undef NUMBER
+#undef FIRST
+};
+
+static int by_word(const void *key, const void *entry)
 {
-    for (; *list; list++)
-        if (word.n == strlen(*list) && (word.p[0] | 32) == (*list)[0] &&
-            str_eq_nocase(word, str_of(*list)))
-            return true;
-    return false;
+    return str_cmp(*(const str *)key, ((const struct marked *)entry)->word);
+}
+
+static int says(str word)
+{
+    char lower[MARKED_MAX];
+    if (word.n > MARKED_MAX)
+        return 0;
+    for (size_t i = 0; i < word.n; i++)
+        lower[i] = (char)(word.p[i] >= 'A' && word.p[i] <= 'Z' ? word.p[i] + 32 : word.p[i]);
+    str key = {lower, word.n};
+    const struct marked *m =
+        bsearch(&key, marked, sizeof marked / sizeof *marked, sizeof *marked, by_word);
+    return m ? m->says : 0;
 }
 
 static bool in_word(unsigned char c)
@@ -63,9 +77,10 @@ static void look_at(struct glance *g, str word, bool begins)
     bool digit = word.p[0] >= '0' && word.p[0] <= '9', is_i = word.n == 1 && word.p[0] == 'I';
     g->words++;
     g->names += word.p[0] >= 'A' && word.p[0] <= 'Z' && !begins && !is_i;
-    g->first_person += is_one_of(word, first_words);
-    g->has_number |= digit || is_one_of(word, number_words);
-    g->has_date |= digit || month_of(word) >= 0 || is_one_of(word, date_words);
+    int what = says(word);
+    g->first_person += (what & SAYS_FIRST) != 0;
+    g->has_number |= digit || (what & SAYS_NUMBER);
+    g->has_date |= digit || (what & SAYS_DATE);
 }
 
 /* One pass over the bytes; the words index is not asked again. */

@@ -20,6 +20,13 @@ TEST(words_are_folded_and_stemmed)
     CHECK_STR(stems(ctx, ""), S(""));
 }
 
+TEST(irregular_forms_lead_to_their_base)
+{
+    CHECK_STR(stems(ctx, "She went, bought; children"), S("she go buy child"));
+    CHECK_STR(stems(ctx, "go buy child"), S("go buy child"));
+    CHECK_STR(stems(ctx, "left saw"), S("left saw"));
+}
+
 TEST(scripts_without_spaces_give_pairs)
 {
     CHECK_STR(stems(ctx, "お寿司 x"), S("お寿 寿司 x"));

@@ -1,0 +1,190 @@
+/* recall.c - how long a recall takes over 10,000 and 100,000 messages and memories of one user. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "engine/engine.h"
+
+/* Every tenth thing is a memory, the others are turns of sessions of twenty. */
+enum { VOCABULARY = 40000, SESSION = 20, QUESTIONS = 1000, WORDS_MAX = 30, ASKED_WORDS = 6 };
+
+struct bench {
+    struct ctx ctx;
+    struct store *store;
+    struct engine *engine;
+    struct settings settings;
+    double share[VOCABULARY]; /* of all words, up to and with this one: Zipf's law, less the stop words */
+    uint64_t random;
+};
+
+static const struct pool_ref pool = {{"local", 5}, {"default", 7}};
+
+static void must(struct ctx *ctx, enum status s)
+{
+    if (s == OK)
+        return;
+    fprintf(stderr, "%s: %s\n", status_name(s), ctx->why);
+    exit(1);
+}
+
+/* xorshift64*: the same run every time. */
+static uint64_t draw(struct bench *b)
+{
+    b->random ^= b->random >> 12;
+    b->random ^= b->random << 25;
+    b->random ^= b->random >> 27;
+    return b->random * 0x2545F4914F6CDD1Du;
+}
+
+static void make_vocabulary(struct bench *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < VOCABULARY; i++)
+        b->share[i] = sum += 1 / (double)(i + 30);
+    for (size_t i = 0; i < VOCABULARY; i++)
+        b->share[i] /= sum;
+}
+
+static size_t draw_word(struct bench *b)
+{
+    double at = (double)(draw(b) >> 11) / 9007199254740992.0;
+    size_t low = 0, high = VOCABULARY - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (b->share[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A pronounceable word that stemming leaves alone. */
+static void add_word(struct buf *text, size_t word)
+{
+    static const char *const heads[] = {"b", "d", "f", "g", "k", "l", "m", "n", "p", "r"};
+    static const char *const tails[] = {"ab", "ok", "ur", "im", "an", "ol", "ub", "ag", "om", "ip"};
+    for (size_t rest = word + 10; rest; rest /= 100)
+        buf_printf(text, "%s%s", heads[rest % 10], tails[rest / 10 % 10]);
+    buf_byte(text, ' ');
+}
+
+static str sentence(struct bench *b, struct arena *a, size_t words)
+{
+    struct buf text = buf_make(a, 4096);
+    for (size_t i = 0; i < words; i++)
+        add_word(&text, draw_word(b));
+    return str_trim(buf_str(&text));
+}
+
+static void write_session(struct bench *b, size_t no)
+{
+    struct ctx work = {0};
+    struct message messages[SESSION] = {{.id = {0}}};
+    struct memory memories[SESSION / 10] = {{.id = {0}}};
+    str session = str_printf(&work.arena, "session %zu", no);
+    for (size_t i = 0; i < SESSION; i++)
+        messages[i] = (struct message){.id = id_random(&work.arena),
+                                       .session = session,
+                                       .role = i % 2 ? S("assistant") : S("user"),
+                                       .text = sentence(b, &work.arena, 8 + draw(b) % 23),
+                                       .created = 1700000000000 + (int64_t)no * 3600000};
+    for (size_t i = 0; i < SESSION / 10; i++)
+        memories[i] = (struct memory){.session = session,
+                                      .content = sentence(b, &work.arena, 6),
+                                      .importance = 0.5,
+                                      .origin = ORIGIN_USER,
+                                      .created = 1700000000000 + (int64_t)no * 3600000};
+    struct bundle bundle = {.pool = pool,
+                            .session = {.id = session},
+                            .messages = messages,
+                            .n_messages = SESSION - SESSION / 10,
+                            .memories = memories,
+                            .n_memories = SESSION / 10};
+    enum status s = store_write_later(&work, b->store, &bundle);
+    if (s == TOO_BUSY) {
+        ctx_clear_failure(&work);
+        must(&work, store_flush(&work, b->store));
+        s = store_write_later(&work, b->store, &bundle);
+    }
+    must(&work, s);
+    ctx_free(&work);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void ask(struct bench *b, size_t things)
+{
+    static int64_t took[QUESTIONS];
+    double found = 0;
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        struct ctx ctx = {0};
+        str words = sentence(b, &ctx.arena, 3 + draw(b) % (ASKED_WORDS - 2));
+        struct recall_in in = {.pool = pool,
+                               .question =
+                                   str_printf(&ctx.arena, "When did we " S_FMT "?", S_ARG(words)),
+                               .gate = true};
+        struct recall_out out;
+        must(&ctx, engine_recall(&ctx, b->engine, &in, &out));
+        took[i] = out.took_us;
+        found += (double)out.n;
+        ctx_free(&ctx);
+    }
+    qsort(took, QUESTIONS, sizeof *took, ascending);
+    printf("recall over %zu: p50 %lld us, p90 %lld us, p99 %lld us, worst %lld us (%.1f found)\n",
+           things, (long long)took[QUESTIONS / 2], (long long)took[QUESTIONS * 9 / 10],
+           (long long)took[QUESTIONS * 99 / 100], (long long)took[QUESTIONS - 1],
+           found / QUESTIONS);
+}
+
+static void run(size_t things)
+{
+    static struct bench b;
+    memset(&b, 0, sizeof b);
+    b.random = 88172645463325252u;
+    char folder[] = "/tmp/recall-bench-XXXXXX";
+    if (!mkdtemp(folder))
+        exit(1);
+    make_vocabulary(&b);
+    struct strs rest;
+    char *none[] = {folder, NULL};
+    must(&b.ctx, settings_load(&b.ctx, 1, none, &rest, &b.settings));
+    struct store_settings where = {.path = str_printf(&b.ctx.arena, "%s/bench.db", folder)};
+    must(&b.ctx, store_open(&b.ctx, &where, &b.store));
+    must(&b.ctx, engine_open(&b.ctx, b.store, &b.settings, &b.engine));
+    int64_t began = clock_mono_us();
+    for (size_t i = 0; i < things / SESSION; i++)
+        write_session(&b, i);
+    must(&b.ctx, store_flush(&b.ctx, b.store));
+    printf("wrote %zu: %.0f a second\n", things,
+           (double)things * 1e6 / (double)(clock_mono_us() - began));
+    ask(&b, things);
+    engine_close(b.engine);
+    store_close(b.store);
+    str remove = str_printf(&b.ctx.arena, "%s/bench.db", folder);
+    unlink(str_c(&b.ctx.arena, remove));
+    rmdir(folder);
+    ctx_free(&b.ctx);
+}
+
+int main(int argc, char **argv)
+{
+    if (sodium_init() < 0)
+        return 2;
+    if (argc > 1) {
+        run(strtoul(argv[1], NULL, 10));
+        return 0;
+    }
+    run(10000);
+    run(100000);
+    return 0;
+}
