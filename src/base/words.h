@@ -21,9 +21,10 @@ struct words {
 
 /*
  * Splits on what is neither letter, digit nor mark (Unicode). Case is folded, accents are dropped,
- * English endings are stemmed (Snowball); a number keeps its inner dots ("3.12"). Runs of scripts
- * without spaces (Han, Kana, Hangul, Thai, Lao, Khmer, Myanmar) give overlapping pairs of
- * characters, or the single one. At most max words are taken.
+ * English endings are stemmed (Snowball), irregular forms lead to their base ("went": "go"); a
+ * number keeps its inner dots ("3.12"). Runs of scripts without spaces (Han, Kana, Hangul, Thai,
+ * Lao, Khmer, Myanmar) give overlapping pairs of characters, or the single one. At most max words
+ * are taken.
  */
 struct words words_of(struct arena *a, str text, size_t max);
 

@@ -43,8 +43,9 @@ const struct field settings_table[] = {
      .help = "most remembered things a chat may get"},
     {INT(struct settings, recall_deadline_ms), .otherwise = 150, .min = 1, .max = 10000,
      .help = "a recall that takes longer is left out of the chat"},
-    {NUM(struct settings, gate_threshold), .otherwise = 0.15, .min = 0, .max = 1,
-     .help = "least probability of being useful that is injected; higher is more silent"},
+    {NUM(struct settings, gate_threshold), .otherwise = 0.1, .min = 0, .max = 1,
+     .help = "how likely the best memory must be to help before any is injected; higher is more "
+             "silent"},
     {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,
      .help = "days that receipts are kept"},
     {INT(struct settings, body_max), .otherwise = 32 << 20, .min = 1024, .max = 1 << 30,

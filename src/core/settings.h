@@ -22,7 +22,7 @@ struct settings {
                        off */
     str hosts;      /* further Host names that are served, separated by commas; * for any */
     int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days;
-    double gate_threshold; /* least score that is injected; lower is more talkative */
+    double gate_threshold; /* score the best must have for any to go in; lower talks more */
     int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,
         idle_timeout_ms, request_timeout_ms, shutdown_ms;
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */

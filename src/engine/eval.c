@@ -10,7 +10,7 @@
 
 enum { SESSION_RESULTS = 100, NDCG_AT = 10, DUMP_OTHER = 20 };
 
-static const double levels[EVAL_LEVELS] = {0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8};
+static const double levels[EVAL_LEVELS] = {0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5};
 
 struct eval {
     struct ctx *ctx;
@@ -224,7 +224,8 @@ static void count_own(struct eval_report *r, const struct spoken *s)
 {
     for (size_t i = 0; i < EVAL_LEVELS; i++) {
         r->silence[i].own_silent += s->best < levels[i];
-        r->silence[i].own_missed += s->best_evidence < levels[i];
+        r->silence[i].own_missed +=
+            s->best < levels[i] || s->best_evidence < levels[i] * GATE_BESIDE;
     }
     r->as_set.own_silent += !s->spoke;
     r->as_set.own_missed += !s->helped;

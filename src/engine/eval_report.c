@@ -28,7 +28,7 @@ static void tally_line(struct buf *b, const struct eval_in *in, const char *name
 static void silence_line(struct buf *b, const struct eval_report *r, const struct silence_level *l,
                          const char *name)
 {
-    buf_printf(b, "%-8s %6.2f  %8.1f %8.1f", name, l->least,
+    buf_printf(b, "%-8s %6.3f  %8.1f %8.1f", name, l->least,
                percent((double)l->own_silent, r->overall.n),
                percent((double)l->own_missed, r->overall.n));
     if (r->other_asked)

@@ -256,7 +256,7 @@ static str why_of(struct arena *a, const struct query *q, const struct candidate
 
 struct verdict {
     str decision, reason;
-    double least; /* score that goes in */
+    double least; /* score that goes in; 2: nothing does */
 };
 
 /* Names of the question that the pool knows. */
@@ -270,6 +270,7 @@ static struct gate gate_for(struct finder *f)
     return gate_of(&f->ctx->arena, f->in->question, names, n);
 }
 
+/* The best must reach the threshold; once memory speaks, others may be less sure. */
 static struct verdict verdict_of(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
@@ -279,8 +280,8 @@ static struct verdict verdict_of(struct finder *f)
     double least = f->e->settings->gate_threshold;
     if (gate.section != GATE_NONE)
         least *= asked_for;
-    double best = f->n ? f->found[0].score : 0;
-    for (size_t i = 1; i < f->n; i++)
+    double best = 0;
+    for (size_t i = 0; i < f->n; i++)
         best = f->found[i].score > best ? f->found[i].score : best;
     str reason =
         gate.section == GATE_NONE
@@ -288,10 +289,10 @@ static struct verdict verdict_of(struct finder *f)
             : str_printf(a, "asks for memory (\"" S_FMT "\"), best score %.2f, least is %.2f",
                          S_ARG(gate.phrase), best, least);
     if (best < least || !f->n)
-        return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), least};
+        return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), 2};
     str section =
         gate.section == GATE_NONE ? S("memory") : str_of(gate_section_names[gate.section]);
-    return (struct verdict){section, reason, least};
+    return (struct verdict){section, reason, least * GATE_BESIDE};
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */

@@ -5,6 +5,9 @@
 #include "engine/query.h"
 #include "engine/scan.h"
 
+/* What goes in beside the best needs this share of the score that the best needs. */
+#define GATE_BESIDE 0.25
+
 enum signal {
 #define SIGNAL(name, rank, sure, help) SIGNAL_##name,
 #include "engine/rank_weights.def"

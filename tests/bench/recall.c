@@ -18,7 +18,8 @@ struct bench {
     struct store *store;
     struct engine *engine;
     struct settings settings;
-    double share[VOCABULARY]; /* of all words, up to and with this one: Zipf's law, less the stop words */
+    double share[VOCABULARY]; /* of all words, up to and with this one: Zipf's law, less the stop
+                                 words */
     uint64_t random;
 };
 
