@@ -43,7 +43,7 @@ const struct field settings_table[] = {
      .help = "most remembered things a chat may get"},
     {INT(struct settings, recall_deadline_ms), .otherwise = 150, .min = 1, .max = 10000,
      .help = "a recall that takes longer is left out of the chat"},
-    {NUM(struct settings, gate_threshold), .otherwise = 0.1, .min = 0, .max = 1,
+    {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
      .help = "how likely the best memory must be to help before any is injected; higher is more "
              "silent"},
     {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,

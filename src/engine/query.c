@@ -131,7 +131,6 @@ static void take(struct query *q, size_t at, const struct word *w)
 {
     q->stems[at] = w->stem;
     q->texts[at] = w->text;
-    q->is_name[at] = w->is_name;
 }
 
 static bool has(const struct query *q, str stem)

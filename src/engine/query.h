@@ -7,7 +7,6 @@
 struct query {
     str stems[QUERY_WORDS_MAX]; /* each once, in the order of the question */
     str texts[QUERY_WORDS_MAX]; /* as they stand there */
-    bool is_name[QUERY_WORDS_MAX];
     size_t n;
     bool wants_date, wants_name, wants_number;
     int64_t from, to; /* unix ms: it speaks of this time; both 0: of none */

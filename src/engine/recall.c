@@ -14,7 +14,7 @@
 enum { HITS_MAX = 20000, CANDIDATES = 100, DIVERSE = 3, QUESTION_MIN = 3 };
 
 /* A phrase that asks for memory ("do you remember") lowers the least score to this share. */
-static const double asked_for = 0.5;
+static const double asked_for = 0.2;
 
 struct finder {
     struct ctx *ctx;
@@ -66,7 +66,8 @@ static enum status search(struct finder *f)
         .scan = &f->scan,
         .weights = f->weights,
         .weight = known,
-        .unknown = known + unknown > 0 ? unknown / (known + unknown) : 0,
+        .rarest = rank_idf(all, 1),
+        .unknown = known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0,
         .now = f->in->asked ? f->in->asked : clock_ms(),
     };
     return late(f->ctx);
@@ -259,24 +260,13 @@ struct verdict {
     double least; /* score that goes in; 2: nothing does */
 };
 
-/* Names of the question that the pool knows. */
-static struct gate gate_for(struct finder *f)
-{
-    str names[QUERY_WORDS_MAX];
-    size_t n = 0;
-    for (size_t w = 0; w < f->query.n; w++)
-        if (f->query.is_name[w] && f->hits.found[w])
-            names[n++] = f->query.texts[w];
-    return gate_of(&f->ctx->arena, f->in->question, names, n);
-}
-
 /* The best must reach the threshold; once memory speaks, others may be less sure. */
 static struct verdict verdict_of(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     if (!f->in->gate)
         return (struct verdict){S("all"), S("no gate was asked for"), 0};
-    struct gate gate = gate_for(f);
+    struct gate gate = gate_of(a, f->in->question, NULL, 0);
     double least = f->e->settings->gate_threshold;
     if (gate.section != GATE_NONE)
         least *= asked_for;

@@ -141,7 +141,7 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
     out[SIGNAL_next] = scaled(c->next, best->best_turn);
     out[SIGNAL_share] = share_of(q, c->own);
     out[SIGNAL_share_near] = share_of(q, c->near);
-    out[SIGNAL_turn_sum] = (double)c->turn;
+    out[SIGNAL_turn_sum] = (double)c->turn / q->rarest;
     out[SIGNAL_unknown] = q->unknown;
     out[SIGNAL_words] = log1p((double)q->query->n);
 }
