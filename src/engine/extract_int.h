@@ -56,6 +56,7 @@ struct found {
     size_t n, room;
     str source;       /* for the metadata */
     bool newest_wins; /* of two with one key in a text; else the first */
+    bool takes_notes; /* what asks to be remembered is, here */
 };
 
 /* Adds a fact, unless there is no room, it holds a secret, or its key stands there and the first

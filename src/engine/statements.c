@@ -7,7 +7,14 @@
 
 /* Bytes of a key, facts of a note, and how far quotations, shared subjects and words of reporting
  * reach: people's sentences are shorter, and no text can make the work grow with its square. */
-enum { KEY_MAX = 80, KEPT_IN_NOTE = 8, QUOTE_MAX = 500, SUBJECT_MAX = 2000, REPORT_MAX = 24 };
+enum {
+    NOTES_TEXT_MAX = 2000,
+    KEY_MAX = 80,
+    KEPT_IN_NOTE = 8,
+    QUOTE_MAX = 500,
+    SUBJECT_MAX = 2000,
+    REPORT_MAX = 24
+};
 
 static bool is_one_of(char c, const char *set)
 {
@@ -159,15 +166,20 @@ static void add_note(struct found *f, struct statement *s)
         add(f, s);
 }
 
+static bool is_note(const struct fact_row *row)
+{
+    return !strcmp(row->category, "note");
+}
+
 /* Takes what the row says of the clause; returns where the clause ends. */
 static size_t take(struct found *f, struct piece s, size_t at, const struct fact_row *row,
                    const struct match *m)
 {
     struct statement st = {.row = row};
     struct match cut;
-    bool is_note = !strcmp(row->category, "note"), has_rest = strstr(row->say, "{x}") != NULL;
+    bool has_rest = strstr(row->say, "{x}") != NULL;
     size_t end = m->to;
-    if (is_note)
+    if (is_note(row))
         end = s.text.n;
     else if (has_rest)
         end = clause_find(f, CLAUSE_CUT, s.mask, m->to, &cut) ? cut.from : s.text.n;
@@ -176,9 +188,9 @@ static size_t take(struct found *f, struct piece s, size_t at, const struct fact
     for (int i = 1; i < PATTERN_GROUPS; i++)
         if (m->group[i].n)
             st.groups[i] = (str){s.text.p + (m->group[i].p - s.mask.p), m->group[i].n};
-    if (is_note && st.x.text.n)
+    if (is_note(row) && st.x.text.n)
         add_note(f, &st);
-    else if (!is_note && (!has_rest || !clause_find(f, CLAUSE_WEAK, st.x.mask, 0, &cut)))
+    else if (!is_note(row) && (!has_rest || !clause_find(f, CLAUSE_WEAK, st.x.mask, 0, &cut)))
         add(f, &st);
     return end;
 }
@@ -190,7 +202,8 @@ static bool take_clause(struct found *f, struct piece s, size_t *at)
     if (!clause_find(f, CLAUSE_START, s.mask, *at, &m))
         return false;
     for (size_t i = 0; i < FACT_COUNT; i++) {
-        if (pattern_find(f->x->facts[i], s.mask, *at, &m)) {
+        bool is_tried = f->takes_notes || !is_note(&fact_rows[i]);
+        if (is_tried && pattern_find(f->x->facts[i], s.mask, *at, &m)) {
             *at = take(f, s, *at, &fact_rows[i], &m);
             return true;
         }
@@ -415,11 +428,15 @@ static bool take_line(struct found *f, str line)
     return true;
 }
 
+/* Documents are full of "note that"; in a long text only its first and last line are taken to speak
+ * to us. */
 void statements_find(struct found *f, str text)
 {
-    bool fenced = false;
+    bool fenced = false, is_short = text.n <= NOTES_TEXT_MAX, is_first = true;
     while (text.n) {
         str line = str_cut(&text, '\n'), bare = str_trim(line);
+        f->takes_notes = is_short || is_first || !str_trim(text).n;
+        is_first = false;
         if (str_starts(bare, S("```")) || str_starts(bare, S("~~~")))
             fenced = !fenced;
         else if (!fenced && bare.n && !is_foreign(line) && !take_line(f, line))

@@ -285,6 +285,18 @@ TEST(notes_are_kept_whole)
     user(ctx, "remember that time we went to Rome", "");
 }
 
+TEST(a_pasted_document_leaves_no_notes)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    buf_add(&b, S("Remember that I hate olives.\n"));
+    while (b.n < 3000)
+        buf_add(&b, S("Note that the values may change.\n"));
+    buf_add(&b, S("Remember that the key is under the mat.\n\n"));
+    CHECK_STR(facts_of(ctx, EXTRACT_USER, buf_str(&b)),
+              S("preference:olives > I hate olives | "
+                "note:key_is_under_the_mat > the key is under the mat"));
+}
+
 TEST(questions_suppositions_and_reports_are_no_facts)
 {
     static const char *const none[] = {
@@ -319,6 +331,11 @@ TEST(questions_suppositions_and_reports_are_no_facts)
         "He asked whether I like tea",
         "\xE2\x80\x9CI love tea\xE2\x80\x9D is what they wrote",
         "'I love tea', he wrote",
+        "I love to",
+        "I love making this cake",
+        "I love their work",
+        "I never imagined that",
+        "I never really asked",
     };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         user(ctx, none[i], "");
