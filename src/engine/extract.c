@@ -35,8 +35,9 @@ static const char *const secret_regexes[SECRET_COUNT] = {
 static const struct {
     const char *category;
     double importance;
-} weights[] = {{"identity", 0.9}, {"health", 0.9},     {"note", 0.8},     {"relationship", 0.8},
-               {"entity", 0.7},   {"preference", 0.6}, {"decision", 0.6}, {"pattern", 0.5}};
+} weights[] = {{"identity", 0.9},    {"health", 0.9},       {"note", 0.8},
+               {"instruction", 0.8}, {"relationship", 0.8}, {"entity", 0.7},
+               {"preference", 0.6},  {"decision", 0.6},     {"pattern", 0.5}};
 
 /* --- the patterns --- */
 

@@ -171,6 +171,12 @@ static bool is_note(const struct fact_row *row)
     return !strcmp(row->category, "note");
 }
 
+/* What asks something of the reader, which may be any reader of a document. */
+static bool is_request(const struct fact_row *row)
+{
+    return is_note(row) || !strcmp(row->category, "instruction");
+}
+
 /* Takes what the row says of the clause; returns where the clause ends. */
 static size_t take(struct found *f, struct piece s, size_t at, const struct fact_row *row,
                    const struct match *m)
@@ -202,7 +208,7 @@ static bool take_clause(struct found *f, struct piece s, size_t *at)
     if (!clause_find(f, CLAUSE_START, s.mask, *at, &m))
         return false;
     for (size_t i = 0; i < FACT_COUNT; i++) {
-        bool is_tried = f->takes_notes || !is_note(&fact_rows[i]);
+        bool is_tried = f->takes_notes || !is_request(&fact_rows[i]);
         if (is_tried && pattern_find(f->x->facts[i], s.mask, *at, &m)) {
             *at = take(f, s, *at, &fact_rows[i], &m);
             return true;
@@ -330,6 +336,16 @@ static bool ends_in_one_of(str before, const char *const *words)
     return false;
 }
 
+static bool is_greeting(str text)
+{
+    static const char *const greetings[] = {"hi",          "hello",     "hey", "hi there",
+                                            "hello there", "hey there", NULL};
+    for (const char *const *g = greetings; *g; g++)
+        if (str_eq_nocase(str_trim(text), str_of(*g)))
+            return true;
+    return false;
+}
+
 /* Whether the dot, question or exclamation mark at i ends a sentence. */
 static bool is_end(str s, size_t i)
 {
@@ -345,6 +361,8 @@ static bool is_end(str s, size_t i)
     if (s.p[next] != ' ' && s.p[next] != '\t')
         return false;
     str before = str_sub(s, 0, i);
+    if (s.p[i] == '!' && is_greeting(before))
+        return false;
     if (s.p[i] != '.')
         return true;
     if (ends_in_one_of(before, never))

@@ -256,8 +256,43 @@ TEST(who_someone_is)
     user(ctx, "I have a peanut allergy", "health:peanut > has a peanut allergy");
 }
 
+TEST(names_behind_a_greeting)
+{
+    user(ctx, "Hi, I'm Anna and I live in Rome",
+         "identity:name > my name is Anna | entity:home > lives in Rome");
+    user(ctx, "Hello! I am Anna Lena M\xC3\xBCller.",
+         "identity:name > my name is Anna Lena M\xC3\xBCller");
+    user(ctx, "Hi, I'm German", "");
+    user(ctx, "Hi, I'm tired", "");
+    user(ctx, "I'm Batman", "");
+}
+
+TEST(what_someone_does_and_asks_for)
+{
+    user(ctx, "I use Neovim, btw", "entity:neovim > uses Neovim");
+    user(ctx, "I use this", "");
+    user(ctx, "I'm a nurse at a hospital in Leeds",
+         "entity:job > is a nurse at a hospital in Leeds");
+    user(ctx, "I speak French", "entity:speaks_french > speaks French");
+    user(ctx, "I can't eat gluten", "health:eat_gluten > can't eat gluten");
+    user(ctx, "Blue is my favorite color", "preference:favorite_color > my favorite color is Blue");
+    user(ctx, "Is blue my favorite color?", "");
+    user(ctx, "It is my favorite", "");
+    user(ctx, "Please always answer in German.",
+         "instruction:answer_in_german > asks to always answer in German");
+    user(ctx, "Never use emojis", "instruction:use_emojis > asks to never use emojis");
+    user(ctx, "From now on, be brief", "instruction:be_brief > asks from now on: be brief");
+    user(ctx, "I prefer to be called Kate", "identity:called > wants to be called Kate");
+    user(ctx, "Please call me Dr. Smith.", "identity:called > wants to be called Dr. Smith");
+    user(ctx, "I'm vegan and allergic to nuts",
+         "health:diet > is vegan | health:nuts > is allergic to nuts");
+}
+
 TEST(whom_someone_has)
 {
+    user(ctx, "My dog Rex loves swimming", "relationship:dog_name_rex > my dog is called Rex");
+    user(ctx, "My boss, Karen, hates meetings", "relationship:boss_name > my boss is called Karen");
+    user(ctx, "My wife is tired", "");
     user(ctx, "My wife is called Eva", "relationship:wife_name > my wife is called Eva");
     user(ctx, "my husband's name is Tom", "relationship:husband_name > my husband's name is Tom");
     user(ctx, "My dog is called Rex", "relationship:dog_name_rex > my dog is called Rex");
