@@ -8,9 +8,25 @@
 #include "base/clock.h"
 #include "http/http.h"
 
+/* Each thread keeps one handle, and with it the connections it made. */
+static pthread_key_t handle_key;
+
 static void set_up_curl(void)
 {
     curl_global_init(CURL_GLOBAL_DEFAULT);
+    pthread_key_create(&handle_key, curl_easy_cleanup);
+}
+
+static CURL *own_handle(void)
+{
+    CURL *easy = pthread_getspecific(handle_key);
+    if (easy) {
+        curl_easy_reset(easy);
+        return easy;
+    }
+    easy = curl_easy_init();
+    pthread_setspecific(handle_key, easy);
+    return easy;
 }
 
 void client_setup(void)
@@ -49,12 +65,21 @@ static struct curl_slist *headers_of(struct ctx *ctx, const struct call *call)
     return has_type ? list : curl_slist_append(list, "Content-Type:");
 }
 
+/* The call's own limit, or what is left of the ctx's deadline. At least 1: 0 is none to curl. */
+static long time_left_ms(const struct ctx *ctx, const struct call *call)
+{
+    int64_t left = ctx->deadline_us ? (ctx->deadline_us - clock_mono_us()) / 1000 : 0;
+    if (ctx->deadline_us && (!call->timeout_ms || left < call->timeout_ms))
+        return left > 0 ? (long)left : 1;
+    return (long)call->timeout_ms;
+}
+
 static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct buf *body)
 {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)call->timeout_ms);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, time_left_ms(ctx, call));
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
     if (call->body.n || str_is(call->method, "POST")) {
@@ -67,13 +92,12 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, str_c(&ctx->arena, call->method));
 }
 
-static enum status outcome(struct ctx *ctx, const struct call *call, CURLcode code,
-                           const struct buf *body)
+static enum status outcome(struct ctx *ctx, CURLcode code, const struct buf *body)
 {
     if (body->full)
         return fail(ctx, TOO_LARGE, "the answer is over the limit of %zu bytes", body->max);
     if (code == CURLE_OPERATION_TIMEDOUT)
-        return fail(ctx, TIMED_OUT, "no answer after %lld ms", (long long)call->timeout_ms);
+        return fail(ctx, TIMED_OUT, "no answer in time");
     if (code != CURLE_OK)
         return fail(ctx, UPSTREAM, "no answer: %s", curl_easy_strerror(code));
     return OK;
@@ -82,7 +106,7 @@ static enum status outcome(struct ctx *ctx, const struct call *call, CURLcode co
 enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out)
 {
     client_setup();
-    CURL *easy = curl_easy_init();
+    CURL *easy = own_handle();
     if (!easy)
         return fail(ctx, UPSTREAM, "curl cannot be used");
     struct curl_slist *headers = headers_of(ctx, call);
@@ -91,12 +115,11 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     long code = 0;
     set_up(easy, ctx, call, &body);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    enum status s = outcome(ctx, call, curl_easy_perform(easy), &body);
+    enum status s = outcome(ctx, curl_easy_perform(easy), &body);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
     if (s == OK)
         *out = (struct answer){(int)code, str_dup(&ctx->arena, str_of(type)), buf_str(&body)};
-    curl_easy_cleanup(easy);
     curl_slist_free_all(headers);
     return s;
 }

@@ -76,6 +76,8 @@ static enum status find_route(struct exchange *x, str raw)
 {
     struct ctx *ctx = &x->ctx;
     struct match match;
+    if (raw.p[0] != '/' && !str_is(raw, "*"))
+        return fail(ctx, BAD_INPUT, "the path must begin with a slash");
     if (!percent_decode(&ctx->arena, raw, false, &x->in.path))
         return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
     TRY(router_find(ctx, &x->loop->server->router, x->in.method, raw, &match));

@@ -76,7 +76,8 @@ struct relay {
     /*
      * Called once on a worker when the answer has ended, whole or not; the client already has its
      * last byte. May be NULL. The ctx is the handler's own. how is OK only when the whole answer
-     * came, whatever its code.
+     * came, whatever its code; TIMED_OUT when the upstream was silent, else UPSTREAM (it broke off,
+     * or the client left), and ctx->why says which.
      */
     void (*done)(struct ctx *ctx, struct app *app, struct relay *r, enum status how);
     struct tap *tap; /* the surface's own; http does not look inside */
@@ -113,8 +114,8 @@ struct route {
 struct surface {
     const char *name;
     const struct route *routes; /* ends with an all-zero row */
-    /* Words a failure in the surface's dialect: sets code and body from ctx->failed, ctx->why,
-     * ctx->field. */
+    /* Words a failure in the surface's dialect: sets body, and code if it is 0, from ctx->failed,
+     * ctx->why, ctx->field. A code that is set (405, 408, 431, 503) is kept. */
     void (*word_error)(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
     /* Turns the credential into in->who, or fails; runs where the handler runs. */
     enum status (*admit)(struct ctx *ctx, struct app *app, enum route_access needs,
@@ -178,5 +179,6 @@ struct answer {
     str type, body;
 };
 
-/* UPSTREAM when there is no answer, TIMED_OUT, TOO_LARGE; any HTTP code is OK. */
+/* UPSTREAM when there is no answer, TIMED_OUT (also by the ctx's deadline), TOO_LARGE; any HTTP
+ * code is OK. Connections are kept per thread. */
 MUST_USE enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out);

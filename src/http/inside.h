@@ -20,6 +20,7 @@ enum {
     REFUSED_MAX = 64,      /* connections over the limit that still get to read why */
     IDLE_HANDLES_MAX = 64, /* curl handles a loop keeps for the next relay */
     SWEEP_MS = 100,        /* how often deadlines are looked at */
+    CONNECT_MS = 15000,    /* for an upstream to take a connection */
     LINGER_MS = 2000       /* for the client to read the reply before the socket goes */
 };
 
@@ -73,7 +74,7 @@ struct flow {
     struct buf head; /* the header lines to the client, collected in the ctx's arena */
     int64_t last_us; /* when the upstream last gave a sign */
     int64_t timeout_us;
-    bool is_paused, has_length, has_date, head_sent;
+    bool is_paused, has_length, has_date, has_id, head_sent;
 };
 
 struct exchange {
@@ -127,7 +128,7 @@ void exchange_run_done(void *exchange);
 MUST_USE enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
                                  const struct request *in, bool is_old);
 /* The status line and our own headers; the caller adds the rest and the empty line. */
-void reply_begin(struct exchange *x, struct buf *b, int code, bool needs_date);
+void reply_begin(struct exchange *x, struct buf *b, bool needs_date, bool needs_id);
 /* Names are tokens, values hold no control character: nothing can break out of its line. */
 MUST_USE enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n);
 void reply_headers(struct buf *b, const struct header *headers, size_t n);

@@ -66,11 +66,26 @@ static int on_value(llhttp_t *p, const char *at, size_t n)
     return add_to_head(c, at, n);
 }
 
+/* A refusal that stands already need not wait for the body. */
+static int ask_for_body(struct conn *c)
+{
+    struct exchange *x = c->x;
+    if (x->is_old || !str_eq_nocase(request_header(&x->in, "Expect"), S("100-continue")))
+        return 0;
+    if (x->refused) {
+        c->fault = x->refused;
+        return HPE_USER;
+    }
+    buf_add(&c->out, S("HTTP/1.1 100 Continue\r\n\r\n"));
+    conn_flush(c);
+    return c->closing ? HPE_USER : 0;
+}
+
 static int on_headers(llhttp_t *p)
 {
     struct conn *c = p->data;
     struct exchange *x = c->x;
-    bool has_length = p->flags & F_CONTENT_LENGTH;
+    uint64_t length = p->flags & F_CONTENT_LENGTH ? p->content_length : 0;
     p->upgrade = 0; /* an offer to change the protocol is not taken up */
     x->head_done = true;
     x->is_old = p->http_major == 1 && p->http_minor == 0;
@@ -80,19 +95,14 @@ static int on_headers(llhttp_t *p)
         c->fault = x->refused;
         return HPE_USER;
     }
-    if (has_length && p->content_length > x->body_max)
+    if (length > x->body_max)
         return refuse(c, TOO_LARGE, 413, "the body is over the limit of", x->body_max);
     x->body = buf_make(NULL, x->body_max);
-    if (has_length && p->content_length)
-        x->body.p =
-            heap_grow(NULL, x->body.cap = p->content_length < BODY_FIRST ? p->content_length + 1
-                                                                         : BODY_FIRST);
-    if (!x->is_old && (has_length || p->flags & F_CHUNKED) &&
-        str_eq_nocase(request_header(&x->in, "Expect"), S("100-continue"))) {
-        buf_add(&c->out, S("HTTP/1.1 100 Continue\r\n\r\n"));
-        conn_flush(c);
+    if (length) {
+        x->body.cap = length < BODY_FIRST ? length + 1 : BODY_FIRST;
+        x->body.p = heap_grow(NULL, x->body.cap);
     }
-    return c->closing ? HPE_USER : 0;
+    return length || p->flags & F_CHUNKED ? ask_for_body(c) : 0;
 }
 
 static int on_body(llhttp_t *p, const char *at, size_t n)

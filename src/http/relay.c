@@ -10,7 +10,7 @@ static bool is_named(str name, const char *const *list)
     return false;
 }
 
-/* What concerns one connection only, and what curl writes itself. */
+/* What concerns one connection or one origin only, and what curl writes itself. */
 static const char *const not_sent[] = {
     "Accept-Encoding",
     "Connection",
@@ -28,9 +28,17 @@ static const char *const not_sent[] = {
     NULL,
 };
 static const char *const not_passed_on[] = {
-    "Connection",        "Keep-Alive", "Proxy-Authenticate",
-    "Proxy-Connection",  "TE",         "Trailer",
-    "Transfer-Encoding", "Upgrade",    NULL,
+    "Alt-Svc",
+    "Connection",
+    "Keep-Alive",
+    "Proxy-Authenticate",
+    "Proxy-Connection",
+    "Strict-Transport-Security",
+    "TE",
+    "Trailer",
+    "Transfer-Encoding",
+    "Upgrade",
+    NULL,
 };
 
 /* --- the upstream's head --- */
@@ -54,6 +62,7 @@ static void take_header(struct exchange *x, str line)
         x->relay->type = str_dup(&x->ctx.arena, value);
     f->has_length |= str_eq_nocase(name, S("Content-Length"));
     f->has_date |= str_eq_nocase(name, S("Date"));
+    f->has_id |= str_eq_nocase(name, S("X-Request-Id"));
     const struct header h = {name, value};
     reply_headers(&f->head, &h, 1);
 }
@@ -77,7 +86,7 @@ static void send_head(struct exchange *x)
         (x->is_old && has_body(x) && !f->has_length))
         x->keep_alive = false;
     x->out.code = x->relay->code;
-    reply_begin(x, b, x->out.code, !f->has_date);
+    reply_begin(x, b, !f->has_date, !f->has_id);
     buf_add(b, buf_str(&f->head));
     if (is_chunked(x))
         buf_add(b, S("Transfer-Encoding: chunked\r\n"));
@@ -100,7 +109,7 @@ static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, 
     if (str_starts(line, S("HTTP/"))) {
         x->relay->code = code_of(line);
         x->relay->type = (str){0};
-        f->has_length = f->has_date = false;
+        f->has_length = f->has_date = f->has_id = false;
         buf_clear(&f->head);
     } else if (line.n) {
         take_header(x, line);

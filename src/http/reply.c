@@ -91,15 +91,16 @@ static void add_line(struct buf *b, str name, str value)
     buf_add(b, S("\r\n"));
 }
 
-void reply_begin(struct exchange *x, struct buf *b, int code, bool needs_date)
+void reply_begin(struct exchange *x, struct buf *b, bool needs_date, bool needs_id)
 {
+    int code = x->out.code;
     if (code == 200)
         buf_add(b, S("HTTP/1.1 200 OK\r\n"));
     else
         buf_printf(b, "HTTP/1.1 %d %s\r\n", code, reason(code));
     if (needs_date)
         add_line(b, S("Date"), date_of(x->loop));
-    if (x->ctx.id[0])
+    if (needs_id)
         add_line(b, S("X-Request-Id"), str_of(x->ctx.id));
     if (!x->keep_alive)
         add_line(b, S("Connection"), S("close"));
@@ -143,7 +144,7 @@ void reply_send(struct exchange *x)
     bool has_body = r->code != 204 && r->code != 304;
     if (r->close || atomic_load(&x->loop->server->phase) != SERVING)
         x->keep_alive = false;
-    reply_begin(x, b, r->code, true);
+    reply_begin(x, b, true, true);
     if (has_body) {
         if (r->body.n || r->type.n)
             add_line(b, S("Content-Type"), r->type.n ? r->type : S("application/json"));

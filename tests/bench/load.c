@@ -184,9 +184,9 @@ static void make_request(int port)
 {
     struct buf body = buf_make(NULL, 1 << 20);
     buf_printf(&body,
-               "{\"model\":\"bench\",\"stream\":%s,\"messages\":[{\"role\":\"user\","
-               "\"content\":\"",
-               streams ? "true" : "false");
+               "{\"model\":\"bench\",\"stream\":%s,\"max_tokens\":%d,\"messages\":"
+               "[{\"role\":\"user\",\"content\":\"",
+               streams ? "true" : "false", chunks);
     while (body.n < 4096)
         buf_add(&body, S("all the words of a question "));
     buf_add(&body, S("\"}]}"));

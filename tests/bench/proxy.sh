@@ -3,7 +3,7 @@
 #
 # proxy.sh BUILD [COMMAND…]: COMMAND starts the server on a free port; $UPSTREAM in it is the fake
 # model's URL; its first line must be "listening on http://HOST:PORT". Default: the bare relay.
-# ROUNDS (5), SECONDS_EACH (3), AT_ONCE (32), STREAMS (1000), CHUNKS (100), INTERVAL_MS (10)
+# ROUNDS (9), SECONDS_EACH (1), AT_ONCE (32), STREAMS (1000), CHUNKS (100), INTERVAL_MS (10)
 # may be set in the environment. Rounds alternate, so that a slow spell of the machine hits all.
 set -eu
 build=$1
@@ -31,7 +31,7 @@ start() {
   exit 1
 }
 
-start upstream "$tools/bench_upstream" 0 "${CHUNKS:=100}" "${INTERVAL_MS:=10}"
+start upstream "$tools/bench_upstream" 0 "${INTERVAL_MS:=10}"
 direct=$port
 export UPSTREAM="http://127.0.0.1:$direct"
 if [ $# -gt 0 ]; then
@@ -98,15 +98,15 @@ round() {
   measure "$kind" nginx "$nginx_port" "$nginx_pid" "$@"
   measure "$kind" ours "$ours" "$server_pid" "$@"
 }
-for _ in $(seq "${ROUNDS:=5}"); do
-  round chats chats "${AT_ONCE:=32}" "${SECONDS_EACH:=3}"
+for _ in $(seq "${ROUNDS:=9}"); do
+  round chats chats "${AT_ONCE:=32}" "${SECONDS_EACH:=1}"
   round one chats 1 1
-  round token streams 100 "$CHUNKS" 10
+  round token streams 200 5 10
 done
 
 rss() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/"$server_pid"/status; }
 idle=$(rss)
-measure streams direct "$direct" $$ streams "${STREAMS:=1000}" "$CHUNKS"
+measure streams direct "$direct" $$ streams "${STREAMS:=1000}" "${CHUNKS:=100}"
 measure streams nginx "$nginx_port" "$nginx_pid" streams "$STREAMS" "$CHUNKS"
 "$tools/bench_load" "$ours" streams "$STREAMS" "$CHUNKS" >"$work/streams" &
 load=$!

@@ -9,7 +9,8 @@
 
 #include "base/buf.h"
 
-/* upstream PORT CHUNKS INTERVAL_MS: prints its address; ends with a signal. */
+/* upstream PORT INTERVAL_MS: prints its address; ends with a signal. A stream has as many pieces
+ * as the request's max_tokens says. */
 
 enum { ANSWER = 1024 };
 
@@ -22,7 +23,7 @@ struct client {
 };
 
 static uv_loop_t loop;
-static int chunks, interval_ms;
+static int interval_ms;
 static char answer[ANSWER + 256], read_buf[64 << 10];
 static const char piece[] = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":"
                             "[{\"index\":0,\"delta\":{\"content\":\"some words \"}}]}\n\n";
@@ -100,13 +101,14 @@ static int on_whole(llhttp_t *p)
                                "Transfer-Encoding: chunked\r\n\r\n";
     struct client *c = p->data;
     bool streams = str_find(buf_str(&c->body), S("\"stream\":true")) < c->body.n;
+    size_t most = str_find(buf_str(&c->body), S("\"max_tokens\":"));
+    c->chunks_left = most < c->body.n ? (int)strtol(c->body.p + most + 13, NULL, 10) : 1;
     buf_clear(&c->body);
     if (!streams) {
         put(c, answer, strlen(answer));
         return 0;
     }
     put(c, head, strlen(head));
-    c->chunks_left = chunks;
     put_chunk(c);
     if (c->chunks_left)
         uv_timer_start(&c->timer, on_time, (uint64_t)interval_ms, (uint64_t)interval_ms);
@@ -166,12 +168,11 @@ int main(int argc, char **argv)
     struct sockaddr_storage bound;
     int n = sizeof bound;
     uv_tcp_t listener;
-    if (argc != 4) {
-        fprintf(stderr, "usage: upstream PORT CHUNKS INTERVAL_MS\n");
+    if (argc != 3) {
+        fprintf(stderr, "usage: upstream PORT INTERVAL_MS\n");
         return 2;
     }
-    chunks = (int)strtol(argv[2], NULL, 10);
-    interval_ms = (int)strtol(argv[3], NULL, 10);
+    interval_ms = (int)strtol(argv[2], NULL, 10);
     make_answer();
     uv_loop_init(&loop);
     uv_tcp_init(&loop, &listener);

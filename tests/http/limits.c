@@ -192,6 +192,7 @@ TEST(malformed_requests_are_a_400_and_the_end)
         "GET /hello HTTP/9.9\r\n\r\n",
         "BREW /hello HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET /hello HTTP/1.1\r\n\r\n",
+        "CONNECT somewhere:443 HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET /hello HTTP/1.1\r\nHost: localhost\r\nBad Name: x\r\n\r\n",
         "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
         "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",

@@ -97,9 +97,13 @@ TEST(an_upstreams_error_keeps_status_and_body)
     int up = upstream_accept(listener);
     hear_until(ctx, up, "body");
     SAY(up, "HTTP/1.1 429 Slow Down\r\nRetry-After: 7\r\nContent-Type: application/json\r\n"
+            "X-Request-Id: theirs\r\nAlt-Svc: h3=\":443\"\r\n"
             "Content-Length: 13\r\n\r\n{\"error\":\"x\"}");
     str reply = hear_until(ctx, client, "\"x\"}");
     CHECK_INT(code_of(reply), 429);
+    size_t id = str_find(reply, S("X-Request-Id: "));
+    CHECK(str_starts(str_sub(reply, id, reply.n), S("X-Request-Id: theirs\r\n")));
+    CHECK(!holds(str_sub(reply, id + 1, reply.n), "X-Request-Id") && !holds(reply, "Alt-Svc"));
     CHECK(holds(reply, "\r\nRetry-After: 7\r\n"));
     WAIT_FOR(atomic_load(&app.done_ok) == 1);
     CHECK_INT(app.done_code, 429);

@@ -195,6 +195,11 @@ TEST(a_body_is_asked_for_when_the_client_expects_it)
             "Content-Length: 11\r\n\r\n");
     CHECK_INT(code_of(hear_all(ctx, fd)), 413);
     close(fd);
+    fd = dial(s);
+    SAY(fd, "POST /none HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+            "Content-Length: 2\r\n\r\n");
+    CHECK_INT(code_of(hear_all(ctx, fd)), 404);
+    close(fd);
     server_close(s);
 }
 
