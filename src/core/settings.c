@@ -1,6 +1,7 @@
 /* settings.c - the settings table, and the places its values come from. */
 #include "core/settings.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,4 +291,26 @@ const struct upstream *settings_upstream(const struct settings *s, str *model)
         }
     }
     return otherwise;
+}
+
+/* Whether a segment of the URL's path is a version ("/v1", "/v1beta/openai", "/paas/v4"). */
+static bool has_version(str url)
+{
+    size_t scheme = str_find(url, S("://"));
+    str path = scheme < url.n ? str_sub(url, scheme + 3, url.n) : url;
+    str_cut(&path, '/');
+    while (path.n) {
+        str segment = str_cut(&path, '/');
+        if (segment.n >= 2 && segment.p[0] == 'v' && isdigit((unsigned char)segment.p[1]))
+            return true;
+    }
+    return false;
+}
+
+str upstream_url(struct arena *a, const struct upstream *up, str path, str query)
+{
+    if (has_version(up->url))
+        path = str_sub(path, S("/v1").n, path.n);
+    return str_printf(a, S_FMT S_FMT "%s" S_FMT, S_ARG(up->url), S_ARG(path), query.n ? "?" : "",
+                      S_ARG(query));
 }

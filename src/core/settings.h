@@ -47,3 +47,9 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json);
 /* The upstream for a model: by prefix ("openai/gpt-5" → name "openai", *model "gpt-5"), else the
  * default, else NULL. */
 const struct upstream *settings_upstream(const struct settings *s, str *model);
+
+/*
+ * The base URL and a path that begins with "/v1/", with one version between them: a base whose path
+ * names a version ("/v1", "/v1beta/openai", "/paas/v4") keeps its own. query goes without '?'.
+ */
+str upstream_url(struct arena *a, const struct upstream *up, str path, str query);

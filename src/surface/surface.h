@@ -18,3 +18,10 @@ extern const struct surface *const surfaces[];
 /* All routes as text for a person ("METHOD PATH  help"), and the OpenAPI 3.1 document. */
 void surface_routes(struct buf *b);
 void surface_openapi(struct buf *b);
+
+/* Memories and findings as JSON, the same for REST and the command line. */
+void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *out);
+void surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,
+                           struct buf *out);
+void surface_found_json(struct ctx *ctx, const struct recall_out *found, bool explain,
+                        struct buf *out);

@@ -1,0 +1,196 @@
+/* admin.c - health, metrics, the description of the API, and the page that says what this is. */
+#include "base/clock.h"
+
+#include "surface/dialect.h"
+
+/* --- health --- */
+
+struct health_out {
+    str status, version, store;
+    int64_t uptime_s;
+};
+static const struct field health_out_fields[] = {
+    {STR(struct health_out, status), .help = "ok or failing"},
+    {STR(struct health_out, version)},
+    {INT(struct health_out, uptime_s)},
+    {STR(struct health_out, store), .help = "ok, or what is wrong"},
+    {0},
+};
+
+static enum status health(struct ctx *ctx, struct app *app, const struct request *in,
+                          struct reply *out)
+{
+    (void)in;
+    bool is_well = engine_ping(ctx, app->engine) == OK;
+    struct health_out shape = {
+        .status = is_well ? S("ok") : S("failing"),
+        .version = S(REMEMBERD_VERSION),
+        .store = is_well ? S("ok") : str_of(ctx->why),
+        .uptime_s = (clock_ms() - app->started) / 1000,
+    };
+    out->code = is_well ? 200 : 503;
+    reply_fields(out, health_out_fields, &shape);
+    return OK;
+}
+
+static enum status live(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    (void)ctx, (void)app, (void)in;
+    buf_add(&out->body, S("{\"status\":\"ok\"}"));
+    return OK;
+}
+
+static enum status ready(struct ctx *ctx, struct app *app, const struct request *in,
+                         struct reply *out)
+{
+    (void)in;
+    bool is_well = engine_ping(ctx, app->engine) == OK;
+    out->code = is_well ? 200 : 503;
+    buf_add(&out->body, is_well ? S("{\"status\":\"ready\"}") : S("{\"status\":\"not ready\"}"));
+    return OK;
+}
+
+/* --- metrics --- */
+
+static void metric(struct buf *b, const char *name, const char *type, const char *help, double v)
+{
+    buf_printf(b, "# HELP rememberd_%s %s\n# TYPE rememberd_%s %s\nrememberd_%s %.15g\n", name,
+               help, name, type, name, v);
+}
+
+static void server_metrics(struct buf *b, const struct server_stats *s)
+{
+    metric(b, "requests_total", "counter", "requests read", (double)s->requests);
+    metric(b, "errors_total", "counter", "replies with a code of 500 or more", (double)s->errors);
+    metric(b, "relays_total", "counter", "requests passed on upstream", (double)s->relays);
+    metric(b, "relays_cancelled_total", "counter", "relays whose client left",
+           (double)s->relays_cancelled);
+    metric(b, "bytes_in_total", "counter", "bytes from clients", (double)s->bytes_in);
+    metric(b, "bytes_out_total", "counter", "bytes to clients", (double)s->bytes_out);
+    metric(b, "rejected_busy_total", "counter", "requests refused, queue full",
+           (double)s->rejected_busy);
+    metric(b, "rejected_connections_total", "counter", "connections refused",
+           (double)s->rejected_connections);
+    metric(b, "connections", "gauge", "open connections", (double)s->connections);
+    metric(b, "requests_active", "gauge", "requests being answered", (double)s->active);
+    metric(b, "requests_queued", "gauge", "requests waiting for a worker", (double)s->queued);
+}
+
+static void engine_metrics(struct buf *b, const struct engine_stats *s)
+{
+    metric(b, "recalls_total", "counter", "recalls", (double)s->recalls);
+    metric(b, "recalled_total", "counter", "things injected", (double)s->recalled);
+    metric(b, "injected_tokens_total", "counter", "tokens injected", (double)s->injected_tokens);
+    metric(b, "recalls_silent_total", "counter", "recalls that added nothing", (double)s->silent);
+    metric(b, "recalls_timed_out_total", "counter", "recalls over the deadline",
+           (double)s->timed_out);
+    metric(b, "recalls_failed_total", "counter", "recalls that failed", (double)s->failed);
+    metric(b, "turns_total", "counter", "turns kept", (double)s->turns);
+    metric(b, "turns_dropped_total", "counter", "turns lost to a full queue",
+           (double)s->dropped_turns);
+    metric(b, "facts_total", "counter", "facts extracted", (double)s->facts);
+}
+
+static void store_metrics(struct buf *b, const struct store_stats *s)
+{
+    metric(b, "store_users", "gauge", "users", (double)s->users);
+    metric(b, "store_pools", "gauge", "pools", (double)s->pools);
+    metric(b, "store_sessions", "gauge", "conversations", (double)s->sessions);
+    metric(b, "store_messages", "gauge", "messages", (double)s->messages);
+    metric(b, "store_memories", "gauge", "memories", (double)s->memories);
+    metric(b, "store_receipts", "gauge", "receipts", (double)s->receipts);
+    metric(b, "store_bytes", "gauge", "size of the database file", (double)s->bytes);
+    metric(b, "store_wal_bytes", "gauge", "size of the write-ahead log", (double)s->wal_bytes);
+    metric(b, "store_queued", "gauge", "writes waiting", (double)s->queued);
+    metric(b, "store_writes_total", "counter", "writes", (double)s->writes);
+    metric(b, "store_commits_total", "counter", "commits", (double)s->commits);
+    metric(b, "store_failures_total", "counter", "failed writes", (double)s->failures);
+}
+
+static void recall_histogram(struct buf *b, const struct engine_stats *s)
+{
+    static const char *const bounds[] = {"0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005",
+                                         "0.01",   "0.025",   "0.05",   "0.1",   "0.25",   "+Inf"};
+    uint64_t sum = 0;
+    buf_add(b, S("# HELP rememberd_recall_seconds time of a recall\n"
+                 "# TYPE rememberd_recall_seconds histogram\n"));
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        sum += s->recall_us_buckets[i];
+        buf_printf(b, "rememberd_recall_seconds_bucket{le=\"%s\"} %llu\n", bounds[i],
+                   (unsigned long long)sum);
+    }
+    buf_printf(b, "rememberd_recall_seconds_sum %.9g\nrememberd_recall_seconds_count %llu\n",
+               (double)s->recall_us_sum / 1e6, (unsigned long long)sum);
+}
+
+static enum status metrics(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    struct server_stats server = {0};
+    struct engine_stats engine;
+    (void)in;
+    TRY(engine_stats(ctx, app->engine, &engine));
+    server_stats(app->server, &server);
+    out->type = S("text/plain; version=0.0.4; charset=utf-8");
+    metric(&out->body, "uptime_seconds", "gauge", "time since start",
+           (double)(clock_ms() - app->started) / 1000);
+    server_metrics(&out->body, &server);
+    engine_metrics(&out->body, &engine);
+    recall_histogram(&out->body, &engine);
+    store_metrics(&out->body, &engine.store);
+    return OK;
+}
+
+/* --- describing itself --- */
+
+static enum status openapi(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    (void)ctx, (void)app, (void)in;
+    surface_openapi(&out->body);
+    return OK;
+}
+
+static enum status page(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    static const char text[] =
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>rememberd</title>"
+        "<meta name=\"viewport\" content=\"width=device-width\">"
+        "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44em;margin:3em auto;"
+        "padding:0 1em}pre{background:#8882;padding:1em;overflow:auto}</style>"
+        "<h1>rememberd</h1><p>A memory for applications that talk to a language model. Point an "
+        "OpenAI client at this server instead of at the model: what was said in one conversation "
+        "is remembered in the next.</p><pre>from openai import OpenAI\n"
+        "client = OpenAI(base_url=\"http://HOST/v1\", api_key=\"the model's key\")</pre>"
+        "<p><a href=\"/openapi.json\">The API</a> · <a href=\"/health\">Health</a> · "
+        "<a href=\"/metrics\">Metrics</a></p></html>\n";
+    (void)app;
+    str rest = S(""), host = request_header(in, "Host"), all = str_of(text);
+    size_t at = str_find(all, S("HOST"));
+    rest = str_sub(all, at + 4, all.n);
+    out->type = S("text/html; charset=utf-8");
+    for (size_t i = 0; i < host.n; i++)
+        if (strchr("<>&\"'", host.p[i]))
+            host = S("localhost:7077");
+    (void)ctx;
+    buf_add(&out->body, str_sub(all, 0, at));
+    buf_add(&out->body, host);
+    buf_add(&out->body, rest);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {"GET", "/", page, .is_quick = true, .access = ACCESS_OPEN, .help = "what this is"},
+    {"GET", "/health", health, .access = ACCESS_OPEN, .gives = health_out_fields,
+     .help = "whether all is well"},
+    {"GET", "/health/live", live, .is_quick = true, .access = ACCESS_OPEN,
+     .help = "whether the process answers; touches nothing"},
+    {"GET", "/ready", ready, .access = ACCESS_OPEN, .help = "whether the store answers"},
+    {"GET", "/metrics", metrics, .access = ACCESS_ADMIN, .help = "counters for Prometheus"},
+    {"GET", "/openapi.json", openapi, .access = ACCESS_OPEN, .help = "this API, described"},
+    {0},
+};
+
+const struct surface surface_admin = {"admin", routes, word_openai_error, admit};

@@ -1,0 +1,51 @@
+/* admit.c - from a credential to a user and a space. */
+#include "surface/dialect.h"
+
+/* The secret of "Authorization: Bearer …", or "". */
+static str bearer(const struct request *in)
+{
+    str value = str_trim(request_header(in, "Authorization"));
+    str scheme = str_cut(&value, ' ');
+    return str_eq_nocase(scheme, S("Bearer")) ? str_trim(value) : S("");
+}
+
+static enum status space_of(struct ctx *ctx, const struct request *in, str otherwise, str *out)
+{
+    str agent = str_trim(request_header(in, "X-Osaurus-Agent-Id"));
+    if (agent.n > 200)
+        return fail_field(ctx, "X-Osaurus-Agent-Id", "must have at most 200 bytes");
+    *out = agent.n ? agent : otherwise;
+    return OK;
+}
+
+static enum status admit_local(struct ctx *ctx, struct request *in)
+{
+    if (!in->is_loopback)
+        return fail(ctx, NO_AUTH, "a token is needed; 'rememberd token create' makes one");
+    in->who = (struct identity){
+        .pool.user = S("local"),
+        .is_admin = true,
+        .credential = request_header(in, "Authorization"),
+    };
+    return space_of(ctx, in, S("default"), &in->who.pool.space);
+}
+
+enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in)
+{
+    bool needs_token = true;
+    struct token token;
+    if (needs == ACCESS_OPEN)
+        return OK;
+    TRY(engine_needs_token(ctx, app->engine, &needs_token));
+    if (!needs_token)
+        return admit_local(ctx, in);
+    str secret = bearer(in);
+    if (!secret.n)
+        return fail(ctx, NO_AUTH,
+                    "a token of this server is needed: send 'Authorization: Bearer TOKEN'");
+    TRY(engine_token(ctx, app->engine, secret, &token));
+    if (needs == ACCESS_ADMIN && !token.is_admin)
+        return fail(ctx, FORBIDDEN, "this needs an admin token");
+    in->who = (struct identity){.pool = token.pool, .is_admin = token.is_admin, .has_token = true};
+    return space_of(ctx, in, token.pool.space, &in->who.pool.space);
+}

@@ -1,0 +1,17 @@
+/* dialect.h - what the dialects share: who asks, how a failure is worded, the list of them. */
+#pragma once
+
+#include "surface/surface.h"
+
+extern const struct surface surface_openai;
+extern const struct surface surface_memories;
+extern const struct surface surface_admin;
+
+/*
+ * Who asks. On loopback, as long as no token was ever made, everyone is the user "local" and may do
+ * everything; afterwards a bearer token decides. X-Osaurus-Agent-Id picks a space of that user.
+ */
+enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in);
+
+/* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
+void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);

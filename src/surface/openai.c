@@ -1,0 +1,340 @@
+/* openai.c - chat completions with memory around them; everything else of /v1 passes through. */
+#include "core/tokens.h"
+
+#include "surface/demo.h"
+#include "surface/dialect.h"
+#include "surface/splice.h"
+#include "surface/tap.h"
+#include "surface/upstream.h"
+
+enum { SESSION_NAME_MAX = 256, QUICK_BODY_MAX = 64 << 10 };
+
+/* --- what a chat request says --- */
+
+struct chat {
+    const struct json *root, *messages; /* messages is NULL when there is nothing to work with */
+    const struct json *model;
+    struct target to;
+    struct turn turn;
+};
+
+static bool is_yes(str value)
+{
+    value = str_trim(value);
+    return str_eq_nocase(value, S("true")) || str_is(value, "1") || str_eq_nocase(value, S("yes"));
+}
+
+/* False when the header names no mode. What switches memory off wins over what asks for it. */
+static bool mode_of(const struct app *app, const struct request *in, enum memory_mode *out)
+{
+    str wish = str_trim(request_header(in, "X-Memory-Mode"));
+    int mode = MODE_FULL;
+    if (wish.n)
+        for (mode = 0; memory_mode_names[mode]; mode++)
+            if (str_eq_nocase(wish, str_of(memory_mode_names[mode])))
+                break;
+    bool is_off =
+        str_is(app->settings->memory, "off") || is_yes(request_header(in, "X-OmniRoute-No-Memory"));
+    *out = is_off || !memory_mode_names[mode] ? MODE_OFF : (enum memory_mode)mode;
+    return memory_mode_names[mode] != NULL;
+}
+
+/* True when no byte of the body matters here: one upstream for every model, and no wish for the
+ * built-in one (a solidus may be escaped, so half of its name is looked for). */
+static bool passes_unread(const struct settings *s, str body)
+{
+    return s->n_upstreams == 1 && !s->upstreams[0].name.n &&
+           str_find(body, S("rememberd")) == body.n;
+}
+
+/* What the loop does itself: it neither waits for the store nor reads a long body. */
+static bool is_quick_to_pass(const struct app *app, const struct request *in)
+{
+    return in->body.n <= QUICK_BODY_MAX || passes_unread(app->settings, in->body);
+}
+
+static bool is_quick_chat(const struct app *app, const struct request *in)
+{
+    enum memory_mode mode;
+    mode_of(app, in, &mode);
+    return mode == MODE_OFF && is_quick_to_pass(app, in);
+}
+
+static enum status read_controls(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct turn *out)
+{
+    str session = str_trim(request_header(in, "X-Session-Id"));
+    if (!session.n)
+        session = str_trim(request_header(in, "X-OmniRoute-Session-Id"));
+    if (session.n > SESSION_NAME_MAX)
+        return fail_field(ctx, "X-Session-Id", "must have at most %d bytes", SESSION_NAME_MAX);
+    *out = (struct turn){.pool = in->who.pool, .session = session};
+    if (!mode_of(app, in, &out->mode))
+        return fail_field(ctx, "X-Memory-Mode", "must be one of: full, readonly, after, off");
+    return OK;
+}
+
+/* The messages in plain words. False, and nothing read, when a message has no role. */
+static bool read_messages(struct ctx *ctx, struct chat *c)
+{
+    const struct json *messages = json_get(c->root, "messages");
+    if (!messages || messages->type != JSON_ARRAY || !messages->n)
+        return false;
+    struct said *said = NEW_N(&ctx->arena, struct said, messages->n);
+    size_t n = 0;
+    for (const struct json *m = messages->first; m; m = m->next, n++) {
+        said[n].role = json_string(json_get(m, "role"));
+        said[n].text = text_of_content(&ctx->arena, json_get(m, "content"));
+        said[n].name = json_string(json_get(m, "name"));
+        if (!said[n].role.n)
+            return false;
+    }
+    c->messages = messages;
+    c->turn.said = said;
+    c->turn.n_said = n;
+    return true;
+}
+
+static enum status read_chat(struct ctx *ctx, const struct app *app, str body, struct chat *c)
+{
+    struct json *root;
+    TRY(json_parse(ctx, body, &root));
+    c->root = root;
+    c->model = json_get(root, "model");
+    if (c->model && c->model->type != JSON_STRING)
+        c->model = NULL;
+    TRY(target_of(ctx, app->settings, json_string(c->model), &c->to));
+    c->turn.model = c->to.model;
+    if (!read_messages(ctx, c))
+        c->turn.mode = MODE_OFF;
+    return OK;
+}
+
+/* --- where the block goes --- */
+
+static const struct json *element(const struct json *array, size_t i)
+{
+    const struct json *v = array->first;
+    while (v && i--)
+        v = v->next;
+    return v;
+}
+
+static bool has_no_system_role(struct arena *a, const struct target *to)
+{
+    str rest = to->model, prefix = str_cut(&rest, '/');
+    return rejects_system(a, to->up->name) || rejects_system(a, to->model) ||
+           (rest.n && (rejects_system(a, prefix) || rejects_system(a, rest)));
+}
+
+static str body_of(struct ctx *ctx, const struct app *app, const struct chat *c, str body)
+{
+    struct splice s = {.body = body};
+    const struct turn *t = &c->turn;
+    if (c->model && c->to.model.n < c->model->string.n)
+        splice_model(&ctx->arena, &s, c->model, c->to.model);
+    const struct json *at = t->block.n ? element(c->messages, t->block_at) : NULL;
+    if (at) {
+        str where = c->to.up->placement.n ? c->to.up->placement : app->settings->placement;
+        struct block block = {
+            .text = t->block,
+            .where = (enum placement)name_index(placement_names, where, PLACE_USER_SUFFIX),
+            .no_system = has_no_system_role(&ctx->arena, &c->to),
+        };
+        splice_block(&ctx->arena, &s, c->root, c->messages, at, &block);
+    }
+    return splice_done(&ctx->arena, &s);
+}
+
+/* --- answering --- */
+
+static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
+{
+    struct turn *t = &c->turn;
+    str question = S("");
+    struct demo d = {
+        .stream = json_is_true(json_get(c->root, "stream")),
+        .with_usage = json_is_true(json_at(c->root, "stream_options.include_usage")),
+        .prompt_tokens = tokens_of(t->block),
+    };
+    if (!t->n_said)
+        return fail_field(ctx, "messages", "must be an array of messages, each with a role");
+    for (size_t i = 0; i < t->n_said; i++) {
+        d.prompt_tokens += tokens_of(t->said[i].text);
+        if (str_is(t->said[i].role, "user"))
+            question = t->said[i].text;
+    }
+    d.answer = engine_demo_answer(ctx, question, t->block);
+    demo_write(ctx, &d, out);
+    if (t->mode != MODE_OFF)
+        turn_keep(ctx, app, t, d.answer);
+    return OK;
+}
+
+/* The receipt's id and the session, for whoever wants to ask later. */
+static void tell(const struct turn *t, struct reply *out)
+{
+    str session = t->record.session.n ? t->record.session : t->session;
+    if (t->receipt.n)
+        reply_header(out, "X-Rememberd-Receipt", t->receipt);
+    if (session.n)
+        reply_header(out, "X-OmniRoute-Session-Id", session);
+}
+
+static enum status complete(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    struct chat *c = NEW(&ctx->arena, struct chat);
+    const str path = S("/v1/chat/completions");
+    TRY(read_controls(ctx, app, in, &c->turn));
+    if (c->turn.mode == MODE_OFF && passes_unread(app->settings, in->body)) {
+        tell(&c->turn, out);
+        out->relay = relay_to(ctx, in, &app->settings->upstreams[0], path, in->body);
+        return OK;
+    }
+    TRY(read_chat(ctx, app, in->body, c));
+    if (c->turn.mode != MODE_OFF)
+        engine_begin_turn(ctx, app->engine, &c->turn);
+    tell(&c->turn, out);
+    if (!c->to.up)
+        return answer_demo(ctx, app, c, out);
+    out->relay = relay_to(ctx, in, c->to.up, path, body_of(ctx, app, c, in->body));
+    if (c->turn.mode != MODE_OFF)
+        tap_on(ctx, out->relay, &c->turn);
+    return OK;
+}
+
+/* --- everything else --- */
+
+/* Whether another row serves this first part of a path: then a wrong method is not the upstream's
+ * business. */
+static bool is_served_here(str first)
+{
+    for (const struct surface *const *s = surfaces; *s; s++) {
+        for (const struct route *r = (*s)->routes; *s != &surface_openai && r->method; r++) {
+            str rest = str_of(r->path);
+            str_cut(&rest, '/');
+            if (str_is(str_cut(&rest, '/'), "v1") && str_eq(str_cut(&rest, '/'), first))
+                return true;
+        }
+    }
+    return false;
+}
+
+static str path_of(struct arena *a, const struct request *in, size_t n, str last)
+{
+    str path = S("/v1");
+    for (size_t i = 0; i < n; i++)
+        path = str_printf(a, S_FMT "/" S_FMT, S_ARG(path),
+                          S_ARG(url_segment(a, i + 1 == n ? last : in->params[i])));
+    return path;
+}
+
+/* A body that names a model goes to that model's upstream, without the prefix. */
+static enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in, str path,
+                             struct reply *out)
+{
+    struct json *root = NULL;
+    struct target to = {0};
+    struct splice s = {.body = in->body};
+    bool is_read = !passes_unread(app->settings, in->body) && in->body.n &&
+                   json_parse(ctx, in->body, &root) == OK;
+    ctx_clear_failure(ctx);
+    const struct json *model = is_read ? json_get(root, "model") : NULL;
+    TRY(target_of(ctx, app->settings, json_string(model), &to));
+    if (!to.up)
+        return fail(ctx, NOT_FOUND,
+                    "only a model server answers this, and none is set: start rememberd with "
+                    "--upstream URL");
+    if (model && to.model.n < model->string.n)
+        splice_model(&ctx->arena, &s, model, to.model);
+    out->relay = relay_to(ctx, in, to.up, path, splice_done(&ctx->arena, &s));
+    return OK;
+}
+
+static enum status pass(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    size_t n = 0;
+    while (n < ROUTE_PARAMS_MAX && in->params[n].n)
+        n++;
+    if (n && is_served_here(in->params[0]))
+        return fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT, S_ARG(in->method),
+                    S_ARG(in->path));
+    str last = n ? in->params[n - 1] : S("");
+    return pass_body(ctx, app, in, path_of(&ctx->arena, in, n, last), out);
+}
+
+static void write_demo_model(struct json_out *w)
+{
+    json_raw(w, S("{\"id\":\"" DEMO_MODEL "\",\"object\":\"model\",\"created\":0,"
+                  "\"owned_by\":\"rememberd\"}"));
+}
+
+static enum status list_models(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    str none = S("");
+    const struct upstream *up = settings_upstream(app->settings, &none);
+    if (up) {
+        out->relay = relay_to(ctx, in, up, S("/v1/models"), in->body);
+        return OK;
+    }
+    struct json_out w = json_to(&out->body);
+    json_open(&w, '{');
+    json_key(&w, "object");
+    json_str(&w, S("list"));
+    json_key(&w, "data");
+    json_open(&w, '[');
+    write_demo_model(&w);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    return OK;
+}
+
+/* The name of the model chooses the upstream here, too: openai%2Fgpt-5. */
+static enum status get_model(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    struct target to;
+    str id = in->params[0];
+    TRY(target_of(ctx, app->settings, id, &to));
+    if (to.up) {
+        str path =
+            str_printf(&ctx->arena, "/v1/models/" S_FMT, S_ARG(url_segment(&ctx->arena, to.model)));
+        out->relay = relay_to(ctx, in, to.up, path, in->body);
+        return OK;
+    }
+    if (!str_is(id, DEMO_MODEL)) {
+        fail(ctx, NOT_FOUND, "there is no model '" S_FMT "'; " DEMO_MODEL " is built in",
+             S_ARG(id));
+        snprintf(ctx->field, sizeof ctx->field, "model");
+        return NOT_FOUND;
+    }
+    struct json_out w = json_to(&out->body);
+    write_demo_model(&w);
+    return OK;
+}
+
+#define PASSES                                                                                     \
+    .run = pass, .quick_if = is_quick_to_pass, .help = "passed on to the upstream as it is"
+#define PASSES_AT(PATH)                                                                            \
+    {"GET", PATH, PASSES}, {"POST", PATH, PASSES},                                                 \
+    {                                                                                              \
+        "DELETE", PATH, PASSES                                                                     \
+    }
+
+static const struct route routes[] = {
+    {"POST", "/v1/chat/completions", complete, .quick_if = is_quick_chat,
+     .help = "a chat completion with memory around it, streamed or whole"},
+    {"GET", "/v1/models", list_models, .is_quick = true,
+     .help = "the upstream's models, or the built-in one"},
+    {"GET", "/v1/models/{id}", get_model, .is_quick = true, .help = "one model"},
+    PASSES_AT("/v1/{a}"),
+    PASSES_AT("/v1/{a}/{b}"),
+    PASSES_AT("/v1/{a}/{b}/{c}"),
+    PASSES_AT("/v1/{a}/{b}/{c}/{d}"),
+    {0},
+};
+
+const struct surface surface_openai = {"openai", routes, word_openai_error, admit};

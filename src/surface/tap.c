@@ -1,0 +1,120 @@
+/* tap.c - the assistant's words out of a JSON answer or a stream of events. */
+#include "base/log.h"
+#include "base/sse.h"
+
+#include "surface/tap.h"
+
+/* A longer text is kept up to here; a longer JSON answer is not read at all. */
+enum { TEXT_MAX = 1 << 20, ANSWER_MAX = 4 << 20, EVENT_MAX = 256 << 10 };
+
+struct tap {
+    struct turn *turn;
+    bool has_begun, is_stream, is_wanted;
+    struct buf text; /* of a stream: what was said so far; else: the JSON as it comes */
+    struct sse events;
+    struct ctx scratch; /* for one event at a time */
+};
+
+/* --- reading --- */
+
+str text_of_content(struct arena *a, const struct json *content)
+{
+    str all = json_string(content);
+    if (!content || content->type != JSON_ARRAY)
+        return all;
+    bool is_first = true;
+    for (const struct json *part = content->first; part; part = part->next) {
+        const struct json *text = json_get(part, "text");
+        if (!text || text->type != JSON_STRING)
+            continue;
+        all = is_first ? text->string
+                       : str_printf(a, S_FMT "\n" S_FMT, S_ARG(all), S_ARG(text->string));
+        is_first = false;
+    }
+    return all;
+}
+
+str text_of_choice(struct arena *a, const struct json *answer, const char *member)
+{
+    const struct json *choices = json_get(answer, "choices");
+    if (!choices || choices->type != JSON_ARRAY)
+        return S("");
+    for (const struct json *c = choices->first; c; c = c->next)
+        if (json_int_or(json_get(c, "index"), 0) == 0)
+            return text_of_content(a, json_get(json_get(c, member), "content"));
+    return S("");
+}
+
+static void hear_event(void *arg, str event, str data)
+{
+    struct tap *t = arg;
+    struct json *answer;
+    (void)event;
+    if (str_is(data, "[DONE]"))
+        return;
+    if (json_parse(&t->scratch, data, &answer) == OK)
+        buf_add(&t->text, text_of_choice(&t->scratch.arena, answer, "delta"));
+    ctx_clear_failure(&t->scratch);
+    arena_reset(&t->scratch.arena);
+}
+
+static void hear(struct relay *r, str bytes)
+{
+    struct tap *t = r->tap;
+    if (!t->has_begun) {
+        t->has_begun = true;
+        t->is_wanted = r->code == 200;
+        t->is_stream = str_find(r->type, S("text/event-stream")) < r->type.n;
+        t->text.max = t->is_stream ? TEXT_MAX : ANSWER_MAX;
+    }
+    if (!t->is_wanted)
+        return;
+    if (t->is_stream)
+        sse_feed(&t->events, bytes, hear_event, t);
+    else
+        buf_add(&t->text, bytes);
+}
+
+/* --- keeping --- */
+
+static str said(struct ctx *ctx, struct tap *t)
+{
+    struct json *answer;
+    if (t->is_stream)
+        return buf_str(&t->text);
+    if (t->text.full || json_parse(ctx, buf_str(&t->text), &answer) != OK)
+        return S("");
+    return text_of_choice(&ctx->arena, answer, "message");
+}
+
+void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer)
+{
+    ctx_clear_failure(ctx);
+    if (engine_end_turn(ctx, app->engine, turn, answer) != OK)
+        log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
+    ctx_clear_failure(ctx);
+}
+
+/* An answer that was cut short is not kept, what the user said is; an error keeps nothing. */
+static void keep(struct ctx *ctx, struct app *app, struct relay *r, enum status how)
+{
+    struct tap *t = r->tap;
+    if (r->code == 200) {
+        str answer = how == OK ? said(ctx, t) : S("");
+        turn_keep(ctx, app, t->turn, answer);
+    }
+    buf_free(&t->text);
+    sse_free(&t->events);
+    ctx_free(&t->scratch);
+}
+
+void tap_on(struct ctx *ctx, struct relay *relay, struct turn *turn)
+{
+    struct tap *t = NEW(&ctx->arena, struct tap);
+    t->turn = turn;
+    t->text = buf_make(NULL, TEXT_MAX);
+    t->events = sse_reader(EVENT_MAX);
+    relay->tap = t;
+    relay->piece = hear;
+    relay->done = keep;
+}

@@ -1,0 +1,27 @@
+/* upstream.h - where a request goes on to, and what goes with it. */
+#pragma once
+
+#include "surface/surface.h"
+
+struct target {
+    const struct upstream *up; /* NULL: the built-in model answers */
+    str model;                 /* as the upstream knows it: without the prefix that chose it */
+};
+
+/*
+ * The upstream of a model by its prefix, else the default. "rememberd/demo" is always built in, and
+ * so is every name without a prefix as long as no upstream is set. NOT_FOUND names the setting.
+ */
+enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
+                      struct target *out);
+
+/*
+ * The request as it goes on: same method, the client's end-to-end headers, and for a credential
+ * X-Upstream-Authorization, the client's own (when it is not one of ours), or the upstream's key.
+ * path begins with "/v1/" and is encoded; the query is taken over.
+ */
+struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
+                       str path, str body);
+
+/* A path segment with everything but unreserved characters as %XX. */
+str url_segment(struct arena *a, str text);
