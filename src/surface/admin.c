@@ -131,7 +131,8 @@ static enum status metrics(struct ctx *ctx, struct app *app, const struct reques
     struct engine_stats engine;
     (void)in;
     TRY(engine_stats(ctx, app->engine, &engine));
-    server_stats(app->server, &server);
+    if (app->server)
+        server_stats(app->server, &server);
     out->type = S("text/plain; version=0.0.4; charset=utf-8");
     metric(&out->body, "uptime_seconds", "gauge", "time since start",
            (double)(clock_ms() - app->started) / 1000);
@@ -166,18 +167,16 @@ static enum status page(struct ctx *ctx, struct app *app, const struct request *
         "client = OpenAI(base_url=\"http://HOST/v1\", api_key=\"the model's key\")</pre>"
         "<p><a href=\"/openapi.json\">The API</a> · <a href=\"/health\">Health</a> · "
         "<a href=\"/metrics\">Metrics</a></p></html>\n";
-    (void)app;
-    str rest = S(""), host = request_header(in, "Host"), all = str_of(text);
+    (void)ctx, (void)app;
+    str host = request_header(in, "Host"), all = str_of(text);
     size_t at = str_find(all, S("HOST"));
-    rest = str_sub(all, at + 4, all.n);
     out->type = S("text/html; charset=utf-8");
     for (size_t i = 0; i < host.n; i++)
         if (strchr("<>&\"'", host.p[i]))
             host = S("localhost:7077");
-    (void)ctx;
     buf_add(&out->body, str_sub(all, 0, at));
     buf_add(&out->body, host);
-    buf_add(&out->body, rest);
+    buf_add(&out->body, str_sub(all, at + 4, all.n));
     return OK;
 }
 

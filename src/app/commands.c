@@ -1,0 +1,58 @@
+/* commands.c - the table of commands. */
+#include "app/commands.h"
+
+#include <time.h>
+
+#define POOL " user space json "
+
+const struct command commands[] = {
+    {"serve", "serve [--listen ADDR:PORT] [--data DIR] [--upstream URL] [SETTINGS]",
+     "answer on HTTP: an OpenAI API with memory in front of your models", " print_settings json ",
+     0, 0, NULL, command_serve, true},
+    {"add", "add TEXT…", "remember a text", POOL "key type category importance ", 1, 1000, NULL,
+     command_add, false},
+    {"search", "search QUESTION…", "find what helps to answer a question", POOL "limit explain ", 1,
+     1000, NULL, command_search, false},
+    {"list", "list", "show memories, newest first",
+     POOL "limit offset type category session contains closed ", 0, 0, NULL, command_list, false},
+    {"forget", "forget ID | --session ID | --everything [--all-spaces]",
+     "erase a memory, a message, a conversation or everything",
+     POOL "session everything all_spaces ", 0, 1, command_forget_check, command_forget, false},
+    {"ingest", "ingest FILE",
+     "read conversations: JSON lines {session, role, content, …}, or LoCoMo's JSON",
+     POOL "no_extract ", 1, 1, NULL, command_ingest, false},
+    {"eval", "eval locomo FILE", "measure recall on LoCoMo's questions",
+     " json level k one_pool dump ", 2, 2, command_eval_check, command_eval, false},
+    {"token", "token create | token list | token revoke ID",
+     "make, show and withdraw credentials; once there is one, every request needs one",
+     POOL "name admin days ", 1, 2, command_token_check, command_token, false},
+    {"doctor", "doctor", "check data, settings and upstreams, and say what to do", " json ", 0, 0,
+     NULL, command_doctor, false},
+    {0},
+};
+
+void print_line(str text)
+{
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        putchar(c < 0x20 || c == 0x7F ? ' ' : c);
+    }
+    putchar('\n');
+}
+
+void print_buf(const struct buf *b)
+{
+    fwrite(b->p, 1, b->n, stdout);
+    putchar('\n');
+}
+
+str date_of(struct arena *a, int64_t ms)
+{
+    char text[40];
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm t;
+    if (!ms || !gmtime_r(&seconds, &t))
+        return S("-");
+    size_t n = strftime(text, sizeof text, "%Y-%m-%d", &t);
+    return str_dup(a, (str){text, n});
+}

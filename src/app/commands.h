@@ -1,0 +1,39 @@
+/* commands.h - one row per command: what it does, what it takes, and the function. */
+#pragma once
+
+#include "app/options.h"
+
+struct command {
+    const char *name, *usage; /* usage without the program's name */
+    const char *help;
+    const char *flags;           /* names of options_table that it takes, between spaces */
+    size_t words_min, words_max; /* behind the command's name */
+    /* What counting cannot see; a failure is a wrong usage. May be NULL. */
+    enum status (*check)(struct ctx *ctx, const struct options *o);
+    enum status (*run)(struct ctx *ctx, const struct options *o);
+    bool is_server; /* logs as the settings say; the others only what went wrong */
+};
+
+extern const struct command commands[];
+
+enum status command_serve(struct ctx *ctx, const struct options *o);
+enum status command_add(struct ctx *ctx, const struct options *o);
+enum status command_search(struct ctx *ctx, const struct options *o);
+enum status command_list(struct ctx *ctx, const struct options *o);
+enum status command_forget_check(struct ctx *ctx, const struct options *o);
+enum status command_forget(struct ctx *ctx, const struct options *o);
+enum status command_ingest(struct ctx *ctx, const struct options *o);
+enum status command_eval_check(struct ctx *ctx, const struct options *o);
+enum status command_eval(struct ctx *ctx, const struct options *o);
+enum status command_token_check(struct ctx *ctx, const struct options *o);
+enum status command_token(struct ctx *ctx, const struct options *o);
+enum status command_doctor(struct ctx *ctx, const struct options *o);
+
+/* --- what commands print --- */
+
+/* Text of others on one line: control characters, which a terminal would obey, become spaces. */
+void print_line(str text);
+/* The buffer and a newline. */
+void print_buf(const struct buf *b);
+/* "2026-11-20", or "-" for 0. */
+str date_of(struct arena *a, int64_t ms);

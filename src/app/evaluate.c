@@ -1,0 +1,87 @@
+/* evaluate.c - measuring recall in a store of its own that is thrown away. */
+#include <dirent.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/home.h"
+
+enum { REPORT_MAX = 16 << 20, RANKS_MAX = 16 };
+
+static enum status ranks(struct ctx *ctx, const struct options *o, struct eval_in *in)
+{
+    static const int64_t usual[] = {1, 3, 5, 10, 20};
+    if (!o->k.n) {
+        in->k = usual;
+        in->n_k = sizeof usual / sizeof *usual;
+        return OK;
+    }
+    int64_t *k = NEW_N(&ctx->arena, int64_t, o->k.n);
+    for (size_t i = 0; i < o->k.n; i++)
+        if (!str_int(o->k.v[i], &k[i]) || k[i] < 1 || k[i] > 1000 || o->k.n > RANKS_MAX)
+            return fail(ctx, BAD_INPUT, "--k takes at most %d numbers from 1 to 1000", RANKS_MAX);
+    in->k = k;
+    in->n_k = o->k.n;
+    return OK;
+}
+
+enum status command_eval_check(struct ctx *ctx, const struct options *o)
+{
+    struct eval_in in;
+    if (!str_is(o->words.v[1], "locomo"))
+        return fail(ctx, BAD_INPUT, "'" S_FMT "' is no benchmark; there is: locomo",
+                    S_ARG(o->words.v[1]));
+    return ranks(ctx, o, &in);
+}
+
+static void remove_folder(const char *path)
+{
+    DIR *d = opendir(path);
+    char file[4200];
+    for (struct dirent *e; d && (e = readdir(d));) {
+        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
+        if (e->d_name[0] != '.')
+            unlink(file);
+    }
+    if (d)
+        closedir(d);
+    rmdir(path);
+}
+
+static enum status measure(struct ctx *ctx, const struct options *o, struct buf *report)
+{
+    CLEANUP(home_close) struct home home = {0};
+    struct eval_in in = {
+        .file = o->words.v[2],
+        .by_session = str_is(o->level, "session"),
+        .one_pool = o->one_pool,
+        .dump = o->dump,
+    };
+    TRY(ranks(ctx, o, &in));
+    TRY(home_open(ctx, o, &home));
+    if (isatty(STDERR_FILENO))
+        fputs("measuring…", stderr);
+    enum status s = engine_eval(ctx, home.engine, &in, o->json, report);
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    return s;
+}
+
+enum status command_eval(struct ctx *ctx, const struct options *o)
+{
+    const char *tmp = getenv("TMPDIR");
+    struct options own = *o;
+    struct buf report = buf_make(&ctx->arena, REPORT_MAX);
+    str folder = str_printf(&ctx->arena, "%s/rememberd-eval-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    char *path = arena_alloc(&ctx->arena, folder.n + 1);
+    memcpy(path, folder.p, folder.n);
+    if (!mkdtemp(path))
+        return fail(ctx, STORAGE, "no folder can be made for measuring: %s: %s", path,
+                    strerror(errno));
+    own.settings.data = str_of(path);
+    enum status s = measure(ctx, &own, &report);
+    remove_folder(path);
+    TRY(s);
+    fwrite(report.p, 1, report.n, stdout);
+    return OK;
+}

@@ -1,0 +1,52 @@
+/* home.c - opens everything below the commands in the order of PLAN, closes in reverse. */
+#include "app/home.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+enum status home_find(struct ctx *ctx, const struct settings *s, struct home *out)
+{
+    const char *base = getenv("XDG_DATA_HOME"), *own = getenv("HOME");
+    struct arena *a = &ctx->arena;
+    *out = (struct home){0};
+    if (s->data.n)
+        out->folder = str_dup(a, s->data);
+    else if (base && *base)
+        out->folder = str_printf(a, "%s/rememberd", base);
+    else if (own && *own)
+        out->folder = str_printf(a, "%s/.local/share/rememberd", own);
+    else
+        return fail(ctx, BAD_INPUT, "there is no home folder: say --data DIR");
+    out->file = str_printf(a, S_FMT "/rememberd.db", S_ARG(out->folder));
+    return OK;
+}
+
+/* Each part of the path that is missing; only the last one is closed to others. */
+static enum status make_folder(struct ctx *ctx, str folder)
+{
+    char *p = arena_alloc(&ctx->arena, folder.n + 1);
+    for (size_t i = 0; i <= folder.n; i++) {
+        if (i > 0 && (i == folder.n || folder.p[i] == '/') &&
+            mkdir(p, i == folder.n ? 0700 : 0755) != 0 && errno != EEXIST)
+            return fail(ctx, STORAGE, "the folder %s cannot be made: %s", p, strerror(errno));
+        if (i < folder.n)
+            p[i] = folder.p[i];
+    }
+    return OK;
+}
+
+enum status home_open(struct ctx *ctx, const struct options *o, struct home *out)
+{
+    TRY(home_find(ctx, &o->settings, out));
+    TRY(make_folder(ctx, out->folder));
+    struct store_settings store = {.path = out->file};
+    TRY(store_open(ctx, &store, &out->store));
+    return engine_open(ctx, out->store, &o->settings, &out->engine);
+}
+
+void home_close(struct home *h)
+{
+    engine_close(h->engine);
+    store_close(h->store);
+    *h = (struct home){0};
+}

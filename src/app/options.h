@@ -1,0 +1,26 @@
+/* options.h - the command line: flags of commands, settings, and the words between them. */
+#pragma once
+
+#include "core/settings.h"
+
+/* What flags say besides the settings. */
+struct options {
+    bool help, version, routes, schema, json, print_settings, explain, closed, everything,
+        all_spaces, admin, no_extract, one_pool;
+    str user, space, level, name, key, type, category, session, contains, dump;
+    struct strs k;
+    double importance;
+    int64_t limit, offset, days;
+
+    struct strs words; /* the command and what follows it */
+    struct strs given; /* names of the rows that stood there */
+    struct settings settings;
+};
+
+extern const struct field options_table[];
+
+/* BAD_INPUT names the flag that nobody knows or that lacks its value. "--" ends the flags. */
+MUST_USE enum status options_read(struct ctx *ctx, int argc, char **argv, struct options *out);
+
+/* The words from one on, joined by spaces. */
+str options_text(struct ctx *ctx, const struct options *o, size_t from);

@@ -1,0 +1,130 @@
+/* remember.c - add, search, list and forget on the command line. */
+#include "app/commands.h"
+#include "app/home.h"
+#include "surface/surface.h"
+
+enum { PRINT_MAX = 64 << 20 };
+
+enum status command_add(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(home_close) struct home home = {0};
+    int type = name_index(type_names, o->type, o->type.n ? -1 : TYPE_FACTUAL);
+    struct memory m = {
+        .content = options_text(ctx, o, 1),
+        .key = o->key,
+        .type = (enum memory_type)type,
+        .category = o->category,
+        .importance = o->importance,
+        .origin = ORIGIN_API,
+    };
+    if (type < 0)
+        return fail(ctx, BAD_INPUT,
+                    "--type must be one of: factual, episodic, procedural, semantic");
+    TRY(home_open(ctx, o, &home));
+    TRY(engine_add(ctx, home.engine, pool_of(o), &m));
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    if (o->json)
+        surface_memory_json(ctx, &m, &b);
+    else
+        buf_printf(&b, "remembered " S_FMT, S_ARG(m.id));
+    print_buf(&b);
+    return OK;
+}
+
+static void print_found(struct ctx *ctx, const struct recalled *r, bool explain)
+{
+    const struct memory *m = &r->memory;
+    const struct message *said = &r->message;
+    str date = date_of(&ctx->arena, r->is_memory ? m->created : said->created);
+    str who = r->is_memory ? S("memory") : said->speaker.n ? said->speaker : said->role;
+    printf("%.2f  " S_FMT "  ", r->score, S_ARG(date));
+    print_line(str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(who),
+                          S_ARG(r->is_memory ? m->content : said->text)));
+    printf("      " S_FMT "\n", S_ARG(r->is_memory ? m->id : said->id));
+    if (explain) {
+        fputs("      ", stdout);
+        print_line(r->why);
+    }
+}
+
+enum status command_search(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(home_close) struct home home = {0};
+    struct recall_in in = {.pool = pool_of(o),
+                           .question = options_text(ctx, o, 1),
+                           .limit = (size_t)o->limit,
+                           .budget_tokens = -1};
+    struct recall_out found;
+    TRY(home_open(ctx, o, &home));
+    TRY(engine_recall(ctx, home.engine, &in, &found));
+    if (o->json) {
+        struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+        surface_found_json(ctx, &found, o->explain, &b);
+        print_buf(&b);
+        return OK;
+    }
+    for (size_t i = 0; i < found.n; i++)
+        print_found(ctx, &found.v[i], o->explain);
+    if (!found.n)
+        puts("nothing found");
+    return OK;
+}
+
+enum status command_list(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(home_close) struct home home = {0};
+    struct memory_filter f = {
+        .pool = pool_of(o),
+        .type = o->type,
+        .category = o->category,
+        .session = o->session,
+        .contains = o->contains,
+        .with_closed = o->closed,
+        .offset = (size_t)o->offset,
+        .limit = (size_t)o->limit,
+    };
+    struct memory *m;
+    size_t n;
+    int64_t total;
+    TRY(home_open(ctx, o, &home));
+    TRY(engine_list(ctx, home.engine, &f, &m, &n, &total));
+    if (o->json) {
+        struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+        surface_memories_json(ctx, m, n, total, &b);
+        print_buf(&b);
+        return OK;
+    }
+    for (size_t i = 0; i < n; i++) {
+        printf(S_FMT "  " S_FMT "  ", S_ARG(m[i].id), S_ARG(date_of(&ctx->arena, m[i].created)));
+        print_line(m[i].content);
+    }
+    printf("%zu of %lld\n", n, (long long)total);
+    return OK;
+}
+
+enum status command_forget_check(struct ctx *ctx, const struct options *o)
+{
+    size_t ways = (o->words.n > 1) + (o->session.n > 0) + o->everything;
+    if (ways != 1)
+        return fail(ctx, BAD_INPUT, "say one of: ID, --session ID, --everything");
+    if (o->all_spaces && !o->everything)
+        return fail(ctx, BAD_INPUT, "--all-spaces goes with --everything");
+    return OK;
+}
+
+enum status command_forget(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(home_close) struct home home = {0};
+    struct forget what = {
+        .pool = pool_of(o),
+        .id = o->words.n > 1 ? o->words.v[1] : S(""),
+        .session = o->session,
+        .everything = o->everything,
+        .all_spaces = o->all_spaces,
+    };
+    int64_t erased;
+    TRY(home_open(ctx, o, &home));
+    TRY(engine_forget(ctx, home.engine, &what, &erased));
+    printf(o->json ? "{\"erased\":%lld}\n" : "forgot %lld\n", (long long)erased);
+    return OK;
+}

@@ -1,0 +1,113 @@
+/* token.c - making, showing and withdrawing credentials. */
+#include "base/clock.h"
+
+#include "app/commands.h"
+#include "app/home.h"
+
+enum { PRINT_MAX = 16 << 20 };
+
+struct token_out {
+    str id, name, user, space, token;
+    bool admin;
+    int64_t created, expires, revoked;
+};
+static const struct field token_out_fields[] = {
+    {STR(struct token_out, id)},       {STR(struct token_out, name)},
+    {STR(struct token_out, user)},     {STR(struct token_out, space)},
+    {STR(struct token_out, token)},    {BOOL(struct token_out, admin)},
+    {TIME(struct token_out, created)}, {TIME(struct token_out, expires)},
+    {TIME(struct token_out, revoked)}, {0},
+};
+
+static struct token_out shape_of(const struct token *t, str secret)
+{
+    return (struct token_out){.id = t->id,
+                              .name = t->name,
+                              .user = t->pool.user,
+                              .space = t->pool.space,
+                              .token = secret,
+                              .admin = t->is_admin,
+                              .created = t->created,
+                              .expires = t->expires,
+                              .revoked = t->revoked};
+}
+
+static void write_token(struct buf *b, const struct token *t, str secret)
+{
+    struct token_out shape = shape_of(t, secret);
+    struct json_out w = json_to(b);
+    fields_write(&w, token_out_fields, &shape);
+}
+
+static enum status create(struct ctx *ctx, const struct options *o, struct home *home)
+{
+    struct token t = {.name = o->name, .pool = pool_of(o), .is_admin = o->admin};
+    str secret;
+    if (o->days)
+        t.expires = clock_ms() + o->days * 86400000;
+    TRY(engine_make_token(ctx, home->engine, &t, &secret));
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    if (o->json)
+        write_token(&b, &t, secret);
+    else
+        buf_printf(&b,
+                   S_FMT
+                   "\n\nThis is shown once. Clients send it as 'Authorization: Bearer TOKEN'; "
+                   "from now on every request needs one.",
+                   S_ARG(secret));
+    print_buf(&b);
+    return OK;
+}
+
+static enum status show(struct ctx *ctx, const struct options *o, struct home *home)
+{
+    struct token *t;
+    size_t n;
+    TRY(store_tokens(ctx, home->store, o->user, &t, &n));
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    for (size_t i = 0; i < n; i++) {
+        if (o->json) {
+            buf_add(&b, i ? S(",") : S("["));
+            write_token(&b, &t[i], S(""));
+            continue;
+        }
+        const char *state = t[i].revoked                                ? "revoked"
+                            : t[i].expires && t[i].expires < clock_ms() ? "expired"
+                                                                        : "";
+        buf_printf(&b, S_FMT "  " S_FMT "  " S_FMT "  %s%s%s  ", S_ARG(t[i].id),
+                   S_ARG(date_of(&ctx->arena, t[i].created)), S_ARG(t[i].pool.space),
+                   t[i].is_admin ? "admin" : "", t[i].is_admin && *state ? ", " : "", state);
+        buf_add(&b, t[i].name);
+        buf_byte(&b, '\n');
+    }
+    if (o->json)
+        buf_add(&b, n ? S("]") : S("[]"));
+    else
+        buf_printf(&b, "%zu tokens", n);
+    print_buf(&b);
+    return OK;
+}
+
+enum status command_token_check(struct ctx *ctx, const struct options *o)
+{
+    str verb = o->words.v[1];
+    size_t more = o->words.n - 2;
+    if ((str_is(verb, "create") || str_is(verb, "list")) && !more)
+        return OK;
+    if (str_is(verb, "revoke") && more == 1)
+        return OK;
+    return fail(ctx, BAD_INPUT, "say one of: token create, token list, token revoke ID");
+}
+
+enum status command_token(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(home_close) struct home home = {0};
+    TRY(home_open(ctx, o, &home));
+    if (str_is(o->words.v[1], "create"))
+        return create(ctx, o, &home);
+    if (str_is(o->words.v[1], "list"))
+        return show(ctx, o, &home);
+    TRY(store_revoke_token(ctx, home.store, o->user, o->words.v[2]));
+    puts(o->json ? "{\"revoked\":1}" : "revoked");
+    return OK;
+}
