@@ -1,0 +1,132 @@
+// chat.test.js - what is told in one conversation is used in another, with the demo model and a scripted upstream.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { answer, serve, upstream } = require('./lib');
+
+const user = (content) => ({ role: 'user', content });
+const fact = 'My dog is called Rex and I live in Lisbon.';
+const question = 'What is my dog called?';
+
+test('the demo model uses in one conversation what was told in another', async (t) => {
+  const server = await serve(t);
+  const client = server.client();
+  const told = await client.chat.completions.create({ model: 'rememberd/demo', messages: [user(fact)] }).withResponse();
+  await server.receipt(told.response.headers.get('x-rememberd-receipt'));
+  const reply = await client.chat.completions.create({ model: 'rememberd/demo', messages: [user(question)] });
+  assert.equal(reply.object, 'chat.completion');
+  assert.equal(reply.model, 'rememberd/demo');
+  assert.equal(reply.choices[0].finish_reason, 'stop');
+  assert.equal(reply.choices[0].message.role, 'assistant');
+  assert.match(reply.choices[0].message.content, /Rex/);
+  assert.equal(reply.usage.total_tokens, reply.usage.prompt_tokens + reply.usage.completion_tokens);
+  assert.ok(reply.usage.prompt_tokens > 0);
+});
+
+test('the demo model streams the same words, with usage when it is asked for', async (t) => {
+  const server = await serve(t);
+  await server.tell(fact);
+  const stream = await server.client().chat.completions.create({
+    model: 'rememberd/demo', messages: [user(question)], stream: true, stream_options: { include_usage: true } });
+  let text = '', finish = null, usage = null, roles = 0;
+  for await (const part of stream) {
+    assert.equal(part.object, 'chat.completion.chunk');
+    roles += part.choices[0]?.delta.role === 'assistant';
+    text += part.choices[0]?.delta.content ?? '';
+    finish ??= part.choices[0]?.finish_reason ?? null;
+    if (part.usage) {
+      assert.deepEqual(part.choices, []);
+      usage = part.usage;
+    }
+  }
+  assert.equal(roles, 1);
+  assert.match(text, /Rex/);
+  assert.equal(finish, 'stop');
+  assert.ok(usage.completion_tokens > 0);
+});
+
+for (const stream of [false, true]) {
+  test(`a scripted upstream is given what was told elsewhere (stream: ${stream})`, async (t) => {
+    const model = await upstream(t, (req, res, asked) => answer(res, asked, ['Nice', ' to know.']));
+    const server = await serve(t, { flags: ['--upstream', model.url] });
+    const client = server.client();
+    const say = async (content) => {
+      const { data, response } = await client.chat.completions
+        .create({ model: 'any', messages: [user(content)], stream }).withResponse();
+      let text = '';
+      if (stream) for await (const part of data) text += part.choices[0]?.delta?.content ?? '';
+      else text = data.choices[0].message.content;
+      assert.equal(text, 'Nice to know.');
+      return server.receipt(response.headers.get('x-rememberd-receipt'));
+    };
+    await say(fact);
+    assert.equal(model.last().json.messages[0].content, fact, 'nothing is known yet, so nothing is added');
+    const receipt = await say(question);
+    const sent = model.last().json.messages;
+    assert.equal(sent.length, 1);
+    assert.ok(receipt.block.includes('Rex'), receipt.block);
+    assert.equal(sent[0].content, `${question}\n\n${receipt.block}`);
+    assert.equal(receipt.question, question);
+    assert.ok(receipt.lines.some((line) => line.injected));
+    // What the assistant said is remembered as well.
+    const found = (await server.ask('POST', '/v1/memories/search', { query: 'nice to know' })).json();
+    assert.ok(found.results.some((one) => one.kind === 'message' && one.role === 'assistant' && one.text === 'Nice to know.'));
+  });
+}
+
+test('64 streams at once are each whole and each their own', async (t) => {
+  const model = await upstream(t, (req, res, asked) => {
+    const name = asked.json.messages.at(-1).content;
+    answer(res, asked, Array.from({ length: 20 }, (_, i) => `${name}-${i};`));
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const client = server.client();
+  const all = Array.from({ length: 64 }, async (_, i) => {
+    const stream = await client.chat.completions.create({ model: 'any', messages: [user(`zq${i}`)], stream: true });
+    let text = '';
+    for await (const part of stream) text += part.choices[0]?.delta?.content ?? '';
+    assert.equal(text, Array.from({ length: 20 }, (__, k) => `zq${i}-${k};`).join(''));
+  });
+  await Promise.all(all);
+  assert.equal(model.asked.length, 64);
+});
+
+test("an upstream's errors keep their status, headers and body", async (t) => {
+  const body = '{"error": {"message":"slow down",  "type":"requests","param":null,"code":"rate_limit_exceeded"}}';
+  const model = await upstream(t, (req, res) => {
+    res.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7', 'x-request-id': 'abc' });
+    res.end(body);
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const res = await server.chat({ model: 'any', messages: [user('My cat is called Tom.')] });
+  assert.equal(res.status, 429);
+  assert.equal(res.text, body);
+  assert.equal(res.headers['retry-after'], '7');
+  assert.equal(res.headers['x-request-id'], 'abc');
+  await assert.rejects(server.client().chat.completions.create({ model: 'any', messages: [user('x')] }),
+    (error) => error.status === 429 && error.code === 'rate_limit_exceeded');
+});
+
+test('an upstream that is not there is a 502 in OpenAI\'s shape', async (t) => {
+  const model = await upstream(t);
+  model.server.close();
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  await assert.rejects(server.client().chat.completions.create({ model: 'any', messages: [user('x')] }),
+    (error) => error.status === 502 && error.type === 'server_error' && error.code === 'upstream_unreachable');
+});
+
+test('an answer of tool calls alone is passed on, and the turn is kept', async (t) => {
+  const calls = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"Rex"}' } }];
+  const model = await upstream(t, (req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end(JSON.stringify({ id: '1', object: 'chat.completion', created: 1, model: 'm', choices: [
+      { index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: calls } }] }));
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const { data, response } = await server.client().chat.completions
+    .create({ model: 'any', messages: [user(fact)] }).withResponse();
+  assert.deepEqual(data.choices[0].message.tool_calls, calls);
+  await server.receipt(response.headers.get('x-rememberd-receipt'));
+  const found = (await server.ask('POST', '/v1/memories/search', { query: 'dog Rex' })).json();
+  assert.ok(found.results.some((one) => one.text === fact));
+});

@@ -1,0 +1,129 @@
+// controls.test.js - the headers that say what memory may do.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { serve, upstream } = require('./lib');
+
+const user = (content) => ({ model: 'any', messages: [{ role: 'user', content }] });
+const question = 'What is my dog called?';
+
+async function ready(t, flags = []) {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url, ...flags] });
+  return { model, server };
+}
+
+const search = async (server, query) => (await server.ask('POST', '/v1/memories/search', { query })).json().results;
+
+// Later writes come after earlier ones, so this one's receipt shows that whatever was to be kept is kept.
+const settle = (server) => server.tell('Good morning.');
+
+for (const [name, values] of Object.entries({ 'x-omniroute-no-memory': ['true', '1', 'yes', 'TRUE', ' Yes '], 'x-memory-mode': ['off', 'OFF'] })) {
+  test(`${name}: ${values.join(', ')} neither recalls nor keeps`, async (t) => {
+    const { model, server } = await ready(t);
+    await server.tell('My dog is called Rex.');
+    for (const value of values) {
+      const res = await server.chat(user(question), { [name]: value });
+      assert.equal(res.status, 200);
+      assert.equal(model.last().json.messages[0].content, question);
+      assert.ok(!('x-rememberd-receipt' in res.headers));
+    }
+    await server.chat(user('My parrot is called Polly.'), { [name]: values[0] });
+    await settle(server);
+    assert.deepEqual((await search(server, 'parrot')).filter((one) => /Polly/.test(one.text)), []);
+  });
+}
+
+test('x-omniroute-no-memory with any other value changes nothing', async (t) => {
+  const { model, server } = await ready(t);
+  await server.tell('My dog is called Rex.');
+  for (const value of ['false', '0', 'no', '']) {
+    await server.chat(user(question), { 'x-omniroute-no-memory': value });
+    assert.match(model.last().json.messages[0].content, /Rex/);
+  }
+});
+
+test('readonly recalls and keeps nothing', async (t) => {
+  const { model, server } = await ready(t);
+  await server.tell('My dog is called Rex.');
+  await server.chat(user(question), { 'x-memory-mode': 'readonly' });
+  assert.match(model.last().json.messages[0].content, /Rex/);
+  await server.chat(user('My parrot is called Polly.'), { 'x-memory-mode': 'ReadOnly' });
+  await settle(server);
+  assert.deepEqual((await search(server, 'parrot')).filter((one) => /Polly/.test(one.text)), []);
+});
+
+test('after keeps and recalls nothing', async (t) => {
+  const { model, server } = await ready(t);
+  await server.tell('My dog is called Rex.');
+  await server.chat(user(question), { 'x-memory-mode': 'after' });
+  assert.equal(model.last().json.messages[0].content, question);
+  await server.chat(user('My parrot is called Polly.'), { 'x-memory-mode': 'after' });
+  await settle(server);
+  assert.ok((await search(server, 'parrot')).some((one) => /Polly/.test(one.text)));
+});
+
+test('an unknown mode is refused by name', async (t) => {
+  const { model, server } = await ready(t);
+  const res = await server.chat(user(question), { 'x-memory-mode': 'sometimes' });
+  assert.equal(res.status, 400);
+  const { error } = res.json();
+  assert.equal(error.type, 'invalid_request_error');
+  assert.match(error.param, /^x-memory-mode$/i);
+  assert.match(error.message, /full, readonly, after, off/);
+  assert.equal(model.asked.length, 0);
+});
+
+test('the setting memory off does the same for every request', async (t) => {
+  const { model, server } = await ready(t, ['--memory', 'off']);
+  const res = await server.chat(user('My dog is called Rex.'), { 'x-memory-mode': 'full' });
+  assert.equal(res.status, 200);
+  assert.ok(!('x-rememberd-receipt' in res.headers));
+  await server.chat(user(question));
+  assert.equal(model.last().json.messages[0].content, question);
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 0);
+});
+
+for (const name of ['X-Session-Id', 'x-omniroute-session-id']) {
+  test(`${name} names the conversation and comes back`, async (t) => {
+    const { server } = await ready(t);
+    const res = await server.chat(user('My dog is called Rex.'), { [name]: 'talk-1' });
+    assert.equal(res.headers['x-omniroute-session-id'], 'talk-1');
+    const receipt = await server.receipt(res.headers['x-rememberd-receipt']);
+    assert.equal(receipt.session, 'talk-1');
+    const [found] = (await search(server, 'dog')).filter((one) => one.kind === 'message');
+    assert.equal(found.session, 'talk-1');
+  });
+}
+
+test('without a name the same beginning is the same conversation', async (t) => {
+  const { server } = await ready(t);
+  const first = await server.chat(user('My dog is called Rex.'));
+  await server.receipt(first.headers['x-rememberd-receipt']);
+  const second = await server.chat({ model: 'any', messages: [{ role: 'user', content: 'My dog is called Rex.' },
+    { role: 'assistant', content: 'fine' }, { role: 'user', content: 'And my cat is Tom.' }] });
+  await server.receipt(second.headers['x-rememberd-receipt']);
+  const other = await server.chat(user('My tea is green.'));
+  const session = (res) => res.headers['x-omniroute-session-id'];
+  assert.ok(session(first));
+  assert.equal(session(second), session(first));
+  assert.notEqual(session(other), session(first));
+});
+
+test('a session name over its limit is refused', async (t) => {
+  const { server } = await ready(t);
+  const res = await server.chat(user('hi'), { 'x-session-id': 'x'.repeat(300) });
+  assert.equal(res.status, 400);
+  assert.match(res.json().error.message, /256/);
+});
+
+test('X-Osaurus-Agent-Id picks a space, and spaces do not see each other', async (t) => {
+  const { model, server } = await ready(t);
+  await server.tell('My dog is called Rex.', { 'x-osaurus-agent-id': 'one' });
+  await server.chat(user(question), { 'x-osaurus-agent-id': 'two' });
+  assert.equal(model.last().json.messages[0].content, question);
+  await server.chat(user(question));
+  assert.equal(model.last().json.messages[0].content, question);
+  await server.chat(user(question), { 'x-osaurus-agent-id': 'one' });
+  assert.match(model.last().json.messages[0].content, /Rex/);
+});
