@@ -152,6 +152,7 @@ MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const str
 /* By SHA-256 hex. NOT_FOUND also when revoked or expired. */
 MUST_USE enum status store_find_token(struct ctx *ctx, struct store *s, str hash,
                                       struct token *out);
+/* A user's, newest first; user "" lists everyone's. */
 MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
                                   size_t *n);
 MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
