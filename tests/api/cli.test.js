@@ -1,0 +1,141 @@
+// cli.test.js - the command line: what it prints, what it keeps, and how it ends.
+'use strict';
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const test = require('node:test');
+const { run, serve, tempFolder, upstream } = require('./lib');
+
+async function ok(args, options) {
+  const res = await run(args, options);
+  assert.equal(res.code, 0, `${args.join(' ')}: ${res.stderr}`);
+  return res.stdout;
+}
+
+test('what is added is found, listed and forgotten, also while the server runs', async (t) => {
+  const server = await serve(t);
+  const at = ['--data', server.data];
+  const added = JSON.parse(await ok(['add', 'I prefer espresso', 'after lunch', '--category', 'preference', '--json', ...at]));
+  assert.equal(added.content, 'I prefer espresso after lunch');
+  assert.match(await ok(['search', 'what coffee do I prefer after lunch?', ...at]), /espresso after lunch/);
+  const found = JSON.parse(await ok(['search', 'espresso', '--json', '--explain', '--limit', '3', ...at]));
+  assert.equal(found.results[0].id, added.id);
+  assert.ok(found.results[0].why);
+  assert.match(await ok(['list', ...at]), new RegExp(`${added.id}.*espresso[^]*1 of 1`));
+  assert.equal(JSON.parse(await ok(['list', '--json', ...at])).total, 1);
+  assert.equal(JSON.parse(await ok(['list', '--json', '--user', 'ada', ...at])).total, 0);
+  assert.equal(JSON.parse(await ok(['list', '--json', '--space', 'work', ...at])).total, 0);
+  assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 200, 'the server sees it at once');
+  await server.tell('My dog is called Rex.');
+  assert.match(await ok(['search', 'dog', ...at]), /Rex/);
+  assert.match(await ok(['forget', added.id, ...at]), /^forgot 1\n$/);
+  assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 404);
+  assert.equal((await run(['forget', added.id, ...at])).code, 1);
+  await ok(['forget', '--everything', ...at]);
+  assert.doesNotMatch(await ok(['search', 'dog', ...at]), /Rex/);
+});
+
+test('control characters of a text do not reach the terminal', async () => {
+  const at = ['--data', tempFolder()];
+  await ok(['add', 'tea \u001b[31mred\u0007 leaf', ...at]);
+  for (const args of [['list'], ['search', 'tea']]) assert.match(await ok([...args, ...at]), /tea  \[31mred  leaf/);
+});
+
+test('conversations are read from a file, twice without harm', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'turns.jsonl');
+  const turns = [
+    { session: 'a', role: 'user', content: 'My dog is called Rex.', created: '2026-01-02T10:00:00Z' },
+    { session: 'a', role: 'assistant', content: 'What a nice name.' },
+    { session: 'b', role: 'user', content: 'I live in Lisbon.' }];
+  fs.writeFileSync(file, turns.map((turn) => JSON.stringify(turn)).join('\n'));
+  const report = JSON.parse(await ok(['ingest', file, '--json', ...at]));
+  assert.equal(report.sessions, 2);
+  assert.equal(report.messages, 3);
+  const again = JSON.parse(await ok(['ingest', file, '--json', ...at]));
+  assert.equal(again.messages, 0);
+  assert.match(await ok(['search', 'dog', ...at]), /2026-01-02.*Rex/);
+  fs.writeFileSync(file, '{"session":"c","role":"user","content":"x"}\n{"session":\n');
+  const broken = await run(['ingest', file, ...at]);
+  assert.equal(broken.code, 1);
+  assert.match(broken.stderr, /line 2/);
+  assert.equal((await run(['ingest', `${file}.missing`, ...at])).code, 1);
+});
+
+test('the doctor says what is wrong and what to do', async (t) => {
+  const model = await upstream(t, (req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end('{"object":"list","data":[{"id":"m"}]}');
+  });
+  const data = tempFolder();
+  await ok(['add', 'x', '--data', data]);
+  const well = await ok(['doctor', '--data', data, '--upstream', model.url]);
+  assert.match(well, /ok +data folder/);
+  assert.match(well, /ok +database/);
+  assert.match(well, /ok +upstream.*1 models/);
+  model.server.closeAllConnections();
+  model.server.close();
+  const ill = await run(['doctor', '--json', '--data', data, '--upstream', model.url]);
+  assert.equal(ill.code, 1);
+  const report = JSON.parse(ill.stdout);
+  assert.equal(report.ok, false);
+  const bad = report.findings.find((one) => one.level === 'bad');
+  assert.equal(bad.what, 'upstream');
+  assert.ok(bad.advice.length > 5);
+  fs.writeFileSync(path.join(data, 'rememberd.db'), 'this is no database, this is a text of some length');
+  const broken = await run(['doctor', '--data', data]);
+  assert.equal(broken.code, 1);
+  assert.match(broken.stdout, /bad +database/);
+});
+
+test('tables, version and help', async () => {
+  assert.match(await ok(['--version']), /^rememberd \d+\.\d+\.\d+\n$/);
+  assert.match(await ok(['--routes']), /POST +\/v1\/chat\/completions +\S/);
+  assert.equal(JSON.parse(await ok(['--schema'])).openapi, '3.1.0');
+  assert.match(await ok(['--help']), /serve[^]*doctor/);
+  for (const name of ['serve', 'add', 'search', 'list', 'forget', 'ingest', 'eval', 'token', 'doctor'])
+    assert.match(await ok([name, '--help']), new RegExp(`^usage: rememberd ${name}`));
+  assert.match(await ok(['serve', '--help']), /--budget-tokens/);
+  const settings = await ok(['serve', '--print-settings', '--budget-tokens', '123', '--upstream-key', 'sk-secret'],
+    { env: { REMEMBERD_RECALL_LIMIT: '7' } });
+  assert.match(settings, /^budget_tokens = 123 /m);
+  assert.match(settings, /^recall_limit = 7 /m);
+  assert.doesNotMatch(settings, /sk-secret/);
+  assert.equal(JSON.parse(await ok(['serve', '--print-settings', '--json'])).listen, '127.0.0.1:7077');
+});
+
+test('a wrong usage is one clear line and status 2', async () => {
+  const cases = [
+    [['nonsense'], /unknown command 'nonsense'/],
+    [['serve', '--nonsense', '1'], /unknown flag --nonsense/],
+    [['serve', '-x'], /unknown flag -x/],
+    [['serve', '--budget-tokens'], /--budget-tokens needs a value/],
+    [['serve', '--budget-tokens', 'many'], /budget_tokens: must be a whole number/],
+    [['serve', 'here'], /usage: rememberd serve/],
+    [['add'], /usage: rememberd add/],
+    [['list', '--explain'], /does not take --explain/],
+    [['search', 'x', '--limit', '0'], /--limit: must be from 1/],
+    [['forget'], /--everything/],
+    [['token', 'steal'], /token create/],
+    [['eval', 'squad', 'x.json'], /there is: locomo/],
+  ];
+  for (const [args, words] of cases) {
+    const res = await run(args, { env: { REMEMBERD_DATA: tempFolder() } });
+    assert.equal(res.code, 2, `${args.join(' ')}: ${res.stderr}`);
+    assert.match(res.stderr, words);
+    assert.equal(res.stderr.trimEnd().split('\n').length, 1, res.stderr);
+    assert.equal(res.stdout, '');
+  }
+  assert.equal((await run([])).code, 2);
+  const folder = tempFolder();
+  fs.writeFileSync(path.join(folder, 'file'), '');
+  const res = await run(['add', 'x', '--data', path.join(folder, 'file', 'deeper')]);
+  assert.equal(res.code, 1);
+  assert.match(res.stderr, /cannot be made/);
+});
+
+test('the first line of serve is its address, and the hint works', async (t) => {
+  const server = await serve(t);
+  assert.equal(server.stdout, `listening on ${server.url}\n`);
+  assert.match(server.stderr, /^try: curl http:\S+\/v1\/chat\/completions/);
+  assert.equal(fs.statSync(path.join(server.data, 'rememberd.db')).mode & 0o077, 0, 'the database is its owner\'s alone');
+});

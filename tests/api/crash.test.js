@@ -1,0 +1,83 @@
+// crash.test.js - what was acknowledged is there after a restart, also after a kill; trouble with memory fails no chat.
+'use strict';
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const test = require('node:test');
+const { serve, upstream } = require('./lib');
+
+const user = (content) => ({ model: 'any', messages: [{ role: 'user', content }] });
+
+test('a restart keeps memory', async (t) => {
+  const first = await serve(t);
+  await first.tell('My dog is called Rex.');
+  const added = (await first.ask('POST', '/v1/memories', { content: 'Ada prefers green tea.' })).json();
+  assert.deepEqual(await first.stop(), { code: 0, signal: null });
+  const second = await serve(t, { data: first.data });
+  assert.equal((await second.ask('GET', `/v1/memories/${added.id}`)).json().content, 'Ada prefers green tea.');
+  const reply = (await second.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: 'What is my dog called?' }] })).json();
+  assert.match(reply.choices[0].message.content, /Rex/);
+});
+
+test('a turn that is answered just before the end is kept', async (t) => {
+  const first = await serve(t);
+  const res = await first.chat({ ...user('My dog is called Rex.'), model: 'rememberd/demo' });
+  assert.deepEqual(await first.stop(), { code: 0, signal: null });
+  const second = await serve(t, { data: first.data });
+  assert.equal((await second.ask('GET', `/v1/receipts/${res.headers['x-rememberd-receipt']}`)).status, 200);
+});
+
+test('kill -9 under load, in rounds: whatever was acknowledged is there', async (t) => {
+  const model = await upstream(t);
+  const receipts = new Map(), memories = new Set();
+  let data;
+  for (let round = 0; round < 4; round++) {
+    const server = await serve(t, { data, flags: ['--upstream', model.url] });
+    data = server.data;
+    for (const [id, text] of receipts) {
+      const got = await server.ask('GET', `/v1/receipts/${id}`);
+      assert.equal(got.status, 200, `round ${round}: receipt of "${text}" is lost`);
+      assert.equal(got.json().question, text);
+    }
+    for (const id of memories) assert.equal((await server.ask('GET', `/v1/memories/${id}`)).status, 200, `round ${round}: memory`);
+    assert.equal((await server.ask('GET', '/health')).json().status, 'ok');
+    let running = true, seen = 0;
+    const work = async (name) => {
+      for (let i = 0; running; i++) {
+        const text = `Round ${round}: worker ${name} likes number ${i}.`;
+        const res = await server.chat(user(text));
+        if (i % 3 === 0) memories.add((await server.ask('POST', '/v1/memories', { content: text })).json().id);
+        const id = res.headers['x-rememberd-receipt'];
+        if ((await server.ask('GET', `/v1/receipts/${id}`)).status === 200) receipts.set(id, text), seen++;
+        if (seen > 60) running = false;
+      }
+    };
+    const all = Promise.allSettled(Array.from({ length: 8 }, (_, i) => work(i)));
+    await Promise.race([all, server.exited]);
+    server.child.kill('SIGKILL');
+    assert.equal((await server.exited).signal, 'SIGKILL');
+    running = false;
+    await all;
+    assert.ok(seen > 60, `round ${round}: only ${seen} receipts were acknowledged`);
+  }
+  const last = await serve(t, { data, flags: ['--upstream', model.url] });
+  for (const id of receipts.keys()) assert.equal((await last.ask('GET', `/v1/receipts/${id}`)).status, 200);
+});
+
+test('a database that breaks under the server fails no chat', async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  for (let i = 0; i < 50; i++) await server.ask('POST', '/v1/memories', { content: `The dog number ${i} is called Rex ${i}.` });
+  for (const name of fs.readdirSync(server.data)) {
+    if (name.endsWith('-shm')) continue;
+    const file = path.join(server.data, name);
+    fs.writeFileSync(file, Buffer.alloc(fs.statSync(file).size, 0x5a), { flag: 'r+' });
+  }
+  for (let i = 0; i < 20; i++) {
+    const res = await server.chat(user(`What is dog number ${i} called?`));
+    assert.equal(res.status, 200, res.text);
+    assert.equal(res.json().choices[0].message.content, 'fine');
+    assert.ok(model.last().json.messages[0].content.startsWith(`What is dog number ${i} called?`));
+  }
+  await server.stop('SIGKILL');
+});

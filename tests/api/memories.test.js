@@ -1,0 +1,133 @@
+// memories.test.js - memories over REST, errors in OpenAI's shape, and what the server says about itself.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { serve } = require('./lib');
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+test('a memory is added, read, listed, searched and erased', async (t) => {
+  const server = await serve(t);
+  const sent = { content: 'Ada prefers green tea.', key: 'tea', type: 'semantic', category: 'preference', importance: 0.9,
+    tags: ['drinks'], metadata: { n: 1.50 }, session: 's1' };
+  const added = await server.ask('POST', '/v1/memories', sent);
+  assert.equal(added.status, 201, added.text);
+  const memory = added.json();
+  assert.match(memory.id, uuid);
+  for (const [name, value] of Object.entries(sent)) assert.deepEqual(memory[name], value, name);
+  assert.equal(memory.origin, 'api');
+  assert.ok(Math.abs(Date.parse(memory.created) - Date.now()) < 60000);
+  const { uses, last_used, ...same } = (await server.ask('GET', `/v1/memories/${memory.id}`)).json();
+  for (const name of Object.keys(same)) assert.deepEqual(same[name], memory[name], name);
+
+  await server.ask('POST', '/v1/memories', { content: 'The server room is in Oslo.' });
+  const list = (query) => server.ask('GET', `/v1/memories${query}`).then((res) => res.json());
+  assert.equal((await list('')).total, 2);
+  assert.deepEqual((await list('?limit=1')).memories.length, 1);
+  assert.equal((await list('?limit=1&offset=1')).memories[0].id, memory.id);
+  assert.deepEqual((await list('?category=preference')).memories.map((one) => one.id), [memory.id]);
+  assert.deepEqual((await list('?contains=OSLO')).memories.map((one) => one.content), ['The server room is in Oslo.']);
+  assert.equal((await list('?session=s1&type=semantic')).total, 1);
+
+  const search = (body) => server.ask('POST', '/v1/memories/search', body).then((res) => res.json());
+  const [best] = (await search({ query: 'Which tea does Ada like?', explain: true })).results;
+  assert.equal(best.id, memory.id);
+  assert.equal(best.kind, 'memory');
+  assert.ok(best.score > 0 && best.score <= 1);
+  assert.ok(best.why.length > 0);
+  assert.ok(Object.keys(best.signals).length > 3);
+  assert.equal((await search({ query: 'Which tea does Ada like?' })).results[0].signals, null);
+  assert.ok((await search({ query: 'tea server', limit: 1 })).results.length <= 1);
+
+  const gone = await server.ask('DELETE', `/v1/memories/${memory.id}`);
+  assert.deepEqual(gone.json(), { erased: 1 });
+  assert.equal((await server.ask('GET', `/v1/memories/${memory.id}`)).status, 404);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${memory.id}`)).status, 404);
+  assert.ok((await search({ query: 'Which tea does Ada like?' })).results.every((one) => one.id !== memory.id));
+});
+
+test('the same key closes what was said before', async (t) => {
+  const server = await serve(t);
+  const add = (content) => server.ask('POST', '/v1/memories', { content, key: 'city' }).then((res) => res.json());
+  const old = await add('I live in Rome.'), now = await add('I live in Lisbon.');
+  const open = (await server.ask('GET', '/v1/memories')).json();
+  assert.deepEqual(open.memories.map((one) => one.id), [now.id]);
+  const all = (await server.ask('GET', '/v1/memories?closed=true')).json();
+  assert.equal(all.total, 2);
+  assert.equal(all.memories.find((one) => one.id === old.id).superseded_by, now.id);
+});
+
+test('bad input is refused in OpenAI\'s shape, naming the field', async (t) => {
+  const server = await serve(t);
+  const cases = [
+    ['POST', '/v1/chat/completions', '{"model":', 400, null],
+    ['POST', '/v1/chat/completions', '', 400, null],
+    ['POST', '/v1/chat/completions', '{"model":"rememberd/demo"}', 400, 'messages'],
+    ['POST', '/v1/chat/completions', '{"model":"rememberd/demo","messages":[]}', 400, 'messages'],
+    ['POST', '/v1/memories', '{"content":""}', 400, 'content'],
+    ['POST', '/v1/memories', '{}', 400, 'content'],
+    ['POST', '/v1/memories', '{"content":"x","importance":2}', 400, 'importance'],
+    ['POST', '/v1/memories', '{"content":"x","type":"odd"}', 400, 'type'],
+    ['POST', '/v1/memories', '{"content":"x","metadata":[1]}', 400, 'metadata'],
+    ['POST', '/v1/memories', '{"content":"x","contnt":"y"}', 400, 'contnt'],
+    ['POST', '/v1/memories', 'content=x', 400, null],
+    ['POST', '/v1/memories/search', '{"query":"x","limit":0}', 400, 'limit'],
+    ['GET', '/v1/memories?limit=many', undefined, 400, 'limit'],
+    ['GET', '/v1/memories/nothing', undefined, 404, null],
+    ['GET', '/v1/receipts/nothing', undefined, 404, null],
+    ['GET', '/nowhere', undefined, 404, null],
+    ['DELETE', '/v1/memories', undefined, 404, null],
+  ];
+  for (const [method, path, body, status, param] of cases) {
+    const res = await server.ask(method, path, body);
+    assert.equal(res.status, status, `${method} ${path} ${body}: ${res.text}`);
+    const { error } = res.json();
+    assert.deepEqual(Object.keys(error), ['message', 'type', 'param', 'code']);
+    assert.ok(error.message.length > 5);
+    assert.equal(error.type, 'invalid_request_error');
+    assert.equal(error.param, param, `${path} ${body}`);
+  }
+  const big = await serve(t, { flags: ['--body-max', '2000'] });
+  const res = await big.ask('POST', '/v1/memories', { content: 'x'.repeat(5000) });
+  assert.equal(res.status, 413);
+  assert.equal(res.json().error.code, 'request_too_large');
+});
+
+test('health, readiness, metrics, the API\'s description and the page', async (t) => {
+  const server = await serve(t);
+  await server.tell('My dog is called Rex.');
+  const health = (await server.ask('GET', '/health')).json();
+  assert.equal(health.status, 'ok');
+  assert.equal(health.store, 'ok');
+  assert.match(health.version, /^\d+\.\d+\.\d+$/);
+  assert.ok(health.uptime_s >= 0);
+  assert.equal((await server.ask('GET', '/health/live')).json().status, 'ok');
+  assert.equal((await server.ask('GET', '/ready')).json().status, 'ready');
+
+  const metrics = await server.ask('GET', '/metrics');
+  assert.match(metrics.headers['content-type'], /^text\/plain; version=0\.0\.4/);
+  for (const line of metrics.text.trimEnd().split('\n'))
+    assert.match(line, /^(# (HELP|TYPE) rememberd_\w+ .+|rememberd_\w+(\{le="[^"]+"\})? [0-9.e+-]+)$/);
+  const value = (name) => Number(new RegExp(`^rememberd_${name} (.+)$`, 'm').exec(metrics.text)[1]);
+  assert.ok(value('requests_total') >= 3);
+  assert.ok(value('turns_total') >= 1);
+  assert.ok(value('store_messages') >= 1);
+  assert.equal(value('recall_seconds_count'), value('recalls_total'));
+
+  const api = (await server.ask('GET', '/openapi.json')).json();
+  assert.equal(api.openapi, '3.1.0');
+  for (const path of ['/v1/chat/completions', '/v1/models', '/v1/memories', '/v1/memories/search', '/v1/memories/{id}',
+    '/v1/receipts/{id}', '/health', '/health/live', '/ready', '/metrics', '/openapi.json'])
+    assert.ok(api.paths[path], path);
+  const { post, get } = api.paths['/v1/memories'];
+  const schema = post.requestBody.content['application/json'].schema;
+  assert.deepEqual(schema.required, ['content']);
+  assert.equal(schema.additionalProperties, false);
+  assert.deepEqual(schema.properties.type.enum, ['factual', 'episodic', 'procedural', 'semantic']);
+  assert.ok(get.parameters.some((one) => one.name === 'limit' && one.in === 'query' && one.schema.default === 50));
+  assert.ok(api.paths['/v1/memories/{id}'].get.parameters.some((one) => one.name === 'id' && one.in === 'path' && one.required));
+
+  const page = await server.ask('GET', '/');
+  assert.match(page.headers['content-type'], /^text\/html/);
+  assert.ok(page.text.includes(`127.0.0.1:${server.port}/v1`));
+});

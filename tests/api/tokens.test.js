@@ -1,0 +1,130 @@
+// tokens.test.js - credentials: required, revoked, kept from the upstream; and memory that stays with its owner.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { run, serve, upstream } = require('./lib');
+
+const question = 'What is my dog called?';
+const user = (content) => ({ model: 'any', messages: [{ role: 'user', content }] });
+const bearer = (token) => ({ authorization: `Bearer ${token}` });
+
+async function ready(t, flags = []) {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url, ...flags] });
+  const make = async (...args) => {
+    const made = await run(['token', 'create', '--json', '--data', server.data, ...args]);
+    assert.equal(made.code, 0, made.stderr);
+    return JSON.parse(made.stdout);
+  };
+  return { model, server, make };
+}
+
+test('without tokens the client\'s own key goes on to the upstream', async (t) => {
+  const { model, server } = await ready(t);
+  await server.client({ apiKey: 'sk-mine', organization: 'org-1', project: 'proj-1' }).chat.completions.create(user('hi'));
+  const { headers } = model.last();
+  assert.equal(headers.authorization, 'Bearer sk-mine');
+  assert.equal(headers['openai-organization'], 'org-1');
+  assert.equal(headers['openai-project'], 'proj-1');
+  assert.match(headers['user-agent'], /OpenAI/);
+  assert.ok(Object.keys(headers).some((name) => name.startsWith('x-stainless-')));
+  await server.chat(user('hi'), { cookie: 'a=b', 'x-custom': 'kept', te: 'trailers', 'x-hop': '1', connection: 'close, x-hop' });
+  assert.equal(model.last().headers['x-custom'], 'kept');
+  assert.ok(!('x-hop' in model.last().headers));
+  assert.ok(!('authorization' in model.last().headers));
+  assert.equal(model.last().headers.host, `127.0.0.1:${model.port}`);
+});
+
+test('X-Upstream-Authorization replaces the client\'s own key', async (t) => {
+  const { model, server } = await ready(t, ['--upstream-key', 'sk-settings']);
+  await server.chat(user('hi'), { ...bearer('sk-mine'), 'x-upstream-authorization': 'Bearer sk-other' });
+  assert.equal(model.last().headers.authorization, 'Bearer sk-other');
+  await server.chat(user('hi'));
+  assert.equal(model.last().headers.authorization, 'Bearer sk-settings');
+});
+
+test('once there is a token every request needs one, and it stays here', async (t) => {
+  const { model, server, make } = await ready(t, ['--upstream-key', 'sk-settings']);
+  assert.equal((await server.chat(user('hi'))).status, 200);
+  const { token, id } = await make('--name', 'laptop');
+  assert.ok(token.length > 20);
+  const refused = [{}, bearer('sk-mine'), { authorization: token }, { authorization: 'Basic abc' }, bearer(''), bearer(`${token}x`)];
+  for (const headers of refused) {
+    const n = model.asked.length;
+    const res = await server.chat(user('hi'), headers);
+    assert.equal(res.status, 401, JSON.stringify(headers));
+    assert.equal(res.json().error.code, 'invalid_api_key');
+    assert.equal(model.asked.length, n);
+  }
+  await assert.rejects(server.client().models.list(), (error) => error.status === 401);
+  const sent = async (headers) => {
+    assert.equal((await server.chat(user('hi'), headers)).status, 200);
+    const one = model.last();
+    assert.ok(!JSON.stringify(one.req.rawHeaders).includes(token), 'the token never leaves');
+    assert.ok(!one.body.includes(token));
+    return one.headers.authorization;
+  };
+  assert.equal(await sent(bearer(token)), 'Bearer sk-settings');
+  assert.equal(await sent({ ...bearer(token), 'x-upstream-authorization': 'Bearer sk-other' }), 'Bearer sk-other');
+  await server.client({ apiKey: token }).models.list().catch(() => {});
+  assert.equal(model.last().headers.authorization, 'Bearer sk-settings');
+
+  const listed = JSON.parse((await run(['token', 'list', '--json', '--data', server.data])).stdout);
+  assert.equal(listed.length, 1);
+  assert.equal(listed[0].name, 'laptop');
+  assert.ok(!JSON.stringify(listed).includes(token));
+  assert.equal((await run(['token', 'revoke', id, '--data', server.data])).code, 0);
+  assert.equal((await server.chat(user('hi'), bearer(token))).status, 401, 'revoked');
+  assert.equal((await server.chat(user('hi'))).status, 401, 'a withdrawn token does not open the door again');
+  assert.notEqual((await run(['token', 'revoke', 'nonsense', '--data', server.data])).code, 0);
+});
+
+test('health is open, metrics need an admin token', async (t) => {
+  const { server, make } = await ready(t);
+  assert.equal((await server.ask('GET', '/metrics')).status, 200);
+  const plain = await make(), admin = await make('--admin');
+  for (const path of ['/health', '/health/live', '/ready', '/openapi.json', '/'])
+    assert.equal((await server.ask('GET', path)).status, 200, path);
+  assert.equal((await server.ask('GET', '/metrics')).status, 401);
+  assert.equal((await server.ask('GET', '/metrics', undefined, bearer(plain.token))).status, 403);
+  assert.equal((await server.ask('GET', '/metrics', undefined, bearer(admin.token))).status, 200);
+});
+
+test('no memory crosses from one user or space to another', async (t) => {
+  const { model, server, make } = await ready(t);
+  const who = {
+    ada: bearer((await make('--user', 'ada')).token),
+    ada2: bearer((await make('--user', 'ada', '--space', 'work')).token),
+    bob: bearer((await make('--user', 'bob')).token),
+  };
+  const res = await server.chat(user('My dog is called Rex.'), who.ada);
+  const id = res.headers['x-rememberd-receipt'];
+  await server.receipt(id, who.ada);
+  const added = (await server.ask('POST', '/v1/memories', { content: 'Rex likes apples.' }, who.ada)).json();
+  for (const [name, headers] of Object.entries(who)) {
+    const own = name === 'ada';
+    await server.chat(user(question), headers);
+    assert.equal(/Rex/.test(model.last().json.messages[0].content), own, `${name} chats`);
+    const found = (await server.ask('POST', '/v1/memories/search', { query: 'dog Rex apples' }, headers)).json().results;
+    assert.equal(found.some((one) => /Rex/.test(one.text)), own, `${name} searches`);
+    const list = (await server.ask('GET', '/v1/memories', undefined, headers)).json();
+    assert.equal(list.memories.some((one) => /Rex/.test(one.content)), own, `${name} lists`);
+    assert.equal((await server.ask('GET', `/v1/receipts/${id}`, undefined, headers)).status, own ? 200 : 404);
+    assert.equal((await server.ask('GET', `/v1/memories/${added.id}`, undefined, headers)).status, own ? 200 : 404);
+    if (!own) assert.equal((await server.ask('DELETE', `/v1/memories/${added.id}`, undefined, headers)).status, 404);
+  }
+  assert.equal((await server.ask('DELETE', `/v1/memories/${added.id}`, undefined, who.ada)).status, 200);
+});
+
+test('an address that others reach is refused until there is an admin token', async (t) => {
+  const { server, make } = await ready(t);
+  const open = () => run(['serve', '--listen', '0.0.0.0:0', '--data', server.data]);
+  const refused = await open();
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /rememberd token create --admin/);
+  await make('--user', 'ada');
+  assert.equal((await open()).code, 1, 'a plain token is not enough');
+  await make('--admin', '--user', 'ada');
+  const started = await serve(t, { data: server.data, flags: ['--listen', '0.0.0.0:0'] });
+  assert.equal((await started.ask('GET', '/v1/models')).status, 401);
+});
