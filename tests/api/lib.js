@@ -149,7 +149,7 @@ const chunk = (delta, finish = null) => `data: ${JSON.stringify({
 // Answers as a model does: the given words, whole or streamed as the request wishes.
 function answer(res, asked, words) {
   const list = Array.isArray(words) ? words : [words];
-  if (!asked.json.stream) {
+  if (!asked.json?.stream) {
     res.writeHead(200, { 'content-type': 'application/json' });
     res.end(JSON.stringify(completion(list.join(''))));
     return;
