@@ -69,9 +69,11 @@ static void take_exchanges(struct loop *l)
 
 static void stop_accepting(struct loop *l)
 {
-    if (l->accepts)
-        uv_close((uv_handle_t *)&l->accept, NULL);
+    if (!l->accepts)
+        return;
     l->accepts = false;
+    uv_close((uv_handle_t *)&l->accept, NULL);
+    close(l->server->listener); /* who connects now is refused, not left waiting */
 }
 
 static void close_idle(struct loop *l)

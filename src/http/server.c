@@ -252,7 +252,6 @@ void server_close(struct server *s)
     enter(s, ENDING, 0);
     for (size_t i = 0; i < s->n_loops; i++)
         loop_close(&s->loops[i]);
-    close(s->listener);
     router_free(&s->router);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
