@@ -124,6 +124,14 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
     return settings_load(ctx, l.n_settings, l.settings, &rest, &out->settings);
 }
 
+bool options_has(const struct options *o, const char *name)
+{
+    for (size_t i = 0; i < o->given.n; i++)
+        if (str_is(o->given.v[i], name))
+            return true;
+    return false;
+}
+
 str options_text(struct ctx *ctx, const struct options *o, size_t from)
 {
     str text = S("");

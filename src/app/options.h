@@ -22,5 +22,8 @@ extern const struct field options_table[];
 /* BAD_INPUT names the flag that nobody knows or that lacks its value. "--" ends the flags. */
 MUST_USE enum status options_read(struct ctx *ctx, int argc, char **argv, struct options *out);
 
+/* Whether a row's flag stood on the command line. */
+bool options_has(const struct options *o, const char *name);
+
 /* The words from one on, joined by spaces. */
 str options_text(struct ctx *ctx, const struct options *o, size_t from);

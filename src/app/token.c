@@ -43,6 +43,8 @@ static enum status create(struct ctx *ctx, const struct options *o, struct home 
 {
     struct token t = {.name = o->name, .pool = pool_of(o), .is_admin = o->admin};
     str secret;
+    if (!options_has(o, "space"))
+        t.pool.space = S(""); /* one of its own */
     if (o->days)
         t.expires = clock_ms() + o->days * 86400000;
     TRY(engine_make_token(ctx, home->engine, &t, &secret));
@@ -53,8 +55,9 @@ static enum status create(struct ctx *ctx, const struct options *o, struct home 
         buf_printf(&b,
                    S_FMT
                    "\n\nThis is shown once. Clients send it as 'Authorization: Bearer TOKEN'; "
-                   "from now on every request needs one.",
-                   S_ARG(secret));
+                   "from now on every request needs one.\nIts memories are those of user " S_FMT
+                   ", space " S_FMT "; with --space tokens share one.",
+                   S_ARG(secret), S_ARG(t.pool.user), S_ARG(t.pool.space));
     print_buf(&b);
     return OK;
 }
