@@ -1,0 +1,125 @@
+/* splice.c - a body changes where it should and nowhere else. */
+#include "surface/splice.h"
+
+#include "core/settings.h"
+#include "t.h"
+
+static str spliced(struct ctx *ctx, str body, enum placement where, bool no_system, str text)
+{
+    struct json *root;
+    CHECK_OK(json_parse(ctx, body, &root));
+    const struct json *messages = json_get(root, "messages"), *at = messages->first;
+    while (at->next)
+        at = at->next;
+    struct splice s = {.body = body};
+    struct block block = {text, where, no_system};
+    splice_block(&ctx->arena, &s, root, messages, at, &block);
+    str out = splice_done(&ctx->arena, &s);
+    CHECK_OK(json_parse(ctx, out, &root));
+    return out;
+}
+
+TEST(a_suffix_is_escaped_and_stands_before_the_closing_quote)
+{
+    CHECK_STR(spliced(ctx, S("{\"messages\" : [ {\"content\" :\"a\\u0041\" ,\"role\":\"user\"} ]}"),
+                      PLACE_USER_SUFFIX, false, S("x\n\"y\"\\")),
+              S("{\"messages\" : [ {\"content\" :\"a\\u0041\\n\\nx\\n\\\"y\\\"\\\\\" "
+                ",\"role\":\"user\"} ]}"));
+    CHECK_STR(spliced(ctx, S("{\"messages\":[{\"content\":\"\"}]}"), PLACE_USER_SUFFIX, false,
+                      S("x")),
+              S("{\"messages\":[{\"content\":\"x\"}]}"));
+}
+
+TEST(parts_get_one_more_part)
+{
+    CHECK_STR(spliced(ctx, S("{\"messages\":[{\"content\":[ {\"type\":\"text\"} ]}]}"),
+                      PLACE_USER_SUFFIX, false, S("x")),
+              S("{\"messages\":[{\"content\":[ {\"type\":\"text\"},"
+                "{\"type\":\"text\",\"text\":\"x\"} ]}]}"));
+    CHECK_STR(spliced(ctx, S("{\"messages\":[{\"content\":[]}]}"), PLACE_USER_SUFFIX, false,
+                      S("x")),
+              S("{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}]}"));
+}
+
+TEST(a_message_without_content_gets_the_block_before_it)
+{
+    str body = S("{\"messages\":[{\"role\":\"user\"}]}");
+    CHECK_STR(spliced(ctx, body, PLACE_USER_SUFFIX, false, S("x")),
+              S("{\"messages\":[{\"role\":\"system\",\"content\":\"x\"},{\"role\":\"user\"}]}"));
+    CHECK_STR(spliced(ctx, body, PLACE_USER_SUFFIX, true, S("x")),
+              S("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"role\":\"user\"}]}"));
+}
+
+TEST(the_front_is_left_alone_when_the_body_marks_a_cached_prefix)
+{
+    str plain = S("{\"messages\":[{\"a\":1},{\"b\":2}],\"x\":\"cache_control\"}");
+    str marked = S("{\"messages\":[{\"a\":1},{\"b\":2}],\"x\":[{\"cache_control\":null}]}");
+    CHECK_STR(spliced(ctx, plain, PLACE_SYSTEM, false, S("x")),
+              S("{\"messages\":[{\"role\":\"system\",\"content\":\"x\"},{\"a\":1},{\"b\":2}],"
+                "\"x\":\"cache_control\"}"));
+    CHECK_STR(spliced(ctx, marked, PLACE_SYSTEM, false, S("x")),
+              S("{\"messages\":[{\"a\":1},{\"role\":\"system\",\"content\":\"x\"},{\"b\":2}],"
+                "\"x\":[{\"cache_control\":null}]}"));
+    CHECK_STR(spliced(ctx, plain, PLACE_FIRST_USER, false, S("x")),
+              S("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"},{\"a\":1},{\"b\":2}],"
+                "\"x\":\"cache_control\"}"));
+}
+
+TEST(cuts_come_out_in_the_order_of_their_places)
+{
+    str body = S("0123456789");
+    struct splice s = {.body = body};
+    CHECK_STR(splice_done(&ctx->arena, &s), body);
+    splice_at(&s, body.p + 8, 1, S("eight"));
+    splice_at(&s, body.p, 0, S("<"));
+    splice_at(&s, body.p + 4, 2, S(""));
+    splice_at(&s, body.p + 10, 0, S(">"));
+    CHECK_STR(splice_done(&ctx->arena, &s), S("<012367eight9>"));
+}
+
+TEST(a_model_loses_its_prefix_however_it_is_written)
+{
+    const struct {
+        str body, want;
+    } cases[] = {
+        {S("{\"model\": \"a/b\" }"), S("{\"model\": \"b\" }")},
+        {S("{\"model\":\"a\\/b\"}"), S("{\"model\":\"b\"}")},
+        {S("{\"model\":\"a/\\u00e9\\\"\"}"), S("{\"model\":\"\xC3\xA9\\\"\"}")},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct json *root;
+        CHECK_OK(json_parse(ctx, cases[i].body, &root));
+        const struct json *model = json_get(root, "model");
+        struct splice s = {.body = cases[i].body};
+        splice_model(&ctx->arena, &s, model, str_sub(model->string, 2, model->string.n));
+        CHECK_STR(splice_done(&ctx->arena, &s), cases[i].want);
+    }
+}
+
+TEST(one_version_stands_between_base_and_path)
+{
+    static const char *const cases[][2] = {
+        {"http://a", "http://a/v1/models"},
+        {"http://a/v1", "http://a/v1/models"},
+        {"http://v1.example", "http://v1.example/v1/models"},
+        {"https://a/api/paas/v4", "https://a/api/paas/v4/models"},
+        {"https://a/v1beta/openai", "https://a/v1beta/openai/models"},
+        {"http://a/openai", "http://a/openai/v1/models"},
+        {"http://a/video", "http://a/video/v1/models"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct upstream up = {.url = str_of(cases[i][0])};
+        CHECK_STR(upstream_url(&ctx->arena, &up, S("/v1/models"), S("")), str_of(cases[i][1]));
+    }
+    struct upstream up = {.url = S("http://a")};
+    CHECK_STR(upstream_url(&ctx->arena, &up, S("/v1/files"), S("limit=1")),
+              S("http://a/v1/files?limit=1"));
+}
+
+TEST(providers_without_a_system_role_are_known)
+{
+    CHECK(rejects_system(&ctx->arena, S(" O1-Mini ")));
+    CHECK(rejects_system(&ctx->arena, S("qianfan")));
+    CHECK(!rejects_system(&ctx->arena, S("o1-pro")));
+    CHECK(!rejects_system(&ctx->arena, S("")));
+}
