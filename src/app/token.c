@@ -1,4 +1,6 @@
 /* token.c - making, showing and withdrawing credentials. */
+#include <unistd.h>
+
 #include "base/clock.h"
 
 #include "app/commands.h"
@@ -48,6 +50,7 @@ static enum status create(struct ctx *ctx, const struct options *o, struct home 
     if (o->days)
         t.expires = clock_ms() + o->days * 86400000;
     TRY(engine_make_token(ctx, home->engine, &t, &secret));
+    usleep(2000 * TOKEN_LOOK_MS); /* a running server has seen it when this command ends */
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     if (o->json)
         write_token(&b, &t, secret);

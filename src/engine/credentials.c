@@ -22,6 +22,7 @@ enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t
     if (!made.pool.space.n)
         made.pool.space = made.id;
     TRY(store_put_token(ctx, e->store, &made));
+    atomic_store(&e->needs_token, true);
     *t = made;
     *secret = text;
     return OK;
@@ -38,7 +39,26 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct t
     return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");
 }
 
+/*
+ * Asked for every request, so the store is asked seldom. A store that fails after it once said
+ * "none" is taken at its word: memory in trouble fails no chat. With tokens nothing is let in.
+ */
 enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out)
 {
-    return store_has_tokens(ctx, e->store, out);
+    int64_t now = clock_mono_us(), looked = atomic_load(&e->token_look);
+    bool any = atomic_load(&e->needs_token);
+    if (any || (looked && now - looked < TOKEN_LOOK_MS * 1000)) {
+        *out = any;
+        return OK;
+    }
+    enum status s = store_has_tokens(ctx, e->store, &any);
+    if (s != OK && !looked)
+        return s;
+    if (s != OK)
+        ctx_clear_failure(ctx);
+    else if (any)
+        atomic_store(&e->needs_token, true);
+    atomic_store(&e->token_look, now);
+    *out = any;
+    return OK;
 }

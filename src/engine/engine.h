@@ -150,6 +150,8 @@ MUST_USE enum status engine_make_token(struct ctx *ctx, struct engine *e, struct
                                        str *secret);
 /* The token's row. NO_AUTH when it is not known, revoked or expired. */
 MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out);
+/* Whether requests must show a token. Another process's first token is seen after TOKEN_LOOK_MS. */
+enum { TOKEN_LOOK_MS = 50 };
 MUST_USE enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out);
 
 /* --- the built-in model --- */

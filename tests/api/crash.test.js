@@ -79,5 +79,6 @@ test('a database that breaks under the server fails no chat', async (t) => {
     assert.equal(res.json().choices[0].message.content, 'fine');
     assert.ok(model.last().json.messages[0].content.startsWith(`What is dog number ${i} called?`));
   }
+  assert.match(server.stderr, /recall\.left_out/, 'the recall failed, and said so');
   await server.stop('SIGKILL');
 });
