@@ -1,0 +1,239 @@
+/* ingest.c - turns from files: what is kept, what is refused, and that twice is once. */
+#include "engine/engine_int.h"
+
+#include "store/fixture.h"
+
+#define ENGINE(e, s, p)                                                                            \
+    PLACE(p);                                                                                      \
+    STORE(s, p);                                                                                   \
+    struct settings settings = {0};                                                                \
+    fields_defaults(settings_table, &settings);                                                    \
+    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
+    CHECK_OK(engine_open(ctx, s, &settings, &e))
+
+static void engine_closep(struct engine **e)
+{
+    engine_close(*e);
+}
+
+/* The text as a file in the test's folder. */
+static str file_of(struct ctx *ctx, const struct place *p, const char *text)
+{
+    str path = str_printf(&ctx->arena, "%s/turns", p->folder);
+    FILE *f = fopen(path.p, "w");
+    CHECK(f != NULL);
+    CHECK_INT(fwrite(text, 1, strlen(text), f), strlen(text));
+    CHECK_INT(fclose(f), 0);
+    return path;
+}
+
+static struct ingest_report ingest(struct ctx *ctx, struct engine *e, str path, bool extract)
+{
+    struct ingest_report r;
+    CHECK_OK(engine_ingest(ctx, e, mine, path, extract, NULL, &r));
+    return r;
+}
+
+static struct message *session_of(struct ctx *ctx, struct store *s, const char *id, size_t n)
+{
+    struct message *v;
+    size_t got;
+    CHECK_OK(store_session_messages(ctx, s, mine, str_of(id), 0, 1000, &v, &got));
+    CHECK_INT(got, n);
+    return v;
+}
+
+static int64_t messages_in(struct ctx *ctx, struct store *s)
+{
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, s, &stats));
+    return stats.messages;
+}
+
+static const char two_sessions[] =
+    "{\"session\":\"s1\",\"role\":\"user\",\"content\":\"I planted figs\","
+    "\"created\":\"2024-05-01T10:00:00Z\",\"speaker\":\"Ann\"}\n"
+    "{\"session\":\"s1\",\"role\":\"assistant\",\"content\":\"Lovely\",\"id\":\"m-2\"}\n"
+    "\n"
+    "{\"session\":\"s1\",\"role\":\"user\",\"content\":\"Ok\"}\r\n"
+    "{\"session\":\"s1\",\"role\":\"user\",\"content\":\"Ok\"}\n"
+    "{\"session\":\"s2\",\"content\":\"Grüße — 寿司\"}";
+
+TEST(lines_become_turns_in_order)
+{
+    ENGINE(e, s, p);
+    struct ingest_report r = ingest(ctx, e, file_of(ctx, &p, two_sessions), false);
+    CHECK_INT(r.sessions, 2);
+    CHECK_INT(r.messages, 5);
+    CHECK_INT(r.memories, 0);
+    struct message *v = session_of(ctx, s, "s1", 4);
+    CHECK_STR(v[0].text, S("I planted figs"));
+    CHECK_STR(v[0].speaker, S("Ann"));
+    CHECK_INT(v[0].created, 1714557600000);
+    CHECK_INT(v[0].origin, ORIGIN_IMPORT);
+    CHECK_STR(v[1].ref, S("m-2"));
+    CHECK_STR(v[1].role, S("assistant"));
+    CHECK(v[1].created > 0);
+    CHECK_STR(v[3].text, S("Ok"));
+    CHECK_STR(session_of(ctx, s, "s2", 1)[0].text, S("Grüße — 寿司"));
+}
+
+TEST(the_same_file_twice_is_once)
+{
+    ENGINE(e, s, p);
+    str path = file_of(ctx, &p, two_sessions);
+    ingest(ctx, e, path, false);
+    CHECK_INT(messages_in(ctx, s), 5);
+    ingest(ctx, e, path, false);
+    CHECK_INT(messages_in(ctx, s), 5);
+    ingest(ctx, e, file_of(ctx, &p, "{\"session\":\"s2\",\"content\":\"More\"}"), false);
+    CHECK_INT(messages_in(ctx, s), 6);
+}
+
+TEST(a_bad_line_is_named_and_what_stood_before_is_kept)
+{
+    static const struct {
+        const char *line, *why;
+    } bad[] = {
+        {"{\"session\":\"s1\"}", "line 2: content"},
+        {"{\"content\":\"x\"}", "line 2: session"},
+        {"{\"session\":\"s1\",\"content\":\"x\",\"role\":\"boss\"}", "line 2: role"},
+        {"{\"session\":\"s1\",\"content\":\"x\",\"created\":\"soon\"}", "line 2: created"},
+        {"{\"session\":", "line 2: "},
+        {"[1]", "line 2: must be a JSON object"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct ctx own = {0};
+        struct ingest_report r;
+        ENGINE(e, s, p);
+        str text = str_printf(&ctx->arena,
+                              "{\"session\":\"s1\",\"content\":\"first\"}\n%s\n"
+                              "{\"session\":\"s1\",\"content\":\"last\"}\n",
+                              bad[i].line);
+        str path = file_of(ctx, &p, str_c(&ctx->arena, text));
+        CHECK_INT(engine_ingest(&own, e, mine, path, false, NULL, &r), BAD_INPUT);
+        CHECK(str_starts(str_of(own.why), str_of(bad[i].why)));
+        CHECK_STR(session_of(ctx, s, "s1", 1)[0].text, S("first"));
+        ctx_free(&own);
+    }
+}
+
+TEST(a_file_that_is_none_is_said_so)
+{
+    ENGINE(e, s, p);
+    struct ingest_report r;
+    str missing = str_printf(&ctx->arena, "%s/missing", p.folder);
+    CHECK_STATUS(engine_ingest(ctx, e, mine, missing, false, NULL, &r), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(engine_ingest(ctx, e, mine, str_of(p.folder), false, NULL, &r), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    CHECK_INT(ingest(ctx, e, file_of(ctx, &p, ""), false).messages, 0);
+}
+
+TEST(empty_texts_are_skipped)
+{
+    ENGINE(e, s, p);
+    struct ingest_report r = ingest(ctx, e,
+                                    file_of(ctx, &p,
+                                            "{\"session\":\"a\",\"content\":\" \"}\n"
+                                            "{\"session\":\"a\",\"content\":\"x\"}\n"),
+                                    false);
+    CHECK_INT(r.skipped, 1);
+    CHECK_INT(r.messages, 1);
+}
+
+TEST(facts_are_read_from_the_users_words_only)
+{
+    ENGINE(e, s, p);
+    static const char text[] = "{\"session\":\"a\",\"content\":\"I love figs.\"}\n"
+                               "{\"session\":\"a\",\"role\":\"assistant\",\"content\":"
+                               "\"I love plums.\"}\n";
+    CHECK_INT(ingest(ctx, e, file_of(ctx, &p, text), true).memories, 1);
+    struct memory_filter f = {.pool = mine, .limit = 10};
+    struct memory *v;
+    size_t n;
+    int64_t total;
+    CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
+    CHECK_INT(n, 1);
+    CHECK(str_find(v[0].content, S("figs")) < v[0].content.n);
+    CHECK_STR(v[0].source, session_of(ctx, s, "a", 2)[0].id);
+}
+
+TEST(a_long_session_is_written_in_parts_and_stays_whole)
+{
+    enum { LINES = 4500 };
+    ENGINE(e, s, p);
+    struct buf b = buf_make(&ctx->arena, 1 << 20);
+    for (int i = 0; i < LINES; i++)
+        buf_printf(&b, "{\"session\":\"long\",\"content\":\"turn number %d\"}\n", i);
+    CHECK(!b.full);
+    struct ingest_report r =
+        ingest(ctx, e, file_of(ctx, &p, str_c(&ctx->arena, buf_str(&b))), false);
+    CHECK_INT(r.sessions, 1);
+    CHECK_INT(r.messages, LINES);
+    CHECK_STR(session_of(ctx, s, "long", 1000)[999].text, S("turn number 999"));
+    str findings;
+    CHECK_OK(store_check(ctx, s, &findings));
+    CHECK_STR(findings, S(""));
+}
+
+TEST(locomo_is_told_by_its_bracket)
+{
+    static const char text[] =
+        "[{\"sample_id\":\"c1\",\"qa\":[{\"question\":\"q\",\"evidence\":[\"D1:2; D2:1\",\"D9:9\"],"
+        "\"category\":1},{\"question\":\"r\",\"evidence\":[]}],\"conversation\":{"
+        "\"speaker_a\":\"Ann\",\"speaker_b\":\"Bo\","
+        "\"session_1_date_time\":\"1:56 pm on 8 May, 2023\",\"session_1\":["
+        "{\"speaker\":\"Ann\",\"dia_id\":\"D1:1\",\"text\":\"Look\",\"blip_caption\":\"a red "
+        "kite\"},"
+        "{\"speaker\":\"Bo\",\"dia_id\":\"D1:2\",\"text\":\"Nice\"}],"
+        "\"session_2_date_time\":\"1:00 pm on 9 May, 2023\",\"session_2\":["
+        "{\"speaker\":\"Bo\",\"dia_id\":\"D2:1\",\"text\":\"Bye\"}],"
+        "\"session_3_date_time\":\"1:00 pm on 9 May, 2023\"}}]";
+    ENGINE(e, s, p);
+    struct ingest_report r = ingest(ctx, e, file_of(ctx, &p, text), false);
+    CHECK_INT(r.sessions, 2);
+    CHECK_INT(r.messages, 3);
+    struct message *v = session_of(ctx, s, "c1/session_1", 2);
+    CHECK_STR(v[0].text, S("Look [image: a red kite]"));
+    CHECK_STR(v[0].role, S("user"));
+    CHECK_STR(v[1].speaker, S("Bo"));
+    CHECK_STR(v[1].role, S("assistant"));
+    CHECK_STR(v[1].ref, S("D1:2"));
+    CHECK_INT(v[1].created, 1683554160000);
+}
+
+/* --- measuring --- */
+
+TEST(an_evaluation_counts_what_it_says)
+{
+    static const char text[] =
+        "[{\"sample_id\":\"c1\",\"qa\":[{\"question\":\"What did Ann "
+        "fly?\",\"evidence\":[\"D1:1\"],"
+        "\"category\":4},{\"question\":\"Who swam in the lake?\",\"evidence\":[\"D1:2\",\"D2:1\"],"
+        "\"category\":1},{\"question\":\"r\",\"evidence\":[\"D7:1\"],\"category\":2}],"
+        "\"conversation\":{\"speaker_a\":\"Ann\",\"speaker_b\":\"Bo\","
+        "\"session_1_date_time\":\"1:56 pm on 8 May, 2023\",\"session_1\":["
+        "{\"speaker\":\"Ann\",\"dia_id\":\"D1:1\",\"text\":\"I fly a red kite\"},"
+        "{\"speaker\":\"Bo\",\"dia_id\":\"D1:2\",\"text\":\"I swam in the cold lake\"}],"
+        "\"session_2_date_time\":\"1:00 pm on 9 May, 2023\",\"session_2\":["
+        "{\"speaker\":\"Bo\",\"dia_id\":\"D2:1\",\"text\":\"Nothing in common\"}]}}]";
+    static const int64_t k[] = {1, 2};
+    ENGINE(e, s, p);
+    struct eval_in in = {.file = file_of(ctx, &p, text), .k = k, .n_k = 2};
+    struct buf out = buf_make(&ctx->arena, 1 << 16);
+    CHECK_OK(engine_eval(ctx, e, &in, true, &out));
+    struct json *j;
+    CHECK_OK(json_parse(ctx, buf_str(&out), &j));
+    CHECK_INT(json_int_or(json_at(j, "overall.n"), 0), 2);
+    CHECK_INT(json_int_or(json_at(j, "left_out"), 0), 1);
+    CHECK_INT(json_int_or(json_at(j, "turns"), 0), 3);
+    CHECK_INT((int)json_num_or(json_get(json_get(j, "overall"), "any@1"), 0), 100);
+    CHECK_INT((int)json_num_or(json_get(json_get(j, "overall"), "all@2"), 0), 50);
+    CHECK_INT((int)json_num_or(json_get(json_get(j, "overall"), "frac@2"), 0), 75);
+    CHECK_INT((int)json_num_or(json_get(json_get(j, "multi-hop"), "mrr"), 0), 100);
+    /* One of two gold turns, at the top, against an ideal of two. */
+    CHECK_INT((int)(json_num_or(json_get(json_get(j, "multi-hop"), "ndcg@10"), 0)), 61);
+    out = buf_make(&ctx->arena, 1 << 16);
+    CHECK_STATUS(engine_eval(ctx, e, &in, true, &out), CONFLICT);
+}

@@ -1,0 +1,325 @@
+/* rank.c - the arithmetic of ranking: what holds for any input, and the spec's vectors. */
+#include "engine/rank.h"
+
+#include <math.h>
+
+#include "engine/query.h"
+#include "engine/scan.h"
+#include "t.h"
+
+enum { ROUNDS = 500 };
+
+/* xorshift: the same numbers in every run. */
+static uint64_t draw(void)
+{
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static double part(void)
+{
+    return (double)(draw() % 10001) / 10000;
+}
+
+TEST(rarer_words_weigh_more)
+{
+    CHECK(!(rank_idf(100, 0) > 0));
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t all = 2 + (int64_t)(draw() % 100000), found = 1 + (int64_t)(draw() % (all - 1));
+        CHECK(rank_idf(all, found) > rank_idf(all, found + 1));
+        CHECK(rank_idf(all, found) > 0);
+        CHECK(rank_idf(all + 1, found) > rank_idf(all, found));
+    }
+}
+
+TEST(counts_say_less_and_less)
+{
+    CHECK(!(rank_saturate(0, 1.2f) > 0));
+    CHECK(fabsf(rank_saturate(1, 1.2f) - 1) < 1e-6f);
+    for (float n = 1; n < 100; n++) {
+        float here = rank_saturate(n, 1.2f), next = rank_saturate(n + 1, 1.2f);
+        CHECK(next > here && next < 2.2f);
+        CHECK(next - here < here - rank_saturate(n - 1, 1.2f));
+    }
+}
+
+TEST(decay_halves_with_each_half_life)
+{
+    const int64_t day = 86400000;
+    CHECK(fabs(rank_decay(0, 30) - 1) < 1e-9);
+    CHECK(fabs(rank_decay(-5 * day, 30) - 1) < 1e-9);
+    CHECK(fabs(rank_decay(30 * day, 30) - 0.5) < 1e-9);
+    CHECK(fabs(rank_decay(day, 30) - 0.9772) < 1e-4);
+    CHECK(fabs(rank_decay(7 * day, 30) - 0.8507) < 1e-4);
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t age = (int64_t)(draw() % (400 * (uint64_t)day));
+        CHECK(fabs(rank_decay(age + 30 * day, 30) - rank_decay(age, 30) / 2) < 1e-12);
+    }
+}
+
+TEST(logistic_is_a_probability)
+{
+    CHECK(fabs(rank_logistic(0) - 0.5) < 1e-12);
+    for (int i = 0; i < ROUNDS; i++) {
+        double x = 40 * part() - 20, p = rank_logistic(x);
+        CHECK(p > 0 && p < 1);
+        CHECK(fabs(p + rank_logistic(-x) - 1) < 1e-9);
+    }
+}
+
+/* --- likeness --- */
+
+static bool has_shingle(struct ctx *ctx, const struct shingles *s, const char *word)
+{
+    struct shingles one = rank_shingles(&ctx->arena, str_of(word));
+    for (size_t i = 0; i < s->n; i++)
+        if (one.n == 1 && s->v[i] == one.v[0])
+            return true;
+    return false;
+}
+
+TEST(shingles_are_words_cut_to_eight)
+{
+    struct shingles s =
+        rank_shingles(&ctx->arena, S("User prefers Kubernetes-based deployments, v2"));
+    static const char *const want[] = {"user", "prefers", "kubernet", "based", "deployme", "v2"};
+    CHECK_INT(s.n, 6);
+    for (size_t i = 0; i < 6; i++)
+        CHECK(has_shingle(ctx, &s, want[i]));
+    CHECK_INT(rank_shingles(&ctx->arena, S("")).n, 0);
+    CHECK_INT(rank_shingles(&ctx->arena, S("... !?")).n, 0);
+    CHECK_INT(rank_shingles(&ctx->arena, S("tea Tea TEA")).n, 1);
+}
+
+TEST(likeness_is_symmetric_and_one_for_the_same)
+{
+    static const char *const texts[] = {"",           "tea",         "tea and cake",
+                                        "cake & tea", "green tea 4", "nothing of it"};
+    for (size_t i = 0; i < 6; i++)
+        for (size_t k = 0; k < 6; k++) {
+            struct shingles a = rank_shingles(&ctx->arena, str_of(texts[i])),
+                            b = rank_shingles(&ctx->arena, str_of(texts[k]));
+            double like = rank_jaccard(&a, &b);
+            CHECK(like >= 0 && like <= 1);
+            CHECK(fabs(like - rank_jaccard(&b, &a)) < 1e-12);
+            if (i == k)
+                CHECK(fabs(like - (i ? 1 : 0)) < 1e-12);
+        }
+    struct shingles a = rank_shingles(&ctx->arena, S("tea and cake")),
+                    b = rank_shingles(&ctx->arena, S("tea and jam"));
+    CHECK(fabs(rank_jaccard(&a, &b) - 0.5) < 1e-12);
+}
+
+/* --- order --- */
+
+static void texts_of(struct ctx *ctx, const char *const *texts, size_t n, struct shingles *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = rank_shingles(&ctx->arena, str_of(texts[i]));
+}
+
+TEST(a_repeat_goes_behind_something_new)
+{
+    static const char *const texts[] = {"the lake was cold today", "the lake was cold today",
+                                        "we bought a red kite", "something else entirely"};
+    const double scores[] = {1, 0.99, 0.95, 0};
+    struct shingles s[4];
+    size_t order[4];
+    texts_of(ctx, texts, 4, s);
+    rank_diversify(&ctx->arena, scores, s, 4, 4, order);
+    CHECK_INT(order[0], 0);
+    CHECK_INT(order[1], 2);
+    CHECK_INT(order[2], 1);
+    CHECK_INT(order[3], 3);
+}
+
+TEST(what_differs_stays_in_the_order_of_scores)
+{
+    static const char *const texts[] = {"alpha", "beta", "gamma", "delta", "epsilon"};
+    const double scores[] = {0.1, 0.9, 0.5, 0.5, 0.2};
+    const size_t want[] = {1, 2, 3, 4, 0};
+    struct shingles s[5];
+    size_t order[5];
+    texts_of(ctx, texts, 5, s);
+    rank_diversify(&ctx->arena, scores, s, 5, 5, order);
+    for (size_t i = 0; i < 5; i++)
+        CHECK_INT(order[i], want[i]);
+    rank_diversify(&ctx->arena, scores, s, 0, 5, order);
+}
+
+TEST(diversity_is_a_permutation_that_begins_with_the_best)
+{
+    static const char *const words[] = {"red",  "green", "blue", "tea",
+                                        "cake", "lake",  "sun",  "sea"};
+    for (int round = 0; round < ROUNDS; round++) {
+        double scores[12];
+        struct shingles s[12];
+        size_t n = 1 + draw() % 12, most = draw() % 14, order[12], best = 0;
+        bool seen[12] = {false};
+        for (size_t i = 0; i < n; i++) {
+            scores[i] = part();
+            s[i] = rank_shingles(&ctx->arena, str_printf(&ctx->arena, "%s %s %s", words[draw() % 8],
+                                                         words[draw() % 8], words[draw() % 8]));
+            best = scores[i] > scores[best] ? i : best;
+        }
+        rank_diversify(&ctx->arena, scores, s, n, most, order);
+        for (size_t i = 0; i < n; i++) {
+            CHECK(order[i] < n && !seen[order[i]]);
+            seen[order[i]] = true;
+        }
+        CHECK_INT(order[0], most ? best : 0);
+    }
+}
+
+/* --- budget --- */
+
+TEST(the_walk_stops_at_the_first_that_does_not_fit)
+{
+    const int64_t small[] = {4, 4, 4, 1}, large[] = {50, 1};
+    CHECK_INT(rank_walk(small, 4, 10), 2);
+    CHECK_INT(rank_walk(large, 2, 10), 1);
+    CHECK_INT(rank_walk(small, 4, 12), 3);
+    CHECK_INT(rank_walk(small, 4, 13), 4);
+    CHECK_INT(rank_walk(small, 4, -1), 4);
+    CHECK_INT(rank_walk(small, 4, 0), 1);
+    CHECK_INT(rank_walk(small, 0, 10), 0);
+}
+
+TEST(the_walk_takes_as_many_as_fit_and_at_least_one)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t tokens[10], budget = (int64_t)(draw() % 60), sum = 0;
+        size_t n = 1 + draw() % 10;
+        for (size_t i = 0; i < n; i++)
+            tokens[i] = (int64_t)(draw() % 20);
+        size_t taken = rank_walk(tokens, n, budget);
+        CHECK(taken >= 1 && taken <= n);
+        for (size_t i = 0; i < taken; i++)
+            sum += tokens[i];
+        CHECK(taken == 1 || sum <= budget);
+        CHECK(taken == n || sum > budget || sum + tokens[taken] > budget);
+    }
+}
+
+/* --- from hits to candidates --- */
+
+static struct word_hits hits_of(struct word_hit *v, size_t n)
+{
+    return (struct word_hits){.v = v, .n = n, .messages = 100};
+}
+
+static const struct candidate *candidate_of(const struct scan *s, doc_id doc)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].doc == doc)
+            return &s->v[i];
+    return NULL;
+}
+
+TEST(neighbours_of_a_hit_are_candidates_within_its_session)
+{
+    struct word_hit v[] = {{doc_of_message(3, 0), {1}}, {doc_of_message(4, 7), {1, 2}}};
+    struct word_hits hits = hits_of(v, 2);
+    const float weights[] = {2, 1};
+    struct scan s = scan_hits(&ctx->arena, &hits, weights, 2, 50);
+    CHECK_INT(s.n, 7);
+    CHECK(candidate_of(&s, doc_of_message(3, 1)) && candidate_of(&s, doc_of_message(3, 2)));
+    CHECK(candidate_of(&s, doc_of_message(4, 6)) && candidate_of(&s, doc_of_message(4, 9)));
+    CHECK(!candidate_of(&s, doc_of_message(3, 3)) && !candidate_of(&s, doc_of_message(4, 10)));
+    CHECK_INT(s.v[0].doc, doc_of_message(4, 7));
+    CHECK_INT(s.v[0].own[1], 2);
+    const struct candidate *after = candidate_of(&s, doc_of_message(4, 8));
+    CHECK(!(after->turn > 0) && after->window > 0 && after->previous > 0);
+    CHECK_INT(after->near[1], 2);
+}
+
+TEST(the_best_are_kept_in_a_fixed_order)
+{
+    struct word_hit v[400];
+    struct word_hits hits = hits_of(v, 400);
+    const float weights[] = {1, 2, 3};
+    memset(v, 0, sizeof v);
+    for (size_t i = 0; i < 400; i++) {
+        v[i].doc = doc_of_message(1 + (int64_t)i / 20, 3 * ((int64_t)i % 20));
+        for (size_t w = 0; w < 3; w++)
+            v[i].counts[w] = (uint8_t)(draw() % 3 | (draw() % 2) << 4);
+    }
+    struct scan all = scan_hits(&ctx->arena, &hits, weights, 3, 5000),
+                few = scan_hits(&ctx->arena, &hits, weights, 3, 25);
+    CHECK_INT(few.n, 25);
+    for (size_t i = 0; i < few.n; i++)
+        CHECK_INT(few.v[i].doc, all.v[i].doc);
+    for (size_t i = 1; i < all.n; i++)
+        CHECK(all.v[i - 1].base > all.v[i].base ||
+              (!(all.v[i - 1].base < all.v[i].base) && all.v[i - 1].doc < all.v[i].doc));
+}
+
+TEST(memories_have_no_neighbours)
+{
+    struct word_hit v[] = {{DOC_MEMORY | 5, {1}}, {DOC_MEMORY | 6, {1}}};
+    struct word_hits hits = hits_of(v, 2);
+    const float weights[] = {1};
+    struct scan s = scan_hits(&ctx->arena, &hits, weights, 1, 50);
+    CHECK_INT(s.n, 2);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(!(s.v[i].previous > 0) && !(s.v[i].next > 0));
+        CHECK(fabsf(s.v[i].window - s.v[i].turn) < 1e-6f);
+    }
+    CHECK_INT(scan_hits(&ctx->arena, &(struct word_hits){.n = 0}, weights, 1, 50).n, 0);
+}
+
+/* --- questions --- */
+
+static const int64_t friday = 1795154400000; /* 2026-11-20T06:00Z */
+
+TEST(questions_say_what_an_answer_holds)
+{
+    struct query q = query_of(&ctx->arena, S("When did Caroline paint the lake?"), friday);
+    CHECK(q.wants_date && !q.wants_name && !q.wants_number);
+    CHECK_INT(q.n, 3);
+    CHECK_STR(q.stems[0], S("carolin"));
+    CHECK(query_of(&ctx->arena, S("How many children has she?"), friday).wants_number);
+    CHECK(query_of(&ctx->arena, S("Who came to the party?"), friday).wants_name);
+    CHECK(query_of(&ctx->arena, S("what is the name of my dog"), friday).wants_name);
+    CHECK(query_of(&ctx->arena, S("How long have they been friends?"), friday).wants_date);
+    CHECK_INT(query_of(&ctx->arena, S("what was it?"), friday).n, 0);
+    CHECK_INT(query_of(&ctx->arena, S(""), friday).n, 0);
+}
+
+TEST(questions_name_times)
+{
+    const int64_t day = 86400000, midnight = friday - 6 * 3600000;
+    struct query q = query_of(&ctx->arena, S("What did we decide yesterday?"), friday);
+    CHECK_INT(q.from, midnight - day);
+    CHECK_INT(q.to, midnight);
+    q = query_of(&ctx->arena, S("what happened last week"), friday);
+    CHECK_INT(q.from, midnight - 11 * day);
+    CHECK_INT(q.to, midnight - 4 * day);
+    q = query_of(&ctx->arena, S("the trip last month"), friday);
+    CHECK(query_has_time(&q, 1791000000000) && !query_has_time(&q, friday));
+    q = query_of(&ctx->arena, S("Where was she in May 2023?"), friday);
+    CHECK(query_has_time(&q, 1684000000000) && !query_has_time(&q, 1715000000000));
+    q = query_of(&ctx->arena, S("may I march on?"), friday);
+    CHECK(!q.months && !q.to && !query_has_time(&q, 1684000000000));
+}
+
+TEST(long_messages_keep_names_and_numbers)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    for (int i = 0; i < 100; i++)
+        buf_printf(&b, "ab%c%c ", 'a' + i / 10, 'a' + i % 10);
+    buf_add(&b, S("about Zanzibar and 1984"));
+    struct query q = query_of(&ctx->arena, buf_str(&b), friday);
+    bool place = false, number = false;
+    CHECK_INT(q.n, QUERY_WORDS_MAX);
+    for (size_t i = 0; i < q.n; i++) {
+        place |= str_is(q.texts[i], "Zanzibar");
+        number |= str_is(q.texts[i], "1984");
+        for (size_t k = 0; k < i; k++)
+            CHECK(!str_eq(q.stems[i], q.stems[k]));
+    }
+    CHECK(place && number);
+}

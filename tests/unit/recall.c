@@ -1,0 +1,246 @@
+/* recall.c - what a question finds, what it must not find, and when it stays silent. */
+#include "engine/engine_int.h"
+
+#include "store/fixture.h"
+
+#define ENGINE(e, s, p)                                                                            \
+    PLACE(p);                                                                                      \
+    STORE(s, p);                                                                                   \
+    struct settings settings = {0};                                                                \
+    fields_defaults(settings_table, &settings);                                                    \
+    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
+    CHECK_OK(engine_open(ctx, s, &settings, &e))
+
+static void engine_closep(struct engine **e)
+{
+    engine_close(*e);
+}
+
+static const int64_t may = 1683554160000; /* 2023-05-08 */
+
+/* A session whose turns are "m1", "m2", … of its name. */
+static void talk(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
+                 const char *const *texts, size_t n)
+{
+    struct message *v = NEW_N(&ctx->arena, struct message, n);
+    for (size_t i = 0; i < n; i++) {
+        str id = str_printf(&ctx->arena, "%s-m%zu", session, i + 1);
+        v[i] = (struct message){.id = id,
+                                .session = str_of(session),
+                                .role = i % 2 ? S("assistant") : S("user"),
+                                .text = str_of(texts[i]),
+                                .created = may};
+    }
+    struct bundle b = {.pool = pool,
+                       .session = {.id = str_of(session)},
+                       .messages = v,
+                       .n_messages = n};
+    CHECK_OK(store_write(ctx, s, &b));
+}
+
+static void remember(struct ctx *ctx, struct engine *e, const char *text)
+{
+    struct memory m = {.content = str_of(text), .importance = 0.5};
+    CHECK_OK(engine_add(ctx, e, mine, &m));
+}
+
+static struct recall_out recall(struct ctx *ctx, struct engine *e, const char *question,
+                                struct recall_in in)
+{
+    struct recall_out out;
+    in.question = str_of(question);
+    if (!in.pool.user.n)
+        in.pool = mine;
+    CHECK_OK(engine_recall(ctx, e, &in, &out));
+    return out;
+}
+
+static const struct recall_in anyhow = {.gate = false}, as_chat = {.gate = true};
+
+static const char *const holiday[] = {
+    "We went to Lisbon in spring and stayed near the river.",
+    "What did you like best?",
+    "The custard tarts, and an old tram that climbs the hill.",
+    "I would take the tram too.",
+};
+static const char *const work[] = {
+    "The build fails since Tuesday.",
+    "Which step?",
+    "Linking: the linker runs out of memory.",
+    "Try fewer parallel jobs.",
+};
+
+TEST(the_turn_that_says_it_is_first)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    talk(ctx, s, mine, "work", work, 4);
+    struct recall_out r = recall(ctx, e, "Why did linking fail?", anyhow);
+    CHECK(r.n > 0 && r.took_us >= 0);
+    CHECK_STR(r.v[0].message.id, S("work-m3"));
+    CHECK(str_find(r.v[0].why, S("linking")) < r.v[0].why.n);
+    CHECK(r.v[0].tokens > 0 && r.v[0].injected);
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(r.v[i].score >= 0 && r.v[i].score <= 1);
+}
+
+TEST(an_answer_is_found_by_its_question)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    talk(ctx, s, mine, "work", work, 4);
+    struct recall_out r = recall(ctx, e, "What did I like best in Lisbon?", anyhow);
+    bool found = false;
+    for (size_t i = 0; i < r.n && i < 2; i++)
+        found |= str_is(r.v[i].message.id, "holiday-m3");
+    CHECK(found);
+}
+
+TEST(other_pools_are_never_seen)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, other_user, "holiday", holiday, 4);
+    talk(ctx, s, other_space, "work", work, 4);
+    CHECK_INT(recall(ctx, e, "the tram in Lisbon", anyhow).n, 0);
+    CHECK_INT(recall(ctx, e, "the linker's memory", anyhow).n, 0);
+    CHECK_STR(recall(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
+}
+
+TEST(what_the_reader_has_is_left_out)
+{
+    ENGINE(e, s, p);
+    const str seen[] = {S("work-m3"), S("work-m1")};
+    talk(ctx, s, mine, "work", work, 4);
+    struct recall_out r = recall(ctx, e, "Does linking fail the build?",
+                                 (struct recall_in){.exclude = seen, .n_exclude = 2});
+    CHECK(r.n > 0);
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(!str_eq(r.v[i].message.id, seen[0]) && !str_eq(r.v[i].message.id, seen[1]));
+}
+
+TEST(memories_are_found_beside_turns)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    remember(ctx, e, "My favourite colour is teal");
+    struct recall_out r = recall(ctx, e, "What is my favourite colour?", as_chat);
+    CHECK(r.n > 0 && r.v[0].is_memory && r.v[0].injected);
+    CHECK_STR(r.v[0].memory.content, S("My favourite colour is teal"));
+    CHECK_INT(recall(ctx, e, "favourite colour", (struct recall_in){.turns_only = true}).n, 0);
+}
+
+TEST(silent_when_nothing_belongs_to_it)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    static const char *const questions[] = {"hi", "?!", "What is 2+2?", "Write a haiku", "", "  "};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        struct recall_out r = recall(ctx, e, questions[i], as_chat);
+        CHECK_STR(r.decision, S("none"));
+        CHECK(r.reason.n > 0);
+        CHECK_INT(r.tokens, 0);
+        for (size_t k = 0; k < r.n; k++)
+            CHECK(!r.v[k].injected);
+    }
+}
+
+TEST(the_threshold_silences_and_a_phrase_lowers_it)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    struct recall_out r = recall(ctx, e, "the tram in Lisbon", as_chat);
+    CHECK(r.n > 0 && r.v[0].injected && r.tokens > 0);
+    settings.gate_threshold = 1;
+    CHECK_STR(recall(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
+    double best = r.v[0].score;
+    for (size_t i = 1; i < r.n; i++)
+        best = r.v[i].score > best ? r.v[i].score : best;
+    settings.gate_threshold = best * 1.5;
+    CHECK_STR(recall(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
+    r = recall(ctx, e, "Do you remember the tram in Lisbon?", as_chat);
+    CHECK(!str_is(r.decision, "none") && r.tokens > 0);
+}
+
+TEST(limit_and_budget_hold)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    struct recall_out r = recall(ctx, e, "tram river Lisbon tarts", (struct recall_in){.limit = 2});
+    CHECK_INT(r.n, 2);
+    r = recall(ctx, e, "tram river Lisbon tarts", (struct recall_in){.budget_tokens = 1});
+    CHECK(r.n > 1 && r.v[0].injected && !r.v[1].injected);
+    CHECK_INT(r.tokens, r.v[0].tokens);
+    r = recall(ctx, e, "tram river Lisbon tarts", (struct recall_in){.budget_tokens = -1});
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(r.v[i].injected);
+}
+
+TEST(the_same_question_gives_the_same_answer)
+{
+    ENGINE(e, s, p);
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%d", i);
+        talk(ctx, s, mine, name, i % 2 ? holiday : work, 4);
+    }
+    struct recall_out a = recall(ctx, e, "tram or linker?", anyhow);
+    struct recall_out b = recall(ctx, e, "tram or linker?", anyhow);
+    CHECK_INT(a.n, b.n);
+    for (size_t i = 0; i < a.n; i++)
+        CHECK_STR(a.v[i].message.id, b.v[i].message.id);
+}
+
+TEST(repeats_do_not_crowd_out_the_rest)
+{
+    ENGINE(e, s, p);
+    static const char *const rex[] = {"Rex the dog ate the blue shoe", "Oh no"};
+    for (int i = 0; i < 12; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%d", i);
+        talk(ctx, s, mine, name, rex, 2);
+    }
+    static const char *const vet[] = {"The vet looked at the dog Rex", "All well?"};
+    talk(ctx, s, mine, "vet", vet, 2);
+    struct recall_out r = recall(ctx, e, "Rex the dog", (struct recall_in){.limit = 3});
+    bool found = false;
+    for (size_t i = 0; i < r.n; i++)
+        found |= str_is(r.v[i].message.id, "vet-m1");
+    CHECK(found);
+}
+
+TEST(yesterday_is_found_by_its_date)
+{
+    ENGINE(e, s, p);
+    static const char *const one[] = {"Bread is baking"}, *const two[] = {"Soup is boiling"};
+    struct message v[] = {{.id = S("a"),
+                           .session = S("x"),
+                           .role = S("user"),
+                           .text = str_of(one[0]),
+                           .created = may - 86400000},
+                          {.id = S("b"),
+                           .session = S("x"),
+                           .role = S("user"),
+                           .text = str_of(two[0]),
+                           .created = may - 9 * (int64_t)86400000}};
+    struct bundle b = {.pool = mine, .session = {.id = S("x")}, .messages = v, .n_messages = 2};
+    CHECK_OK(store_write(ctx, s, &b));
+    struct recall_out r =
+        recall(ctx, e, "What did we do yesterday?", (struct recall_in){.asked = may});
+    CHECK(r.n > 0);
+    CHECK_STR(r.v[0].message.id, S("a"));
+}
+
+TEST(a_passed_deadline_is_timed_out)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    struct ctx late = {.deadline_us = 1};
+    struct recall_in in = {.pool = mine, .question = S("the tram in Lisbon")};
+    struct recall_out out;
+    CHECK_INT(engine_recall(&late, e, &in, &out), TIMED_OUT);
+    CHECK(late.why[0]);
+    ctx_free(&late);
+    struct engine_stats stats;
+    CHECK_OK(engine_stats(ctx, e, &stats));
+    CHECK_INT(stats.recalls, 1);
+}
