@@ -166,7 +166,8 @@ struct eval_in {
     bool by_session, one_pool;
     const int64_t *k;
     size_t n_k;
-    str dump; /* a file for the signals of every candidate (for training), or "" */
+    int64_t sessions; /* of each conversation, the first; 0: all. Shows how a small pool does */
+    str dump;         /* a file for the signals of every candidate (for training), or "" */
 };
 /* Writes the report: text, or JSON. The engine's store must be empty. */
 MUST_USE enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in,

@@ -346,6 +346,8 @@ enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in 
     CLEANUP(close_dump) struct eval v = {.ctx = ctx, .e = e, .report = {.in = &how}};
     TRY(map_file(ctx, in->file, &file));
     TRY(locomo_read(ctx, file.text, &v.all, &v.n));
+    for (size_t c = 0; in->sessions > 0 && c < v.n; c++)
+        locomo_cut(&v.all[c], (size_t)in->sessions);
     TRY(open_dump(&v, in->dump));
     TRY(load(&v));
     for (size_t i = 0; i < EVAL_LEVELS; i++)

@@ -167,3 +167,24 @@ enum status locomo_read(struct ctx *ctx, str text, struct locomo **out, size_t *
     *n = count;
     return OK;
 }
+
+void locomo_cut(struct locomo *c, size_t sessions)
+{
+    size_t kept = 0;
+    if (sessions >= c->n_sessions)
+        return;
+    c->n_sessions = sessions;
+    c->until = 0;
+    for (size_t i = 0; i < sessions; i++)
+        if (c->sessions[i].messages[0].created > c->until)
+            c->until = c->sessions[i].messages[0].created;
+    for (size_t i = 0; i < c->n_questions; i++) {
+        bool answered = true;
+        for (size_t k = 0; k < c->questions[i].evidence.n; k++)
+            answered &= has_turn(c, c->questions[i].evidence.v[k]);
+        if (answered)
+            c->questions[kept++] = c->questions[i];
+    }
+    c->left_out += c->n_questions - kept;
+    c->n_questions = kept;
+}

@@ -31,6 +31,9 @@ struct locomo {
 /* Texts live in the ctx's arena and point into text. */
 MUST_USE enum status locomo_read(struct ctx *ctx, str text, struct locomo **out, size_t *n);
 
+/* Leaves only the first sessions, and the questions that they answer. */
+void locomo_cut(struct locomo *c, size_t sessions);
+
 /* A file's bytes, mapped into memory until the scope is left. */
 struct mapped {
     str text;

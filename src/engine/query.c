@@ -141,9 +141,14 @@ static bool has(const struct query *q, str stem)
     return false;
 }
 
-/* A long message has more words than can be searched: the least promising gives way. */
+/* A long message has more words than can be searched: the least promising gives way. "Do you
+ * remember" asks and says nothing. */
 static void add(struct query *q, int *promises, const struct word *w)
 {
+    static const char *const asking[] = {"rememb", "recal", "remind", NULL};
+    for (const char *const *word = asking; *word; word++)
+        if (str_is(w->stem, *word))
+            return;
     if (has(q, w->stem))
         return;
     size_t at = q->n;

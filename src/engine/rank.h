@@ -10,7 +10,7 @@ double rank_idf(int64_t all, int64_t found);
  * whatever it is about. 0 to 1. */
 static inline double rank_known(int64_t all)
 {
-    return (double)all / ((double)all + 200);
+    return (double)all / ((double)all + 50);
 }
 
 /* How much count occurrences say: rises from 0, 1 for one, never over k + 1 (BM25's, without

@@ -13,8 +13,9 @@
 /* Documents read from the index, looked at closely, and compared with each other. */
 enum { HITS_MAX = 20000, CANDIDATES = 100, DIVERSE = 3, QUESTION_MIN = 3 };
 
-/* A phrase that asks for memory ("do you remember") lowers the least score to this share. */
-static const double asked_for = 0.2;
+/* A phrase that asks for memory ("do you remember") lowers the least score to the first share, one
+ * that only speaks of the user ("my garden") to the second. */
+static const double asked_for = 0.05, of_user = 0.2;
 
 struct finder {
     struct ctx *ctx;
@@ -269,7 +270,9 @@ static struct verdict verdict_of(struct finder *f)
     struct gate gate = gate_of(a, f->in->question, NULL, 0);
     double least = f->e->settings->gate_threshold;
     if (gate.section != GATE_NONE)
-        least *= asked_for;
+        least *= str_starts(gate.phrase, S("my ")) || str_starts(gate.phrase, S("our "))
+                     ? of_user
+                     : asked_for;
     double best = 0;
     for (size_t i = 0; i < f->n; i++)
         best = f->found[i].score > best ? f->found[i].score : best;

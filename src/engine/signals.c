@@ -143,7 +143,6 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
     out[SIGNAL_share_near] = share_of(q, c->near);
     out[SIGNAL_turn_sum] = (double)c->turn / q->rarest;
     out[SIGNAL_unknown] = q->unknown;
-    out[SIGNAL_words] = log1p((double)q->query->n);
 }
 
 static void of_text(const struct asked_of *q, str text, double *out)

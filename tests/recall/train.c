@@ -1,11 +1,13 @@
 /* train.c - fits the weights of recall's signals to the dump of an evaluation. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * usage: train_rank DUMP  (rememberd eval locomo FILE --dump DUMP)
+ * usage: train_rank DUMP …  (rememberd eval locomo FILE --dump DUMP; --sessions 2 makes small
+ * pools)
  *
  * Two fits. The ranking: for each question the softmax over its candidates against the evidence
  * (conditional logit), so that what is the same for all candidates cannot count. The probability:
@@ -46,7 +48,7 @@ static int use_of(const char *name)
 }
 
 struct row {
-    int conversation, question, gold;
+    int dump, conversation, question, gold;
     int own, evidence;
     double x[SIGNALS], score;
 };
@@ -56,9 +58,8 @@ struct data {
     size_t n, cap;
 };
 
-static struct data read_dump(const char *path)
+static void read_dump(struct data *d, const char *path, int no)
 {
-    struct data d = {0};
     char line[4096];
     FILE *f = fopen(path, "r");
     if (!f || !fgets(line, sizeof line, f)) {
@@ -66,15 +67,16 @@ static struct data read_dump(const char *path)
         exit(1);
     }
     while (fgets(line, sizeof line, f)) {
-        if (d.n == d.cap)
-            d.v = realloc(d.v, (d.cap = d.cap ? 2 * d.cap : 4096) * sizeof *d.v);
-        struct row *r = &d.v[d.n++];
+        if (d->n == d->cap)
+            d->v = realloc(d->v, (d->cap = d->cap ? 2 * d->cap : 4096) * sizeof *d->v);
+        struct row *r = &d->v[d->n++];
         double fixed[FIXED];
         char *at = line;
         for (int i = 0; i < FIXED; i++)
             fixed[i] = strtod(at, &at);
         for (int i = 0; i < SIGNALS; i++)
             r->x[i] = strtod(at, &at);
+        r->dump = no;
         r->conversation = (int)fixed[0];
         r->question = (int)fixed[1];
         r->own = (int)fixed[2];
@@ -82,7 +84,6 @@ static struct data read_dump(const char *path)
         r->evidence = (int)fixed[5];
     }
     fclose(f);
-    return d;
 }
 
 /* --- linear algebra of one fit --- */
@@ -292,15 +293,16 @@ static int best_first(const void *a, const void *b)
     return (x->score < y->score) - (x->score > y->score);
 }
 
-static void report(const char *what, const struct data *d)
+/* A dump of its own: the figures of small pools are told apart. */
+static void report(const char *what, const struct data *d, int dump)
 {
     double any5 = 0, any10 = 0, frac10 = 0, all10 = 0, mrr = 0;
     size_t n = 0;
     for (size_t from = 0, to; from < d->n; from = to) {
         const struct row *by[4096];
         to = own_end(d, from);
-        if (to == from) {
-            to++;
+        if (to == from || d->v[from].dump != dump) {
+            to += to == from;
             continue;
         }
         for (size_t r = from; r < to; r++)
@@ -321,13 +323,15 @@ static void report(const char *what, const struct data *d)
         all10 += got10 == d->v[from].gold;
         mrr += first;
     }
-    fprintf(stderr, "%-22s any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f (%zu)\n", what,
-            100 * any5 / n, 100 * any10 / n, 100 * frac10 / n, 100 * all10 / n, 100 * mrr / n, n);
+    fprintf(stderr,
+            "dump %d %-16s any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f (%zu)\n", dump,
+            what, 100 * any5 / n, 100 * any10 / n, 100 * frac10 / n, 100 * all10 / n, 100 * mrr / n,
+            n);
 }
 
 /* How often the best score of a question reaches a level: in its own pool, and in a foreign one
  * (with the names as they are, or replaced). */
-static void report_silence(const struct data *d)
+static void report_silence(const struct data *d, int dump)
 {
     static const double levels[] = {0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5};
     enum { LEVELS = sizeof levels / sizeof *levels };
@@ -339,6 +343,8 @@ static void report_silence(const struct data *d)
                         d->v[to].own == d->v[from].own;
              to++)
             best = fmax(best, d->v[to].score);
+        if (d->v[from].dump != dump)
+            continue;
         n_own += d->v[from].own != 0;
         n_other += d->v[from].own == 0;
         for (size_t i = 0; i < LEVELS; i++)
@@ -376,47 +382,63 @@ static void score_all(const struct data *d, const struct columns *c, const struc
             d->v[r].score = apply(c, f, &d->v[r]) - (c->use == RANK ? shift : 0);
 }
 
-int main(int argc, char **argv)
+static void fit_all(struct data *d, int conversations, int dumps)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: train_rank DUMP\n");
-        return 2;
-    }
-    struct data d = read_dump(argv[1]);
-    int conversations = 0;
-    for (size_t r = 0; r < d.n; r++)
-        if (d.v[r].conversation >= conversations)
-            conversations = d.v[r].conversation + 1;
-    struct columns ranked = columns_of(&d, RANK);
+    struct columns ranked = columns_of(d, RANK);
     for (int c = 0; c < conversations; c++) {
-        struct fit f = fit_rank(&d, &ranked, c);
-        score_all(&d, &ranked, &f, c);
+        struct fit f = fit_rank(d, &ranked, c);
+        score_all(d, &ranked, &f, c);
     }
-    report("leave one out", &d);
-    struct columns sure = columns_of(&d, SURE);
+    for (int i = 0; i < dumps; i++)
+        report("leave one out", d, i);
+    struct data sure_of = {calloc(d->n, sizeof *d->v), d->n, d->n};
+    memcpy(sure_of.v, d->v, d->n * sizeof *d->v);
+    struct columns sure = columns_of(d, SURE);
     for (int c = 0; c < conversations; c++) {
-        struct fit f = fit_sure(&d, &sure, c);
-        for (size_t r = 0; r < d.n; r++)
-            if (d.v[r].conversation == c)
-                d.v[r].x[SIGNALS - 1] = 1 / (1 + exp(-apply(&sure, &f, &d.v[r])));
+        struct fit f = fit_sure(d, &sure, c);
+        for (size_t r = 0; r < d->n; r++)
+            if (d->v[r].conversation == c)
+                sure_of.v[r].score = 1 / (1 + exp(-apply(&sure, &f, &d->v[r])));
     }
-    struct data copy = {malloc(d.n * sizeof *d.v), d.n, d.n};
-    memcpy(copy.v, d.v, d.n * sizeof *d.v);
-    for (size_t r = 0; r < copy.n; r++)
-        copy.v[r].score = copy.v[r].x[SIGNALS - 1];
-    report_silence(&copy);
-    struct fit rank = fit_rank(&d, &ranked, -1);
-    score_all(&d, &ranked, &rank, -1);
-    report("all, on itself", &d);
-    sure = columns_of(&d, SURE);
-    struct fit p = fit_sure(&d, &sure, -1);
+    for (int i = 0; i < dumps; i++)
+        report_silence(&sure_of, i);
+    free(sure_of.v);
+}
+
+static void print_table(struct data *d, int dumps)
+{
+    struct columns ranked = columns_of(d, RANK);
+    struct fit rank = fit_rank(d, &ranked, -1);
+    score_all(d, &ranked, &rank, -1);
+    for (int i = 0; i < dumps; i++)
+        report("on itself", d, i);
+    struct columns sure = columns_of(d, SURE);
+    struct fit p = fit_sure(d, &sure, -1);
     printf("#define RANK_BIAS %.4f\n#define RANK_SLOPE %.4f\n", constant(&sure, &p),
            unscaled(&sure, &p, -1));
     for (int s = 0; s < SIGNALS; s++) {
-        int by_hand = use_of(signals[s].name) == BY_HAND;
+        bool by_hand = use_of(signals[s].name) == BY_HAND;
         printf("SIGNAL(%s, %.4f, %.4f, \"%s\")\n", signals[s].name,
                by_hand ? signals[s].rank : unscaled(&ranked, &rank, s),
                by_hand ? signals[s].sure : unscaled(&sure, &p, s), signals[s].help);
     }
+}
+
+int main(int argc, char **argv)
+{
+    struct data d = {0};
+    int conversations = 0;
+    if (argc < 2) {
+        fprintf(stderr, "usage: train_rank DUMP ...\n");
+        return 2;
+    }
+    for (int i = 1; i < argc; i++)
+        read_dump(&d, argv[i], i - 1);
+    for (size_t r = 0; r < d.n; r++)
+        if (d.v[r].conversation >= conversations)
+            conversations = d.v[r].conversation + 1;
+    fit_all(&d, conversations, argc - 1);
+    print_table(&d, argc - 1);
+    free(d.v);
     return 0;
 }
