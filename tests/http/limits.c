@@ -196,8 +196,8 @@ TEST(malformed_requests_are_a_400_and_the_end)
         "GET /hello HTTP/1.1\r\nHost: localhost\r\nBad Name: x\r\n\r\n",
         "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
         "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-        "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
-        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ("POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+         "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
