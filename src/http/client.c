@@ -3,8 +3,6 @@
 
 #include <pthread.h>
 
-#include <curl/curl.h>
-
 #include "base/clock.h"
 #include "http/http.h"
 
@@ -35,14 +33,20 @@ void client_setup(void)
     pthread_once(&once, set_up_curl);
 }
 
-bool client_may_use_proxy(void)
+/* Without a proxy in the environment curl need not look for one at each call. */
+void client_set_route(CURL *easy)
 {
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
                                         "ALL_PROXY"};
+    bool is_any = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
+        is_any |= getenv(names[i]) != NULL;
+    if (!is_any)
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    else if (!getenv("no_proxy") && !getenv("NO_PROXY"))
+        curl_easy_setopt(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 }
 
 static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
@@ -76,8 +80,7 @@ static long time_left_ms(const struct ctx *ctx, const struct call *call)
 
 static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct buf *body)
 {
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    client_set_route(easy);
     curl_easy_setopt(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, time_left_ms(ctx, call));
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);

@@ -1,10 +1,10 @@
 /* client.h - what the server and the client share of curl. */
 #pragma once
 
-#include <stdbool.h>
+#include <curl/curl.h>
 
 /* Makes curl ready, once per process. */
 void client_setup(void);
 
-/* True when the environment names a proxy for some upstream; else curl need not look each time. */
-bool client_may_use_proxy(void);
+/* How this handle finds its way: through the environment's proxy, but not to this machine. */
+void client_set_route(CURL *easy);

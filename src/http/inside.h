@@ -215,7 +215,7 @@ struct loop {
     CURLM *multi;
     struct watch **watches; /* by file descriptor */
     size_t n_watches;
-    bool multi_is_busy, multi_again, may_use_proxy;
+    bool multi_is_busy, multi_again;
     CURL *idle[IDLE_HANDLES_MAX];
     size_t n_idle;
     enum server_phase seen;

@@ -167,7 +167,6 @@ static int on_timer(__attribute__((unused)) CURLM *multi, long ms, void *arg)
 
 void multi_open(struct loop *l)
 {
-    l->may_use_proxy = client_may_use_proxy();
     l->multi = curl_multi_init();
     if (!l->multi)
         abort();
@@ -201,15 +200,12 @@ CURL *multi_handle(struct loop *l)
     CURL *easy = curl_easy_init();
     if (!easy)
         abort();
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    client_set_route(easy);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 16384L);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
     curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    if (!l->may_use_proxy)
-        curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, l);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);

@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include "http/client.h"
 #include "http/inside.h"
 
-enum { BACKLOG = 1024, ACCEPTS_AT_ONCE = 64, OWED_ROOM = 1024 };
+enum { BACKLOG = 1024, ACCEPTS_AT_ONCE = 64, OWED_ROOM = 1024, FILES_BESIDE = 512 };
 
 /* --- binding --- */
 
@@ -132,6 +133,17 @@ static size_t or_cores(size_t n)
     return n ? n : cores > 0 ? (size_t)cores : 1;
 }
 
+/* A relay takes two descriptors, and the usual soft limit of 1024 is far below what is served. */
+static void allow_files(size_t connections)
+{
+    struct rlimit limit;
+    rlim_t wanted = 2 * (rlim_t)connections + FILES_BESIDE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static void copy_settings(struct server *s, const struct server_settings *settings)
 {
     struct arena *a = &s->ctx.arena;
@@ -160,6 +172,7 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
         return bound;
     }
     client_setup();
+    allow_files(settings->connections_max);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->router = router_new(surfaces);

@@ -232,7 +232,7 @@ TEST(a_slow_client_slows_the_upstream_down)
     }
     CHECK(sent < ALL);
     size_t passed = atomic_load(&app.seen), heard = 0;
-    CHECK(passed <= sent);
+    CHECK(passed < ALL / 2); /* what the kernel's buffers take, and little more */
     char *p = arena_alloc(&ctx->arena, 1 << 20);
     while (heard < ALL) {
         struct pollfd ready[2] = {{.fd = client, .events = POLLIN},
@@ -294,6 +294,43 @@ TEST(head_and_answers_without_a_body_are_relayed)
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     reply = hear_until(ctx, client, "\r\n\r\n");
     CHECK(code_of(reply) == 200 && !holds(reply, "X-Early"));
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(a_request_behind_a_stream_waits_for_its_end)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, ask_stream);
+    SAY(client, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    int up = upstream_accept(listener);
+    hear_until(ctx, up, "body");
+    SAY(up, stream_head);
+    SAY(up, "5\r\none\n\n\r\n");
+    CHECK(!holds(hear_until(ctx, client, "one"), "hello"));
+    SAY(client, "GET /a/2 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    SAY(up, "0\r\n\r\n");
+    str rest = hear_until(ctx, client, "GET|/a/2");
+    CHECK(str_find(rest, S("0\r\n\r\n")) < str_find(rest, S("{\"hello\":true}")));
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(a_client_that_leaves_with_requests_waiting_ends_the_call)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, ask_stream);
+    SAY(client, ask_stream);
+    int up = upstream_accept(listener);
+    SAY(up, stream_head);
+    hear_until(ctx, client, "\r\n\r\n");
+    shutdown(client, SHUT_WR);
+    CHECK(hears_end(up));
+    WAIT_FOR(atomic_load(&app.done) == 1);
     close(up);
     close(client);
     END_RELAY;
