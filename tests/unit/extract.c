@@ -447,6 +447,84 @@ TEST(a_block_is_never_read)
     CHECK_STR(facts_of(ctx, EXTRACT_OFF, text), S(""));
 }
 
+/* Pieces of all that the rules look at, in any order: what comes out is whole and stands alone. */
+TEST(any_text_is_survived)
+{
+    static const char *const pieces[] = {
+        "I ",
+        "my ",
+        "love ",
+        "prefer ",
+        "is called ",
+        "name is ",
+        "Rex ",
+        "\"",
+        "'",
+        "`",
+        "\n",
+        ", ",
+        ". ",
+        "? ",
+        "! ",
+        " and ",
+        " but ",
+        "> ",
+        "```\n",
+        "remember that ",
+        "always ",
+        "use ",
+        "\xE2\x80\x99",
+        "\xE3\x81\x8A",
+        "\xFF",
+        "\xC3",
+        "call me ",
+        "hi, I'm ",
+        "Bob ",
+        "\xE2\x80\x9C",
+        "\xE2\x80\x9D",
+        "don't ",
+        "if ",
+        "(",
+        ") ",
+        "you ",
+        "\xC2\xA0",
+        "favorite ",
+        "X is my ",
+        "dog ",
+        "what ",
+        "- ",
+        ": ",
+        "\0x",
+        "I'm ",
+        "a nurse at ",
+        "http://a.b/c,d ",
+        "3.12 ",
+        "e.g. ",
+        "so ",
+    };
+    static const struct settings settings;
+    struct engine *e;
+    uint32_t random = 12345;
+    CHECK_OK(engine_open(ctx, NULL, &settings, &e));
+    for (int i = 0; i < 3000; i++) {
+        struct ctx one = {0};
+        struct buf b = buf_make(&one.arena, 4096);
+        size_t n;
+        for (int k = 0; k < 5 + i % 40; k++) {
+            random = random * 1664525 + 1013904223;
+            buf_add(&b, str_of(pieces[(random >> 8) % (sizeof pieces / sizeof *pieces)]));
+        }
+        struct memory *v =
+            engine_extract(&one, e, i % 2 ? EXTRACT_USER : EXTRACT_SEED, buf_str(&b), &n);
+        for (size_t k = 0; k < n; k++) {
+            CHECK(str_trim(v[k].content).n > 0 && v[k].key.n > 0);
+            CHECK(str_find(v[k].content, S("\n")) == v[k].content.n);
+        }
+        ctx_free(&one);
+    }
+    engine_close(e);
+}
+
 /* Long or hostile texts take time in proportion to their length. */
 TEST(work_grows_with_the_text_only)
 {

@@ -1,6 +1,8 @@
 /* turn.c - a conversation through the engine: what is recalled, what is kept, and what is not. */
 #include "engine/engine_int.h"
 
+#include <pthread.h>
+
 #include "store/fixture.h"
 
 /* An engine over a fresh store. */
@@ -512,4 +514,50 @@ TEST(recalled_text_never_comes_back_as_memory)
     CHECK_INT(v[0].uses, 0);
     struct word_hits hits = find(ctx, s, mine, "rememberd notes instructions");
     CHECK_INT(hits.n, 0);
+}
+
+/* --- threads --- */
+
+struct guest {
+    pthread_t thread;
+    struct engine *e;
+    int number, told;
+};
+
+static void *visit(void *arg)
+{
+    struct guest *g = arg;
+    char user[20], text[64];
+    snprintf(user, sizeof user, "guest%d", g->number);
+    for (int i = 0; i < 20; i++) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        snprintf(text, sizeof text, "I love fruit%d%d. What fruit do I love?", g->number, i);
+        struct said said = {.role = S("user"), .text = str_of(text)};
+        struct turn t = {.pool = {str_of(user), S("default")}, .said = &said, .n_said = 1};
+        engine_begin_turn(&ctx, g->e, &t);
+        g->told += t.block.n > 0;
+        if (engine_end_turn(&ctx, g->e, &t, S("Noted.")) != OK || ctx.failed != OK)
+            g->told = -1000;
+    }
+    return NULL;
+}
+
+TEST(many_threads_share_an_engine)
+{
+    ENGINE(e, s, p);
+    struct guest guests[4];
+    for (int i = 0; i < 4; i++) {
+        guests[i] = (struct guest){.e = e, .number = i};
+        CHECK_INT(pthread_create(&guests[i].thread, NULL, visit, &guests[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(guests[i].thread, NULL);
+        CHECK(guests[i].told >= 0);
+    }
+    CHECK_OK(store_flush(ctx, s));
+    struct store_stats stats = stats_of(ctx, s);
+    CHECK_INT(stats.messages, 4 * 20 * 2);
+    CHECK_INT(stats.memories, 4 * 20);
+    CHECK_INT(stats.sessions, 4 * 20);
+    check_healthy(ctx, s);
 }
