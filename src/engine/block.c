@@ -173,6 +173,16 @@ static int by_time(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
+/* A memory says nothing new beside the whole message that it came from. */
+static bool is_told(const struct recalled *v, size_t at)
+{
+    for (size_t i = 0; i < at && v[at].is_memory && v[at].memory.source.n; i++)
+        if (v[i].injected && !v[i].is_memory && str_eq(v[i].message.id, v[at].memory.source) &&
+            v[i].message.text.n <= LINE_TEXT_MAX)
+            return true;
+    return false;
+}
+
 str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now)
 {
     struct line *lines = NEW_N(a, struct line, n);
@@ -180,6 +190,11 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
     for (size_t i = 0; i < n; i++) {
         if (!v[i].injected)
             continue;
+        if (is_told(v, i)) {
+            v[i].injected = false;
+            v[i].why = S("the message it came from is there already");
+            continue;
+        }
         struct line line = {line_of(a, &v[i], now), created_of(&v[i]), i};
         size_t more = utf16_length(line.text);
         v[i].tokens = tokens_of(line.text);
@@ -301,9 +316,12 @@ static size_t last_closing(str text)
 str engine_strip_block(struct arena *a, str text)
 {
     struct cut cut;
-    struct strip s = {.text = text, .closing = last_closing(text)};
     if (str_starts(text, S("Memory context: ")))
         return S("");
+    /* Nearly every text of nearly every request ends here. */
+    if (str_find(text, S("<remembered>")) == text.n && str_find(text, S("[Memory]\n")) == text.n)
+        return text;
+    struct strip s = {.text = text, .closing = last_closing(text)};
     if (!next_block(&s, &cut))
         return text;
     s.kept = buf_make(a, text.n + 1);

@@ -19,8 +19,8 @@ enum { NEAR_END = 3 };
 /* What was said, without system messages, empty texts and injected blocks. */
 struct heard {
     str role, text, name;
-    uint64_t chain, tail;
-    str id; /* in the store; "" when it is not known */
+    uint64_t own, chain, tail; /* own: of this message alone */
+    str id;                    /* in the store; "" when it is not known */
 };
 
 struct place {
@@ -36,10 +36,17 @@ struct place {
 
 /* --- hashes --- */
 
-static uint64_t hash_with(uint64_t before, str role, str text)
+static uint64_t hash_of(uint64_t seed, str role, str text)
 {
-    const str parts[] = {{(const char *)&before, sizeof before}, role, str_trim(text)};
+    const str parts[] = {{(const char *)&seed, sizeof seed}, role, str_trim(text)};
     return hash64(parts, 3);
+}
+
+static uint64_t linked(uint64_t before, uint64_t own)
+{
+    const uint64_t both[] = {before, own};
+    const str part = {(const char *)both, sizeof both};
+    return hash64(&part, 1);
 }
 
 static uint64_t seed_of(const struct turn *t)
@@ -48,16 +55,11 @@ static uint64_t seed_of(const struct turn *t)
     return hash64(parts, 3);
 }
 
-/* The chains and tails of the messages from `from` on, behind one that has this chain. */
+/* The chains of the messages from `from` on, behind one that has this chain. */
 static void link_from(struct place *p, size_t from, uint64_t chain)
 {
-    for (size_t i = from; i < p->n; i++) {
-        struct heard *h = &p->v[i];
-        h->chain = chain = hash_with(chain, h->role, h->text);
-        if (i > 0)
-            h->tail =
-                hash_with(hash_with(p->seed, p->v[i - 1].role, p->v[i - 1].text), h->role, h->text);
-    }
+    for (size_t i = from; i < p->n; i++)
+        p->v[i].chain = chain = linked(chain, p->v[i].own);
 }
 
 static str message_id(struct arena *a, str session, uint64_t chain)
@@ -82,9 +84,15 @@ static void hear(struct place *p)
     for (size_t i = 0; i < t->n_said; i++) {
         str role = role_of(t->said[i].role);
         str text = engine_strip_block(&p->ctx->arena, t->said[i].text);
-        if (role.n && str_trim(text).n)
-            p->v[p->n++] = (struct heard){.role = role, .text = text, .name = t->said[i].name};
+        if (!role.n || !str_trim(text).n)
+            continue;
+        uint64_t own = hash_of(p->seed, role, text);
+        p->v[p->n] =
+            (struct heard){.role = role, .text = text, .name = t->said[i].name, .own = own};
+        p->v[p->n].tail = p->n ? linked(p->v[p->n - 1].own, own) : 0;
+        p->n++;
     }
+    link_from(p, 0, p->seed);
 }
 
 /* Whether the store has it; a failing store has nothing. */
@@ -180,9 +188,8 @@ static void after_last(struct place *p)
         link_from(p, 1, p->v[0].chain);
         return;
     }
-    link_from(p, 0, last->chain);
-    p->v[0].tail =
-        hash_with(hash_with(p->seed, last->role, last->text), p->v[0].role, p->v[0].text);
+    link_from(p, 0, last->chain ? last->chain : p->seed);
+    p->v[0].tail = linked(hash_of(p->seed, last->role, last->text), p->v[0].own);
 }
 
 static bool has_history(const struct place *p)
@@ -233,7 +240,6 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t, struct strs *
     struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
     int64_t now = clock_ms();
     hear(&p);
-    link_from(&p, 0, p.seed);
     find(&p);
     t->record.session = p.session;
     t->fresh = NEW_N(&ctx->arena, struct message, p.n + 1);
@@ -248,13 +254,13 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t, struct strs *
         if (str_is(p.v[i].role, "user"))
             t->record.chain = p.v[i].chain;
         t->chain = p.v[i].chain;
-        t->last = hash_with(p.seed, p.v[i].role, p.v[i].text);
+        t->last = p.v[i].own;
     }
 }
 
 struct message turn_answer(struct arena *a, const struct turn *t, str answer)
 {
-    uint64_t chain = hash_with(t->chain, S("assistant"), answer);
+    uint64_t own = hash_of(seed_of(t), S("assistant"), answer), chain = linked(t->chain, own);
     return (struct message){.id = message_id(a, t->record.session, chain),
                             .session = t->record.session,
                             .role = S("assistant"),
@@ -262,5 +268,5 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
                             .origin = ORIGIN_ASSISTANT,
                             .created = clock_ms(),
                             .chain = chain,
-                            .tail = t->last ? hash_with(t->last, S("assistant"), answer) : 0};
+                            .tail = t->last ? linked(t->last, own) : 0};
 }

@@ -137,6 +137,16 @@ TEST(what_was_told_in_one_conversation_is_known_in_the_next)
     CHECK(holds(answer, "Rex"));
 }
 
+TEST(the_first_conversation_of_the_readme)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s);
+    ask(&one, "My dog is called Rex and I live in Lisbon.", "Noted.");
+    CHECK_STR(facts(ctx, e, mine), S("lives in Lisbon | my dog is called Rex"));
+    str block = ask(&two, "What is my dog called?", "Rex.");
+    CHECK(holds(engine_demo_answer(ctx, S("What is my dog called?"), block), "Rex"));
+}
+
 TEST(nothing_relevant_is_silence)
 {
     ENGINE(e, s, p);
