@@ -22,7 +22,8 @@ struct index_text index_of_message(struct arena *a, const struct message *m)
 {
     str date = date_words(a, m->created);
     str label = str_printf(a, S_FMT " " S_FMT, S_ARG(m->speaker), S_ARG(date));
-    return (struct index_text){words_of(a, m->text, INDEX_WORDS_MAX), words_of(a, label, 32)};
+    str text = m->is_echo ? m->says : m->text;
+    return (struct index_text){words_of(a, text, INDEX_WORDS_MAX), words_of(a, label, 32)};
 }
 
 struct index_text index_of_memory(struct arena *a, const struct memory *m)

@@ -72,6 +72,7 @@ struct turn {
     size_t n_said;
     enum memory_mode mode; /* readonly: recall, keep nothing; after: keep, recall nothing */
     str model;             /* for the log */
+    bool stand_in;         /* the built-in model answers: kept, but never found again */
     /* out of engine_begin_turn */
     str receipt;           /* id; "" when mode is off */
     str block;             /* to be put beside the last user message, or "" */

@@ -46,6 +46,8 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t, struct strs *
 
 /* The assistant's message at the end of a turn. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer);
+/* The sentences of an answer that say more than the block that stood beside the question. */
+str echo_says(struct arena *a, str answer, str block);
 
 /* --- block.c --- */
 

@@ -261,6 +261,7 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t, struct strs *
 struct message turn_answer(struct arena *a, const struct turn *t, str answer)
 {
     uint64_t own = hash_of(seed_of(t), S("assistant"), answer), chain = linked(t->chain, own);
+    bool is_echo = t->stand_in || t->block.n;
     return (struct message){.id = message_id(a, t->record.session, chain),
                             .session = t->record.session,
                             .role = S("assistant"),
@@ -268,5 +269,8 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
                             .origin = ORIGIN_ASSISTANT,
                             .created = clock_ms(),
                             .chain = chain,
-                            .tail = t->last ? linked(t->last, own) : 0};
+                            .tail = t->last ? linked(t->last, own) : 0,
+                            .is_echo = is_echo,
+                            .says =
+                                is_echo && !t->stand_in ? echo_says(a, answer, t->block) : S("")};
 }

@@ -166,6 +166,7 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     }
     d.answer = engine_demo_answer(ctx, question, t->block);
     demo_write(ctx, &d, out);
+    t->stand_in = true;
     if (t->mode != MODE_OFF)
         turn_keep(ctx, app, t, d.answer);
     return OK;

@@ -10,6 +10,7 @@ static struct message copy_message(struct arena *a, const struct message *m)
     out.speaker = str_dup(a, m->speaker);
     out.text = str_dup(a, m->text);
     out.ref = str_dup(a, m->ref);
+    out.says = str_dup(a, m->says);
     return out;
 }
 
@@ -73,7 +74,7 @@ size_t bundle_bytes(const struct bundle *b)
 {
     size_t bytes = sizeof *b + b->session.id.n + b->session.title.n;
     for (size_t i = 0; i < b->n_messages; i++)
-        bytes += sizeof *b->messages + b->messages[i].text.n;
+        bytes += sizeof *b->messages + b->messages[i].text.n + b->messages[i].says.n;
     for (size_t i = 0; i < b->n_memories; i++)
         bytes += sizeof *b->memories + b->memories[i].content.n + b->memories[i].metadata.n;
     if (b->receipt) {

@@ -117,6 +117,8 @@ static enum status put_message(struct put *p, struct message *m, struct index_te
     sql_int(&q, m->created);
     sql_int(&q, (int64_t)m->chain);
     sql_int(&q, (int64_t)m->tail);
+    sql_int(&q, m->is_echo);
+    sql_text(&q, m->says);
     TRY(sql_do(&q));
     note_words(p, m->doc, false, words);
     p->position++;

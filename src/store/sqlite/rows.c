@@ -15,6 +15,8 @@ void read_message(struct query *q, struct message *out)
     out->created = sql_get_int(q);
     out->chain = (uint64_t)sql_get_int(q);
     out->tail = (uint64_t)sql_get_int(q);
+    out->is_echo = sql_get_int(q) != 0;
+    out->says = sql_get_text(q);
 }
 
 /* A JSON array of strings, as tags_text wrote it. */
