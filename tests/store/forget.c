@@ -187,18 +187,28 @@ TEST(nothing_matches_in_another_pool)
     check_healthy(ctx, s);
 }
 
+/* So much that the words index is rewritten instead of mended. */
 TEST(a_long_session_is_forgotten_in_batches)
 {
     PLACE(p);
     STORE(s, p);
-    enum { N = 700 };
+    enum { N = 1500 };
     struct message *m = NEW_N(&ctx->arena, struct message, N);
+    struct message stays = said("stays", "user", "Ithaca stays", 1000),
+                   goes = said("goes", "user", "Ithaca xylophone", 1000);
     for (int i = 0; i < N; i++)
-        m[i] = (struct message){.id = str_printf(&ctx->arena, "m%d", i), .text = S("Ithaca")};
+        m[i] = (struct message){.id = str_printf(&ctx->arena, "m%d", i),
+                                .text = str_printf(&ctx->arena, "Ithaca quetzal%d", i)};
     struct bundle b = {.pool = mine, .session = {.id = S("s1")}, .messages = m, .n_messages = N};
+    CHECK_OK(say(ctx, s, mine, "s2", &stays));
     CHECK_OK(store_write(ctx, s, &b));
     CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .session = S("s1")}), N);
-    CHECK_INT(find(ctx, s, mine, "ithaca").n, 0);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);
+    CHECK(!stands_in(ctx, &p, "", "uetzal") && !stands_in(ctx, &p, "-wal", "uetzal"));
+    check_healthy(ctx, s);
+    CHECK_OK(say(ctx, s, mine, "s3", &goes));
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .id = S("goes")}), 1);
+    CHECK(!stands_in(ctx, &p, "", "xylophon") && !stands_in(ctx, &p, "-wal", "xylophon"));
     check_healthy(ctx, s);
 }
 

@@ -87,7 +87,6 @@ static enum status erase_message(struct eraser *e, const struct message *m)
     note_words(e, m->doc, index_of_message(&e->ctx->arena, m));
     TRY(erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
     TRY(run_number(e, SQL_RECEIPT_DELETE_CHAIN, (int64_t)m->chain));
-    TRY(run_text(e, SQL_SIGNAL_DELETE_MESSAGE, m->id));
     e->messages++;
     return OK;
 }
@@ -198,15 +197,16 @@ static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, in
 static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool, int64_t *erased)
 {
     str id = S("");
+    /* First, or each session would look through them. */
+    TRY(run_1(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
+    TRY(run_1(ctx, db, SQL_JOB_DELETE_ALL, pool));
+    TRY(run_1(ctx, db, SQL_SIGNAL_DELETE_ALL, pool));
     for (int64_t no = 1; no;) {
         TRY(next_session(ctx, db, pool, &no, &id));
         if (no)
             TRY(erase_session(ctx, db, pool, no, id, erased));
     }
     TRY(batches(ctx, db, pool, 0, erased));
-    TRY(run_1(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
-    TRY(run_1(ctx, db, SQL_JOB_DELETE_ALL, pool));
-    TRY(run_1(ctx, db, SQL_SIGNAL_DELETE_ALL, pool));
     return run_1(ctx, db, SQL_POOL_DELETE, pool);
 }
 
@@ -282,6 +282,7 @@ static enum status forget_id(struct ctx *ctx, struct db *db, int64_t pool, str i
     TRY(find_message(&e, id, &message));
     if (message.id.n) {
         TRY(erase_message(&e, &message));
+        TRY(run_text(&e, SQL_SIGNAL_DELETE_MESSAGE, id));
         TRY(run_number(&e, SQL_SESSION_SHRINK, doc_session(message.doc)));
     }
     if (e.messages + e.memories + e.closed)
@@ -290,27 +291,66 @@ static enum status forget_id(struct ctx *ctx, struct db *db, int64_t pool, str i
 }
 
 static enum status erase_what(struct ctx *ctx, struct db *db, const struct forget *what,
-                              int64_t *erased)
+                              int64_t pool, int64_t *erased)
 {
-    struct pool_row row;
     if (what->all_spaces)
         return erase_user(ctx, db, what->pool.user, erased);
-    TRY(pool_find(ctx, db, what->pool, &row));
-    if (!row.no)
+    if (!pool)
         return fail(ctx, NOT_FOUND, "there is nothing to forget");
     if (what->everything)
-        return erase_pool(ctx, db, row.no, erased);
-    TRY(what->id.n ? forget_id(ctx, db, row.no, what->id, erased)
-                   : forget_session(ctx, db, row.no, what->session, erased));
-    return run_1(ctx, db, SQL_RECEIPT_DELETE_SHOWN, row.no);
+        return erase_pool(ctx, db, pool, erased);
+    TRY(what->id.n ? forget_id(ctx, db, pool, what->id, erased)
+                   : forget_session(ctx, db, pool, what->session, erased));
+    return run_1(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
+}
+
+/* --- the words of what is forgotten --- */
+
+/*
+ * FTS5 can take a word out of its pages at once, which costs about 20 us a word, or mark it as gone
+ * and drop it for good when the index is rewritten, which costs about 10 us for each document there
+ * is. Either way nothing of it is left in the end.
+ */
+enum { MANY = 1000, REWRITE_PAYS = 20 };
+
+static enum status count_documents(struct ctx *ctx, struct db *db, const struct forget *what,
+                                   int64_t pool, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, what->everything ? SQL_WORDS_OF_USER : SQL_WORDS_OF_SESSION);
+    if (what->everything)
+        sql_text(&q, what->pool.user);
+    sql_int(&q, what->all_spaces ? 0 : pool);
+    if (!what->everything)
+        sql_text(&q, what->id.n ? what->id : what->session);
+    *out = sql_row(&q) ? sql_get_int(&q) : 0;
+    return sql_end(&q);
+}
+
+static enum status count_all(struct ctx *ctx, struct db *db, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, SQL_WORDS_TOTAL);
+    *out = sql_row(&q) ? sql_get_int(&q) : 0;
+    return sql_end(&q);
 }
 
 enum status erase(struct ctx *ctx, struct db *db, const struct forget *what, int64_t *erased)
 {
+    struct pool_row row;
+    int64_t documents, all;
     SQL_RUN(clear, ctx, db, SQL_ERASED_CLEAR);
     TRY(sql_do(&clear));
     *erased = 0;
-    return erase_what(ctx, db, what, erased);
+    TRY(pool_find(ctx, db, what->pool, &row));
+    TRY(count_documents(ctx, db, what, row.no, &documents));
+    TRY(count_all(ctx, db, &all));
+    bool rewrite = documents > MANY && documents * REWRITE_PAYS > all;
+    TRY(run_1(ctx, db, SQL_WORDS_REMOVAL, !rewrite));
+    TRY(erase_what(ctx, db, what, row.no, erased));
+    if (!rewrite)
+        return OK;
+    SQL_RUN(q, ctx, db, SQL_WORDS_REWRITE);
+    TRY(sql_do(&q));
+    return run_1(ctx, db, SQL_WORDS_REMOVAL, true);
 }
 
 /* --- pruning --- */

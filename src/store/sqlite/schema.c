@@ -48,6 +48,7 @@ static const char step_1[] =
     "CREATE INDEX memory_source ON memory(pool, source) WHERE source <> '';"
     "CREATE INDEX memory_session ON memory(pool, session) WHERE session <> '';"
     "CREATE INDEX memory_expires ON memory(pool, expires) WHERE expires <> 0;"
+    "CREATE INDEX memory_prunable ON memory(expires) WHERE expires <> 0;"
 
     /* shown: the ids it shows, as a JSON array, so that erasing one of them finds it. */
     "CREATE TABLE receipt("
@@ -70,6 +71,7 @@ static const char step_1[] =
     " tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL, error TEXT NOT NULL DEFAULT '',"
     " created INTEGER NOT NULL) STRICT;"
     "CREATE INDEX job_next ON job(state, run_at);"
+    "CREATE INDEX job_pool ON job(pool);"
     "CREATE UNIQUE INDEX job_key ON job(pool, kind, key) WHERE key <> '' AND state = 'waiting';"
 
     "CREATE TABLE signal("
@@ -82,9 +84,6 @@ static const char step_1[] =
     "CREATE VIRTUAL TABLE words USING fts5(own, label, content='', columnsize=0, detail=full,"
     " tokenize='ascii');"
     "INSERT INTO words(words, rank) VALUES('secure-delete', 1);"
-    /* The version that allows it. Left to the first delete, other connections learn of it too late
-     * and their check complains. */
-    "REPLACE INTO words_config(k, v) VALUES('version', 5);"
     /* Each word of the index, for the check; holds nothing itself. */
     "CREATE VIRTUAL TABLE word_list USING fts5vocab(words, instance);";
 

@@ -1,0 +1,98 @@
+/* plans.c - no statement walks through a table when an index leads to the rows. */
+#include <sqlite3.h>
+
+#include "fixture.h"
+
+/* The statements as the store prepares them. */
+static const struct {
+    const char *name, *text;
+} statements[] = {
+#define SQL(NAME, WHO, TEXT) {#NAME, TEXT},
+#include "store/sqlite/sql.def"
+#undef SQL
+};
+
+/* These read everything, because that is what they are for, or just the first. */
+static const char *const walkers[] = {"CHECK_MESSAGES", "CHECK_MEMORIES", "STATS",
+                                      "WORDS_TOTAL",    "WORDS_ALL",      "TOKEN_ANY"};
+
+static bool may_walk(const char *name)
+{
+    for (size_t i = 0; i < sizeof walkers / sizeof *walkers; i++)
+        if (strcmp(name, walkers[i]) == 0)
+            return true;
+    return false;
+}
+
+static void take(sqlite3_context *result, int n, sqlite3_value **values)
+{
+    (void)n, (void)values;
+    sqlite3_result_null(result);
+}
+
+static sqlite3 *open_beside(const struct place *p)
+{
+    sqlite3 *handle;
+    CHECK_INT(sqlite3_open(p->path, &handle), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(handle, "CREATE TEMP TABLE erased(id TEXT PRIMARY KEY) WITHOUT ROWID",
+                           NULL, NULL, NULL),
+              SQLITE_OK);
+    sqlite3_create_function(handle, "take", 1, SQLITE_UTF8, NULL, take, NULL, NULL);
+    return handle;
+}
+
+/* The steps of the plan, each on a line. */
+static str plan_of(struct ctx *ctx, sqlite3 *handle, const char *text)
+{
+    sqlite3_stmt *stmt;
+    struct buf b = buf_make(&ctx->arena, 10000);
+    const char *explain = str_printf(&ctx->arena, "EXPLAIN QUERY PLAN %s", text).p;
+    CHECK_INT(sqlite3_prepare_v2(handle, explain, -1, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        buf_printf(&b, "%s\n", (const char *)sqlite3_column_text(stmt, 3));
+    sqlite3_finalize(stmt);
+    return buf_str(&b);
+}
+
+TEST(no_statement_walks_through_a_table)
+{
+    PLACE(p);
+    STORE(s, p);
+    sqlite3 *handle = open_beside(&p);
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        str plan = plan_of(ctx, handle, statements[i].text), rest = plan;
+        if (getenv("SHOW_PLANS"))
+            printf("%s:\n" S_FMT "\n", statements[i].name, S_ARG(plan));
+        while (rest.n && !may_walk(statements[i].name)) {
+            str line = str_cut(&rest, '\n');
+            bool walks = str_starts(line, S("SCAN ")) && str_find(line, S("VIRTUAL")) == line.n &&
+                         str_find(line, S("CONSTANT ROW")) == line.n;
+            if (walks)
+                fail_msg("%s: " S_FMT, statements[i].name, S_ARG(plan));
+        }
+    }
+    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+}
+
+/* A session or a row is reached by its number, not by way of everything in its pool. */
+TEST(numbers_lead_to_rows)
+{
+    PLACE(p);
+    STORE(s, p);
+    static const char *const by_number[] = {"MESSAGE_GET",  "MESSAGE_RANGE",  "MESSAGE_DELETE",
+                                            "MESSAGE_LAST", "MEMORY_GET",     "MEMORY_DELETE",
+                                            "MEMORY_CLOSE", "MEMORY_REPLACE", "MEMORY_AGAIN",
+                                            "SESSION_GROW", "SESSION_SHRINK", "SESSION_DELETE"};
+    sqlite3 *handle = open_beside(&p);
+    for (size_t i = 0; i < sizeof by_number / sizeof *by_number; i++) {
+        size_t k = 0;
+        while (strcmp(statements[k].name, by_number[i]) != 0)
+            k++;
+        str plan = plan_of(ctx, handle, statements[k].text);
+        if (!str_starts(plan, S("SEARCH ")) ||
+            str_find(plan, S("INTEGER PRIMARY KEY (rowid")) == plan.n ||
+            str_find(plan, S("USING INDEX")) < plan.n || str_find(plan, S("TEMP B-TREE")) < plan.n)
+            fail_msg("%s: " S_FMT, by_number[i], S_ARG(plan));
+    }
+    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+}
