@@ -310,6 +310,8 @@ TEST(a_token_is_known_until_it_is_revoked_or_expires)
     CHECK_INT(n, 2);
     CHECK_STR(v[1].id, S("t1"));
     CHECK(v[1].revoked != 0);
+    CHECK_OK(store_tokens(ctx, s, S(""), &v, &n));
+    CHECK_INT(n, 2);
     CHECK_OK(store_tokens(ctx, s, S("ben"), &v, &n));
     CHECK_INT(n, 0);
     CHECK_OK(store_has_tokens(ctx, s, &any));

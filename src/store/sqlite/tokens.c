@@ -66,8 +66,9 @@ enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct tok
     size_t have = 0, cap = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    SQL_RUN(q, ctx, r.db, SQL_TOKEN_LIST);
-    sql_text(&q, user);
+    SQL_RUN(q, ctx, r.db, user.n ? SQL_TOKEN_LIST : SQL_TOKEN_LIST_ALL);
+    if (user.n)
+        sql_text(&q, user);
     while (sql_row(&q)) {
         if (have == cap) {
             cap = cap ? cap * 2 : 16;
