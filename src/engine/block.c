@@ -147,11 +147,18 @@ static str said_by(struct arena *a, const struct recalled *r)
     return speaker.n ? speaker : role;
 }
 
+/* Of an answer that was given with memory beside it only what was new. */
+static str text_of(const struct recalled *r)
+{
+    const struct message *m = &r->message;
+    return r->is_memory ? r->memory.content : m->is_echo ? str_trim(m->says) : m->text;
+}
+
 /* "- 2026-05-08 (3 days ago), user said [9f8e7d6c]: my dog is called Rex" */
 static str line_of(struct arena *a, const struct recalled *r, int64_t now)
 {
     str id = r->is_memory ? r->memory.source.n ? r->memory.source : r->memory.id : r->message.id;
-    str text = r->is_memory ? r->memory.content : r->message.text;
+    str text = text_of(r);
     str date = when(a, created_of(r), now), who = said_by(a, r);
     id = safe_text(a, utf8_cut(id, SHORT_ID), SHORT_ID);
     return str_printf(a, "- " S_FMT "%s" S_FMT "%s [" S_FMT "]: " S_FMT "\n", S_ARG(date),
@@ -173,14 +180,23 @@ static int by_time(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* A memory says nothing new beside the whole message that it came from. */
-static bool is_told(const struct recalled *v, size_t at)
+/* A memory says nothing new beside the whole message that it came from, and an answer nothing new
+ * that was made of memory. */
+static const char *idle(const struct recalled *v, size_t at)
 {
+    if (!text_of(&v[at]).n)
+        return "it only repeats what was remembered";
     for (size_t i = 0; i < at && v[at].is_memory && v[at].memory.source.n; i++)
         if (v[i].injected && !v[i].is_memory && str_eq(v[i].message.id, v[at].memory.source) &&
             v[i].message.text.n <= LINE_TEXT_MAX)
-            return true;
-    return false;
+            return "the message it came from is there already";
+    return NULL;
+}
+
+static void leave_out(struct recalled *r, const char *why)
+{
+    r->injected = false;
+    r->why = str_of(why);
 }
 
 str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now)
@@ -190,17 +206,15 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
     for (size_t i = 0; i < n; i++) {
         if (!v[i].injected)
             continue;
-        if (is_told(v, i)) {
-            v[i].injected = false;
-            v[i].why = S("the message it came from is there already");
+        if (idle(v, i)) {
+            leave_out(&v[i], idle(v, i));
             continue;
         }
         struct line line = {line_of(a, &v[i], now), created_of(&v[i]), i};
         size_t more = utf16_length(line.text);
         v[i].tokens = tokens_of(line.text);
         if (budget_tokens >= 0 && units + more > (size_t)budget_tokens * 4) {
-            v[i].injected = false;
-            v[i].why = S("over the budget");
+            leave_out(&v[i], "over the budget");
             continue;
         }
         units += more;

@@ -47,17 +47,18 @@ static size_t shared_words(struct words question, struct words line)
 }
 
 /* Marks the lines that share the most words with the question; all when none shares any. Of equals
- * the later ones, which are newer. */
+ * the later ones, which are newer. A question tells nothing. */
 static size_t choose(struct arena *a, str question, const str *lines, size_t n, bool *chosen)
 {
     struct words q = words_of(a, question, WORDS_MAX);
     size_t *shared = NEW_N(a, size_t, n + 1), best = 0, count = 0;
     for (size_t i = 0; i < n; i++) {
-        shared[i] = shared_words(q, words_of(a, lines[i], WORDS_MAX));
+        bool tells = !str_ends(lines[i], S("?"));
+        shared[i] = tells ? 1 + shared_words(q, words_of(a, lines[i], WORDS_MAX)) : 0;
         best = shared[i] > best ? shared[i] : best;
     }
     for (size_t i = n; i-- > 0 && count < QUOTED_MAX;) {
-        chosen[i] = shared[i] == best;
+        chosen[i] = best && shared[i] == best;
         count += chosen[i];
     }
     return count;
@@ -69,9 +70,9 @@ str llm_demo_answer(struct arena *a, str question, const str *remembered, size_t
     bool *chosen = NEW_N(a, bool, n + 1);
     if (!is_question(question))
         return S("Noted, I will have it in mind for later conversations. " WHO_I_AM);
-    if (!n)
-        return S(WHO_I_AM " About this I remember nothing yet.");
     size_t left = choose(a, question, remembered, n, chosen);
+    if (!left)
+        return S(WHO_I_AM " About this I remember nothing yet.");
     buf_add(&b, S(WHO_I_AM " What I remember about this: "));
     for (size_t i = 0; i < n; i++) {
         if (!chosen[i])

@@ -137,6 +137,18 @@ TEST(a_fact_is_not_told_beside_its_message)
     CHECK(!v[1].injected && v[1].why.n && v[2].injected);
 }
 
+TEST(an_answer_made_of_memory_tells_only_what_is_new)
+{
+    struct recalled v[] = {message("1", "Your dog is Rex. Porto has vets.", NOW),
+                           message("2", "Your dog is Rex.", NOW)};
+    v[0].message.is_echo = v[1].message.is_echo = true;
+    v[0].message.says = S(" Porto has vets.");
+    struct strs texts = block_texts(&ctx->arena, block_render(&ctx->arena, v, 2, -1, NOW));
+    CHECK_INT(texts.n, 1);
+    CHECK_STR(texts.v[0], S("Porto has vets."));
+    CHECK(!v[1].injected);
+}
+
 TEST(speakers_are_made_safe_as_well)
 {
     struct recalled r = message("x\ny", "text", NOW);
@@ -216,6 +228,18 @@ TEST(the_stand_in_quotes_what_fits)
     CHECK(str_find(answer, S("tea")) == answer.n);
     CHECK(str_find(answer, S("stand-in")) < answer.n);
     CHECK_STR(engine_demo_answer(ctx, S("What is my dog's name?"), block), answer);
+}
+
+TEST(the_stand_in_quotes_no_questions)
+{
+    struct recalled v[] = {message("1", "What is my dog's name?", NOW),
+                           message("2", "Rex it is", NOW)};
+    str both =
+        engine_demo_answer(ctx, S("My dog's name?"), block_render(&ctx->arena, v, 2, -1, NOW));
+    CHECK(str_find(both, S("Rex")) < both.n && str_find(both, S("name?")) == both.n);
+    str one =
+        engine_demo_answer(ctx, S("My dog's name?"), block_render(&ctx->arena, v, 1, -1, NOW));
+    CHECK(str_find(one, S("nothing")) < one.n);
 }
 
 TEST(the_stand_in_is_honest)

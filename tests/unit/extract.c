@@ -235,12 +235,13 @@ TEST(who_someone_is)
 {
     user(ctx, "My name is Anna M\xC3\xBCller.", "identity:name > my name is Anna M\xC3\xBCller");
     user(ctx, "my name's Bob and I live in Oslo",
-         "identity:name > my name is Bob | entity:home > lives in Oslo");
-    user(ctx, "Call me Al", "identity:called > wants to be called Al");
+         "identity:name > my name is Bob | entity:lives_in > lives in Oslo");
+    user(ctx, "Call me Al", "identity:called_name > wants to be called Al");
     user(ctx, "You can call me back tomorrow", "");
     user(ctx, "I live in St. Gallen, Switzerland.",
-         "entity:home > lives in St. Gallen, Switzerland");
-    user(ctx, "I moved to Rome last year", "entity:home > moved to Rome last year");
+         "entity:lives_in > lives in St. Gallen, Switzerland");
+    user(ctx, "I moved to Rome last year",
+         "entity:moved_live_rome_last_year > moved to Rome last year");
     user(ctx, "I work at Siemens", "entity:work > works at Siemens");
     user(ctx, "I work for the city of Graz", "entity:work > works for the city of Graz");
     user(ctx, "I work at night", "");
@@ -250,8 +251,8 @@ TEST(who_someone_is)
     user(ctx, "my birthday is 3 May 1990", "entity:birthday > my birthday is 3 May 1990");
     user(ctx, "I'm allergic to peanuts and shellfish",
          "health:peanuts_and_shellfish > is allergic to peanuts and shellfish");
-    user(ctx, "I'm a vegetarian", "health:diet > is vegetarian");
-    user(ctx, "I am not vegan any more", "health:diet > is not vegan");
+    user(ctx, "I'm a vegetarian", "health:diet_food > is vegetarian");
+    user(ctx, "I am not vegan any more", "health:diet_food > is not vegan");
     user(ctx, "I'm a vegetarian restaurant owner", "");
     user(ctx, "I have a peanut allergy", "health:peanut > has a peanut allergy");
 }
@@ -259,7 +260,7 @@ TEST(who_someone_is)
 TEST(names_behind_a_greeting)
 {
     user(ctx, "Hi, I'm Anna and I live in Rome",
-         "identity:name > my name is Anna | entity:home > lives in Rome");
+         "identity:name > my name is Anna | entity:lives_in > lives in Rome");
     user(ctx, "Hello! I am Anna Lena M\xC3\xBCller.",
          "identity:name > my name is Anna Lena M\xC3\xBCller");
     user(ctx, "Hi, I'm German", "");
@@ -282,10 +283,10 @@ TEST(what_someone_does_and_asks_for)
          "instruction:answer_in_german > asks to always answer in German");
     user(ctx, "Never use emojis", "instruction:use_emojis > asks to never use emojis");
     user(ctx, "From now on, be brief", "instruction:be_brief > asks from now on: be brief");
-    user(ctx, "I prefer to be called Kate", "identity:called > wants to be called Kate");
-    user(ctx, "Please call me Dr. Smith.", "identity:called > wants to be called Dr. Smith");
+    user(ctx, "I prefer to be called Kate", "identity:called_name > wants to be called Kate");
+    user(ctx, "Please call me Dr. Smith.", "identity:called_name > wants to be called Dr. Smith");
     user(ctx, "I'm vegan and allergic to nuts",
-         "health:diet > is vegan | health:nuts > is allergic to nuts");
+         "health:diet_food > is vegan | health:nuts > is allergic to nuts");
 }
 
 TEST(whom_someone_has)
@@ -378,7 +379,7 @@ TEST(questions_suppositions_and_reports_are_no_facts)
 
 TEST(a_statement_beside_a_question_counts)
 {
-    user(ctx, "I live in Berlin, what is open today?", "entity:home > lives in Berlin");
+    user(ctx, "I live in Berlin, what is open today?", "entity:lives_in > lives in Berlin");
     user(ctx, "I'm allergic to nuts so what can I eat?", "health:nuts > is allergic to nuts");
     user(ctx, "What should I cook? I love curry.", "preference:curry > loves curry");
     user(ctx, "I used to like tea but now I prefer coffee", "preference:coffee > prefers coffee");
