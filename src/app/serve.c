@@ -70,16 +70,19 @@ static sigset_t stop_signals(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGUSR1);
     return set;
 }
 
-/* The second signal: what is queued is written, what runs is cut. */
+/* The second signal: what is queued is written, what runs is cut. SIGUSR1 says it is not needed. */
 static void *cut(void *arg)
 {
     struct ctx ctx = {0};
     sigset_t set = stop_signals();
     int signal;
     sigwait(&set, &signal);
+    if (signal == SIGUSR1)
+        return NULL;
     if (store_flush(&ctx, arg) != OK)
         log_event(LOG_ERROR, "server.cut", "why=\"%s\"", ctx.why);
     _exit(1);
@@ -89,7 +92,9 @@ static void wait_for_signal(void)
 {
     sigset_t set = stop_signals();
     int signal = 0;
-    sigwait(&set, &signal);
+    do
+        sigwait(&set, &signal);
+    while (signal == SIGUSR1);
     log_event(LOG_INFO, "server.stopping", "signal=%d", signal);
 }
 
@@ -100,7 +105,7 @@ static void stop(struct server *server, struct home *home, int64_t deadline_ms)
     size_t n = server_stop(server, deadline_ms);
     log_event(LOG_INFO, "server.stopped", "cut=%zu", n);
     if (has_cutter) {
-        pthread_cancel(cutter);
+        pthread_kill(cutter, SIGUSR1);
         pthread_join(cutter, NULL);
     }
 }
