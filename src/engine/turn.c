@@ -64,12 +64,12 @@ static void keep_lines(struct arena *a, struct receipt *r, const struct recall_o
         const struct recalled *c = &found->v[i];
         r->lines[i] = (struct receipt_line){
             .kind = c->is_memory ? S("memory") : S("message"),
-            .id = c->is_memory ? c->memory.id : c->message.id,
-            .source = c->is_memory ? c->memory.source : S(""),
+            .id = str_dup(a, c->is_memory ? c->memory.id : c->message.id),
+            .source = c->is_memory ? str_dup(a, c->memory.source) : S(""),
             .score = c->score,
             .tokens = c->tokens,
             .injected = c->injected,
-            .why = c->why,
+            .why = str_dup(a, c->why),
         };
     }
 }
@@ -87,8 +87,11 @@ static void leave_out(struct ctx *ctx, struct engine *e, struct turn *t, enum st
     ctx_clear_failure(ctx);
 }
 
+/* Recall looks at far more than it keeps, and the turn lives as long as the model's answer streams:
+ * so it works in a ctx of its own, and what is kept is copied. */
 static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
 {
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us};
     struct recall_out found;
     int64_t budget = e->settings->budget_tokens;
     struct recall_in in = {.pool = t->pool,
@@ -96,10 +99,14 @@ static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, str
                            .exclude = exclude.v,
                            .n_exclude = exclude.n,
                            .gate = true};
-    TRY(engine_recall(ctx, e, &in, &found));
-    t->block = block_render(&ctx->arena, found.v, found.n, budget, clock_ms());
-    t->record.decision = found.decision;
-    t->record.reason = found.reason;
+    memcpy(own.id, ctx->id, sizeof own.id);
+    enum status s = engine_recall(&own, e, &in, &found);
+    if (s != OK)
+        return fail(ctx, s, "%s", own.why);
+    str block = block_render(&own.arena, found.v, found.n, budget, clock_ms());
+    t->block = str_dup(&ctx->arena, block);
+    t->record.decision = str_dup(&ctx->arena, found.decision);
+    t->record.reason = str_dup(&ctx->arena, found.reason);
     keep_lines(&ctx->arena, &t->record, &found);
     return OK;
 }
