@@ -147,6 +147,27 @@ TEST(a_damaged_file_is_found_by_the_check)
     CHECK(str_find(findings, S("words")) < findings.n);
 }
 
+TEST(words_that_are_split_in_another_way_are_indexed_anew)
+{
+    PLACE(p);
+    struct message m = said("m1", "user", "remember Biscuit", 1000);
+    struct memory f = fact("f1", "k", "owns Biscuit"), closed = fact("f0", "k", "owned Biscuit");
+    {
+        STORE(s, p);
+        CHECK_OK(say(ctx, s, mine, "s1", &m));
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &closed));
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
+    }
+    tamper(&p, "INSERT INTO words(words) VALUES('delete-all');"
+               "INSERT INTO words(rowid, own) VALUES(7, 'old words');"
+               "UPDATE fact SET value = 'other rules' WHERE name = 'words'");
+    for (int i = 0; i < 2; i++) {
+        STORE(s, p);
+        CHECK_INT(find(ctx, s, mine, "biscuit").n, 2);
+        check_healthy(ctx, s);
+    }
+}
+
 /* Opens the store in a process of its own and writes a session there. */
 static pid_t write_elsewhere(const struct place *p, int n)
 {

@@ -13,9 +13,8 @@ static const struct {
 };
 
 /* These read everything, because that is what they are for, or just the first. */
-static const char *const walkers[] = {"CHECK_MESSAGES", "CHECK_MEMORIES", "STATS",
-                                      "WORDS_TOTAL",    "WORDS_ALL",      "TOKEN_ANY",
-                                      "TOKEN_LIST_ALL"};
+static const char *const walkers[] = {"EACH_MESSAGE", "EACH_MEMORY", "STATS",         "WORDS_TOTAL",
+                                      "WORDS_ALL",    "TOKEN_ANY",   "TOKEN_LIST_ALL"};
 
 static bool may_walk(const char *name)
 {

@@ -93,6 +93,11 @@ MUST_USE enum status words_change(struct ctx *ctx, struct db *db, const struct w
 MUST_USE enum status words_setup(struct ctx *ctx, struct db *db);
 void words_end(struct db *db);
 
+/* --- words_renew.c --- */
+
+/* Makes the index anew from the rows when it was made by other rules; at open, by the writer. */
+MUST_USE enum status words_renew(struct ctx *ctx, struct db *db);
+
 /* --- words_check.c --- */
 
 /* Adds a line when the words index and the rows do not say the same. */

@@ -51,7 +51,7 @@ static enum status sum_rows(struct db *db, enum sql which, struct ctx *ctx, stru
         struct message message;
         struct memory memory;
         int64_t pool = sql_get_int(&q);
-        if (which == SQL_CHECK_MESSAGES) {
+        if (which == SQL_EACH_MESSAGE) {
             read_message(&q, &message);
             add_text(sum, pool, message.doc, index_of_message(&row.arena, &message));
         } else {
@@ -82,8 +82,8 @@ static enum status sum_index(struct db *db, struct ctx *ctx, struct sum *sum)
 enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings)
 {
     struct sum rows = {0}, index = {0};
-    TRY(sum_rows(db, SQL_CHECK_MESSAGES, ctx, &rows));
-    TRY(sum_rows(db, SQL_CHECK_MEMORIES, ctx, &rows));
+    TRY(sum_rows(db, SQL_EACH_MESSAGE, ctx, &rows));
+    TRY(sum_rows(db, SQL_EACH_MEMORY, ctx, &rows));
     TRY(sum_index(db, ctx, &index));
     if (rows.n != index.n || rows.hash != index.hash)
         buf_printf(findings, "the words index has %lld words, the rows have %lld%s\n",

@@ -231,7 +231,8 @@ static enum status prepare(struct ctx *ctx, struct db *db)
 {
     TRY(words_setup(ctx, db));
     TRY(db_exec(ctx, db, "CREATE TEMP TABLE erased(id TEXT PRIMARY KEY) WITHOUT ROWID"));
-    return db_prepare(ctx, db, WRITES);
+    TRY(db_prepare(ctx, db, WRITES));
+    return words_renew(ctx, db);
 }
 
 enum status writer_open(struct ctx *ctx, const char *path, struct writer **out)
