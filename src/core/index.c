@@ -1,9 +1,16 @@
 /* index.c - a message's own words, and who said it and when. */
 #include "core/index.h"
 
+#include <stdlib.h>
 #include <time.h>
 
-enum { INDEX_WORDS_MAX = 20000 };
+/*
+ * The search counts words and knows no lengths, which is right for turns of a talk: a longer one
+ * says more. A pasted document or a long answer would match everything, though. So from SHORT words
+ * on, a text keeps of each word as many as a text of SHORT words would have; a word that comes to
+ * none stands with the label, where it counts little.
+ */
+enum { INDEX_WORDS_MAX = 20000, LABEL_WORDS_MAX = 64, SHORT = 25 };
 
 /* "8 May 2023" in the words that a question would use. */
 static str date_words(struct arena *a, int64_t ms)
@@ -18,17 +25,55 @@ static str date_words(struct arena *a, int64_t ms)
                    str_trim((str){text[0] == '0' ? text + 1 : text, text[0] == '0' ? n - 1 : n}));
 }
 
+static int by_stem(const void *a, const void *b)
+{
+    const struct word *x = a, *y = b;
+    int order = str_cmp(x->stem, y->stem);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Thins the words of a long text; what would be lost goes behind the label. */
+static void thin(struct arena *a, struct index_text *t)
+{
+    struct words all = {NEW_N(a, struct word, t->own.n), 0};
+    for (size_t i = 0; i < t->own.n; i++)
+        if (!t->own.v[i].is_stop)
+            all.v[all.n++] = t->own.v[i];
+    if (all.n <= SHORT)
+        return;
+    qsort(all.v, all.n, sizeof *all.v, by_stem);
+    struct words own = {NEW_N(a, struct word, all.n), 0};
+    struct words label = {NEW_N(a, struct word, t->label.n + all.n), t->label.n};
+    if (t->label.n)
+        memcpy(label.v, t->label.v, t->label.n * sizeof *label.v);
+    for (size_t from = 0, to; from < all.n; from = to) {
+        for (to = from + 1; to < all.n && str_eq(all.v[to].stem, all.v[from].stem);)
+            to++;
+        size_t kept = ((to - from) * SHORT + all.n / 2) / all.n;
+        for (size_t i = 0; i < kept; i++)
+            own.v[own.n++] = all.v[from + i];
+        if (!kept)
+            label.v[label.n++] = all.v[from];
+    }
+    t->own = own;
+    t->label = label;
+}
+
+static struct index_text index_of(struct arena *a, str text, str about, int64_t created)
+{
+    str date = date_words(a, created);
+    str label = str_printf(a, S_FMT " " S_FMT, S_ARG(about), S_ARG(date));
+    struct index_text t = {words_of(a, text, INDEX_WORDS_MAX), words_of(a, label, LABEL_WORDS_MAX)};
+    thin(a, &t);
+    return t;
+}
+
 struct index_text index_of_message(struct arena *a, const struct message *m)
 {
-    str date = date_words(a, m->created);
-    str label = str_printf(a, S_FMT " " S_FMT, S_ARG(m->speaker), S_ARG(date));
-    str text = m->is_echo ? m->says : m->text;
-    return (struct index_text){words_of(a, text, INDEX_WORDS_MAX), words_of(a, label, 32)};
+    return index_of(a, m->is_echo ? m->says : m->text, m->speaker, m->created);
 }
 
 struct index_text index_of_memory(struct arena *a, const struct memory *m)
 {
-    str date = date_words(a, m->created);
-    str label = str_printf(a, S_FMT " " S_FMT, S_ARG(m->key), S_ARG(date));
-    return (struct index_text){words_of(a, m->content, INDEX_WORDS_MAX), words_of(a, label, 64)};
+    return index_of(a, m->content, m->key, m->created);
 }

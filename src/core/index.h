@@ -4,8 +4,8 @@
 #include "base/words.h"
 #include "core/memory.h"
 
-/* Two columns: a thing's own words, and the words about it (speaker, date). Stems, in order, with
- * repeats. */
+/* Two columns: a thing's own words, and the words about it (speaker, date) together with what a
+ * long text only mentions. Stems with repeats. */
 struct index_text {
     struct words own, label;
 };

@@ -151,6 +151,8 @@ static str said_by(struct arena *a, const struct recalled *r)
 static str text_of(const struct recalled *r)
 {
     const struct message *m = &r->message;
+    if (r->text.n)
+        return r->text;
     return r->is_memory ? r->memory.content : m->is_echo ? str_trim(m->says) : m->text;
 }
 

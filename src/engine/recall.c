@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "core/tokens.h"
 #include "engine/engine_int.h"
+#include "engine/excerpt.h"
 #include "engine/gate.h"
 #include "engine/query.h"
 #include "engine/rank.h"
@@ -11,7 +12,7 @@
 #include "engine/signals.h"
 
 /* Documents read from the index, looked at closely, and compared with each other. */
-enum { HITS_MAX = 20000, CANDIDATES = 100, DIVERSE = 3, QUESTION_MIN = 3 };
+enum { HITS_MAX = 20000, CANDIDATES = 100, DIVERSE = 3, QUESTION_MIN = 3, SHOWN_MAX = 600 };
 
 /* A phrase that asks for memory ("do you remember") lowers the least score to the first share, one
  * that only speaks of the user ("my garden") to the second. */
@@ -65,8 +66,6 @@ static enum status search(struct finder *f)
     f->asked = (struct asked_of){
         .query = q,
         .scan = &f->scan,
-        .weights = f->weights,
-        .weight = known,
         .rarest = rank_idf(all, 1),
         .unknown = known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0,
         .now = f->in->asked ? f->in->asked : clock_ms(),
@@ -187,9 +186,12 @@ static int best_first(const void *a, const void *b)
     return (x->doc > y->doc) - (x->doc < y->doc);
 }
 
+/* Of an answer that was given with memory beside it only what was new. */
 static str text_of(const struct recalled *r)
 {
-    return r->is_memory ? r->memory.content : r->message.text;
+    if (r->is_memory)
+        return r->memory.content;
+    return r->message.is_echo ? str_trim(r->message.says) : r->message.text;
 }
 
 /* Best first, and what repeats a better one further down. Keeps the best `limit`. */
@@ -296,7 +298,8 @@ static int64_t choose(struct finder *f, double least, int64_t budget)
     size_t *which = NEW_N(&f->ctx->arena, size_t, f->n + 1);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
-        r->tokens = tokens_of(text_of(r));
+        r->text = excerpt_of(&f->ctx->arena, text_of(r), &f->query, f->weights, SHOWN_MAX);
+        r->tokens = tokens_of(r->text);
         r->why = why_of(&f->ctx->arena, &f->query, f->of[i], r);
         if (r->score < least)
             continue;

@@ -10,7 +10,7 @@
  * proper is learned.
  */
 static const float one_before = 0.7f, two_before = 0.4f, one_after = 0.4f;
-static const float label_weight = 0.25f, k_saturation = 1.2f;
+static const float label_weight = 0.12f, k_saturation = 1.2f;
 static const double base_turn = 1, base_window = 1.5, base_session = 0.5;
 
 enum { NO_HIT = -1, WIDE = 5 };
@@ -192,6 +192,23 @@ static void add_counts(const struct scanner *s, int64_t hit, uint8_t *counts)
                                 (s->hits->v[hit].counts[w] >> 4));
 }
 
+/* How much of the question stands in it, or in its window: each word once, a mention counts less.
+ */
+static float share_of(const struct scanner *s, size_t i, int from, int to)
+{
+    float has = 0, all = 0;
+    for (size_t w = 0; w < s->n_words; w++) {
+        float most = 0;
+        for (int d = from; d <= to; d++) {
+            float count = count_of(s, hit_at(s, i, d), w);
+            most = count > most ? count : most;
+        }
+        has += s->weights[w] * (most < 1 ? most : 1);
+        all += s->weights[w];
+    }
+    return all > 0 ? has / all : 0;
+}
+
 static float wide_score(const struct scanner *s, size_t i)
 {
     float score = 0;
@@ -224,6 +241,8 @@ static struct candidate candidate_of(const struct scanner *s, struct pick p)
         .previous = turn_at(s, p.slot, -1),
         .next = turn_at(s, p.slot, 1),
         .base = p.base,
+        .share = share_of(s, p.slot, 0, 0),
+        .share_near = share_of(s, p.slot, -2, 1),
     };
     add_counts(s, slot->hit, c.own);
     for (int d = -2; d <= 1; d++)

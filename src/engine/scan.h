@@ -7,12 +7,13 @@
 /* A document with what its place in the conversation says about it. */
 struct candidate {
     doc_id doc;
-    float turn;                    /* how well its own words and label answer the question */
-    float window;                  /* the same with the words around it: two before, one after */
-    float wide;                    /* with five before and five after */
-    float session;                 /* of the whole session */
-    float previous, next;          /* turn of the neighbours */
-    double base;                   /* what it was picked by */
+    float turn;              /* how well its own words and label answer the question */
+    float window;            /* the same with the words around it: two before, one after */
+    float wide;              /* with five before and five after */
+    float session;           /* of the whole session */
+    float previous, next;    /* turn of the neighbours */
+    double base;             /* what it was picked by */
+    float share, share_near; /* of the question's weight: how much stands in it, in its window */
     uint8_t own[QUERY_WORDS_MAX];  /* how often each word stands in it … */
     uint8_t near[QUERY_WORDS_MAX]; /* … and in its window */
 };

@@ -116,14 +116,6 @@ static bool is_question(str text)
 
 /* --- signals --- */
 
-static double share_of(const struct asked_of *q, const uint8_t *counts)
-{
-    double sum = 0;
-    for (size_t w = 0; w < q->query->n; w++)
-        sum += counts[w] ? (double)q->weights[w] : 0;
-    return q->weight > 0 ? sum / q->weight : 0;
-}
-
 static double scaled(float score, float best)
 {
     return best > 0 ? (double)score / (double)best : 0;
@@ -139,8 +131,8 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
     out[SIGNAL_session] = scaled(c->session, best->best_session);
     out[SIGNAL_previous] = scaled(c->previous, best->best_turn);
     out[SIGNAL_next] = scaled(c->next, best->best_turn);
-    out[SIGNAL_share] = share_of(q, c->own);
-    out[SIGNAL_share_near] = share_of(q, c->near);
+    out[SIGNAL_share] = (double)c->share;
+    out[SIGNAL_share_near] = (double)c->share_near;
     out[SIGNAL_turn_sum] = (double)c->turn / q->rarest;
     out[SIGNAL_unknown] = q->unknown;
 }

@@ -19,11 +19,9 @@ enum signal {
 struct asked_of {
     const struct query *query;
     const struct scan *scan;
-    const float *weights; /* of each word of the query; 0: nobody says it */
-    double weight;        /* of all words that somebody says */
-    double rarest;        /* weight of a word that stands in one document */
-    double unknown;       /* share of the weight of words that nobody says, less in a small pool */
-    str person;           /* the one speaker whom the question names, or "" */
+    double rarest;  /* weight of a word that stands in one document */
+    double unknown; /* share of the weight of words that nobody says, less in a small pool */
+    str person;     /* the one speaker whom the question names, or "" */
     int64_t now;
 };
 

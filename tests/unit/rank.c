@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "engine/excerpt.h"
 #include "engine/query.h"
 #include "engine/scan.h"
 #include "t.h"
@@ -322,4 +323,46 @@ TEST(long_messages_keep_names_and_numbers)
             CHECK(!str_eq(q.stems[i], q.stems[k]));
     }
     CHECK(place && number);
+}
+
+/* --- excerpts --- */
+
+TEST(a_short_text_is_shown_whole)
+{
+    const float weights[] = {1, 1, 1};
+    struct query q = query_of(&ctx->arena, S("the red lake"), friday);
+    CHECK_STR(excerpt_of(&ctx->arena, S("A red lake."), &q, weights, 20), S("A red lake."));
+    CHECK_STR(excerpt_of(&ctx->arena, S(""), &q, weights, 20), S(""));
+}
+
+TEST(of_a_long_text_the_part_that_answers_is_shown)
+{
+    const float weights[] = {1, 3};
+    struct query q = query_of(&ctx->arena, S("blue harbour"), friday);
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    for (int i = 0; i < 200; i++)
+        buf_add(&b, S("Blue words über nothing. "));
+    buf_add(&b, S("Then the blue harbour lay before us. "));
+    for (int i = 0; i < 200; i++)
+        buf_add(&b, S("And more of größe. "));
+    str part = excerpt_of(&ctx->arena, buf_str(&b), &q, weights, 200);
+    CHECK(part.n <= 200 && part.n > 150);
+    CHECK(str_find(part, S("the blue harbour lay before us")) < part.n);
+    CHECK(str_starts(part, S("…")) && str_ends(part, S("…")));
+}
+
+TEST(excerpts_are_within_bounds_and_whole_characters)
+{
+    static const char *const pieces[] = {"lake ", "blue ", "größe ",   "寿司",
+                                         "x",     "\n",    "harbour, "};
+    const float weights[] = {1, 3};
+    struct query q = query_of(&ctx->arena, S("blue harbour"), friday);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct buf b = buf_make(&ctx->arena, 1 << 12);
+        for (size_t i = draw() % 200; i > 0; i--)
+            buf_add(&b, str_of(pieces[draw() % 7]));
+        size_t most = 40 + draw() % 200;
+        str part = excerpt_of(&ctx->arena, buf_str(&b), &q, weights, most);
+        CHECK(part.n <= most && utf8_is_valid(part));
+    }
 }
