@@ -141,7 +141,9 @@ static void add(struct finder *f, const struct candidate *c, const struct messag
 {
     struct recalled *r = &f->found[f->n];
     str id = m ? m->id : memory->id;
-    if (!id.n || is_excluded(f->in, id) || (memory && is_excluded(f->in, memory->source)))
+    bool is_empty = m && m->is_echo && !str_trim(m->says).n;
+    if (!id.n || is_empty || is_excluded(f->in, id) ||
+        (memory && is_excluded(f->in, memory->source)))
         return;
     signals_of(&f->asked, c, m, memory, before, r->signals);
     double rank = signals_rank(r->signals);
