@@ -1,10 +1,8 @@
 /* client.c - calling another server and waiting for its answer. */
 #include "http/client.h"
 
-#include <pthread.h>
-
 #include "base/clock.h"
-#include "http/http.h"
+#include "http/inside.h"
 
 /* Each thread keeps one handle, and with it the connections it made. */
 static pthread_key_t handle_key;
@@ -109,6 +107,7 @@ static enum status outcome(struct ctx *ctx, CURLcode code, const struct buf *bod
 enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out)
 {
     client_setup();
+    TRY(reply_check(ctx, call->headers, call->n_headers));
     CURL *easy = own_handle();
     if (!easy)
         return fail(ctx, UPSTREAM, "curl cannot be used");

@@ -98,6 +98,16 @@ static enum status find_route(struct exchange *x, str raw)
                 S_ARG(x->in.method), S_ARG(x->allow));
 }
 
+/* A proxy on this machine says so; whoever stands behind it is not this machine. */
+static bool is_forwarded(const struct request *in)
+{
+    static const char *const names[] = {"Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (request_header(in, names[i]).n)
+            return true;
+    return false;
+}
+
 bool exchange_head_is_there(struct exchange *x)
 {
     const struct server_settings *settings = &x->loop->server->settings;
@@ -106,6 +116,7 @@ bool exchange_head_is_there(struct exchange *x)
         return false; /* what follows cannot be trusted either */
     x->refused = 0;
     str raw = split_target(x);
+    x->in.is_loopback &= !is_forwarded(&x->in);
     x->is_head = str_is(x->in.method, "HEAD");
     enum status s = find_route(x, raw);
     if (s == OK)

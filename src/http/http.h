@@ -33,7 +33,7 @@ struct request {
     const struct json *json;      /* the parsed body when route.takes or route.wants_json is set */
     str params[ROUTE_PARAMS_MAX]; /* the {…} parts of the path in order, decoded */
     struct identity who;
-    bool is_loopback; /* the peer is this machine */
+    bool is_loopback; /* the peer is this machine, and passes no one else's request on */
     int64_t began_us; /* clock_mono_us when the first byte came */
 };
 

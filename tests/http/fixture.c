@@ -46,6 +46,14 @@ static enum status literal(struct ctx *ctx, __attribute__((unused)) struct app *
     return OK;
 }
 
+static enum status local(__attribute__((unused)) struct ctx *ctx,
+                         __attribute__((unused)) struct app *app, const struct request *in,
+                         struct reply *out)
+{
+    buf_add(&out->body, in->is_loopback ? S("true") : S("false"));
+    return OK;
+}
+
 static enum status add(__attribute__((unused)) struct ctx *ctx,
                        __attribute__((unused)) struct app *app, const struct request *in,
                        struct reply *out)
@@ -181,6 +189,7 @@ static const struct route first_routes[] = {
     {"GET", "/add", add, TAKES(add_in), .strict = true},
     {"POST", "/small", echo, .body_max = 10, .is_quick = true},
     {"POST", "/json", echo, .wants_json = true},
+    {"GET", "/local", local, .is_quick = true},
     {"GET", "/hold", hold, .access = ACCESS_OPEN},
     {"GET", "/large", large, .access = ACCESS_OPEN},
     {"GET", "/header", set_header, .access = ACCESS_OPEN},

@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fixture.h"
 
 #define SERVE(...)                                                                                 \
@@ -76,6 +77,17 @@ TEST(admit_decides_before_the_body_is_read)
     SERVE();
     CHECK_INT(code_of(ask(ctx, s, "GET", "/second/admin", "", S(""))), 401);
     CHECK_INT(code_of(ask(ctx, s, "GET", "/second/admin", "Authorization: x\r\n", S(""))), 200);
+    server_close(s);
+}
+
+TEST(a_forwarded_request_is_not_this_machines)
+{
+    SERVE();
+    CHECK_STR(body_of(ask(ctx, s, "GET", "/local", "", S(""))), S("true"));
+    CHECK_STR(body_of(ask(ctx, s, "GET", "/local", "X-Forwarded-For: 10.1.1.1\r\n", S(""))),
+              S("false"));
+    CHECK_STR(body_of(ask(ctx, s, "GET", "/local", "Forwarded: for=10.1.1.1\r\n", S(""))),
+              S("false"));
     server_close(s);
 }
 
@@ -294,6 +306,15 @@ TEST(calls_to_other_servers_end_in_an_answer_or_a_reason)
     call.timeout_ms = 50;
     CHECK_STATUS(http_call(ctx, &call, &answer), TIMED_OUT);
     ctx_clear_failure(ctx);
+    call.timeout_ms = 10000;
+    ctx->deadline_us = clock_mono_us() + 50000;
+    CHECK_STATUS(http_call(ctx, &call, &answer), TIMED_OUT);
+    ctx_clear_failure(ctx);
+    ctx->deadline_us = 0;
+    header.value = S("a\r\nb");
+    CHECK_STATUS(http_call(ctx, &call, &answer), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    header.value = S("1");
     atomic_store(&app.let_go, true);
     server_close(s);
     CHECK_STATUS(http_call(ctx, &call, &answer), UPSTREAM);
