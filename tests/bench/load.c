@@ -7,12 +7,14 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json.h"
 
 /*
  * load PORT chats CONCURRENCY SECONDS       requests one after another on each connection
  * load PORT streams N CHUNKS [AT_ONCE]      N streams in all, AT_ONCE (default N) at a time
  *
- * Prints one line of key=value. Bodies are about 4 KB.
+ * Prints one line of key=value. Bodies are about 4 KB. The last user message is the next line of
+ * the file named by $QUESTIONS, round and round; without one it is always the same.
  */
 
 enum { SAMPLES_MAX = 4 << 20 };
@@ -34,7 +36,8 @@ struct client {
 
 static uv_loop_t loop;
 static struct sockaddr_in server;
-static struct buf request;
+static struct buf *requests; /* one for each question */
+static size_t n_requests, turn;
 static struct samples first_byte, whole;
 static bool streams;
 static int chunks;
@@ -115,6 +118,7 @@ static void on_wrote(uv_write_t *w, __attribute__((unused)) int status)
 
 static void ask(struct client *c)
 {
+    struct buf request = requests[turn++ % n_requests];
     uv_buf_t b = uv_buf_init(request.p, (unsigned)request.n);
     left -= streams;
     c->asked_us = clock_mono_us();
@@ -180,24 +184,43 @@ static unsigned percentile(struct samples *s, double p)
     return s->n ? s->us[(size_t)(p * (double)(s->n - 1))] : 0;
 }
 
-static void make_request(int port)
+static struct buf request_of(int port, str question)
 {
-    struct buf body = buf_make(NULL, 1 << 20);
+    struct buf body = buf_make(NULL, 1 << 20), out = buf_make(NULL, 1 << 20);
     buf_printf(&body,
                "{\"model\":\"bench\",\"stream\":%s,\"max_tokens\":%d,\"messages\":"
-               "[{\"role\":\"user\",\"content\":\"",
+               "[{\"role\":\"system\",\"content\":\"",
                streams ? "true" : "false", chunks);
-    while (body.n < 4096)
-        buf_add(&body, S("all the words of a question "));
+    while (body.n + question.n < 4000)
+        buf_add(&body, S("an assistant that is told at length how to behave "));
+    buf_add(&body, S("\"},{\"role\":\"user\",\"content\":\""));
+    json_escape(&body, question);
     buf_add(&body, S("\"}]}"));
-    request = buf_make(NULL, 1 << 20);
-    buf_printf(&request,
+    buf_printf(&out,
                "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
                "Authorization: Bearer none\r\nContent-Type: application/json\r\n"
                "Accept: application/json\r\nUser-Agent: load\r\nContent-Length: %zu\r\n\r\n",
                port, body.n);
-    buf_add(&request, buf_str(&body));
+    buf_add(&out, buf_str(&body));
     buf_free(&body);
+    return out;
+}
+
+static void make_requests(int port)
+{
+    enum { QUESTIONS_MAX = 10000 };
+    const char *path = getenv("QUESTIONS");
+    char line[2000];
+    requests = heap_alloc(QUESTIONS_MAX * sizeof *requests);
+    FILE *f = path ? fopen(path, "re") : NULL;
+    if (path && !f)
+        perror(path);
+    while (f && n_requests < QUESTIONS_MAX && fgets(line, sizeof line, f))
+        requests[n_requests++] = request_of(port, str_trim(str_of(line)));
+    if (f)
+        fclose(f);
+    if (!n_requests)
+        requests[n_requests++] = request_of(port, S("all the words of a question"));
 }
 
 int main(int argc, char **argv)
@@ -216,7 +239,7 @@ int main(int argc, char **argv)
     whole.us = heap_alloc(SAMPLES_MAX * sizeof(uint32_t));
     uv_loop_init(&loop);
     uv_ip4_addr("127.0.0.1", port, &server);
-    make_request(port);
+    make_requests(port);
     int64_t began = clock_mono_us();
     end_us = began + (streams ? 0 : strtoll(argv[4], NULL, 10) * 1000000);
     for (size_t i = streams && argc > 5 ? strtoul(argv[5], NULL, 10) : n; i; i--)

@@ -9,27 +9,7 @@ set -eu
 build=$1
 shift
 tools=$build/tests/bench
-work=$(mktemp -d)
-pids=
-trap 'kill $pids 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-
-# start NAME COMMAND…: runs it and leaves its port in $port and its process in $pid.
-start() {
-  name=$1
-  shift
-  "$@" >"$work/$name.out" 2>"$work/$name.err" &
-  pid=$!
-  pids="$pids $pid"
-  for _ in $(seq 200); do
-    port=$(sed -n '1s|^listening on http://.*:\([0-9]*\)/*$|\1|p' "$work/$name.out")
-    [ -n "$port" ] && return
-    sleep 0.05
-  done
-  echo "$name did not start:" >&2
-  cat "$work/$name.err" >&2
-  exit 1
-}
+. "$(dirname "$0")/lib.sh"
 
 start upstream "$tools/bench_upstream" 0 "${INTERVAL_MS:=10}"
 direct=$port
@@ -104,15 +84,14 @@ for _ in $(seq "${ROUNDS:=9}"); do
   round token streams 200 5 10
 done
 
-rss() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/"$server_pid"/status; }
-idle=$(rss)
+idle=$(rss "$server_pid")
 measure streams direct "$direct" $$ streams "${STREAMS:=1000}" "${CHUNKS:=100}"
 measure streams nginx "$nginx_port" "$nginx_pid" streams "$STREAMS" "$CHUNKS"
 "$tools/bench_load" "$ours" streams "$STREAMS" "$CHUNKS" >"$work/streams" &
 load=$!
 most=$idle
 while kill -0 $load 2>/dev/null; do
-  now=$(rss)
+  now=$(rss "$server_pid")
   [ "$now" -gt "$most" ] && most=$now
   sleep 0.05
 done
