@@ -88,7 +88,7 @@ static size_t space_at(str s)
     if (str_starts(s, S("\xE2\x80")) && s.n > 2 && (unsigned char)s.p[2] <= 0x8A)
         return 3;
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (str_starts(s, str_of(wide[i])))
+        if (s.p[0] == wide[i][0] && str_starts(s, str_of(wide[i])))
             return strlen(wide[i]);
     return 0;
 }

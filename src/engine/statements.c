@@ -297,9 +297,10 @@ static bool is_letter(char c)
  * word ends none. */
 static size_t quote_end(str s, size_t from, str closing)
 {
-    for (size_t at = from; at < s.n && at < from + QUOTE_MAX; at++) {
-        bool here = str_starts(str_sub(s, at, s.n), closing);
-        if (here && (closing.p[0] != '\'' || at + 1 == s.n || !is_letter(s.p[at + 1])))
+    size_t to = s.n < from + QUOTE_MAX ? s.n : from + QUOTE_MAX;
+    for (size_t at = from; at < to; at++) {
+        at += str_find(str_sub(s, at, to), closing);
+        if (at < to && (closing.p[0] != '\'' || at + 1 == s.n || !is_letter(s.p[at + 1])))
             return at;
     }
     return s.n;
@@ -311,6 +312,8 @@ static struct piece masked(struct arena *a, str line)
     str closing;
     memcpy(mask, line.p, line.n);
     for (size_t i = 0; i < line.n; i++) {
+        if (!is_one_of(line.p[i], "\"`'\xE2\xC2\xE3")) /* how every quotation mark begins */
+            continue;
         bool after_blank = i == 0 || is_one_of(line.p[i - 1], " \t(:,");
         size_t opening = quote_at(str_sub(line, i, line.n), after_blank, &closing);
         if (!opening)
@@ -379,7 +382,9 @@ static struct piece cut_sentence(struct piece *rest, bool *asks)
     *asks = false;
     for (size_t i = 0; i < rest->mask.n && end == rest->mask.n; i++) {
         str here = str_sub(rest->mask, i, rest->mask.n);
-        for (int w = 0; w < 3; w++) {
+        if (is_letter(here.p[0]) && (unsigned char)here.p[0] < 0x80)
+            continue;
+        for (int w = 0; w < 3 && (unsigned char)here.p[0] >= 0xE3; w++) {
             if (str_starts(here, str_of(wide[w]))) {
                 end = i;
                 next = i + 3;
