@@ -167,13 +167,11 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     TRY(may_listen(ctx, o, &home));
     struct app app = {&o->settings, home.engine, NULL, clock_ms()};
     struct server_settings settings = server_settings_of(ctx, &o->settings);
-    struct server *server;
-    TRY(server_open(ctx, &settings, surfaces, &app, &server));
-    app.server = server;
+    TRY(server_open(ctx, &settings, surfaces, &app, &app.server));
     janitor_begin(&janitor, home.store, &o->settings);
-    say_hello(ctx, server);
+    say_hello(ctx, app.server);
     wait_for_signal();
-    stop(server, &home, o->settings.shutdown_ms);
-    server_close(server);
+    stop(app.server, &home, o->settings.shutdown_ms);
+    server_close(app.server);
     return OK;
 }

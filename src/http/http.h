@@ -142,8 +142,8 @@ struct server_settings {
     bool any_host;
 };
 
-/* Binds and starts the loops. surfaces is NULL-ended; the first one words errors that belong to no
- * route. */
+/* Binds and starts the loops; *out is set before the first handler runs. surfaces is NULL-ended;
+ * the first one words errors that belong to no route. */
 MUST_USE enum status server_open(struct ctx *ctx, const struct server_settings *settings,
                                  const struct surface *const *surfaces, struct app *app,
                                  struct server **out);

@@ -183,9 +183,9 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
         s->loops[i].id_base = randombytes_random();
         loop_open(&s->loops[i], s);
     }
+    *out = s; /* before any handler runs */
     for (size_t i = 0; i < s->n_loops; i++)
         loop_start(&s->loops[i]);
-    *out = s;
     return OK;
 }
 

@@ -131,8 +131,7 @@ static enum status metrics(struct ctx *ctx, struct app *app, const struct reques
     struct engine_stats engine;
     (void)in;
     TRY(engine_stats(ctx, app->engine, &engine));
-    if (app->server)
-        server_stats(app->server, &server);
+    server_stats(app->server, &server);
     out->type = S("text/plain; version=0.0.4; charset=utf-8");
     metric(&out->body, "uptime_seconds", "gauge", "time since start",
            (double)(clock_ms() - app->started) / 1000);

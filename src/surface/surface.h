@@ -8,7 +8,7 @@
 struct app {
     const struct settings *settings;
     struct engine *engine;
-    struct server *server; /* for its counters; set after server_open */
+    struct server *server; /* for its counters */
     int64_t started;       /* unix ms */
 };
 
