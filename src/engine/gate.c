@@ -166,9 +166,34 @@ static str words_of_tokens(const struct tokens *t, str text, size_t at, size_t n
     return str_sub(text, t->from[at], t->to[last]);
 }
 
+/* Which bytes a phrase can begin with: nearly every place of a long message is passed over so. */
+static void first_bytes(str phrase, bool set[256])
+{
+    bool optional = true;
+    memset(set, 0, 256);
+    while (phrase.n && optional) {
+        str choice = str_cut(&phrase, ' ');
+        if (str_is(choice, "^"))
+            continue;
+        optional = str_starts(choice, S("?"));
+        if (optional)
+            choice = str_sub(choice, 1, choice.n);
+        if (str_is(choice, "*"))
+            memset(set, 1, 256);
+        if (str_is(choice, "#"))
+            memset(set + '0', 1, 10);
+        while (choice.n)
+            set[(unsigned char)str_cut(&choice, '|').p[0]] = true;
+    }
+}
+
 static bool find_phrase(const struct tokens *t, str text, const char *phrase, str *out)
 {
+    bool may_begin[256];
+    first_bytes(str_of(phrase), may_begin);
     for (size_t at = 0; at < t->n; at++) {
+        if (!may_begin[(unsigned char)t->v[at].p[0]])
+            continue;
         size_t n = phrase_at(t, at, str_of(phrase));
         if (n) {
             *out = words_of_tokens(t, text, at, n);
