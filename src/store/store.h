@@ -59,7 +59,8 @@ MUST_USE enum status store_write(struct ctx *ctx, struct store *s, struct bundle
  * (bytes and number). */
 MUST_USE enum status store_write_later(struct ctx *ctx, struct store *s, const struct bundle *b);
 
-/* Waits until everything queued so far is durable. */
+/* Waits until everything queued so far is durable. Fails when anything that was to be written later
+ * could not be since the last flush; the rest is kept. */
 MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
 
 /*

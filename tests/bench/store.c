@@ -78,7 +78,7 @@ static void must(struct ctx *ctx, enum status status)
 }
 
 /* Writes turns in sessions, one bundle each, into one pool. */
-static void fill(struct store *s, struct pool_ref pool, int64_t turns, const char *what)
+static void fill(struct store *s, struct pool_ref pool, int64_t turns, bool later, const char *what)
 {
     int64_t start = clock_mono_us(), words_us = 0;
     for (int64_t done = 0; done < turns; done += SESSION_TURNS) {
@@ -99,8 +99,16 @@ static void fill(struct store *s, struct pool_ref pool, int64_t turns, const cha
                            .messages = m,
                            .n_messages = SESSION_TURNS < turns - done ? SESSION_TURNS
                                                                       : (size_t)(turns - done)};
-        must(&ctx, store_write(&ctx, s, &b));
+        enum status status = later ? store_write_later(&ctx, s, &b) : store_write(&ctx, s, &b);
+        if (status == TOO_BUSY) {
+            ctx_clear_failure(&ctx);
+            must(&ctx, store_flush(&ctx, s));
+            status = store_write_later(&ctx, s, &b);
+        }
+        must(&ctx, status);
     }
+    struct ctx ctx = {0};
+    must(&ctx, store_flush(&ctx, s));
     double took = seconds_since(start) - (double)words_us / 1e6;
     if (what)
         printf("%-44s %10.0f turns/s\n", what, (double)turns / took);
@@ -200,9 +208,10 @@ int main(int argc, char **argv)
     CLEANUP(store_closep) struct store *s = NULL;
     must(&ctx, store_open(&ctx, &(struct store_settings){.path = str_of(p.path)}, &s));
     struct pool_ref small = {S("small"), S("default")}, ten = {S("ten"), S("default")};
-    fill(s, ten, 10000, "ingest, sessions of 30, a new file");
-    fill(s, small, 100, NULL);
-    fill(s, other_user, big, "ingest, sessions of 30, one pool");
+    fill(s, ten, 10000, false, "ingest, sessions of 30, a new file");
+    fill(s, small, 100, false, NULL);
+    fill(s, other_user, big / 2, false, "ingest, sessions of 30, each waited for");
+    fill(s, other_user, big / 2, true, "ingest, sessions of 30, queued");
     bench_search(s, small, "5 words, pool of 100 in this file");
     bench_search(s, ten, "5 words, pool of 10,000");
     bench_search(s, other_user, "5 words, the large pool");

@@ -80,6 +80,7 @@ static void check_kept(struct ctx *ctx, struct store *s, struct done d)
     CHECK(!d.forgotten || !is_there(ctx, s, "s2"));
     CHECK_INT(find(ctx, s, mine, "doomed").n, is_there(ctx, s, "s2"));
     CHECK(!d.token || has_token);
+    CHECK(!d.later || is_there(ctx, s, "s3"));
     CHECK_INT(find(ctx, s, mine, "two").n, is_there(ctx, s, "s3"));
     check_healthy(ctx, s);
 }
@@ -97,7 +98,7 @@ static bool round_with(struct ctx *ctx, enum disk_fault fault, int nth, bool for
         d = body(ctx, s);
         failed = disk_mend();
         if (!failed)
-            CHECK(d.message && d.memory && d.forgotten && d.token);
+            CHECK(d.message && d.memory && d.forgotten && d.token && d.later);
         /* The same store goes on when the disk does. */
         struct message after = turn("after", "Ithaca behind");
         CHECK_OK(say(ctx, s, mine, "s9", &after));

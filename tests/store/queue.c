@@ -182,6 +182,9 @@ TEST(one_bundle_fails_alone)
     CHECK_OK(store_write_later(ctx, s, &bad));
     CHECK_OK(say_later(ctx, s, S("m3"), S("Ithaca")));
     let_go(lock);
+    CHECK_STATUS(store_flush(ctx, s), BAD_INPUT);
+    CHECK(ctx->why[0]);
+    ctx_clear_failure(ctx);
     CHECK_OK(store_flush(ctx, s));
     CHECK_INT(find(ctx, s, mine, "ithaca").n, 2);
     CHECK_INT(find(ctx, s, mine, "troy").n, 0);

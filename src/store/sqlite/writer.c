@@ -15,6 +15,8 @@ struct writer {
     bool is_ending;
     uint64_t writes, commits, failures;
     enum status result;
+    struct ctx
+        lost; /* why something that nobody waited for was not written, until a flush says so */
     struct db db;
 };
 
@@ -113,6 +115,17 @@ static void end_later(struct task *t)
     free(later);
 }
 
+/* A flush answers for what nobody waited for. The lock is held. */
+static void answer_for_lost(struct writer *w, struct task *t)
+{
+    if (t->nobody_waits && t->result != OK)
+        (void)!fail(&w->lost, t->result, "%s", t->ctx->why);
+    if (t->kind != TASK_FLUSH || t->result != OK || w->lost.failed == OK)
+        return;
+    t->result = fail(t->ctx, w->lost.failed, "%s", w->lost.why);
+    ctx_clear_failure(&w->lost);
+}
+
 /* Counts the group and wakes who waits. A task that is waited for is gone once it is done. */
 static void finish(struct writer *w, struct task *first, enum status result)
 {
@@ -122,6 +135,7 @@ static void finish(struct writer *w, struct task *first, enum status result)
     w->commits += result == OK;
     for (struct task *t = first; t; t = next) {
         next = t->next;
+        answer_for_lost(w, t);
         w->queued--;
         w->writes += t->result == OK;
         w->failures += t->result == STORAGE;
