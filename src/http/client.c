@@ -43,6 +43,10 @@ void client_set_route(CURL *easy)
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
     else if (!getenv("no_proxy") && !getenv("NO_PROXY"))
         curl_easy_setopt(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
+    /* As everywhere: who has certificates of an own authority names them here. */
+    const char *certificates = getenv("SSL_CERT_FILE");
+    if (certificates && *certificates)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, certificates);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 }
