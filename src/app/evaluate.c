@@ -10,7 +10,7 @@ enum { REPORT_MAX = 16 << 20, RANKS_MAX = 16 };
 
 static enum status ranks(struct ctx *ctx, const struct options *o, struct eval_in *in)
 {
-    static const int64_t usual[] = {1, 3, 5, 10, 20};
+    static const int64_t usual[] = {5, 10, 20};
     if (!o->k.n) {
         in->k = usual;
         in->n_k = sizeof usual / sizeof *usual;
@@ -55,6 +55,7 @@ static enum status measure(struct ctx *ctx, const struct options *o, struct buf 
         .file = o->words.v[2],
         .by_session = str_is(o->level, "session"),
         .one_pool = o->one_pool,
+        .sessions = o->sessions,
         .dump = o->dump,
     };
     TRY(ranks(ctx, o, &in));

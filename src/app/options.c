@@ -25,6 +25,8 @@ const struct field options_table[] = {
     {BOOL(struct options, one_pool), .help = "all conversations in one pool"},
     {STR(struct options, level), .otherwise_str = "turn", .one_of = levels,
      .help = "what counts as found: the turn or its session"},
+    {INT(struct options, sessions), .min = 0, .max = 10000,
+     .help = "only the first so many sessions of each conversation; 0: all"},
     {STRS(struct options, k), .help = "ranks to measure at, as in 5,10,20"},
     {STR(struct options, dump), .otherwise_str = "", .help = "file for every candidate's signals"},
     {STR(struct options, name), .otherwise_str = "", .max = 200, .help = "what it is for"},

@@ -10,7 +10,7 @@ struct options {
     str user, space, level, name, key, type, category, session, contains, dump;
     struct strs k;
     double importance;
-    int64_t limit, offset, days;
+    int64_t limit, offset, days, sessions;
 
     struct strs words; /* the command and what follows it */
     struct strs given; /* names of the rows that stood there */

@@ -3,6 +3,10 @@
 
 #include "base/json.h"
 
+#define SIGNAL(name, rank, sure, help)
+#include "engine/rank_weights.def"
+#undef SIGNAL
+
 static const char *const categories[EVAL_CATEGORIES] = {"other",       "multi-hop",  "temporal",
                                                         "open-domain", "single-hop", "adversarial"};
 
@@ -63,6 +67,7 @@ static void write_text(struct buf *b, const struct eval_report *r)
                (long long)r->p50_us, (long long)r->p99_us,
                r->overall.n ? (double)r->tokens / (double)r->overall.n : 0,
                r->answers_with_tokens ? (double)r->tokens / (double)r->answers_with_tokens : 0);
+    buf_add(b, S(RANK_NOTE "\n"));
 }
 
 /* --- JSON --- */
@@ -135,6 +140,8 @@ static void write_json(struct buf *b, const struct eval_report *r)
     put(w, "p50_us", (double)r->p50_us);
     put(w, "p99_us", (double)r->p99_us);
     put(w, "tokens_per_answer", r->overall.n ? (double)r->tokens / (double)r->overall.n : 0);
+    json_key(w, "note");
+    json_str(w, S(RANK_NOTE));
     json_close(w, '}');
     buf_byte(b, '\n');
 }

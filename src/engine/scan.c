@@ -10,7 +10,7 @@
  * proper is learned.
  */
 static const float one_before = 0.7f, two_before = 0.4f, one_after = 0.4f;
-static const float label_weight = 0.12f, k_saturation = 1.2f;
+static const float label_weight = 0.18f, k_saturation = 1.2f;
 static const double base_turn = 1, base_window = 1.5, base_session = 0.5;
 
 enum { NO_HIT = -1, WIDE = 5 };
