@@ -1,0 +1,249 @@
+/* model.c - a long random life of a store beside a plain list that knows what should be found. */
+#include "fixture.h"
+
+enum { POOLS = 3, SESSIONS = 4, KEYS = 6, WORDS = 40, THINGS_MAX = 40000, LONGEST = 120 };
+
+/* A message or memory as it should be: one bit for each word in it. */
+struct thing {
+    str id;
+    doc_id doc;
+    uint64_t words;
+    int pool, session, key; /* key -1: a message */
+    str source;
+    bool is_there, is_open;
+};
+
+struct life {
+    struct ctx *ctx;
+    struct store *s;
+    struct thing *v;
+    size_t n;
+    uint64_t random;
+    int64_t steps;
+};
+
+static unsigned some(struct life *l, unsigned below)
+{
+    l->random ^= l->random << 13;
+    l->random ^= l->random >> 7;
+    l->random ^= l->random << 17;
+    return (unsigned)(l->random >> 33) % below;
+}
+
+static struct pool_ref pool_of(int i)
+{
+    static const char *const spaces[POOLS] = {"a", "b", "c"};
+    return (struct pool_ref){i < 2 ? S("anna") : S("ben"), str_of(spaces[i])};
+}
+
+static str text_of(struct life *l, uint64_t *words)
+{
+    struct buf b = buf_make(&l->ctx->arena, 1000);
+    *words = 0;
+    for (unsigned i = 1 + some(l, 6); i; i--) {
+        unsigned word = some(l, 1 + some(l, WORDS)); /* low ones are common */
+        *words |= (uint64_t)1 << word;
+        buf_printf(&b, "zq%u the ", word);
+    }
+    return buf_str(&b);
+}
+
+static str session_of(struct life *l, int i)
+{
+    return str_printf(&l->ctx->arena, "session%d", i);
+}
+
+static struct thing *add(struct life *l, struct thing t)
+{
+    CHECK(l->n < THINGS_MAX);
+    t.is_there = t.is_open = true;
+    l->v[l->n] = t;
+    return &l->v[l->n++];
+}
+
+/* A thing that is there, or NULL. */
+static struct thing *any(struct life *l, int pool, bool memory)
+{
+    for (int tries = 0; l->n && tries < 50; tries++) {
+        struct thing *t = &l->v[some(l, (unsigned)l->n)];
+        if (t->is_there && t->pool == pool && (t->key >= 0) == memory)
+            return t;
+    }
+    return NULL;
+}
+
+static void talk(struct life *l, int pool)
+{
+    static struct message m[LONGEST];
+    struct ctx *ctx = l->ctx;
+    size_t n = 1 + some(l, some(l, 10) ? 8 : LONGEST), first = l->n;
+    int session = (int)some(l, SESSIONS);
+    for (size_t i = 0; i < n; i++) {
+        struct thing t = {.pool = pool, .session = session, .key = -1};
+        t.id = str_printf(&ctx->arena, "m%zu", l->n);
+        m[i] = (struct message){.id = t.id, .text = text_of(l, &t.words), .created = 1};
+        add(l, t);
+    }
+    struct bundle b = {.pool = pool_of(pool),
+                       .session = {.id = session_of(l, session)},
+                       .messages = m,
+                       .n_messages = n};
+    CHECK_OK(store_write(ctx, l->s, &b));
+    for (size_t i = 0; i < n; i++)
+        l->v[first + i].doc = m[i].doc;
+}
+
+static struct thing *open_with_key(struct life *l, int pool, int key)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->v[i].pool == pool && l->v[i].key == key && l->v[i].is_there && l->v[i].is_open)
+            return &l->v[i];
+    return NULL;
+}
+
+static void learn(struct life *l, int pool)
+{
+    struct ctx *ctx = l->ctx;
+    struct thing t = {.pool = pool, .session = -1, .key = (int)some(l, KEYS)};
+    struct thing *from = any(l, pool, false), *old = open_with_key(l, pool, t.key);
+    struct memory m = fact("", str_printf(&ctx->arena, "key%d", t.key).p, "");
+    enum put_rule rule = some(l, 2) ? PUT_SUPERSEDE : PUT_REPLACE;
+    m.id = t.id = str_printf(&ctx->arena, "f%zu", l->n);
+    str text = text_of(l, &t.words);
+    m.content = str_printf(&ctx->arena, S_FMT "n%zu", S_ARG(text), l->n);
+    m.source = t.source = from ? from->id : S("");
+    CHECK_OK(keep(ctx, l->s, pool_of(pool), rule, &m));
+    t.doc = m.doc;
+    if (old && rule == PUT_REPLACE) {
+        CHECK_STR(m.id, old->id);
+        old->words = t.words;
+        old->source = t.source;
+        return;
+    }
+    if (old)
+        old->is_open = false;
+    add(l, t);
+}
+
+/* Takes out of the list what matches, and what came from it; the count. */
+static int64_t take_out(struct life *l, int pool, str id, int session)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        struct thing *t = &l->v[i];
+        bool hit = id.n ? str_eq(t->id, id) : session < 0 || t->session == session;
+        if (!t->is_there || t->pool != pool || !hit)
+            continue;
+        t->is_there = false;
+        n++;
+        for (size_t k = 0; t->key < 0 && k < l->n; k++) {
+            struct thing *child = &l->v[k];
+            bool came = child->pool == pool && str_eq(child->source, t->id) && child->is_there;
+            child->is_there &= !came;
+            n += came;
+        }
+    }
+    return n;
+}
+
+static void forget(struct life *l, int pool)
+{
+    struct ctx *ctx = l->ctx;
+    unsigned how = some(l, 12);
+    struct thing *t = any(l, pool, how < 5);
+    struct forget what = {.pool = pool_of(pool)};
+    int session = (int)some(l, SESSIONS);
+    int64_t erased = 0, expected;
+    if (!t)
+        return;
+    if (how < 10)
+        what.id = t->id;
+    else if (how < 11)
+        what.session = session_of(l, session);
+    else
+        what.everything = true;
+    expected = take_out(l, pool, what.id, what.session.n ? session : -1);
+    enum status status = store_forget(ctx, l->s, &what, &erased);
+    CHECK(status == OK || (status == NOT_FOUND && !expected));
+    ctx_clear_failure(ctx);
+    CHECK_INT(erased, expected);
+}
+
+static void search(struct life *l, int pool)
+{
+    struct ctx *ctx = l->ctx;
+    struct word_hits hits;
+    str stems[4];
+    uint64_t asked[4];
+    size_t n = 1 + some(l, 4), found = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned word = some(l, WORDS);
+        stems[i] = str_printf(&ctx->arena, "zq%u", word);
+        asked[i] = (uint64_t)1 << word;
+    }
+    CHECK_OK(store_search_words(ctx, l->s, pool_of(pool), stems, n, 1 << 20, &hits));
+    for (size_t i = 0; i < l->n; i++) {
+        const struct thing *t = &l->v[i];
+        size_t low = 0, high = hits.n;
+        while (low < high) {
+            size_t mid = (low + high) / 2;
+            if (hits.v[mid].doc < t->doc)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        const struct word_hit *hit =
+            low < hits.n && hits.v[low].doc == t->doc ? &hits.v[low] : NULL;
+        bool should = false, lives = t->is_there && t->is_open && t->pool == pool;
+        for (size_t k = 0; lives && k < n; k++) {
+            should |= (t->words & asked[k]) != 0;
+            CHECK(!(t->words & asked[k]) == !(hit && hit->counts[k]));
+        }
+        CHECK(should == (hit != NULL));
+        found += should;
+    }
+    CHECK_INT(hits.n, found);
+}
+
+static void step(struct life *l)
+{
+    int pool = (int)some(l, POOLS);
+    unsigned what = some(l, 20);
+    if (what < 7)
+        talk(l, pool);
+    else if (what < 12)
+        learn(l, pool);
+    else if (what < 15)
+        forget(l, pool);
+    else
+        search(l, pool);
+    l->steps++;
+}
+
+static void live(struct ctx *ctx, uint64_t seed, int64_t steps)
+{
+    PLACE(p);
+    struct life l = {.ctx = ctx, .random = seed};
+    l.v = NEW_N(&ctx->arena, struct thing, THINGS_MAX);
+    for (int part = 0; part < 4; part++) {
+        STORE(s, p);
+        l.s = s;
+        for (int64_t i = 0; i < steps / 4; i++)
+            step(&l);
+        for (int pool = 0; pool < POOLS; pool++)
+            search(&l, pool);
+        check_healthy(ctx, s);
+    }
+}
+
+TEST(a_random_life)
+{
+    uint64_t seed = (uint64_t)clock_mono_us() | 1;
+    printf("seed %llu\n", (unsigned long long)seed);
+    live(ctx, seed, 600);
+}
+
+TEST(the_same_random_life)
+{
+    live(ctx, 88172645463325252ULL, 1200);
+}
