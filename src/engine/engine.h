@@ -74,6 +74,7 @@ struct turn {
     enum memory_mode mode; /* readonly: recall, keep nothing; after: keep, recall nothing */
     str model;             /* for the log */
     bool stand_in;         /* the built-in model answers: kept, but never found again */
+    bool has_tools; /* the answer may be a call, and then the same question comes again at once */
     /* out of engine_begin_turn */
     str receipt;           /* id; "" when mode is off */
     str block;             /* to be put beside the last user message, or "" */

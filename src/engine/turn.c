@@ -129,10 +129,27 @@ static bool is_fresh(const struct turn *t, uint64_t chain)
     return false;
 }
 
-static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t)
+/*
+ * A tool's answer can come before its question's turn is kept, as that waits for the model's
+ * answer. So with tools the receipt, which holds the block, is queued before the model is asked,
+ * and a continued turn that the store does not know yet waits for the queue.
+ */
+static void promise(struct ctx *ctx, struct engine *e, const struct turn *t)
+{
+    struct bundle b = {.pool = t->pool, .receipt = &t->record};
+    if (store_write_later(ctx, e->store, &b) != OK)
+        ctx_clear_failure(ctx); /* engine_end_turn writes it again */
+}
+
+static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
 {
     str block;
+    bool fresh = is_fresh(t, t->record.chain);
+    if (fresh && store_flush(ctx, e->store) != OK)
+        ctx_clear_failure(ctx);
     TRY(store_block_of(ctx, e->store, t->pool, t->record.chain, &block));
+    if (fresh && !block.n)
+        return recall(ctx, e, t, exclude);
     t->block = block;
     t->record.decision = S("again");
     t->record.reason = S("as it stood beside the same message before");
@@ -152,8 +169,8 @@ static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t, s
             t->mode == MODE_AFTER ? S("the request asked for none") : S("the budget is 0");
         return OK;
     }
-    if (is_continued(t) && t->record.chain && !is_fresh(t, t->record.chain))
-        return repeat(ctx, e, t);
+    if (is_continued(t) && t->record.chain)
+        return repeat(ctx, e, t, exclude);
     return recall(ctx, e, t, exclude);
 }
 
@@ -184,6 +201,8 @@ void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
     t->record.tokens = tokens_of(t->block);
     t->record.took_us = clock_mono_us() - began;
     count(&e->injected_tokens, (uint64_t)t->record.tokens);
+    if (t->has_tools)
+        promise(ctx, e, t);
 }
 
 /* --- keeping --- */

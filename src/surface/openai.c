@@ -105,6 +105,7 @@ static enum status read_chat(struct ctx *ctx, const struct app *app, str body, s
         c->model = NULL;
     TRY(target_of(ctx, app->settings, json_string(c->model), &c->to));
     c->turn.model = c->to.model;
+    c->turn.has_tools = json_get(root, "tools") || json_get(root, "functions");
     if (!read_messages(ctx, c))
         c->turn.mode = MODE_OFF;
     return OK;

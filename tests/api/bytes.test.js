@@ -116,6 +116,29 @@ test('the answer to a tool call is asked with the block that its question had', 
   assert.ok(second.got.startsWith(first.got.slice(0, first.got.length - ']}'.length)), 'the prefix is the one that was sent');
 });
 
+test('the same when the tool is quicker than the disk', async (t) => {
+  const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } };
+  const model = await upstream(t, (req, res, asked) => {
+    if (asked.json.messages.at(-1).role === 'tool') return answer(res, asked, 'Rex it is.');
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end(JSON.stringify({ choices: [{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: [call] } }] }));
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  await server.tell(fact);
+  const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
+  let injected = 0;
+  for (let i = 0; i < 30; i++) {
+    const messages = [{ role: 'user', content: `${question} This is try ${i}.` }];
+    assert.equal((await server.chat({ model: 'any', messages, tools })).status, 200);
+    const first = model.last().json.messages[0].content;
+    messages.push({ role: 'assistant', content: null, tool_calls: [call] }, { role: 'tool', tool_call_id: 'c1', content: `found ${i}` });
+    assert.equal((await server.chat({ model: 'any', messages, tools })).status, 200);
+    assert.equal(model.last().json.messages[0].content, first);
+    injected += first.includes('Rex');
+  }
+  assert.ok(injected > 0, 'something was injected');
+});
+
 test('a streamed answer arrives as the upstream wrote it', async (t) => {
   const bytes = ': hello\n\ndata: {"id":"1", "choices":[{"index":0,"delta":{"content":"a\\u00e9"}}]}\r\n\r\n' +
     'event: odd\ndata: {"x":  1.0}\n\ndata: [DONE]\n\n';
