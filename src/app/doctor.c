@@ -197,5 +197,6 @@ enum status command_doctor(struct ctx *ctx, const struct options *o)
     for (size_t i = 0; i < v->n; i++)
         bad += str_is(v->v[i].level, "bad");
     print(v, !bad);
-    return bad ? fail(ctx, STORAGE, "%zu things need you", bad) : OK;
+    return bad ? fail(ctx, STORAGE, "%zu %s", bad, bad == 1 ? "thing is wrong" : "things are wrong")
+               : OK;
 }
