@@ -172,3 +172,23 @@ TEST(scripts_without_spaces_are_found)
     CHECK_OK(say(ctx, s, mine, "s1", &m));
     CHECK_INT(find(ctx, s, mine, "\xE5\x96\x9C\xE6\xAC\xA2").n, 1);
 }
+
+TEST(of_an_echo_only_what_is_new_is_found)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct message m = said("m1", "assistant", "You told me of Biscuit. Try Ithaca.", 1000), back;
+    int64_t erased;
+    m.is_echo = true;
+    m.says = S("Try Ithaca.");
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    CHECK_INT(find(ctx, s, mine, "biscuit").n, 0);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);
+    CHECK_OK(store_messages(ctx, s, mine, &m.doc, 1, &back));
+    CHECK(back.is_echo);
+    CHECK_STR(back.text, m.text);
+    CHECK_STR(back.says, m.says);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m1")}, &erased));
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 0);
+    check_healthy(ctx, s);
+}
