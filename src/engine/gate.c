@@ -22,6 +22,7 @@ enum { TOKENS_MAX = 2000, ENTITY_MIN = 4 };
 struct rule {
     enum gate_section section;
     const char *phrase;
+    bool is_weak;
 };
 
 #define ENTITIES NULL
@@ -62,11 +63,11 @@ static const struct rule rules[] = {
     {GATE_EPISODE, "as i said|mentioned"},
     {GATE_EPISODE, "like i said"},
     {GATE_EPISODE, "that thing we|i"},
-    {GATE_PINNED, ENTITIES},
+    {GATE_PINNED, ENTITIES, .is_weak = true},
     {GATE_PINNED, "remember|recall|forget"},
     {GATE_PINNED, "did i say|tell"},
     {GATE_PINNED, "do you know about my"},
-    {GATE_PINNED, "my|our *"},
+    {GATE_PINNED, "my|our *", .is_weak = true},
 };
 
 /* The message's words in lower case, each with its place, and "." for the end of a sentence. */
@@ -247,13 +248,13 @@ struct gate gate_of(struct arena *a, str message, const str *entities, size_t n)
 {
     str text = folded(a, str_trim(message)), phrase;
     if (utf16_length(text) < 3)
-        return (struct gate){GATE_NONE, S("")};
+        return (struct gate){GATE_NONE, S(""), false};
     struct tokens t = tokens_in(a, text);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         bool fires = rules[i].phrase == ENTITIES ? find_entity(a, text, entities, n, &phrase)
                                                  : find_phrase(&t, text, rules[i].phrase, &phrase);
         if (fires)
-            return (struct gate){rules[i].section, phrase};
+            return (struct gate){rules[i].section, phrase, rules[i].is_weak};
     }
-    return (struct gate){GATE_NONE, S("")};
+    return (struct gate){GATE_NONE, S(""), false};
 }

@@ -6,6 +6,7 @@
 #include "engine/engine_int.h"
 #include "engine/excerpt.h"
 #include "engine/gate.h"
+#include "engine/known.h"
 #include "engine/query.h"
 #include "engine/rank.h"
 #include "engine/scan.h"
@@ -263,20 +264,18 @@ static str why_of(struct arena *a, const struct query *q, const struct candidate
 struct verdict {
     str decision, reason;
     double least; /* score that goes in; 2: nothing does */
+    bool is_sure; /* the best would go in without any phrase */
 };
 
 /* The best must reach the threshold; once memory speaks, others may be less sure. */
-static struct verdict verdict_of(struct finder *f)
+static struct verdict verdict_of(struct finder *f, struct gate gate)
 {
     struct arena *a = &f->ctx->arena;
     if (!f->in->gate)
-        return (struct verdict){S("all"), S("no gate was asked for"), 0};
-    struct gate gate = gate_of(a, f->in->question, NULL, 0);
-    double least = f->e->settings->gate_threshold;
+        return (struct verdict){S("all"), S("no gate was asked for"), 0, true};
+    double least = f->e->settings->gate_threshold, enough = least;
     if (gate.section != GATE_NONE)
-        least *= str_starts(gate.phrase, S("my ")) || str_starts(gate.phrase, S("our "))
-                     ? of_user
-                     : asked_for;
+        least *= gate.is_weak ? of_user : asked_for;
     double best = 0;
     for (size_t i = 0; i < f->n; i++)
         best = f->found[i].score > best ? f->found[i].score : best;
@@ -286,10 +285,45 @@ static struct verdict verdict_of(struct finder *f)
             : str_printf(a, "asks for memory (\"" S_FMT "\"), best score %.2f, least is %.2f",
                          S_ARG(gate.phrase), best, least);
     if (best < least || !f->n)
-        return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), 2};
+        return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), 2, false};
     str section =
         gate.section == GATE_NONE ? S("memory") : str_of(gate_section_names[gate.section]);
-    return (struct verdict){section, reason, least * GATE_BESIDE};
+    return (struct verdict){section, reason, least * GATE_BESIDE, best >= enough};
+}
+
+/* Where the question asks for memory and nothing found is sure: what is known about the user goes
+ * in instead. */
+static enum status add_known(struct finder *f, struct gate gate, int64_t budget, struct verdict *v)
+{
+    struct arena *a = &f->ctx->arena;
+    struct recalled *known;
+    size_t n;
+    TRY(known_of(f->ctx, f->e, f->in->pool, budget, &known, &n));
+    if (!n)
+        return OK;
+    struct recalled *all = NEW_N(a, struct recalled, n + f->n);
+    const struct candidate **of = NEW_N(a, const struct candidate *, n + f->n);
+    memcpy(all, known, n * sizeof *all);
+    size_t total = n;
+    for (size_t i = 0; i < f->n; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < n; k++)
+            is_there |= f->found[i].is_memory && known[k].memory.doc == f->found[i].memory.doc;
+        if (is_there)
+            continue;
+        of[total] = f->of[i];
+        all[total++] = f->found[i];
+    }
+    f->found = all;
+    f->of = of;
+    f->n = total;
+    *v = (struct verdict){
+        .decision = str_of(gate_section_names[gate.section]),
+        .reason = str_printf(a, "asks for memory (\"" S_FMT "\"), and nothing found is sure",
+                             S_ARG(gate.phrase)),
+        .least = f->e->settings->gate_threshold,
+    };
+    return OK;
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
@@ -302,7 +336,8 @@ static int64_t choose(struct finder *f, double least, int64_t budget)
         struct recalled *r = &f->found[i];
         r->text = excerpt_of(&f->ctx->arena, text_of(r), &f->query, f->weights, SHOWN_MAX);
         r->tokens = tokens_of(r->text);
-        r->why = why_of(&f->ctx->arena, &f->query, f->of[i], r);
+        if (f->of[i])
+            r->why = why_of(&f->ctx->arena, &f->query, f->of[i], r);
         if (r->score < least)
             continue;
         tokens[n] = r->tokens;
@@ -321,16 +356,24 @@ static enum status find(struct finder *f, struct recall_out *out)
     const struct recall_in *in = f->in;
     const struct settings *s = f->e->settings;
     f->query = query_of(&f->ctx->arena, in->question, in->asked ? in->asked : clock_ms());
-    if (str_trim(in->question).n < QUESTION_MIN || !f->query.n) {
+    struct gate gate = {0};
+    if (in->gate)
+        gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
+    bool asks_known = known_is_asked(gate) && !in->turns_only;
+    if (str_trim(in->question).n < QUESTION_MIN || (!f->query.n && !asks_known)) {
         *out = (struct recall_out){.decision = S("none"), .reason = S("no words to search")};
         return OK;
     }
-    TRY(search(f));
-    TRY(fetch(f));
-    judge(f);
-    order(f, in->limit ? in->limit : (size_t)s->recall_limit);
-    struct verdict v = verdict_of(f);
+    if (f->query.n) {
+        TRY(search(f));
+        TRY(fetch(f));
+        judge(f);
+        order(f, in->limit ? in->limit : (size_t)s->recall_limit);
+    }
+    struct verdict v = verdict_of(f, gate);
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
+    if (asks_known && !v.is_sure)
+        TRY(add_known(f, gate, budget, &v));
     int64_t tokens = choose(f, v.least, budget);
     *out = (struct recall_out){
         .v = f->found, .n = f->n, .decision = v.decision, .reason = v.reason, .tokens = tokens};

@@ -157,6 +157,29 @@ TEST(nothing_relevant_is_silence)
     CHECK_STR(two.turn.record.decision, S("none"));
 }
 
+TEST(who_asks_what_is_known_is_told_whatever_the_words)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s);
+    ask(&one, "My name is Marco. I live in Lisbon. My dog is called Rex.", "Hello Marco!");
+    static const char *const questions[] = {"Who am I?", "What do you know about me?",
+                                            "Do you remember my pet?", "Tell me about myself."};
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        struct talk t = talk_of(ctx, e, s);
+        str block = ask(&t, questions[i], "");
+        if (!holds(block, "Marco") || !holds(block, "Rex"))
+            fail_msg("%s: '" S_FMT "' (" S_FMT ")", questions[i], S_ARG(block),
+                     S_ARG(t.turn.record.reason));
+        CHECK(!holds(block, "Hello"));
+    }
+    static const char *const others[] = {"Fix my code.", "Rename my_var, please.",
+                                         "Our build fails with error 127."};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct talk t = talk_of(ctx, e, s);
+        CHECK_STR(ask(&t, others[i], ""), S(""));
+    }
+}
+
 TEST(another_pool_knows_nothing)
 {
     ENGINE(e, s, p);
