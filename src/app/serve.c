@@ -134,6 +134,15 @@ static void say_hello(struct ctx *ctx, const struct server *server)
             S_ARG(url));
 }
 
+/* Workers wait for the disk now and then, so there are more of them than cores. */
+static size_t workers_of(const struct settings *s)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (s->workers)
+        return (size_t)s->workers;
+    return cores > 2 ? 2 * (size_t)cores : 4;
+}
+
 static struct server_settings server_settings_of(struct ctx *ctx, const struct settings *s)
 {
     struct server_settings out = {
@@ -143,7 +152,7 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
         .reply_max = REPLY_MAX,
         .connections_max = (size_t)s->connections_max,
         .queue_max = (size_t)s->queue_max,
-        .workers = (size_t)s->workers,
+        .workers = workers_of(s),
         .loops = (size_t)s->loops,
         .idle_ms = s->idle_timeout_ms,
         .request_ms = s->request_timeout_ms,

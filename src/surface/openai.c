@@ -149,6 +149,28 @@ static str body_of(struct ctx *ctx, const struct app *app, const struct chat *c,
 
 /* --- answering --- */
 
+/* A body that names a model goes to that model's upstream, without the prefix. */
+static enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in, str path,
+                             struct reply *out)
+{
+    struct json *root = NULL;
+    struct target to = {0};
+    struct splice s = {.body = in->body};
+    bool is_read = !passes_unread(app->settings, in->body) && in->body.n &&
+                   json_parse(ctx, in->body, &root) == OK;
+    ctx_clear_failure(ctx);
+    const struct json *model = is_read ? json_get(root, "model") : NULL;
+    TRY(target_of(ctx, app->settings, json_string(model), &to));
+    if (!to.up)
+        return fail(ctx, NOT_FOUND,
+                    "only a model server answers this, and none is set: start rememberd with "
+                    "--upstream URL");
+    if (model && to.model.n < model->string.n)
+        splice_model(&ctx->arena, &s, model, to.model);
+    out->relay = relay_to(ctx, in, to.up, path, splice_done(&ctx->arena, &s));
+    return OK;
+}
+
 static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
 {
     struct turn *t = &c->turn;
@@ -189,10 +211,10 @@ static enum status complete(struct ctx *ctx, struct app *app, const struct reque
     struct chat *c = NEW(&ctx->arena, struct chat);
     const str path = S("/v1/chat/completions");
     TRY(read_controls(ctx, app, in, &c->turn));
-    if (c->turn.mode == MODE_OFF && passes_unread(app->settings, in->body)) {
+    bool is_packed = request_header(in, "Content-Encoding").n > 0;
+    if (is_packed || (c->turn.mode == MODE_OFF && passes_unread(app->settings, in->body))) {
         tell(&c->turn, out);
-        out->relay = relay_to(ctx, in, &app->settings->upstreams[0], path, in->body);
-        return OK;
+        return pass_body(ctx, app, in, path, out);
     }
     TRY(read_chat(ctx, app, in->body, c));
     if (c->turn.mode != MODE_OFF)
@@ -230,28 +252,6 @@ static str path_of(struct arena *a, const struct request *in, size_t n, str last
         path = str_printf(a, S_FMT "/" S_FMT, S_ARG(path),
                           S_ARG(url_segment(a, i + 1 == n ? last : in->params[i])));
     return path;
-}
-
-/* A body that names a model goes to that model's upstream, without the prefix. */
-static enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in, str path,
-                             struct reply *out)
-{
-    struct json *root = NULL;
-    struct target to = {0};
-    struct splice s = {.body = in->body};
-    bool is_read = !passes_unread(app->settings, in->body) && in->body.n &&
-                   json_parse(ctx, in->body, &root) == OK;
-    ctx_clear_failure(ctx);
-    const struct json *model = is_read ? json_get(root, "model") : NULL;
-    TRY(target_of(ctx, app->settings, json_string(model), &to));
-    if (!to.up)
-        return fail(ctx, NOT_FOUND,
-                    "only a model server answers this, and none is set: start rememberd with "
-                    "--upstream URL");
-    if (model && to.model.n < model->string.n)
-        splice_model(&ctx->arena, &s, model, to.model);
-    out->relay = relay_to(ctx, in, to.up, path, splice_done(&ctx->arena, &s));
-    return OK;
 }
 
 static enum status pass(struct ctx *ctx, struct app *app, const struct request *in,

@@ -19,19 +19,19 @@ struct tap {
 
 str text_of_content(struct arena *a, const struct json *content)
 {
-    str all = json_string(content);
     if (!content || content->type != JSON_ARRAY)
-        return all;
+        return json_string(content);
+    struct buf b = buf_make(a, content->source.n);
     bool is_first = true;
     for (const struct json *part = content->first; part; part = part->next) {
         const struct json *text = json_get(part, "text");
         if (!text || text->type != JSON_STRING)
             continue;
-        all = is_first ? text->string
-                       : str_printf(a, S_FMT "\n" S_FMT, S_ARG(all), S_ARG(text->string));
+        buf_add(&b, is_first ? S("") : S("\n"));
+        buf_add(&b, text->string);
         is_first = false;
     }
-    return all;
+    return buf_str(&b);
 }
 
 str text_of_choice(struct arena *a, const struct json *answer, const char *member)

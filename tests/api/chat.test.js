@@ -115,6 +115,38 @@ test('an upstream that is not there is a 502 in OpenAI\'s shape', async (t) => {
     (error) => error.status === 502 && error.type === 'server_error' && error.code === 'upstream_unreachable');
 });
 
+test('of a streamed answer the words of the first choice are kept, however they are cut', async (t) => {
+  const bytes = [
+    ': comment\r\n\r\n',
+    { choices: [{ index: 1, delta: { content: 'The other one. ' } }, { index: 0, delta: { role: 'assistant', content: 'Caf\u00e9 ' } }] },
+    { choices: [{ index: 0, delta: { content: [{ type: 'text', text: 'zyzzyva ' }] } }] },
+    { choices: [{ index: 0, delta: { content: null, reasoning_content: 'hidden' } }] },
+    { choices: [{ index: 0, delta: { content: '\ud83d\ude00 \"quoted\"' } }] },
+    { choices: [], usage: { total_tokens: 1 } },
+  ].map((one) => (typeof one === 'string' ? one : `data: ${JSON.stringify(one)}\n\n`)).join('') + 'data: {broken\n\ndata: [DONE]\n\n';
+  const model = await upstream(t, async (req, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const byte of Buffer.from(bytes)) res.write(Buffer.of(byte));
+    res.end();
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const res = await server.chat({ model: 'any', stream: true, messages: [user('Hello there.')] });
+  assert.equal(res.text, bytes);
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  const { results } = (await server.ask('POST', '/v1/memories/search', { query: 'zyzzyva' })).json();
+  assert.equal(results.find((one) => one.role === 'assistant').text, 'Caf\u00e9 zyzzyva \ud83d\ude00 "quoted"');
+});
+
+test('a packed body goes on as it is', async (t) => {
+  const packed = require('node:zlib').gzipSync(JSON.stringify({ model: 'any', messages: [user(fact)] }));
+  const model = await upstream(t, (req, res) => res.end('{}'));
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const res = await server.chat(packed, { 'content-encoding': 'gzip', 'content-type': 'application/octet-stream' });
+  assert.equal(res.status, 200);
+  assert.deepEqual(model.last().body, packed);
+  assert.equal(model.last().headers['content-encoding'], 'gzip');
+});
+
 test('an answer of tool calls alone is passed on, and the turn is kept', async (t) => {
   const calls = [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"Rex"}' } }];
   const model = await upstream(t, (req, res) => {

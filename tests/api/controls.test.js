@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { serve, upstream } = require('./lib');
+const { serve, until, upstream } = require('./lib');
 
 const user = (content) => ({ model: 'any', messages: [{ role: 'user', content }] });
 const question = 'What is my dog called?';
@@ -15,8 +15,11 @@ async function ready(t, flags = []) {
 
 const search = async (server, query) => (await server.ask('POST', '/v1/memories/search', { query })).json().results;
 
-// Later writes come after earlier ones, so this one's receipt shows that whatever was to be kept is kept.
-const settle = (server) => server.tell('Good morning.');
+// When nothing runs any more and a later write is durable, whatever was to be kept is kept.
+async function settle(server) {
+  await until('nothing runs', async () => /^rememberd_requests_active 1$/m.test((await server.ask('GET', '/metrics')).text));
+  await server.tell('Good morning.');
+}
 
 for (const [name, values] of Object.entries({ 'x-omniroute-no-memory': ['true', '1', 'yes', 'TRUE', ' Yes '], 'x-memory-mode': ['off', 'OFF'] })) {
   test(`${name}: ${values.join(', ')} neither recalls nor keeps`, async (t) => {
