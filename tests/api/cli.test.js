@@ -1,10 +1,11 @@
 // cli.test.js - the command line: what it prints, what it keeps, and how it ends.
 'use strict';
 const assert = require('node:assert/strict');
+const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { run, serve, tempFolder, upstream } = require('./lib');
+const { run, serve, tempFolder, until, upstream } = require('./lib');
 
 async function ok(args, options) {
   const res = await run(args, options);
@@ -139,6 +140,8 @@ test('a wrong usage is one clear line and status 2', async () => {
 test('the first line of serve is its address, and the hint works', async (t) => {
   const server = await serve(t);
   assert.equal(server.stdout, `listening on ${server.url}\n`);
-  assert.match(server.stderr, /^try: curl http:\S+\/v1\/chat\/completions/);
+  const [, hint] = await until('the hint', () => /^try: (curl .+)\n/.exec(server.stderr));
+  const reply = JSON.parse(execFileSync('bash', ['-c', hint], { stdio: ['ignore', 'pipe', 'ignore'] }));
+  assert.equal(reply.model, 'rememberd/demo');
   assert.equal(fs.statSync(path.join(server.data, 'rememberd.db')).mode & 0o077, 0, 'the database is its owner\'s alone');
 });
