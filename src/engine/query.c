@@ -66,8 +66,8 @@ static int64_t start_of(int64_t t, char unit, int moved)
     return (int64_t)timegm(&first) * 1000;
 }
 
-/* "yesterday", "last week", "this month": the time they mean. */
-static void read_relative(struct query *q, const struct words *w, int64_t asked)
+/* "yesterday", "last week", "this month": the time they mean. It is searched in their place. */
+static void read_relative(struct query *q, struct words *w, int64_t asked)
 {
     static const char *const today[] = {"today", NULL}, *const yesterday[] = {"yesterday", NULL},
                              *const last[] = {"last", NULL}, *const this_[] = {"this", NULL};
@@ -86,8 +86,11 @@ static void read_relative(struct query *q, const struct words *w, int64_t asked)
             for (size_t k = 0; k < sizeof units / sizeof *units; k++)
                 if (word_is(w, i + 1, units[k].name))
                     unit = units[k].unit;
+            if (unit)
+                w->v[i + 1].is_stop = true;
         }
         if (unit) {
+            w->v[i].is_stop = true;
             q->from = start_of(asked, unit, moved);
             q->to = start_of(asked, unit, moved + 1);
         }
@@ -145,7 +148,8 @@ static bool has(const struct query *q, str stem)
  * remember" asks and says nothing. */
 static void add(struct query *q, int *promises, const struct word *w)
 {
-    static const char *const asking[] = {"rememb", "recal", "remind", NULL};
+    static const char *const asking[] = {"rememb",  "recal", "remind", "talk", "discuss",
+                                         "mention", "tell",  "say",    NULL};
     for (const char *const *word = asking; *word; word++)
         if (str_is(w->stem, *word))
             return;

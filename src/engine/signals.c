@@ -72,11 +72,20 @@ static bool in_word(unsigned char c)
     return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* "Anna", not "EXIF" or "KeyError". */
+static bool is_name(str word)
+{
+    bool name = word.n > 1 && word.p[0] >= 'A' && word.p[0] <= 'Z';
+    for (size_t i = 1; i < word.n && name; i++)
+        name = !(word.p[i] >= 'A' && word.p[i] <= 'Z') && !(word.p[i] >= '0' && word.p[i] <= '9');
+    return name;
+}
+
 static void look_at(struct glance *g, str word, bool begins)
 {
-    bool digit = word.p[0] >= '0' && word.p[0] <= '9', is_i = word.n == 1 && word.p[0] == 'I';
+    bool digit = word.p[0] >= '0' && word.p[0] <= '9';
     g->words++;
-    g->names += word.p[0] >= 'A' && word.p[0] <= 'Z' && !begins && !is_i;
+    g->names += !begins && is_name(word);
     int what = says(word);
     g->first_person += (what & SAYS_FIRST) != 0;
     g->has_number |= digit || (what & SAYS_NUMBER);
@@ -137,14 +146,17 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
     out[SIGNAL_unknown] = q->unknown;
 }
 
+/* What a text of SHORT words shows is worth less in a longer one, which shows everything. */
 static void of_text(const struct asked_of *q, str text, double *out)
 {
+    enum { SHORT = 40 };
     struct glance g = glance_at(text);
-    out[SIGNAL_date] = q->query->wants_date && g.has_date;
-    out[SIGNAL_number] = q->query->wants_number && g.has_number;
-    out[SIGNAL_named] = q->query->wants_name ? fmin((double)g.names, 3) : 0;
-    out[SIGNAL_names] = fmin((double)g.names, 4);
-    out[SIGNAL_first_person] = fmin((double)g.first_person, 3);
+    double worth = g.words > SHORT ? SHORT / (double)g.words : 1;
+    out[SIGNAL_date] = q->query->wants_date && g.has_date ? worth : 0;
+    out[SIGNAL_number] = q->query->wants_number && g.has_number ? worth : 0;
+    out[SIGNAL_named] = q->query->wants_name ? fmin((double)g.names, 3) * worth : 0;
+    out[SIGNAL_names] = fmin((double)g.names, 4) * worth;
+    out[SIGNAL_first_person] = fmin((double)g.first_person, 3) * worth;
     out[SIGNAL_length] = log1p((double)g.words);
     out[SIGNAL_asks] = is_question(text);
 }

@@ -129,6 +129,26 @@ TEST(memories_are_found_beside_turns)
     CHECK_INT(recall(ctx, e, "favourite colour", (struct recall_in){.turns_only = true}).n, 0);
 }
 
+TEST(a_question_about_the_user_finds_what_is_known)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    remember(ctx, e, "works as a nurse in Leipzig");
+    remember(ctx, e, "my name is Anna");
+    static const char *const questions[] = {"What do you know about me?", "Who am I?",
+                                            "what's my name?"};
+    for (size_t i = 0; i < 3; i++) {
+        struct recall_out r = recall(ctx, e, questions[i], as_chat);
+        CHECK_INT(r.n, 2);
+        CHECK(r.v[0].injected && r.v[1].injected && r.v[0].why.n > 0);
+        CHECK_STR(r.decision, S("identity"));
+    }
+    CHECK_STR(recall(ctx, e, "what's my name?", as_chat).v[0].text, S("my name is Anna"));
+    CHECK_INT(recall(ctx, e, "Who am I?", (struct recall_in){.pool = other_user, .gate = true}).n,
+              0);
+    CHECK_INT(recall(ctx, e, "Who am I?", (struct recall_in){.turns_only = true}).n, 0);
+}
+
 TEST(silent_when_nothing_belongs_to_it)
 {
     ENGINE(e, s, p);
