@@ -135,9 +135,8 @@ TEST(a_question_about_the_user_finds_what_is_known)
     talk(ctx, s, mine, "holiday", holiday, 4);
     remember(ctx, e, "works as a nurse in Leipzig");
     remember(ctx, e, "my name is Anna");
-    static const char *const questions[] = {"What do you know about me?", "Who am I?",
-                                            "what's my name?"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const questions[] = {"What do you know about me?", "Who am I?"};
+    for (size_t i = 0; i < 2; i++) {
         struct recall_out r = recall(ctx, e, questions[i], as_chat);
         CHECK_INT(r.n, 2);
         CHECK(r.v[0].injected && r.v[1].injected && r.v[0].why.n > 0);
