@@ -66,6 +66,16 @@ static int64_t start_of(int64_t t, char unit, int moved)
     return (int64_t)timegm(&first) * 1000;
 }
 
+/* "What shall I cook today?" is not about what was said today; "what did I cook today?" is. */
+static bool looks_back(const struct words *w)
+{
+    static const char *const past[] = {"did", "was", "were", "had", "have", "has", NULL};
+    for (size_t i = 0; i < w->n; i++)
+        if (word_is(w, i, past))
+            return true;
+    return false;
+}
+
 /* "yesterday", "last week", "this month": the time they mean. It is searched in their place. */
 static void read_relative(struct query *q, struct words *w, int64_t asked)
 {
@@ -86,10 +96,10 @@ static void read_relative(struct query *q, struct words *w, int64_t asked)
             for (size_t k = 0; k < sizeof units / sizeof *units; k++)
                 if (word_is(w, i + 1, units[k].name))
                     unit = units[k].unit;
-            if (unit)
+            if (unit && moved)
                 w->v[i + 1].is_stop = true;
         }
-        if (unit) {
+        if (unit && (moved || looks_back(w))) {
             w->v[i].is_stop = true;
             q->from = start_of(asked, unit, moved);
             q->to = start_of(asked, unit, moved + 1);

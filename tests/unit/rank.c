@@ -303,6 +303,10 @@ TEST(questions_name_times)
     CHECK(query_has_time(&q, 1791000000000) && !query_has_time(&q, friday));
     q = query_of(&ctx->arena, S("Where was she in May 2023?"), friday);
     CHECK(query_has_time(&q, 1684000000000) && !query_has_time(&q, 1715000000000));
+    q = query_of(&ctx->arena, S("What did I eat today?"), friday);
+    CHECK_INT(q.from, midnight);
+    CHECK_INT(query_of(&ctx->arena, S("What shall I cook today?"), friday).to, 0);
+    CHECK_INT(query_of(&ctx->arena, S("a plan for this week"), friday).to, 0);
     q = query_of(&ctx->arena, S("may I march on?"), friday);
     CHECK(!q.months && !q.to && !query_has_time(&q, 1684000000000));
 }

@@ -1,4 +1,6 @@
 /* recall.c - what a question finds, what it must not find, and when it stays silent. */
+#include <pthread.h>
+
 #include "engine/engine_int.h"
 
 #include "store/fixture.h"
@@ -262,4 +264,48 @@ TEST(a_passed_deadline_is_timed_out)
     struct engine_stats stats;
     CHECK_OK(engine_stats(ctx, e, &stats));
     CHECK_INT(stats.recalls, 1);
+}
+
+/* --- many at once --- */
+
+struct asker {
+    struct engine *e;
+    int found;
+};
+
+static void *ask_often(void *arg)
+{
+    enum { OFTEN = 40 };
+    struct asker *asker = arg;
+    for (int i = 0; i < OFTEN; i++) {
+        struct ctx ctx = {0};
+        struct recall_in in = {.pool = mine, .question = S("the tram in Lisbon"), .gate = true};
+        struct recall_out out;
+        if (engine_recall(&ctx, asker->e, &in, &out) == OK && out.n > 0)
+            asker->found += str_is(out.v[0].message.session, "holiday");
+        ctx_free(&ctx);
+    }
+    return NULL;
+}
+
+TEST(threads_recall_at_once_while_others_write)
+{
+    ENGINE(e, s, p);
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    struct asker askers[THREADS];
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    for (int i = 0; i < THREADS; i++) {
+        askers[i] = (struct asker){.e = e};
+        CHECK_INT(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
+    }
+    for (int i = 0; i < 10; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "work %d", i);
+        talk(ctx, s, mine, name, work, 4);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(askers[i].found, 40);
+    }
 }
