@@ -1,23 +1,62 @@
 /* excerpt.c - the part of a long text that a question is about. */
 #include "engine/excerpt.h"
 
-/* Words of a text that are looked at; what stands behind them is not shown. */
-enum { LOOKED_AT = 4000, DOTS = 3 };
+enum { DOTS = 3, ENDING_MAX = 5 };
 
 struct mark {
     size_t from, to;
     size_t word; /* of the question */
 };
 
+static bool in_word(unsigned char c)
+{
+    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/*
+ * Whether a word may be a form of the stem: it begins so, but for the stem's last letter, which
+ * endings change ("happi", "happy"). Stemming a whole document would cost more than the recall.
+ */
+static bool may_be(str word, str stem)
+{
+    size_t sure = stem.n > 3 ? stem.n - 1 : stem.n;
+    return word.n >= sure && word.n <= stem.n + ENDING_MAX &&
+           str_eq_nocase(str_sub(word, 0, sure), str_sub(stem, 0, sure));
+}
+
+/* Scripts without spaces and accented words are looked for as they stand, anywhere. */
+static bool find_in(str word, str stem, struct mark *m)
+{
+    if ((unsigned char)stem.p[0] < 0x80)
+        return may_be(word, stem);
+    size_t at = str_find(word, stem);
+    if (at == word.n)
+        return false;
+    m->from += at;
+    m->to = m->from + stem.n;
+    return true;
+}
+
 static size_t marks_of(struct arena *a, str text, const struct query *q, struct mark **out)
 {
-    struct words w = words_of(a, text, LOOKED_AT);
-    struct mark *marks = NEW_N(a, struct mark, w.n + 1);
-    size_t n = 0;
-    for (size_t i = 0; i < w.n; i++)
-        for (size_t k = 0; k < q->n; k++)
-            if (str_eq(w.v[i].stem, q->stems[k]))
-                marks[n++] = (struct mark){w.v[i].at, w.v[i].at + w.v[i].text.n, k};
+    size_t n = 0, cap = 64;
+    struct mark *marks = NEW_N(a, struct mark, cap);
+    for (size_t i = 0, end; i < text.n; i = end) {
+        for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
+            end++;
+        for (size_t k = 0; k < q->n && end > i; k++) {
+            struct mark m = {i, end, k};
+            if (!find_in(str_sub(text, i, end), q->stems[k], &m))
+                continue;
+            if (n == cap) {
+                struct mark *more = NEW_N(a, struct mark, cap *= 2);
+                memcpy(more, marks, n * sizeof *more);
+                marks = more;
+            }
+            marks[n++] = m;
+        }
+        end += end == i;
+    }
     *out = marks;
     return n;
 }
@@ -31,7 +70,7 @@ static void best_stretch(const struct mark *m, size_t n, const float *weights, s
     float weight = 0, best = 0;
     for (size_t from = 0, to = 0; to < n; to++) {
         weight += held[m[to].word]++ ? 0 : weights[m[to].word];
-        while (m[to].to - m[from].from > most) {
+        while (from < to && m[to].to > m[from].from + most) {
             weight -= --held[m[from].word] ? 0 : weights[m[from].word];
             from++;
         }

@@ -12,8 +12,16 @@
 #include "engine/scan.h"
 #include "engine/signals.h"
 
-/* Documents read from the index, looked at closely, and compared with each other. */
-enum { HITS_MAX = 20000, CANDIDATES = 100, DIVERSE = 3, QUESTION_MIN = 3, SHOWN_MAX = 600 };
+/* Documents read from the index and looked at closely, times the limit compared with each other;
+ * bytes of a text that are shown and compared. */
+enum {
+    HITS_MAX = 20000,
+    CANDIDATES = 100,
+    DIVERSE = 3,
+    QUESTION_MIN = 3,
+    SHOWN_MAX = 600,
+    COMPARED = 2000
+};
 
 /* A phrase that asks for memory ("do you remember") lowers the least score to the first share, one
  * that only speaks of the user ("my garden") to the second. */
@@ -211,7 +219,7 @@ static void order(struct finder *f, size_t limit)
     size_t *by = NEW_N(a, size_t, n + 1);
     for (size_t i = 0; i < n; i++) {
         ranks[i] = places[i].rank;
-        texts[i] = rank_shingles(a, text_of(&f->found[places[i].at]));
+        texts[i] = rank_shingles(a, utf8_cut(text_of(&f->found[places[i].at]), COMPARED));
     }
     rank_diversify(a, ranks, texts, n, limit, by);
     n = n < limit ? n : limit;

@@ -33,7 +33,7 @@ struct glance {
     bool has_date, has_number;
 };
 
-enum { SAYS_DATE = 1, SAYS_NUMBER = 2, SAYS_FIRST = 4, MARKED_MAX = 9 };
+enum { SAYS_DATE = 1, SAYS_NUMBER = 2, SAYS_FIRST = 4, MARKED_MAX = 9, FIRST_MAX = 4 };
 
 /* In the order of the alphabet, for the search by halves. */
 static const struct marked {
@@ -54,10 +54,10 @@ static int by_word(const void *key, const void *entry)
     return str_cmp(*(const str *)key, ((const struct marked *)entry)->word);
 }
 
-static int says(str word)
+static int says(str word, bool only_first)
 {
     char lower[MARKED_MAX];
-    if (word.n > MARKED_MAX)
+    if (word.n > (only_first ? FIRST_MAX : MARKED_MAX))
         return 0;
     for (size_t i = 0; i < word.n; i++)
         lower[i] = (char)(word.p[i] >= 'A' && word.p[i] <= 'Z' ? word.p[i] + 32 : word.p[i]);
@@ -81,27 +81,30 @@ static bool is_name(str word)
     return name;
 }
 
-static void look_at(struct glance *g, str word, bool begins)
+static void look_at(struct glance *g, str word, bool begins, bool only_first)
 {
     bool digit = word.p[0] >= '0' && word.p[0] <= '9';
     g->words++;
     g->names += !begins && is_name(word);
-    int what = says(word);
+    int what = says(word, only_first);
     g->first_person += (what & SAYS_FIRST) != 0;
     g->has_number |= digit || (what & SAYS_NUMBER);
     g->has_date |= digit || (what & SAYS_DATE);
 }
 
-/* One pass over the bytes; the words index is not asked again. */
-static struct glance glance_at(str text)
+/* One pass over the beginning; the words index is not asked again. only_first: whether it holds a
+ * date or a number does not matter. */
+static struct glance glance_at(str text, bool only_first)
 {
+    enum { LOOKED_AT = 4000 };
     struct glance g = {0};
     bool begins = true;
+    text.n = text.n < LOOKED_AT ? text.n : LOOKED_AT;
     for (size_t i = 0, end; i < text.n; i = end) {
         for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
             end++;
         if (end > i) {
-            look_at(&g, str_sub(text, i, end), begins);
+            look_at(&g, str_sub(text, i, end), begins, only_first);
             begins = false;
         } else {
             begins |= text.p[i] == '.' || text.p[i] == '!' || text.p[i] == '?' || text.p[i] == '\n';
@@ -150,7 +153,7 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
 static void of_text(const struct asked_of *q, str text, double *out)
 {
     enum { SHORT = 40 };
-    struct glance g = glance_at(text);
+    struct glance g = glance_at(text, !q->query->wants_date && !q->query->wants_number);
     double worth = g.words > SHORT ? SHORT / (double)g.words : 1;
     out[SIGNAL_date] = q->query->wants_date && g.has_date ? worth : 0;
     out[SIGNAL_number] = q->query->wants_number && g.has_number ? worth : 0;
