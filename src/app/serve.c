@@ -1,4 +1,5 @@
 /* serve.c - the server's life: open, listen, wait for a signal, finish what runs, close. */
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,17 +25,25 @@ static enum status print_settings(struct ctx *ctx, const struct options *o)
 
 /* --- who may be listened to --- */
 
-static bool is_loopback(str listen)
+/* A name that only begins like an address of this machine may be anyone's. */
+static bool is_loopback(struct ctx *ctx, str listen)
 {
-    return str_starts(listen, S("127.")) || str_starts(listen, S("localhost:")) ||
-           str_starts(listen, S("[::1]:"));
+    struct in_addr address;
+    str host = listen;
+    while (host.n && host.p[host.n - 1] != ':')
+        host.n--;
+    host.n -= host.n > 0;
+    if (str_is(host, "localhost") || str_is(host, "[::1]"))
+        return true;
+    return inet_pton(AF_INET, str_c(&ctx->arena, host), &address) == 1 &&
+           ntohl(address.s_addr) >> 24 == 127;
 }
 
 static enum status may_listen(struct ctx *ctx, const struct options *o, struct home *home)
 {
     struct token *t;
     size_t n;
-    if (is_loopback(o->settings.listen))
+    if (is_loopback(ctx, o->settings.listen))
         return OK;
     TRY(store_tokens(ctx, home->store, S(""), &t, &n));
     for (size_t i = 0; i < n; i++)

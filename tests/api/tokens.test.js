@@ -119,6 +119,11 @@ test('no memory crosses from one user or space to another', async (t) => {
 test('an address that others reach is refused until there is an admin token', async (t) => {
   const { server, make } = await ready(t);
   const open = () => run(['serve', '--listen', '0.0.0.0:0', '--data', server.data]);
+  for (const listen of [':0', '127.0.0.1.example:0', '[::]:0']) {
+    const res = await run(['serve', '--listen', listen, '--data', server.data]);
+    assert.equal(res.code, 1);
+    assert.match(res.stderr, /rememberd token create --admin/, listen);
+  }
   const refused = await open();
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /rememberd token create --admin/);
