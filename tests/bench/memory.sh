@@ -24,11 +24,12 @@ start off "$server" serve --listen 127.0.0.1:0 --data "$work/off" --upstream "$u
 off=$port
 start on "$server" serve --listen 127.0.0.1:0 --data "$work/on" --upstream "$upstream"
 on=$port on_pid=$pid
+: "${ROUNDS:=5}" "${SECONDS_EACH:=3}"
 export QUESTIONS="$work/questions"
 
-for _ in $(seq "${ROUNDS:=5}"); do
+for _ in $(seq "$ROUNDS"); do
   for at_once in 1 8; do
-    echo "off$at_once $("$tools/bench_load" "$off" chats "$at_once" "${SECONDS_EACH:=3}")" >>"$work/results"
+    echo "off$at_once $("$tools/bench_load" "$off" chats "$at_once" "$SECONDS_EACH")" >>"$work/results"
     echo "on$at_once $("$tools/bench_load" "$on" chats "$at_once" "$SECONDS_EACH")" >>"$work/results"
   done
 done
