@@ -22,7 +22,7 @@ const struct command commands[] = {
      "read conversations: JSON lines {session, role, content, …}, or LoCoMo's JSON",
      POOL "no_extract ", 1, 1, NULL, command_ingest, false},
     {"eval", "eval locomo FILE", "measure recall on LoCoMo's questions",
-     " json level k one_pool sessions dump ", 2, 2, command_eval_check, command_eval, false},
+     " json level k pool sessions dump ", 2, 2, command_eval_check, command_eval, false},
     {"token", "token create | token list | token revoke ID",
      "make, show and withdraw credentials; once there is one, every request needs one",
      POOL "name admin days ", 1, 2, command_token_check, command_token, false},

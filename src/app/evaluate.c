@@ -54,7 +54,7 @@ static enum status measure(struct ctx *ctx, const struct options *o, struct buf 
     struct eval_in in = {
         .file = o->words.v[2],
         .by_session = str_is(o->level, "session"),
-        .one_pool = o->one_pool,
+        .one_pool = str_is(o->pool, "one"),
         .sessions = o->sessions,
         .dump = o->dump,
     };

@@ -4,6 +4,7 @@
 #include "core/memory.h"
 
 static const char *const levels[] = {"turn", "session", NULL};
+static const char *const pools[] = {"each", "one", NULL};
 
 const struct field options_table[] = {
     {BOOL(struct options, help), .help = "say what it does and how it is used"},
@@ -22,7 +23,8 @@ const struct field options_table[] = {
     {BOOL(struct options, all_spaces), .help = "with --everything: all pools of the user"},
     {BOOL(struct options, admin), .help = "may manage users, tokens and settings"},
     {BOOL(struct options, no_extract), .help = "keep the turns only, look for no facts"},
-    {BOOL(struct options, one_pool), .help = "all conversations in one pool"},
+    {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,
+     .help = "each: every conversation has a pool of its own; one: all are in one"},
     {STR(struct options, level), .otherwise_str = "turn", .one_of = levels,
      .help = "what counts as found: the turn or its session"},
     {INT(struct options, sessions), .min = 0, .max = 10000,

@@ -6,8 +6,8 @@
 /* What flags say besides the settings. */
 struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
-        all_spaces, admin, no_extract, one_pool;
-    str user, space, level, name, key, type, category, session, contains, dump;
+        all_spaces, admin, no_extract;
+    str user, space, level, pool, name, key, type, category, session, contains, dump;
     struct strs k;
     double importance;
     int64_t limit, offset, days, sessions;

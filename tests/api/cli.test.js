@@ -91,6 +91,13 @@ test('the doctor says what is wrong and what to do', async (t) => {
   assert.match(broken.stdout, /bad +database/);
 });
 
+test('recall is measured by turn or session, in a pool each or in one', async () => {
+  const corpus = path.join(__dirname, '../recall/corpus.json');
+  const report = async (...flags) => JSON.parse(await ok(['eval', 'locomo', corpus, '--json', ...flags]));
+  assert.equal((await report('--level', 'turn')).one_pool, false);
+  assert.equal((await report('--level', 'session', '--pool', 'one')).one_pool, true);
+});
+
 test('tables, version and help', async () => {
   assert.match(await ok(['--version']), /^rememberd \d+\.\d+\.\d+\n$/);
   assert.match(await ok(['--routes']), /POST +\/v1\/chat\/completions +\S/);
@@ -121,6 +128,7 @@ test('a wrong usage is one clear line and status 2', async () => {
     [['forget'], /--everything/],
     [['token', 'steal'], /token create/],
     [['eval', 'squad', 'x.json'], /there is: locomo/],
+    [['eval', 'locomo', 'x.json', '--pool', 'two'], /--pool: must be one of: each, one/],
   ];
   for (const [args, words] of cases) {
     const res = await run(args, { env: { REMEMBERD_DATA: tempFolder() } });
