@@ -45,7 +45,8 @@ static void help_of(struct arena *a, const struct command *c)
              "'rememberd serve --help' lists the settings, which every command takes.");
         return;
     }
-    puts("\nSettings (each is also a variable REMEMBERD_NAME and a member of the file --config):");
+    puts("\nSettings (each is also a variable REMEMBERD_NAME and a member of the file --config;\n"
+         "--print-settings shows the values):");
     for (const struct field *f = settings_table; f->name; f++)
         print_flag(a, f);
 }
@@ -87,6 +88,10 @@ static enum status check(struct ctx *ctx, const struct command *c, const struct 
 static int run(struct ctx *ctx, const struct options *o)
 {
     const struct command *c = command_of(o->words.v[0]);
+    if (str_is(o->words.v[0], "help")) {
+        help();
+        return EXIT_OK;
+    }
     if (!c) {
         fprintf(stderr, "rememberd: unknown command '" S_FMT "'; see rememberd --help\n",
                 S_ARG(o->words.v[0]));

@@ -30,14 +30,14 @@ const struct field settings_table[] = {
     {STR(struct settings, upstream_key), .otherwise_str = "", .max = 4000, .secret = true,
      .help = "key sent to the default upstream when the client's own is not passed on"},
     {STR(struct settings, memory), .otherwise_str = "on", .one_of = on_off,
-     .help = "remember and recall at all"},
+     .help = "whether to remember and recall: on or off"},
     {STR(struct settings, placement), .otherwise_str = "user-suffix", .one_of = placements,
-     .help = "where recalled memory goes: end of the last user message, a message before it, a "
-             "system message, or "
-             "a first user message"},
+     .help =
+         "where recalled memory goes: user-suffix (end of the last user message), before-user (a "
+         "message before it), system (a system message) or first-user (a first user message)"},
     {STR(struct settings, extraction), .otherwise_str = "user", .one_of = extractions,
-     .help = "facts by patterns: from the user's words, exactly as OmniRoute's table has it "
-             "(seed), or off"},
+     .help = "facts by patterns: user (from the user's words), seed (exactly as OmniRoute's table "
+             "has it) or off"},
     {INT(struct settings, budget_tokens), .otherwise = 800, .min = 0, .max = 16000,
      .help = "most tokens a chat may get from memory; 0 injects nothing"},
     {INT(struct settings, recall_limit), .otherwise = 10, .min = 1, .max = 100,
@@ -72,9 +72,9 @@ const struct field settings_table[] = {
     {STR(struct settings, hosts), .otherwise_str = "", .max = 4000,
      .help = "Host names served besides the loopback ones, separated by commas; * serves any"},
     {STR(struct settings, log_level), .otherwise_str = "info", .one_of = levels,
-     .help = "least level that is logged"},
+     .help = "least level that is logged: error, warn, info or debug"},
     {STR(struct settings, log_format), .otherwise_str = "text", .one_of = formats,
-     .help = "text or json lines"},
+     .help = "how lines are logged: text or json"},
     {0},
 };
 
@@ -120,9 +120,22 @@ static enum status set_upstream(struct ctx *ctx, struct settings *s, str text)
     return add_upstream(ctx, s, u);
 }
 
+static enum status check_listen(struct ctx *ctx, str text)
+{
+    int64_t port;
+    size_t colon = text.n;
+    while (colon && text.p[colon - 1] != ':')
+        colon--;
+    if (colon && str_int(str_sub(text, colon, text.n), &port) && port >= 0 && port <= 65535)
+        return OK;
+    return fail_field(ctx, "listen", "must be an address and a port, as 127.0.0.1:7077");
+}
+
 static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
 {
     TRY(fields_set(ctx, settings_table, name, text, s));
+    if (str_is(name, "listen"))
+        TRY(check_listen(ctx, text));
     return str_is(name, "upstream") && text.n ? set_upstream(ctx, s, text) : OK;
 }
 
@@ -147,14 +160,12 @@ static enum status read_file(struct ctx *ctx, const char *path, str *out)
     return OK;
 }
 
-static enum status load_file(struct ctx *ctx, struct settings *s, const char *path)
+static enum status take_file(struct ctx *ctx, struct settings *s, str text)
 {
-    str text;
     struct json *root;
-    TRY(read_file(ctx, path, &text));
     TRY(json_parse(ctx, text, &root));
     if (root->type != JSON_OBJECT)
-        return fail_field(ctx, "config", "%s: a JSON object is expected", path);
+        return fail(ctx, BAD_INPUT, "a JSON object is expected");
     for (const struct json *m = root->first; m; m = m->next) {
         if (!str_is(m->key, "upstreams")) {
             TRY(set_one(ctx, s, m->key, m->type == JSON_STRING ? m->string : m->source));
@@ -169,6 +180,17 @@ static enum status load_file(struct ctx *ctx, struct settings *s, const char *pa
         }
     }
     return OK;
+}
+
+static enum status load_file(struct ctx *ctx, struct settings *s, const char *path)
+{
+    str text;
+    TRY(read_file(ctx, path, &text));
+    if (take_file(ctx, s, text) == OK)
+        return OK;
+    str why = str_printf(&ctx->arena, "%s (in the file %s)", ctx->why, path);
+    snprintf(ctx->why, sizeof ctx->why, S_FMT, S_ARG(why));
+    return BAD_INPUT;
 }
 
 /* --- environment and flags --- */
@@ -191,7 +213,7 @@ static enum status load_environment(struct ctx *ctx, struct settings *s)
 }
 
 struct flag {
-    str name, value;
+    str typed, name, value; /* "--budget-tokens", "budget_tokens" */
 };
 
 /* Reads argv[*i] as a flag; its value may be the next word. False when it is no flag. */
@@ -207,6 +229,7 @@ static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct fla
     char *p = arena_alloc(&ctx->arena, name.n + 1);
     for (size_t k = 0; k < name.n; k++)
         p[k] = (char)(name.p[k] == '-' ? '_' : name.p[k]);
+    out->typed = str_sub(word, 0, 2 + name.n);
     out->name = (str){p, name.n};
     *lacks_value = !has_value && *i + 1 >= argc;
     out->value = has_value ? rest : *lacks_value ? (str){0} : str_of(argv[++*i]);
@@ -229,7 +252,10 @@ static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct str
             return fail_field(ctx, str_c(&ctx->arena, flag.name), "needs a value");
         if (only_config != str_is(flag.name, "config"))
             continue;
-        TRY(set_one(ctx, s, flag.name, flag.value));
+        if (set_one(ctx, s, flag.name, flag.value) != OK) {
+            snprintf(ctx->field, sizeof ctx->field, S_FMT, S_ARG(flag.typed));
+            return BAD_INPUT;
+        }
     }
     return OK;
 }
@@ -274,6 +300,11 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json)
         else
             buf_printf(b, "%lld", (long long)*(const int64_t *)at);
         buf_printf(b, "%*s  # %s\n", (int)(b->n - from < 40 ? 40 - (b->n - from) : 0), "", f->help);
+    }
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        const struct upstream *u = &s->upstreams[i];
+        buf_printf(b, "# models " S_FMT "%s go to " S_FMT "\n", S_ARG(u->name),
+                   u->name.n ? "/…" : "without a name of these", S_ARG(u->url));
     }
 }
 

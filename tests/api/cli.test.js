@@ -103,6 +103,7 @@ test('tables, version and help', async () => {
   assert.match(await ok(['--routes']), /POST +\/v1\/chat\/completions +\S/);
   assert.equal(JSON.parse(await ok(['--schema'])).openapi, '3.1.0');
   assert.match(await ok(['--help']), /serve[^]*doctor/);
+  assert.equal(await ok(['help']), await ok(['--help']));
   for (const name of ['serve', 'add', 'search', 'list', 'forget', 'ingest', 'eval', 'token', 'doctor'])
     assert.match(await ok([name, '--help']), new RegExp(`^usage: rememberd ${name}`));
   assert.match(await ok(['serve', '--help']), /--budget-tokens/);
@@ -111,6 +112,8 @@ test('tables, version and help', async () => {
   assert.match(settings, /^budget_tokens = 123 /m);
   assert.match(settings, /^recall_limit = 7 /m);
   assert.doesNotMatch(settings, /sk-secret/);
+  assert.match(await ok(['serve', '--print-settings', '--upstream', 'http://a/v1', '--upstream', 'b=http://c']),
+    /models without a name of these go to http:\/\/a\/v1\n# models b\/… go to http:\/\/c\n/);
   assert.equal(JSON.parse(await ok(['serve', '--print-settings', '--json'])).listen, '127.0.0.1:7077');
 });
 
@@ -120,7 +123,9 @@ test('a wrong usage is one clear line and status 2', async () => {
     [['serve', '--nonsense', '1'], /unknown flag --nonsense/],
     [['serve', '-x'], /unknown flag -x/],
     [['serve', '--budget-tokens'], /--budget-tokens needs a value/],
-    [['serve', '--budget-tokens', 'many'], /budget_tokens: must be a whole number/],
+    [['serve', '--budget-tokens', 'many'], /--budget-tokens: must be a whole number/],
+    [['serve', '--listen', '127.0.0.1'], /--listen: must be an address and a port/],
+    [['serve', '--listen', '127.0.0.1:70000'], /--listen: must be an address and a port/],
     [['serve', 'here'], /usage: rememberd serve/],
     [['add'], /usage: rememberd add/],
     [['list', '--explain'], /does not take --explain/],
@@ -138,7 +143,11 @@ test('a wrong usage is one clear line and status 2', async () => {
     assert.equal(res.stdout, '');
   }
   assert.equal((await run([])).code, 2);
-  const folder = tempFolder();
+  const folder = tempFolder(), config = path.join(folder, 'config.json');
+  for (const [text, words] of [['x', /not valid JSON.*config\.json/], ['{"nope":1}', /nope: is not a known field.*config\.json/]]) {
+    fs.writeFileSync(config, text);
+    assert.match((await run(['serve', '--config', config])).stderr, words);
+  }
   fs.writeFileSync(path.join(folder, 'file'), '');
   const res = await run(['add', 'x', '--data', path.join(folder, 'file', 'deeper')]);
   assert.equal(res.code, 1);

@@ -47,12 +47,19 @@ TEST(upstreams_are_chosen_by_prefix)
     CHECK_STR(model, S("meta-llama/Llama-3"));
 }
 
+TEST(the_help_of_a_setting_names_its_values)
+{
+    for (const struct field *f = settings_table; f->name; f++)
+        for (const char *const *one = f->one_of; one && *one; one++)
+            CHECK(str_find(str_of(f->help), str_of(*one)) < strlen(f->help));
+}
+
 TEST(a_wrong_setting_is_named)
 {
     struct settings s;
     struct strs rest;
     CHECK_STATUS(load(ctx, &s, &rest, 2, "--nonsense", "1"), BAD_INPUT);
-    CHECK_STR(str_of(ctx->field), S("nonsense"));
+    CHECK_STR(str_of(ctx->field), S("--nonsense"));
     CHECK_STATUS(load(ctx, &s, &rest, 1, "--recall-limit"), BAD_INPUT);
     CHECK_STR(str_of(ctx->why), S("needs a value"));
     CHECK_STATUS(load(ctx, &s, &rest, 2, "--recall-limit", "1000"), BAD_INPUT);
