@@ -182,23 +182,45 @@ static int by_time(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* A memory says nothing new beside the whole message that it came from, and an answer nothing new
- * that was made of memory. */
-static const char *idle(const struct recalled *v, size_t at)
-{
-    if (!text_of(&v[at]).n)
-        return "it only repeats what was remembered";
-    for (size_t i = 0; i < at && v[at].is_memory && v[at].memory.source.n; i++)
-        if (v[i].injected && !v[i].is_memory && str_eq(v[i].message.id, v[at].memory.source) &&
-            v[i].message.text.n <= LINE_TEXT_MAX)
-            return "the message it came from is there already";
-    return NULL;
-}
-
 static void leave_out(struct recalled *r, const char *why)
 {
     r->injected = false;
     r->why = str_of(why);
+}
+
+/* A memory says nothing new beside the whole message that it came from. */
+static bool is_told_by(const struct recalled *memory, const struct recalled *r)
+{
+    return memory->is_memory && memory->memory.source.n && r->injected && !r->is_memory &&
+           str_eq(r->message.id, memory->memory.source) && r->message.text.n <= LINE_TEXT_MAX;
+}
+
+/* Whether the line at has nothing to tell beside those before it. */
+static bool is_idle(struct recalled *v, size_t at)
+{
+    if (!text_of(&v[at]).n)
+        leave_out(&v[at], "it only repeats what was remembered");
+    for (size_t i = 0; i < at; i++)
+        if (is_told_by(&v[at], &v[i]))
+            leave_out(&v[at], "the message it came from is there already");
+    return !v[at].injected;
+}
+
+/* The memories that the message just taken tells as well leave again; gives their units back. */
+static size_t drop_told(struct recalled *v, struct line *lines, size_t *taken)
+{
+    size_t kept = 0, units = 0;
+    const struct recalled *message = &v[lines[*taken - 1].rank];
+    for (size_t i = 0; i < *taken; i++) {
+        if (is_told_by(&v[lines[i].rank], message)) {
+            leave_out(&v[lines[i].rank], "the message it came from is there too");
+            units += utf16_length(lines[i].text);
+        } else {
+            lines[kept++] = lines[i];
+        }
+    }
+    *taken = kept;
+    return units;
 }
 
 str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now)
@@ -206,12 +228,8 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
     struct line *lines = NEW_N(a, struct line, n);
     size_t taken = 0, units = utf16_length(S(OPENING CLOSING));
     for (size_t i = 0; i < n; i++) {
-        if (!v[i].injected)
+        if (!v[i].injected || is_idle(v, i))
             continue;
-        if (idle(v, i)) {
-            leave_out(&v[i], idle(v, i));
-            continue;
-        }
         struct line line = {line_of(a, &v[i], now), created_of(&v[i]), i};
         size_t more = utf16_length(line.text);
         v[i].tokens = tokens_of(line.text);
@@ -221,6 +239,7 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
         }
         units += more;
         lines[taken++] = line;
+        units -= drop_told(v, lines, &taken);
     }
     if (!taken)
         return S("");

@@ -74,6 +74,9 @@ static void best_stretch(const struct mark *m, size_t n, const float *weights, s
             weight -= --held[m[from].word] ? 0 : weights[m[from].word];
             from++;
         }
+        /* What stands again further on need not be shown: it would cost the answer its place. */
+        while (held[m[from].word] > 1)
+            held[m[from++].word]--;
         if (weight > best) {
             best = weight;
             *first = from;

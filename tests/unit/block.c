@@ -137,6 +137,18 @@ TEST(a_fact_is_not_told_beside_its_message)
     CHECK(!v[1].injected && v[1].why.n && v[2].injected);
 }
 
+TEST(a_fact_ranked_before_its_message_leaves_when_that_is_told)
+{
+    struct recalled v[] = {memory("likes tea", NOW),
+                           message("11111111-0000", "I like tea, and rain", NOW)};
+    struct recalled tight[] = {v[0], v[1]};
+    CHECK_INT(block_texts(&ctx->arena, block_render(&ctx->arena, v, 2, -1, NOW)).n, 1);
+    CHECK(!v[0].injected && v[0].why.n && v[1].injected);
+    int64_t budget = tokens_of(block_render(&ctx->arena, tight, 1, -1, NOW)) + 1;
+    CHECK_INT(block_texts(&ctx->arena, block_render(&ctx->arena, tight, 2, budget, NOW)).n, 1);
+    CHECK(tight[0].injected && !tight[1].injected);
+}
+
 TEST(an_answer_made_of_memory_tells_only_what_is_new)
 {
     struct recalled v[] = {message("1", "Your dog is Rex. Porto has vets.", NOW),

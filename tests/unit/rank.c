@@ -355,6 +355,17 @@ TEST(of_a_long_text_the_part_that_answers_is_shown)
     CHECK(str_starts(part, S("…")) && str_ends(part, S("…")));
 }
 
+TEST(words_that_come_again_and_again_leave_room_for_what_follows)
+{
+    const float weights[] = {3, 1};
+    struct query q = query_of(&ctx->arena, S("chair committee"), friday);
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    for (int i = 0; i < 200; i++)
+        buf_add(&b, S("The committee spoke of gardens. "));
+    buf_add(&b, S("The chair of the committee is Doctor Frost."));
+    CHECK(str_ends(excerpt_of(&ctx->arena, buf_str(&b), &q, weights, 200), S("is Doctor Frost.")));
+}
+
 TEST(excerpts_are_within_bounds_and_whole_characters)
 {
     static const char *const pieces[] = {"lake ", "blue ", "größe ",   "寿司",
