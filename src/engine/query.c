@@ -158,8 +158,8 @@ static bool has(const struct query *q, str stem)
  * remember" asks and says nothing. */
 static void add(struct query *q, int *promises, const struct word *w)
 {
-    static const char *const asking[] = {"rememb",  "recal", "remind", "talk", "discuss",
-                                         "mention", "tell",  "say",    NULL};
+    static const char *const asking[] = {"rememb",  "recal", "remind", "talk",  "discuss",
+                                         "mention", "tell",  "say",    "pleas", NULL};
     for (const char *const *word = asking; *word; word++)
         if (str_is(w->stem, *word))
             return;

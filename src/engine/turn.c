@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/words.h"
 #include "core/tokens.h"
+#include "engine/gate.h"
 
 enum { LINES_MAX = 50, TITLE_MAX = 80, QUESTION_MAX = 8000, FOLLOW_UP_WORDS = 1 };
 
@@ -44,11 +45,38 @@ static bool is_follow_up(struct arena *a, str text)
     return false;
 }
 
+static bool is_one_of(str word, const char *const *list)
+{
+    while (*list && !str_eq_nocase(word, str_of(*list)))
+        list++;
+    return *list;
+}
+
+/* "Hello!", "ok, thanks": asks nothing, also not what came before. */
+static bool is_courtesy(struct arena *a, str text)
+{
+    static const char *const courtesies[] = {"hello",   "hi",      "hey",     "thanks", "thank",
+                                             "bye",     "goodbye", "cheers",  "great",  "nice",
+                                             "perfect", "cool",    "awesome", NULL};
+    static const char *const beside[] = {"ok", "okay", "yes", "yeah", "no", "well", "good", NULL};
+    struct words w = words_of(a, text, 64);
+    size_t n = 0;
+    if (str_find(text, S("?")) < text.n || gate_of(a, text, NULL, 0).section != GATE_NONE)
+        return false;
+    for (size_t i = 0; i < w.n; i++) {
+        bool is_courteous = is_one_of(w.v[i].text, courtesies);
+        if (!is_courteous && !w.v[i].is_stop && !is_one_of(w.v[i].text, beside))
+            return false;
+        n += is_courteous;
+    }
+    return n > 0;
+}
+
 static str question_of(struct arena *a, const struct turn *t)
 {
     str text = utf8_cut(str_trim(engine_strip_block(a, t->said[t->block_at].text)), QUESTION_MAX);
     size_t previous = last_user(t, t->block_at);
-    if (previous == t->block_at || !text.n || !is_follow_up(a, text))
+    if (previous == t->block_at || !text.n || is_courtesy(a, text) || !is_follow_up(a, text))
         return text;
     str before = utf8_cut(str_trim(engine_strip_block(a, t->said[previous].text)), QUESTION_MAX);
     return str_printf(a, S_FMT "\n" S_FMT, S_ARG(before), S_ARG(text));
@@ -99,6 +127,11 @@ static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, str
                            .exclude = exclude.v,
                            .n_exclude = exclude.n,
                            .gate = true};
+    if (is_courtesy(&own.arena, t->record.question)) {
+        t->record.decision = S("none");
+        t->record.reason = S("a courtesy asks nothing");
+        return OK;
+    }
     memcpy(own.id, ctx->id, sizeof own.id);
     enum status s = engine_recall(&own, e, &in, &found);
     if (s != OK)

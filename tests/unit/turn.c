@@ -217,6 +217,20 @@ TEST(a_follow_up_is_asked_with_what_came_before)
     CHECK_STR(two.turn.record.question, S("Tell me about the old harbour.\nwhy?"));
 }
 
+TEST(a_courtesy_asks_nothing)
+{
+    static const char *const courtesies[] = {"Hello!", "thanks", "Ok, thank you", "Great, thanks!"};
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s), three = talk_of(ctx, e, s);
+    ask(&one, "Hello! My sister Ida lives in Oslo.", "Nice.");
+    CHECK(holds(ask(&two, "Where does my sister Ida live?", "Oslo."), "Oslo"));
+    for (size_t i = 0; i < sizeof courtesies / sizeof *courtesies; i++)
+        CHECK_STR(ask(&two, courtesies[i], "Hm."), S(""));
+    CHECK_STR(two.turn.record.reason, S("a courtesy asks nothing"));
+    CHECK(holds(ask(&three, "hi, who am i", "Hm."), "sister"));
+    CHECK(holds(ask(&three, "Thanks! And where does my sister live?", "Hm."), "Oslo"));
+}
+
 TEST(a_tool_gets_the_block_of_its_question_again)
 {
     ENGINE(e, s, p);
