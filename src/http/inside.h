@@ -74,7 +74,8 @@ struct flow {
     struct buf head; /* the header lines to the client, collected in the ctx's arena */
     int64_t last_us; /* when the upstream last gave a sign */
     int64_t timeout_us;
-    bool is_paused, has_length, has_date, has_id, head_sent;
+    int64_t length; /* of the body, as the upstream announced it, if has_length */
+    bool is_paused, has_length, is_coded, has_date, has_id, head_sent;
 };
 
 struct exchange {

@@ -48,22 +48,43 @@ static int code_of(str line)
 {
     int64_t code = 0;
     str_cut(&line, ' ');
-    return str_int(str_cut(&line, ' '), &code) ? (int)code : 502;
+    return str_int(str_cut(&line, ' '), &code) && code >= 100 && code <= 999 ? (int)code : 502;
 }
 
+/* What the reply says itself is not said twice. */
+static bool is_in_reply(const struct reply *r, str name)
+{
+    for (size_t i = 0; i < r->n_headers; i++)
+        if (str_eq_nocase(name, r->headers[i].name))
+            return true;
+    return false;
+}
+
+/*
+ * What is no header, or could end one early for some client, stays here. The length is not passed
+ * on as it is spelt: one that is no number, or stands beside another framing, would part our
+ * client's idea of where the answer ends from curl's.
+ */
 static void take_header(struct exchange *x, str line)
 {
     struct flow *f = x->flow;
     str value = line, name = str_cut(&value, ':');
-    value = str_trim(value);
-    if (is_named(name, not_passed_on))
+    const struct header h = {name, str_trim(value)};
+    if (reply_check(&x->ctx, &h, 1) != OK) {
+        ctx_clear_failure(&x->ctx);
         return;
+    }
+    f->is_coded |= str_eq_nocase(name, S("Transfer-Encoding"));
+    if (is_named(name, not_passed_on) || is_in_reply(&x->out, name))
+        return;
+    if (str_eq_nocase(name, S("Content-Length"))) {
+        f->has_length = str_int(h.value, &f->length) && f->length >= 0;
+        return;
+    }
     if (str_eq_nocase(name, S("Content-Type")))
-        x->relay->type = str_dup(&x->ctx.arena, value);
-    f->has_length |= str_eq_nocase(name, S("Content-Length"));
+        x->relay->type = str_dup(&x->ctx.arena, h.value);
     f->has_date |= str_eq_nocase(name, S("Date"));
     f->has_id |= str_eq_nocase(name, S("X-Request-Id"));
-    const struct header h = {name, value};
     reply_headers(&f->head, &h, 1);
 }
 
@@ -82,12 +103,15 @@ static void send_head(struct exchange *x)
 {
     struct flow *f = x->flow;
     struct buf *b = &x->conn->out;
+    f->has_length &= !f->is_coded;
     if (x->out.close || atomic_load(&x->loop->server->phase) != SERVING ||
         (x->is_old && has_body(x) && !f->has_length))
         x->keep_alive = false;
     x->out.code = x->relay->code;
     reply_begin(x, b, !f->has_date, !f->has_id);
     buf_add(b, buf_str(&f->head));
+    if (f->has_length)
+        buf_printf(b, "Content-Length: %lld\r\n", (long long)f->length);
     if (is_chunked(x))
         buf_add(b, S("Transfer-Encoding: chunked\r\n"));
     reply_headers(b, x->out.headers, x->out.n_headers);
@@ -104,12 +128,12 @@ static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, 
     struct flow *f = x->flow;
     str line = str_trim((str){p, n});
     f->last_us = clock_mono_us();
-    if (f->head_sent)
-        return n; /* a trailer */
+    if (f->head_sent || *p == ' ' || *p == '\t')
+        return n; /* a trailer, or the rest of a folded header */
     if (str_starts(line, S("HTTP/"))) {
         x->relay->code = code_of(line);
         x->relay->type = (str){0};
-        f->has_length = f->has_date = f->has_id = false;
+        f->has_length = f->is_coded = f->has_date = f->has_id = false;
         buf_clear(&f->head);
     } else if (line.n) {
         take_header(x, line);
@@ -121,6 +145,13 @@ static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, 
 
 /* --- its body --- */
 
+/* Not before a head (101 ends curl's reading of heads), and not more than the head announced. */
+static bool is_due(const struct exchange *x, size_t n)
+{
+    const struct flow *f = x->flow;
+    return f->head_sent && (!f->has_length || !has_body(x) || x->sent + n <= (uint64_t)f->length);
+}
+
 static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
 {
     struct exchange *x = arg;
@@ -130,6 +161,8 @@ static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, vo
         x->flow->is_paused = true;
         return CURL_WRITEFUNC_PAUSE;
     }
+    if (!is_due(x, n))
+        return 0;
     x->flow->last_us = clock_mono_us();
     if (r->piece)
         r->piece(r, (str){p, n});
@@ -277,6 +310,10 @@ void relay_over(struct exchange *x, CURLcode code)
     }
     if (code != CURLE_OK || !x->flow->head_sent) {
         broke(x, UPSTREAM, code ? curl_easy_strerror(code) : "it sent no head");
+        return;
+    }
+    if (x->flow->has_length && has_body(x) && x->sent != (uint64_t)x->flow->length) {
+        broke(x, UPSTREAM, "it ended early");
         return;
     }
     if (is_chunked(x))

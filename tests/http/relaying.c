@@ -156,6 +156,59 @@ TEST(an_upstream_that_says_nothing_or_nonsense_is_a_502)
     END_RELAY;
 }
 
+/* What the upstream says of its framing may be wrong; what we say never is. */
+TEST(an_upstream_cannot_desynchronise_the_client)
+{
+    static const char *const heads[] = {
+        "Content-Length: 3\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 3",
+        "Transfer-Encoding: chunked\r\nX-Folded: a\r\n Content-Length: 3",
+        "Transfer-Encoding: chunked\r\nX-Cut: a\rContent-Length: 3",
+    };
+    RELAY();
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        int client = dial(s);
+        SAY(client, ask_stream);
+        int up = upstream_accept(listener);
+        hear_until(ctx, up, "body");
+        SAY(up, "HTTP/1.1 200 OK\r\nX-Receipt: forged\r\n");
+        SAY(up, heads[i]);
+        SAY(up, "\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
+        str reply = hear_until(ctx, client, "0\r\n\r\n");
+        CHECK(holds(reply, "\r\nTransfer-Encoding: chunked\r\n") &&
+              holds(reply, "5\r\nhello\r\n0"));
+        CHECK(!holds(reply, "Content-Length"));
+        CHECK(holds(reply, "\r\nX-Receipt: r1\r\n") && !holds(reply, "forged"));
+        close(up);
+        close(client);
+    }
+    END_RELAY;
+}
+
+TEST(bytes_before_a_head_never_reach_the_client)
+{
+    RELAY();
+    static const char *const answers[] = {
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nHTTP/1.1 200 OK\r\nX-Forged: "
+        "1\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\n\r\nX-Forged: 1\r\n",
+    };
+    for (int i = 0; i < 2; i++) {
+        int client = dial(s);
+        SAY(client, ask_stream);
+        int up = upstream_accept(listener);
+        hear_until(ctx, up, "body");
+        SAY(up, answers[i]);
+        close(up);
+        str reply = hear_until(ctx, client, "}");
+        CHECK(str_starts(reply, S("HTTP/1.1 ")) && !holds(reply, "101 "));
+        CHECK_INT(code_of(reply), 502);
+        CHECK(!holds(reply, "X-Forged"));
+        close(client);
+    }
+    END_RELAY;
+}
+
 TEST(an_answer_broken_off_is_broken_off_for_the_client)
 {
     RELAY();
