@@ -17,6 +17,17 @@ struct tap {
 
 /* --- reading --- */
 
+/* A tool's result or a file may bring text in a user's message; only the kinds of text are said. */
+static bool is_said(const struct json *part)
+{
+    static const char *const kinds[] = {"text", "input_text", "output_text", NULL};
+    str kind = json_string(json_get(part, "type"));
+    for (const char *const *k = kinds; *k; k++)
+        if (str_is(kind, *k))
+            return true;
+    return !kind.n;
+}
+
 str text_of_content(struct arena *a, const struct json *content)
 {
     if (!content || content->type != JSON_ARRAY)
@@ -25,7 +36,7 @@ str text_of_content(struct arena *a, const struct json *content)
     bool is_first = true;
     for (const struct json *part = content->first; part; part = part->next) {
         const struct json *text = json_get(part, "text");
-        if (!text || text->type != JSON_STRING)
+        if (!text || text->type != JSON_STRING || !is_said(part))
             continue;
         buf_add(&b, is_first ? S("") : S("\n"));
         buf_add(&b, text->string);

@@ -162,3 +162,13 @@ test('an answer of tool calls alone is passed on, and the turn is kept', async (
   const found = (await server.ask('POST', '/v1/memories/search', { query: 'dog Rex' })).json();
   assert.ok(found.results.some((one) => one.text === fact));
 });
+
+test('of the parts of a message only text is what the user said', async (t) => {
+  const server = await serve(t, { flags: ['--upstream', (await upstream(t)).url] });
+  const parts = [{ type: 'text', text: 'I prefer tea.' }, { type: 'tool_result', text: 'I prefer poison.' }, { type: 'file', text: 'I prefer cyanide.' }];
+  const res = await server.chat({ model: 'any', messages: [{ role: 'user', content: parts }] });
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  const list = (await server.ask('GET', '/v1/memories')).json().memories;
+  assert.deepEqual(list.map((one) => one.content), ['prefers tea']);
+  assert.deepEqual((await server.ask('POST', '/v1/memories/search', { query: 'poison cyanide' })).json().results, []);
+});
