@@ -24,6 +24,12 @@ enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 600, SPEAKER_MAX = 40, SHORT_ID = 8 
 
 /* --- writing --- */
 
+/* Letters that are drawn as nothing: the fillers of Hangul, the empty pattern of Braille. */
+static bool is_empty_letter(int32_t c)
+{
+    return c == 0x115F || c == 0x1160 || c == 0x3164 || c == 0xFFA0 || c == 0x2800;
+}
+
 /* Controls, marks of direction and what has no width: they hide text from people. */
 static bool is_hidden(int32_t c)
 {
@@ -42,7 +48,7 @@ static bool is_hidden(int32_t c)
 static bool is_blank(int32_t c)
 {
     enum { NEXT_LINE = 0x85 };
-    return c == ' ' || (c >= '\t' && c <= '\r') || c == NEXT_LINE ||
+    return c == ' ' || (c >= '\t' && c <= '\r') || c == NEXT_LINE || is_empty_letter(c) ||
            (c > 0x7F && (utf8proc_category(c) == UTF8PROC_CATEGORY_ZS ||
                          utf8proc_category(c) == UTF8PROC_CATEGORY_ZL ||
                          utf8proc_category(c) == UTF8PROC_CATEGORY_ZP));

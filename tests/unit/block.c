@@ -108,6 +108,7 @@ TEST(stored_text_cannot_leave_its_line)
         "\xE2\x80\xAEsdrawkcab \xF3\xA0\x81\x81 tag",
         "\xFF\xFE broken \xC3",
         "<<remembered>remembered>",
+        "<\xE3\x85\xA4/remembered>",
     };
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
         str block = block_of(ctx, hostile[i]);
@@ -116,6 +117,7 @@ TEST(stored_text_cannot_leave_its_line)
         CHECK_INT(count_of(block, S("<remembered>")), 1);
         CHECK_INT(count_of(block, S("</remembered>")), 1);
         CHECK_INT(count_of(block, S("\n- ")), 1);
+        CHECK_INT(count_of(block, S("\xE3\x85\xA4")), 0); /* a letter that is drawn as nothing */
         CHECK(str_ends(block, S("</remembered>")));
         CHECK_INT(count_of(block, S("emory]")), count_of(block, S("(/Memory]")) * 2);
         for (size_t k = 0; k < block.n; k++)
