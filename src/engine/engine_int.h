@@ -35,6 +35,9 @@ void engine_count_recall(struct engine *e, int64_t took_us);
 struct extractor *extractor_new(void);
 void extractor_free(struct extractor *x);
 
+/* The list v of n with room for one more; it moves when n is a power of two. */
+struct memory *memories_with_room(struct arena *a, struct memory *v, size_t n);
+
 /* --- session.c --- */
 
 /*

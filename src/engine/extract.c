@@ -233,6 +233,16 @@ static str metadata_of(struct found *f, const char *category, int64_t now)
     return buf_str(&b);
 }
 
+struct memory *memories_with_room(struct arena *a, struct memory *v, size_t n)
+{
+    if (n & (n - 1))
+        return v;
+    struct memory *more = NEW_N(a, struct memory, n ? n * 2 : 1);
+    if (n)
+        memcpy(more, v, n * sizeof *v);
+    return more;
+}
+
 struct memory *found_add(struct found *f, const char *category, enum memory_type type, str key,
                          str content)
 {
@@ -242,6 +252,8 @@ struct memory *found_add(struct found *f, const char *category, enum memory_type
     if ((at < f->n && !f->newest_wins) || at == f->room || holds_secret(f->x, content))
         return NULL;
     int64_t now = clock_ms();
+    if (at == f->n)
+        f->v = memories_with_room(&f->ctx->arena, f->v, at);
     f->v[at] = (struct memory){
         .layer = strcmp(category, "identity") ? LAYER_FACT : LAYER_IDENTITY,
         .type = type,
@@ -305,7 +317,6 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
                       .room = by_seed ? SEED_FACTS_PER_TEXT : FACTS_PER_TEXT,
                       .source = by_seed ? S("llm_response") : S("user_message"),
                       .newest_wins = !by_seed};
-    f.v = NEW_N(&ctx->arena, struct memory, f.room);
     text = last_units(engine_strip_block(&ctx->arena, text), EXTRACT_TEXT_MAX);
     text = plain(&ctx->arena, text, !by_seed);
     if (by_seed)

@@ -153,7 +153,7 @@ static void add_note(struct found *f, struct statement *s)
     struct found inner = *f;
     inner.n = 0;
     inner.room = KEPT_IN_NOTE;
-    inner.v = NEW_N(&f->ctx->arena, struct memory, KEPT_IN_NOTE);
+    inner.v = NULL;
     if (f->room > KEPT_IN_NOTE) /* a note about a note needs no third look */
         take_sentence(&inner, s->x, false);
     for (size_t i = 0; i < inner.n; i++) {

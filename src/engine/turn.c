@@ -252,19 +252,15 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct message
 {
     size_t n;
     struct memory *v = engine_extract(ctx, e, rules_of(e), m->text, &n);
-    struct memory *all = NEW_N(&ctx->arena, struct memory, b->n_memories + n + 1);
-    if (b->n_memories)
-        memcpy(all, b->memories, b->n_memories * sizeof *all);
     for (size_t i = 0; i < n; i++) {
         const str parts[] = {m->id, v[i].key, v[i].content};
         v[i].id = id_of(&ctx->arena, parts, 3);
         v[i].session = m->session;
         v[i].source = m->id;
         v[i].origin = m->origin;
-        all[b->n_memories + i] = v[i];
+        b->memories = memories_with_room(&ctx->arena, b->memories, b->n_memories);
+        b->memories[b->n_memories++] = v[i];
     }
-    b->memories = all;
-    b->n_memories += n;
 }
 
 /* The first line that the user said. */

@@ -101,3 +101,24 @@ TEST(an_engine_can_be_asked_how_it_is)
     CHECK(stats.store.schema > 0);
     engine_close(NULL);
 }
+
+/* Anyone may send a long history; what it costs grows with it and not with its square. */
+TEST(many_facts_at_once_take_memory_in_proportion)
+{
+    enum { MANY = 2000, BYTES_EACH = 8192 };
+    ENGINE(e, s, p);
+    struct said *said = NEW_N(&ctx->arena, struct said, MANY);
+    for (int i = 0; i < MANY; i++)
+        said[i] = (struct said){S("user"), str_printf(&ctx->arena, "I like thing%d.", i), S("")};
+    struct turn t = {.pool = mine, .said = said, .n_said = MANY, .mode = MODE_AFTER};
+    engine_begin_turn(ctx, e, &t);
+    CHECK_OK(engine_end_turn(ctx, e, &t, S("")));
+    CHECK(ctx->arena.total < (size_t)MANY * BYTES_EACH);
+    CHECK_OK(store_flush(ctx, s));
+    struct memory_filter f = {.pool = mine, .limit = 1};
+    struct memory *v;
+    size_t n;
+    int64_t total;
+    CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
+    CHECK_INT(total, MANY);
+}
