@@ -145,6 +145,26 @@ static enum status take_params(struct ctx *ctx, const struct route_row *row, con
     return OK;
 }
 
+/* A dot or two, as a segment or between slashes inside one: whoever reads the path after us may
+ * climb by them. */
+static bool climbs(str segment)
+{
+    while (segment.n) {
+        str part = str_cut(&segment, '/');
+        if (str_is(part, ".") || str_is(part, ".."))
+            return true;
+    }
+    return false;
+}
+
+static enum status check_segment(struct ctx *ctx, str raw)
+{
+    str segment;
+    if (!percent_decode(&ctx->arena, raw, false, &segment))
+        return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
+    return climbs(segment) ? fail(ctx, BAD_INPUT, "the path must not hold . or ..") : OK;
+}
+
 enum status router_find(struct ctx *ctx, const struct router *r, str method, str raw,
                         struct match *out)
 {
@@ -154,8 +174,7 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
     bool is_head = str_is(method, "HEAD");
     *out = (struct match){0};
     for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
-        if (!percent_decode(&ctx->arena, segments[i], false, &(str){0}))
-            return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
+        TRY(check_segment(ctx, segments[i]));
     for (const struct route_row *row = r->rows; row < r->rows + r->n; row++) {
         if (!matches(row, segments, n))
             continue;

@@ -1,6 +1,7 @@
 // models.test.js - which upstream a model chooses, and what passes through untouched.
 'use strict';
 const assert = require('node:assert/strict');
+const net = require('node:net');
 const test = require('node:test');
 const { answer, serve, upstream } = require('./lib');
 
@@ -106,4 +107,17 @@ test('without an upstream the models are the built-in one, and the rest says wha
   await assert.rejects(client.models.retrieve('gpt-5'), (error) => error.status === 404 && error.code === 'model_not_found');
   await assert.rejects(client.embeddings.create({ model: 'e', input: 'a' }), (error) =>
     error.status === 404 && error.message.includes('--upstream'));
+});
+
+test('no path climbs out of the upstream\'s base', async (t) => {
+  const model = await upstream(t, echo('first'));
+  const server = await serve(t, { flags: ['--upstream', `${model.url}/tenant/v1`, '--upstream-key', 'sk-settings'] });
+  for (const path of ['/v1/../admin', '/v1/../../admin', '/v1/%2e%2e/%2E%2e/admin', '/v1/models/..', '/v1/models/x%2F..%2F..%2Fadmin', '/v1/files/./x']) {
+    const socket = net.connect(server.port, '127.0.0.1').setEncoding('utf8');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    let text = '';
+    for await (const piece of socket) text += piece;
+    assert.match(text, /^HTTP\/1\.1 400 /, path);
+  }
+  assert.equal(model.asked.length, 0);
 });
