@@ -59,9 +59,33 @@ static enum status create(struct ctx *ctx, const struct options *o, struct home 
                    S_FMT
                    "\n\nThis is shown once. Clients send it as 'Authorization: Bearer TOKEN'; "
                    "from now on every request needs one.\nIts memories are those of user " S_FMT
-                   ", space " S_FMT "; with --space tokens share one.",
-                   S_ARG(secret), S_ARG(t.pool.user), S_ARG(t.pool.space));
+                   ", space " S_FMT "%s",
+                   S_ARG(secret), S_ARG(t.pool.user), S_ARG(t.pool.space),
+                   options_has(o, "space") ? "."
+                                           : ", its own. --space NAME lets tokens share one; what "
+                                             "was remembered without a token is in --space "
+                                             "default.");
     print_buf(&b);
+    return OK;
+}
+
+/* Whoever can read the file may see and withdraw everyone's; --user narrows that. */
+static str whose(const struct options *o)
+{
+    return options_has(o, "user") ? o->user : S("");
+}
+
+static enum status withdraw(struct ctx *ctx, const struct options *o, struct home *home)
+{
+    struct token *t;
+    size_t n;
+    str id = o->words.v[2], user = o->user;
+    TRY(store_tokens(ctx, home->store, whose(o), &t, &n));
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(t[i].id, id))
+            user = t[i].pool.user;
+    TRY(store_revoke_token(ctx, home->store, user, id));
+    puts(o->json ? "{\"revoked\":1}" : "revoked");
     return OK;
 }
 
@@ -69,7 +93,7 @@ static enum status show(struct ctx *ctx, const struct options *o, struct home *h
 {
     struct token *t;
     size_t n;
-    TRY(store_tokens(ctx, home->store, o->user, &t, &n));
+    TRY(store_tokens(ctx, home->store, whose(o), &t, &n));
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     for (size_t i = 0; i < n; i++) {
         if (o->json) {
@@ -80,16 +104,17 @@ static enum status show(struct ctx *ctx, const struct options *o, struct home *h
         const char *state = t[i].revoked                                ? "revoked"
                             : t[i].expires && t[i].expires < clock_ms() ? "expired"
                                                                         : "";
-        buf_printf(&b, S_FMT "  " S_FMT "  " S_FMT "  %s%s%s  ", S_ARG(t[i].id),
-                   S_ARG(date_of(&ctx->arena, t[i].created)), S_ARG(t[i].pool.space),
-                   t[i].is_admin ? "admin" : "", t[i].is_admin && *state ? ", " : "", state);
+        buf_printf(&b, S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s  ",
+                   S_ARG(t[i].id), S_ARG(date_of(&ctx->arena, t[i].created)), S_ARG(t[i].pool.user),
+                   S_ARG(t[i].pool.space), t[i].is_admin ? "admin" : "",
+                   t[i].is_admin && *state ? ", " : "", state);
         buf_add(&b, t[i].name);
         buf_byte(&b, '\n');
     }
     if (o->json)
         buf_add(&b, n ? S("]") : S("[]"));
     else
-        buf_printf(&b, "%zu tokens", n);
+        buf_printf(&b, "%zu token%s", n, n == 1 ? "" : "s");
     print_buf(&b);
     return OK;
 }
@@ -113,7 +138,5 @@ enum status command_token(struct ctx *ctx, const struct options *o)
         return create(ctx, o, &home);
     if (str_is(o->words.v[1], "list"))
         return show(ctx, o, &home);
-    TRY(store_revoke_token(ctx, home.store, o->user, o->words.v[2]));
-    puts(o->json ? "{\"revoked\":1}" : "revoked");
-    return OK;
+    return withdraw(ctx, o, &home);
 }

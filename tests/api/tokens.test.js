@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { run, serve, upstream } = require('./lib');
+const { run, serve, tempFolder, upstream } = require('./lib');
 
 const question = 'What is my dog called?';
 const user = (content) => ({ model: 'any', messages: [{ role: 'user', content }] });
@@ -77,6 +77,20 @@ test('once there is a token every request needs one, and it stays here', async (
   assert.equal((await server.chat(user('hi'), bearer(token))).status, 401, 'revoked');
   assert.equal((await server.chat(user('hi'))).status, 401, 'a withdrawn token does not open the door again');
   assert.notEqual((await run(['token', 'revoke', 'nonsense', '--data', server.data])).code, 0);
+});
+
+test('everyone\'s tokens are listed and withdrawn, or those of --user', async () => {
+  const at = ['--data', tempFolder()];
+  await run(['token', 'create', '--user', 'ada', ...at]);
+  const made = (await run(['token', 'create', '--user', 'bob', '--name', 'desk', ...at])).stdout;
+  assert.match(made, /user bob, space \S+, its own[^]*--space default/);
+  const all = (await run(['token', 'list', ...at])).stdout;
+  assert.match(all, /user ada [^]*2 tokens\n$/);
+  assert.match((await run(['token', 'list', '--user', 'ada', ...at])).stdout, /^\S+ +\S+ +user ada .*\n1 token\n$/);
+  const bob = /(\S+) .* user bob /.exec(all)[1];
+  assert.equal((await run(['token', 'revoke', bob, '--user', 'ada', ...at])).code, 1);
+  assert.equal((await run(['token', 'revoke', bob, ...at])).code, 0);
+  assert.match((await run(['token', 'list', ...at])).stdout, /user bob .*revoked/);
 });
 
 test('health is open, metrics need an admin token', async (t) => {
