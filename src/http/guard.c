@@ -79,5 +79,9 @@ enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
     if (authority.n &&
         (str_eq_nocase(authority, host) || is_listed(settings, host_name(authority))))
         return OK;
-    return fail(ctx, FORBIDDEN, "requests from pages of '" S_FMT "' are not served", S_ARG(origin));
+    return fail(ctx, FORBIDDEN,
+                "requests from pages of '" S_FMT
+                "' are not served; their host name can be allowed with "
+                "the hosts setting",
+                S_ARG(origin));
 }

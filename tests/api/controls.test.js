@@ -77,6 +77,15 @@ test('an unknown mode is refused by name', async (t) => {
   assert.equal(model.asked.length, 0);
 });
 
+test('a refused page or host is told which setting allows it', async (t) => {
+  const { server } = await ready(t);
+  for (const headers of [{ origin: 'http://pages.example' }, { host: 'pages.example' }]) {
+    const res = await server.ask('GET', '/v1/models', undefined, headers);
+    assert.equal(res.status, 403);
+    assert.match(res.json().error.message, /pages\.example.*hosts setting/);
+  }
+});
+
 test('the setting memory off does the same for every request', async (t) => {
   const { model, server } = await ready(t, ['--memory', 'off']);
   const res = await server.chat(user('My dog is called Rex.'), { 'x-memory-mode': 'full' });

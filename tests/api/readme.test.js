@@ -1,4 +1,4 @@
-// readme.test.js - runs the README's examples as they stand (only the port is another) and looks for what they promise.
+// readme.test.js - runs the examples of README and docs as they stand (only the port is another) and looks for what they promise.
 'use strict';
 const { test, before, after } = require('node:test');
 const assert = require('node:assert');
@@ -11,11 +11,12 @@ const root = path.resolve(__dirname, '../..');
 const binary = path.resolve(root, process.env.REMEMBERD_BIN ?? 'build/rememberd');
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-readme-'));
 const env = { ...process.env, XDG_DATA_HOME: home };
+const pages = ['README.md', 'docs/serving.md'].map((name) => fs.readFileSync(path.join(root, name), 'utf8'));
 let server, url;
 
 /** The blocks marked <!-- run [expect=WORD] -->, in order. */
 function examples() {
-  const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
+  const text = pages.join('\n');
   const blocks = [...text.matchAll(/<!-- run(?: expect=(\S+))? -->\s*```sh\n([\s\S]*?)```/g)];
   return blocks.map(([, expect, script]) => ({ expect, script }));
 }
@@ -54,11 +55,20 @@ for (const [i, { expect, script }] of examples().entries()) {
   });
 }
 
-test('every setting that README and docs name exists', () => {
-  const known = execFileSync(binary, ['serve', '--print-settings'], { env, encoding: 'utf8' });
-  const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
-  const flags = new Set([...text.matchAll(/`?--([a-z][a-z-]+)/g)].map((m) => m[1]));
+test('every flag that README and docs name exists', () => {
+  const commands = ['serve', 'add', 'forget', 'token', 'ingest', 'eval'];
+  const known = commands.map((name) => execFileSync(binary, [name, '--help'], { env, encoding: 'utf8' })).join('');
+  const flags = new Set([...pages.join('\n').matchAll(/`?--([a-z][a-z-]+)/g)].map((m) => m[1]));
   flags.delete('help');
-  flags.delete('print-settings');
-  for (const flag of flags) assert.match(known, new RegExp(`^${flag.replaceAll('-', '_')} = `, 'm'), `--${flag}`);
+  flags.delete('routes');
+  for (const flag of flags) assert.match(known, new RegExp(`^  --${flag} `, 'm'), `--${flag}`);
+});
+
+test('the example of a settings file is one', () => {
+  const [, text] = /<!-- config -->\s*```json\n([^]*?)```/.exec(pages.join('\n'));
+  const file = path.join(home, 'config.json');
+  fs.writeFileSync(file, text);
+  const known = execFileSync(binary, ['serve', '--print-settings', '--config', file], { env, encoding: 'utf8' });
+  assert.match(known, /^budget_tokens = 600 /m);
+  assert.match(known, /^# models ollama\/… go to http:\/\/127/m);
 });
