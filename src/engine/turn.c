@@ -234,6 +234,8 @@ void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
     t->record.tokens = tokens_of(t->block);
     t->record.took_us = clock_mono_us() - began;
     count(&e->injected_tokens, (uint64_t)t->record.tokens);
+    if (t->mode == MODE_READONLY) /* the receipt is kept, what the user said is not */
+        t->record.question = S("");
     if (t->has_tools)
         promise(ctx, e, t);
 }

@@ -1,6 +1,8 @@
 // controls.test.js - the headers that say what memory may do.
 'use strict';
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
 const test = require('node:test');
 const { serve, until, upstream } = require('./lib');
 
@@ -54,6 +56,10 @@ test('readonly recalls and keeps nothing', async (t) => {
   await server.chat(user('My parrot is called Polly.'), { 'x-memory-mode': 'ReadOnly' });
   await settle(server);
   assert.deepEqual((await search(server, 'parrot')).filter((one) => /Polly/.test(one.text)), []);
+  const res = await server.chat(user('My parrot is called Polly.'), { 'x-memory-mode': 'readonly' });
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  for (const name of fs.readdirSync(server.data))
+    assert.ok(!fs.readFileSync(path.join(server.data, name)).includes('Polly'), `${name} holds what was said`);
 });
 
 test('after keeps and recalls nothing', async (t) => {
