@@ -1,19 +1,5 @@
 /* engine.c - memories and tokens through the engine's face. */
-#include "engine/engine.h"
-
-#include "store/fixture.h"
-
-#define ENGINE(e, s, p)                                                                            \
-    PLACE(p);                                                                                      \
-    STORE(s, p);                                                                                   \
-    static const struct settings settings;                                                         \
-    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
-    CHECK_OK(engine_open(ctx, s, &settings, &e))
-
-static void engine_closep(struct engine **e)
-{
-    engine_close(*e);
-}
+#include "unit/fixture.h"
 
 TEST(a_memory_is_added_read_listed_and_forgotten)
 {

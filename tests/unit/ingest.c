@@ -1,20 +1,5 @@
 /* ingest.c - turns from files: what is kept, what is refused, and that twice is once. */
-#include "engine/engine_int.h"
-
-#include "store/fixture.h"
-
-#define ENGINE(e, s, p)                                                                            \
-    PLACE(p);                                                                                      \
-    STORE(s, p);                                                                                   \
-    struct settings settings = {0};                                                                \
-    fields_defaults(settings_table, &settings);                                                    \
-    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
-    CHECK_OK(engine_open(ctx, s, &settings, &e))
-
-static void engine_closep(struct engine **e)
-{
-    engine_close(*e);
-}
+#include "unit/fixture.h"
 
 /* The text as a file in the test's folder. */
 static str file_of(struct ctx *ctx, const struct place *p, const char *text)

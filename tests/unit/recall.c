@@ -1,22 +1,7 @@
 /* recall.c - what a question finds, what it must not find, and when it stays silent. */
 #include <pthread.h>
 
-#include "engine/engine_int.h"
-
-#include "store/fixture.h"
-
-#define ENGINE(e, s, p)                                                                            \
-    PLACE(p);                                                                                      \
-    STORE(s, p);                                                                                   \
-    struct settings settings = {0};                                                                \
-    fields_defaults(settings_table, &settings);                                                    \
-    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
-    CHECK_OK(engine_open(ctx, s, &settings, &e))
-
-static void engine_closep(struct engine **e)
-{
-    engine_close(*e);
-}
+#include "unit/fixture.h"
 
 static const int64_t may = 1683554160000; /* 2023-05-08 */
 

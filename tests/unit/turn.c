@@ -1,30 +1,7 @@
 /* turn.c - a conversation through the engine: what is recalled, what is kept, and what is not. */
-#include "engine/engine_int.h"
-
 #include <pthread.h>
 
-#include "store/fixture.h"
-
-/* An engine over a fresh store. */
-#define ENGINE(e, s, p)                                                                            \
-    PLACE(p);                                                                                      \
-    STORE(s, p);                                                                                   \
-    struct settings settings = settings_for_test();                                                \
-    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
-    CHECK_OK(engine_open(ctx, s, &settings, &e))
-
-static void engine_closep(struct engine **e)
-{
-    engine_close(*e);
-}
-
-static struct settings settings_for_test(void)
-{
-    struct settings s = {0};
-    fields_defaults(settings_table, &s);
-    s.recall_deadline_ms = 5000;
-    return s;
-}
+#include "unit/fixture.h"
 
 /* A conversation as a client holds it. */
 struct talk {
