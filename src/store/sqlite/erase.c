@@ -233,23 +233,12 @@ static enum status erase_user(struct ctx *ctx, struct db *db, str user, int64_t 
     return n ? OK : fail(ctx, NOT_FOUND, "there is nothing to forget");
 }
 
-static enum status find_session(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
-{
-    *no = 0;
-    SQL_RUN(q, ctx, db, SQL_SESSION_FIND);
-    sql_int(&q, pool);
-    sql_text(&q, id);
-    if (sql_row(&q))
-        *no = sql_get_int(&q);
-    return sql_end(&q);
-}
-
 /* A session that only memories or receipts name counts as well. */
 static enum status forget_session(struct ctx *ctx, struct db *db, int64_t pool, str id,
                                   int64_t *erased)
 {
     int64_t no, changed = sqlite3_total_changes64(db->handle);
-    TRY(find_session(ctx, db, pool, id, &no));
+    TRY(session_find(ctx, db, pool, id, &no));
     TRY(erase_session(ctx, db, pool, no, id, erased));
     /* Counting the pool is one change. */
     return no || sqlite3_total_changes64(db->handle) > changed + 1

@@ -87,17 +87,6 @@ enum status sqlite_memory(struct ctx *ctx, struct store *s, struct pool_ref pool
     return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(id));
 }
 
-static enum status find_session(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
-{
-    *no = 0;
-    SQL_RUN(q, ctx, db, SQL_SESSION_FIND);
-    sql_int(&q, pool);
-    sql_text(&q, id);
-    if (sql_row(&q))
-        *no = sql_get_int(&q);
-    return sql_end(&q);
-}
-
 /* A position counted from the end, as the number of the document. */
 static enum status from_end(struct ctx *ctx, struct db *db, int64_t pool, int64_t session,
                             int64_t from, doc_id *out)
@@ -123,7 +112,7 @@ enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct poo
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
-    TRY(find_session(ctx, r.db, row.no, session, &no));
+    TRY(session_find(ctx, r.db, row.no, session, &no));
     doc_id begin = doc_of_message(no, 0) + from;
     if (from < 0)
         TRY(from_end(ctx, r.db, row.no, no, from, &begin));

@@ -98,3 +98,14 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
     }
     return sql_end(&q);
 }
+
+enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
+{
+    *no = 0;
+    SQL_RUN(q, ctx, db, SQL_SESSION_FIND);
+    sql_int(&q, pool);
+    sql_text(&q, id);
+    if (sql_row(&q))
+        *no = sql_get_int(&q);
+    return sql_end(&q);
+}

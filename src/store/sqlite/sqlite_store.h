@@ -47,6 +47,10 @@ struct pool_row {
 MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
                                struct pool_row *out);
 
+/* A session's number in the pool, or 0. */
+MUST_USE enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id,
+                                  int64_t *no);
+
 /* --- rows.c: rows into structs --- */
 
 void read_message(struct query *q, struct message *out);
