@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 8192, ALIGN = 16 };
+enum { BLOCK = 8192, BLOCK_MAX = 1 << 20, ALIGN = 16, FEW = 16 };
 
 struct arena_block {
     struct arena_block *next;
@@ -15,9 +15,8 @@ struct arena_block {
     _Alignas(ALIGN) char bytes[];
 };
 
-void *heap_alloc(size_t n)
+static void *there(void *p, size_t n)
 {
-    void *p = calloc(1, n ? n : 1);
     if (!p) {
         fprintf(stderr, "rememberd: out of memory (%zu bytes)\n", n);
         abort();
@@ -25,14 +24,14 @@ void *heap_alloc(size_t n)
     return p;
 }
 
+void *heap_alloc(size_t n)
+{
+    return there(calloc(1, n ? n : 1), n);
+}
+
 void *heap_grow(void *p, size_t n)
 {
-    p = realloc(p, n ? n : 1);
-    if (!p) {
-        fprintf(stderr, "rememberd: out of memory (%zu bytes)\n", n);
-        abort();
-    }
-    return p;
+    return there(realloc(p, n ? n : 1), n);
 }
 
 void *arena_alloc(struct arena *a, size_t n)
@@ -41,8 +40,8 @@ void *arena_alloc(struct arena *a, size_t n)
     n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     if (!a->head || a->used + n > a->head->size) {
         size_t size = a->head ? a->head->size * 2 : BLOCK;
-        if (size > 1 << 20)
-            size = 1 << 20;
+        if (size > BLOCK_MAX)
+            size = BLOCK_MAX;
         if (size < n)
             size = n;
         struct arena_block *b = heap_grow(NULL, sizeof *b + size);
@@ -55,6 +54,15 @@ void *arena_alloc(struct arena *a, size_t n)
     void *p = a->head->bytes + a->used;
     a->used += n;
     return memset(p, 0, n);
+}
+
+void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return v;
+    *cap = *cap ? *cap * 2 : FEW;
+    void *more = arena_alloc(a, *cap * size);
+    return n ? memcpy(more, v, n * size) : more;
 }
 
 void arena_reset(struct arena *a)

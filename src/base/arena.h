@@ -19,9 +19,17 @@ void *arena_alloc(struct arena *a, size_t n);
 void arena_reset(struct arena *a);
 void arena_free(struct arena *a);
 
+/*
+ * Room for one more behind n elements of that size: v itself, or a greater copy of it when all *cap
+ * are taken.
+ */
+void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
+
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define NEW_N(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
 
-/* For what outlives a call: malloc and friends that end the process instead of returning NULL. */
+/* For what outlives a call. Never NULL, as above; heap_alloc gives zeroed bytes, heap_grow does
+ * not.
+ */
 void *heap_alloc(size_t n);
 void *heap_grow(void *p, size_t n);

@@ -133,13 +133,7 @@ static str fold(struct arena *a, str w)
 
 static struct word *push(struct splitter *s, size_t from, size_t to)
 {
-    if (s->out.n == s->cap) {
-        struct word *more = NEW_N(s->a, struct word, s->cap ? s->cap * 2 : 32);
-        if (s->out.n)
-            memcpy(more, s->out.v, s->out.n * sizeof *more);
-        s->cap = s->cap ? s->cap * 2 : 32;
-        s->out.v = more;
-    }
+    s->out.v = arena_more(s->a, s->out.v, s->out.n, &s->cap, sizeof *s->out.v);
     struct word *w = &s->out.v[s->out.n++];
     *w = (struct word){.text = str_sub(s->text, from, to), .at = (uint32_t)from};
     return w;

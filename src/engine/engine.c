@@ -12,7 +12,6 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     if (!x)
         return fail(ctx, UNSUPPORTED, "the patterns of extraction do not compile here");
     struct engine *e = heap_alloc(sizeof *e);
-    memset(e, 0, sizeof *e);
     e->store = store;
     e->settings = settings;
     e->extractor = x;

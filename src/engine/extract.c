@@ -45,7 +45,6 @@ struct extractor *extractor_new(void)
 {
     struct extractor *x = heap_alloc(sizeof *x);
     bool whole = true;
-    memset(x, 0, sizeof *x);
     for (size_t i = 0; i < SEED_COUNT; i++)
         whole &= (x->seed[i] = pattern_new(seed_rows[i].regex)) != NULL;
     for (size_t i = 0; i < FACT_COUNT; i++)

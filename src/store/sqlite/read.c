@@ -122,13 +122,7 @@ enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct poo
     sql_int(&q, doc_of_message(no + 1, 0) - 1);
     sql_int(&q, limit > INT32_MAX ? INT32_MAX : (int64_t)limit);
     while (sql_row(&q)) {
-        if (have == cap) {
-            cap = cap ? cap * 2 : 32;
-            struct message *more = NEW_N(&ctx->arena, struct message, cap);
-            if (have)
-                memcpy(more, v, have * sizeof *v);
-            v = more;
-        }
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
         read_message(&q, &v[have++]);
     }
     TRY(sql_end(&q));

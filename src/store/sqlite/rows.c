@@ -78,13 +78,7 @@ enum status read_memories(struct query *q, struct memory **out, size_t *n)
     struct memory *v = NULL;
     size_t have = 0, cap = 0;
     while (sql_row(q)) {
-        if (have == cap) {
-            cap = cap ? cap * 2 : 16;
-            struct memory *more = NEW_N(&q->ctx->arena, struct memory, cap);
-            if (have)
-                memcpy(more, v, have * sizeof *v);
-            v = more;
-        }
+        v = arena_more(&q->ctx->arena, v, have, &cap, sizeof *v);
         read_memory(q, &v[have++]);
     }
     TRY(sql_end(q));

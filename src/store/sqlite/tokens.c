@@ -70,13 +70,7 @@ enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct tok
     if (user.n)
         sql_text(&q, user);
     while (sql_row(&q)) {
-        if (have == cap) {
-            cap = cap ? cap * 2 : 16;
-            struct token *more = NEW_N(&ctx->arena, struct token, cap);
-            if (have)
-                memcpy(more, v, have * sizeof *v);
-            v = more;
-        }
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
         read_token(&q, &v[have++]);
     }
     TRY(sql_end(&q));

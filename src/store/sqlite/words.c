@@ -60,14 +60,7 @@ static str text_of(struct arena *a, const struct word_prefix *prefix, const stru
 
 void words_note(struct arena *a, struct word_changes *changes, struct word_change change)
 {
-    if (changes->n == changes->cap) {
-        size_t cap = changes->cap ? changes->cap * 2 : 64;
-        struct word_change *more = NEW_N(a, struct word_change, cap);
-        if (changes->n)
-            memcpy(more, changes->v, changes->n * sizeof *more);
-        changes->v = more;
-        changes->cap = cap;
-    }
+    changes->v = arena_more(a, changes->v, changes->n, &changes->cap, sizeof *changes->v);
     change.order = changes->n;
     changes->v[changes->n++] = change;
 }
