@@ -3,6 +3,14 @@
 
 #include <sodium.h>
 
+/* Lower case. */
+static str hex_of(struct arena *a, const void *bytes, size_t n)
+{
+    char *p = arena_alloc(a, n * 2 + 1);
+    sodium_bin2hex(p, n * 2 + 1, bytes, n);
+    return (str){p, n * 2};
+}
+
 static str uuid_text(struct arena *a, unsigned char b[16], int version)
 {
     b[6] = (unsigned char)((b[6] & 0x0F) | version << 4);
@@ -58,13 +66,6 @@ bool id_is_uuid(str s)
             return false;
     }
     return true;
-}
-
-str hex_of(struct arena *a, const void *bytes, size_t n)
-{
-    char *p = arena_alloc(a, n * 2 + 1);
-    sodium_bin2hex(p, n * 2 + 1, bytes, n);
-    return (str){p, n * 2};
 }
 
 str sha256_hex(struct arena *a, str s)

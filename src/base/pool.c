@@ -17,7 +17,7 @@ struct pool {
     pthread_mutex_t lock;
     pthread_cond_t some;
     struct job *ring;
-    size_t size, first, waiting, running, n_threads;
+    size_t size, first, waiting, n_threads;
     bool ending;
     pthread_t threads[];
 };
@@ -34,11 +34,9 @@ static void *work(void *arg)
         struct job job = p->ring[p->first];
         p->first = (p->first + 1) % p->size;
         p->waiting--;
-        p->running++;
         pthread_mutex_unlock(&p->lock);
         job.fn(job.arg);
         pthread_mutex_lock(&p->lock);
-        p->running--;
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -71,14 +69,6 @@ enum status pool_run(struct pool *p, void (*fn)(void *arg), void *arg)
     }
     pthread_mutex_unlock(&p->lock);
     return is_full ? TOO_BUSY : OK;
-}
-
-size_t pool_load(struct pool *p)
-{
-    pthread_mutex_lock(&p->lock);
-    size_t n = p->waiting + p->running;
-    pthread_mutex_unlock(&p->lock);
-    return n;
 }
 
 void pool_free(struct pool *p)

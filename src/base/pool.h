@@ -13,8 +13,5 @@ struct pool *pool_new(size_t threads, size_t queue);
 /* Runs fn(arg) on a worker; TOO_BUSY at once when the queue is full, and fn is then not called. */
 MUST_USE enum status pool_run(struct pool *p, void (*fn)(void *arg), void *arg);
 
-/* Jobs waiting or running. */
-size_t pool_load(struct pool *p);
-
 /* Runs what is queued, then ends the threads. NULL is fine. */
 void pool_free(struct pool *p);

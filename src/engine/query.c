@@ -7,7 +7,8 @@ enum { QUESTION_WORDS_MAX = 2000 };
 
 #define DAY_MS ((int64_t)86400000)
 
-int month_of(str word)
+/* The month of a name ("May", "sept"): 0 to 11, or -1. */
+static int month_of(str word)
 {
     static const char *const months[] = {"january",   "february", "march",    "april",
                                          "may",       "june",     "july",     "august",

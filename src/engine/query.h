@@ -19,6 +19,3 @@ struct query query_of(struct arena *a, str question, int64_t asked);
 
 /* Whether the question speaks of the time t lies in. */
 bool query_has_time(const struct query *q, int64_t t);
-
-/* The month of a name ("May", "sept"): 0 to 11, or -1. */
-int month_of(str word);

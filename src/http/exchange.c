@@ -31,7 +31,7 @@ struct exchange *exchange_new(struct conn *c)
     return x;
 }
 
-void exchange_free(struct exchange *x)
+static void exchange_free(struct exchange *x)
 {
     struct server *s = x->loop->server;
     buf_free(&x->body);

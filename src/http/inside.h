@@ -106,7 +106,6 @@ struct exchange {
 };
 
 struct exchange *exchange_new(struct conn *c);
-void exchange_free(struct exchange *x);
 /* All headers are there: builds the request and finds its route. False when nothing more must be
  * read; why stands in ctx, the code in refused. A refusal that can wait for the body is only noted.
  */

@@ -45,7 +45,8 @@ str text_of_content(struct arena *a, const struct json *content)
     return buf_str(&b);
 }
 
-str text_of_choice(struct arena *a, const struct json *answer, const char *member)
+/* The text of choices[0] of a whole answer ("message") or a piece of a stream ("delta"). */
+static str text_of_choice(struct arena *a, const struct json *answer, const char *member)
 {
     const struct json *choices = json_get(answer, "choices");
     if (!choices || choices->type != JSON_ARRAY)

@@ -12,8 +12,5 @@ void tap_on(struct ctx *ctx, struct relay *relay, struct turn *turn);
 /* Keeps the turn; what goes wrong is logged and fails nothing. */
 void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer);
 
-/* The text of choices[0] of a whole answer ("message") or a piece of a stream ("delta"). */
-str text_of_choice(struct arena *a, const struct json *answer, const char *member);
-
 /* The text of a message's content: a string, or its text parts joined by newlines. */
 str text_of_content(struct arena *a, const struct json *content);
