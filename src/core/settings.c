@@ -9,8 +9,7 @@
 #include "core/memory.h"
 
 static const char *const on_off[] = {"on", "off", NULL};
-static const char *const placements[] = {"user-suffix", "before-user", "system", "first-user",
-                                         NULL};
+const char *const placement_names[] = {"user-suffix", "before-user", "system", "first-user", NULL};
 static const char *const extractions[] = {"user", "seed", "off", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
@@ -31,7 +30,7 @@ const struct field settings_table[] = {
      .help = "key sent to the default upstream when the client's own is not passed on"},
     {STR(struct settings, memory), .otherwise_str = "on", .one_of = on_off,
      .help = "whether to remember and recall: on or off"},
-    {STR(struct settings, placement), .otherwise_str = "user-suffix", .one_of = placements,
+    {STR(struct settings, placement), .otherwise_str = "user-suffix", .one_of = placement_names,
      .help =
          "where recalled memory goes: user-suffix (end of the last user message), before-user (a "
          "message before it), system (a system message) or first-user (a first user message)"},
@@ -91,7 +90,7 @@ static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upst
 {
     if (!str_starts(u.url, S("http://")) && !str_starts(u.url, S("https://")))
         return fail_field(ctx, "upstream", "must start with http:// or https://");
-    if (u.placement.n && name_index(placements, u.placement, -1) < 0)
+    if (u.placement.n && name_index(placement_names, u.placement, -1) < 0)
         return fail_field(ctx, "upstreams.placement",
                           "must be one of: user-suffix, before-user, system, first-user");
     while (str_ends(u.url, S("/")))

@@ -3,12 +3,17 @@
 
 #include "base/fields.h"
 
+/* Where a remembered block goes: behind the last user message, before it, or to the front. */
+enum placement { PLACE_USER_SUFFIX, PLACE_BEFORE_USER, PLACE_SYSTEM, PLACE_FIRST_USER };
+/* NULL-ended, in the order of the enum; the settings use them. */
+extern const char *const placement_names[];
+
 /* Where a model lives. */
 struct upstream {
     str name;      /* the prefix of a model's name that chooses it; "" is the default upstream */
     str url;       /* base URL, with or without a /v1 at the end */
     str key;       /* sent as a bearer token when the client's own key is not passed on */
-    str placement; /* where the memory block goes; "" takes the setting memory_placement */
+    str placement; /* one of placement_names; "" takes the setting placement */
 };
 
 enum { UPSTREAMS_MAX = 16 };
@@ -17,7 +22,7 @@ enum { UPSTREAMS_MAX = 16 };
 struct settings {
     str listen, data, config, upstream, upstream_key, log_level, log_format;
     str memory;     /* on, off */
-    str placement;  /* user-suffix, before-user, system, first-user */
+    str placement;  /* one of placement_names */
     str extraction; /* user: the user's words, mended rules; seed: as OmniRoute's document has it;
                        off */
     str hosts;      /* further Host names that are served, separated by commas; * for any */
@@ -33,9 +38,8 @@ extern const struct field settings_table[];
 
 /*
  * Defaults, then the config file (JSON, the table's names), then REMEMBERD_… variables, then flags
- * (--name VALUE or
- * --name=VALUE; --upstream NAME=URL may stand several times). A name that no row has is BAD_INPUT.
- * Words that are no flags are left in rest, in order.
+ * (--name VALUE or --name=VALUE; --upstream NAME=URL may stand several times). A name that no row
+ * has is BAD_INPUT. Words that are no flags are left in rest, in order.
  */
 MUST_USE enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                                    struct settings *out);

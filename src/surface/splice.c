@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-const char *const placement_names[] = {"user-suffix", "before-user", "system", "first-user", NULL};
-
 void splice_at(struct splice *s, const char *at, size_t drop, str put)
 {
     size_t i = s->n++;

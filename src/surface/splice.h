@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "core/settings.h"
 
 enum { CUTS_MAX = 4 };
 
@@ -26,10 +27,6 @@ str splice_done(struct arena *a, struct splice *s);
 
 /* Makes a model's name shorter by the prefix that chose its upstream. */
 void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter);
-
-/* Where a block goes: names as in the setting placement. */
-enum placement { PLACE_USER_SUFFIX, PLACE_BEFORE_USER, PLACE_SYSTEM, PLACE_FIRST_USER };
-extern const char *const placement_names[];
 
 struct block {
     str text;

@@ -3,11 +3,13 @@
 
 #include <ctype.h>
 
+#include "surface/demo.h"
+
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
                       struct target *out)
 {
     *out = (struct target){.model = model};
-    if (str_is(model, "rememberd/demo"))
+    if (str_is(model, DEMO_MODEL))
         return OK;
     out->up = settings_upstream(settings, &out->model);
     str rest = model, prefix = str_cut(&rest, '/');
