@@ -31,15 +31,16 @@ void engine_close(struct engine *e)
         engine_free(e);
 }
 
+const int64_t recall_bucket_us[] = {100,   250,   500,   1000,   2500,  5000,
+                                    10000, 25000, 50000, 100000, 250000};
+
 void engine_count_recall(struct engine *e, int64_t took_us)
 {
-    static const int64_t up_to[] = {100,   250,   500,   1000,   2500,  5000,
-                                    10000, 25000, 50000, 100000, 250000};
-    size_t i = 0, last = sizeof up_to / sizeof *up_to;
-    while (i < last && took_us >= up_to[i])
+    size_t i = 0;
+    while (i < RECALL_BUCKETS - 1 && took_us >= recall_bucket_us[i])
         i++;
     count(&e->recalls, 1);
-    count(&e->recall_us_buckets[i], 1);
+    count(&e->recall_buckets[i], 1);
     count(&e->recall_us_sum, (uint64_t)took_us);
 }
 
@@ -57,8 +58,8 @@ enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats 
         .dropped_turns = e->dropped_turns,
         .recall_us_sum = e->recall_us_sum,
     };
-    for (size_t i = 0; i < sizeof s.recall_us_buckets / sizeof *s.recall_us_buckets; i++)
-        s.recall_us_buckets[i] = e->recall_us_buckets[i];
+    for (size_t i = 0; i < RECALL_BUCKETS; i++)
+        s.recall_buckets[i] = e->recall_buckets[i];
     TRY(store_stats(ctx, e->store, &s.store));
     *out = s;
     return OK;

@@ -176,12 +176,16 @@ struct eval_in {
 MUST_USE enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in,
                                  bool as_json, struct buf *out);
 
+/* Recalls are counted by their time: bucket i holds those under recall_bucket_us[i], the last one
+ * the rest. */
+enum { RECALL_BUCKETS = 12 };
+extern const int64_t recall_bucket_us[RECALL_BUCKETS - 1];
+
 struct engine_stats {
     uint64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns, facts,
         dropped_turns;
     uint64_t recall_us_sum;
-    uint64_t recall_us_buckets[12]; /* under 100, 250, 500 µs, 1, 2.5, 5, 10, 25, 50, 100, 250 ms,
-                                       and over */
+    uint64_t recall_buckets[RECALL_BUCKETS];
     struct store_stats store;
 };
 MUST_USE enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out);

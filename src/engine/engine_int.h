@@ -16,7 +16,7 @@ struct engine {
     atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
     atomic_uint_least64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns,
         facts, dropped_turns, recall_us_sum;
-    atomic_uint_least64_t recall_us_buckets[12]; /* as in struct engine_stats */
+    atomic_uint_least64_t recall_buckets[RECALL_BUCKETS];
 };
 
 /* Adds to a counter; nothing is ordered by it. */

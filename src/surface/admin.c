@@ -80,7 +80,7 @@ static void server_metrics(struct buf *b, const struct server_stats *s)
 static void engine_metrics(struct buf *b, const struct engine_stats *s)
 {
     metric(b, "recalls_total", "counter", "recalls", (double)s->recalls);
-    metric(b, "recalled_total", "counter", "things injected", (double)s->recalled);
+    metric(b, "recalled_total", "counter", "recalls that added something", (double)s->recalled);
     metric(b, "injected_tokens_total", "counter", "tokens injected", (double)s->injected_tokens);
     metric(b, "recalls_silent_total", "counter", "recalls that added nothing", (double)s->silent);
     metric(b, "recalls_timed_out_total", "counter", "recalls over the deadline",
@@ -110,16 +110,16 @@ static void store_metrics(struct buf *b, const struct store_stats *s)
 
 static void recall_histogram(struct buf *b, const struct engine_stats *s)
 {
-    static const char *const bounds[] = {"0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005",
-                                         "0.01",   "0.025",   "0.05",   "0.1",   "0.25",   "+Inf"};
     uint64_t sum = 0;
     buf_add(b, S("# HELP rememberd_recall_seconds time of a recall\n"
                  "# TYPE rememberd_recall_seconds histogram\n"));
-    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
-        sum += s->recall_us_buckets[i];
-        buf_printf(b, "rememberd_recall_seconds_bucket{le=\"%s\"} %llu\n", bounds[i],
-                   (unsigned long long)sum);
+    for (size_t i = 0; i < RECALL_BUCKETS - 1; i++) {
+        sum += s->recall_buckets[i];
+        buf_printf(b, "rememberd_recall_seconds_bucket{le=\"%g\"} %llu\n",
+                   (double)recall_bucket_us[i] / 1e6, (unsigned long long)sum);
     }
+    sum += s->recall_buckets[RECALL_BUCKETS - 1];
+    buf_printf(b, "rememberd_recall_seconds_bucket{le=\"+Inf\"} %llu\n", (unsigned long long)sum);
     buf_printf(b, "rememberd_recall_seconds_sum %.9g\nrememberd_recall_seconds_count %llu\n",
                (double)s->recall_us_sum / 1e6, (unsigned long long)sum);
 }
