@@ -56,8 +56,8 @@ void json_close(struct json_out *w, char bracket); /* '}' or ']' */
 void json_key(struct json_out *w, const char *name);
 void json_str(struct json_out *w, str s); /* bytes that are no UTF-8 become U+FFFD */
 void json_int(struct json_out *w, int64_t v);
-void json_num(struct json_out *w,
-              double v); /* shortest form that reads back the same; not finite: null */
+/* The shortest form that reads back the same; null when it is not finite. */
+void json_num(struct json_out *w, double v);
 void json_bool(struct json_out *w, bool v);
 void json_null(struct json_out *w);
 void json_raw(struct json_out *w, str json); /* a value already in JSON */

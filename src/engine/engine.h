@@ -43,8 +43,7 @@ struct recall_in {
 };
 
 struct recall_out {
-    struct recalled
-        *v; /* best first; with a gate, those below the threshold are there, not injected */
+    struct recalled *v; /* best first; with a gate also those below the threshold, not injected */
     size_t n;
     str decision, reason; /* what the gate said and why */
     int64_t tokens;       /* of what is injected */

@@ -8,9 +8,8 @@ extern const char *const gate_section_names[];
 
 struct gate {
     enum gate_section section;
-    str phrase; /* what fired, or "" */
-    bool
-        is_weak; /* it speaks of the user's things ("my garden") or names, and asks for no memory */
+    str phrase;   /* what fired, or "" */
+    bool is_weak; /* speaks of the user's things ("my garden") or a name, asks for no memory */
 };
 
 /*

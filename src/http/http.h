@@ -28,8 +28,7 @@ struct request {
     const struct header *headers;
     size_t n_headers;
     str body;
-    const void
-        *in; /* the struct of route.takes, read and checked; NULL when the route takes nothing */
+    const void *in; /* the struct of route.takes, read and checked; NULL when it takes nothing */
     const struct json *json;      /* the parsed body when route.takes or route.wants_json is set */
     str params[ROUTE_PARAMS_MAX]; /* the {…} parts of the path in order, decoded */
     struct identity who;
@@ -114,8 +113,8 @@ struct route {
 struct surface {
     const char *name;
     const struct route *routes; /* ends with an all-zero row */
-    /* Words a failure in the surface's dialect: sets body, and code if it is 0, from ctx->failed,
-     * ctx->why, ctx->field. A code that is set (405, 408, 431, 503) is kept. */
+    /* Words a failure in the surface's dialect: the body, from ctx->why and ctx->field, and a code
+     * where http_code's will not do. A code that http gave itself (405, 408, 431, 503) stays. */
     void (*word_error)(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
     /* Turns the credential into in->who, or fails; runs where the handler runs. */
     enum status (*admit)(struct ctx *ctx, struct app *app, enum route_access needs,
@@ -135,11 +134,9 @@ struct server_settings {
     size_t connections_max; /* more are answered 503 and closed */
     size_t queue_max;       /* requests waiting for a worker; more are answered 429 */
     size_t workers, loops;  /* 0: one per core */
-    int64_t idle_ms, request_ms,
-        upstream_ms; /* keep-alive, reading one request, upstream silence */
-    const char *const
-        *hosts; /* NULL-ended Host names that are served besides loopback's; NULL: loopback only */
-    bool any_host;
+    int64_t idle_ms, request_ms, upstream_ms; /* keep-alive, reading a request, upstream silence */
+    const char *const *hosts; /* NULL-ended: Host names served besides loopback's; NULL: none */
+    bool any_host;            /* every Host name is served */
 };
 
 /* Binds and starts the loops; *out is set before the first handler runs. surfaces is NULL-ended;

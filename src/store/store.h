@@ -38,14 +38,11 @@ enum put_rule {
  * harmless.
  */
 struct bundle {
-    struct pool_ref pool; /* made when it does not exist */
-    struct session
-        session; /* id and title; made when it does not exist. id "": the bundle has no messages */
-    struct message *messages; /* in order; they go to the end of the session. doc is set on return
-                                 of store_write */
+    struct pool_ref pool;     /* made when it does not exist */
+    struct session session;   /* id and title; made when it does not exist. id "": no messages */
+    struct message *messages; /* in order, to the end of the session; store_write sets doc */
     size_t n_messages;
-    struct memory
-        *memories; /* id may be "" for a new one; doc and id are set on return of store_write */
+    struct memory *memories; /* id may be "" for a new one; store_write sets doc and id */
     size_t n_memories;
     enum put_rule rule;
     const struct receipt *receipt; /* or NULL */
@@ -103,9 +100,9 @@ MUST_USE enum status store_sessions(struct ctx *ctx, struct store *s, struct poo
 
 struct memory_filter {
     struct pool_ref pool;
-    str type, category, session,
-        contains;     /* "" for any; contains: substring of content or key, ASCII case folded */
-    bool with_closed; /* also superseded and expired ones */
+    str type, category, session; /* "" for any */
+    str contains;                /* in content or key, ASCII case folded; "" for any */
+    bool with_closed;            /* also superseded and expired ones */
     size_t offset, limit;
 };
 /* Newest first. total counts all that match. */
@@ -127,9 +124,8 @@ struct word_hit {
 struct word_hits {
     struct word_hit *v; /* ascending by doc: sessions stand together, neighbours in order */
     size_t n;
-    int64_t messages, memories; /* how many documents the pool has */
-    uint32_t
-        found[QUERY_WORDS_MAX]; /* documents per word; a word left out for time has UINT32_MAX */
+    int64_t messages, memories;      /* how many documents the pool has */
+    uint32_t found[QUERY_WORDS_MAX]; /* documents per word; UINT32_MAX: left out for time */
 };
 
 /*

@@ -32,7 +32,6 @@ void word_openai_error(struct ctx *ctx, enum status s, const struct request *in,
     bool is_model = s == NOT_FOUND && str_is(str_of(ctx->field), "model");
     const char *why = ctx->why[0] ? ctx->why : status_name(s);
     (void)in;
-    out->code = http_code(s);
     buf_clear(&out->body);
     struct json_out w = json_to(&out->body);
     json_open(&w, '{');
