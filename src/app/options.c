@@ -74,10 +74,9 @@ struct line {
 static enum status take_flag(struct ctx *ctx, struct line *l, struct options *out)
 {
     char *whole = l->argv[l->at];
-    str rest = str_of(whole + 2), flag = rest;
+    str rest = str_of(whole + 2);
     bool has_value = str_find(rest, S("=")) < rest.n;
-    flag = str_cut(&rest, '=');
-    str name = field_name(ctx, flag);
+    str flag = str_cut(&rest, '='), name = field_name(ctx, flag);
     const struct field *f = row_of(options_table, name);
     const char *said = str_c(&ctx->arena, str_printf(&ctx->arena, "--" S_FMT, S_ARG(flag)));
     if (!f && !row_of(settings_table, name))

@@ -255,7 +255,7 @@ void conn_close(struct conn *c)
 
 static bool peer_is_loopback(int fd)
 {
-    struct sockaddr_storage peer;
+    struct sockaddr_storage peer = {0};
     socklen_t n = sizeof peer;
     if (getpeername(fd, (struct sockaddr *)&peer, &n) != 0)
         return false;

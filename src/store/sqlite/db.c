@@ -10,9 +10,6 @@ static const struct {
 #undef SQL
 };
 
-/* Another process (the command line beside the server) may hold the write lock for this long. */
-enum { BUSY_MS = 10000 };
-
 static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA synchronous=FULL;"
                               "PRAGMA foreign_keys=ON;"

@@ -15,6 +15,9 @@ enum sql {
 /* Who uses a statement, and so which connections prepare it. */
 enum sql_who { READS = 1, WRITES = 2, BOTH = 3 };
 
+/* Another process (the command line beside the server) may hold the write lock for this long. */
+enum { BUSY_MS = 10000 };
+
 struct postings;
 
 struct db {

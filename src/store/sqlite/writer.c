@@ -2,8 +2,9 @@
 #include "base/log.h"
 #include "store/sqlite/sqlite_store.h"
 
-/* What may wait for the disk when nobody waits for it. */
-enum { QUEUE_MAX = 4096, QUEUE_BYTES_MAX = 64 << 20 };
+/* What may wait for the disk when nobody waits for it; how long readers of the log are waited for
+ * before it is left to a later checkpoint. */
+enum { QUEUE_MAX = 4096, QUEUE_BYTES_MAX = 64 << 20, EMPTY_LOG_MS = 100 };
 
 struct writer {
     pthread_t thread;
@@ -15,8 +16,7 @@ struct writer {
     bool is_ending;
     uint64_t writes, commits, failures;
     enum status result;
-    struct ctx
-        lost; /* why something that nobody waited for was not written, until a flush says so */
+    struct ctx lost; /* why what nobody waited for was not written, until a flush says so */
     struct db db;
 };
 
@@ -90,9 +90,9 @@ static void empty_log(struct writer *w, const struct task *first)
         erased |= t->kind == TASK_FORGET && t->result == OK;
     if (!erased)
         return;
-    sqlite3_busy_timeout(w->db.handle, 100);
+    sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
     sqlite3_exec(w->db.handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
-    sqlite3_busy_timeout(w->db.handle, 10000);
+    sqlite3_busy_timeout(w->db.handle, BUSY_MS);
 }
 
 static void fail_all(struct task *first, const struct ctx *why)
