@@ -17,8 +17,6 @@ enum { ROUTE_PARAMS_MAX = 4, REPLY_HEADERS_MAX = 16 };
 /* Who asks, as the surface's admit found out. */
 struct identity {
     struct pool_ref pool;
-    bool is_admin;
-    bool has_token; /* a token of ours was shown and is valid */
     str credential; /* the Authorization value that may be passed on upstream, or "" */
 };
 

@@ -1,6 +1,8 @@
 /* admit.c - from a credential to a user and a space. */
 #include "surface/dialect.h"
 
+enum { SPACE_NAME_MAX = 200 };
+
 /* The secret of "Authorization: Bearer …", or "". */
 static str bearer(const struct request *in)
 {
@@ -12,8 +14,8 @@ static str bearer(const struct request *in)
 static enum status space_of(struct ctx *ctx, const struct request *in, str otherwise, str *out)
 {
     str agent = str_trim(request_header(in, "X-Osaurus-Agent-Id"));
-    if (agent.n > 200)
-        return fail_field(ctx, "X-Osaurus-Agent-Id", "must have at most 200 bytes");
+    if (agent.n > SPACE_NAME_MAX)
+        return fail_field(ctx, "X-Osaurus-Agent-Id", "must have at most %d bytes", SPACE_NAME_MAX);
     *out = agent.n ? agent : otherwise;
     return OK;
 }
@@ -24,7 +26,6 @@ static enum status admit_local(struct ctx *ctx, struct request *in)
         return fail(ctx, NO_AUTH, "a token is needed; 'rememberd token create' makes one");
     in->who = (struct identity){
         .pool.user = S("local"),
-        .is_admin = true,
         .credential = request_header(in, "Authorization"),
     };
     return space_of(ctx, in, S("default"), &in->who.pool.space);
@@ -46,6 +47,6 @@ enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, str
     TRY(engine_token(ctx, app->engine, secret, &token));
     if (needs == ACCESS_ADMIN && !token.is_admin)
         return fail(ctx, FORBIDDEN, "this needs an admin token");
-    in->who = (struct identity){.pool = token.pool, .is_admin = token.is_admin, .has_token = true};
+    in->who = (struct identity){.pool = token.pool};
     return space_of(ctx, in, token.pool.space, &in->who.pool.space);
 }

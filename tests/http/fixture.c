@@ -166,8 +166,7 @@ static void word_second(struct ctx *ctx, enum status s,
 static enum status admit(struct ctx *ctx, __attribute__((unused)) struct app *app,
                          enum route_access needs, struct request *in)
 {
-    in->who.has_token = request_header(in, "Authorization").n > 0;
-    if (needs == ACCESS_ADMIN && !in->who.has_token)
+    if (needs == ACCESS_ADMIN && !request_header(in, "Authorization").n)
         return fail(ctx, NO_AUTH, "a token is needed");
     return OK;
 }
