@@ -4,11 +4,19 @@
 #include "base/clock.h"
 #include "http/inside.h"
 
+enum { OUT_KEPT = 4096 }; /* bytes of output room that an idle connection keeps */
+
 static void feed(struct conn *c, str bytes);
 
 static int64_t after_ms(int64_t ms)
 {
     return clock_mono_us() + ms * 1000;
+}
+
+/* What bounds it stands where it grows: UNSENT_MAX, PENDING_MAX and the server's reply_max. */
+static struct buf unbounded(void)
+{
+    return buf_make(NULL, SIZE_MAX / 4);
 }
 
 /* --- reading --- */
@@ -107,7 +115,7 @@ static void answered(struct conn *c)
     if (c->is_feeding)
         return; /* whoever feeds goes on with the next request */
     struct buf pending = c->pending;
-    c->pending = buf_make(NULL, SIZE_MAX / 4);
+    c->pending = unbounded();
     if (pending.n >= PENDING_MAX)
         uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
     feed(c, buf_str(&pending));
@@ -149,7 +157,7 @@ static void send_later(struct conn *c, size_t from)
 {
     uv_buf_t rest = uv_buf_init(c->out.p + from, (unsigned)(c->out.n - from));
     c->sending = c->out;
-    c->out = buf_make(NULL, SIZE_MAX / 4);
+    c->out = unbounded();
     c->is_sending = true;
     c->write.data = c;
     c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
@@ -179,7 +187,7 @@ void conn_flush(struct conn *c)
             send_later(c, sent);
             return;
         }
-        if (c->out.cap > 4096)
+        if (c->out.cap > OUT_KEPT)
             buf_free(&c->out);
         else
             buf_clear(&c->out);
@@ -271,7 +279,7 @@ void conn_open(struct loop *l, int fd, bool is_refused)
     c->loop = l;
     c->is_refused = is_refused;
     c->is_loopback = peer_is_loopback(fd);
-    c->out = c->sending = c->pending = buf_make(NULL, SIZE_MAX / 4);
+    c->out = c->sending = c->pending = unbounded();
     c->deadline_us = after_ms(l->server->settings.idle_ms);
     c->next = l->conns;
     c->at = &l->conns;
