@@ -101,7 +101,11 @@ test('recall is measured by turn or session, in a pool each or in one', async ()
 test('tables, version and help', async () => {
   assert.match(await ok(['--version']), /^rememberd \d+\.\d+\.\d+\n$/);
   assert.match(await ok(['--routes']), /POST +\/v1\/chat\/completions +\S/);
-  assert.equal(JSON.parse(await ok(['--schema'])).openapi, '3.1.0');
+  const schema = JSON.parse(await ok(['--schema']));
+  assert.equal(schema.openapi, '3.1.0');
+  const routes = (await ok(['--routes'])).trim().split('\n').map((line) => line.split(/ +/));
+  for (const [method, path] of routes) assert.ok(schema.paths[path]?.[method.toLowerCase()]?.responses, `${method} ${path}`);
+  assert.equal(routes.length, Object.values(schema.paths).flatMap(Object.keys).length);
   assert.match(await ok(['--help']), /serve[^]*doctor/);
   assert.equal(await ok(['help']), await ok(['--help']));
   for (const name of ['serve', 'add', 'search', 'list', 'forget', 'ingest', 'eval', 'token', 'doctor'])
