@@ -35,6 +35,7 @@ static void exchange_free(struct exchange *x)
 {
     struct server *s = x->loop->server;
     buf_free(&x->body);
+    atomic_fetch_sub(&s->bodies, x->body_counted);
     ctx_free(&x->ctx);
     free(x);
     atomic_fetch_sub(&s->active, 1);

@@ -129,6 +129,7 @@ struct server;
 struct server_settings {
     str listen; /* "127.0.0.1:7077", "[::1]:0"; port 0 picks a free one */
     size_t body_max, header_max, reply_max;
+    size_t bodies_max;      /* bytes of all bodies at once, more are answered 429; 0: 32 largest */
     size_t connections_max; /* more are answered 503 and closed */
     size_t queue_max;       /* requests waiting for a worker; more are answered 429 */
     size_t workers, loops;  /* 0: one per core */

@@ -93,7 +93,7 @@ struct exchange {
     str target;
     bool name_done, head_done;
     str allow;
-    size_t body_max;
+    size_t body_max, body_counted; /* the latter is in the server's bodies */
     enum phase phase;
     enum status how;                  /* how the handler ended, then how the relay did */
     int refused;                      /* the reply's code when http itself refuses, else 0 */
@@ -248,7 +248,7 @@ struct server {
     int listener, port;
     struct loop *loops;
     size_t n_loops, next_loop;
-    _Atomic size_t connections, refused, active, queued, cut;
+    _Atomic size_t connections, refused, active, queued, cut, bodies;
     _Atomic int phase;
     _Atomic size_t seen; /* loops that acted on the phase */
     pthread_mutex_t lock;

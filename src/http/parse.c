@@ -105,9 +105,20 @@ static int on_headers(llhttp_t *p)
     return length || p->flags & F_CHUNKED ? ask_for_body(c) : 0;
 }
 
+/* Bodies come in before anyone is asked for a token, so all together are bounded as well. */
+static bool has_room(struct exchange *x, size_t n)
+{
+    struct server *s = x->loop->server;
+    x->body_counted += n;
+    return atomic_fetch_add(&s->bodies, n) + n <= s->settings.bodies_max;
+}
+
 static int on_body(llhttp_t *p, const char *at, size_t n)
 {
     struct conn *c = p->data;
+    if (!has_room(c->x, n))
+        return refuse(c, TOO_BUSY, 429, "the bodies of all requests are over the limit of",
+                      c->loop->server->settings.bodies_max);
     buf_add(&c->x->body, (str){at, n});
     if (c->x->body.full)
         return refuse(c, TOO_LARGE, 413, "the body is over the limit of", c->x->body_max);

@@ -14,7 +14,13 @@
 #include "http/client.h"
 #include "http/inside.h"
 
-enum { BACKLOG = 1024, ACCEPTS_AT_ONCE = 64, OWED_ROOM = 1024, FILES_BESIDE = 512 };
+enum {
+    BODIES_AT_ONCE = 32,
+    BACKLOG = 1024,
+    ACCEPTS_AT_ONCE = 64,
+    OWED_ROOM = 1024,
+    FILES_BESIDE = 512
+};
 
 /* --- binding --- */
 
@@ -150,6 +156,8 @@ static void copy_settings(struct server *s, const struct server_settings *settin
     size_t n = 0;
     s->settings = *settings;
     s->settings.listen = str_dup(a, settings->listen);
+    if (!settings->bodies_max)
+        s->settings.bodies_max = settings->body_max * BODIES_AT_ONCE;
     while (settings->hosts && settings->hosts[n])
         n++;
     const char **hosts = NEW_N(a, const char *, n + 1);

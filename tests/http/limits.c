@@ -1,4 +1,5 @@
 /* limits.c - what is too large, too slow, too much, foreign or malformed is told clearly. */
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -37,6 +38,32 @@ TEST(a_chunked_body_over_the_limit_is_a_413_while_it_comes)
             "8\r\n01234567\r\n8\r\n01234567\r\n");
     CHECK_INT(code_of(hear_until(ctx, fd, "}")), 413);
     close(fd);
+    server_close(s);
+}
+
+TEST(all_bodies_together_are_bounded_and_room_comes_back)
+{
+    SERVE(settings.bodies_max = 1000);
+    int fds[2] = {dial(s), dial(s)};
+    for (int i = 0; i < 2; i++)
+        SAY(fds[i], "POST /a/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 600\r\n\r\n");
+    str half = filled(ctx, 500), more = filled(ctx, 100);
+    say(fds[0], half);
+    say(fds[1], half);
+    say(fds[0], more);
+    say(fds[1], more);
+    struct pollfd both[] = {{.fd = fds[0], .events = POLLIN}, {.fd = fds[1], .events = POLLIN}};
+    CHECK(poll(both, 2, 10000) > 0);
+    str first = hear_until(ctx, both[0].revents ? fds[0] : fds[1], "}");
+    CHECK_INT(code_of(first), 429);
+    CHECK(holds(first, "over the limit of 1000 bytes") && holds(first, "\r\nRetry-After: 1\r\n"));
+    close(fds[0]);
+    close(fds[1]);
+    struct server_stats stats;
+    WAIT_FOR((server_stats(s, &stats), stats.active == 0));
+    for (int i = 0; i < 3; i++)
+        CHECK(code_of(ask(ctx, s, "POST", "/a/1", "", filled(ctx, 1000))) != 429);
+    CHECK_INT(code_of(ask(ctx, s, "POST", "/a/1", "", filled(ctx, 1001))), 429);
     server_close(s);
 }
 
