@@ -102,10 +102,16 @@ static enum status find_route(struct exchange *x, str raw)
 /* A proxy on this machine says so; whoever stands behind it is not this machine. */
 static bool is_forwarded(const struct request *in)
 {
-    static const char *const names[] = {"Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (request_header(in, names[i]).n)
+    static const char *const names[] = {"Forwarded",        "X-Real-IP",      "Via", "X-Client-IP",
+                                        "CF-Connecting-IP", "True-Client-IP", NULL};
+    for (size_t i = 0; i < in->n_headers; i++) {
+        str name = in->headers[i].name;
+        if (str_eq_nocase(str_sub(name, 0, 12), S("X-Forwarded-")))
             return true;
+        for (const char *const *n = names; *n; n++)
+            if (str_eq_nocase(name, str_of(*n)))
+                return true;
+    }
     return false;
 }
 
