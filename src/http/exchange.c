@@ -106,7 +106,7 @@ static bool is_forwarded(const struct request *in)
                                         "CF-Connecting-IP", "True-Client-IP", NULL};
     for (size_t i = 0; i < in->n_headers; i++) {
         str name = in->headers[i].name;
-        if (str_eq_nocase(str_sub(name, 0, 12), S("X-Forwarded-")))
+        if (name.n > 12 && str_eq_nocase(str_sub(name, 0, 12), S("X-Forwarded-")))
             return true;
         for (const char *const *n = names; *n; n++)
             if (str_eq_nocase(name, str_of(*n)))
