@@ -28,7 +28,7 @@ static int by_form(const void *key, const void *entry)
     return str_cmp(*(const str *)key, ((const struct irregular *)entry)->form);
 }
 
-/* "went" is "go"; other words are themselves. */
+/* "went" is "go", "colour" is "color"; other words are themselves. */
 static str regular(str w)
 {
     const struct irregular *found = bsearch(&w, irregulars, sizeof irregulars / sizeof *irregulars,

@@ -27,6 +27,12 @@ TEST(irregular_forms_lead_to_their_base)
     CHECK_STR(stems(ctx, "left saw"), S("left saw"));
 }
 
+TEST(british_spellings_are_the_american_ones)
+{
+    CHECK_STR(stems(ctx, "favourite colours, grey tyres; organised travelling theatre"),
+              stems(ctx, "favorite colors, gray tires; organized traveling theater"));
+}
+
 TEST(scripts_without_spaces_give_pairs)
 {
     CHECK_STR(stems(ctx, "お寿司 x"), S("お寿 寿司 x"));

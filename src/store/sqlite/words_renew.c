@@ -6,12 +6,16 @@
 /*
  * Removing a document needs the very words it was added with, and a search finds only what is
  * stemmed as the question is. Both change with the stemmer's or Unicode's version and with our own
- * code, so the file remembers what this sample came to: every stop word, and a bit of everything.
+ * code, so the file remembers what this sample came to: every stop word and irregular form, and a
+ * bit of everything.
  */
 static const char sample[] =
 #define STOP(w) w " "
 #include "base/stop.def"
 #undef STOP
+#define IRREGULAR(form, base) form " "
+#include "base/irregular.def"
+#undef IRREGULAR
     "running generalization universities happily Node.js Python 3.12 caf\u00E9 STRASSE stra\u00DFe "
     "\u0130stanbul \u00C5ngstr\u00F6m \u041C\u043E\u0441\u043A\u0432\u0430 "
     "\u6211\u559C\u6B22\u732B "
