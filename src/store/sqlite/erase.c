@@ -248,13 +248,8 @@ static enum status forget_session(struct ctx *ctx, struct db *db, int64_t pool, 
 
 static enum status find_message(struct eraser *e, str id, struct message *out)
 {
-    doc_id doc = 0;
-    SQL_RUN(find, e->ctx, e->db, SQL_MESSAGE_FIND);
-    sql_int(&find, e->pool);
-    sql_text(&find, id);
-    if (sql_row(&find))
-        doc = sql_get_int(&find);
-    TRY(sql_end(&find));
+    doc_id doc;
+    TRY(message_find(e->ctx, e->db, e->pool, id, &doc));
     SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_GET);
     sql_int(&q, e->pool);
     sql_int(&q, doc);

@@ -82,23 +82,12 @@ static enum status find_session(struct put *p)
 
 /* --- messages --- */
 
-static enum status find_message(struct put *p, str id, doc_id *out)
-{
-    *out = 0;
-    SQL_RUN(q, p->ctx, p->db, SQL_MESSAGE_FIND);
-    sql_int(&q, p->pool);
-    sql_text(&q, id);
-    if (sql_row(&q))
-        *out = sql_get_int(&q);
-    return sql_end(&q);
-}
-
 static enum status put_message(struct put *p, struct message *m, struct index_text words)
 {
     doc_id there = 0;
     if (!m->id.n)
         m->id = id_random(&p->ctx->arena);
-    TRY(find_message(p, m->id, &there));
+    TRY(message_find(p->ctx, p->db, p->pool, m->id, &there));
     m->doc = there;
     if (there)
         return OK;

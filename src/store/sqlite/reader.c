@@ -99,13 +99,24 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
     return sql_end(&q);
 }
 
-enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
+static enum status number_by_id(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
+                                str id, int64_t *out)
 {
-    *no = 0;
-    SQL_RUN(q, ctx, db, SQL_SESSION_FIND);
+    *out = 0;
+    SQL_RUN(q, ctx, db, which);
     sql_int(&q, pool);
     sql_text(&q, id);
     if (sql_row(&q))
-        *no = sql_get_int(&q);
+        *out = sql_get_int(&q);
     return sql_end(&q);
+}
+
+enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
+{
+    return number_by_id(ctx, db, SQL_SESSION_FIND, pool, id, no);
+}
+
+enum status message_find(struct ctx *ctx, struct db *db, int64_t pool, str id, doc_id *out)
+{
+    return number_by_id(ctx, db, SQL_MESSAGE_FIND, pool, id, out);
 }

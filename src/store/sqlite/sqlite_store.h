@@ -47,9 +47,11 @@ struct pool_row {
 MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
                                struct pool_row *out);
 
-/* A session's number in the pool, or 0. */
+/* A session's number and a message's document in the pool, or 0. On any connection. */
 MUST_USE enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id,
                                   int64_t *no);
+MUST_USE enum status message_find(struct ctx *ctx, struct db *db, int64_t pool, str id,
+                                  doc_id *out);
 
 /* --- rows.c: rows into structs --- */
 
