@@ -13,7 +13,7 @@ const struct field options_table[] = {
     {BOOL(struct options, schema), .help = "print the OpenAPI document"},
     {BOOL(struct options, json), .help = "answer in JSON"},
     {BOOL(struct options, print_settings), .help = "print every setting with its value"},
-    {STR(struct options, user), .otherwise_str = "local", .min = 1, .max = 200,
+    {STR(struct options, user), .otherwise_str = LOCAL_USER, .min = 1, .max = 200,
      .help = "whose memories"},
     {STR(struct options, space), .otherwise_str = "", .max = 200,
      .help = "which pool of that user; default"},
@@ -123,7 +123,7 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
     }
     out->words = words;
     if (!out->space.n)
-        out->space = S("default");
+        out->space = S(DEFAULT_SPACE);
     return settings_load(ctx, l.n_settings, l.settings, &rest, &out->settings);
 }
 

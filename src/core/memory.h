@@ -8,9 +8,12 @@
 
 /* Whose memories: every row belongs to exactly one pool, and every statement is bound to one. */
 struct pool_ref {
-    str user;  /* the tenant; "local" exists without set-up */
-    str space; /* a pool inside the user; "default" unless said */
+    str user;  /* the tenant; LOCAL_USER exists without set-up */
+    str space; /* a pool inside the user; DEFAULT_SPACE unless said */
 };
+
+#define LOCAL_USER "local"
+#define DEFAULT_SPACE "default"
 
 /* Where a text came from. Set by the server, never by the text. */
 enum origin {

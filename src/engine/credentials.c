@@ -17,7 +17,7 @@ enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t
     made.created = clock_ms();
     made.revoked = 0;
     if (!made.pool.user.n)
-        made.pool.user = S("local");
+        made.pool.user = S(LOCAL_USER);
     /* A space of its own, unless several tokens are to share one. */
     if (!made.pool.space.n)
         made.pool.space = made.id;

@@ -25,10 +25,10 @@ static enum status admit_local(struct ctx *ctx, struct request *in)
     if (!in->is_loopback)
         return fail(ctx, NO_AUTH, "a token is needed; 'rememberd token create' makes one");
     in->who = (struct identity){
-        .pool.user = S("local"),
+        .pool.user = S(LOCAL_USER),
         .credential = request_header(in, "Authorization"),
     };
-    return space_of(ctx, in, S("default"), &in->who.pool.space);
+    return space_of(ctx, in, S(DEFAULT_SPACE), &in->who.pool.space);
 }
 
 enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in)

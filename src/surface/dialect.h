@@ -8,7 +8,7 @@ extern const struct surface surface_memories;
 extern const struct surface surface_admin;
 
 /*
- * Who asks. On loopback, as long as no token was ever made, everyone is the user "local" and may do
+ * Who asks. On loopback, as long as no token was ever made, everyone is LOCAL_USER and may do
  * everything; afterwards a bearer token decides. X-Osaurus-Agent-Id picks a space of that user.
  */
 enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in);
