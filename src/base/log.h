@@ -7,7 +7,7 @@
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 /* Set once at start. */
-void log_setup(enum log_level least, bool as_json);
+void log_setup(enum log_level level, bool as_json);
 bool log_is_on(enum log_level level);
 
 /*
