@@ -112,6 +112,26 @@ TEST(a_full_queue_counts_bytes_too)
     CHECK_OK(store_flush(ctx, s));
 }
 
+/* The words of a group stand in memory together, whatever waits. */
+TEST(a_long_queue_is_written_in_groups)
+{
+    enum { BUNDLES = 20 };
+    PLACE(p);
+    STORE(s, p);
+    CHECK_OK(store_flush(ctx, s));
+    struct store_stats before, after;
+    CHECK_OK(store_stats(ctx, s, &before));
+    sqlite3 *lock = hold(&p);
+    str large = {arena_alloc(&ctx->arena, 1 << 20), 1 << 20};
+    for (int i = 0; i < BUNDLES; i++)
+        CHECK_OK(say_later(ctx, s, str_printf(&ctx->arena, "m%d", i), large));
+    let_go(lock);
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_OK(store_stats(ctx, s, &after));
+    CHECK(after.commits - before.commits >= BUNDLES / 4);
+    CHECK_INT(after.messages, BUNDLES);
+}
+
 struct talker {
     struct store *s;
     int no;

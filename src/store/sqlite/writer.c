@@ -4,7 +4,12 @@
 
 /* What may wait for the disk when nobody waits for it; how long readers of the log are waited for
  * before it is left to a later checkpoint. */
-enum { QUEUE_MAX = 4096, QUEUE_BYTES_MAX = 64 << 20, EMPTY_LOG_MS = 100 };
+enum {
+    QUEUE_MAX = 4096,
+    QUEUE_BYTES_MAX = 64 << 20,
+    GROUP_BYTES_MAX = 4 << 20,
+    EMPTY_LOG_MS = 100
+};
 
 struct writer {
     pthread_t thread;
@@ -156,6 +161,23 @@ static void finish(struct writer *w, struct task *first, enum status result)
     }
 }
 
+/* What is written together; its words take many times the room of its text, so it is bounded. The
+ * lock is held. */
+static struct task *take_group(struct writer *w)
+{
+    struct task *first = w->first, *last = first;
+    size_t bytes = first->bytes;
+    while (last->next && bytes + last->next->bytes <= GROUP_BYTES_MAX) {
+        last = last->next;
+        bytes += last->bytes;
+    }
+    w->first = last->next;
+    last->next = NULL;
+    if (!w->first)
+        w->last = &w->first;
+    return first;
+}
+
 static void *write_groups(void *arg)
 {
     struct writer *w = arg;
@@ -166,9 +188,7 @@ static void *write_groups(void *arg)
             pthread_cond_wait(&w->some, &w->lock);
         if (!w->first)
             break;
-        struct task *group = w->first;
-        w->first = NULL;
-        w->last = &w->first;
+        struct task *group = take_group(w);
         pthread_mutex_unlock(&w->lock);
         enum status result = run_group(w, &ctx, group);
         if (result == OK)
