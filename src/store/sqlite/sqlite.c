@@ -7,7 +7,8 @@
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
 
-enum { READERS_DEFAULT = 8 };
+/* They are opened when they are needed; so many that nobody waits for one. */
+enum { READERS_DEFAULT = 64 };
 
 /* The folders above a file, for the owner only where they are missing. */
 static enum status make_folders(struct ctx *ctx, const char *path)
