@@ -1,7 +1,7 @@
 # lib.sh - what the bench scripts share: a folder that goes, servers that end, figures of a process.
 work=$(mktemp -d)
 pids=
-trap 'kill $pids 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill $pids 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 export work
 
