@@ -301,9 +301,16 @@ static void describe(struct json_out *w, const struct field *f, bool strict)
         return;
     }
     json_open(w, '{');
-    if (types[f->type]) {
+    if (types[f->type] || f->inside) {
         json_key(w, "type");
-        json_str(w, str_of(types[f->type]));
+        if (f->type == FIELD_TIME && !f->required && !strict)
+            json_raw(w, S("[\"string\",\"null\"]"));
+        else
+            json_str(w, str_of(f->inside ? "array" : types[f->type]));
+    }
+    if (f->inside) {
+        json_key(w, "items");
+        fields_schema(w, f->inside, strict);
     }
     if (f->type == FIELD_TIME) {
         json_key(w, "format");

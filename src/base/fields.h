@@ -30,8 +30,8 @@ struct field {
     double min, max;       /* of a number, or of a text's length in bytes */
     double otherwise;      /* default of INT, NUM, BOOL, TIME */
     const char *otherwise_str;
-    const char *const *one_of; /* NULL-ended list of allowed texts */
-    const struct field *inside;
+    const char *const *one_of;  /* NULL-ended list of allowed texts */
+    const struct field *inside; /* of OBJECT; of JSON: it is an array of these */
     const char *help;
 };
 
@@ -74,7 +74,8 @@ MUST_USE enum status fields_set(struct ctx *ctx, const struct field *table, str 
 /* Writes the struct as an object. */
 void fields_write(struct json_out *w, const struct field *table, const void *in);
 
-/* The JSON Schema (2020-12) of the table. */
+/* The JSON Schema (2020-12) of the table. strict is for input: members that no row names are
+ * refused. Without it a time may be null, as fields_write says "none". */
 void fields_schema(struct json_out *w, const struct field *table, bool strict);
 
 /* The schema of one row, for what is described member by member (query parameters). */

@@ -50,6 +50,8 @@ static size_t character(const char *p, const char *end)
 
 void json_escape(struct buf *b, str s)
 {
+    if (!s.n)
+        return;
     const char *p = s.p, *end = s.p + s.n, *from = p;
     while (p < end) {
         unsigned char c = (unsigned char)*p;

@@ -101,6 +101,32 @@ TEST(text_sets_a_field_under_the_same_rules)
     CHECK_STATUS(fields_set(ctx, sample_fields, S("limit"), S("many"), &s), BAD_INPUT);
 }
 
+/* A list of things, as a reply holds it. */
+struct listing {
+    const struct json *things;
+    int64_t when;
+};
+static const struct field listing_fields[] = {
+    {JSON(struct listing, things), .inside = sample_fields},
+    {TIME(struct listing, when)},
+    {0},
+};
+
+TEST(the_schema_of_a_reply_knows_lists_and_missing_times)
+{
+    struct buf b = buf_make(&ctx->arena, 8192), c = buf_make(&ctx->arena, 8192);
+    struct json_out w = json_to(&b), x = json_to(&c);
+    struct json *v;
+    fields_schema(&w, listing_fields, false);
+    CHECK_OK(json_parse(ctx, buf_str(&b), &v));
+    CHECK_STR(json_string(json_at(v, "properties.things.type")), S("array"));
+    CHECK_STR(json_string(json_at(v, "properties.things.items.type")), S("object"));
+    CHECK_STR(json_string(json_at(v, "properties.when.type.1")), S("null"));
+    fields_schema(&x, listing_fields, true);
+    CHECK_OK(json_parse(ctx, buf_str(&c), &v));
+    CHECK_STR(json_string(json_at(v, "properties.when.type")), S("string"));
+}
+
 TEST(the_schema_tells_what_the_reader_checks)
 {
     struct buf b = buf_make(&ctx->arena, 8192);

@@ -64,6 +64,14 @@ TEST(depth_is_limited)
     CHECK_STATUS(json_parse(ctx, buf_str(&b), &v), BAD_INPUT);
 }
 
+TEST(a_text_that_was_never_set_is_written_as_an_empty_one)
+{
+    struct buf b = buf_make(&ctx->arena, 64);
+    struct json_out w = json_to(&b);
+    json_str(&w, (str){0});
+    CHECK_STR(buf_str(&b), S("\"\""));
+}
+
 TEST(what_is_written_reads_back)
 {
     struct buf b = buf_make(&ctx->arena, 4096);
