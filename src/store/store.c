@@ -59,15 +59,34 @@ enum status store_flush(struct ctx *ctx, struct store *s)
     return s->ops->flush(ctx, s);
 }
 
+static enum status check_type(struct ctx *ctx, str type)
+{
+    if (type.n && name_index(type_names, type, -1) < 0)
+        return fail_field(ctx, "type", "must be factual, episodic, procedural or semantic");
+    return OK;
+}
+
 enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
                          int64_t *erased)
 {
-    int asked = (what->id.n > 0) + (what->session.n > 0) + what->everything;
+    int asked = (what->id.n > 0) + (what->session.n > 0) + what->everything + what->memories;
     if (asked != 1 || (what->all_spaces && !what->everything))
-        return fail(ctx, BAD_INPUT, "say one of an id, a session or everything");
+        return fail(ctx, BAD_INPUT, "say one of an id, a session, the memories or everything");
+    if ((what->type.n || what->before) && !what->memories)
+        return fail(ctx, BAD_INPUT, "only memories are forgotten by type or age");
+    TRY(check_type(ctx, what->type));
     if (!what->pool.user.n || (!what->pool.space.n && !what->all_spaces))
         return fail(ctx, BAD_INPUT, "a pool needs a user and a space");
     return s->ops->forget(ctx, s, what, erased);
+}
+
+enum status store_change(struct ctx *ctx, struct store *s, const struct change *change,
+                         struct memory *out)
+{
+    TRY(check_pool(ctx, change->pool));
+    if ((change->what & CHANGE_CONTENT) && !change->to.content.n)
+        return fail_field(ctx, "content", "must not be empty");
+    return s->ops->change(ctx, s, change, out);
 }
 
 enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
@@ -110,8 +129,7 @@ enum status store_sessions(struct ctx *ctx, struct store *s, struct pool_ref poo
 enum status store_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                 struct memory **out, size_t *n, int64_t *total)
 {
-    if (f->type.n && name_index(type_names, f->type, -1) < 0)
-        return fail_field(ctx, "type", "must be factual, episodic, procedural or semantic");
+    TRY(check_type(ctx, f->type));
     return s->ops->list_memories(ctx, s, f, out, n, total);
 }
 

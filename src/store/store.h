@@ -70,9 +70,38 @@ struct forget {
     str session;     /* a whole session; or "" */
     bool everything; /* the whole pool */
     bool all_spaces; /* with everything: all pools of the user, and its tokens' receipts */
+    bool memories;   /* the pool's memories, closed ones too; messages stay */
+    str type;        /* with memories: only of this type; "" for any */
+    int64_t before;  /* with memories: only those made before (unix ms); 0 for any */
 };
 MUST_USE enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
                                   int64_t *erased);
+
+/* The members of a memory that a change sets. */
+enum {
+    CHANGE_CONTENT = 1,
+    CHANGE_KEY = 2,
+    CHANGE_TYPE = 4,
+    CHANGE_CATEGORY = 8,
+    CHANGE_METADATA = 16,
+    CHANGE_TAGS = 32,
+    CHANGE_IMPORTANCE = 64,
+    CHANGE_EXPIRES = 128,
+};
+
+struct change {
+    struct pool_ref pool;
+    str id;
+    unsigned what;    /* CHANGE_… */
+    struct memory to; /* only what is named by what is looked at */
+};
+
+/*
+ * Changes one memory in place: its id, its age and what is not named stay as they are. NOT_FOUND;
+ * CONFLICT when it has been superseded, or when another memory that is still true has the key.
+ */
+MUST_USE enum status store_change(struct ctx *ctx, struct store *s, const struct change *change,
+                                  struct memory *out);
 
 /* --- reading --- */
 

@@ -14,6 +14,8 @@ struct store_ops {
     enum status (*flush)(struct ctx *ctx, struct store *s);
     enum status (*forget)(struct ctx *ctx, struct store *s, const struct forget *what,
                           int64_t *erased);
+    enum status (*change)(struct ctx *ctx, struct store *s, const struct change *change,
+                          struct memory *out);
     enum status (*find_chain)(struct ctx *ctx, struct store *s, struct pool_ref pool,
                               uint64_t chain, uint64_t tail, struct message *out);
     enum status (*messages)(struct ctx *ctx, struct store *s, struct pool_ref pool,

@@ -240,3 +240,61 @@ TEST(a_forgotten_text_stands_nowhere_in_the_files)
     CHECK(stands_in(ctx, &p, "", "Rumpelstilz") || stands_in(ctx, &p, "-wal", "Rumpelstilz"));
     check_healthy(ctx, s);
 }
+
+/* Three of each type, and one of each is older than the others. */
+static void keep_kinds(struct ctx *ctx, struct store *s, struct pool_ref pool)
+{
+    for (int i = 0; i < 12; i++) {
+        struct memory m = fact(str_printf(&ctx->arena, "kind%d", i).p, "", "sails to Ithaca");
+        m.type = (enum memory_type)(i % 4);
+        m.created = i < 4 ? 1600000000000 : 1700000000000;
+        CHECK_OK(keep(ctx, s, pool, PUT_SUPERSEDE, &m));
+    }
+}
+
+TEST(memories_are_forgotten_by_type_and_age)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    keep_kinds(ctx, s, mine);
+    keep_kinds(ctx, s, other_user);
+    talk(ctx, s, mine, "s1");
+    struct forget what = {.pool = mine, .memories = true, .type = S("episodic")};
+    what.before = 1650000000000;
+    CHECK_INT(forget(ctx, s, what), 1);
+    what.before = 0;
+    CHECK_INT(forget(ctx, s, what), 2);
+    what = (struct forget){.pool = mine, .memories = true, .before = 1650000000000};
+    CHECK_INT(forget(ctx, s, what), 3);
+    CHECK_STATUS(store_forget(ctx, s, &what, &erased), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    what.before = 0;
+    CHECK_INT(forget(ctx, s, what), 7);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 5); /* the messages */
+    CHECK(!has_receipt(ctx, s, mine, "none") && has_receipt(ctx, s, mine, "s1-r"));
+    CHECK_INT(find(ctx, s, other_user, "ithaca").n, 12);
+    check_healthy(ctx, s);
+    what.type = S("odd");
+    CHECK_STATUS(store_forget(ctx, s, &what, &erased), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    what = (struct forget){.pool = mine, .id = S("s1"), .type = S("factual")};
+    CHECK_STATUS(store_forget(ctx, s, &what, &erased), BAD_INPUT);
+}
+
+/* More than a batch, closed ones among them, and so many that the index is rewritten. */
+TEST(all_memories_are_forgotten_in_batches)
+{
+    PLACE(p);
+    STORE(s, p);
+    enum { N = 1500 };
+    struct memory *m = NEW_N(&ctx->arena, struct memory, N);
+    for (int i = 0; i < N; i++)
+        m[i] = fact("", i % 3 ? "" : "same", str_printf(&ctx->arena, "Ithaca quetzal%d", i).p);
+    struct bundle b = {.pool = mine, .memories = m, .n_memories = N};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .memories = true}), N);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 0);
+    CHECK(!stands_in(ctx, &p, "", "uetzal") && !stands_in(ctx, &p, "-wal", "uetzal"));
+    check_healthy(ctx, s);
+}

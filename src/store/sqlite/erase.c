@@ -154,6 +154,41 @@ static enum status batch(struct ctx *ctx, struct db *db, int64_t pool, int64_t s
     return status == OK ? OK : fail(ctx, status, "%s", mine.why);
 }
 
+/* One batch of the memories of a kind, behind the id *last. */
+static enum status erase_kind(struct eraser *e, const struct forget *what, str *last, size_t *n)
+{
+    struct memory *v;
+    SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_KIND);
+    sql_int(&q, e->pool);
+    sql_int(&q, name_index(type_names, what->type, -1));
+    sql_int(&q, what->before);
+    sql_text(&q, *last);
+    sql_int(&q, BATCH);
+    TRY(read_memories(&q, &v, n));
+    for (size_t i = 0; i < *n; i++)
+        TRY(erase_memory(e, &v[i]));
+    if (*n)
+        *last = v[*n - 1].id;
+    return OK;
+}
+
+static enum status forget_kind(struct ctx *ctx, struct db *db, int64_t pool,
+                               const struct forget *what, int64_t *erased)
+{
+    str last = S("");
+    for (size_t n = BATCH; n == BATCH;) {
+        CLEANUP(ctx_free) struct ctx mine = {0};
+        struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
+        enum status status = erase_kind(&e, what, &last, &n);
+        if (status == OK)
+            status = end_batch(&e, erased);
+        if (status != OK)
+            return fail(ctx, status, "%s", mine.why);
+        last = str_dup(&ctx->arena, last);
+    }
+    return *erased ? OK : fail(ctx, NOT_FOUND, "there is no such memory");
+}
+
 static enum status batches(struct ctx *ctx, struct db *db, int64_t pool, int64_t session,
                            int64_t *erased)
 {
@@ -283,8 +318,9 @@ static enum status erase_what(struct ctx *ctx, struct db *db, const struct forge
         return fail(ctx, NOT_FOUND, "there is nothing to forget");
     if (what->everything)
         return erase_pool(ctx, db, pool, erased);
-    TRY(what->id.n ? forget_id(ctx, db, pool, what->id, erased)
-                   : forget_session(ctx, db, pool, what->session, erased));
+    TRY(what->memories ? forget_kind(ctx, db, pool, what, erased)
+        : what->id.n   ? forget_id(ctx, db, pool, what->id, erased)
+                       : forget_session(ctx, db, pool, what->session, erased));
     return run_1(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
 
@@ -297,9 +333,22 @@ static enum status erase_what(struct ctx *ctx, struct db *db, const struct forge
  */
 enum { MANY = 1000, REWRITE_PAYS = 20 };
 
+static enum status count_kind(struct ctx *ctx, struct db *db, const struct forget *what,
+                              int64_t pool, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, SQL_MEMORY_OF_KIND_COUNT);
+    sql_int(&q, pool);
+    sql_int(&q, name_index(type_names, what->type, -1));
+    sql_int(&q, what->before);
+    *out = sql_row(&q) ? sql_get_int(&q) : 0;
+    return sql_end(&q);
+}
+
 static enum status count_documents(struct ctx *ctx, struct db *db, const struct forget *what,
                                    int64_t pool, int64_t *out)
 {
+    if (what->memories)
+        return count_kind(ctx, db, what, pool, out);
     SQL_RUN(q, ctx, db, what->everything ? SQL_WORDS_OF_USER : SQL_WORDS_OF_SESSION);
     if (what->everything)
         sql_text(&q, what->pool.user);

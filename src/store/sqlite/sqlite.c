@@ -121,6 +121,16 @@ static enum status forget(struct ctx *ctx, struct store *s, const struct forget 
     return OK;
 }
 
+static enum status change(struct ctx *ctx, struct store *s, const struct change *what,
+                          struct memory *out)
+{
+    struct memory changed;
+    struct task t = {.kind = TASK_CHANGE, .ctx = ctx, .change = what, .changed = &changed};
+    TRY(writer_run(sqlite_of(s)->writer, &t));
+    *out = changed;
+    return OK;
+}
+
 static enum status put_token(struct ctx *ctx, struct store *s, const struct token *token)
 {
     struct task t = {.kind = TASK_TOKEN, .ctx = ctx, .token = token};
@@ -208,6 +218,7 @@ const struct store_ops sqlite_ops = {
     .write_later = write_later,
     .flush = flush,
     .forget = forget,
+    .change = change,
     .find_chain = sqlite_find_chain,
     .messages = sqlite_messages,
     .memories = sqlite_memories,

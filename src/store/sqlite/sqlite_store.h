@@ -122,6 +122,11 @@ MUST_USE enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b
 MUST_USE enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool,
                                  const struct receipt *r);
 
+/* --- change.c --- */
+
+MUST_USE enum status memory_change(struct ctx *ctx, struct db *db, const struct change *change,
+                                   struct word_changes *changes, struct memory *out);
+
 /* --- erase.c --- */
 
 MUST_USE enum status erase(struct ctx *ctx, struct db *db, const struct forget *what,
@@ -136,7 +141,15 @@ MUST_USE enum status token_revoke(struct ctx *ctx, struct db *db, str user, str 
 MUST_USE enum status writer_open(struct ctx *ctx, const char *path, struct writer **out);
 void writer_close(struct writer *w); /* writes what is queued first */
 
-enum task_kind { TASK_BUNDLE, TASK_FLUSH, TASK_FORGET, TASK_PRUNE, TASK_TOKEN, TASK_REVOKE };
+enum task_kind {
+    TASK_BUNDLE,
+    TASK_CHANGE,
+    TASK_FLUSH,
+    TASK_FORGET,
+    TASK_PRUNE,
+    TASK_TOKEN,
+    TASK_REVOKE,
+};
 
 /* One thing to write. The thread that waits for it lends its ctx meanwhile. */
 struct task {
@@ -144,6 +157,8 @@ struct task {
     struct ctx *ctx;
     struct bundle *bundle;
     struct bundle_words words;
+    const struct change *change;
+    struct memory *changed;
     const struct forget *forget;
     const struct token *token;
     str user, id;

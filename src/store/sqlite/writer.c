@@ -36,6 +36,8 @@ static enum status run_kind(struct writer *w, struct task *t, struct word_change
     int64_t count = 0;
     if (t->kind == TASK_BUNDLE)
         return bundle_put(t->ctx, &w->db, t->bundle, &t->words, changes);
+    if (t->kind == TASK_CHANGE)
+        return memory_change(t->ctx, &w->db, t->change, changes, t->changed);
     TRY(words_apply(t->ctx, &w->db, changes));
     switch (t->kind) {
     case TASK_FORGET:
