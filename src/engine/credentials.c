@@ -39,6 +39,21 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct t
     return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");
 }
 
+enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
+                               struct token *out)
+{
+    struct token *v;
+    size_t n;
+    TRY(store_tokens(ctx, e->store, user, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(v[i].id, id)) {
+            *out = v[i];
+            return OK;
+        }
+    }
+    return NOT_FOUND;
+}
+
 /*
  * Asked for every request, so the store is asked seldom. A store that fails after it once said
  * "none" is taken at its word: memory in trouble fails no chat. With tokens nothing is let in.

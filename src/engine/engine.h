@@ -40,6 +40,8 @@ struct recall_in {
     int64_t budget_tokens; /* 0: the setting; < 0: no budget */
     bool gate;             /* apply the relevance gate and the score threshold, as a chat does */
     bool turns_only;       /* no memories: for measuring */
+    bool memories_only;    /* no messages */
+    str type;              /* with memories_only: only of this type; "" for any */
 };
 
 struct recall_out {
@@ -53,6 +55,11 @@ struct recall_out {
 /* TIMED_OUT when ctx's deadline passed; nothing found is OK. */
 MUST_USE enum status engine_recall(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                    struct recall_out *out);
+
+/* The same with the gate, and the block that a chat would be given within the budget; "" when it
+ * would be given none. */
+MUST_USE enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                                    struct recall_out *out, str *block);
 
 /* --- a chat turn --- */
 
@@ -119,6 +126,13 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
  * *m as it was kept. */
 MUST_USE enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 struct memory *m);
+/* The same, but what has the key already is changed in place, and metadata is merged: OmniRoute's
+ * rule. */
+MUST_USE enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                    struct memory *m);
+/* Changes a memory in place, under the rules of engine_add. */
+MUST_USE enum status engine_change(struct ctx *ctx, struct engine *e, const struct change *change,
+                                   struct memory *out);
 MUST_USE enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                                 struct memory *out);
 MUST_USE enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
@@ -152,6 +166,9 @@ MUST_USE enum status engine_make_token(struct ctx *ctx, struct engine *e, struct
                                        str *secret);
 /* The token's row. NO_AUTH when it is not known, revoked or expired. */
 MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out);
+/* A user's token by its id, revoked or not; NOT_FOUND without a note. */
+MUST_USE enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
+                                        struct token *out);
 /* Whether requests must show a token. Another process's first token is seen after TOKEN_LOOK_MS. */
 enum { TOKEN_LOOK_MS = 50 };
 MUST_USE enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out);

@@ -3,15 +3,22 @@
 
 #include "base/clock.h"
 
-enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
+static enum status check_importance(struct ctx *ctx, double importance)
+{
+    if (importance >= 0 && importance <= 1)
+        return OK;
+    return fail_field(ctx, "importance", "must be 0 to 1");
+}
+
+static enum status add(struct ctx *ctx, struct engine *e, struct pool_ref pool, enum put_rule rule,
+                       struct memory *m)
 {
     int64_t now = clock_ms();
     struct memory kept = *m;
     kept.content = str_trim(m->content);
     if (!kept.content.n)
         return fail_field(ctx, "content", "is required");
-    if (!(kept.importance >= 0 && kept.importance <= 1))
-        return fail_field(ctx, "importance", "must be 0 to 1");
+    TRY(check_importance(ctx, kept.importance));
     if (kept.importance == 0)
         kept.importance = 0.5;
     if (kept.salience == 0)
@@ -25,10 +32,35 @@ enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
         kept.updated = kept.created;
     if (!kept.last_used)
         kept.last_used = kept.created;
-    struct bundle b = {.pool = pool, .memories = &kept, .n_memories = 1, .rule = PUT_SUPERSEDE};
+    struct bundle b = {.pool = pool, .memories = &kept, .n_memories = 1, .rule = rule};
     TRY(store_write(ctx, e->store, &b));
     *m = kept;
     return OK;
+}
+
+enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
+{
+    return add(ctx, e, pool, PUT_SUPERSEDE, m);
+}
+
+enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                           struct memory *m)
+{
+    return add(ctx, e, pool, PUT_REPLACE, m);
+}
+
+enum status engine_change(struct ctx *ctx, struct engine *e, const struct change *change,
+                          struct memory *out)
+{
+    struct change wanted = *change;
+    wanted.to.content = str_trim(change->to.content);
+    if (!wanted.what)
+        return fail(ctx, BAD_INPUT, "say what to change");
+    if ((wanted.what & CHANGE_CONTENT) && !wanted.to.content.n)
+        return fail_field(ctx, "content", "must not be empty");
+    if (wanted.what & CHANGE_IMPORTANCE)
+        TRY(check_importance(ctx, wanted.to.importance));
+    return store_change(ctx, e->store, &wanted, out);
 }
 
 enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
@@ -46,7 +78,7 @@ enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_f
 enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                           int64_t *erased)
 {
-    if (!what->id.n && !what->session.n && !what->everything)
+    if (!what->id.n && !what->session.n && !what->everything && !what->memories)
         return fail_field(ctx, "id", "say what to forget: an id, a session, or everything");
     return store_forget(ctx, e->store, what, erased);
 }

@@ -19,6 +19,7 @@ enum {
     CANDIDATES = 100,
     DIVERSE = 3,
     QUESTION_MIN = 3,
+    CANDIDATES_OF_TYPE = 2000,
     SHOWN_MAX = 600,
     COMPARED = 2000
 };
@@ -57,12 +58,22 @@ static void leave_memories_out(struct word_hits *hits)
         hits->n--;
 }
 
+static void leave_messages_out(struct word_hits *hits)
+{
+    while (hits->n && !doc_is_memory(hits->v->doc)) {
+        hits->v++;
+        hits->n--;
+    }
+}
+
 static enum status search(struct finder *f)
 {
     struct query *q = &f->query;
     TRY(store_search_words(f->ctx, f->e->store, f->in->pool, q->stems, q->n, HITS_MAX, &f->hits));
     if (f->in->turns_only)
         leave_memories_out(&f->hits);
+    if (f->in->memories_only)
+        leave_messages_out(&f->hits);
     int64_t all = f->hits.messages + f->hits.memories;
     double unknown = 0, known = 0;
     for (size_t w = 0; w < q->n; w++) {
@@ -71,7 +82,8 @@ static enum status search(struct finder *f)
         known += (double)f->weights[w];
         unknown += f->hits.found[w] == 0 ? rank_idf(all, 1) : 0;
     }
-    f->scan = scan_hits(&f->ctx->arena, &f->hits, f->weights, q->n, CANDIDATES);
+    f->scan = scan_hits(&f->ctx->arena, &f->hits, f->weights, q->n,
+                        f->in->type.n ? CANDIDATES_OF_TYPE : CANDIDATES);
     f->asked = (struct asked_of){
         .query = q,
         .scan = &f->scan,
@@ -145,6 +157,11 @@ static str person_of(const struct finder *f)
     return person;
 }
 
+static bool is_wanted(const struct recall_in *in, const struct memory *m)
+{
+    return !in->type.n || str_is(in->type, type_names[m->type]);
+}
+
 static void add(struct finder *f, const struct candidate *c, const struct message *m,
                 const struct memory *memory, str before)
 {
@@ -152,7 +169,7 @@ static void add(struct finder *f, const struct candidate *c, const struct messag
     str id = m ? m->id : memory->id;
     bool is_empty = m && m->is_echo && !str_trim(m->says).n;
     if (!id.n || is_empty || is_excluded(f->in, id) ||
-        (memory && is_excluded(f->in, memory->source)))
+        (memory && (is_excluded(f->in, memory->source) || !is_wanted(f->in, memory))))
         return;
     signals_of(&f->asked, c, m, memory, before, r->signals);
     double rank = signals_rank(r->signals);
@@ -386,6 +403,18 @@ static enum status find(struct finder *f, struct recall_out *out)
     *out = (struct recall_out){
         .v = f->found, .n = f->n, .decision = v.decision, .reason = v.reason, .tokens = tokens};
     return late(f->ctx);
+}
+
+enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                           struct recall_out *out, str *block)
+{
+    struct recall_in gated = *in;
+    gated.gate = true;
+    gated.budget_tokens = in->budget_tokens ? in->budget_tokens : e->settings->budget_tokens;
+    TRY(engine_recall(ctx, e, &gated, out));
+    int64_t now = in->asked ? in->asked : clock_ms();
+    *block = block_render(&ctx->arena, out->v, out->n, gated.budget_tokens, now);
+    return OK;
 }
 
 enum status engine_recall(struct ctx *ctx, struct engine *e, const struct recall_in *in,

@@ -52,6 +52,54 @@ TEST(the_same_key_said_differently_closes_the_older)
     CHECK_STR(back.superseded_by, b.id);
 }
 
+TEST(the_same_key_is_changed_in_place_where_that_is_the_rule)
+{
+    ENGINE(e, s, p);
+    struct memory a = {.content = S("lives in Rome"), .key = S("home"), .metadata = S("{\"a\":1}")},
+                  b = {.content = S("lives in Oslo"), .key = S("home"), .metadata = S("{\"b\":2}")},
+                  back;
+    CHECK_OK(engine_add(ctx, e, mine, &a));
+    CHECK_OK(engine_replace(ctx, e, mine, &b));
+    CHECK_STR(b.id, a.id);
+    CHECK_OK(engine_get(ctx, e, mine, a.id, &back));
+    CHECK_STR(back.content, S("lives in Oslo"));
+    CHECK_STR(back.metadata, S("{\"a\":1,\"b\":2}"));
+}
+
+TEST(a_change_keeps_the_rules_of_adding)
+{
+    ENGINE(e, s, p);
+    struct memory m = {.content = S("likes figs")}, out;
+    CHECK_OK(engine_add(ctx, e, mine, &m));
+    struct change change = {.pool = mine, .id = m.id};
+    CHECK_STATUS(engine_change(ctx, e, &change, &out), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    change.what = CHANGE_CONTENT;
+    change.to.content = S("  ");
+    CHECK_STATUS(engine_change(ctx, e, &change, &out), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    change.what = CHANGE_IMPORTANCE;
+    change.to.importance = 2;
+    CHECK_STATUS(engine_change(ctx, e, &change, &out), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    change.what = CHANGE_CONTENT;
+    change.to.content = S(" likes dates ");
+    CHECK_OK(engine_change(ctx, e, &change, &out));
+    CHECK_STR(out.content, S("likes dates"));
+}
+
+TEST(a_token_is_found_by_its_id_among_those_of_its_user)
+{
+    ENGINE(e, s, p);
+    struct token t = {.name = S("laptop")}, back;
+    str secret;
+    CHECK_OK(engine_make_token(ctx, e, &t, &secret));
+    CHECK_OK(engine_token_named(ctx, e, S("local"), t.id, &back));
+    CHECK_STR(back.pool.space, t.pool.space);
+    CHECK_STATUS(engine_token_named(ctx, e, S("anna"), t.id, &back), NOT_FOUND);
+    CHECK_STATUS(engine_token_named(ctx, e, S("local"), S("x"), &back), NOT_FOUND);
+}
+
 TEST(a_token_opens_its_pool_until_it_is_revoked)
 {
     ENGINE(e, s, p);

@@ -294,3 +294,43 @@ TEST(threads_recall_at_once_while_others_write)
         CHECK_INT(askers[i].found, 40);
     }
 }
+
+TEST(memories_alone_are_searched_when_that_is_asked)
+{
+    ENGINE(e, s, p);
+    talk(ctx, s, mine, "holiday", holiday, 4);
+    for (int i = 0; i < 400; i++) {
+        struct memory m = {.content = str_printf(&ctx->arena, "the tram of day %d", i),
+                           .type = i == 7 ? TYPE_EPISODIC : TYPE_FACTUAL};
+        CHECK_OK(engine_add(ctx, e, mine, &m));
+    }
+    struct recall_out r =
+        recall(ctx, e, "an old tram", (struct recall_in){.memories_only = true, .limit = 50});
+    CHECK_INT(r.n, 50);
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(r.v[i].is_memory);
+    /* The only one of its type is found among many that are as good. */
+    r = recall(ctx, e, "an old tram",
+               (struct recall_in){.memories_only = true, .type = S("episodic"), .limit = 50});
+    CHECK_INT(r.n, 1);
+    CHECK_STR(r.v[0].memory.content, S("the tram of day 7"));
+}
+
+TEST(the_context_of_a_question_is_the_block_of_a_chat_or_nothing)
+{
+    ENGINE(e, s, p);
+    struct recall_out r;
+    str block;
+    talk(ctx, s, mine, "work", work, 4);
+    remember(ctx, e, "My dog is called Rex.");
+    struct recall_in in = {.pool = mine, .question = S("What is my dog called?")};
+    CHECK_OK(engine_context(ctx, e, &in, &r, &block));
+    CHECK(str_find(block, S("Rex")) < block.n && str_find(block, S("linker")) == block.n);
+    in.question = S("Write a haiku about autumn leaves");
+    CHECK_OK(engine_context(ctx, e, &in, &r, &block));
+    CHECK_STR(block, S(""));
+    in.pool = other_user;
+    in.question = S("What is my dog called?");
+    CHECK_OK(engine_context(ctx, e, &in, &r, &block));
+    CHECK_STR(block, S(""));
+}
