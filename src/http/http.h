@@ -17,6 +17,7 @@ enum { ROUTE_PARAMS_MAX = 4, REPLY_HEADERS_MAX = 16 };
 /* Who asks, as the surface's admit found out. */
 struct identity {
     struct pool_ref pool;
+    bool is_admin;  /* may reach every space of its user */
     str credential; /* the Authorization value that may be passed on upstream, or "" */
 };
 

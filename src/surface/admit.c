@@ -11,27 +11,19 @@ static str bearer(const struct request *in)
     return str_eq_nocase(scheme, S("Bearer")) ? str_trim(value) : S("");
 }
 
-static enum status space_of(struct ctx *ctx, const struct request *in, str otherwise, str *out)
-{
-    str agent = str_trim(request_header(in, "X-Osaurus-Agent-Id"));
-    if (agent.n > SPACE_NAME_MAX)
-        return fail_field(ctx, "X-Osaurus-Agent-Id", "must have at most %d bytes", SPACE_NAME_MAX);
-    *out = agent.n ? agent : otherwise;
-    return OK;
-}
-
 static enum status admit_local(struct ctx *ctx, struct request *in)
 {
     if (!in->is_loopback)
         return fail(ctx, NO_AUTH, "a token is needed; 'rememberd token create' makes one");
     in->who = (struct identity){
-        .pool.user = S(LOCAL_USER),
+        .pool = {S(LOCAL_USER), S(DEFAULT_SPACE)},
+        .is_admin = true,
         .credential = request_header(in, "Authorization"),
     };
-    return space_of(ctx, in, S(DEFAULT_SPACE), &in->who.pool.space);
+    return OK;
 }
 
-enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in)
+enum status admit_own(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in)
 {
     bool needs_token = true;
     struct token token;
@@ -47,6 +39,18 @@ enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, str
     TRY(engine_token(ctx, app->engine, secret, &token));
     if (needs == ACCESS_ADMIN && !token.is_admin)
         return fail(ctx, FORBIDDEN, "this needs an admin token");
-    in->who = (struct identity){.pool = token.pool};
-    return space_of(ctx, in, token.pool.space, &in->who.pool.space);
+    in->who = (struct identity){.pool = token.pool, .is_admin = token.is_admin};
+    return OK;
+}
+
+enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in)
+{
+    str agent = str_trim(request_header(in, "X-Osaurus-Agent-Id"));
+    TRY(admit_own(ctx, app, needs, in));
+    if (needs == ACCESS_OPEN || !agent.n)
+        return OK;
+    if (agent.n > SPACE_NAME_MAX)
+        return fail_field(ctx, "X-Osaurus-Agent-Id", "must have at most %d bytes", SPACE_NAME_MAX);
+    in->who.pool.space = agent;
+    return OK;
 }

@@ -5,6 +5,7 @@
 
 extern const struct surface surface_openai;
 extern const struct surface surface_memories;
+extern const struct surface surface_mcp;
 extern const struct surface surface_admin;
 
 /*
@@ -12,6 +13,9 @@ extern const struct surface surface_admin;
  * everything; afterwards a bearer token decides. X-Osaurus-Agent-Id picks a space of that user.
  */
 enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in);
+/* The same without that header: the credential alone decides. */
+enum status admit_own(struct ctx *ctx, struct app *app, enum route_access needs,
+                      struct request *in);
 
 /* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);

@@ -3,7 +3,8 @@
 
 #include "surface/dialect.h"
 
-const struct surface *const surfaces[] = {&surface_openai, &surface_memories, &surface_admin, NULL};
+const struct surface *const surfaces[] = {&surface_openai, &surface_memories, &surface_mcp,
+                                          &surface_admin, NULL};
 
 void surface_routes(struct buf *b)
 {

@@ -19,6 +19,11 @@ extern const struct surface *const surfaces[];
 void surface_routes(struct buf *b);
 void surface_openapi(struct buf *b);
 
+/* Answers one message of the Model Context Protocol from someone on this machine, on one line
+ * without its end; *out stays empty when none is expected. */
+void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str line,
+                      struct buf *out);
+
 /* Memories and findings as JSON, the same for REST and the command line. */
 void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *out);
 void surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,

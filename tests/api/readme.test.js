@@ -6,6 +6,9 @@ const { spawn, execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
+const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
+const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio.js');
+const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/client/streamableHttp.js');
 
 const root = path.resolve(__dirname, '../..');
 const binary = path.resolve(root, process.env.REMEMBERD_BIN ?? 'build/rememberd');
@@ -52,6 +55,32 @@ for (const [i, { expect, script }] of examples().entries()) {
       if (!expect || out.includes(expect)) return;
       if (Date.now() > deadline) assert.fail(`no "${expect}" in:\n${out}`);
     }
+  });
+}
+
+/** The blocks marked <!-- mcp -->: a server each, as a client's configuration names it. */
+function mcpServers() {
+  const blocks = [...pages.join('\n').matchAll(/<!-- mcp -->\s*```json\n([^]*?)```/g)];
+  return blocks.map(([, config]) => JSON.parse(config).mcpServers.rememberd);
+}
+
+test('there is an MCP configuration for either way', () => {
+  assert.deepStrictEqual(mcpServers().map((one) => Boolean(one.command)), [true, false]);
+});
+
+for (const [i, config] of mcpServers().entries()) {
+  test(`MCP configuration ${i + 1} reaches the memory that the examples filled`, async () => {
+    // One of the examples has made a token, so the way over HTTP needs one.
+    const { token } = JSON.parse(execFileSync(binary, ['token', 'create', '--space', 'default', '--json'], { env, encoding: 'utf8' }));
+    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    const client = new Client({ name: 'readme', version: '1' });
+    const transport = config.command
+      ? new StdioClientTransport({ command: config.command.replace('build/rememberd', binary), args: config.args, env })
+      : new StreamableHTTPClientTransport(new URL(config.url.replace('http://127.0.0.1:7077', url)), { requestInit });
+    await client.connect(transport);
+    const found = await client.callTool({ name: 'memory_search', arguments: { query: 'which coffee do I like?' } });
+    await client.close();
+    assert.match(found.content[0].text, /espresso/);
   });
 }
 

@@ -1,0 +1,254 @@
+/* mcp_omniroute.c - OmniRoute's three memory tools in its own shapes. */
+#include "core/tokens.h"
+
+#include "surface/mcp.h"
+#include "surface/shapes.h"
+
+/* Budget in tokens unless said; what is looked at before the budget is spent. */
+enum { BUDGET = 2000, LOOKED_AT = 100, CONTENT_MAX = 65536 };
+
+static const char key_help[] = "a key of yours; the one that is shown unless said";
+
+/* --- what is shown --- */
+
+struct memory_shown {
+    str id, api_key, session, type, key, content;
+    const struct json *metadata;
+    int64_t created, updated, expires;
+};
+static const struct field memory_shown_fields[] = {
+    {STR(struct memory_shown, id), .required = true, .help = "UUID"},
+    {AS_STR(struct memory_shown, api_key, "apiKeyId"), .required = true, .help = "owner"},
+    {AS_STR(struct memory_shown, session, "sessionId"), .required = true, .help = "or empty"},
+    {STR(struct memory_shown, type), .required = true, .one_of = type_names,
+     .help = "kind of knowledge"},
+    {STR(struct memory_shown, key), .required = true, .help = "or empty"},
+    {STR(struct memory_shown, content), .required = true, .help = "what is remembered"},
+    {JSON(struct memory_shown, metadata), .required = true, .help = "an object"},
+    {AS_TIME(struct memory_shown, created, "createdAt"), .required = true},
+    {AS_TIME(struct memory_shown, updated, "updatedAt"), .required = true},
+    {AS_TIME(struct memory_shown, expires, "expiresAt"), .help = "null: never"},
+    {0},
+};
+
+static struct memory_shown shown(struct ctx *ctx, const struct memory *m, str space)
+{
+    struct json *metadata = NEW(&ctx->arena, struct json);
+    metadata->type = JSON_OBJECT;
+    metadata->source = m->metadata.n ? m->metadata : S("{}");
+    return (struct memory_shown){.id = m->id,
+                                 .api_key = space,
+                                 .session = m->session,
+                                 .type = str_of(type_names[m->type]),
+                                 .key = m->key,
+                                 .content = m->content,
+                                 .metadata = metadata,
+                                 .created = m->created,
+                                 .updated = m->updated,
+                                 .expires = m->expires};
+}
+
+/* {success: true, data: …} around each answer. */
+#define GIVES(NAME)                                                                                \
+    struct NAME##_out {                                                                            \
+        bool success;                                                                              \
+        struct NAME data;                                                                          \
+    };                                                                                             \
+    static const struct field NAME##_out_fields[] = {                                              \
+        {BOOL(struct NAME##_out, success), .required = true},                                      \
+        {FIELD_(struct NAME##_out, data, struct NAME, FIELD_OBJECT, "data"), .required = true,     \
+         .inside = NAME##_fields},                                                                 \
+        {0},                                                                                       \
+    }
+
+/* --- search --- */
+
+struct search_in {
+    str api_key, query, type;
+    int64_t max_tokens, limit;
+};
+static const struct field search_in_fields[] = {
+    {AS_STR(struct search_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
+    {STR(struct search_in, query), .max = CONTENT_MAX, .help = "words; without them the newest"},
+    {STR(struct search_in, type), .one_of = type_names, .help = "only this type"},
+    {AS_INT(struct search_in, max_tokens, "maxTokens"), .otherwise = BUDGET, .min = 1, .max = 8000,
+     .help = "of all contents together"},
+    {INT(struct search_in, limit), .otherwise = LOOKED_AT, .min = 1, .max = LOOKED_AT,
+     .help = "most results"},
+    {0},
+};
+
+struct page {
+    const struct json *memories;
+    int64_t count, total_tokens;
+};
+static const struct field page_fields[] = {
+    {JSON(struct page, memories), .required = true, .inside = memory_shown_fields},
+    {INT(struct page, count), .required = true},
+    {AS_INT(struct page, total_tokens, "totalTokens"), .required = true},
+    {0},
+};
+GIVES(page);
+
+/* With words the best first, without the newest; already of the type. */
+static enum status look(struct tool_call *c, const struct search_in *in, struct memory **out,
+                        size_t *n)
+{
+    struct recall_out found;
+    int64_t total;
+    if (!str_trim(in->query).n) {
+        struct memory_filter f = {.pool = c->pool, .type = in->type, .limit = (size_t)in->limit};
+        return engine_list(c->ctx, c->app->engine, &f, out, n, &total);
+    }
+    struct recall_in ask = {.pool = c->pool,
+                            .question = in->query,
+                            .limit = (size_t)in->limit,
+                            .budget_tokens = -1,
+                            .memories_only = true,
+                            .type = in->type};
+    TRY(engine_recall(c->ctx, c->app->engine, &ask, &found));
+    *out = NEW_N(&c->ctx->arena, struct memory, found.n);
+    for (size_t i = 0; i < found.n; i++)
+        (*out)[i] = found.v[i].memory;
+    *n = found.n;
+    return OK;
+}
+
+static enum status search(struct tool_call *c)
+{
+    const struct search_in *in = c->in;
+    struct memory *v;
+    size_t n, kept = 0;
+    TRY(tool_key(c, in->api_key));
+    TRY(look(c, in, &v, &n));
+    struct page_out *out = NEW(&c->ctx->arena, struct page_out);
+    struct memory_shown *items = NEW_N(&c->ctx->arena, struct memory_shown, n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t tokens = tokens_of(v[i].content);
+        /* The first one always goes in; nothing small is picked from behind what does not fit. */
+        if (kept && out->data.total_tokens + tokens > in->max_tokens)
+            break;
+        out->data.total_tokens += tokens;
+        items[kept++] = shown(c->ctx, &v[i], c->pool.space);
+    }
+    out->success = true;
+    out->data.count = (int64_t)kept;
+    out->data.memories = json_list(c->ctx, memory_shown_fields, items, kept, sizeof *items);
+    c->out = out;
+    return OK;
+}
+
+/* --- add --- */
+
+struct add_in {
+    str api_key, session, type, key, content;
+    const struct json *metadata;
+};
+static const struct field add_in_fields[] = {
+    {AS_STR(struct add_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
+    {AS_STR(struct add_in, session, "sessionId"), .max = 256,
+     .help = "the conversation it belongs to"},
+    {STR(struct add_in, type), .required = true, .one_of = type_names, .help = "kind of knowledge"},
+    {STR(struct add_in, key), .required = true, .min = 1, .max = 512,
+     .help = "the same key is changed in place"},
+    {STR(struct add_in, content), .required = true, .min = 1, .max = CONTENT_MAX,
+     .help = "what to remember"},
+    {JSON(struct add_in, metadata), .help = "an object"},
+    {0},
+};
+
+struct added {
+    struct memory_shown memory;
+    str message;
+};
+static const struct field added_fields[] = {
+    {FIELD_(struct added, memory, struct memory_shown, FIELD_OBJECT, "memory"), .required = true,
+     .inside = memory_shown_fields},
+    {STR(struct added, message), .required = true},
+    {0},
+};
+GIVES(added);
+
+static enum status add(struct tool_call *c)
+{
+    const struct add_in *in = c->in;
+    if (in->metadata && in->metadata->type != JSON_OBJECT)
+        return fail_field(c->ctx, "metadata", "must be an object");
+    struct memory m = {
+        .content = in->content,
+        .key = in->key,
+        .type = (enum memory_type)name_index(type_names, in->type, TYPE_FACTUAL),
+        .session = in->session,
+        .metadata = in->metadata ? in->metadata->source : S(""),
+        .importance = 0.5,
+        .origin = ORIGIN_API,
+    };
+    TRY(tool_key(c, in->api_key));
+    TRY(engine_replace(c->ctx, c->app->engine, c->pool, &m));
+    struct added_out *out = NEW(&c->ctx->arena, struct added_out);
+    out->success = true;
+    out->data.memory = shown(c->ctx, &m, c->pool.space);
+    out->data.message = str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"", S_ARG(m.key));
+    c->out = out;
+    return OK;
+}
+
+/* --- clear --- */
+
+struct clear_in {
+    str api_key, type;
+    int64_t older_than;
+};
+static const struct field clear_in_fields[] = {
+    {AS_STR(struct clear_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
+    {STR(struct clear_in, type), .one_of = type_names, .help = "only this type"},
+    {AS_TIME(struct clear_in, older_than, "olderThan"), .help = "only what was made before"},
+    {0},
+};
+
+struct cleared {
+    int64_t count;
+    str message;
+};
+static const struct field cleared_fields[] = {
+    {AS_INT(struct cleared, count, "deletedCount"), .required = true},
+    {STR(struct cleared, message), .required = true},
+    {0},
+};
+GIVES(cleared);
+
+static enum status clear(struct tool_call *c)
+{
+    const struct clear_in *in = c->in;
+    struct cleared_out *out = NEW(&c->ctx->arena, struct cleared_out);
+    TRY(tool_key(c, in->api_key));
+    struct forget what = {.pool = c->pool,
+                          .memories = true,
+                          .type = in->type,
+                          .before = in->older_than};
+    enum status s = engine_forget(c->ctx, c->app->engine, &what, &out->data.count);
+    if (s != OK && s != NOT_FOUND)
+        return s;
+    if (s == NOT_FOUND) {
+        ctx_clear_failure(c->ctx);
+        out->data.count = 0;
+    }
+    out->success = true;
+    out->data.message =
+        str_printf(&c->ctx->arena, "forgot %lld memories", (long long)out->data.count);
+    c->out = out;
+    return OK;
+}
+
+const struct tool omniroute_tools[] = {
+    {"omniroute_memory_search", "Search memories (OmniRoute)",
+     "Memories of a key, best first, within a budget of tokens.", search, TAKES(search_in),
+     .gives = page_out_fields, .reads = true, .repeats = true},
+    {"omniroute_memory_add", "Add a memory (OmniRoute)",
+     "Remembers a content under a key; the same key is changed in place.", add, TAKES(add_in),
+     .gives = added_out_fields, .destroys = true, .repeats = true},
+    {"omniroute_memory_clear", "Clear memories (OmniRoute)",
+     "Erases all memories of a key, or those of a type or made before a date. It cannot be undone.",
+     clear, TAKES(clear_in), .gives = cleared_out_fields, .destroys = true, .repeats = true},
+    {0},
+};
