@@ -183,7 +183,9 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     TRY(home_open(ctx, o, &home));
     TRY(may_listen(ctx, o, &home));
-    struct app app = {&o->settings, home.engine, NULL, clock_ms()};
+    struct app app = {.settings = &o->settings,
+                      .engine = home.engine,
+                      .started_us = clock_mono_us()};
     struct server_settings settings = server_settings_of(ctx, &o->settings);
     TRY(server_open(ctx, &settings, surfaces, &app, &app.server));
     janitor_begin(&janitor, home.store, &o->settings);

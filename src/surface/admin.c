@@ -26,7 +26,7 @@ static enum status health(struct ctx *ctx, struct app *app, const struct request
         .status = is_well ? S("ok") : S("failing"),
         .version = S(REMEMBERD_VERSION),
         .store = is_well ? S("ok") : str_of(ctx->why),
-        .uptime_s = (clock_ms() - app->started) / 1000,
+        .uptime_s = (clock_mono_us() - app->started_us) / 1000000,
     };
     out->code = is_well ? 200 : 503;
     reply_fields(out, health_out_fields, &shape);
@@ -134,7 +134,7 @@ static enum status metrics(struct ctx *ctx, struct app *app, const struct reques
     server_stats(app->server, &server);
     out->type = S("text/plain; version=0.0.4; charset=utf-8");
     metric(&out->body, "uptime_seconds", "gauge", "time since start",
-           (double)(clock_ms() - app->started) / 1000);
+           (double)(clock_mono_us() - app->started_us) / 1e6);
     server_metrics(&out->body, &server);
     engine_metrics(&out->body, &engine);
     recall_histogram(&out->body, &engine);

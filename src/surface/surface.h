@@ -9,7 +9,7 @@ struct app {
     const struct settings *settings;
     struct engine *engine;
     struct server *server; /* for its counters */
-    int64_t started;       /* unix ms */
+    int64_t started_us;    /* clock_mono_us() at start */
 };
 
 /* NULL-ended, in the order they are asked. */
