@@ -1,4 +1,5 @@
 /* recall.c - from a question to a ranked list of messages and memories, with the reasons. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -19,6 +20,7 @@ enum {
     CANDIDATES = 100,
     DIVERSE = 3,
     QUESTION_MIN = 3,
+    TELLING = 8,
     CANDIDATES_OF_TYPE = 2000,
     SHOWN_MAX = 600,
     COMPARED = 2000
@@ -351,6 +353,14 @@ static enum status add_known(struct finder *f, struct gate gate, int64_t budget,
     return OK;
 }
 
+/* "I see.": found for its neighbours' words alone, and too short to say something of its own. */
+static bool is_mere_neighbour(const struct finder *f, size_t i)
+{
+    const double *signals = f->found[i].signals;
+    return f->in->gate && f->of[i] && signals[SIGNAL_share] == 0 &&
+           signals[SIGNAL_length] < log1p(TELLING);
+}
+
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
 static int64_t choose(struct finder *f, double least, int64_t budget)
 {
@@ -363,7 +373,7 @@ static int64_t choose(struct finder *f, double least, int64_t budget)
         r->tokens = tokens_of(r->text);
         if (f->of[i])
             r->why = why_of(&f->ctx->arena, &f->query, f->of[i], r);
-        if (r->score < least)
+        if (r->score < least || is_mere_neighbour(f, i))
             continue;
         tokens[n] = r->tokens;
         which[n++] = i;

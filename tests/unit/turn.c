@@ -157,6 +157,17 @@ TEST(who_asks_what_is_known_is_told_whatever_the_words)
     }
 }
 
+TEST(what_merely_stood_beside_stays_out)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s);
+    ask(&one, "My daughter Mia is seven years old.", "I see.");
+    ask(&one, "The wifi password is tulip42.", "Thanks.");
+    str block = ask(&two, "How old is my daughter Mia?", "Seven.");
+    CHECK(holds(block, "seven"));
+    CHECK(!holds(block, "I see") && !holds(block, "tulip42"));
+}
+
 TEST(another_pool_knows_nothing)
 {
     ENGINE(e, s, p);
