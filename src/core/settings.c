@@ -90,6 +90,11 @@ static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upst
 {
     if (!str_starts(u.url, S("http://")) && !str_starts(u.url, S("https://")))
         return fail_field(ctx, "upstream", "must start with http:// or https://");
+    str rest = str_sub(u.url, str_find(u.url, S("://")) + 3, u.url.n), host = str_cut(&rest, '/');
+    if (str_find(host, S("@")) < host.n)
+        return fail_field(ctx, "upstream",
+                          "must not hold a user or password, which would show in lists and logs; "
+                          "use upstream_key, or a client's own Authorization");
     if (u.placement.n && name_index(placement_names, u.placement, -1) < 0)
         return fail_field(ctx, "upstreams.placement",
                           "must be one of: user-suffix, before-user, system, first-user");

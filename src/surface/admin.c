@@ -163,7 +163,8 @@ static enum status page(struct ctx *ctx, struct app *app, const struct request *
         "<h1>rememberd</h1><p>A memory for applications that talk to a language model. Point an "
         "OpenAI client at this server instead of at the model: what was said in one conversation "
         "is remembered in the next.</p><pre>from openai import OpenAI\n"
-        "client = OpenAI(base_url=\"http://HOST/v1\", api_key=\"the model's key\")</pre>"
+        "client = OpenAI(base_url=\"http://HOST/v1\",\n"
+        "                api_key=\"the model's key\")</pre>"
         "<p><a href=\"/openapi.json\">The API</a> · <a href=\"/health\">Health</a> · "
         "<a href=\"/metrics\">Metrics</a></p></html>\n";
     (void)ctx, (void)app;

@@ -64,6 +64,9 @@ TEST(a_wrong_setting_is_named)
     CHECK_STR(str_of(ctx->why), S("needs a value"));
     CHECK_STATUS(load(ctx, &s, &rest, 2, "--recall-limit", "1000"), BAD_INPUT);
     CHECK_STATUS(load(ctx, &s, &rest, 2, "--upstream", "ftp://x"), BAD_INPUT);
+    CHECK_STATUS(load(ctx, &s, &rest, 2, "--upstream", "https://me:secret@x/v1"), BAD_INPUT);
+    CHECK(str_find(str_of(ctx->why), S("secret")) == strlen(ctx->why));
+    CHECK_OK(load(ctx, &s, &rest, 2, "--upstream", "https://x/v1/@here"));
     setenv("REMEMBERD_MEMORY", "maybe", 1);
     CHECK_STATUS(load(ctx, &s, &rest, 0), BAD_INPUT);
     unsetenv("REMEMBERD_MEMORY");
