@@ -93,10 +93,11 @@ struct turn {
 };
 
 /*
- * Finds the session, recalls, renders the block. Never fails a chat: whatever goes wrong or takes
- * longer than the deadline leaves the block empty and says so in the receipt. When a tool's answer
- * follows, the block that was put beside the same question is given again, byte for byte. Between
- * the message's own text and the block stands one blank line ("\n\n"): engine_strip_block knows it.
+ * Finds the session, recalls, renders the block. Of more than 10,000 messages only the last ones
+ * count. Never fails a chat: whatever goes wrong or takes longer than the deadline leaves the block
+ * empty and says so in the receipt. When a tool's answer follows, the block that was put beside the
+ * same question is given again, byte for byte. Between the message's own text and the block stands
+ * one blank line ("\n\n"): engine_strip_block knows it.
  */
 void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t);
 

@@ -14,7 +14,7 @@
  * when the first turn is still waiting to be written.
  */
 
-enum { NEAR_END = 3 };
+enum { NEAR_END = 3, HEARD_MAX = 10000 };
 
 /* What was said, without system messages, empty texts and injected blocks. */
 struct heard {
@@ -77,11 +77,14 @@ static str role_of(str role)
     return str_is(role, "user") || str_is(role, "assistant") || str_is(role, "tool") ? role : S("");
 }
 
+/* Of a very long conversation the end: the rest is as cut off, or one request would hold up all
+ * that others want written. */
 static void hear(struct place *p)
 {
     const struct turn *t = p->t;
-    p->v = NEW_N(&p->ctx->arena, struct heard, t->n_said + 1);
-    for (size_t i = 0; i < t->n_said; i++) {
+    size_t from = t->n_said > HEARD_MAX ? t->n_said - HEARD_MAX : 0;
+    p->v = NEW_N(&p->ctx->arena, struct heard, t->n_said - from + 1);
+    for (size_t i = from; i < t->n_said; i++) {
         str role = role_of(t->said[i].role);
         str text = engine_strip_block(&p->ctx->arena, t->said[i].text);
         if (!role.n || !str_trim(text).n)

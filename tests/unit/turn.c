@@ -394,6 +394,28 @@ TEST(a_client_that_cuts_off_old_turns_stays_in_its_session)
     CHECK_INT(cut.turn.n_fresh, 0);
 }
 
+TEST(of_a_very_long_conversation_the_end_is_kept_and_goes_on)
+{
+    enum { MOST = 10000, LONG = MOST + 7 };
+    ENGINE(e, s, p);
+    struct said *said = NEW_N(&ctx->arena, struct said, LONG + 2);
+    struct turn t = {.pool = mine, .said = said};
+    for (size_t i = 0; i < LONG; i++)
+        said[i] = (struct said){.role = i % 2 ? S("assistant") : S("user"),
+                                .text = str_printf(&ctx->arena, "line %zu", i)};
+    for (t.n_said = LONG; t.n_said <= LONG + 2; t.n_said += 2) {
+        said[LONG] = (struct said){.role = S("assistant"), .text = S("so it is")};
+        said[LONG + 1] = (struct said){.role = S("user"), .text = S("and then?")};
+        engine_begin_turn(ctx, e, &t);
+        CHECK_INT(t.block_at, t.n_said - 1);
+        CHECK_OK(engine_end_turn(ctx, e, &t, t.n_said == LONG ? S("so it is") : S("nothing")));
+        CHECK_OK(store_flush(ctx, s));
+    }
+    struct store_stats stats = stats_of(ctx, s);
+    CHECK_INT(stats.sessions, 1);
+    CHECK_INT(stats.messages, MOST + 3);
+}
+
 TEST(a_named_session_goes_on_without_history)
 {
     ENGINE(e, s, p);
