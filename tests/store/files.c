@@ -176,8 +176,10 @@ static pid_t write_elsewhere(const struct place *p, int n)
         return child;
     struct ctx own = {0}, *ctx = &own;
     struct store *s;
-    if (store_open(ctx, &(struct store_settings){.path = str_of(p->path)}, &s) != OK)
+    if (store_open(ctx, &(struct store_settings){.path = str_of(p->path)}, &s) != OK) {
+        fprintf(stderr, "store_open: %s\n", ctx->why);
         _exit(2);
+    }
     for (int i = 0; i < n; i++) {
         struct message m = {.id = str_printf(&ctx->arena, "child%d", i), .text = S("Ithaca")};
         if (say(ctx, s, mine, "child", &m) != OK)
@@ -185,6 +187,23 @@ static pid_t write_elsewhere(const struct place *p, int n)
     }
     store_close(s);
     _exit(0);
+}
+
+TEST(processes_that_make_one_file_at_once_all_get_it)
+{
+    enum { ROUNDS = 40, AT_ONCE = 4 };
+    for (int i = 0; i < ROUNDS; i++) {
+        PLACE(p);
+        pid_t children[AT_ONCE];
+        for (int k = 0; k < AT_ONCE; k++)
+            children[k] = write_elsewhere(&p, 0);
+        for (int k = 0; k < AT_ONCE; k++) {
+            int status;
+            CHECK_INT(waitpid(children[k], &status, 0), children[k]);
+            CHECK(WIFEXITED(status));
+            CHECK_INT(WEXITSTATUS(status), 0);
+        }
+    }
 }
 
 TEST(two_processes_write_one_file)

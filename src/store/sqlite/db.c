@@ -30,6 +30,19 @@ enum status db_failed(struct ctx *ctx, struct db *db, int rc)
                 db->handle ? sqlite3_extended_errcode(db->handle) : rc);
 }
 
+/* The change of a new file to a log is refused at once while another process makes the same change:
+ * SQLite waits for locks on data only. */
+static int set_up(sqlite3 *handle)
+{
+    enum { AGAIN_MS = 5 };
+    for (int waited = 0;; waited += AGAIN_MS) {
+        int rc = sqlite3_exec(handle, pragmas, NULL, NULL, NULL);
+        if (rc != SQLITE_BUSY || waited >= BUSY_MS)
+            return rc;
+        sqlite3_sleep(AGAIN_MS);
+    }
+}
+
 enum status db_open(struct ctx *ctx, const char *path, struct db *db)
 {
     *db = (struct db){0};
@@ -39,7 +52,7 @@ enum status db_open(struct ctx *ctx, const char *path, struct db *db)
         rc = sqlite3_db_readonly(db->handle, "main") == 1 ? SQLITE_READONLY : SQLITE_OK;
     }
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL);
+        rc = set_up(db->handle);
     if (rc == SQLITE_OK)
         return OK;
     enum status status =

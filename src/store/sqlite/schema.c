@@ -108,11 +108,24 @@ static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t vers
     return OK;
 }
 
+/* One transaction, or what another process makes meanwhile is half seen and taken for a stranger's.
+ */
+static enum status look(struct ctx *ctx, struct db *db, int64_t *version)
+{
+    TRY(db_exec(ctx, db, "BEGIN"));
+    enum status status = db_int(ctx, db, "PRAGMA user_version", version);
+    if (status == OK)
+        status = refuse_strangers(ctx, db, *version);
+    struct ctx quiet = {0};
+    (void)!db_exec(&quiet, db, "ROLLBACK");
+    ctx_free(&quiet);
+    return status;
+}
+
 enum status schema_bring(struct ctx *ctx, struct db *db)
 {
     int64_t version;
-    TRY(db_int(ctx, db, "PRAGMA user_version", &version));
-    TRY(refuse_strangers(ctx, db, version));
+    TRY(look(ctx, db, &version));
     if (version == schema_version())
         return OK;
     TRY(db_exec(ctx, db, "BEGIN IMMEDIATE"));
