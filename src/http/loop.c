@@ -97,6 +97,7 @@ static void cut_all(struct loop *l)
 
 static void end(struct loop *l)
 {
+    take_exchanges(l); /* a worker's last word may have come after this waking had looked */
     cut_all(l);
     multi_close(l);
     uv_close((uv_handle_t *)&l->sweep, NULL);
