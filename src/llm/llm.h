@@ -1,4 +1,4 @@
-/* llm.h - the face of the models: for now the one that is built in. */
+/* llm.h - the face of the models: the one that is built in. */
 #pragma once
 
 #include "base/arena.h"
