@@ -39,6 +39,8 @@ const struct field options_table[] = {
     {STR(struct options, category), .otherwise_str = "", .max = 128,
      .help = "preference, decision, or free"},
     {STR(struct options, session), .otherwise_str = "", .max = 256, .help = "one conversation"},
+    {STR(struct options, from), .otherwise_str = "", .max = 4000,
+     .help = "a folder that holds the files, instead of fetching them"},
     {STR(struct options, contains), .otherwise_str = "", .help = "text in content or key"},
     {NUM(struct options, importance), .otherwise = 0.5, .min = 0, .max = 1, .help = "0 to 1"},
     {INT(struct options, limit), .otherwise = 10, .min = 1, .max = 500, .help = "most results"},

@@ -7,7 +7,7 @@
 struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
         all_spaces, admin, no_extract;
-    str user, space, level, pool, name, key, type, category, session, contains, dump;
+    str user, space, level, pool, name, key, type, category, session, contains, dump, from;
     struct strs k;
     double importance;
     int64_t limit, offset, days, sessions;

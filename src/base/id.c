@@ -4,7 +4,7 @@
 #include <sodium.h>
 
 /* Lower case. */
-static str hex_of(struct arena *a, const void *bytes, size_t n)
+str hex_of(struct arena *a, const void *bytes, size_t n)
 {
     char *p = arena_alloc(a, n * 2 + 1);
     sodium_bin2hex(p, n * 2 + 1, bytes, n);

@@ -18,6 +18,8 @@ bool id_is_uuid(str s);
  * each other. */
 uint64_t hash64(const str *parts, size_t n);
 
+/* Lower-case hex. */
+str hex_of(struct arena *a, const void *bytes, size_t n);
 /* SHA-256 in hex: how tokens are stored. */
 str sha256_hex(struct arena *a, str s);
 /* n random bytes as URL-safe text without padding. */

@@ -11,6 +11,7 @@
 static const char *const on_off[] = {"on", "off", NULL};
 const char *const placement_names[] = {"user-suffix", "before-user", "system", "first-user", NULL};
 static const char *const extractions[] = {"user", "seed", "off", NULL};
+static const char *const sources[] = {"auto", "remote", "static", "transformers", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
@@ -70,6 +71,29 @@ const struct field settings_table[] = {
      .help = "how long running requests may take to finish at shut-down"},
     {STR(struct settings, hosts), .otherwise_str = "", .max = 4000,
      .help = "Host names served besides the loopback ones, separated by commas; * serves any"},
+    {STR(struct settings, embedding_source), .otherwise_str = "auto", .one_of = sources,
+     .help = "what makes vectors: remote (an upstream), static (a table), transformers (a model "
+             "run here), or auto (the first that can be used)"},
+    {STR(struct settings, embedding_model), .otherwise_str = "", .max = 200,
+     .help = "PROVIDER/MODEL of a remote source; PROVIDER is the name of an upstream"},
+    {STR(struct settings, embedding_static), .otherwise_str = "off", .one_of = on_off,
+     .help = "whether the static table may be used: on or off"},
+    {STR(struct settings, embedding_transformers), .otherwise_str = "off", .one_of = on_off,
+     .help = "whether the transformer may be used: on or off"},
+    {STR(struct settings, static_model), .otherwise_str = "minishlab/potion-base-8M", .min = 1,
+     .max = 200, .help = "the static table; rememberd model list shows what there is"},
+    {STR(struct settings, transformers_model), .otherwise_str = "Xenova/all-MiniLM-L6-v2", .min = 1,
+     .max = 200, .help = "the transformer"},
+    {STR(struct settings, model_dir), .otherwise_str = "", .max = 4000,
+     .help = "folder of models; empty: models in the data folder"},
+    {STR(struct settings, model_url), .otherwise_str = "https://huggingface.co", .min = 1,
+     .max = 2000, .help = "where models are fetched from: Hugging Face or a mirror of it"},
+    {INT(struct settings, embedding_timeout_ms), .otherwise = 10000, .min = 1, .max = 600000,
+     .help = "longest wait for a remote source"},
+    {INT(struct settings, embedding_cache_max), .otherwise = 1000, .min = 0, .max = 1000000,
+     .help = "most vectors kept for texts that come again; 0 keeps none"},
+    {INT(struct settings, embedding_cache_ttl_ms), .otherwise = 300000, .min = 0, .max = 86400000,
+     .help = "how long they are kept"},
     {STR(struct settings, log_level), .otherwise_str = "info", .one_of = levels,
      .help = "least level that is logged: error, warn, info or debug"},
     {STR(struct settings, log_format), .otherwise_str = "text", .one_of = formats,
@@ -199,19 +223,39 @@ static enum status load_file(struct ctx *ctx, struct settings *s, const char *pa
 
 /* --- environment and flags --- */
 
+/* Names under which OmniRoute's users know a setting; ours win. */
+static const struct {
+    const char *variable, *setting;
+} other_names[] = {
+    {"MEMORY_EMBEDDING_CACHE_MAX", "embedding_cache_max"},
+    {"MEMORY_EMBEDDING_CACHE_TTL_MS", "embedding_cache_ttl_ms"},
+    {"MEMORY_STATIC_MODEL", "static_model"},
+    {"MEMORY_TRANSFORMERS_MODEL", "transformers_model"},
+    {"MEMORY_STATIC_CACHE_DIR", "model_dir"},
+    {"HF_HUB_ENDPOINT", "model_url"},
+};
+
+static enum status load_variable(struct ctx *ctx, struct settings *s, const char *variable,
+                                 const char *setting)
+{
+    const char *value = getenv(variable);
+    if (!value || set_one(ctx, s, str_of(setting), str_of(value)) == OK)
+        return OK;
+    snprintf(ctx->field, sizeof ctx->field, "%s", variable);
+    return BAD_INPUT;
+}
+
 static enum status load_environment(struct ctx *ctx, struct settings *s)
 {
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
+        TRY(load_variable(ctx, s, other_names[i].variable, other_names[i].setting));
     for (const struct field *f = settings_table; f->name; f++) {
         char name[80] = "REMEMBERD_";
         size_t n = strlen(name);
         for (const char *c = f->name; *c && n + 1 < sizeof name; c++)
             name[n++] = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
         name[n] = 0;
-        const char *value = getenv(name);
-        if (value && set_one(ctx, s, str_of(f->name), str_of(value)) != OK) {
-            snprintf(ctx->field, sizeof ctx->field, "%s", name);
-            return BAD_INPUT;
-        }
+        TRY(load_variable(ctx, s, name, f->name));
     }
     return OK;
 }

@@ -30,6 +30,11 @@ struct settings {
     double gate_threshold; /* score the best must have for any to go in; lower talks more */
     int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,
         idle_timeout_ms, request_timeout_ms, shutdown_ms;
+    str embedding_source;                         /* auto, remote, static, transformers */
+    str embedding_model;                          /* provider/model of a remote source */
+    str embedding_static, embedding_transformers; /* on, off: what auto may take */
+    str static_model, transformers_model, model_dir, model_url;
+    int64_t embedding_timeout_ms, embedding_cache_max, embedding_cache_ttl_ms;
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */
     size_t n_upstreams;
 };

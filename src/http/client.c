@@ -51,11 +51,23 @@ void client_set_route(CURL *easy)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 }
 
+/* Where the answer's bytes go: what is no success is gathered, for it says why. */
+struct body {
+    CURL *easy;
+    struct intake *intake;
+    struct buf all;
+};
+
 static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
 {
-    struct buf *b = arg;
-    buf_add(b, (str){p, n});
-    return b->full ? 0 : n;
+    struct body *b = arg;
+    long code = 0;
+    if (b->intake)
+        curl_easy_getinfo(b->easy, CURLINFO_RESPONSE_CODE, &code);
+    if (code >= 200 && code < 300)
+        return b->intake->take(b->intake, (str){p, n}) ? n : 0;
+    buf_add(&b->all, (str){p, n});
+    return b->all.full ? 0 : n;
 }
 
 static struct curl_slist *headers_of(struct ctx *ctx, const struct call *call)
@@ -80,11 +92,29 @@ static long time_left_ms(const struct ctx *ctx, const struct call *call)
     return (long)call->timeout_ms;
 }
 
-static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct buf *body)
+/* A download may take long, but not stand still. */
+static void set_limits(CURL *easy, const struct ctx *ctx, const struct call *call)
+{
+    long left = time_left_ms(ctx, call);
+    if (call->intake) {
+        curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, left);
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (left + 999) / 1000);
+        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    } else {
+        curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, left);
+    }
+    if (call->redirects) {
+        curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
+        curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)call->redirects);
+        curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    }
+}
+
+static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct body *body)
 {
     client_set_route(easy);
     curl_easy_setopt(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, time_left_ms(ctx, call));
+    set_limits(easy, ctx, call);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
     if (call->body.n || str_is(call->method, "POST")) {
@@ -116,16 +146,16 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     if (!easy)
         return fail(ctx, UPSTREAM, "curl cannot be used");
     struct curl_slist *headers = headers_of(ctx, call);
-    struct buf body = buf_make(&ctx->arena, call->answer_max);
+    struct body body = {easy, call->intake, buf_make(&ctx->arena, call->answer_max)};
     const char *type = NULL;
     long code = 0;
     set_up(easy, ctx, call, &body);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    enum status s = outcome(ctx, curl_easy_perform(easy), &body);
+    enum status s = outcome(ctx, curl_easy_perform(easy), &body.all);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
     if (s == OK)
-        *out = (struct answer){(int)code, str_dup(&ctx->arena, str_of(type)), buf_str(&body)};
+        *out = (struct answer){(int)code, str_dup(&ctx->arena, str_of(type)), buf_str(&body.all)};
     curl_slist_free_all(headers);
     return s;
 }

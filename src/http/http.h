@@ -162,13 +162,20 @@ void server_stats(const struct server *s, struct server_stats *out);
 
 /* --- calling another server and waiting (on a worker, never on the loop) --- */
 
+/* Takes the body of a 2xx answer piece by piece; false ends the call. */
+struct intake {
+    bool (*take)(struct intake *in, str bytes);
+};
+
 struct call {
     str url, method;
     const struct header *headers;
     size_t n_headers;
     str body;
-    int64_t timeout_ms;
+    int64_t timeout_ms; /* of the whole call; with an intake: the longest silence */
     size_t answer_max;
+    struct intake *intake; /* NULL: the body is gathered in answer.body */
+    int redirects;         /* how many may be followed */
 };
 
 struct answer {

@@ -65,6 +65,24 @@ test('conversations are read from a file, twice without harm', async () => {
   assert.equal((await run(['ingest', `${file}.missing`, ...at])).code, 1);
 });
 
+test('models are listed, and a wrong one is refused in words', async () => {
+  const at = ['--data', tempFolder()], empty = tempFolder();
+  assert.match(await ok(['model', 'list', ...at]), /potion-base-8M +static +not installed[^]*all-MiniLM-L6-v2/);
+  const list = JSON.parse(await ok(['model', 'list', '--json', ...at]));
+  assert.deepEqual(list.map((one) => [one.source, one.installed]), [['static', false], ['transformers', false]]);
+  const missing = await run(['model', 'check', 'potion-base-8M', ...at]);
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /not installed/);
+  assert.equal((await run(['model', 'remove', 'potion-base-8M', ...at])).code, 1);
+  assert.equal((await run(['model', 'pull', 'potion-base-8M', '--from', empty, ...at])).code, 1);
+  fs.writeFileSync(path.join(empty, 'config.json'), '{}');
+  const wrong = await run(['model', 'pull', 'minishlab/potion-base-8M', '--from', empty, ...at]);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /not the file that is expected/);
+  for (const args of [['pull', 'no-such-model'], ['pull'], ['list', 'x'], ['dance']])
+    assert.equal((await run(['model', ...args, ...at])).code, 2);
+});
+
 test('the doctor says what is wrong and what to do', async (t) => {
   const model = await upstream(t, (req, res) => {
     res.writeHead(200, { 'content-type': 'application/json' });

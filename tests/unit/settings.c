@@ -72,3 +72,25 @@ TEST(a_wrong_setting_is_named)
     unsetenv("REMEMBERD_MEMORY");
     CHECK_STR(str_of(ctx->field), S("REMEMBERD_MEMORY"));
 }
+
+TEST(names_of_omniroute_are_known_and_ours_win)
+{
+    struct settings s;
+    struct strs rest;
+    setenv("MEMORY_EMBEDDING_CACHE_MAX", "7", 1);
+    setenv("MEMORY_EMBEDDING_CACHE_TTL_MS", "70", 1);
+    setenv("HF_HUB_ENDPOINT", "https://mirror.example", 1);
+    setenv("REMEMBERD_EMBEDDING_CACHE_TTL_MS", "80", 1);
+    CHECK_OK(load(ctx, &s, &rest, 0));
+    CHECK_INT(s.embedding_cache_max, 7);
+    CHECK_INT(s.embedding_cache_ttl_ms, 80);
+    CHECK_STR(s.model_url, S("https://mirror.example"));
+    CHECK_STR(s.static_model, S("minishlab/potion-base-8M"));
+    setenv("MEMORY_EMBEDDING_CACHE_MAX", "many", 1);
+    CHECK_STATUS(load(ctx, &s, &rest, 0), BAD_INPUT);
+    CHECK_STR(str_of(ctx->field), S("MEMORY_EMBEDDING_CACHE_MAX"));
+    unsetenv("MEMORY_EMBEDDING_CACHE_MAX");
+    unsetenv("MEMORY_EMBEDDING_CACHE_TTL_MS");
+    unsetenv("HF_HUB_ENDPOINT");
+    unsetenv("REMEMBERD_EMBEDDING_CACHE_TTL_MS");
+}

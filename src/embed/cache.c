@@ -1,0 +1,152 @@
+/* cache.c - a table of chains over a list in the order of use, behind one lock. */
+#include "embed/cache.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+
+struct entry {
+    struct entry *next;          /* of its chain */
+    struct entry *older, *newer; /* in the order of use */
+    uint64_t hash;
+    int64_t until; /* clock_ms */
+    size_t n, key_n;
+    float v[]; /* the key stands behind the values */
+};
+
+struct cache {
+    pthread_mutex_t lock;
+    size_t max, mask;
+    int64_t ttl_ms;
+    struct entry **chains;
+    struct entry *oldest, *newest;
+    struct cache_stats stats;
+};
+
+struct cache *cache_new(size_t max, int64_t ttl_ms)
+{
+    struct cache *c = heap_alloc(sizeof *c);
+    size_t chains = 16;
+    while (chains < max)
+        chains *= 2;
+    *c = (struct cache){.max = max, .mask = chains - 1, .ttl_ms = ttl_ms};
+    c->chains = heap_alloc(chains * sizeof(struct entry *));
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+void cache_free(struct cache *c)
+{
+    if (!c)
+        return;
+    for (struct entry *e = c->oldest, *next; e; e = next) {
+        next = e->newer;
+        free(e);
+    }
+    pthread_mutex_destroy(&c->lock);
+    free(c->chains);
+    free(c);
+}
+
+str cache_key(struct arena *a, str source, str model, size_t dimensions, str text)
+{
+    return str_printf(a, S_FMT ":" S_FMT ":%zu:" S_FMT, S_ARG(source),
+                      S_ARG(model.n ? model : S("unknown")), dimensions,
+                      S_ARG(sha256_hex(a, text)));
+}
+
+static str key_of(const struct entry *e)
+{
+    return (str){(const char *)(e->v + e->n), e->key_n};
+}
+
+static struct entry *find(struct cache *c, str key, uint64_t hash)
+{
+    struct entry *e = c->chains[hash & c->mask];
+    while (e && !(e->hash == hash && str_eq(key_of(e), key)))
+        e = e->next;
+    return e;
+}
+
+/* --- the order of use --- */
+
+static void take_out(struct cache *c, struct entry *e)
+{
+    *(e->older ? &e->older->newer : &c->oldest) = e->newer;
+    *(e->newer ? &e->newer->older : &c->newest) = e->older;
+}
+
+static void put_newest(struct cache *c, struct entry *e)
+{
+    e->older = c->newest;
+    e->newer = NULL;
+    *(c->newest ? &c->newest->newer : &c->oldest) = e;
+    c->newest = e;
+}
+
+static void drop(struct cache *c, struct entry *e)
+{
+    struct entry **at = &c->chains[e->hash & c->mask];
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    take_out(c, e);
+    c->stats.size--;
+    free(e);
+}
+
+/* --- the face --- */
+
+bool cache_get(struct cache *c, str key, float *out, size_t n)
+{
+    uint64_t hash = str_hash(key);
+    pthread_mutex_lock(&c->lock);
+    struct entry *e = find(c, key, hash);
+    if (e && e->until <= clock_ms()) {
+        drop(c, e);
+        e = NULL;
+    }
+    bool is_there = e && e->n == n;
+    if (is_there) {
+        take_out(c, e);
+        put_newest(c, e);
+        memcpy(out, e->v, n * sizeof *out);
+    }
+    c->stats.hits += is_there;
+    c->stats.misses += !is_there;
+    pthread_mutex_unlock(&c->lock);
+    return is_there;
+}
+
+void cache_put(struct cache *c, str key, const float *v, size_t n)
+{
+    if (!c->max)
+        return;
+    struct entry *e = heap_alloc(sizeof *e + n * sizeof *v + key.n);
+    e->hash = str_hash(key);
+    e->until = clock_ms() + c->ttl_ms;
+    e->n = n;
+    e->key_n = key.n;
+    memcpy(e->v, v, n * sizeof *v);
+    memcpy(e->v + n, key.p, key.n);
+    pthread_mutex_lock(&c->lock);
+    struct entry *same = find(c, key, e->hash);
+    if (same)
+        drop(c, same);
+    else if (c->stats.size == c->max)
+        drop(c, c->oldest);
+    e->next = c->chains[e->hash & c->mask];
+    c->chains[e->hash & c->mask] = e;
+    put_newest(c, e);
+    c->stats.size++;
+    pthread_mutex_unlock(&c->lock);
+}
+
+struct cache_stats cache_stats(struct cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    struct cache_stats stats = c->stats;
+    pthread_mutex_unlock(&c->lock);
+    return stats;
+}

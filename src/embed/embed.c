@@ -1,0 +1,363 @@
+/* embed.c - the face: which source now, its model loaded once, and the cache before it. */
+#include "embed/embed.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "embed/cache.h"
+#include "embed/remote.h"
+#include "embed/static.h"
+#include "embed/transformer.h"
+
+/* A model that could not be loaded is tried again after this long: it may be there by then. */
+enum { RETRY_US = 10 * 1000 * 1000, WHY_MAX = 400 };
+
+/* A model of this machine; loaded at first use and kept to the end. */
+struct loaded {
+    pthread_mutex_t lock;
+    struct static_table *table;
+    struct transformer *transformer;
+    int64_t retry_us; /* not before; 0: not tried */
+    enum status how;  /* of the last try, and why */
+    char why[WHY_MAX];
+};
+
+struct embed {
+    const struct settings *settings;
+    struct arena arena; /* of folder */
+    str folder;
+    struct cache *cache;
+    struct loaded models[EMBED_TRANSFORMERS + 1]; /* by source */
+
+    pthread_mutex_t lock; /* of what follows */
+    struct arena of_choice;
+    struct embed_choice choice;
+    uint64_t choices;  /* how many were made */
+    size_t learnt;     /* how long vectors are; 0: none has come */
+    char why[WHY_MAX]; /* of the last failure, or "" after a success */
+};
+
+enum status embed_open(struct ctx *ctx, const struct settings *s, str data, struct embed **out)
+{
+    struct embed *e = heap_alloc(sizeof *e);
+    struct embed_choice choice = embed_choice_of(s);
+    e->settings = s;
+    e->folder = str_dup(&e->arena, model_folder(ctx, s, data));
+    e->cache = cache_new((size_t)s->embedding_cache_max, s->embedding_cache_ttl_ms);
+    for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++)
+        pthread_mutex_init(&e->models[i].lock, NULL);
+    pthread_mutex_init(&e->lock, NULL);
+    embed_choose(e, &choice);
+    *out = e;
+    return OK;
+}
+
+void embed_close(struct embed *e)
+{
+    if (!e)
+        return;
+    for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++) {
+        static_close(e->models[i].table);
+        transformer_close(e->models[i].transformer);
+        pthread_mutex_destroy(&e->models[i].lock);
+    }
+    pthread_mutex_destroy(&e->lock);
+    cache_free(e->cache);
+    arena_free(&e->of_choice);
+    arena_free(&e->arena);
+    free(e);
+}
+
+/* A choice is also a reason to try at once what could not be loaded before. */
+static void forget_failures(struct embed *e)
+{
+    for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++) {
+        pthread_mutex_lock(&e->models[i].lock);
+        e->models[i].retry_us = 0;
+        pthread_mutex_unlock(&e->models[i].lock);
+    }
+}
+
+void embed_choose(struct embed *e, const struct embed_choice *choice)
+{
+    forget_failures(e);
+    pthread_mutex_lock(&e->lock);
+    struct arena old = e->of_choice;
+    e->of_choice = (struct arena){0};
+    e->choice = *choice;
+    e->choice.source = str_dup(&e->of_choice, choice->source);
+    e->choice.provider_model = str_dup(&e->of_choice, choice->provider_model);
+    e->choices++;
+    e->learnt = 0;
+    e->why[0] = 0;
+    arena_free(&old);
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* --- what is known --- */
+
+/* The choice as it is at the begin of a call, which keeps to it. */
+struct now {
+    struct embed_plan plan;
+    size_t dimensions; /* of vectors that have come; 0: none has */
+    uint64_t choices;
+};
+
+static struct now now_of(struct ctx *ctx, struct embed *e)
+{
+    struct now now = {0};
+    pthread_mutex_lock(&e->lock);
+    struct embed_choice choice = e->choice;
+    choice.source = str_dup(&ctx->arena, choice.source);
+    choice.provider_model = str_dup(&ctx->arena, choice.provider_model);
+    now.dimensions = e->learnt;
+    now.choices = e->choices;
+    pthread_mutex_unlock(&e->lock);
+    now.plan = embed_resolve(ctx, e->settings, &choice);
+    return now;
+}
+
+/* Keeps how a call ended and what it has learnt, unless another source is chosen by now. */
+static void note(struct embed *e, const struct now *now, const char *why)
+{
+    pthread_mutex_lock(&e->lock);
+    if (e->choices == now->choices) {
+        snprintf(e->why, sizeof e->why, "%s", why);
+        e->learnt = now->dimensions ? now->dimensions : e->learnt;
+    }
+    pthread_mutex_unlock(&e->lock);
+}
+
+str embed_reason(const struct ctx *ctx)
+{
+    static const char *const reasons[] = {"no_key", "rate_limited", "timeout", "request_failed",
+                                          "model_load_failed"};
+    str why = str_of(ctx->why), first = str_cut(&why, ':');
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (str_is(first, reasons[i]))
+            return str_of(reasons[i]);
+    return S("unknown");
+}
+
+/* --- models of this machine --- */
+
+static str folder_of(struct ctx *ctx, const struct embed *e, str model)
+{
+    return str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(e->folder), S_ARG(model));
+}
+
+/* A name that stays inside the folder of models. */
+static bool is_plain(str model)
+{
+    return model.n && model.p[0] != '.' && str_find(model, S("/")) == model.n;
+}
+
+static enum status load_now(struct ctx *ctx, const struct embed *e, const struct embed_plan *plan,
+                            struct loaded *m)
+{
+    if (!is_plain(plan->model))
+        return fail(ctx, BAD_INPUT, "'" S_FMT "' is no model's name", S_ARG(plan->model));
+    str folder = folder_of(ctx, e, plan->model);
+    return plan->source == EMBED_STATIC ? static_open(ctx, folder, &m->table)
+                                        : transformer_open(ctx, folder, &m->transformer);
+}
+
+/* Its ctx dies with the load: a parsed vocabulary is megabytes. */
+static enum status load(struct ctx *ctx, struct embed *e, const struct embed_plan *plan,
+                        struct loaded *m)
+{
+    struct ctx own = {0};
+    if (m->table || m->transformer)
+        return OK;
+    if (m->retry_us && clock_mono_us() < m->retry_us)
+        return fail(ctx, m->how, "%s", m->why);
+    enum status s = load_now(&own, e, plan, m);
+    if (s != OK) {
+        const char *hint =
+            s == NOT_FOUND && model_card(plan->model) ? "; rememberd model pull fetches it" : "";
+        snprintf(m->why, sizeof m->why, "model_load_failed: %.300s%s", own.why, hint);
+        m->retry_us = clock_mono_us() + RETRY_US;
+        m->how = s == UNSUPPORTED ? UNSUPPORTED : STORAGE;
+        s = fail(ctx, m->how, "%s", m->why);
+    }
+    ctx_free(&own);
+    return s;
+}
+
+static enum status model_of(struct ctx *ctx, struct embed *e, const struct embed_plan *plan,
+                            const struct loaded **out)
+{
+    struct loaded *m = &e->models[plan->source];
+    pthread_mutex_lock(&m->lock);
+    enum status s = load(ctx, e, plan, m);
+    pthread_mutex_unlock(&m->lock);
+    *out = m;
+    return s;
+}
+
+/* How long vectors are; for a model of this machine it is loaded for that. 0: not known yet. */
+static enum status learn(struct ctx *ctx, struct embed *e, struct now *now)
+{
+    const struct loaded *m;
+    if (now->plan.source == EMBED_NONE)
+        return fail(ctx, UNSUPPORTED, S_FMT, S_ARG(now->plan.reason));
+    if (now->plan.source == EMBED_REMOTE)
+        return OK;
+    TRY(model_of(ctx, e, &now->plan, &m));
+    now->dimensions =
+        m->table ? static_dimensions(m->table) : transformer_dimensions(m->transformer);
+    return OK;
+}
+
+/* --- vectors --- */
+
+static enum status run_model(struct ctx *ctx, struct embed *e, const struct now *now,
+                             const str *texts, size_t n, float *out)
+{
+    const struct loaded *m;
+    TRY(model_of(ctx, e, &now->plan, &m));
+    for (size_t i = 0; m->table && i < n; i++)
+        static_embed(m->table, texts[i], out + i * now->dimensions);
+    return m->table ? OK : transformer_embed(ctx, m->transformer, texts, n, out);
+}
+
+/* n vectors, one after the other; what a remote source gives says how long they are. */
+static enum status compute(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
+                           size_t n, float **out)
+{
+    if (now->plan.source != EMBED_REMOTE) {
+        *out = NEW_N(&ctx->arena, float, n * now->dimensions);
+        return run_model(ctx, e, now, texts, n, *out);
+    }
+    struct remote r = {.up = now->plan.up,
+                       .model = now->plan.model,
+                       .timeout_ms = e->settings->embedding_timeout_ms,
+                       .dimensions = now->dimensions};
+    return remote_embed(ctx, &r, texts, n, out, &now->dimensions);
+}
+
+/* A blank text asks nobody. */
+static bool is_blank(str text)
+{
+    return !str_trim(text).n;
+}
+
+static str key_of(struct ctx *ctx, const struct now *now, str text)
+{
+    return cache_key(&ctx->arena, str_of(embed_source_names[now->plan.source]), now->plan.model,
+                     now->dimensions, text);
+}
+
+static bool find(struct ctx *ctx, struct embed *e, const struct now *now, str text,
+                 struct embedding *out)
+{
+    float *v = NEW_N(&ctx->arena, float, now->dimensions + 1);
+    out->v = v;
+    out->cached = !is_blank(text) && now->dimensions &&
+                  cache_get(e->cache, key_of(ctx, now, text), v, now->dimensions);
+    return out->cached || is_blank(text);
+}
+
+static enum status embed_all(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
+                             size_t n, struct embedding *out)
+{
+    str *missing = NEW_N(&ctx->arena, str, n + 1);
+    size_t n_missing = 0, at = 0;
+    float *v = NULL;
+    TRY(learn(ctx, e, now));
+    for (size_t i = 0; i < n; i++)
+        if (!find(ctx, e, now, texts[i], &out[i]))
+            missing[n_missing++] = texts[i];
+    if (n_missing)
+        TRY(compute(ctx, e, now, missing, n_missing, &v));
+    for (size_t i = 0; i < n; i++) {
+        out[i].dimensions = now->dimensions;
+        if (is_blank(texts[i])) {
+            out[i].v = NEW_N(&ctx->arena, float, now->dimensions + 1);
+        } else if (!out[i].cached) {
+            out[i].v = v + at++ * now->dimensions;
+            cache_put(e->cache, key_of(ctx, now, texts[i]), out[i].v, now->dimensions);
+        }
+    }
+    return OK;
+}
+
+enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
+                        struct embedding *out)
+{
+    int64_t began = clock_mono_us();
+    struct now now = now_of(ctx, e);
+    struct embedding *found = NEW_N(&ctx->arena, struct embedding, n + 1);
+    enum status s = embed_all(ctx, e, &now, texts, n, found);
+    if (now.plan.source != EMBED_NONE)
+        note(e, &now, s == OK ? "" : ctx->why);
+    TRY(s);
+    int64_t took = clock_mono_us() - began;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = found[i];
+        out[i].source = now.plan.source;
+        out[i].model = now.plan.model;
+        out[i].took_us = took;
+    }
+    return OK;
+}
+
+/* --- what an operator sees --- */
+
+static str signature_of(struct ctx *ctx, const struct now *now)
+{
+    return str_printf(&ctx->arena, "%s:" S_FMT ":%zu", embed_source_names[now->plan.source],
+                      S_ARG(now->plan.model), now->dimensions);
+}
+
+str embed_signature(struct ctx *ctx, struct embed *e)
+{
+    struct now now = now_of(ctx, e);
+    if (now.plan.source == EMBED_NONE)
+        return S("");
+    if (!now.dimensions)
+        now.dimensions = now.plan.dimensions;
+    return signature_of(ctx, &now);
+}
+
+/* What can be said of a model without loading it. */
+static str doubt(struct ctx *ctx, struct embed *e, const struct embed_plan *plan)
+{
+    struct loaded *m = &e->models[plan->source];
+    pthread_mutex_lock(&m->lock);
+    bool is_loaded = m->table || m->transformer;
+    str why = str_dup(&ctx->arena, str_of(m->retry_us ? m->why : ""));
+    pthread_mutex_unlock(&m->lock);
+    if (is_loaded || plan->source == EMBED_REMOTE)
+        return S("");
+    const char *weights =
+        str_printf(&ctx->arena, S_FMT "/model.safetensors", S_ARG(folder_of(ctx, e, plan->model)))
+            .p;
+    if (!why.n && access(weights, R_OK) != 0)
+        return str_printf(&ctx->arena, "model_load_failed: %s: %s", weights, strerror(errno));
+    return why;
+}
+
+void embed_status(struct ctx *ctx, struct embed *e, struct embed_status *out)
+{
+    struct now now = now_of(ctx, e);
+    struct cache_stats stats = cache_stats(e->cache);
+    pthread_mutex_lock(&e->lock);
+    str why = str_dup(&ctx->arena, str_of(e->why));
+    pthread_mutex_unlock(&e->lock);
+    if (now.plan.source == EMBED_NONE)
+        why = now.plan.reason;
+    else if (!why.n)
+        why = doubt(ctx, e, &now.plan);
+    *out =
+        (struct embed_status){.source = now.plan.source,
+                              .model = now.plan.model,
+                              .dimensions = now.dimensions ? now.dimensions : now.plan.dimensions,
+                              .available = now.plan.source != EMBED_NONE && !why.n,
+                              .reason = why,
+                              .hits = stats.hits,
+                              .misses = stats.misses,
+                              .size = stats.size};
+}

@@ -1,0 +1,48 @@
+/* files.c - whole files: read and summed. */
+#include "embed/files.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <sodium.h>
+
+#include "base/id.h"
+
+enum status file_read(struct ctx *ctx, const char *path, size_t max, str *out)
+{
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", path, strerror(errno));
+    struct buf b = buf_make(&ctx->arena, max);
+    char piece[65536];
+    size_t n;
+    while (!b.full && (n = fread(piece, 1, sizeof piece, f)) > 0)
+        buf_add(&b, (str){piece, n});
+    bool is_broken = ferror(f) != 0;
+    fclose(f);
+    if (is_broken || b.full)
+        return fail(ctx, is_broken ? STORAGE : TOO_LARGE, "%s: %s", path,
+                    is_broken ? "cannot be read" : "is too large");
+    *out = buf_str(&b);
+    return OK;
+}
+
+enum status file_sha256(struct ctx *ctx, const char *path, str *out)
+{
+    unsigned char piece[65536], sum[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_state state;
+    size_t n;
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", path, strerror(errno));
+    crypto_hash_sha256_init(&state);
+    while ((n = fread(piece, 1, sizeof piece, f)) > 0)
+        crypto_hash_sha256_update(&state, piece, n);
+    bool is_broken = ferror(f) != 0;
+    fclose(f);
+    if (is_broken)
+        return fail(ctx, STORAGE, "%s: cannot be read", path);
+    crypto_hash_sha256_final(&state, sum);
+    *out = str_dup(&ctx->arena, hex_of(&ctx->arena, sum, sizeof sum));
+    return OK;
+}

@@ -1,0 +1,173 @@
+/* kernels.c - the arithmetic between matrix products, written once and built per processor. */
+#include "embed/kernels.h"
+
+#include <math.h>
+
+/*
+ * Eight floats as one value; where the processor has no such registers the compiler takes two or
+ * more. Helpers take pointers, for a vector as an argument has no stable calling convention.
+ */
+typedef float wide __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int wide_int __attribute__((vector_size(32), aligned(4), may_alias));
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void clamp(wide *x, float least, float most)
+{
+    const wide low = (wide){0} + least, high = (wide){0} + most;
+    wide_int under = *x<low, over = *x> high;
+    *x = (wide)(((wide_int)low & under) | ((wide_int)high & over) |
+                ((wide_int)*x & ~(under | over)));
+}
+
+/* A quotient of polynomials, within 2e-7 of the error function. */
+INLINE void erf_of(wide *x)
+{
+    clamp(x, -4, 4);
+    wide s = *x * *x;
+    wide p = s * -2.72614225801306e-10f + 2.77068142495902e-08f;
+    p = p * s + -2.10102402082508e-06f;
+    p = p * s + -5.69250639462346e-05f;
+    p = p * s + -7.34990630326855e-04f;
+    p = p * s + -2.95459980854025e-03f;
+    p = p * s + -1.60960333262415e-02f;
+    wide q = s * -1.45660718464996e-05f + -2.13374055278905e-04f;
+    q = q * s + -1.68282697438203e-03f;
+    q = q * s + -7.37332916720468e-03f;
+    q = q * s + -1.42647390514189e-02f;
+    *x = *x * p / q;
+}
+
+/* 2^whole times a polynomial of the rest; x is at most 0. */
+INLINE void exp_of(wide *x)
+{
+    const float magic = 0x1.8p23f; /* adding it leaves no place for a fraction */
+    clamp(x, -87, 0);
+    wide whole = *x * 1.44269504088896341f + magic - magic;
+    wide rest = *x - whole * 0.693359375f + whole * 2.12194440e-4f;
+    wide p = rest * 1.9875691500e-4f + 1.3981999507e-3f;
+    p = p * rest + 8.3334519073e-3f;
+    p = p * rest + 4.1665795894e-2f;
+    p = p * rest + 1.6666665459e-1f;
+    p = p * rest + 5.0000001201e-1f;
+    p = p * rest * rest + rest + 1;
+    wide_int power = (__builtin_convertvector(whole, wide_int) + 127) << 23;
+    *x = p * (wide)power;
+}
+
+INLINE float sum_of(const wide *x)
+{
+    float sum = 0;
+    for (int i = 0; i < KERNEL_LANES; i++)
+        sum += (*x)[i];
+    return sum;
+}
+
+INLINE void add_bias_body(float *v, const float *bias, size_t rows, size_t n)
+{
+    for (size_t r = 0; r < rows; r++, v += n)
+        for (size_t i = 0; i < n; i += KERNEL_LANES)
+            *(wide *)(v + i) += *(const wide *)(bias + i);
+}
+
+INLINE void gelu_body(float *v, const float *bias, size_t rows, size_t n)
+{
+    for (size_t r = 0; r < rows; r++, v += n) {
+        for (size_t i = 0; i < n; i += KERNEL_LANES) {
+            wide x = *(wide *)(v + i) + *(const wide *)(bias + i);
+            wide e = x * 0.70710678118654752f;
+            erf_of(&e);
+            *(wide *)(v + i) = x * 0.5f * (e + 1);
+        }
+    }
+}
+
+INLINE void softmax_body(float *v, float scale, size_t n)
+{
+    wide most = *(wide *)v, total = {0};
+    for (size_t i = KERNEL_LANES; i < n; i += KERNEL_LANES) {
+        wide x = *(wide *)(v + i);
+        wide_int over = x > most;
+        most = (wide)(((wide_int)x & over) | ((wide_int)most & ~over));
+    }
+    float greatest = most[0];
+    for (int i = 1; i < KERNEL_LANES; i++)
+        greatest = most[i] > greatest ? most[i] : greatest;
+    for (size_t i = 0; i < n; i += KERNEL_LANES) {
+        wide x = (*(wide *)(v + i) - greatest) * scale;
+        exp_of(&x);
+        *(wide *)(v + i) = x;
+        total += x;
+    }
+    float share = 1 / sum_of(&total);
+    for (size_t i = 0; i < n; i += KERNEL_LANES)
+        *(wide *)(v + i) *= share;
+}
+
+INLINE void norm_body(float *v, const float *more, const float *bias, const float *weight,
+                      const float *shift, float epsilon, size_t rows, size_t n)
+{
+    for (size_t r = 0; r < rows; r++, v += n) {
+        wide sum = {0}, square = {0};
+        for (size_t i = 0; i < n; i += KERNEL_LANES) {
+            wide x = *(wide *)(v + i);
+            if (more)
+                x += *(const wide *)(more + r * n + i) + *(const wide *)(bias + i);
+            *(wide *)(v + i) = x;
+            sum += x;
+        }
+        float mean = sum_of(&sum) / (float)n;
+        for (size_t i = 0; i < n; i += KERNEL_LANES) {
+            wide x = *(wide *)(v + i) - mean;
+            square += x * x;
+        }
+        float by = 1 / sqrtf(sum_of(&square) / (float)n + epsilon);
+        for (size_t i = 0; i < n; i += KERNEL_LANES) {
+            wide x = (*(wide *)(v + i) - mean) * by;
+            *(wide *)(v + i) = x * *(const wide *)(weight + i) + *(const wide *)(shift + i);
+        }
+    }
+}
+
+/* One set of functions from the bodies above, for processors that have what TARGET says. */
+#define KERNELS(SET, TARGET)                                                                       \
+    TARGET static void add_bias_##SET(float *v, const float *bias, size_t rows, size_t n)          \
+    {                                                                                              \
+        add_bias_body(v, bias, rows, n);                                                           \
+    }                                                                                              \
+    TARGET static void gelu_##SET(float *v, const float *bias, size_t rows, size_t n)              \
+    {                                                                                              \
+        gelu_body(v, bias, rows, n);                                                               \
+    }                                                                                              \
+    TARGET static void softmax_##SET(float *v, float scale, size_t n)                              \
+    {                                                                                              \
+        softmax_body(v, scale, n);                                                                 \
+    }                                                                                              \
+    TARGET static void norm_##SET(float *v, const float *more, const float *bias,                  \
+                                  const float *weight, const float *shift, float epsilon,          \
+                                  size_t rows, size_t n)                                           \
+    {                                                                                              \
+        norm_body(v, more, bias, weight, shift, epsilon, rows, n);                                 \
+    }                                                                                              \
+    static const struct kernels SET = {add_bias_##SET, gelu_##SET, softmax_##SET, norm_##SET};
+
+KERNELS(plain, )
+
+const struct kernels *kernels_plain(void)
+{
+    return &plain;
+}
+
+#ifdef __x86_64__
+KERNELS(avx2, __attribute__((target("avx2,fma"))))
+
+const struct kernels *kernels_best(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : &plain;
+}
+#else
+const struct kernels *kernels_best(void)
+{
+    return &plain;
+}
+#endif

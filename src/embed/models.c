@@ -1,0 +1,372 @@
+/* models.c - the catalogue of models and the folder they are installed in, all at once or not. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "base/id.h"
+#include "embed/embed.h"
+#include "embed/files.h"
+#include "http/http.h"
+
+/* The half-size form of MiniLM's weights agrees with the full one to about 0.001. */
+const struct model_card model_cards[] = {
+    {.name = "potion-base-8M",
+     .repo = "minishlab/potion-base-8M",
+     .revision = "bf8b056651a2c21b8d2565580b8569da283cab23",
+     .licence = "MIT",
+     .help = "a table of 29,528 tokens; microseconds a text, English",
+     .source = EMBED_STATIC,
+     .dimensions = 256,
+     .files = {{"config.json", "2a6ac0e9aaa356a68a5688070db78fc3a464fefe85d2f06a1905ce3718687553",
+                202},
+               {"tokenizer.json",
+                "e67e803f624fb4d67dea1c730d06e1067e1b14d830e2c2202569e3ef0f70bb50", 683666},
+               {"model.safetensors",
+                "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2", 30236760}}},
+    {.name = "all-MiniLM-L6-v2",
+     .repo = "sentence-transformers/all-MiniLM-L6-v2",
+     .revision = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
+     .licence = "Apache-2.0",
+     .help = "a transformer of six layers; milliseconds a text, English",
+     .source = EMBED_TRANSFORMERS,
+     .dimensions = 384,
+     .files = {{"config.json", "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+                612},
+               {"tokenizer.json",
+                "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037", 466247},
+               {"model.safetensors",
+                "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db", 90868376},
+               {"model.safetensors",
+                "6638f625a0a60bdaa1e34c5fee0a17c705f13b98b43a7973e9d366106a55273d", 45441937}}},
+    {0},
+};
+
+const struct model_card *model_card(str name)
+{
+    while (str_find(name, S("/")) < name.n)
+        str_cut(&name, '/');
+    for (const struct model_card *c = model_cards; c->name; c++)
+        if (str_is(name, c->name))
+            return c;
+    return NULL;
+}
+
+str model_folder(struct ctx *ctx, const struct settings *s, str data)
+{
+    return s->model_dir.n ? s->model_dir : str_printf(&ctx->arena, S_FMT "/models", S_ARG(data));
+}
+
+/* --- what a file should be --- */
+
+/* The next file of the card after f that has another name; NULL starts. */
+static const struct model_file *next_file(const struct model_card *card, const struct model_file *f)
+{
+    const struct model_file *end = card->files + MODEL_FILES_MAX, *next = f ? f + 1 : card->files;
+    while (f && next < end && next->name && !strcmp(next->name, f->name))
+        next++;
+    return next < end && next->name ? next : NULL;
+}
+
+/* The form of a file that has this size and, unless it is NULL, this checksum. */
+static const struct model_file *form_of(const struct model_card *card, const char *name,
+                                        int64_t size, const char *sha256)
+{
+    for (const struct model_file *f = card->files; f < card->files + MODEL_FILES_MAX; f++)
+        if (f->name && !strcmp(f->name, name) && f->size == size &&
+            (!sha256 || !strcmp(f->sha256, sha256)))
+            return f;
+    return NULL;
+}
+
+static const char *path_of(struct ctx *ctx, str folder, const char *name)
+{
+    return str_printf(&ctx->arena, S_FMT "/%s", S_ARG(folder), name).p;
+}
+
+static int64_t size_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
+}
+
+bool model_is_installed(struct ctx *ctx, str folder, const struct model_card *card)
+{
+    str at = str_of(path_of(ctx, folder, card->name));
+    for (const struct model_file *f = next_file(card, NULL); f; f = next_file(card, f))
+        if (!form_of(card, f->name, size_of(path_of(ctx, at, f->name)), NULL))
+            return false;
+    return true;
+}
+
+/* --- a file on its way into the folder --- */
+
+struct arrival {
+    struct intake intake; /* first: http gives its pieces to it */
+    FILE *to;
+    int64_t size, max, before, total; /* bytes so far; most; of the files before; of all */
+    const char *name;
+    crypto_hash_sha256_state sum;
+    struct model_progress *progress;
+};
+
+static bool arrive(struct intake *intake, str bytes)
+{
+    struct arrival *a = (struct arrival *)intake;
+    a->size += (int64_t)bytes.n;
+    if (a->size > a->max || fwrite(bytes.p, 1, bytes.n, a->to) != bytes.n)
+        return false;
+    crypto_hash_sha256_update(&a->sum, (const unsigned char *)bytes.p, bytes.n);
+    if (a->progress)
+        a->progress->say(a->progress, a->name, a->before + a->size, a->total);
+    return true;
+}
+
+static enum status copy_into(struct ctx *ctx, const char *from, struct arrival *a)
+{
+    FILE *f = fopen(from, "re");
+    if (!f)
+        return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", from, strerror(errno));
+    char piece[65536];
+    size_t n;
+    bool went = true;
+    while (went && (n = fread(piece, 1, sizeof piece, f)) > 0)
+        went = arrive(&a->intake, (str){piece, n});
+    bool is_broken = ferror(f) != 0;
+    fclose(f);
+    if (!went && a->size > a->max)
+        return fail(ctx, TOO_LARGE, "%s is larger than %lld bytes", from, (long long)a->max);
+    if (!went || is_broken)
+        return fail(ctx, STORAGE, "%s cannot be %s", from, went ? "read" : "written");
+    return OK;
+}
+
+static enum status fetch_into(struct ctx *ctx, const char *url, struct arrival *a)
+{
+    enum { SILENCE_MS = 60000, ANSWER_MAX = 1 << 16, REDIRECTS = 5 };
+    struct call call = {.url = str_of(url),
+                        .method = S("GET"),
+                        .timeout_ms = SILENCE_MS,
+                        .answer_max = ANSWER_MAX,
+                        .intake = &a->intake,
+                        .redirects = REDIRECTS};
+    struct answer answer;
+    enum status s = http_call(ctx, &call, &answer);
+    if (s != OK && a->size > a->max) {
+        ctx_clear_failure(ctx);
+        return fail(ctx, UPSTREAM, "%s is larger than %lld bytes", url, (long long)a->max);
+    }
+    TRY(s);
+    if (answer.code != 200)
+        return fail(ctx, UPSTREAM, "%s answers %d", url, answer.code);
+    return OK;
+}
+
+static int64_t size_max(const struct model_card *card, const char *name)
+{
+    int64_t most = 0;
+    for (const struct model_file *f = card->files; f < card->files + MODEL_FILES_MAX; f++)
+        if (f->name && !strcmp(f->name, name) && f->size > most)
+            most = f->size;
+    return most;
+}
+
+/* Where the files come from: a folder of this machine, or a URL. */
+struct source {
+    const struct model_card *card;
+    str from;
+    bool is_url;
+    struct model_progress *progress;
+};
+
+static enum status write_file(struct ctx *ctx, const struct source *s, const char *name,
+                              struct arrival *a)
+{
+    const char *path = path_of(ctx, s->from, name);
+    crypto_hash_sha256_init(&a->sum);
+    TRY(s->is_url ? fetch_into(ctx, path, a) : copy_into(ctx, path, a));
+    unsigned char sum[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&a->sum, sum);
+    str hex = hex_of(&ctx->arena, sum, sizeof sum);
+    if (!form_of(s->card, name, a->size, str_c(&ctx->arena, hex)))
+        return fail(ctx, s->is_url ? UPSTREAM : BAD_INPUT,
+                    "%s is not the file that is expected: %lld bytes, SHA-256 " S_FMT, path,
+                    (long long)a->size, S_ARG(hex));
+    return OK;
+}
+
+static enum status bring_file(struct ctx *ctx, const struct source *s, str to, const char *name,
+                              int64_t total, int64_t *done)
+{
+    const char *path = path_of(ctx, to, name);
+    struct arrival a = {.intake = {arrive},
+                        .name = name,
+                        .before = *done,
+                        .total = total,
+                        .max = size_max(s->card, name),
+                        .progress = s->progress};
+    a.to = fopen(path, "wxe");
+    if (!a.to)
+        return fail(ctx, STORAGE, "%s: %s", path, strerror(errno));
+    enum status status = write_file(ctx, s, name, &a);
+    bool is_kept = fflush(a.to) == 0 && fsync(fileno(a.to)) == 0;
+    if (fclose(a.to) != 0 || !is_kept)
+        status = status == OK ? fail(ctx, STORAGE, "%s: %s", path, strerror(errno)) : status;
+    TRY(status);
+    *done += a.size;
+    return OK;
+}
+
+/* --- folders --- */
+
+static void remove_folder(const char *path)
+{
+    DIR *d = opendir(path);
+    if (!d)
+        return;
+    for (struct dirent *e; (e = readdir(d));)
+        unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    rmdir(path);
+}
+
+static enum status make_folders(struct ctx *ctx, str path)
+{
+    char *p = arena_alloc(&ctx->arena, path.n + 1);
+    memcpy(p, path.p, path.n);
+    for (size_t i = 1; i <= path.n; i++) {
+        if (i < path.n && p[i] != '/')
+            continue;
+        char kept = p[i];
+        p[i] = 0;
+        if (mkdir(p, 0755) != 0 && errno != EEXIST)
+            return fail(ctx, STORAGE, "%s: %s", p, strerror(errno));
+        p[i] = kept;
+    }
+    return OK;
+}
+
+static void sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
+
+/* What an install that was cut off has left: its folders begin with a dot and the name. */
+static void sweep(struct ctx *ctx, str folder, const struct model_card *card)
+{
+    DIR *d = opendir(str_c(&ctx->arena, folder));
+    str prefix = str_printf(&ctx->arena, ".%s.", card->name);
+    if (!d)
+        return;
+    for (struct dirent *e; (e = readdir(d));)
+        if (str_starts(str_of(e->d_name), prefix))
+            remove_folder(path_of(ctx, folder, e->d_name));
+    closedir(d);
+}
+
+/* An older one steps aside under a name that the next install sweeps away. */
+static enum status put_in_place(struct ctx *ctx, str folder, const struct model_card *card,
+                                const char *ready)
+{
+    const char *place = path_of(ctx, folder, card->name);
+    const char *aside = str_printf(&ctx->arena, S_FMT "/.%s.old", S_ARG(folder), card->name).p;
+    bool had_one = rename(place, aside) == 0;
+    if (rename(ready, place) != 0) {
+        int why = errno;
+        if (had_one && rename(aside, place) != 0)
+            return fail(ctx, STORAGE, "%s is now called %s: %s", place, aside, strerror(errno));
+        return fail(ctx, STORAGE, "%s: %s", place, strerror(why));
+    }
+    sync_folder(str_c(&ctx->arena, folder));
+    remove_folder(aside);
+    return OK;
+}
+
+/* What will come: of a folder's file its size, else that of the form that is fetched. */
+static int64_t size_of_next(struct ctx *ctx, const struct source *s, const struct model_file *f)
+{
+    int64_t here = s->is_url ? -1 : size_of(path_of(ctx, s->from, f->name));
+    return here >= 0 ? here : f->size;
+}
+
+static enum status bring(struct ctx *ctx, str folder, const struct source *s)
+{
+    const struct model_card *card = s->card;
+    int64_t total = 0, done = 0;
+    TRY(make_folders(ctx, folder));
+    sweep(ctx, folder, card);
+    const char *ready = str_printf(&ctx->arena, S_FMT "/.%s.new", S_ARG(folder), card->name).p;
+    if (mkdir(ready, 0755) != 0)
+        return fail(ctx, STORAGE, "%s: %s", ready, strerror(errno));
+    enum status status = OK;
+    for (const struct model_file *f = next_file(card, NULL); f; f = next_file(card, f))
+        total += size_of_next(ctx, s, f);
+    for (const struct model_file *f = next_file(card, NULL); f && status == OK;
+         f = next_file(card, f))
+        status = bring_file(ctx, s, str_of(ready), f->name, total, &done);
+    if (status == OK) {
+        sync_folder(ready);
+        status = put_in_place(ctx, folder, card, ready);
+    }
+    if (status != OK)
+        remove_folder(ready);
+    return status;
+}
+
+/* --- the face --- */
+
+enum status model_install(struct ctx *ctx, str folder, const struct model_card *card, str from,
+                          struct model_progress *progress)
+{
+    return bring(ctx, folder, &(struct source){card, from, false, progress});
+}
+
+enum status model_pull(struct ctx *ctx, str folder, const struct model_card *card, str base,
+                       struct model_progress *progress)
+{
+    while (str_ends(base, S("/")))
+        base.n--;
+    if (!str_starts(base, S("http://")) && !str_starts(base, S("https://")))
+        return fail_field(ctx, "model_url", "must start with http:// or https://");
+    str from =
+        str_printf(&ctx->arena, S_FMT "/%s/resolve/%s", S_ARG(base), card->repo, card->revision);
+    return bring(ctx, folder, &(struct source){card, from, true, progress});
+}
+
+enum status model_check(struct ctx *ctx, str folder, const struct model_card *card)
+{
+    str at = str_of(path_of(ctx, folder, card->name));
+    for (const struct model_file *f = next_file(card, NULL); f; f = next_file(card, f)) {
+        const char *path = path_of(ctx, at, f->name);
+        str hex;
+        int64_t size = size_of(path);
+        if (size < 0)
+            return fail(ctx, NOT_FOUND, "%s is not installed: %s is missing", card->name, f->name);
+        if (!form_of(card, f->name, size, NULL))
+            return fail(ctx, STORAGE, "%s has %lld bytes, which is wrong", path, (long long)size);
+        TRY(file_sha256(ctx, path, &hex));
+        if (!form_of(card, f->name, size, hex.p))
+            return fail(ctx, STORAGE, "%s has the wrong SHA-256 " S_FMT, path, S_ARG(hex));
+    }
+    return OK;
+}
+
+enum status model_remove(struct ctx *ctx, str folder, const struct model_card *card)
+{
+    const char *place = path_of(ctx, folder, card->name);
+    const char *aside = str_printf(&ctx->arena, S_FMT "/.%s.old", S_ARG(folder), card->name).p;
+    sweep(ctx, folder, card);
+    if (rename(place, aside) != 0)
+        return errno == ENOENT ? fail(ctx, NOT_FOUND, "%s is not installed", card->name)
+                               : fail(ctx, STORAGE, "%s: %s", place, strerror(errno));
+    remove_folder(aside);
+    return OK;
+}

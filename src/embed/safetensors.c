@@ -1,0 +1,233 @@
+/* safetensors.c - reading a safetensors file: its header is foreign text, its offsets are claims.
+ */
+#include "embed/safetensors.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+
+/* The header of a large encoder takes 60 KB. */
+enum { LENGTH_BYTES = 8, HEADER_MAX = 1 << 20 };
+
+static const struct {
+    const char *name;
+    size_t size;
+    enum tensor_type type;
+} types[] = {
+    {"F32", 4, TENSOR_F32},       {"F16", 2, TENSOR_F16},       {"BF16", 2, TENSOR_BF16},
+    {"F64", 8, TENSOR_OTHER},     {"I64", 8, TENSOR_OTHER},     {"U64", 8, TENSOR_OTHER},
+    {"I32", 4, TENSOR_OTHER},     {"U32", 4, TENSOR_OTHER},     {"I16", 2, TENSOR_OTHER},
+    {"U16", 2, TENSOR_OTHER},     {"I8", 1, TENSOR_OTHER},      {"U8", 1, TENSOR_OTHER},
+    {"F8_E4M3", 1, TENSOR_OTHER}, {"F8_E5M2", 1, TENSOR_OTHER}, {"BOOL", 1, TENSOR_OTHER},
+};
+
+static enum status read_type(struct ctx *ctx, struct tensor *t, str name)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (str_is(name, types[i].name)) {
+            t->type = types[i].type;
+            t->size = types[i].size;
+            return OK;
+        }
+    }
+    return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' is of the unknown type '" S_FMT "'",
+                S_ARG(t->name), S_ARG(name));
+}
+
+/* A number of the header that may be a size; the whole file is smaller than this. */
+static bool size_of(const struct json *v, size_t *out)
+{
+    int64_t n = v && v->type == JSON_NUMBER ? json_int_or(v, -1) : -1;
+    *out = (size_t)n;
+    return n >= 0 && n < (int64_t)1 << 48;
+}
+
+static enum status read_shape(struct ctx *ctx, struct tensor *t, const struct json *shape)
+{
+    if (!shape || shape->type != JSON_ARRAY || shape->n > TENSOR_DIMS_MAX)
+        return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' has no shape of at most %d dimensions",
+                    S_ARG(t->name), TENSOR_DIMS_MAX);
+    t->count = 1;
+    for (const struct json *d = shape->first; d; d = d->next) {
+        size_t *dim = &t->dims[t->n_dims++];
+        if (!size_of(d, dim) || __builtin_mul_overflow(t->count, *dim, &t->count))
+            return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' has an impossible shape",
+                        S_ARG(t->name));
+    }
+    return OK;
+}
+
+static enum status read_tensor(struct ctx *ctx, const struct json *entry, str data,
+                               struct tensor *out)
+{
+    const struct json *at = json_get(entry, "data_offsets");
+    struct tensor t = {.name = entry->key};
+    size_t from, to, need;
+    TRY(read_type(ctx, &t, json_string(json_get(entry, "dtype"))));
+    TRY(read_shape(ctx, &t, json_get(entry, "shape")));
+    if (!at || at->type != JSON_ARRAY || at->n != 2 || !size_of(at->first, &from) ||
+        !size_of(at->first->next, &to) || from > to || to > data.n)
+        return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' does not lie inside the file",
+                    S_ARG(t.name));
+    if (__builtin_mul_overflow(t.count, t.size, &need) || need != to - from)
+        return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' has %zu bytes, which is not its shape",
+                    S_ARG(t.name), to - from);
+    t.bytes = (const unsigned char *)data.p + from;
+    t.at = from;
+    t.size = need;
+    *out = t;
+    return OK;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct tensor *x = a, *y = b;
+    return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
+                          : (x->size > y->size) - (x->size < y->size);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return str_cmp(((const struct tensor *)a)->name, ((const struct tensor *)b)->name);
+}
+
+/* The format wants every byte of the data to be of exactly one tensor, and names to differ. */
+static enum status check_places(struct ctx *ctx, struct safetensors *s, size_t size)
+{
+    size_t end = 0;
+    qsort(s->v, s->n, sizeof *s->v, by_place);
+    for (size_t i = 0; i < s->n; end += s->v[i++].size)
+        if (s->v[i].at != end)
+            return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' %s", S_ARG(s->v[i].name),
+                        s->v[i].at < end ? "overlaps another one" : "leaves a gap before it");
+    if (end != size)
+        return fail(ctx, BAD_INPUT, "%zu bytes at the end belong to no tensor", size - end);
+    qsort(s->v, s->n, sizeof *s->v, by_name);
+    for (size_t i = 1; i < s->n; i++)
+        if (str_eq(s->v[i - 1].name, s->v[i].name))
+            return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' stands twice", S_ARG(s->v[i].name));
+    return OK;
+}
+
+static enum status read_header(struct ctx *ctx, str bytes, str *header, str *data)
+{
+    uint64_t n = 0;
+    if (bytes.n < LENGTH_BYTES)
+        return fail(ctx, BAD_INPUT, "the file is too short to be safetensors");
+    for (int i = LENGTH_BYTES - 1; i >= 0; i--)
+        n = n << 8 | (unsigned char)bytes.p[i];
+    if (n > HEADER_MAX)
+        return fail(ctx, BAD_INPUT, "the header claims %llu bytes; at most %d are read",
+                    (unsigned long long)n, HEADER_MAX);
+    if (n > bytes.n - LENGTH_BYTES)
+        return fail(ctx, BAD_INPUT, "the file ends inside its header");
+    *header = str_sub(bytes, LENGTH_BYTES, LENGTH_BYTES + (size_t)n);
+    *data = str_sub(bytes, LENGTH_BYTES + (size_t)n, bytes.n);
+    return OK;
+}
+
+enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out)
+{
+    struct safetensors s = {0};
+    str header = {0}, data = {0};
+    struct json *root;
+    TRY(read_header(ctx, bytes, &header, &data));
+    TRY(json_parse(ctx, header, &root));
+    if (root->type != JSON_OBJECT)
+        return fail(ctx, BAD_INPUT, "the header is no JSON object");
+    struct tensor *v = NEW_N(&ctx->arena, struct tensor, root->n + 1);
+    for (const struct json *m = root->first; m; m = m->next)
+        if (!str_is(m->key, "__metadata__"))
+            TRY(read_tensor(ctx, m, data, &v[s.n++]));
+    s.v = v;
+    TRY(check_places(ctx, &s, data.n));
+    s.v = NEW_N(&s.arena, struct tensor, s.n + 1);
+    for (size_t i = 0; i < s.n; i++) {
+        s.v[i] = v[i];
+        s.v[i].name = str_dup(&s.arena, v[i].name);
+    }
+    *out = s;
+    return OK;
+}
+
+enum status safetensors_open(struct ctx *ctx, const char *path, struct safetensors *out)
+{
+    struct stat st;
+    void *map = MAP_FAILED;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        int why = errno;
+        if (fd >= 0)
+            close(fd);
+        return fail(ctx, why == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", path, strerror(why));
+    }
+    size_t size = S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
+    if (size)
+        map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
+    if (map == MAP_FAILED)
+        return fail(ctx, STORAGE, "%s cannot be mapped into memory", path);
+    struct safetensors s = {0};
+    enum status status = safetensors_read(ctx, (str){map, size}, &s);
+    if (status != OK) {
+        munmap(map, size);
+        return status;
+    }
+    s.map = map;
+    s.map_size = size;
+    *out = s;
+    return OK;
+}
+
+void safetensors_close(struct safetensors *s)
+{
+    if (s->map)
+        munmap(s->map, s->map_size);
+    arena_free(&s->arena);
+    *s = (struct safetensors){0};
+}
+
+const struct tensor *safetensors_find(const struct safetensors *s, str name)
+{
+    struct tensor key = {.name = name};
+    return s->n ? bsearch(&key, s->v, s->n, sizeof *s->v, by_name) : NULL;
+}
+
+static float float_of_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+/* IEEE 754 half precision. A subnormal one is a small multiple of 2^-24. */
+static float float_of_half(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, rest = h & 1023;
+    if (exponent == 31)
+        return float_of_bits(sign | 0x7f800000 | rest << 13);
+    if (exponent)
+        return float_of_bits(sign | (exponent + 112) << 23 | rest << 13);
+    float f = (float)rest * 0x1p-24f;
+    return sign ? -f : f;
+}
+
+void tensor_floats(const struct tensor *t, size_t from, size_t n, float *out)
+{
+    assert(t->type != TENSOR_OTHER && from <= t->count && n <= t->count - from);
+    if (t->type == TENSOR_F32) {
+        if (n)
+            memcpy(out, t->bytes + from * sizeof *out, n * sizeof *out);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *b = t->bytes + 2 * (from + i);
+        uint16_t bits = (uint16_t)(b[0] | b[1] << 8);
+        out[i] = t->type == TENSOR_F16 ? float_of_half(bits) : float_of_bits((uint32_t)bits << 16);
+    }
+}

@@ -1,0 +1,37 @@
+/* safetensors.h - a file of named tensors, mapped into memory and checked before it is used. */
+#pragma once
+
+#include "base/ctx.h"
+
+enum tensor_type { TENSOR_F32, TENSOR_F16, TENSOR_BF16, TENSOR_OTHER };
+enum { TENSOR_DIMS_MAX = 8 };
+
+struct tensor {
+    str name;
+    enum tensor_type type;
+    size_t dims[TENSOR_DIMS_MAX], n_dims;
+    size_t count; /* elements */
+    const unsigned char *bytes;
+    size_t at; /* offset among the data */
+    size_t size;
+};
+
+struct safetensors {
+    struct arena arena;
+    struct tensor *v; /* in the order of their names */
+    size_t n;
+    void *map; /* NULL: the bytes are someone else's */
+    size_t map_size;
+};
+
+/* BAD_INPUT says what is wrong with the file; it must not be changed while it is open. */
+MUST_USE enum status safetensors_open(struct ctx *ctx, const char *path, struct safetensors *out);
+/* The same over bytes that outlive it. */
+MUST_USE enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out);
+void safetensors_close(struct safetensors *s);
+
+/* NULL: there is none of that name. */
+const struct tensor *safetensors_find(const struct safetensors *s, str name);
+
+/* n elements from one on, as floats; the type must not be TENSOR_OTHER. */
+void tensor_floats(const struct tensor *t, size_t from, size_t n, float *out);
