@@ -91,6 +91,7 @@ struct session {
 struct memory {
     str id;      /* UUID */
     doc_id doc;  /* set by the store */
+    str space;   /* of its pool; set by the store */
     str session; /* where it was learnt, or "" */
     enum layer layer;
     enum memory_type type;

@@ -1,6 +1,7 @@
 /* engine.h - the face of the engine: the verbs of memory. */
 #pragma once
 
+#include "core/live.h"
 #include "core/settings.h"
 #include "store/store.h"
 
@@ -42,6 +43,8 @@ struct recall_in {
     bool turns_only;       /* no memories: for measuring */
     bool memories_only;    /* no messages */
     str type;              /* with memories_only: only of this type; "" for any */
+    enum strategy strategy;
+    int64_t after; /* only what was made since (unix ms); 0: any age */
 };
 
 struct recall_out {
@@ -50,6 +53,8 @@ struct recall_out {
     str decision, reason; /* what the gate said and why */
     int64_t tokens;       /* of what is injected */
     int64_t took_us;
+    str vectors; /* what made the vectors that took part ("static:potion-base-8M:256"), or "" */
+    str without; /* why none took part although a source is chosen; "" when all is well */
 };
 
 /* TIMED_OUT when ctx's deadline passed; nothing found is OK. */
@@ -60,6 +65,146 @@ MUST_USE enum status engine_recall(struct ctx *ctx, struct engine *e, const stru
  * would be given none. */
 MUST_USE enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                     struct recall_out *out, str *block);
+
+/* --- retrieval: memories by OmniRoute's rules --- */
+
+/* Which memories: those of the space, of one session in it, or of every space of the user. */
+enum scope { SCOPE_SPACE, SCOPE_SESSION, SCOPE_USER };
+
+enum { RETRIEVE_BUDGET_MAX = 8000, RETRIEVE_LIMIT = 100 };
+
+struct retrieve_in {
+    struct pool_ref pool;
+    enum scope scope;
+    str session; /* of SCOPE_SESSION */
+    str query;   /* "": the newest, whatever the strategy */
+    enum strategy strategy;
+    int64_t budget_tokens;  /* at most RETRIEVE_BUDGET_MAX count */
+    size_t limit;           /* 0: RETRIEVE_LIMIT */
+    str type;               /* "" for any; applied before the budget is spent */
+    int64_t retention_days; /* 0: any age */
+};
+
+struct retrieved {
+    struct memory memory;
+    double score;
+    int64_t tokens;
+    const char *tier;    /* fts5, vector, hybrid-rrf, qdrant */
+    double vector_score; /* cosine; NAN: the vectors had no part in it */
+    double words_score;  /* NAN: the words had none */
+};
+
+struct retrieve_out {
+    struct retrieved *v; /* best first, within the budget; the first one may exceed it alone */
+    size_t n;
+    int64_t tokens;
+    const char *source; /* remote, static, transformers; NULL: no vectors */
+    str model;
+    const char *store;      /* sqlite-vec, qdrant, none */
+    enum strategy strategy; /* that was used in the end */
+    bool is_reranked;
+    str fallback; /* why it is not what was asked for, in words; "" when it is */
+};
+/* What has expired, is superseded or older than the retention is never found, on any path. */
+MUST_USE enum status engine_retrieve(struct ctx *ctx, struct engine *e,
+                                     const struct retrieve_in *in, struct retrieve_out *out);
+
+struct condense_in {
+    struct pool_ref pool; /* space "": each space of the user by itself */
+    int64_t older_than_days;
+    bool dry_run;
+};
+struct condense_out {
+    struct memory *candidates; /* oldest first */
+    size_t n;
+    int64_t tokens;        /* of the candidates */
+    int64_t removed;       /* 0 when dry_run */
+    struct strs summaries; /* ids, one for each space that had candidates */
+    bool dry_run;
+};
+/* Puts one summary in the place of what is old: written by the setting core_model, else by rule. */
+MUST_USE enum status engine_condense(struct ctx *ctx, struct engine *e,
+                                     const struct condense_in *in, struct condense_out *out);
+
+/* --- settings that change while the server runs --- */
+
+/* What acts now. It stays as it is for as long as the caller's request lives. */
+const struct live *engine_live(struct engine *e);
+
+/* Changes the members that the object names; the whole change is checked first (strict: an unknown
+ * member is BAD_INPUT). It acts at once and is kept. */
+MUST_USE enum status engine_change_memory_settings(struct ctx *ctx, struct engine *e,
+                                                   const struct json *object);
+MUST_USE enum status engine_change_qdrant_settings(struct ctx *ctx, struct engine *e,
+                                                   const struct json *object);
+
+/* --- vectors, and how the tiers are --- */
+
+struct engine_status {
+    bool words_ok;
+    struct {
+        const char *source; /* remote, static, transformers; NULL: none */
+        str model;
+        int64_t dimensions; /* 0: not known yet */
+        bool available;
+        str reason; /* "" when all is well */
+        uint64_t hits, misses;
+        int64_t size;
+    } embedding;
+    struct {
+        const char *backend; /* sqlite-vec, qdrant, none */
+        bool available;
+        int64_t rows, waiting, failed;
+        str reason;
+    } vectors;
+    struct {
+        bool enabled, probed, healthy;
+        int64_t took_us, waiting; /* waiting: memories it does not know yet */
+        str error;
+    } qdrant;
+    struct {
+        bool enabled, available;
+        str model, reason;
+    } rerank;
+};
+/* Of one pool, or (space "") of all of the user's. probe: asks the Qdrant server and the reranker.
+ */
+MUST_USE enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   bool probe, struct engine_status *out);
+
+struct embedding_model {
+    str name;           /* "provider/model" */
+    int64_t dimensions; /* 0: not known */
+};
+struct embedding_provider {
+    str name;
+    bool has_key;
+    struct embedding_model *models;
+    size_t n;
+};
+MUST_USE enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
+                                                struct embedding_provider **out, size_t *n);
+
+/* Everything waits for a new vector (anew) or only what lacks one; *waiting counts it. The
+ * background makes them. */
+MUST_USE enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t *waiting);
+
+/* Background work, each to be called again and again from one thread of its own: does some and says
+ * whether there is more. What fails is kept, tried again later and told by engine_status. */
+MUST_USE enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more);
+MUST_USE enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more);
+
+/* Qdrant by itself, for its own endpoints. */
+struct engine_hit {
+    str id, payload; /* payload as JSON */
+    double score;
+};
+MUST_USE enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *took_us);
+MUST_USE enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                          str query, size_t limit, struct engine_hit **out,
+                                          size_t *n);
+MUST_USE enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user,
+                                           int64_t *deleted);
 
 /* --- a chat turn --- */
 
@@ -138,6 +283,8 @@ MUST_USE enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_r
                                 struct memory *out);
 MUST_USE enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total);
+MUST_USE enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
+                                   struct memory_totals *out);
 MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                                    int64_t *erased);
 MUST_USE enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
@@ -159,6 +306,15 @@ MUST_USE enum status engine_ingest(struct ctx *ctx, struct engine *e, struct poo
                                    str path, bool extract,
                                    void (*progress)(int64_t done, int64_t all),
                                    struct ingest_report *out);
+
+struct omniroute_report {
+    int64_t memories, updated, owners, skipped;
+};
+/* OmniRoute's database file: each key's memories go into the space of its name, or (space not "")
+ * all into one. Running it again changes nothing. */
+MUST_USE enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
+                                             str path, void (*progress)(int64_t done, int64_t all),
+                                             struct omniroute_report *out);
 
 /* --- people and tokens --- */
 

@@ -1,8 +1,7 @@
-/* llm.h - the face of the models: the one that is built in. */
+/* llm.h - the face of the models: the one that is built in, and those that are asked elsewhere. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/str.h"
+#include "core/settings.h"
 
 /*
  * rememberd/demo: what a model that only reads its memory would say. It says that it is a stand-in,
@@ -10,3 +9,22 @@
  * give the same answer.
  */
 str llm_demo_answer(struct arena *a, str question, const str *remembered, size_t n);
+
+/* What a model is asked for, once; no stream. */
+struct llm_ask {
+    const struct upstream *up;
+    str model;
+    str system, user; /* system may be "" */
+    int64_t max_tokens, timeout_ms;
+};
+struct llm_answer {
+    str text;
+    int64_t tokens_in, tokens_out; /* as the server counts; 0 when it does not say */
+};
+/* POST /v1/chat/completions. UPSTREAM (refused, or no text in the answer) or TIMED_OUT. */
+MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out);
+
+/* POST /v1/rerank {model, query, documents, top_n}; scores[i] belongs to documents[i], NAN where
+ * the server named none. UPSTREAM or TIMED_OUT, with its reason in words. */
+MUST_USE enum status llm_rerank(struct ctx *ctx, const struct upstream *up, str model, str query,
+                                const str *documents, size_t n, int64_t timeout_ms, double *scores);

@@ -103,6 +103,14 @@ struct change {
 MUST_USE enum status store_change(struct ctx *ctx, struct store *s, const struct change *change,
                                   struct memory *out);
 
+/*
+ * Closes memories of the pool in favour of one new one that says what they said, all or nothing.
+ * They leave recall, lists and search, and can still be asked for as history. CONFLICT when one of
+ * them is closed already or gone. Fills *summary as it was kept.
+ */
+MUST_USE enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    struct memory *summary, const str *ids, size_t n);
+
 /* --- reading --- */
 
 /* The newest message of the pool with that chain, else (tail not 0) with that tail. NOT_FOUND
@@ -116,6 +124,7 @@ MUST_USE enum status store_messages(struct ctx *ctx, struct store *s, struct poo
                                     const doc_id *docs, size_t n, struct message *out);
 MUST_USE enum status store_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     const doc_id *docs, size_t n, struct memory *out);
+/* By id; with space "" in any space of the user (memory.space says which). */
 MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                   struct memory *out);
 
@@ -128,16 +137,35 @@ MUST_USE enum status store_sessions(struct ctx *ctx, struct store *s, struct poo
                                     int64_t *total);
 
 struct memory_filter {
-    struct pool_ref pool;
+    struct pool_ref pool;        /* space "": every space of the user */
     str type, category, session; /* "" for any */
     str contains;                /* in content or key, ASCII case folded; "" for any */
     bool with_closed;            /* also superseded and expired ones */
+    bool with_expired;           /* also expired ones */
+    int64_t after, before;       /* created in [after, before), unix ms; 0: no such end */
+    bool oldest_first;
     size_t offset, limit;
 };
 /* Newest first. total counts all that match. */
 MUST_USE enum status store_list_memories(struct ctx *ctx, struct store *s,
                                          const struct memory_filter *f, struct memory **out,
                                          size_t *n, int64_t *total);
+
+/* What all memories that match a filter come to; its offset and limit do not count. */
+struct memory_totals {
+    int64_t total, by_type[TYPE_COUNT];
+    int64_t tokens; /* of their contents, as tokens_of counts */
+};
+MUST_USE enum status store_memory_totals(struct ctx *ctx, struct store *s,
+                                         const struct memory_filter *f, struct memory_totals *out);
+
+/* A user's pools, by name. */
+struct pool_info {
+    struct pool_ref pool;
+    int64_t created, sessions, messages, memories;
+};
+MUST_USE enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
+                                 size_t *n);
 
 /* --- the words index --- */
 
@@ -165,6 +193,171 @@ struct word_hits {
 MUST_USE enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                         const str *stems, size_t n, size_t max,
                                         struct word_hits *out);
+
+/* --- vectors --- */
+
+/*
+ * Every message and memory that is searched by words can have a vector, too. All vectors of a store
+ * are made by one model: another signature, length or precision begins another set, and every
+ * document waits for its vector anew. Without a set nothing waits and nothing is kept.
+ */
+struct vector_set {
+    str signature; /* "static:potion-base-8M:256"; "" when there is no set */
+    size_t dimensions;
+    bool is_int8;  /* kept as int8, else as float32 */
+    int64_t begun; /* unix ms; set by the store */
+};
+/* Cheap. dimensions 0: there is none. */
+MUST_USE enum status store_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out);
+/* Begins a set, in one transaction: what there is of vectors goes and everything waits. Does
+ * nothing when that set is in force already, unless anew. signature "" ends vectors. */
+MUST_USE enum status store_begin_vectors(struct ctx *ctx, struct store *s,
+                                         const struct vector_set *set, bool anew);
+
+/* A text that waits for its vector. */
+struct unembedded {
+    int64_t no; /* of its place in the queue; another one when the text has changed */
+    doc_id doc;
+    struct pool_ref pool;
+    str text;
+    int64_t tries; /* that failed */
+};
+/* Those that are due, oldest first; pool NULL: of every pool. */
+MUST_USE enum status store_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                                      size_t limit, struct unembedded **out, size_t *n);
+
+struct vector_put {
+    int64_t no;
+    doc_id doc;
+    const float *v;   /* length 1; NULL: it could not be made */
+    int64_t again_at; /* without v: when to try again, unix ms; 0: never, it has no vector */
+};
+/* Keeps vectors of the set with that signature, in one transaction. What waits no more (changed,
+ * erased, another set) is left out silently. */
+MUST_USE enum status store_put_vectors(struct ctx *ctx, struct store *s, str signature,
+                                       const struct vector_put *v, size_t n);
+
+struct vector_find {
+    struct pool_ref pool;
+    str signature; /* of the question's vector */
+    const float *v;
+    size_t dimensions;
+    size_t nearest;          /* how many to find */
+    bool messages, memories; /* among which */
+    const doc_id *also;      /* these are compared as well, near or not */
+    size_t n_also;
+};
+struct vector_hit {
+    doc_id doc;
+    float cosine; /* with its vector; 0 when it has none */
+    float window; /* of a message: with the unit sum of its own, the two before and the one after */
+    bool is_near; /* one of the nearest */
+};
+struct vector_hits {
+    struct vector_hit *v; /* ascending by doc, each once */
+    size_t n;
+    int64_t vectors, waiting; /* of the pool; vectors 0 when the signature is not that of the set */
+};
+/* Exact: every vector of the pool is looked at. A pool's vectors are held in memory from its first
+ * search on, the least used go first. Vectors that cannot be read are left out and wait anew. */
+MUST_USE enum status store_search_vectors(struct ctx *ctx, struct store *s,
+                                          const struct vector_find *f, struct vector_hits *out);
+
+struct vector_stats {
+    int64_t rows, waiting, failed; /* failed: given up, they have none */
+    int64_t unreadable;            /* found since open; they were made anew */
+    int64_t bytes;                 /* in memory */
+};
+/* pool NULL: of the whole store. */
+MUST_USE enum status store_vector_stats(struct ctx *ctx, struct store *s,
+                                        const struct pool_ref *pool, struct vector_stats *out);
+
+/* --- work that waits --- */
+
+/* Waits until anything was written since `seen` (0 at first), or ms are over, or store_wake; gives
+ * the new number. Another process's writes are not noticed. */
+uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms);
+/* Wakes all that wait, now and from now on. */
+void store_wake(struct store *s);
+
+/* A setting that was changed while the server ran, as text; "" when there is none. Cheap. */
+MUST_USE enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out);
+MUST_USE enum status store_put_setting(struct ctx *ctx, struct store *s, str name, str value);
+
+/*
+ * The mirror: while it is on, every change of a memory queues its id, so that a second place can
+ * follow. Turning it on queues all memories; turning it off empties the queue.
+ */
+MUST_USE enum status store_mirror(struct ctx *ctx, struct store *s, bool on);
+struct mirrored {
+    int64_t no;
+    struct pool_ref pool;
+    str id;      /* of the memory */
+    bool exists; /* false: it is gone or closed, so it is to go there, too */
+    struct memory memory;
+    int64_t tries;
+};
+MUST_USE enum status store_mirror_waiting(struct ctx *ctx, struct store *s, size_t limit,
+                                          struct mirrored **out, size_t *n, int64_t *all);
+/* They have been followed; or (again_at not 0) they are tried again then. */
+MUST_USE enum status store_mirror_done(struct ctx *ctx, struct store *s, const int64_t *no,
+                                       size_t n, int64_t again_at);
+
+/* --- OmniRoute's file --- */
+
+/* What one row of OmniRoute's table memories (or its older memory) says. owner is its key's id. */
+struct omniroute_row {
+    str owner;
+    struct memory memory;
+};
+/* Reads a database file of OmniRoute without changing it, oldest first; row is called for each. Its
+ * failure ends the reading. NOT_FOUND: it holds neither table. */
+MUST_USE enum status store_read_omniroute(struct ctx *ctx, str path,
+                                          enum status (*row)(struct ctx *ctx, void *own,
+                                                             const struct omniroute_row *row,
+                                                             int64_t done, int64_t all),
+                                          void *own);
+
+/* --- Qdrant, beside the store: store/qdrant --- */
+
+struct qdrant_settings {
+    str url;          /* scheme, host and port; "" is not configured */
+    str key;          /* sent as api-key; or "" */
+    str collection;   /* made at the first write */
+    str quantization; /* none, int8, binary */
+    int64_t timeout_ms;
+};
+struct qdrant_point {
+    struct pool_ref pool;
+    const struct memory *memory;
+    const float *v;
+    size_t dimensions;
+};
+struct qdrant_find {
+    struct pool_ref pool;
+    str session; /* or "" */
+    const float *v;
+    size_t dimensions;
+    size_t limit;
+};
+struct qdrant_hit {
+    str id; /* of the memory */
+    double score;
+    str payload; /* as JSON */
+};
+/* Each asks the server and waits. UPSTREAM or TIMED_OUT when it cannot be reached or refuses, with
+ * its words (at most 300 characters) in ctx->why; UNSUPPORTED "not_configured" without a URL. */
+MUST_USE enum status qdrant_health(struct ctx *ctx, const struct qdrant_settings *q,
+                                   int64_t *took_us);
+MUST_USE enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
+                                const struct qdrant_point *points, size_t n);
+MUST_USE enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
+                                   const struct qdrant_find *f, struct qdrant_hit **out, size_t *n);
+MUST_USE enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q, const str *ids,
+                                   size_t n);
+/* What has expired or was made before `before` (unix ms) goes; *deleted counts it. */
+MUST_USE enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_settings *q, str user,
+                                    int64_t before, int64_t *deleted);
 
 /* --- receipts, tokens, the store itself --- */
 

@@ -1,0 +1,89 @@
+/* stubs.c - what is declared and not built yet; each goes when its file comes. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "engine/engine.h"
+
+enum status engine_retrieve(struct ctx *ctx, struct engine *e, const struct retrieve_in *in,
+                            struct retrieve_out *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_retrieve is not built yet");
+}
+
+enum status engine_condense(struct ctx *ctx, struct engine *e, const struct condense_in *in,
+                            struct condense_out *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_condense is not built yet");
+}
+
+const struct live *engine_live(struct engine *e)
+{
+    static const struct live l = {.memory = {.enabled = true}};
+    return &l;
+}
+
+enum status engine_change_memory_settings(struct ctx *ctx, struct engine *e,
+                                          const struct json *object)
+{
+    return fail(ctx, UNSUPPORTED, "engine_change_memory_settings is not built yet");
+}
+
+enum status engine_change_qdrant_settings(struct ctx *ctx, struct engine *e,
+                                          const struct json *object)
+{
+    return fail(ctx, UNSUPPORTED, "engine_change_qdrant_settings is not built yet");
+}
+
+enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool, bool probe,
+                          struct engine_status *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_status is not built yet");
+}
+
+enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
+                                       struct embedding_provider **out, size_t *n)
+{
+    return fail(ctx, UNSUPPORTED, "engine_embedding_providers is not built yet");
+}
+
+enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t *waiting)
+{
+    return fail(ctx, UNSUPPORTED, "engine_reindex is not built yet");
+}
+
+enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
+{
+    return fail(ctx, UNSUPPORTED, "engine_embed_some is not built yet");
+}
+
+enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
+{
+    return fail(ctx, UNSUPPORTED, "engine_mirror_some is not built yet");
+}
+
+enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *took_us)
+{
+    return fail(ctx, UNSUPPORTED, "engine_qdrant_health is not built yet");
+}
+
+enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
+                                 size_t limit, struct engine_hit **out, size_t *n)
+{
+    return fail(ctx, UNSUPPORTED, "engine_qdrant_search is not built yet");
+}
+
+enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, int64_t *deleted)
+{
+    return fail(ctx, UNSUPPORTED, "engine_qdrant_cleanup is not built yet");
+}
+
+enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
+                          struct memory_totals *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_totals is not built yet");
+}
+
+enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
+                                    str path, void (*progress)(int64_t done, int64_t all),
+                                    struct omniroute_report *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_import_omniroute is not built yet");
+}

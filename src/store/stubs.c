@@ -1,0 +1,131 @@
+/* stubs.c - what is declared and not built yet; each goes when its file comes. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "store/store.h"
+
+enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                           struct memory *summary, const str *ids, size_t n)
+{
+    return fail(ctx, UNSUPPORTED, "store_condense is not built yet");
+}
+
+enum status store_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                struct memory_totals *out)
+{
+    return fail(ctx, UNSUPPORTED, "store_memory_totals is not built yet");
+}
+
+enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
+                        size_t *n)
+{
+    return fail(ctx, UNSUPPORTED, "store_pools is not built yet");
+}
+
+enum status store_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)
+{
+    return fail(ctx, UNSUPPORTED, "store_vector_set is not built yet");
+}
+
+enum status store_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
+                                bool anew)
+{
+    return fail(ctx, UNSUPPORTED, "store_begin_vectors is not built yet");
+}
+
+enum status store_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                             size_t limit, struct unembedded **out, size_t *n)
+{
+    return fail(ctx, UNSUPPORTED, "store_unembedded is not built yet");
+}
+
+enum status store_put_vectors(struct ctx *ctx, struct store *s, str signature,
+                              const struct vector_put *v, size_t n)
+{
+    return fail(ctx, UNSUPPORTED, "store_put_vectors is not built yet");
+}
+
+enum status store_search_vectors(struct ctx *ctx, struct store *s, const struct vector_find *f,
+                                 struct vector_hits *out)
+{
+    return fail(ctx, UNSUPPORTED, "store_search_vectors is not built yet");
+}
+
+enum status store_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                               struct vector_stats *out)
+{
+    return fail(ctx, UNSUPPORTED, "store_vector_stats is not built yet");
+}
+
+uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
+{
+    (void)s;
+    return seen + 1;
+}
+
+void store_wake(struct store *s)
+{
+}
+
+enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out)
+{
+    return fail(ctx, UNSUPPORTED, "store_setting is not built yet");
+}
+
+enum status store_put_setting(struct ctx *ctx, struct store *s, str name, str value)
+{
+    return fail(ctx, UNSUPPORTED, "store_put_setting is not built yet");
+}
+
+enum status store_mirror(struct ctx *ctx, struct store *s, bool on)
+{
+    return fail(ctx, UNSUPPORTED, "store_mirror is not built yet");
+}
+
+enum status store_mirror_waiting(struct ctx *ctx, struct store *s, size_t limit,
+                                 struct mirrored **out, size_t *n, int64_t *all)
+{
+    return fail(ctx, UNSUPPORTED, "store_mirror_waiting is not built yet");
+}
+
+enum status store_mirror_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
+                              int64_t again_at)
+{
+    return fail(ctx, UNSUPPORTED, "store_mirror_done is not built yet");
+}
+
+enum status store_read_omniroute(struct ctx *ctx, str path,
+                                 enum status (*row)(struct ctx *ctx, void *own,
+                                                    const struct omniroute_row *row, int64_t done,
+                                                    int64_t all),
+                                 void *own)
+{
+    return fail(ctx, UNSUPPORTED, "store_read_omniroute is not built yet");
+}
+
+enum status qdrant_health(struct ctx *ctx, const struct qdrant_settings *q, int64_t *took_us)
+{
+    return fail(ctx, UNSUPPORTED, "qdrant_health is not built yet");
+}
+
+enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
+                       const struct qdrant_point *points, size_t n)
+{
+    return fail(ctx, UNSUPPORTED, "qdrant_put is not built yet");
+}
+
+enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
+                          const struct qdrant_find *f, struct qdrant_hit **out, size_t *n)
+{
+    return fail(ctx, UNSUPPORTED, "qdrant_search is not built yet");
+}
+
+enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q, const str *ids,
+                          size_t n)
+{
+    return fail(ctx, UNSUPPORTED, "qdrant_delete is not built yet");
+}
+
+enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_settings *q, str user,
+                           int64_t before, int64_t *deleted)
+{
+    return fail(ctx, UNSUPPORTED, "qdrant_cleanup is not built yet");
+}
