@@ -2,6 +2,7 @@
 #include "store/store.h"
 
 #include "store/store_int.h"
+#include "store/vectors/row.h"
 
 static const struct store_ops *const backends[] = {&sqlite_ops};
 
@@ -139,6 +140,53 @@ enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref
     if (n > QUERY_WORDS_MAX)
         return fail(ctx, BAD_INPUT, "at most %d words are searched at once", QUERY_WORDS_MAX);
     return s->ops->search_words(ctx, s, pool, stems, n, max, out);
+}
+
+enum status store_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)
+{
+    return s->ops->vector_set(ctx, s, out);
+}
+
+enum status store_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
+                                bool anew)
+{
+    if (set->signature.n && (!set->dimensions || set->dimensions > VECTOR_DIMENSIONS_MAX))
+        return fail(ctx, BAD_INPUT, "vectors have 1 to %d dimensions", VECTOR_DIMENSIONS_MAX);
+    return s->ops->begin_vectors(ctx, s, set, anew);
+}
+
+enum status store_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                             size_t limit, struct unembedded **out, size_t *n)
+{
+    return s->ops->unembedded(ctx, s, pool, limit, out, n);
+}
+
+enum status store_put_vectors(struct ctx *ctx, struct store *s, str signature,
+                              const struct vector_put *v, size_t n)
+{
+    return n ? s->ops->put_vectors(ctx, s, signature, v, n) : OK;
+}
+
+enum status store_search_vectors(struct ctx *ctx, struct store *s, const struct vector_find *f,
+                                 struct vector_hits *out)
+{
+    return s->ops->search_vectors(ctx, s, f, out);
+}
+
+enum status store_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                               struct vector_stats *out)
+{
+    return s->ops->vector_stats(ctx, s, pool, out);
+}
+
+uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
+{
+    return s->ops->wait(s, seen, ms);
+}
+
+void store_wake(struct store *s)
+{
+    s->ops->wake(s);
 }
 
 enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

@@ -256,7 +256,8 @@ struct vector_hit {
 struct vector_hits {
     struct vector_hit *v; /* ascending by doc, each once */
     size_t n;
-    int64_t vectors, waiting; /* of the pool; vectors 0 when the signature is not that of the set */
+    int64_t vectors; /* of the pool; 0 when the signature is not that of the set */
+    int64_t waiting; /* of the pool; counted up to 1000 */
 };
 /* Exact: every vector of the pool is looked at. A pool's vectors are held in memory from its first
  * search on, the least used go first. Vectors that cannot be read are left out and wait anew. */

@@ -33,6 +33,19 @@ struct store_ops {
                                  struct memory **out, size_t *n, int64_t *total);
     enum status (*search_words)(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                 const str *stems, size_t n, size_t max, struct word_hits *out);
+    enum status (*vector_set)(struct ctx *ctx, struct store *s, struct vector_set *out);
+    enum status (*begin_vectors)(struct ctx *ctx, struct store *s, const struct vector_set *set,
+                                 bool anew);
+    enum status (*unembedded)(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                              size_t limit, struct unembedded **out, size_t *n);
+    enum status (*put_vectors)(struct ctx *ctx, struct store *s, str signature,
+                               const struct vector_put *v, size_t n);
+    enum status (*search_vectors)(struct ctx *ctx, struct store *s, const struct vector_find *f,
+                                  struct vector_hits *out);
+    enum status (*vector_stats)(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                                struct vector_stats *out);
+    uint64_t (*wait)(struct store *s, uint64_t seen, int64_t ms);
+    void (*wake)(struct store *s);
     enum status (*receipt)(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct receipt *out);
     enum status (*block_of)(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,

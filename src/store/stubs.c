@@ -20,51 +20,6 @@ enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_
     return fail(ctx, UNSUPPORTED, "store_pools is not built yet");
 }
 
-enum status store_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)
-{
-    return fail(ctx, UNSUPPORTED, "store_vector_set is not built yet");
-}
-
-enum status store_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
-                                bool anew)
-{
-    return fail(ctx, UNSUPPORTED, "store_begin_vectors is not built yet");
-}
-
-enum status store_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
-                             size_t limit, struct unembedded **out, size_t *n)
-{
-    return fail(ctx, UNSUPPORTED, "store_unembedded is not built yet");
-}
-
-enum status store_put_vectors(struct ctx *ctx, struct store *s, str signature,
-                              const struct vector_put *v, size_t n)
-{
-    return fail(ctx, UNSUPPORTED, "store_put_vectors is not built yet");
-}
-
-enum status store_search_vectors(struct ctx *ctx, struct store *s, const struct vector_find *f,
-                                 struct vector_hits *out)
-{
-    return fail(ctx, UNSUPPORTED, "store_search_vectors is not built yet");
-}
-
-enum status store_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
-                               struct vector_stats *out)
-{
-    return fail(ctx, UNSUPPORTED, "store_vector_stats is not built yet");
-}
-
-uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
-{
-    (void)s;
-    return seen + 1;
-}
-
-void store_wake(struct store *s)
-{
-}
-
 enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out)
 {
     return fail(ctx, UNSUPPORTED, "store_setting is not built yet");

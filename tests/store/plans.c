@@ -13,8 +13,20 @@ static const struct {
 };
 
 /* These read everything, because that is what they are for, or just the first. */
-static const char *const walkers[] = {"EACH_MESSAGE", "EACH_MEMORY", "STATS",         "WORDS_TOTAL",
-                                      "WORDS_ALL",    "TOKEN_ANY",   "TOKEN_LIST_ALL"};
+static const char *const walkers[] = {
+    "EACH_MESSAGE",
+    "EACH_MEMORY",
+    "STATS",
+    "WORDS_TOTAL",
+    "WORDS_ALL",
+    "TOKEN_ANY",
+    "TOKEN_LIST_ALL",
+    "VECTOR_SET",
+    "VECTOR_STATS",
+
+    "VECTOR_TODO_MESSAGES",
+    "VECTOR_TODO_MEMORIES",
+};
 
 static bool may_walk(const char *name)
 {
@@ -66,7 +78,8 @@ TEST(no_statement_walks_through_a_table)
         while (rest.n && !may_walk(statements[i].name)) {
             str line = str_cut(&rest, '\n');
             bool walks = str_starts(line, S("SCAN ")) && str_find(line, S("VIRTUAL")) == line.n &&
-                         str_find(line, S("CONSTANT ROW")) == line.n;
+                         str_find(line, S("CONSTANT ROW")) == line.n &&
+                         !str_starts(line, S("SCAN (subquery"));
             if (walks)
                 fail_msg("%s: " S_FMT, statements[i].name, S_ARG(plan));
         }

@@ -1,4 +1,4 @@
-/* change.c - one memory changed in place: its row and its words. */
+/* change.c - one memory changed in place: its row and what is found of it. */
 #include "base/clock.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -67,7 +67,7 @@ static enum status write_row(struct ctx *ctx, struct db *db, int64_t pool, const
 }
 
 enum status memory_change(struct ctx *ctx, struct db *db, const struct change *c,
-                          struct word_changes *changes, struct memory *out)
+                          struct index_changes *changes, struct memory *out)
 {
     struct pool_row pool;
     struct memory old;
@@ -82,10 +82,8 @@ enum status memory_change(struct ctx *ctx, struct db *db, const struct change *c
         TRY(check_key(ctx, db, pool.no, &now));
     TRY(write_row(ctx, db, pool.no, &now));
     struct arena *a = &ctx->arena;
-    words_note(a, changes,
-               (struct word_change){pool.no, old.doc, true, index_of_memory(a, &old), 0});
-    words_note(a, changes,
-               (struct word_change){pool.no, now.doc, false, index_of_memory(a, &now), 0});
+    index_note_memory(a, changes, pool.no, true, &old, index_of_memory(a, &old));
+    index_note_memory(a, changes, pool.no, false, &now, index_of_memory(a, &now));
     *out = now;
     return OK;
 }

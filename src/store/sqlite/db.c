@@ -136,6 +136,11 @@ void sql_real(struct query *q, double v)
     note(q, sqlite3_bind_double(q->stmt, ++q->bound, v));
 }
 
+void sql_blob(struct query *q, const void *p, size_t n)
+{
+    note(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
+}
+
 bool sql_row(struct query *q)
 {
     if (q->rc != SQLITE_OK)
@@ -173,6 +178,12 @@ int64_t sql_get_int(struct query *q)
 double sql_get_real(struct query *q)
 {
     return sqlite3_column_double(q->stmt, q->column++);
+}
+
+str sql_see_blob(struct query *q)
+{
+    const char *p = sqlite3_column_blob(q->stmt, q->column);
+    return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
 }
 
 int64_t db_changes(const struct db *db)

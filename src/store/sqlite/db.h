@@ -59,6 +59,7 @@ void sql_leave(struct query *q); /* resets the statement */
 void sql_text(struct query *q, str s);
 void sql_int(struct query *q, int64_t v);
 void sql_real(struct query *q, double v);
+void sql_blob(struct query *q, const void *p, size_t n);
 
 /* The next row; false at the end and after a failure. */
 bool sql_row(struct query *q);
@@ -70,6 +71,8 @@ MUST_USE enum status sql_do(struct query *q);
 str sql_get_text(struct query *q);
 int64_t sql_get_int(struct query *q);
 double sql_get_real(struct query *q);
+/* Not copied: it lives until the next row. */
+str sql_see_blob(struct query *q);
 
 /* Rows changed by the last statement. */
 int64_t db_changes(const struct db *db);

@@ -8,7 +8,7 @@ struct eraser {
     struct ctx *ctx;
     struct db *db;
     int64_t pool;
-    struct word_changes changes;
+    struct index_changes changes;
     int64_t messages, memories, closed;
 };
 
@@ -43,11 +43,6 @@ static enum status note_erased(struct eraser *e, str id)
     return sql_do(&q);
 }
 
-static void note_words(struct eraser *e, doc_id doc, struct index_text text)
-{
-    words_note(&e->ctx->arena, &e->changes, (struct word_change){e->pool, doc, true, text, 0});
-}
-
 static enum status erase_memory(struct eraser *e, const struct memory *m)
 {
     TRY(run_number(e, SQL_MEMORY_DELETE, m->doc & ~DOC_MEMORY));
@@ -56,7 +51,8 @@ static enum status erase_memory(struct eraser *e, const struct memory *m)
         e->closed++;
         return OK;
     }
-    note_words(e, m->doc, index_of_memory(&e->ctx->arena, m));
+    struct arena *a = &e->ctx->arena;
+    index_note_memory(a, &e->changes, e->pool, true, m, index_of_memory(a, m));
     e->memories++;
     return OK;
 }
@@ -84,7 +80,8 @@ static enum status erase_message(struct eraser *e, const struct message *m)
 {
     TRY(run_number(e, SQL_MESSAGE_DELETE, m->doc));
     TRY(note_erased(e, m->id));
-    note_words(e, m->doc, index_of_message(&e->ctx->arena, m));
+    struct arena *a = &e->ctx->arena;
+    index_note_message(a, &e->changes, e->pool, true, m, index_of_message(a, m));
     TRY(erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
     TRY(run_number(e, SQL_RECEIPT_DELETE_CHAIN, (int64_t)m->chain));
     e->messages++;
@@ -106,7 +103,7 @@ static enum status count_pool(struct eraser *e, int64_t sessions)
 
 static enum status end_batch(struct eraser *e, int64_t *erased)
 {
-    TRY(words_apply(e->ctx, e->db, &e->changes));
+    TRY(index_apply(e->ctx, e->db, &e->changes));
     TRY(count_pool(e, 0));
     *erased += e->messages + e->memories + e->closed;
     return OK;
@@ -232,10 +229,12 @@ static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, in
 static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool, int64_t *erased)
 {
     str id = S("");
-    /* First, or each session would look through them. */
+    /* First, or each session would look through them and leave a row for each vector. */
     TRY(run_1(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
     TRY(run_1(ctx, db, SQL_JOB_DELETE_ALL, pool));
     TRY(run_1(ctx, db, SQL_SIGNAL_DELETE_ALL, pool));
+    TRY(run_1(ctx, db, SQL_VECTOR_DELETE_ALL, pool));
+    TRY(run_1(ctx, db, SQL_VECTOR_TODO_DELETE_ALL, pool));
     for (int64_t no = 1; no;) {
         TRY(next_session(ctx, db, pool, &no, &id));
         if (no)

@@ -7,7 +7,7 @@ struct put {
     struct ctx *ctx;
     struct db *db;
     const struct bundle *bundle;
-    struct word_changes *changes;
+    struct index_changes *changes;
     int64_t pool, now;
     int64_t session, position, oldest, newest;    /* the session's number, its next position */
     int64_t sessions, messages, memories, closed; /* what the pool gains */
@@ -24,9 +24,10 @@ struct bundle_words bundle_words_of(struct arena *a, const struct bundle *b)
     return out;
 }
 
-static void note_words(struct put *p, doc_id doc, bool is_removal, struct index_text text)
+static void note_memory(struct put *p, bool is_removal, const struct memory *m,
+                        struct index_text words)
 {
-    words_note(&p->ctx->arena, p->changes, (struct word_change){p->pool, doc, is_removal, text, 0});
+    index_note_memory(&p->ctx->arena, p->changes, p->pool, is_removal, m, words);
 }
 
 static enum status find_pool(struct put *p)
@@ -109,7 +110,7 @@ static enum status put_message(struct put *p, struct message *m, struct index_te
     sql_int(&q, m->is_echo);
     sql_text(&q, m->says);
     TRY(sql_do(&q));
-    note_words(p, m->doc, false, words);
+    index_note_message(&p->ctx->arena, p->changes, p->pool, false, m, words);
     p->position++;
     p->messages++;
     return OK;
@@ -175,7 +176,7 @@ static enum status close_memory(struct put *p, const struct memory *old, const s
     sql_text(&q, by->id);
     sql_int(&q, p->now);
     TRY(sql_do(&q));
-    note_words(p, old->doc, true, index_of_memory(&p->ctx->arena, old));
+    note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
     p->memories--;
     p->closed++;
     return OK;
@@ -212,7 +213,7 @@ static enum status add_memory(struct put *p, struct memory *m, struct index_text
         p->closed++;
         return OK;
     }
-    note_words(p, m->doc, false, words);
+    note_memory(p, false, m, words);
     p->memories++;
     return OK;
 }
@@ -262,17 +263,17 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     sql_int(&q, m->updated);
     sql_text(&q, m->source);
     TRY(sql_do(&q));
-    note_words(p, old->doc, true, index_of_memory(&p->ctx->arena, old));
+    note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
     /* The label holds the day it was made, which stays. */
     struct memory now = *m;
     now.created = old->created;
     if (now.created != m->created)
         words = index_of_memory(&p->ctx->arena, &now);
-    note_words(p, old->doc, false, words);
     m->id = old->id;
     m->doc = old->doc;
     m->created = old->created;
     m->metadata = metadata;
+    note_memory(p, false, m, words);
     return OK;
 }
 
@@ -317,7 +318,7 @@ static enum status count_pool(struct put *p)
 }
 
 enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
-                       const struct bundle_words *words, struct word_changes *changes)
+                       const struct bundle_words *words, struct index_changes *changes)
 {
     struct put p = {.ctx = ctx, .db = db, .bundle = b, .changes = changes, .now = clock_ms()};
     TRY(find_pool(&p));

@@ -79,6 +79,26 @@ static const char step_1[] =
     " message TEXT NOT NULL, state TEXT NOT NULL, created INTEGER NOT NULL) STRICT;"
     "CREATE INDEX signal_waiting ON signal(pool, session, state);"
 
+    /* At most one row: the set in force. */
+    "CREATE TABLE vector_set("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, signature TEXT NOT NULL, dimensions INTEGER NOT NULL,"
+    " is_int8 INTEGER NOT NULL, begun INTEGER NOT NULL) STRICT;"
+    /*
+     * A vector that changes gets a new seq, and one that goes leaves its row with a new seq and no
+     * vector, so what a copy in memory has missed is what has a greater seq.
+     */
+    "CREATE TABLE vector("
+    " seq INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL UNIQUE, pool INTEGER NOT NULL,"
+    " v BLOB) STRICT;"
+    "CREATE INDEX vector_pool ON vector(pool);"
+    "CREATE INDEX vector_gone ON vector(pool) WHERE v IS NULL;"
+    /* What waits for its vector; without run_at it was given up. */
+    "CREATE TABLE vector_todo("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL UNIQUE, pool INTEGER NOT NULL,"
+    " tries INTEGER NOT NULL DEFAULT 0, run_at INTEGER DEFAULT 0) STRICT;"
+    "CREATE INDEX vector_todo_due ON vector_todo(run_at);"
+    "CREATE INDEX vector_todo_pool ON vector_todo(pool, run_at);"
+
     "CREATE TABLE fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
 
     "CREATE VIRTUAL TABLE words USING fts5(own, label, content='', columnsize=0, detail=full,"

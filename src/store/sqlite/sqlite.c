@@ -162,6 +162,16 @@ static enum status prune_all(struct ctx *ctx, struct store *s, int64_t receipts_
     return OK;
 }
 
+static uint64_t wait_written(struct store *s, uint64_t seen, int64_t ms)
+{
+    return writer_wait(sqlite_of(s)->writer, seen, ms);
+}
+
+static void wake(struct store *s)
+{
+    writer_wake(sqlite_of(s)->writer);
+}
+
 /* --- the store itself --- */
 
 static enum status read_counts(struct ctx *ctx, struct db *db, struct store_stats *out)
@@ -227,6 +237,14 @@ const struct store_ops sqlite_ops = {
     .sessions = sqlite_sessions,
     .list_memories = sqlite_list_memories,
     .search_words = sqlite_search_words,
+    .vector_set = sqlite_vector_set,
+    .begin_vectors = sqlite_begin_vectors,
+    .unembedded = sqlite_unembedded,
+    .put_vectors = sqlite_put_vectors,
+    .search_vectors = sqlite_search_vectors,
+    .vector_stats = sqlite_vector_stats,
+    .wait = wait_written,
+    .wake = wake,
     .receipt = sqlite_receipt,
     .block_of = sqlite_block_of,
     .put_token = put_token,

@@ -76,23 +76,48 @@ struct word_prefix word_prefix_of(int64_t pool);
 size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem);
 bool word_is_indexed(const struct word *word, bool in_label);
 
-struct word_change {
+MUST_USE enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                               const struct index_text *words);
+/* The very words it was added with. */
+MUST_USE enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                                  const struct index_text *words);
+
+/* --- index.c: what can be found, and what follows it --- */
+
+/* A document that can be found from now on, or no more. A change of one is both. */
+struct index_change {
     int64_t pool;
     doc_id doc;
     bool is_removal;
-    struct index_text text;
-    size_t order; /* set by words_note */
+    struct index_text words;
+    str text; /* what its vector says; "" when it has none */
+    str id;   /* of a memory; "" for a message */
+    size_t order;
 };
 
 /* Changes that wait for the end of a group, where they are made in the order of documents. */
-struct word_changes {
-    struct word_change *v;
+struct index_changes {
+    struct index_change *v;
     size_t n, cap;
 };
 
-void words_note(struct arena *a, struct word_changes *changes, struct word_change change);
-MUST_USE enum status words_apply(struct ctx *ctx, struct db *db, struct word_changes *changes);
-MUST_USE enum status words_change(struct ctx *ctx, struct db *db, const struct word_change *change);
+void index_note_message(struct arena *a, struct index_changes *changes, int64_t pool,
+                        bool is_removal, const struct message *m, struct index_text words);
+void index_note_memory(struct arena *a, struct index_changes *changes, int64_t pool,
+                       bool is_removal, const struct memory *m, struct index_text words);
+MUST_USE enum status index_apply(struct ctx *ctx, struct db *db, struct index_changes *changes);
+
+/* --- vectors.c: the set, the queue and the rows --- */
+
+/* The set in force; no is 0 when there is none. */
+struct vector_set_row {
+    int64_t no;
+    struct vector_set set;
+};
+MUST_USE enum status vector_set_find(struct ctx *ctx, struct db *db, struct vector_set_row *out);
+/* What changed texts mean for their vectors; the changes are in the order of documents. */
+MUST_USE enum status vectors_follow(struct ctx *ctx, struct db *db,
+                                    const struct index_changes *changes);
 
 /* --- search.c: the function take() and its list, on a connection --- */
 
@@ -118,14 +143,14 @@ struct bundle_words {
 
 struct bundle_words bundle_words_of(struct arena *a, const struct bundle *b);
 MUST_USE enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
-                                const struct bundle_words *words, struct word_changes *changes);
+                                const struct bundle_words *words, struct index_changes *changes);
 MUST_USE enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool,
                                  const struct receipt *r);
 
 /* --- change.c --- */
 
 MUST_USE enum status memory_change(struct ctx *ctx, struct db *db, const struct change *change,
-                                   struct word_changes *changes, struct memory *out);
+                                   struct index_changes *changes, struct memory *out);
 
 /* --- erase.c --- */
 
@@ -149,6 +174,7 @@ enum task_kind {
     TASK_PRUNE,
     TASK_TOKEN,
     TASK_REVOKE,
+    TASK_CALL,
 };
 
 /* One thing to write. The thread that waits for it lends its ctx meanwhile. */
@@ -161,6 +187,9 @@ struct task {
     struct memory *changed;
     const struct forget *forget;
     const struct token *token;
+    /* TASK_CALL: this, in the writer's transaction. */
+    enum status (*call)(struct ctx *ctx, struct db *db, const void *what);
+    const void *what;
     str user, id;
     int64_t receipts_before, expired_before, count;
     size_t bytes;
@@ -171,6 +200,11 @@ struct task {
 
 /* Runs the task on the writer and waits until it is durable. */
 MUST_USE enum status writer_run(struct writer *w, struct task *t);
+/* The same for a call. */
+MUST_USE enum status writer_call(struct ctx *ctx, struct writer *w,
+                                 enum status (*call)(struct ctx *ctx, struct db *db,
+                                                     const void *what),
+                                 const void *what);
 MUST_USE enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle *b);
 
 struct writer_state {
@@ -179,6 +213,10 @@ struct writer_state {
     enum status last;
 };
 struct writer_state writer_state(struct writer *w);
+
+/* store_wait and store_wake. */
+uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms);
+void writer_wake(struct writer *w);
 
 /* --- copy.c --- */
 
@@ -214,4 +252,15 @@ enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct
 enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
                           size_t *n);
 enum status sqlite_has_tokens(struct ctx *ctx, struct store *s, bool *out);
+enum status sqlite_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out);
+enum status sqlite_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
+                                 bool anew);
+enum status sqlite_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                              size_t limit, struct unembedded **out, size_t *n);
+enum status sqlite_put_vectors(struct ctx *ctx, struct store *s, str signature,
+                               const struct vector_put *v, size_t n);
+enum status sqlite_search_vectors(struct ctx *ctx, struct store *s, const struct vector_find *f,
+                                  struct vector_hits *out);
+enum status sqlite_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                                struct vector_stats *out);
 enum status sqlite_check(struct ctx *ctx, struct store *s, str *findings);

@@ -58,39 +58,25 @@ static str text_of(struct arena *a, const struct word_prefix *prefix, const stru
     return buf_str(&b);
 }
 
-void words_note(struct arena *a, struct word_changes *changes, struct word_change change)
+static enum status change(struct ctx *ctx, struct db *db, enum sql which, int64_t pool, doc_id doc,
+                          const struct index_text *words)
 {
-    changes->v = arena_more(a, changes->v, changes->n, &changes->cap, sizeof *changes->v);
-    change.order = changes->n;
-    changes->v[changes->n++] = change;
-}
-
-enum status words_change(struct ctx *ctx, struct db *db, const struct word_change *change)
-{
-    struct word_prefix prefix = word_prefix_of(change->pool);
-    SQL_RUN(q, ctx, db, change->is_removal ? SQL_WORDS_REMOVE : SQL_WORDS_ADD);
-    sql_int(&q, change->doc);
-    sql_text(&q, text_of(&ctx->arena, &prefix, &change->text.own, false));
-    sql_text(&q, text_of(&ctx->arena, &prefix, &change->text.label, true));
+    struct word_prefix prefix = word_prefix_of(pool);
+    SQL_RUN(q, ctx, db, which);
+    sql_int(&q, doc);
+    sql_text(&q, text_of(&ctx->arena, &prefix, &words->own, false));
+    sql_text(&q, text_of(&ctx->arena, &prefix, &words->label, true));
     return sql_do(&q);
 }
 
-/* By document; changes of one document stay in the order they were noted in. */
-static int compare(const void *a, const void *b)
+enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                      const struct index_text *words)
 {
-    const struct word_change *x = a, *y = b;
-    if (x->doc != y->doc)
-        return x->doc < y->doc ? -1 : 1;
-    return x->order < y->order ? -1 : 1;
+    return change(ctx, db, SQL_WORDS_ADD, pool, doc, words);
 }
 
-/* FTS5 writes a segment whenever document numbers go back, so a group's changes go in sorted. */
-enum status words_apply(struct ctx *ctx, struct db *db, struct word_changes *changes)
+enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                         const struct index_text *words)
 {
-    if (changes->n)
-        qsort(changes->v, changes->n, sizeof *changes->v, compare);
-    for (size_t i = 0; i < changes->n; i++)
-        TRY(words_change(ctx, db, &changes->v[i]));
-    changes->n = 0;
-    return OK;
+    return change(ctx, db, SQL_WORDS_REMOVE, pool, doc, words);
 }

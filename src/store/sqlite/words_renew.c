@@ -53,19 +53,21 @@ static enum status add_rows(struct ctx *ctx, struct db *db, enum sql which)
     SQL_RUN(q, &row, db, which);
     enum status status = OK;
     while (status == OK && sql_row(&q)) {
-        struct word_change change = {.pool = sql_get_int(&q)};
+        int64_t pool = sql_get_int(&q);
         struct message message;
         struct memory memory;
+        struct index_text words;
+        doc_id doc;
         if (which == SQL_EACH_MESSAGE) {
             read_message(&q, &message);
-            change.doc = message.doc;
-            change.text = index_of_message(&row.arena, &message);
+            doc = message.doc;
+            words = index_of_message(&row.arena, &message);
         } else {
             read_memory(&q, &memory);
-            change.doc = memory.doc;
-            change.text = index_of_memory(&row.arena, &memory);
+            doc = memory.doc;
+            words = index_of_memory(&row.arena, &memory);
         }
-        status = words_change(&row, db, &change);
+        status = words_add(&row, db, pool, doc, &words);
         arena_reset(&row.arena);
     }
     if (status == OK)

@@ -1,4 +1,7 @@
 /* writer.c - the one thread that writes: everything that waits is committed together. */
+#include <errno.h>
+#include <time.h>
+
 #include "base/log.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -14,11 +17,12 @@ enum {
 struct writer {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t some, done;
+    pthread_cond_t some, done, written;
     struct task *first, **last;
     size_t n_later, later_bytes;
     int64_t queued;
-    bool is_ending;
+    bool is_ending, is_woken;
+    uint64_t groups; /* that wrote something, from 1 on */
     uint64_t writes, commits, failures;
     enum status result;
     struct ctx lost; /* why what nobody waited for was not written, until a flush says so */
@@ -31,14 +35,14 @@ struct later {
     struct ctx ctx;
 };
 
-static enum status run_kind(struct writer *w, struct task *t, struct word_changes *changes)
+static enum status run_kind(struct writer *w, struct task *t, struct index_changes *changes)
 {
     int64_t count = 0;
     if (t->kind == TASK_BUNDLE)
         return bundle_put(t->ctx, &w->db, t->bundle, &t->words, changes);
     if (t->kind == TASK_CHANGE)
         return memory_change(t->ctx, &w->db, t->change, changes, t->changed);
-    TRY(words_apply(t->ctx, &w->db, changes));
+    TRY(index_apply(t->ctx, &w->db, changes));
     switch (t->kind) {
     case TASK_FORGET:
         TRY(erase(t->ctx, &w->db, t->forget, &count));
@@ -50,6 +54,8 @@ static enum status run_kind(struct writer *w, struct task *t, struct word_change
         return token_add(t->ctx, &w->db, t->token);
     case TASK_REVOKE:
         return token_revoke(t->ctx, &w->db, t->user, t->id);
+    case TASK_CALL:
+        return t->call(t->ctx, &w->db, t->what);
     default:
         return OK;
     }
@@ -58,7 +64,7 @@ static enum status run_kind(struct writer *w, struct task *t, struct word_change
 }
 
 /* One task's failure undoes only what it did itself. */
-static enum status run_task(struct writer *w, struct task *t, struct word_changes *changes)
+static enum status run_task(struct writer *w, struct task *t, struct index_changes *changes)
 {
     size_t noted = changes->n;
     if (t->kind == TASK_FLUSH)
@@ -77,7 +83,7 @@ static enum status run_task(struct writer *w, struct task *t, struct word_change
 
 static enum status run_group(struct writer *w, struct ctx *ctx, struct task *first)
 {
-    struct word_changes changes = {0};
+    struct index_changes changes = {0};
     TXN(all);
     TRY(txn_begin(ctx, &w->db, &all));
     for (struct task *t = first; t; t = t->next) {
@@ -85,7 +91,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
         if (sqlite3_get_autocommit(w->db.handle))
             return fail(ctx, t->result, "%s", t->ctx->why);
     }
-    TRY(words_apply(ctx, &w->db, &changes));
+    TRY(index_apply(ctx, &w->db, &changes));
     return txn_commit(&all);
 }
 
@@ -137,6 +143,7 @@ static void answer_for_lost(struct writer *w, struct task *t)
 static void finish(struct writer *w, struct task *first, enum status result)
 {
     struct task *laters = NULL, *next;
+    bool wrote = false;
     pthread_mutex_lock(&w->lock);
     w->result = result;
     w->commits += result == OK;
@@ -145,6 +152,7 @@ static void finish(struct writer *w, struct task *first, enum status result)
         answer_for_lost(w, t);
         w->queued--;
         w->writes += t->result == OK;
+        wrote |= t->result == OK && t->kind != TASK_FLUSH;
         w->failures += t->result == STORAGE;
         if (t->nobody_waits) {
             w->n_later--;
@@ -156,6 +164,10 @@ static void finish(struct writer *w, struct task *first, enum status result)
         }
     }
     pthread_cond_broadcast(&w->done);
+    if (wrote) {
+        w->groups++;
+        pthread_cond_broadcast(&w->written);
+    }
     pthread_mutex_unlock(&w->lock);
     for (struct task *t = laters; t; t = next) {
         next = t->next;
@@ -229,6 +241,14 @@ enum status writer_run(struct writer *w, struct task *t)
     return t->result;
 }
 
+enum status writer_call(struct ctx *ctx, struct writer *w,
+                        enum status (*call)(struct ctx *ctx, struct db *db, const void *what),
+                        const void *what)
+{
+    struct task t = {.kind = TASK_CALL, .ctx = ctx, .call = call, .what = what};
+    return writer_run(w, &t);
+}
+
 enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle *b)
 {
     size_t bytes = bundle_bytes(b);
@@ -263,6 +283,57 @@ struct writer_state writer_state(struct writer *w)
     return out;
 }
 
+/* --- those who wait for something to be written --- */
+
+uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    int rc = 0;
+    pthread_mutex_lock(&w->lock);
+    while (w->groups == seen && !w->is_woken && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&w->written, &w->lock, &until);
+    uint64_t now = w->groups;
+    pthread_mutex_unlock(&w->lock);
+    return now;
+}
+
+void writer_wake(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_woken = true;
+    pthread_cond_broadcast(&w->written);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* --- opening and closing --- */
+
+static void make_locks(struct writer *w)
+{
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->some, NULL);
+    pthread_cond_init(&w->done, NULL);
+    pthread_cond_init(&w->written, &steady);
+    pthread_condattr_destroy(&steady);
+}
+
+static void end_locks(struct writer *w)
+{
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->some);
+    pthread_cond_destroy(&w->done);
+    pthread_cond_destroy(&w->written);
+}
+
 static enum status prepare(struct ctx *ctx, struct db *db)
 {
     TRY(words_setup(ctx, db));
@@ -277,15 +348,15 @@ enum status writer_open(struct ctx *ctx, const char *path, struct writer **out)
     enum status status = db_open(ctx, path, &w->db);
     if (status == OK)
         status = prepare(ctx, &w->db);
-    pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->some, NULL);
-    pthread_cond_init(&w->done, NULL);
+    make_locks(w);
     w->last = &w->first;
+    w->groups = 1;
     if (status == OK && pthread_create(&w->thread, NULL, write_groups, w) != 0)
         status = fail(ctx, STORAGE, "cannot start a thread");
     if (status != OK) {
         words_end(&w->db);
         db_close(&w->db);
+        end_locks(w);
         free(w);
         return status;
     }
@@ -304,8 +375,6 @@ void writer_close(struct writer *w)
     pthread_join(w->thread, NULL);
     words_end(&w->db);
     db_close(&w->db);
-    pthread_mutex_destroy(&w->lock);
-    pthread_cond_destroy(&w->some);
-    pthread_cond_destroy(&w->done);
+    end_locks(w);
     free(w);
 }

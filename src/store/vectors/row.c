@@ -1,0 +1,59 @@
+/* row.c - a vector as the bytes of a row: float32, or int8 with what to multiply them with. */
+#include "store/vectors/row.h"
+
+#include <math.h>
+
+enum { CODE_MAX = 127 };
+
+size_t vector_row_size(size_t dimensions, bool is_int8)
+{
+    return is_int8 ? sizeof(float) + dimensions : sizeof(float) * dimensions;
+}
+
+/* Not a number is not of length 1 either. */
+static bool is_unit(const float *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (double)v[i] * (double)v[i];
+    return fabs(sqrt(sum) - 1) <= 0.01;
+}
+
+float vector_codes(const float *v, size_t n, int8_t *out)
+{
+    float most = 0;
+    for (size_t i = 0; i < n; i++)
+        most = fmaxf(most, fabsf(v[i]));
+    float scale = most / CODE_MAX, by = most > 0 ? CODE_MAX / most : 0;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int8_t)lrintf(v[i] * by);
+    return scale;
+}
+
+bool vector_row_write(const float *v, size_t dimensions, bool is_int8, void *out)
+{
+    if (!is_unit(v, dimensions))
+        return false;
+    if (!is_int8) {
+        memcpy(out, v, sizeof *v * dimensions);
+        return true;
+    }
+    float scale = vector_codes(v, dimensions, (int8_t *)out + sizeof scale);
+    memcpy(out, &scale, sizeof scale);
+    return true;
+}
+
+bool vector_row_read(str row, size_t dimensions, bool is_int8, float *out)
+{
+    if (row.n != vector_row_size(dimensions, is_int8))
+        return false;
+    if (is_int8) {
+        float scale;
+        memcpy(&scale, row.p, sizeof scale);
+        for (size_t i = 0; i < dimensions; i++)
+            out[i] = scale * (float)(int8_t)row.p[sizeof scale + i];
+    } else {
+        memcpy(out, row.p, row.n);
+    }
+    return is_unit(out, dimensions);
+}
