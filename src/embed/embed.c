@@ -306,10 +306,15 @@ enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size
 
 /* --- what an operator sees --- */
 
-static str signature_of(struct ctx *ctx, const struct now *now)
+static str signature_of(struct ctx *ctx, enum embed_source source, str model, size_t dimensions)
 {
-    return str_printf(&ctx->arena, "%s:" S_FMT ":%zu", embed_source_names[now->plan.source],
-                      S_ARG(now->plan.model), now->dimensions);
+    return str_printf(&ctx->arena, "%s:" S_FMT ":%zu", embed_source_names[source], S_ARG(model),
+                      dimensions);
+}
+
+str embedding_signature(struct ctx *ctx, const struct embedding *v)
+{
+    return signature_of(ctx, v->source, v->model, v->dimensions);
 }
 
 str embed_signature(struct ctx *ctx, struct embed *e)
@@ -317,9 +322,8 @@ str embed_signature(struct ctx *ctx, struct embed *e)
     struct now now = now_of(ctx, e);
     if (now.plan.source == EMBED_NONE)
         return S("");
-    if (!now.dimensions)
-        now.dimensions = now.plan.dimensions;
-    return signature_of(ctx, &now);
+    return signature_of(ctx, now.plan.source, now.plan.model,
+                        now.dimensions ? now.dimensions : now.plan.dimensions);
 }
 
 /* What can be said of a model without loading it. */

@@ -90,6 +90,8 @@ str embed_reason(const struct ctx *ctx);
 
 /* "static:potion-base-8M:256": vectors of one signature may be compared. "" without a source. */
 str embed_signature(struct ctx *ctx, struct embed *e);
+/* The signature of what has made a vector. */
+str embedding_signature(struct ctx *ctx, const struct embedding *v);
 
 struct embed_status {
     enum embed_source source;

@@ -15,12 +15,20 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     e->store = store;
     e->settings = settings;
     e->extractor = x;
-    *out = e;
-    return OK;
+    enum status s = embed_open(ctx, settings, settings->data, &e->embed);
+    if (s == OK)
+        s = live_open(ctx, e);
+    if (s == OK)
+        *out = e;
+    else
+        engine_close(e);
+    return s;
 }
 
 static void engine_free(struct engine *e)
 {
+    live_free(e);
+    embed_close(e->embed);
     extractor_free(e->extractor);
     free(e);
 }

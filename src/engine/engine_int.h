@@ -3,17 +3,30 @@
 
 #include <stdatomic.h>
 
+#include "embed/embed.h"
+#include "engine/breaker.h"
 #include "engine/engine.h"
 
 struct extractor;
+struct snapshot;
 
-/* Made once; only the counters change afterwards. */
+/* Why what waits for vectors gets none. */
+enum trouble { TROUBLE_NONE, TROUBLE_SOURCE, TROUBLE_LENGTH, TROUBLE_STORE };
+
+/* Made once; only what is atomic changes afterwards. */
 struct engine {
     struct store *store;
     const struct settings *settings;
     struct extractor *extractor;
-    atomic_bool needs_token;         /* once it is true it stays */
-    atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
+    struct embed *embed;
+    _Atomic(struct snapshot *) now;   /* the live settings: live.c */
+    atomic_bool is_changing;          /* someone makes another snapshot */
+    atomic_int_least64_t looked;      /* clock_mono_us of the last look at what is stored */
+    struct breaker questions, making; /* of the source of vectors, in chats and otherwise */
+    atomic_uint_least64_t warm;       /* hash of the source that has made a vector here */
+    atomic_int trouble;               /* enum trouble */
+    atomic_bool needs_token;          /* once it is true it stays */
+    atomic_int_least64_t token_look;  /* clock_mono_us of the last look that found none; 0: never */
     atomic_uint_least64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns,
         facts, dropped_turns, recall_us_sum;
     atomic_uint_least64_t recall_buckets[RECALL_BUCKETS];
@@ -28,6 +41,39 @@ static inline void count(atomic_uint_least64_t *counter, uint64_t n)
 /* Counts a recall and how long it took; engine_recall calls it, whoever asked. Whether it put
  * something into a chat, was silent, late or failed there is counted by the turn. */
 void engine_count_recall(struct engine *e, int64_t took_us);
+
+/* --- live.c --- */
+
+/* The first snapshot; needs the store and embed. */
+MUST_USE enum status live_open(struct ctx *ctx, struct engine *e);
+void live_free(struct engine *e);
+
+/* Whether chats have memory. Who has set maxTokens to 0 wants nothing kept either (OmniRoute's
+ * rule); the setting budget_tokens of 0 only injects nothing. */
+bool live_remembers(const struct live *l);
+/* Most tokens of a chat's block. */
+int64_t live_budget(const struct engine *e, const struct live *l);
+/* Only what was made since then is found in chats; 0: any age. */
+int64_t live_after(const struct live *l, int64_t now);
+enum strategy live_strategy(const struct live *l);
+
+/* --- vectors.c --- */
+
+/* A question as a vector, in the ctx's arena. */
+struct question_vector {
+    const float *v; /* NULL: there is none */
+    size_t dimensions;
+    str signature; /* of what is chosen; "" when nothing is */
+    str without;   /* why there is none, in words; "" when there is one */
+};
+/* Never fails. With a deadline another server is given half of what is left, a model that is not
+ * loaded yet is not waited for, and a source that has just failed is left alone. */
+void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct question_vector *out);
+
+/* Before a search outside chats: makes some of the vectors that the pool waits for, so that what
+ * was just added is found. At most max texts, one batch, and half of what is left of the deadline;
+ * a failure is told by engine_status. */
+void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max);
 
 /* --- extract.c --- */
 

@@ -14,24 +14,6 @@ enum status engine_condense(struct ctx *ctx, struct engine *e, const struct cond
     return fail(ctx, UNSUPPORTED, "engine_condense is not built yet");
 }
 
-const struct live *engine_live(struct engine *e)
-{
-    static const struct live l = {.memory = {.enabled = true}};
-    return &l;
-}
-
-enum status engine_change_memory_settings(struct ctx *ctx, struct engine *e,
-                                          const struct json *object)
-{
-    return fail(ctx, UNSUPPORTED, "engine_change_memory_settings is not built yet");
-}
-
-enum status engine_change_qdrant_settings(struct ctx *ctx, struct engine *e,
-                                          const struct json *object)
-{
-    return fail(ctx, UNSUPPORTED, "engine_change_qdrant_settings is not built yet");
-}
-
 enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool, bool probe,
                           struct engine_status *out)
 {

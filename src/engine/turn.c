@@ -121,12 +121,15 @@ static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, str
 {
     CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us};
     struct recall_out found;
-    int64_t budget = e->settings->budget_tokens;
+    const struct live *live = engine_live(e);
+    int64_t budget = live_budget(e, live);
     struct recall_in in = {.pool = t->pool,
                            .question = t->record.question,
                            .exclude = exclude.v,
                            .n_exclude = exclude.n,
-                           .gate = true};
+                           .gate = true,
+                           .strategy = live_strategy(live),
+                           .after = live_after(live, clock_ms())};
     if (is_courtesy(&own.arena, t->record.question)) {
         t->record.decision = S("none");
         t->record.reason = S("a courtesy asks nothing");
@@ -196,7 +199,7 @@ static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t, s
         return OK;
     t->block_at = at;
     t->record.question = question_of(&ctx->arena, t);
-    if (t->mode == MODE_AFTER || !e->settings->budget_tokens) {
+    if (t->mode == MODE_AFTER || !live_budget(e, engine_live(e))) {
         t->record.decision = S("off");
         t->record.reason =
             t->mode == MODE_AFTER ? S("the request asked for none") : S("the budget is 0");
@@ -215,7 +218,7 @@ void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
     t->receipt = t->block = S("");
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
     t->n_fresh = 0;
-    if (t->mode == MODE_OFF || str_is(e->settings->memory, "off")) {
+    if (t->mode == MODE_OFF || !live_remembers(engine_live(e))) {
         t->mode = MODE_OFF;
         return;
     }

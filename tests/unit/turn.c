@@ -288,11 +288,14 @@ TEST(modes_recall_and_keep_what_they_say)
 TEST(memory_that_is_switched_off_does_nothing)
 {
     ENGINE(e, s, p);
-    settings.memory = S("off");
-    struct talk t = talk_of(ctx, e, s);
+    struct settings off = settings;
+    CLEANUP(engine_closep) struct engine *silent = NULL;
+    off.memory = S("off");
+    CHECK_OK(engine_open(ctx, s, &off, &silent));
+    struct talk t = talk_of(ctx, silent, s);
     ask(&t, "My dog is called Rex.", "Nice name!");
     CHECK_INT(stats_of(ctx, s).messages, 0);
-    settings.memory = S("on");
+    t = talk_of(ctx, e, s);
     settings.budget_tokens = 0;
     ask(&t, "My dog is called Rex.", "Nice name!");
     struct talk two = talk_of(ctx, e, s);
