@@ -75,6 +75,12 @@ enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_f
     return store_list_memories(ctx, e->store, f, out, n, total);
 }
 
+enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
+                          struct memory_totals *out)
+{
+    return store_memory_totals(ctx, e->store, f, out);
+}
+
 enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                           int64_t *erased)
 {

@@ -57,12 +57,6 @@ enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, i
     return fail(ctx, UNSUPPORTED, "engine_qdrant_cleanup is not built yet");
 }
 
-enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
-                          struct memory_totals *out)
-{
-    return fail(ctx, UNSUPPORTED, "engine_totals is not built yet");
-}
-
 enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
                                     str path, void (*progress)(int64_t done, int64_t all),
                                     struct omniroute_report *out)

@@ -134,6 +134,48 @@ enum status store_list_memories(struct ctx *ctx, struct store *s, const struct m
     return s->ops->list_memories(ctx, s, f, out, n, total);
 }
 
+enum status store_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                struct memory_totals *out)
+{
+    TRY(check_type(ctx, f->type));
+    return s->ops->memory_totals(ctx, s, f, out);
+}
+
+enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
+                        size_t *n)
+{
+    return s->ops->pools(ctx, s, user, out, n);
+}
+
+enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out)
+{
+    return s->ops->setting(ctx, s, name, out);
+}
+
+enum status store_put_setting(struct ctx *ctx, struct store *s, str name, str value)
+{
+    if (!name.n)
+        return fail(ctx, BAD_INPUT, "a setting needs a name");
+    return s->ops->put_setting(ctx, s, name, value);
+}
+
+enum status store_mirror(struct ctx *ctx, struct store *s, bool on)
+{
+    return s->ops->mirror(ctx, s, on);
+}
+
+enum status store_mirror_waiting(struct ctx *ctx, struct store *s, size_t limit,
+                                 struct mirrored **out, size_t *n, int64_t *all)
+{
+    return s->ops->mirror_waiting(ctx, s, limit, out, n, all);
+}
+
+enum status store_mirror_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
+                              int64_t again_at)
+{
+    return s->ops->mirror_done(ctx, s, no, n, again_at);
+}
+
 enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                const str *stems, size_t n, size_t max, struct word_hits *out)
 {

@@ -31,6 +31,17 @@ struct store_ops {
                             size_t limit, struct session **out, size_t *n, int64_t *total);
     enum status (*list_memories)(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total);
+    enum status (*memory_totals)(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                 struct memory_totals *out);
+    enum status (*pools)(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
+                         size_t *n);
+    enum status (*setting)(struct ctx *ctx, struct store *s, str name, str *out);
+    enum status (*put_setting)(struct ctx *ctx, struct store *s, str name, str value);
+    enum status (*mirror)(struct ctx *ctx, struct store *s, bool on);
+    enum status (*mirror_waiting)(struct ctx *ctx, struct store *s, size_t limit,
+                                  struct mirrored **out, size_t *n, int64_t *all);
+    enum status (*mirror_done)(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
+                               int64_t again_at);
     enum status (*search_words)(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                 const str *stems, size_t n, size_t max, struct word_hits *out);
     enum status (*vector_set)(struct ctx *ctx, struct store *s, struct vector_set *out);

@@ -8,45 +8,6 @@ enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref poo
     return fail(ctx, UNSUPPORTED, "store_condense is not built yet");
 }
 
-enum status store_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
-                                struct memory_totals *out)
-{
-    return fail(ctx, UNSUPPORTED, "store_memory_totals is not built yet");
-}
-
-enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
-                        size_t *n)
-{
-    return fail(ctx, UNSUPPORTED, "store_pools is not built yet");
-}
-
-enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out)
-{
-    return fail(ctx, UNSUPPORTED, "store_setting is not built yet");
-}
-
-enum status store_put_setting(struct ctx *ctx, struct store *s, str name, str value)
-{
-    return fail(ctx, UNSUPPORTED, "store_put_setting is not built yet");
-}
-
-enum status store_mirror(struct ctx *ctx, struct store *s, bool on)
-{
-    return fail(ctx, UNSUPPORTED, "store_mirror is not built yet");
-}
-
-enum status store_mirror_waiting(struct ctx *ctx, struct store *s, size_t limit,
-                                 struct mirrored **out, size_t *n, int64_t *all)
-{
-    return fail(ctx, UNSUPPORTED, "store_mirror_waiting is not built yet");
-}
-
-enum status store_mirror_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
-                              int64_t again_at)
-{
-    return fail(ctx, UNSUPPORTED, "store_mirror_done is not built yet");
-}
-
 enum status store_read_omniroute(struct ctx *ctx, str path,
                                  enum status (*row)(struct ctx *ctx, void *own,
                                                     const struct omniroute_row *row, int64_t done,

@@ -226,6 +226,148 @@ TEST(a_list_is_filtered_newest_first_and_counted)
                  BAD_INPUT);
 }
 
+/* Two spaces of anna and one of ben, two memories in each, all with the word "tea". */
+static void fill_spaces(struct ctx *ctx, struct store *s)
+{
+    static const struct pool_ref *const pools[] = {&mine, &other_space, &other_user};
+    static const char *const ids[][2] = {{"a1", "a2"}, {"w1", "w2"}, {"b1", "b2"}};
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++) {
+            struct memory m = fact(ids[i][k], "", "tea and more");
+            m.created = 1000 * (1 + i + 3 * k);
+            m.type = k ? TYPE_SEMANTIC : TYPE_FACTUAL;
+            CHECK_OK(keep(ctx, s, *pools[i], PUT_SUPERSEDE, &m));
+            CHECK_STR(m.space, pools[i]->space);
+        }
+}
+
+/* The ids that a filter finds, in order. */
+static str ids_of(struct ctx *ctx, struct store *s, struct memory_filter f)
+{
+    struct memory *v;
+    size_t n;
+    int64_t total;
+    struct buf b = buf_make(&ctx->arena, 1000);
+    f.limit = f.limit ? f.limit : 10;
+    CHECK_OK(store_list_memories(ctx, s, &f, &v, &n, &total));
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "%s" S_FMT, i ? " " : "", S_ARG(v[i].id));
+    return buf_str(&b);
+}
+
+TEST(all_spaces_of_one_user_are_listed_and_nobody_elses)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct pool_ref anna = {S("anna"), S("")};
+    fill_spaces(ctx, s);
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = anna}), S("w2 a2 w1 a1"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = anna, .oldest_first = true}),
+              S("a1 w1 a2 w2"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = anna, .offset = 1, .limit = 2}),
+              S("a2 w1"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = mine, .oldest_first = true}),
+              S("a1 a2"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = anna, .contains = S("TEA")}),
+              S("w2 a2 w1 a1"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = anna, .after = 2000}), S("w2 a2 w1"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = anna, .after = 2000, .before = 5000}),
+              S("a2 w1"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = mine, .before = 4000}), S("a1"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = {S("eve"), S("")}}), S(""));
+}
+
+TEST(a_memory_is_found_in_any_space_of_its_user)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory out, by_doc, twin = fact("a1", "", "the same id elsewhere");
+    struct pool_ref anna = {S("anna"), S("")};
+    fill_spaces(ctx, s);
+    CHECK_OK(store_memory(ctx, s, anna, S("w1"), &out));
+    CHECK_STR(out.space, S("work"));
+    CHECK_OK(store_memory(ctx, s, anna, S("a1"), &out));
+    CHECK_STR(out.space, S("default"));
+    CHECK_OK(store_memories(ctx, s, mine, &out.doc, 1, &by_doc));
+    CHECK_STR(by_doc.space, S("default"));
+    CHECK_STATUS(store_memory(ctx, s, anna, S("b1"), &out), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_memory(ctx, s, mine, S("w1"), &out), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_OK(keep(ctx, s, other_space, PUT_SUPERSEDE, &twin));
+    CHECK_OK(store_memory(ctx, s, anna, S("a1"), &out));
+    CHECK_STR(out.space, S("work"));
+}
+
+TEST(expired_ones_are_listed_when_asked_for_and_closed_ones_stay_out)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory old = fact("old", "k", "one"), now = fact("now", "k", "two"),
+                  gone = fact("gone", "", "three");
+    now.created++;
+    gone.created += 2;
+    gone.expires = 1700000001000;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &old));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &now));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &gone));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = mine}), S("now"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = mine, .with_expired = true}),
+              S("gone now"));
+    CHECK_STR(ids_of(ctx, s, (struct memory_filter){.pool = mine, .with_closed = true}),
+              S("gone now old"));
+}
+
+TEST(totals_count_types_and_tokens)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory_totals t;
+    struct memory wide = fact("x", "", "\U0001F600\U0001F600\u00E9");
+    struct pool_ref anna = {S("anna"), S("")};
+    fill_spaces(ctx, s);
+    CHECK_OK(store_memory_totals(ctx, s,
+                                 &(struct memory_filter){.pool = anna, .limit = 1, .offset = 3},
+                                 &t));
+    CHECK_INT(t.total, 4);
+    CHECK_INT(t.by_type[TYPE_FACTUAL], 2);
+    CHECK_INT(t.by_type[TYPE_SEMANTIC], 2);
+    CHECK_INT(t.by_type[TYPE_EPISODIC], 0);
+    CHECK_INT(t.tokens, 4 * 3);
+    CHECK_OK(store_memory_totals(ctx, s,
+                                 &(struct memory_filter){.pool = mine, .type = S("semantic")}, &t));
+    CHECK_INT(t.total, 1);
+    CHECK_INT(t.by_type[TYPE_FACTUAL], 0);
+    CHECK_INT(t.tokens, 3);
+    /* Five UTF-16 units. */
+    CHECK_OK(keep(ctx, s, (struct pool_ref){S("eve"), S("default")}, PUT_SUPERSEDE, &wide));
+    CHECK_OK(store_memory_totals(ctx, s, &(struct memory_filter){.pool = {S("eve"), S("")}}, &t));
+    CHECK_INT(t.tokens, 2);
+    CHECK_OK(store_memory_totals(ctx, s, &(struct memory_filter){.pool = {S("nil"), S("")}}, &t));
+    CHECK(t.total == 0 && t.tokens == 0);
+}
+
+TEST(pools_are_listed_by_name_with_their_counts)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct pool_info *v;
+    size_t n;
+    struct message m = said("m1", "user", "tea", 1000);
+    fill_spaces(ctx, s);
+    CHECK_OK(say(ctx, s, other_space, "s1", &m));
+    CHECK_OK(store_pools(ctx, s, S("anna"), &v, &n));
+    CHECK_INT(n, 2);
+    CHECK_STR(v[0].pool.space, S("default"));
+    CHECK_STR(v[1].pool.space, S("work"));
+    CHECK_STR(v[1].pool.user, S("anna"));
+    CHECK(v[0].memories == 2 && v[0].messages == 0 && v[0].sessions == 0);
+    CHECK(v[1].memories == 2 && v[1].messages == 1 && v[1].sessions == 1);
+    CHECK(v[0].created > 0);
+    CHECK_OK(store_pools(ctx, s, S("eve"), &v, &n));
+    CHECK_INT(n, 0);
+}
+
 TEST(a_receipt_comes_back_and_ends_after_its_time)
 {
     PLACE(p);

@@ -21,9 +21,11 @@ static const char *const walkers[] = {
     "WORDS_ALL",
     "TOKEN_ANY",
     "TOKEN_LIST_ALL",
+    "MIRROR_ALL",
+    "MIRROR_CLEAR",
+    "MIRROR_COUNT",
     "VECTOR_SET",
     "VECTOR_STATS",
-
     "VECTOR_TODO_MESSAGES",
     "VECTOR_TODO_MEMORIES",
 };
@@ -50,6 +52,7 @@ static sqlite3 *open_beside(const struct place *p)
                            NULL, NULL, NULL),
               SQLITE_OK);
     sqlite3_create_function(handle, "take", 1, SQLITE_UTF8, NULL, take, NULL, NULL);
+    sqlite3_create_function(handle, "tokens", 1, SQLITE_UTF8, NULL, take, NULL, NULL);
     return handle;
 }
 

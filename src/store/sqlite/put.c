@@ -288,6 +288,7 @@ static enum status put_memory(struct put *p, struct memory *m, struct index_text
     bool is_there;
     m->created = m->created ? m->created : p->now;
     m->updated = m->updated ? m->updated : m->created;
+    m->space = p->bundle->pool.space;
     TRY(find_memory(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
     if (is_there && (!old.valid_to || !m->source.n || str_eq(old.source, m->source)))
         return say_again(p, &old, m);

@@ -76,8 +76,11 @@ enum status sqlite_memory(struct ctx *ctx, struct store *s, struct pool_ref pool
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
-    SQL_RUN(q, ctx, r.db, SQL_MEMORY_BY_ID);
-    sql_int(&q, row.no);
+    SQL_RUN(q, ctx, r.db, pool.space.n ? SQL_MEMORY_BY_ID : SQL_MEMORY_BY_ID_OF_USER);
+    if (pool.space.n)
+        sql_int(&q, row.no);
+    else
+        sql_text(&q, pool.user);
     sql_text(&q, id);
     if (sql_row(&q)) {
         read_memory(&q, out);
@@ -173,43 +176,6 @@ enum status sqlite_sessions(struct ctx *ctx, struct store *s, struct pool_ref po
     TRY(sql_end(&q));
     *out = v;
     *n = have;
-    *total = all;
-    return OK;
-}
-
-static void bind_filter(struct query *q, int64_t pool, const struct memory_filter *f)
-{
-    sql_int(q, pool);
-    sql_int(q, f->type.n ? name_index(type_names, f->type, -1) : -1);
-    sql_text(q, f->category);
-    sql_text(q, f->session);
-    sql_text(q, str_lower(&q->ctx->arena, f->contains));
-    sql_int(q, f->with_closed);
-    sql_int(q, clock_ms());
-}
-
-static enum status total_memories(struct ctx *ctx, struct db *db, int64_t pool,
-                                  const struct memory_filter *f, int64_t *out)
-{
-    SQL_RUN(q, ctx, db, SQL_MEMORY_LIST_TOTAL);
-    bind_filter(&q, pool, f);
-    return count(&q, out);
-}
-
-enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
-                                 struct memory **out, size_t *n, int64_t *total)
-{
-    struct pool_row row;
-    int64_t all;
-    READER(r);
-    TRY(reader_begin(ctx, sqlite_of(s), &r));
-    TRY(pool_find(ctx, r.db, f->pool, &row));
-    TRY(total_memories(ctx, r.db, row.no, f, &all));
-    SQL_RUN(q, ctx, r.db, SQL_MEMORY_LIST);
-    bind_filter(&q, row.no, f);
-    sql_int(&q, f->limit > INT32_MAX ? INT32_MAX : (int64_t)f->limit);
-    sql_int(&q, f->offset > INT32_MAX ? INT32_MAX : (int64_t)f->offset);
-    TRY(read_memories(&q, out, n));
     *total = all;
     return OK;
 }

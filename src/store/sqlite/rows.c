@@ -71,6 +71,7 @@ void read_memory(struct query *q, struct memory *out)
     out->valid_from = sql_get_int(q);
     out->valid_to = sql_get_int(q);
     out->superseded_by = sql_get_text(q);
+    out->space = sql_get_text(q);
 }
 
 enum status read_memories(struct query *q, struct memory **out, size_t *n)

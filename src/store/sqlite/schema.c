@@ -99,6 +99,34 @@ static const char step_1[] =
     "CREATE INDEX vector_todo_due ON vector_todo(run_at);"
     "CREATE INDEX vector_todo_pool ON vector_todo(pool, run_at);"
 
+    /* Settings that were changed while a server ran. */
+    "CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+
+    /*
+     * Memories that a second place has yet to follow, by the names of their pool, which may be gone
+     * by then. One that changes again gets a new number. Triggers, so that no change can pass by.
+     */
+    "CREATE TABLE mirror("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, space TEXT NOT NULL,"
+    " id TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, run_at INTEGER NOT NULL DEFAULT 0,"
+    " UNIQUE(user, space, id)) STRICT;"
+    "CREATE INDEX mirror_due ON mirror(run_at);"
+    "CREATE TRIGGER mirror_added AFTER INSERT ON memory"
+    " WHEN NEW.valid_to = 0 AND EXISTS (SELECT 1 FROM fact WHERE name = 'mirror') BEGIN"
+    " REPLACE INTO mirror(user, space, id) SELECT user, space, NEW.id FROM pool"
+    " WHERE pool.id = NEW.pool; END;"
+    "CREATE TRIGGER mirror_changed AFTER UPDATE ON memory"
+    " WHEN (NEW.content, NEW.key, NEW.type, NEW.category, NEW.session, NEW.metadata, NEW.tags,"
+    " NEW.importance, NEW.expires, NEW.valid_to) IS NOT (OLD.content, OLD.key, OLD.type,"
+    " OLD.category, OLD.session, OLD.metadata, OLD.tags, OLD.importance, OLD.expires, OLD.valid_to)"
+    " AND EXISTS (SELECT 1 FROM fact WHERE name = 'mirror') BEGIN"
+    " REPLACE INTO mirror(user, space, id) SELECT user, space, NEW.id FROM pool"
+    " WHERE pool.id = NEW.pool; END;"
+    "CREATE TRIGGER mirror_erased AFTER DELETE ON memory"
+    " WHEN OLD.valid_to = 0 AND EXISTS (SELECT 1 FROM fact WHERE name = 'mirror') BEGIN"
+    " REPLACE INTO mirror(user, space, id) SELECT user, space, OLD.id FROM pool"
+    " WHERE pool.id = OLD.pool; END;"
+
     "CREATE TABLE fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
 
     "CREATE VIRTUAL TABLE words USING fts5(own, label, content='', columnsize=0, detail=full,"

@@ -61,6 +61,10 @@ void read_memory(struct query *q, struct memory *out);
 MUST_USE enum status read_memories(struct query *q, struct memory **out, size_t *n);
 str tags_text(struct arena *a, struct strs tags);
 
+/* --- list.c: the function tokens(), on a connection --- */
+
+MUST_USE enum status tokens_setup(struct ctx *ctx, struct db *db);
+
 /* --- words.c: writing the words index --- */
 
 enum { STEM_MAX = 64, TOKEN_MAX = 32 + 2 * STEM_MAX };
@@ -242,6 +246,17 @@ enum status sqlite_sessions(struct ctx *ctx, struct store *s, struct pool_ref po
                             size_t limit, struct session **out, size_t *n, int64_t *total);
 enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total);
+enum status sqlite_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
+                                 struct memory_totals *out);
+enum status sqlite_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
+                         size_t *n);
+enum status sqlite_setting(struct ctx *ctx, struct store *s, str name, str *out);
+enum status sqlite_put_setting(struct ctx *ctx, struct store *s, str name, str value);
+enum status sqlite_mirror(struct ctx *ctx, struct store *s, bool on);
+enum status sqlite_mirror_waiting(struct ctx *ctx, struct store *s, size_t limit,
+                                  struct mirrored **out, size_t *n, int64_t *all);
+enum status sqlite_mirror_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
+                               int64_t again_at);
 enum status sqlite_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                 const str *stems, size_t n, size_t max, struct word_hits *out);
 enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
