@@ -111,6 +111,22 @@ static int32_t char_at(str s, size_t i, size_t *n)
     return got > 0 ? c : -1;
 }
 
+str utf8_lower(struct arena *a, str s)
+{
+    enum { LONGEST = 4 };
+    /* The lower case of two bytes may have three. */
+    str out = {arena_alloc(a, 2 * s.n + LONGEST), 0};
+    utf8proc_uint8_t *to = (utf8proc_uint8_t *)out.p;
+    for (size_t i = 0, n; i < s.n; i += n) {
+        int32_t c = char_at(s, i, &n);
+        if (c < 0)
+            to[out.n++] = (utf8proc_uint8_t)s.p[i];
+        else
+            out.n += (size_t)utf8proc_encode_char(utf8proc_tolower(c), to + out.n);
+    }
+    return out;
+}
+
 /* Lower case without accents. */
 static str fold(struct arena *a, str w)
 {

@@ -32,5 +32,7 @@ struct words words_of(struct arena *a, str text, size_t max);
 bool utf8_is_valid(str s);
 /* The longest prefix of at most n bytes that does not cut a character. */
 str utf8_cut(str s, size_t n);
+/* Lower case, character by character; bytes that are no UTF-8 stay. */
+str utf8_lower(struct arena *a, str s);
 /* The length in UTF-16 units, as JavaScript counts. */
 size_t utf16_length(str s);

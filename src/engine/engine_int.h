@@ -19,14 +19,17 @@ struct engine {
     const struct settings *settings;
     struct extractor *extractor;
     struct embed *embed;
-    _Atomic(struct snapshot *) now;   /* the live settings: live.c */
-    atomic_bool is_changing;          /* someone makes another snapshot */
-    atomic_int_least64_t looked;      /* clock_mono_us of the last look at what is stored */
-    struct breaker questions, making; /* of the source of vectors, in chats and otherwise */
-    atomic_uint_least64_t warm;       /* hash of the source that has made a vector here */
-    atomic_int trouble;               /* enum trouble */
-    atomic_bool needs_token;          /* once it is true it stays */
-    atomic_int_least64_t token_look;  /* clock_mono_us of the last look that found none; 0: never */
+    _Atomic(struct snapshot *) now;      /* the live settings: live.c */
+    atomic_bool is_changing;             /* someone makes another snapshot */
+    atomic_int_least64_t looked;         /* clock_mono_us of the last look at what is stored */
+    struct breaker questions, making;    /* of the source of vectors, in chats and otherwise */
+    struct breaker reranks;              /* of the server that puts in order */
+    atomic_int rerank_last;              /* enum status of the last call of it */
+    atomic_uint_least64_t rerank_failed; /* how often it has failed */
+    atomic_uint_least64_t warm;          /* hash of the source that has made a vector here */
+    atomic_int trouble;                  /* enum trouble */
+    atomic_bool needs_token;             /* once it is true it stays */
+    atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
     atomic_uint_least64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns,
         facts, dropped_turns, recall_us_sum;
     atomic_uint_least64_t recall_buckets[RECALL_BUCKETS];
@@ -74,6 +77,11 @@ void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct que
  * was just added is found. At most max texts, one batch, and half of what is left of the deadline;
  * a failure is told by engine_status. */
 void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max);
+
+/* --- rerank.c --- */
+
+/* Fills out->rerank: how the last call went, or (probe) how one goes now. */
+void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out);
 
 /* --- extract.c --- */
 

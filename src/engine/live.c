@@ -135,6 +135,7 @@ static void choose(struct engine *e, const struct live_memory *m)
     embed_choose(e->embed, &choice);
     breaker_reset(&e->questions);
     breaker_reset(&e->making);
+    breaker_reset(&e->reranks);
     e->trouble = TROUBLE_NONE;
 }
 

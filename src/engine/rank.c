@@ -11,6 +11,11 @@ double rank_idf(int64_t all, int64_t found)
     return log(1 + (others + 0.5) / ((double)found + 0.5));
 }
 
+double rank_rrf(double k, size_t place)
+{
+    return place ? 1 / (k + (double)place) : 0;
+}
+
 double rank_logistic(double x)
 {
     return 1 / (1 + exp(-x));

@@ -20,6 +20,10 @@ static inline float rank_saturate(float count, float k)
     return count * (k + 1) / (count + k);
 }
 
+/* What a place (1 is the best, 0 is none) in one of the lists that are fused is worth: reciprocal
+ * rank fusion. */
+double rank_rrf(double k, size_t place);
+
 /* 1 / (1 + e^-x). */
 double rank_logistic(double x);
 

@@ -2,12 +2,6 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "engine/engine.h"
 
-enum status engine_retrieve(struct ctx *ctx, struct engine *e, const struct retrieve_in *in,
-                            struct retrieve_out *out)
-{
-    return fail(ctx, UNSUPPORTED, "engine_retrieve is not built yet");
-}
-
 enum status engine_condense(struct ctx *ctx, struct engine *e, const struct condense_in *in,
                             struct condense_out *out)
 {

@@ -20,11 +20,20 @@ struct llm_ask {
 struct llm_answer {
     str text;
     int64_t tokens_in, tokens_out; /* as the server counts; 0 when it does not say */
+    bool is_cut;                   /* it ran into max_tokens */
 };
-/* POST /v1/chat/completions. UPSTREAM (refused, or no text in the answer) or TIMED_OUT. */
+/* POST /v1/chat/completions. UPSTREAM (refused, or no text in the answer) or TIMED_OUT. What a
+ * model thinks aloud before its answer is left out. */
 MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out);
 
+/* Texts to be put in order by how well they answer a query. */
+struct llm_order {
+    const struct upstream *up;
+    str model, query;
+    const str *documents;
+    size_t n;
+    int64_t timeout_ms;
+};
 /* POST /v1/rerank {model, query, documents, top_n}; scores[i] belongs to documents[i], NAN where
  * the server named none. UPSTREAM or TIMED_OUT, with its reason in words. */
-MUST_USE enum status llm_rerank(struct ctx *ctx, const struct upstream *up, str model, str query,
-                                const str *documents, size_t n, int64_t timeout_ms, double *scores);
+MUST_USE enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *scores);

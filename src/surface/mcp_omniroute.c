@@ -1,11 +1,9 @@
 /* mcp_omniroute.c - OmniRoute's three memory tools in its own shapes. */
-#include "core/tokens.h"
-
 #include "surface/mcp.h"
 #include "surface/shapes.h"
 
-/* Budget in tokens unless said; what is looked at before the budget is spent. */
-enum { BUDGET = 2000, LOOKED_AT = 100, CONTENT_MAX = 65536 };
+/* BUDGET: in tokens, where neither the call nor the settings say. */
+enum { BUDGET = 2000, CONTENT_MAX = 65536 };
 
 static const char key_help[] = "a key of yours; the one that is shown unless said";
 
@@ -71,9 +69,9 @@ static const struct field search_in_fields[] = {
     {AS_STR(struct search_in, api_key, "apiKeyId"), .max = 200, .help = key_help},
     {STR(struct search_in, query), .max = CONTENT_MAX, .help = "words; without them the newest"},
     {STR(struct search_in, type), .one_of = type_names, .help = "only this type"},
-    {AS_INT(struct search_in, max_tokens, "maxTokens"), .otherwise = BUDGET, .min = 1, .max = 8000,
-     .help = "of all contents together"},
-    {INT(struct search_in, limit), .otherwise = LOOKED_AT, .min = 1, .max = LOOKED_AT,
+    {AS_INT(struct search_in, max_tokens, "maxTokens"), .min = 1, .max = RETRIEVE_BUDGET_MAX,
+     .help = "of all contents together; the setting maxTokens unless said"},
+    {INT(struct search_in, limit), .otherwise = RETRIEVE_LIMIT, .min = 1, .max = RETRIEVE_LIMIT,
      .help = "most results"},
     {0},
 };
@@ -90,50 +88,38 @@ static const struct field page_fields[] = {
 };
 GIVES(page);
 
-/* With words the best first, without the newest; already of the type. */
-static enum status look(struct tool_call *c, const struct search_in *in, struct memory **out,
-                        size_t *n)
+/* What the settings say, where the call does not. A tool searches also where chats have no memory,
+ * and then with the default. */
+static struct retrieve_in ask_of(struct tool_call *c, const struct search_in *in)
 {
-    struct recall_out found;
-    int64_t total;
-    if (!str_trim(in->query).n) {
-        struct memory_filter f = {.pool = c->pool, .type = in->type, .limit = (size_t)in->limit};
-        return engine_list(c->ctx, c->app->engine, &f, out, n, &total);
-    }
-    struct recall_in ask = {.pool = c->pool,
-                            .question = in->query,
-                            .limit = (size_t)in->limit,
-                            .budget_tokens = -1,
-                            .memories_only = true,
-                            .type = in->type};
-    TRY(engine_recall(c->ctx, c->app->engine, &ask, &found));
-    *out = NEW_N(&c->ctx->arena, struct memory, found.n);
-    for (size_t i = 0; i < found.n; i++)
-        (*out)[i] = found.v[i].memory;
-    *n = found.n;
-    return OK;
+    const struct live_memory *l = &engine_live(c->app->engine)->memory;
+    int64_t setting = l->enabled && l->max_tokens ? l->max_tokens : BUDGET;
+    return (struct retrieve_in){
+        .pool = c->pool,
+        .query = in->query,
+        .strategy = (enum strategy)name_index(strategy_names, l->strategy, STRATEGY_HYBRID),
+        .budget_tokens = in->max_tokens ? in->max_tokens : setting,
+        .limit = (size_t)in->limit,
+        .type = in->type,
+        .retention_days = l->retention_days,
+    };
 }
 
 static enum status search(struct tool_call *c)
 {
     const struct search_in *in = c->in;
-    struct memory *v;
-    size_t n, kept = 0;
+    struct retrieve_out found;
     TRY(tool_key(c, in->api_key));
-    TRY(look(c, in, &v, &n));
+    struct retrieve_in ask = ask_of(c, in);
+    TRY(engine_retrieve(c->ctx, c->app->engine, &ask, &found));
     struct page_out *out = NEW(&c->ctx->arena, struct page_out);
-    struct memory_shown *items = NEW_N(&c->ctx->arena, struct memory_shown, n);
-    for (size_t i = 0; i < n; i++) {
-        int64_t tokens = tokens_of(v[i].content);
-        /* The first one always goes in; nothing small is picked from behind what does not fit. */
-        if (kept && out->data.total_tokens + tokens > in->max_tokens)
-            break;
-        out->data.total_tokens += tokens;
-        items[kept++] = shown(c->ctx, &v[i], c->pool.space);
-    }
+    struct memory_shown *items = NEW_N(&c->ctx->arena, struct memory_shown, found.n);
+    for (size_t i = 0; i < found.n; i++)
+        items[i] = shown(c->ctx, &found.v[i].memory, c->pool.space);
     out->success = true;
-    out->data.count = (int64_t)kept;
-    out->data.memories = json_list(c->ctx, memory_shown_fields, items, kept, sizeof *items);
+    out->data.count = (int64_t)found.n;
+    out->data.total_tokens = found.tokens;
+    out->data.memories = json_list(c->ctx, memory_shown_fields, items, found.n, sizeof *items);
     c->out = out;
     return OK;
 }

@@ -1,0 +1,147 @@
+/* retrieve_vectors.c - memories by vectors: Qdrant where it is used, else our own. */
+#include <math.h>
+
+#include "embed/embed.h"
+#include "engine/retrieve.h"
+
+/* Memories without a vector that get one before the search; how many times as many are looked at
+ * next when too few of the nearest may be found*/
+enum { CATCH_UP = 64, WIDEN = 4 };
+
+/* What has nothing in common with the question is not near, however few there are. */
+static const float least_cosine = 1e-4f;
+
+static int nearest_first(const void *a, const void *b)
+{
+    const struct retrieved *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return (x->memory.doc < y->memory.doc) - (x->memory.doc > y->memory.doc);
+}
+
+static void add(struct retrieval *r, struct ranking *to, size_t *cap, const struct memory *m,
+                double score, const char *tier)
+{
+    to->v = arena_more(&r->ctx->arena, to->v, to->n, cap, sizeof *to->v);
+    to->v[to->n++] = (struct retrieved){
+        .memory = *m, .score = score, .tier = tier, .vector_score = score, .words_score = NAN};
+}
+
+/* --- our own --- */
+
+/* "static:potion-base-8M:256": the name of the source and of its model. */
+static void name_source(str signature, struct retrieve_out *out)
+{
+    str model = signature, source = str_cut(&model, ':');
+    while (model.n && model.p[model.n - 1] != ':')
+        model.n--;
+    for (const char *const *name = embed_source_names; *name; name++)
+        if (str_is(source, *name))
+            out->source = *name;
+    out->model = str_sub(model, 0, model.n ? model.n - 1 : 0);
+    out->store = "sqlite-vec";
+}
+
+/* The near ones of hits that may be found. */
+static enum status read_near(struct retrieval *r, struct pool_ref pool,
+                             const struct vector_hits *hits, struct ranking *out)
+{
+    struct arena *a = &r->ctx->arena;
+    doc_id *docs = NEW_N(a, doc_id, hits->n + 1);
+    double *cosines = NEW_N(a, double, hits->n + 1);
+    struct memory *read = NEW_N(a, struct memory, hits->n + 1);
+    size_t n = 0, cap = 0;
+    for (size_t i = 0; i < hits->n; i++) {
+        if (!hits->v[i].is_near || hits->v[i].cosine < least_cosine)
+            continue;
+        docs[n] = hits->v[i].doc;
+        cosines[n++] = (double)hits->v[i].cosine;
+    }
+    *out = (struct ranking){0};
+    TRY(store_memories(r->ctx, r->e->store, pool, docs, n, read));
+    for (size_t i = 0; i < n; i++)
+        if (retrieval_wants(r, &read[i]))
+            add(r, out, &cap, &read[i], cosines[i], "vector");
+    return OK;
+}
+
+/* As many of a pool as are wanted, or all that have a vector. */
+static enum status search_pool(struct retrieval *r, struct pool_ref pool,
+                               const struct question_vector *q, struct ranking *out,
+                               struct vector_hits *hits)
+{
+    for (size_t nearest = r->most;; nearest *= WIDEN) {
+        struct vector_find f = {.pool = pool,
+                                .signature = q->signature,
+                                .v = q->v,
+                                .dimensions = q->dimensions,
+                                .nearest = nearest,
+                                .memories = true};
+        TRY(store_search_vectors(r->ctx, r->e->store, &f, hits));
+        TRY(read_near(r, pool, hits, out));
+        if (out->n >= r->most || hits->n < nearest)
+            return OK;
+    }
+}
+
+static void say_why_none(struct retrieval *r, int64_t vectors, int64_t waiting)
+{
+    if (waiting)
+        retrieval_note(r, "vectors: %lld memories and messages wait for theirs",
+                       (long long)waiting);
+    else if (!vectors)
+        retrieval_note(r, "vectors: there are none here");
+    else
+        retrieval_note(r, "vectors: none is near the query");
+}
+
+static enum status search_all(struct retrieval *r, const struct question_vector *q,
+                              struct ranking *out)
+{
+    size_t cap = 0;
+    int64_t vectors = 0, waiting = 0;
+    *out = (struct ranking){0};
+    for (size_t i = 0; i < r->n_pools; i++) {
+        struct ranking near;
+        struct vector_hits hits;
+        TRY(search_pool(r, r->pools[i], q, &near, &hits));
+        vectors += hits.vectors;
+        waiting += hits.waiting;
+        for (size_t k = 0; k < near.n; k++) {
+            out->v = arena_more(&r->ctx->arena, out->v, out->n, &cap, sizeof *out->v);
+            out->v[out->n++] = near.v[k];
+        }
+    }
+    if (out->n)
+        qsort(out->v, out->n, sizeof *out->v, nearest_first);
+    else
+        say_why_none(r, vectors, waiting);
+    out->n = out->n < r->most ? out->n : r->most;
+    return OK;
+}
+
+static struct ranking by_own(struct retrieval *r, struct retrieve_out *out)
+{
+    struct question_vector q;
+    struct ranking found;
+    size_t share = r->n_pools ? CATCH_UP / r->n_pools : 0;
+    for (size_t i = 0; i < r->n_pools; i++)
+        vectors_catch_up(r->ctx, r->e, r->pools[i], share ? share : 1);
+    vectors_of_question(r->ctx, r->e, r->query, &q);
+    if (!q.v) {
+        retrieval_note(r, "vectors: " S_FMT, S_ARG(q.without));
+        return (struct ranking){0};
+    }
+    if (search_all(r, &q, &found) != OK) {
+        retrieval_survive(r, "vectors");
+        return (struct ranking){0};
+    }
+    if (found.n)
+        name_source(q.signature, out);
+    return found;
+}
+
+struct ranking retrieve_by_vectors(struct retrieval *r, struct retrieve_out *out)
+{
+    return by_own(r, out);
+}
