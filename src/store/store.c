@@ -90,6 +90,17 @@ enum status store_change(struct ctx *ctx, struct store *s, const struct change *
     return s->ops->change(ctx, s, change, out);
 }
 
+enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                           struct memory *summary, const str *ids, size_t n)
+{
+    TRY(check_pool(ctx, pool));
+    if (!n)
+        return fail(ctx, BAD_INPUT, "say which memories to condense");
+    if (!summary->content.n)
+        return fail_field(ctx, "content", "must not be empty");
+    return s->ops->condense(ctx, s, pool, summary, ids, n);
+}
+
 enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
                              uint64_t tail, struct message *out)
 {

@@ -104,9 +104,10 @@ MUST_USE enum status store_change(struct ctx *ctx, struct store *s, const struct
                                   struct memory *out);
 
 /*
- * Closes memories of the pool in favour of one new one that says what they said, all or nothing.
- * They leave recall, lists and search, and can still be asked for as history. CONFLICT when one of
- * them is closed already or gone. Fills *summary as it was kept.
+ * Closes memories of the pool in favour of one new one that says what they said, all or nothing: a
+ * semantic summary, with an id of its own. They leave recall, lists and search, and can still be
+ * asked for as history. CONFLICT when one of them is closed already or gone. Fills *summary as it
+ * was kept.
  */
 MUST_USE enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     struct memory *summary, const str *ids, size_t n);
@@ -281,13 +282,15 @@ uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms);
 /* Wakes all that wait, now and from now on. */
 void store_wake(struct store *s);
 
-/* A setting that was changed while the server ran, as text; "" when there is none. Cheap. */
+/* A setting that was changed while the server ran, as text; "" when there is none, and to have none
+ * any more. Cheap. */
 MUST_USE enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out);
 MUST_USE enum status store_put_setting(struct ctx *ctx, struct store *s, str name, str value);
 
 /*
  * The mirror: while it is on, every change of a memory queues its id, so that a second place can
- * follow. Turning it on queues all memories; turning it off empties the queue.
+ * follow. Turning it on queues all memories, once: it stays on when the store is opened again.
+ * Turning it off empties the queue.
  */
 MUST_USE enum status store_mirror(struct ctx *ctx, struct store *s, bool on);
 struct mirrored {

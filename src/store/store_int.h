@@ -16,6 +16,8 @@ struct store_ops {
                           int64_t *erased);
     enum status (*change)(struct ctx *ctx, struct store *s, const struct change *change,
                           struct memory *out);
+    enum status (*condense)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            struct memory *summary, const str *ids, size_t n);
     enum status (*find_chain)(struct ctx *ctx, struct store *s, struct pool_ref pool,
                               uint64_t chain, uint64_t tail, struct message *out);
     enum status (*messages)(struct ctx *ctx, struct store *s, struct pool_ref pool,

@@ -2,12 +2,6 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "store/store.h"
 
-enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                           struct memory *summary, const str *ids, size_t n)
-{
-    return fail(ctx, UNSUPPORTED, "store_condense is not built yet");
-}
-
 enum status store_read_omniroute(struct ctx *ctx, str path,
                                  enum status (*row)(struct ctx *ctx, void *own,
                                                     const struct omniroute_row *row, int64_t done,

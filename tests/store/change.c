@@ -1,5 +1,4 @@
-/* change.c - one memory changed in place: what is named changes, its words with it, nothing else.
- */
+/* change.c - memories changed in place, and many put into one: what is named, nothing else. */
 #include "fixture.h"
 
 static struct memory changed(struct ctx *ctx, struct store *s, struct change change)
@@ -105,5 +104,80 @@ TEST(a_change_stands_after_the_store_was_opened_again)
     STORE(s, p);
     CHECK_OK(store_memory(ctx, s, mine, m.id, &back));
     CHECK_STR(back.content, S("likes coffee"));
+    check_healthy(ctx, s);
+}
+
+static struct memory summary_of(const char *content)
+{
+    return (struct memory){.key = S("summary_1"), .content = str_of(content), .importance = 0.5};
+}
+
+TEST(many_are_closed_in_favour_of_one)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct pool_info *pools;
+    size_t n;
+    struct memory a = fact("f1", "tea", "likes green tea"), b = fact("f2", "", "likes coffee"),
+                  c = fact("f3", "", "likes milk"), out, twin = fact("f1", "", "likes water"),
+                  sum = summary_of("drinks a lot");
+    const str ids[] = {S("f1"), S("f2")};
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &b));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &c));
+    CHECK_OK(keep(ctx, s, other_space, PUT_SUPERSEDE, &twin));
+    CHECK_OK(store_mirror(ctx, s, true));
+    CHECK_OK(store_condense(ctx, s, mine, &sum, ids, 2));
+    CHECK_INT(sum.id.n, 36);
+    CHECK_STR(sum.space, S("default"));
+    CHECK_OK(store_memory(ctx, s, mine, sum.id, &out));
+    CHECK_INT(out.layer, LAYER_SUMMARY);
+    CHECK_INT(out.type, TYPE_SEMANTIC);
+    CHECK_STR(out.content, S("drinks a lot"));
+    CHECK_OK(store_memory(ctx, s, mine, S("f1"), &out));
+    CHECK_STR(out.superseded_by, sum.id);
+    CHECK_INT(out.valid_to, sum.created);
+    CHECK_OK(store_memory(ctx, s, other_space, S("f1"), &out));
+    CHECK_INT(out.valid_to, 0);
+    CHECK_INT(find(ctx, s, mine, "green coffee").n, 0);
+    CHECK_INT(find(ctx, s, mine, "milk").n, 1);
+    CHECK_INT(find(ctx, s, mine, "drinks").n, 1);
+    CHECK_OK(store_pools(ctx, s, S("anna"), &pools, &n));
+    CHECK_INT(pools[0].memories, 2);
+    struct mirrored *queue;
+    int64_t waiting;
+    CHECK_OK(store_mirror_waiting(ctx, s, 10, &queue, &n, &waiting));
+    CHECK_INT(waiting, 5);
+    check_healthy(ctx, s);
+    /* A summary can be condensed in its turn, also under its own key. */
+    struct memory again = summary_of("drinks");
+    const str next[] = {sum.id, S("f3")};
+    CHECK_OK(store_condense(ctx, s, mine, &again, next, 2));
+    CHECK_INT(find(ctx, s, mine, "drinks milk").n, 1);
+    check_healthy(ctx, s);
+}
+
+TEST(nothing_is_condensed_when_one_is_closed_or_gone)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory a = fact("f1", "", "likes green tea"), old = fact("f2", "city", "lives in Rome"),
+                  new = fact("f3", "city", "lives in Oslo"), out, sum = summary_of("a summary");
+    const str closed[] = {S("f1"), S("f2")}, gone[] = {S("f1"), S("f9")}, one[] = {S("f1")};
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &old));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &new));
+    CHECK_STATUS(store_condense(ctx, s, mine, &sum, closed, 2), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_condense(ctx, s, mine, &sum, gone, 2), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_condense(ctx, s, other_user, &sum, one, 1), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_condense(ctx, s, mine, &sum, one, 0), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_memory(ctx, s, mine, S("f1"), &out));
+    CHECK_INT(out.valid_to, 0);
+    CHECK_INT(find(ctx, s, mine, "green").n, 1);
+    CHECK_INT(find(ctx, s, mine, "summary").n, 0);
     check_healthy(ctx, s);
 }

@@ -212,3 +212,42 @@ TEST(one_bundle_fails_alone)
     check_healthy(ctx, s);
     CHECK_STATUS(store_write(ctx, s, &bad), BAD_INPUT);
 }
+
+struct forgetter {
+    struct store *s;
+    enum status result;
+};
+
+static void *forget_what_is_not_there(void *arg)
+{
+    struct forgetter *f = arg;
+    struct ctx ctx = {0};
+    int64_t n;
+    f->result = store_forget(&ctx, f->s, &(struct forget){.pool = mine, .id = S("none")}, &n);
+    ctx_free(&ctx);
+    return NULL;
+}
+
+/* All three wait for the lock; the first is a group of its own, for it is over a group's size. */
+TEST(a_task_that_fails_takes_nobody_elses_words_with_it)
+{
+    PLACE(p);
+    STORE(s, p);
+    enum { LONG = 5 << 20 };
+    pthread_t thread;
+    struct forgetter f = {s, OK};
+    struct store_stats stats = {0};
+    char *text = arena_alloc(&ctx->arena, LONG);
+    memset(text, 'x', LONG);
+    sqlite3 *handle = hold(&p);
+    CHECK_OK(say_later(ctx, s, S("m1"), (str){text, LONG}));
+    CHECK_OK(say_later(ctx, s, S("m2"), S("Ithaca")));
+    CHECK_INT(pthread_create(&thread, NULL, forget_what_is_not_there, &f), 0);
+    while (stats.queued < 3)
+        CHECK_OK(store_stats(ctx, s, &stats));
+    let_go(handle);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK_STATUS(f.result, NOT_FOUND);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);
+    check_healthy(ctx, s);
+}

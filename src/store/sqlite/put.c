@@ -335,3 +335,36 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
         TRY(receipt_put(ctx, db, p.pool, b->receipt));
     return count_pool(&p);
 }
+
+/* --- many into one --- */
+
+static enum status close_for(struct put *p, str id, const struct memory *summary)
+{
+    struct memory old;
+    bool is_there;
+    TRY(find_memory(p, SQL_MEMORY_BY_ID, id, &is_there, &old));
+    if (!is_there || old.valid_to)
+        return fail(p->ctx, CONFLICT, "the memory '" S_FMT "' is %s", S_ARG(id),
+                    is_there ? "closed already" : "gone");
+    return close_memory(p, &old, summary);
+}
+
+enum status memories_condense(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct condense *c = what;
+    struct memory *m = c->summary;
+    struct index_changes changes = {0};
+    struct bundle b = {.pool = c->pool};
+    struct put p = {.ctx = ctx, .db = db, .bundle = &b, .changes = &changes, .now = clock_ms()};
+    TRY(find_pool(&p));
+    m->id = id_random(&ctx->arena);
+    m->layer = LAYER_SUMMARY;
+    m->type = TYPE_SEMANTIC;
+    m->valid_to = 0;
+    m->created = m->created ? m->created : p.now;
+    for (size_t i = 0; i < c->n; i++)
+        TRY(close_for(&p, c->ids[i], m));
+    TRY(put_memory(&p, m, index_of_memory(&ctx->arena, m)));
+    TRY(count_pool(&p));
+    return index_apply(ctx, db, &changes);
+}

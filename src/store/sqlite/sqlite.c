@@ -131,6 +131,16 @@ static enum status change(struct ctx *ctx, struct store *s, const struct change 
     return OK;
 }
 
+static enum status condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            struct memory *summary, const str *ids, size_t n)
+{
+    struct memory kept = *summary;
+    struct condense c = {pool, &kept, ids, n};
+    TRY(writer_call(ctx, sqlite_of(s)->writer, memories_condense, &c));
+    *summary = kept;
+    return OK;
+}
+
 static enum status put_token(struct ctx *ctx, struct store *s, const struct token *token)
 {
     struct task t = {.kind = TASK_TOKEN, .ctx = ctx, .token = token};
@@ -229,6 +239,7 @@ const struct store_ops sqlite_ops = {
     .flush = flush,
     .forget = forget,
     .change = change,
+    .condense = condense,
     .find_chain = sqlite_find_chain,
     .messages = sqlite_messages,
     .memories = sqlite_memories,

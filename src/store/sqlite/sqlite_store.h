@@ -148,6 +148,13 @@ struct bundle_words {
 struct bundle_words bundle_words_of(struct arena *a, const struct bundle *b);
 MUST_USE enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
                                 const struct bundle_words *words, struct index_changes *changes);
+struct condense {
+    struct pool_ref pool;
+    struct memory *summary;
+    const str *ids;
+    size_t n;
+};
+MUST_USE enum status memories_condense(struct ctx *ctx, struct db *db, const void *what);
 MUST_USE enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool,
                                  const struct receipt *r);
 

@@ -35,6 +35,12 @@ struct later {
     struct ctx ctx;
 };
 
+/* The others want to see the index as it is. */
+static bool only_notes(const struct task *t)
+{
+    return t->kind == TASK_BUNDLE || t->kind == TASK_CHANGE;
+}
+
 static enum status run_kind(struct writer *w, struct task *t, struct index_changes *changes)
 {
     int64_t count = 0;
@@ -42,7 +48,6 @@ static enum status run_kind(struct writer *w, struct task *t, struct index_chang
         return bundle_put(t->ctx, &w->db, t->bundle, &t->words, changes);
     if (t->kind == TASK_CHANGE)
         return memory_change(t->ctx, &w->db, t->change, changes, t->changed);
-    TRY(index_apply(t->ctx, &w->db, changes));
     switch (t->kind) {
     case TASK_FORGET:
         TRY(erase(t->ctx, &w->db, t->forget, &count));
@@ -87,6 +92,9 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     TXN(all);
     TRY(txn_begin(ctx, &w->db, &all));
     for (struct task *t = first; t; t = t->next) {
+        /* Outside of the task's own part, or its failure would undo what others have noted. */
+        if (!only_notes(t))
+            TRY(index_apply(ctx, &w->db, &changes));
         t->result = run_task(w, t, &changes);
         if (sqlite3_get_autocommit(w->db.handle))
             return fail(ctx, t->result, "%s", t->ctx->why);
