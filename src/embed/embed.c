@@ -284,24 +284,37 @@ static enum status embed_all(struct ctx *ctx, struct embed *e, struct now *now, 
     return OK;
 }
 
-enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
-                        struct embedding *out)
+static enum status give(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
+                        size_t n, struct embedding *out)
 {
     int64_t began = clock_mono_us();
-    struct now now = now_of(ctx, e);
     struct embedding *found = NEW_N(&ctx->arena, struct embedding, n + 1);
-    enum status s = embed_all(ctx, e, &now, texts, n, found);
-    if (now.plan.source != EMBED_NONE)
-        note(e, &now, s == OK ? "" : ctx->why);
-    TRY(s);
+    TRY(embed_all(ctx, e, now, texts, n, found));
     int64_t took = clock_mono_us() - began;
     for (size_t i = 0; i < n; i++) {
         out[i] = found[i];
-        out[i].source = now.plan.source;
-        out[i].model = now.plan.model;
+        out[i].source = now->plan.source;
+        out[i].model = now->plan.model;
         out[i].took_us = took;
     }
     return OK;
+}
+
+enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
+                        struct embedding *out)
+{
+    struct now now = now_of(ctx, e);
+    enum status s = give(ctx, e, &now, texts, n, out);
+    if (now.plan.source != EMBED_NONE)
+        note(e, &now, s == OK ? "" : ctx->why);
+    return s;
+}
+
+enum status embed_texts_by(struct ctx *ctx, struct embed *e, const struct embed_choice *choice,
+                           const str *texts, size_t n, struct embedding *out)
+{
+    struct now now = {.plan = embed_resolve(ctx, e->settings, choice)};
+    return give(ctx, e, &now, texts, n, out);
 }
 
 /* --- what an operator sees --- */

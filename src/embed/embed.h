@@ -84,6 +84,11 @@ struct embedding {
 MUST_USE enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
                                  struct embedding *out);
 
+/* The same by another choice than the one in force; embed_status does not tell how it went. */
+MUST_USE enum status embed_texts_by(struct ctx *ctx, struct embed *e,
+                                    const struct embed_choice *choice, const str *texts, size_t n,
+                                    struct embedding *out);
+
 /* no_key, rate_limited, timeout, request_failed, model_load_failed or unknown: what ctx->why of a
  * failed call begins with. */
 str embed_reason(const struct ctx *ctx);

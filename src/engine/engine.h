@@ -161,6 +161,7 @@ struct engine_status {
         bool enabled, probed, healthy;
         int64_t took_us, waiting; /* waiting: memories it does not know yet */
         str error;
+        str note; /* what is otherwise than its settings say, and works; or "" */
     } qdrant;
     struct {
         bool enabled, available;

@@ -26,6 +26,8 @@ struct engine {
     struct breaker reranks;              /* of the server that puts in order */
     atomic_int rerank_last;              /* enum status of the last call of it */
     atomic_uint_least64_t rerank_failed; /* how often it has failed */
+    struct breaker mirror;               /* of Qdrant */
+    atomic_uint_least64_t mirror_of;     /* hash of the settings that it is about */
     atomic_uint_least64_t warm;          /* hash of the source that has made a vector here */
     atomic_int trouble;                  /* enum trouble */
     atomic_bool needs_token;             /* once it is true it stays */

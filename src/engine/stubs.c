@@ -30,27 +30,6 @@ enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
     return fail(ctx, UNSUPPORTED, "engine_embed_some is not built yet");
 }
 
-enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
-{
-    return fail(ctx, UNSUPPORTED, "engine_mirror_some is not built yet");
-}
-
-enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *took_us)
-{
-    return fail(ctx, UNSUPPORTED, "engine_qdrant_health is not built yet");
-}
-
-enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
-                                 size_t limit, struct engine_hit **out, size_t *n)
-{
-    return fail(ctx, UNSUPPORTED, "engine_qdrant_search is not built yet");
-}
-
-enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, int64_t *deleted)
-{
-    return fail(ctx, UNSUPPORTED, "engine_qdrant_cleanup is not built yet");
-}
-
 enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
                                     str path, void (*progress)(int64_t done, int64_t all),
                                     struct omniroute_report *out)

@@ -1,0 +1,151 @@
+/* collection.c - Qdrant's health, and the collection: what it holds, and how it is made. */
+#include "base/clock.h"
+#include "base/words.h"
+#include "store/qdrant/rest.h"
+
+/* --- health --- */
+
+enum { HEALTH_WORDS_MAX = 200 };
+
+/* /readyz asks for no key, so a look at the collection tells whether ours is taken. */
+static enum status ask_health(struct ctx *ctx, const struct qdrant_settings *q, int64_t *took_us)
+{
+    struct qdrant_answer answer;
+    int64_t began = clock_mono_us();
+    TRY(qdrant_ask(ctx, q, "GET", S("/readyz"), S(""), &answer));
+    if (answer.code != 200)
+        return qdrant_refused(ctx, &answer);
+    *took_us = clock_mono_us() - began;
+    struct qdrant_collection c;
+    return qdrant_look(ctx, q, &c);
+}
+
+enum status qdrant_health(struct ctx *ctx, const struct qdrant_settings *q, int64_t *took_us)
+{
+    int64_t took = 0;
+    enum status s = ask_health(ctx, q, &took);
+    if (s == OK)
+        *took_us = took;
+    else
+        ctx->why[utf8_cut(str_of(ctx->why), HEALTH_WORDS_MAX).n] = 0;
+    return s;
+}
+
+/* --- the collection --- */
+
+/* Vectors without a name are described by the object itself, others by its members. */
+static enum status read_collection(struct ctx *ctx, const struct qdrant_settings *q,
+                                   const struct json *info, struct qdrant_collection *out)
+{
+    const struct json *vectors = json_at(info, "config.params.vectors");
+    const struct json *one = vectors;
+    *out = (struct qdrant_collection){.exists = true};
+    if (vectors && !json_get(vectors, "size")) {
+        one = vectors->type == JSON_OBJECT ? vectors->first : NULL;
+        out->is_named = true;
+        out->vector = one ? one->key : S("");
+    }
+    out->dimensions = json_int_or(json_get(one, "size"), 0);
+    return out->dimensions > 0
+               ? OK
+               : fail(ctx, UPSTREAM, "Qdrant: the collection '" S_FMT "' holds no vectors",
+                      S_ARG(q->collection));
+}
+
+enum status qdrant_look(struct ctx *ctx, const struct qdrant_settings *q,
+                        struct qdrant_collection *out)
+{
+    struct qdrant_answer answer;
+    TRY(qdrant_ask(ctx, q, "GET", qdrant_path(&ctx->arena, q, ""), S(""), &answer));
+    if (answer.code == 404) {
+        *out = (struct qdrant_collection){0};
+        return OK;
+    }
+    return answer.code == 200 ? read_collection(ctx, q, answer.result, out)
+                              : qdrant_refused(ctx, &answer);
+}
+
+enum status qdrant_fits(struct ctx *ctx, const struct qdrant_settings *q,
+                        const struct qdrant_collection *c, size_t dimensions)
+{
+    if ((size_t)c->dimensions == dimensions)
+        return OK;
+    return fail(ctx, UPSTREAM,
+                "Qdrant: the collection '" S_FMT "' holds vectors of %lld numbers and the "
+                "embedding model makes %zu; name another collection or model",
+                S_ARG(q->collection), (long long)c->dimensions, dimensions);
+}
+
+/* --- making it --- */
+
+static void write_quantization(struct json_out *w, str kind)
+{
+    bool is_int8 = str_is(kind, "int8");
+    if (!is_int8 && !str_is(kind, "binary"))
+        return;
+    json_key(w, "quantization_config");
+    json_raw(w, is_int8
+                    ? S("{\"scalar\":{\"type\":\"int8\",\"always_ram\":true,\"quantile\":0.99}}")
+                    : S("{\"binary\":{\"always_ram\":true}}"));
+}
+
+/* 409: someone else has made it meanwhile. */
+static enum status make(struct ctx *ctx, const struct qdrant_settings *q, size_t dimensions)
+{
+    struct qdrant_answer answer;
+    struct buf b = buf_make(&ctx->arena, 1024);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_key(&w, "vectors");
+    json_open(&w, '{');
+    json_key(&w, "size");
+    json_int(&w, (int64_t)dimensions);
+    json_key(&w, "distance");
+    json_str(&w, S("Cosine"));
+    json_close(&w, '}');
+    write_quantization(&w, q->quantization);
+    json_close(&w, '}');
+    TRY(qdrant_ask(ctx, q, "PUT", qdrant_path(&ctx->arena, q, ""), buf_str(&b), &answer));
+    bool is_made = (answer.code >= 200 && answer.code <= 299) || answer.code == 409;
+    return is_made ? OK : qdrant_refused(ctx, &answer);
+}
+
+/*
+ * What filters name. A server in strict mode refuses a filter over what has no index, and without
+ * one each search reads every point. A server that refuses an index still serves.
+ */
+static enum status make_indexes(struct ctx *ctx, const struct qdrant_settings *q)
+{
+    static const struct {
+        const char *field, *schema;
+    } rows[] = {
+        {"userId", "keyword"}, {"apiKeyId", "keyword"},      {"sessionId", "keyword"},
+        {"kind", "keyword"},   {"createdAtUnix", "integer"}, {"expiresAtUnix", "integer"},
+    };
+    struct qdrant_answer answer;
+    str path = qdrant_path(&ctx->arena, q, "/index?wait=true");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        TRY(qdrant_ask(ctx, q, "PUT", path,
+                       str_printf(&ctx->arena, "{\"field_name\":\"%s\",\"field_schema\":\"%s\"}",
+                                  rows[i].field, rows[i].schema),
+                       &answer));
+    return OK;
+}
+
+enum status qdrant_ensure(struct ctx *ctx, const struct qdrant_settings *q, size_t dimensions,
+                          struct qdrant_collection *out)
+{
+    struct qdrant_collection c;
+    TRY(qdrant_look(ctx, q, &c));
+    if (!c.exists) {
+        TRY(make(ctx, q, dimensions));
+        TRY(make_indexes(ctx, q));
+        TRY(qdrant_look(ctx, q, &c));
+    }
+    if (!c.exists)
+        return fail(ctx, UPSTREAM, "Qdrant: the collection '" S_FMT "' was made and is not there",
+                    S_ARG(q->collection));
+    TRY(qdrant_fits(ctx, q, &c, dimensions));
+    *out = c;
+    return OK;
+}

@@ -1,0 +1,237 @@
+/* points.c - memories as points: where each one is, putting and deleting them. */
+#include "base/id.h"
+#include "store/qdrant/rest.h"
+
+/* --- where a memory is --- */
+
+/*
+ * A memory's point has the memory's own UUID. Two owners may hold the same UUID after an import, so
+ * the second one's point has one that follows from owner and memory; and what another program keeps
+ * in the collection is never touched.
+ */
+struct place {
+    str plain, derived; /* the two ids it may have; plain "" when its id is no UUID */
+    str id;             /* the one it has or is to have */
+    bool is_there;
+};
+
+static void begin_body(struct json_out *w, const char *ids)
+{
+    json_open(w, '{');
+    json_key(w, ids);
+    json_open(w, '[');
+}
+
+static str question(struct arena *a, const struct place *places, size_t n)
+{
+    struct buf b = buf_make(a, QDRANT_BODY_MAX);
+    struct json_out w = json_to(&b);
+    begin_body(&w, "ids");
+    for (size_t i = 0; i < n; i++) {
+        if (places[i].plain.n)
+            json_str(&w, places[i].plain);
+        json_str(&w, places[i].derived);
+    }
+    json_close(&w, ']');
+    json_key(&w, "with_payload");
+    json_raw(&w, S("[\"userId\",\"apiKeyId\"]"));
+    json_key(&w, "with_vector");
+    json_bool(&w, false);
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+static const struct json *point_of(const struct json *points, str id)
+{
+    for (const struct json *p = points ? points->first : NULL; id.n && p; p = p->next)
+        if (str_eq_nocase(json_string(json_get(p, "id")), id))
+            return p;
+    return NULL;
+}
+
+static bool is_owned(const struct json *point, struct pool_ref pool)
+{
+    return str_eq(json_string(json_at(point, "payload.userId")), pool.user) &&
+           str_eq(json_string(json_at(point, "payload.apiKeyId")), pool.space);
+}
+
+/* Another owner's memory that stands before it in the same call has the id already. */
+static bool is_claimed(const struct qdrant_ref *refs, const struct place *places, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (str_eq_nocase(places[j].id, places[i].plain) &&
+            !(str_eq(refs[j].pool.user, refs[i].pool.user) &&
+              str_eq(refs[j].pool.space, refs[i].pool.space)))
+            return true;
+    return false;
+}
+
+static void settle(const struct qdrant_ref *refs, struct place *places, size_t i,
+                   const struct json *points)
+{
+    struct place *p = &places[i];
+    const struct json *at_plain = point_of(points, p->plain);
+    bool is_apart = point_of(points, p->derived) != NULL;
+    bool is_ours = at_plain && is_owned(at_plain, refs[i].pool);
+    bool is_free = p->plain.n && !at_plain && !is_claimed(refs, places, i);
+    p->is_there = is_apart || is_ours;
+    p->id = !is_apart && (is_ours || is_free) ? p->plain : p->derived;
+}
+
+static enum status locate(struct ctx *ctx, const struct qdrant_settings *q,
+                          const struct qdrant_ref *refs, size_t n, struct place **out)
+{
+    struct place *places = NEW_N(&ctx->arena, struct place, n + 1);
+    struct qdrant_answer answer;
+    for (size_t i = 0; i < n; i++) {
+        str parts[] = {S("qdrant"), refs[i].pool.user, refs[i].pool.space, refs[i].id};
+        places[i].derived = id_of(&ctx->arena, parts, sizeof parts / sizeof *parts);
+        places[i].plain = id_is_uuid(refs[i].id) ? refs[i].id : S("");
+    }
+    TRY(qdrant_ask(ctx, q, "POST", qdrant_path(&ctx->arena, q, "/points"),
+                   question(&ctx->arena, places, n), &answer));
+    if (answer.code != 200 && answer.code != 404)
+        return qdrant_refused(ctx, &answer);
+    for (size_t i = 0; i < n; i++)
+        settle(refs, places, i, answer.code == 200 ? answer.result : NULL);
+    *out = places;
+    return OK;
+}
+
+/* --- putting --- */
+
+void qdrant_vector(struct json_out *w, const float *v, size_t dimensions)
+{
+    char text[32];
+    json_open(w, '[');
+    for (size_t i = 0; i < dimensions; i++) {
+        /* Nine digits give every float back. */
+        int n = snprintf(text, sizeof text, "%.9g", (double)v[i]);
+        json_raw(w, (str){text, (size_t)n});
+    }
+    json_close(w, ']');
+}
+
+static void write_text(struct json_out *w, const char *name, str text)
+{
+    json_key(w, name);
+    json_str(w, text);
+}
+
+static void write_seconds(struct json_out *w, const char *name, int64_t ms)
+{
+    json_key(w, name);
+    if (ms)
+        json_int(w, ms / 1000);
+    else
+        json_null(w);
+}
+
+/* OmniRoute's payload, with the user beside it and the memory's own type. */
+static void write_payload(struct json_out *w, const struct qdrant_point *p)
+{
+    const struct memory *m = p->memory;
+    json_key(w, "payload");
+    json_open(w, '{');
+    write_text(w, "kind", S("omniroute_memory"));
+    write_text(w, "memoryId", m->id);
+    write_text(w, "userId", p->pool.user);
+    write_text(w, "apiKeyId", p->pool.space);
+    write_text(w, "sessionId", m->session);
+    write_text(w, "type", str_of(type_names[m->type]));
+    write_text(w, "key", m->key);
+    write_text(w, "content", m->content);
+    json_key(w, "metadata");
+    json_raw(w, m->metadata.n ? m->metadata : S("{}"));
+    write_seconds(w, "createdAtUnix", m->created);
+    write_seconds(w, "expiresAtUnix", m->expires);
+    json_close(w, '}');
+}
+
+static void write_point(struct json_out *w, const struct qdrant_collection *c, str id,
+                        const struct qdrant_point *p)
+{
+    json_open(w, '{');
+    write_text(w, "id", id);
+    json_key(w, "vector");
+    if (c->is_named) {
+        json_open(w, '{');
+        json_key(w, str_c(w->b->arena, c->vector));
+    }
+    qdrant_vector(w, p->v, p->dimensions);
+    if (c->is_named)
+        json_close(w, '}');
+    write_payload(w, p);
+    json_close(w, '}');
+}
+
+static enum status put_all(struct ctx *ctx, const struct qdrant_settings *q,
+                           const struct qdrant_collection *c, const struct place *places,
+                           const struct qdrant_point *points, size_t n)
+{
+    struct qdrant_answer answer;
+    struct buf b = buf_make(&ctx->arena, QDRANT_BODY_MAX);
+    struct json_out w = json_to(&b);
+    begin_body(&w, "points");
+    for (size_t i = 0; i < n; i++)
+        write_point(&w, c, places[i].id, &points[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    if (b.full)
+        return fail(ctx, BAD_INPUT, "Qdrant: the memories are too large for one request");
+    TRY(qdrant_ask(ctx, q, "PUT", qdrant_path(&ctx->arena, q, "/points?wait=true"), buf_str(&b),
+                   &answer));
+    if (answer.code >= 200 && answer.code <= 299)
+        return OK;
+    bool is_of_points = answer.code == 400 || answer.code == 413 || answer.code == 422;
+    qdrant_refused(ctx, &answer);
+    return is_of_points ? BAD_INPUT : UPSTREAM;
+}
+
+enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
+                       const struct qdrant_point *points, size_t n)
+{
+    struct qdrant_collection c;
+    struct place *places;
+    struct qdrant_ref *refs = NEW_N(&ctx->arena, struct qdrant_ref, n + 1);
+    if (!q->url.n)
+        return fail(ctx, UNSUPPORTED, "not_configured");
+    for (size_t i = 0; i < n; i++)
+        refs[i] = (struct qdrant_ref){points[i].pool, points[i].memory->id};
+    if (!n)
+        return OK;
+    TRY(qdrant_ensure(ctx, q, points[0].dimensions, &c));
+    for (size_t i = 1; i < n; i++)
+        TRY(qdrant_fits(ctx, q, &c, points[i].dimensions));
+    TRY(locate(ctx, q, refs, n, &places));
+    return put_all(ctx, q, &c, places, points, n);
+}
+
+/* --- deleting --- */
+
+enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,
+                          const struct qdrant_ref *refs, size_t n)
+{
+    struct place *places;
+    const struct json *result;
+    size_t there = 0;
+    if (!q->url.n)
+        return fail(ctx, UNSUPPORTED, "not_configured");
+    if (!n)
+        return OK;
+    TRY(locate(ctx, q, refs, n, &places));
+    struct buf b = buf_make(&ctx->arena, QDRANT_BODY_MAX);
+    struct json_out w = json_to(&b);
+    begin_body(&w, "points");
+    for (size_t i = 0; i < n; i++)
+        if (places[i].is_there) {
+            json_str(&w, places[i].id);
+            there++;
+        }
+    json_close(&w, ']');
+    json_close(&w, '}');
+    return there ? qdrant_want(ctx, q, "POST",
+                               qdrant_path(&ctx->arena, q, "/points/delete?wait=true"), buf_str(&b),
+                               &result)
+                 : OK;
+}

@@ -1,0 +1,137 @@
+/* rest.c - one request to Qdrant's REST interface, and what its answer says. */
+#include "store/qdrant/rest.h"
+
+#include "base/words.h"
+#include "http/http.h"
+
+enum { ANSWER_MAX = 64 << 20, WORDS_MAX = 280 };
+
+/* Letters, digits and -._~ stand for themselves. */
+static void percent_encode(struct buf *b, str s)
+{
+    static const char plain[] = "-._~";
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned char c = (unsigned char)s.p[i];
+        bool is_plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+                        memchr(plain, c, sizeof plain - 1);
+        if (is_plain)
+            buf_byte(b, (char)c);
+        else
+            buf_printf(b, "%%%02X", c);
+    }
+}
+
+str qdrant_path(struct arena *a, const struct qdrant_settings *q, const char *behind)
+{
+    struct buf b = buf_make(a, 4096);
+    buf_add(&b, S("/collections/"));
+    percent_encode(&b, q->collection);
+    buf_add(&b, str_of(behind));
+    return buf_str(&b);
+}
+
+/* "host:6333", "[::1]" and "::1" are all hosts; a colon outside brackets begins a port. */
+static bool has_port(str authority)
+{
+    size_t bracket = str_find(authority, S("]"));
+    str rest = bracket < authority.n ? str_sub(authority, bracket, authority.n) : authority;
+    return str_find(rest, S(":")) < rest.n;
+}
+
+static bool is_bare_v6(str authority)
+{
+    str rest = authority;
+    str_cut(&rest, ':');
+    return authority.n && authority.p[0] != '[' && str_find(rest, S(":")) < rest.n;
+}
+
+str qdrant_url(struct arena *a, str host, int64_t port)
+{
+    host = str_trim(host);
+    while (str_ends(host, S("/")))
+        host.n--;
+    if (!host.n)
+        return S("");
+    size_t scheme = str_find(host, S("://"));
+    size_t from = scheme < host.n ? scheme + 3 : 0;
+    str behind = str_sub(host, from, host.n), authority = str_cut(&behind, '/');
+    if (is_bare_v6(authority))
+        authority = str_printf(a, "[" S_FMT "]", S_ARG(authority));
+    struct buf b = buf_make(a, host.n + 64);
+    buf_add(&b, from ? str_sub(host, 0, from) : S("http://"));
+    buf_add(&b, authority);
+    if (!has_port(authority))
+        buf_printf(&b, ":%lld", (long long)port);
+    if (behind.n)
+        buf_printf(&b, "/" S_FMT, S_ARG(behind));
+    return buf_str(&b);
+}
+
+/* A server that says the key back is not passed on. */
+static str complaint(struct ctx *ctx, const struct qdrant_settings *q, const struct json *root,
+                     str body)
+{
+    str said = json_string(json_at(root, "status.error"));
+    if (!root)
+        said = str_trim(body);
+    if (q->key.n && str_find(said, q->key) < said.n)
+        said = S("(its words hold the key)");
+    char *words = (char *)str_dup(&ctx->arena, utf8_cut(said, WORDS_MAX)).p;
+    for (char *c = words; *c; c++)
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    return str_of(words);
+}
+
+static void read_answer(struct ctx *ctx, const struct qdrant_settings *q,
+                        const struct answer *answer, struct qdrant_answer *out)
+{
+    struct json *root = NULL;
+    if (json_parse(ctx, answer->body, &root) != OK)
+        ctx_clear_failure(ctx);
+    *out = (struct qdrant_answer){.code = answer->code, .result = json_get(root, "result")};
+    if (answer->code < 200 || answer->code > 299)
+        out->words = complaint(ctx, q, root, answer->body);
+}
+
+enum status qdrant_ask(struct ctx *ctx, const struct qdrant_settings *q, const char *method,
+                       str path, str body, struct qdrant_answer *out)
+{
+    if (!q->url.n)
+        return fail(ctx, UNSUPPORTED, "not_configured");
+    struct header headers[] = {{S("content-type"), S("application/json")}, {S("api-key"), q->key}};
+    struct answer answer = {0};
+    struct call call = {.url = str_printf(&ctx->arena, S_FMT S_FMT, S_ARG(q->url), S_ARG(path)),
+                        .method = str_of(method),
+                        .headers = headers,
+                        .n_headers = q->key.n ? 2 : 1,
+                        .body = body,
+                        .timeout_ms = q->timeout_ms,
+                        .answer_max = ANSWER_MAX};
+    enum status s = http_call(ctx, &call, &answer);
+    if (s != OK) {
+        str why = str_dup(&ctx->arena, utf8_cut(str_of(ctx->why), WORDS_MAX));
+        ctx_clear_failure(ctx);
+        return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "Qdrant: " S_FMT, S_ARG(why));
+    }
+    read_answer(ctx, q, &answer, out);
+    return OK;
+}
+
+enum status qdrant_refused(struct ctx *ctx, const struct qdrant_answer *answer)
+{
+    return fail(ctx, UPSTREAM, "Qdrant answers %d%s" S_FMT, answer->code,
+                answer->words.n ? ": " : "", S_ARG(answer->words));
+}
+
+enum status qdrant_want(struct ctx *ctx, const struct qdrant_settings *q, const char *method,
+                        str path, str body, const struct json **result)
+{
+    struct qdrant_answer answer;
+    TRY(qdrant_ask(ctx, q, method, path, body, &answer));
+    if (answer.code < 200 || answer.code > 299)
+        return qdrant_refused(ctx, &answer);
+    if (!answer.result)
+        return fail(ctx, UPSTREAM, "Qdrant answers %d without a result", answer.code);
+    *result = answer.result;
+    return OK;
+}
