@@ -12,6 +12,7 @@ static const char *const on_off[] = {"on", "off", NULL};
 const char *const placement_names[] = {"user-suffix", "before-user", "system", "first-user", NULL};
 static const char *const extractions[] = {"user", "seed", "off", NULL};
 static const char *const sources[] = {"auto", "remote", "static", "transformers", NULL};
+static const char *const quantizations[] = {"none", "int8", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
@@ -94,6 +95,32 @@ const struct field settings_table[] = {
      .help = "most vectors kept for texts that come again; 0 keeps none"},
     {INT(struct settings, embedding_cache_ttl_ms), .otherwise = 300000, .min = 0, .max = 86400000,
      .help = "how long they are kept"},
+    {STR(struct settings, vectors), .otherwise_str = "on", .one_of = on_off,
+     .help = "whether vectors are made and searched, where there is a source: on or off"},
+    {STR(struct settings, vec_quantization), .otherwise_str = "none", .one_of = quantizations,
+     .help = "how vectors are kept: none (float32) or int8 (a quarter of it)"},
+    {INT(struct settings, vec_top_k), .otherwise = 20, .min = 1, .max = 1000,
+     .help = "how many nearest vectors a search of memories looks for when it names no number"},
+    {INT(struct settings, rrf_k), .otherwise = 60, .min = 1, .max = 10000,
+     .help = "k of reciprocal rank fusion, where words and vectors are put together by rank"},
+    {INT(struct settings, rerank_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
+     .help = "longest wait for a reranker"},
+    {STR(struct settings, core_model), .otherwise_str = "", .max = 200,
+     .help = "[UPSTREAM/]MODEL that writes summaries; empty: they are condensed by rule"},
+    {INT(struct settings, core_timeout_ms), .otherwise = 60000, .min = 1, .max = 600000,
+     .help = "longest wait for it"},
+    {STR(struct settings, qdrant_host), .otherwise_str = "", .max = 500,
+     .help = "Qdrant, with or without a scheme and a port, until /api/settings/qdrant names one"},
+    {INT(struct settings, qdrant_port), .otherwise = 6333, .min = 1, .max = 65535,
+     .help = "where its host names none"},
+    {STR(struct settings, qdrant_api_key), .otherwise_str = "", .max = 4000, .secret = true,
+     .help = "sent to it as api-key"},
+    {STR(struct settings, qdrant_collection), .otherwise_str = "omniroute_memory", .min = 1,
+     .max = 255, .help = "its collection"},
+    {STR(struct settings, qdrant_embedding_model), .otherwise_str = "openai/text-embedding-3-small",
+     .min = 1, .max = 200, .help = "PROVIDER/MODEL of the vectors there"},
+    {INT(struct settings, qdrant_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
+     .help = "longest wait for it"},
     {STR(struct settings, log_level), .otherwise_str = "info", .one_of = levels,
      .help = "least level that is logged: error, warn, info or debug"},
     {STR(struct settings, log_format), .otherwise_str = "text", .one_of = formats,
@@ -223,16 +250,28 @@ static enum status load_file(struct ctx *ctx, struct settings *s, const char *pa
 
 /* --- environment and flags --- */
 
-/* Names under which OmniRoute's users know a setting; ours win. */
+/* Names under which OmniRoute's users know a setting; ours win, also those of the file. */
 static const struct {
     const char *variable, *setting;
+    const char *only,
+        *means; /* this value alone counts, and says that; NULL: it is the setting's */
 } other_names[] = {
+    {"DATA_DIR", "data"},
     {"MEMORY_EMBEDDING_CACHE_MAX", "embedding_cache_max"},
     {"MEMORY_EMBEDDING_CACHE_TTL_MS", "embedding_cache_ttl_ms"},
     {"MEMORY_STATIC_MODEL", "static_model"},
     {"MEMORY_TRANSFORMERS_MODEL", "transformers_model"},
     {"MEMORY_STATIC_CACHE_DIR", "model_dir"},
+    {"MEMORY_VEC_QUANTIZATION", "vec_quantization"},
+    {"MEMORY_VEC_TOP_K", "vec_top_k"},
+    {"MEMORY_RRF_K", "rrf_k"},
+    {"VECTOR_STORE_DISABLE_VEC", "vectors", "true", "off"},
     {"HF_HUB_ENDPOINT", "model_url"},
+    {"QDRANT_HOST", "qdrant_host"},
+    {"QDRANT_PORT", "qdrant_port"},
+    {"QDRANT_API_KEY", "qdrant_api_key"},
+    {"QDRANT_COLLECTION", "qdrant_collection"},
+    {"QDRANT_EMBEDDING_MODEL", "qdrant_embedding_model"},
 };
 
 static enum status load_variable(struct ctx *ctx, struct settings *s, const char *variable,
@@ -245,10 +284,20 @@ static enum status load_variable(struct ctx *ctx, struct settings *s, const char
     return BAD_INPUT;
 }
 
+static enum status load_other_names(struct ctx *ctx, struct settings *s)
+{
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++) {
+        const char *value = getenv(other_names[i].variable), *only = other_names[i].only;
+        if (!only)
+            TRY(load_variable(ctx, s, other_names[i].variable, other_names[i].setting));
+        else if (value && !strcmp(value, only))
+            TRY(set_one(ctx, s, str_of(other_names[i].setting), str_of(other_names[i].means)));
+    }
+    return OK;
+}
+
 static enum status load_environment(struct ctx *ctx, struct settings *s)
 {
-    for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
-        TRY(load_variable(ctx, s, other_names[i].variable, other_names[i].setting));
     for (const struct field *f = settings_table; f->name; f++) {
         char name[80] = "REMEMBERD_";
         size_t n = strlen(name);
@@ -316,6 +365,7 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
     fields_defaults(settings_table, out);
     if (config)
         out->config = str_of(config);
+    TRY(load_other_names(ctx, out));
     TRY(load_flags(ctx, argc, argv, rest, out, true));
     if (out->config.n)
         TRY(load_file(ctx, out, str_c(&ctx->arena, out->config)));

@@ -35,6 +35,13 @@ struct settings {
     str embedding_static, embedding_transformers; /* on, off: what auto may take */
     str static_model, transformers_model, model_dir, model_url;
     int64_t embedding_timeout_ms, embedding_cache_max, embedding_cache_ttl_ms;
+    str vectors;          /* on, off */
+    str vec_quantization; /* none, int8 */
+    int64_t vec_top_k, rrf_k;
+    str core_model; /* [UPSTREAM/]MODEL that writes summaries, or "" */
+    int64_t rerank_timeout_ms, core_timeout_ms;
+    str qdrant_host, qdrant_api_key, qdrant_collection, qdrant_embedding_model;
+    int64_t qdrant_port, qdrant_timeout_ms;
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */
     size_t n_upstreams;
 };

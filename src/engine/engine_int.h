@@ -11,7 +11,7 @@ struct extractor;
 struct snapshot;
 
 /* Why what waits for vectors gets none. */
-enum trouble { TROUBLE_NONE, TROUBLE_SOURCE, TROUBLE_LENGTH, TROUBLE_STORE };
+enum trouble { TROUBLE_NONE, TROUBLE_SOURCE, TROUBLE_LENGTH, TROUBLE_STORE, TROUBLE_OTHER };
 
 /* Made once; only what is atomic changes afterwards. */
 struct engine {
@@ -22,15 +22,17 @@ struct engine {
     _Atomic(struct snapshot *) now;      /* the live settings: live.c */
     atomic_bool is_changing;             /* someone makes another snapshot */
     atomic_int_least64_t looked;         /* clock_mono_us of the last look at what is stored */
-    struct breaker questions, making;    /* of the source of vectors, in chats and otherwise */
+    struct breaker questions;            /* vectors: the source, as chats meet it */
+    struct breaker making;               /* and as what is kept meets it */
     struct breaker reranks;              /* of the server that puts in order */
     atomic_int rerank_last;              /* enum status of the last call of it */
     atomic_uint_least64_t rerank_failed; /* how often it has failed */
     struct breaker mirror;               /* of Qdrant */
     atomic_uint_least64_t mirror_of;     /* hash of the settings that it is about */
     atomic_uint_least64_t warm;          /* hash of the source that has made a vector here */
-    atomic_int trouble;                  /* enum trouble */
-    atomic_bool needs_token;             /* once it is true it stays */
+    atomic_uint_least64_t begun;         /* of the set of vectors that was in force last */
+    _Atomic(enum trouble) trouble;
+    atomic_bool needs_token;         /* once it is true it stays */
     atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
     atomic_uint_least64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns,
         facts, dropped_turns, recall_us_sum;

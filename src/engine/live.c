@@ -48,7 +48,11 @@ static void follow_settings(const struct settings *s, struct live *out)
     m->embedding_model = choice.provider_model;
     m->static_enabled = choice.static_enabled;
     m->transformers_enabled = choice.transformers_enabled;
-    (void)q;
+    q->host = s->qdrant_host;
+    q->port = s->qdrant_port;
+    q->api_key = s->qdrant_api_key;
+    q->collection = s->qdrant_collection;
+    q->embedding_model = s->qdrant_embedding_model;
 }
 
 /* A hand or another version may have written it: a number is brought into its range, and what makes
@@ -137,6 +141,7 @@ static void choose(struct engine *e, const struct live_memory *m)
     breaker_reset(&e->making);
     breaker_reset(&e->reranks);
     e->trouble = TROUBLE_NONE;
+    e->begun = 0;
 }
 
 static void free_old(struct snapshot *s, int64_t before)

@@ -25,10 +25,6 @@ enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t
     return fail(ctx, UNSUPPORTED, "engine_reindex is not built yet");
 }
 
-enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
-{
-    return fail(ctx, UNSUPPORTED, "engine_embed_some is not built yet");
-}
 
 enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
                                     str path, void (*progress)(int64_t done, int64_t all),
