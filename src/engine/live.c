@@ -172,12 +172,7 @@ static enum status look(struct ctx *ctx, struct engine *e)
     str memory, qdrant;
     const struct snapshot *now = e->now;
     e->looked = clock_mono_us();
-    enum status s = store_setting(ctx, e->store, S("memory"), &memory);
-    if (s == UNSUPPORTED) { /* a store that keeps no settings */
-        ctx_clear_failure(ctx);
-        return OK;
-    }
-    TRY(s);
+    TRY(store_setting(ctx, e->store, S("memory"), &memory));
     TRY(store_setting(ctx, e->store, S("qdrant"), &qdrant));
     if (!str_eq(memory, now->memory) || !str_eq(qdrant, now->qdrant))
         replace(e, snapshot_new(e, memory, qdrant));
@@ -245,6 +240,14 @@ const struct live *engine_live(struct engine *e)
         e->is_changing = false;
     }
     return &atomic_load(&e->now)->live;
+}
+
+void live_renew(struct engine *e)
+{
+    if (atomic_exchange(&e->is_changing, true))
+        return; /* whoever changes something chooses as well */
+    choose(e, &atomic_load(&e->now)->live.memory);
+    e->is_changing = false;
 }
 
 bool live_remembers(const struct live *l)

@@ -8,23 +8,6 @@ enum status engine_condense(struct ctx *ctx, struct engine *e, const struct cond
     return fail(ctx, UNSUPPORTED, "engine_condense is not built yet");
 }
 
-enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool, bool probe,
-                          struct engine_status *out)
-{
-    return fail(ctx, UNSUPPORTED, "engine_status is not built yet");
-}
-
-enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
-                                       struct embedding_provider **out, size_t *n)
-{
-    return fail(ctx, UNSUPPORTED, "engine_embedding_providers is not built yet");
-}
-
-enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t *waiting)
-{
-    return fail(ctx, UNSUPPORTED, "engine_reindex is not built yet");
-}
-
 
 enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
                                     str path, void (*progress)(int64_t done, int64_t all),

@@ -274,16 +274,18 @@ static enum status make(struct ctx *ctx, struct batch *b, const struct unembedde
 }
 
 static enum status try_some(struct ctx *ctx, struct engine *e, const struct chosen *c,
-                            const struct pool_ref *pool, size_t max, bool *more)
+                            const struct pool_ref *pool, size_t *max)
 {
     struct vector_set set;
     struct unembedded *u;
     size_t n;
     TRY(vectors_ready(ctx, e, c, false, &set));
-    size_t limit = max < batch_of[c->source] ? max : batch_of[c->source];
+    size_t limit = *max < batch_of[c->source] ? *max : batch_of[c->source];
     TRY(in_trouble(e, TROUBLE_STORE, store_unembedded(ctx, e->store, pool, limit, &u, &n)));
-    if (!n)
+    if (!n) {
+        *max = limit;
         return OK;
+    }
     struct batch b = {.e = e, .set = &set, .put = NEW_N(&ctx->arena, struct vector_put, n)};
     enum status s = make(ctx, &b, u, n);
     if (b.n)
@@ -291,19 +293,19 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
                        store_put_vectors(ctx, e->store, set.signature, b.put, b.n)));
     if (b.is_stale)
         ctx_clear_failure(ctx);
-    *more = b.is_stale || (s == OK && n == limit);
+    *max = limit - n;
     return b.is_stale ? OK : s;
 }
 
+/* One batch of at most *max texts; *max becomes the room that was left in it. */
 static enum status make_some(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
-                             size_t max, bool *more)
+                             size_t *max)
 {
     struct chosen c = chosen_of(ctx, e);
     int64_t ticket;
-    *more = false;
     if (!c.source || !breaker_begin(&e->making, &ticket))
         return OK;
-    enum status s = try_some(ctx, e, &c, pool, max, more);
+    enum status s = try_some(ctx, e, &c, pool, max);
     breaker_end(&e->making, ticket, s == OK);
     if (s == OK)
         e->trouble = TROUBLE_NONE;
@@ -313,14 +315,33 @@ static enum status make_some(struct ctx *ctx, struct engine *e, const struct poo
 enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
 {
     (void)engine_live(e); /* what another process has changed is seen also when nobody asks */
-    return make_some(ctx, e, NULL, BATCH_MAX, more);
+    size_t room = BATCH_MAX;
+    enum status s = make_some(ctx, e, NULL, &room);
+    *more = s == OK && !room;
+    return s;
+}
+
+/* A space "" stands for every one of the user. */
+static struct pool_info *pools_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  size_t *n)
+{
+    struct pool_info *v = NEW(&ctx->arena, struct pool_info);
+    v->pool = pool;
+    *n = 1;
+    if (!pool.space.n && store_pools(ctx, e->store, pool.user, &v, n) != OK)
+        *n = 0;
+    return v;
 }
 
 void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max)
 {
     struct ctx own = {.deadline_us = half_of(ctx)};
-    bool more;
-    if (max && make_some(&own, e, &pool, max, &more) != OK)
+    size_t n, left = max;
+    struct pool_info *v = pools_of(&own, e, pool, &n);
+    enum status s = OK;
+    for (size_t i = 0; i < n && left && s == OK; i++)
+        s = make_some(&own, e, &v[i].pool, &left);
+    if (s != OK)
         log_event(LOG_DEBUG, "vectors.late", "why=\"%s\"", own.why);
     ctx_free(&own);
 }

@@ -210,8 +210,9 @@ struct vector_set {
 };
 /* Cheap. dimensions 0: there is none. */
 MUST_USE enum status store_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out);
-/* Begins a set, in one transaction: what there is of vectors goes and everything waits. Does
- * nothing when that set is in force already, unless anew. signature "" ends vectors. */
+/* Begins a set, in one transaction: what there is of vectors goes and everything waits. When
+ * that set is in force already and not anew, only what was given up waits again. signature "" ends
+ * vectors. */
 MUST_USE enum status store_begin_vectors(struct ctx *ctx, struct store *s,
                                          const struct vector_set *set, bool anew);
 

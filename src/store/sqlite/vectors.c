@@ -96,7 +96,9 @@ static enum status begin_set(struct ctx *ctx, struct db *db, const void *what)
     const struct begin *b = what;
     struct vector_set_row row;
     TRY(vector_set_find(ctx, db, &row));
-    if (b->set->signature.n ? row.no && !b->anew && same_set(&row.set, b->set) : !row.no)
+    if (row.no && !b->anew && same_set(&row.set, b->set))
+        return run(ctx, db, SQL_VECTOR_TODO_REVIVE);
+    if (!b->set->signature.n && !row.no)
         return OK;
     TRY(run(ctx, db, SQL_VECTOR_SET_END));
     TRY(run(ctx, db, SQL_VECTOR_CLEAR));
