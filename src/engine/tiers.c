@@ -1,7 +1,7 @@
 /* tiers.c - how words, vectors, Qdrant and the reranker are, and making all vectors anew. */
 #include "base/clock.h"
 #include "engine/vectors.h"
-#include "llm/llm.h"
+#include "engine/mirror.h"
 
 /* A source that is asked how long its vectors are, while someone waits. */
 enum { PROBE_MS = 5000 };
@@ -92,30 +92,6 @@ static enum status vectors_status(struct ctx *ctx, struct engine *e, struct pool
     return OK;
 }
 
-static void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out)
-{
-    const struct live_memory *m = &engine_live(e)->memory;
-    str model = m->rerank_model;
-    const struct upstream *up = model.n ? settings_upstream(e->settings, &model) : NULL;
-    str document = S("Is anyone there?");
-    double score;
-    out->rerank.enabled = m->rerank_enabled;
-    out->rerank.model = str_dup(&ctx->arena, m->rerank_model);
-    out->rerank.available = up != NULL;
-    out->rerank.reason = !model.n ? S("no model is named")
-                         : up     ? S("")
-                                  : S("no upstream is configured for it");
-    if (!up || !probe || !m->rerank_enabled)
-        return;
-    struct ctx own = {0};
-    if (llm_rerank(&own, up, model, document, &document, 1, e->settings->rerank_timeout_ms,
-                   &score) != OK) {
-        out->rerank.available = false;
-        out->rerank.reason = str_dup(&ctx->arena, str_of(own.why));
-    }
-    ctx_free(&own);
-}
-
 /* Really asks the index. */
 static bool words_answer(struct engine *e, struct pool_ref pool)
 {
@@ -131,8 +107,7 @@ enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref poo
                           struct engine_status *out)
 {
     struct engine_status s = {.words_ok = words_answer(e, pool)};
-    s.qdrant.enabled = engine_live(e)->qdrant.enabled;
-    s.qdrant.error = S("");
+    mirror_status(ctx, e, probe, &s);
     embedding_status(ctx, e, &s);
     TRY(vectors_status(ctx, e, pool, &s));
     rerank_status(ctx, e, probe, &s);

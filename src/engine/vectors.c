@@ -1,5 +1,4 @@
-/* vectors.c - questions and what is kept become vectors: in chats, before a search, in the
- * background. */
+/* vectors.c - questions and what is kept become vectors, in chats and in the background. */
 #include "engine/vectors.h"
 
 #include "base/clock.h"
@@ -321,27 +320,10 @@ enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
     return s;
 }
 
-/* A space "" stands for every one of the user. */
-static struct pool_info *pools_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                  size_t *n)
-{
-    struct pool_info *v = NEW(&ctx->arena, struct pool_info);
-    v->pool = pool;
-    *n = 1;
-    if (!pool.space.n && store_pools(ctx, e->store, pool.user, &v, n) != OK)
-        *n = 0;
-    return v;
-}
-
 void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max)
 {
     struct ctx own = {.deadline_us = half_of(ctx)};
-    size_t n, left = max;
-    struct pool_info *v = pools_of(&own, e, pool, &n);
-    enum status s = OK;
-    for (size_t i = 0; i < n && left && s == OK; i++)
-        s = make_some(&own, e, &v[i].pool, &left);
-    if (s != OK)
+    if (max && make_some(&own, e, &pool, &max) != OK)
         log_event(LOG_DEBUG, "vectors.late", "why=\"%s\"", own.why);
     ctx_free(&own);
 }
