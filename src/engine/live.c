@@ -305,7 +305,7 @@ enum status live_open(struct ctx *ctx, struct engine *e)
 {
     e->now = snapshot_new(e, S(""), S(""));
     choose(e, &atomic_load(&e->now)->live.memory);
-    return look(ctx, e);
+    return e->store ? look(ctx, e) : OK; /* patterns alone need no store */
 }
 
 void live_free(struct engine *e)
