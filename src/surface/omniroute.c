@@ -126,7 +126,7 @@ static str message_of(struct ctx *ctx, bool is_json_body)
 void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *in,
                           struct reply *out)
 {
-    bool is_client = http_code(s) < 500 && s != TOO_BUSY;
+    bool is_client = (http_code(s) < 500 && s != TOO_BUSY) || s == UNSUPPORTED;
     bool is_json_body = s != BAD_INPUT || is_json(in->body);
     bool is_shape = s == BAD_INPUT && is_json_body;
     if (s == STORAGE && !in->who.pool.user.n)
