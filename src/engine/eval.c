@@ -8,7 +8,7 @@
 #include "engine/ingest.h"
 #include "engine/signals.h"
 
-enum { SESSION_RESULTS = 100, NDCG_AT = 10, DUMP_OTHER = 20 };
+enum { SESSION_RESULTS = 100, DUMP_RESULTS = 200, NDCG_AT = 10, DUMP_OTHER = 20 };
 
 static const double levels[EVAL_LEVELS] = {0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5};
 
@@ -136,7 +136,7 @@ static void dump_rows(struct eval *v, size_t conversation, size_t question, bool
 
 static size_t most_results(const struct eval *v)
 {
-    size_t most = v->report.in->by_session || v->dump ? SESSION_RESULTS : 0;
+    size_t most = v->dump ? DUMP_RESULTS : v->report.in->by_session ? SESSION_RESULTS : 0;
     for (size_t k = 0; k < v->report.in->n_k; k++)
         most = most < (size_t)v->report.in->k[k] ? (size_t)v->report.in->k[k] : most;
     return most;
@@ -158,7 +158,7 @@ static enum status rank_question(struct eval *v, size_t conversation, size_t que
     if (engine_recall(&ctx, v->e, &in, &found) != OK)
         return fail(v->ctx, ctx.failed, "%s", ctx.why);
     dump_rows(v, conversation, question, true, q, &found);
-    bool hit[SESSION_RESULTS + 1];
+    bool hit[DUMP_RESULTS + 1];
     size_t n = hits_of(v, c, q, &found, hit), gold = gold_of(q, v->report.in->by_session);
     size_t category = q->category > 0 && q->category < EVAL_CATEGORIES ? (size_t)q->category : 0;
     tally(v->report.in, &v->report.overall, hit, n, gold);
@@ -265,6 +265,22 @@ static enum status ask_as_chat(struct eval *v, size_t c, size_t question)
 
 /* --- the whole --- */
 
+/* Every turn gets its vector before the first question, as the background would do it. */
+static enum status embed_all(struct eval *v)
+{
+    struct eval_report *r = &v->report;
+    int64_t began = clock_mono_us();
+    struct embed_status source;
+    embed_status(v->ctx, v->e->embed, &source);
+    if (source.source == EMBED_NONE)
+        return OK;
+    for (bool more = true; more;)
+        TRY(engine_embed_some(v->ctx, v->e, &more));
+    r->vectors = embed_signature(v->ctx, v->e->embed);
+    r->embed_seconds = (double)(clock_mono_us() - began) / 1e6;
+    return OK;
+}
+
 static enum status load(struct eval *v)
 {
     struct ingest_report in = {0};
@@ -350,6 +366,7 @@ enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in 
         locomo_cut(&v.all[c], (size_t)in->sessions);
     TRY(open_dump(&v, in->dump));
     TRY(load(&v));
+    TRY(embed_all(&v));
     for (size_t i = 0; i < EVAL_LEVELS; i++)
         v.report.silence[i].least = levels[i];
     v.report.as_set.least = e->settings->gate_threshold;

@@ -24,7 +24,8 @@ struct eval_report {
     const struct eval_in *in;
     struct tally by_category[EVAL_CATEGORIES], overall;
     int64_t conversations, turns, left_out;
-    double ingest_seconds;
+    double ingest_seconds, embed_seconds;
+    str vectors; /* what made those that took part; "" for none */
     struct silence_level silence[EVAL_LEVELS], as_set; /* as_set: trigger phrases and all */
     int64_t other_asked, tokens, answers_with_tokens;
     int64_t p50_us, p99_us;

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 
-#define SIGNAL(name, rank, sure, help)
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help)
 #include "engine/rank_weights.def"
 #undef SIGNAL
 
@@ -48,6 +48,9 @@ static void write_text(struct buf *b, const struct eval_report *r)
                (long long)r->conversations, (long long)r->turns,
                r->ingest_seconds > 0 ? (double)r->turns / r->ingest_seconds : 0,
                (long long)r->overall.n, (long long)r->left_out);
+    if (r->vectors.n)
+        buf_printf(b, "vectors of " S_FMT ", made in %.2f s\n", S_ARG(r->vectors),
+                   r->embed_seconds);
     buf_printf(b, "by %s, %s\n\n%-12s %6s", in->by_session ? "session" : "turn",
                in->one_pool ? "one pool" : "a pool each", "", "asked");
     for (size_t k = 0; k < in->n_k; k++)
@@ -123,6 +126,9 @@ static void write_json(struct buf *b, const struct eval_report *r)
     put(w, "left_out", (double)r->left_out);
     put(w, "ingest_turns_per_second",
         r->ingest_seconds > 0 ? (double)r->turns / r->ingest_seconds : 0);
+    json_key(w, "vectors");
+    json_str(w, r->vectors);
+    put(w, "embed_seconds", r->embed_seconds);
     json_key(w, "level");
     json_str(w, r->in->by_session ? S("session") : S("turn"));
     json_key(w, "one_pool");

@@ -24,13 +24,13 @@ static int first(const void *a, const void *b)
     return (x->doc < y->doc) - (x->doc > y->doc);
 }
 
-enum status known_of(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t budget_tokens,
-                     struct recalled **out, size_t *n)
+enum status known_of(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t after,
+                     int64_t budget_tokens, struct recalled **out, size_t *n)
 {
     struct memory *v;
     int64_t total;
     size_t found = 0, taken = 0;
-    struct memory_filter f = {.pool = pool, .limit = LOOKED_AT};
+    struct memory_filter f = {.pool = pool, .after = after, .limit = LOOKED_AT};
     TRY(store_list_memories(ctx, e->store, &f, &v, &found, &total));
     if (found)
         qsort(v, found, sizeof *v, first);

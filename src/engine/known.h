@@ -10,7 +10,8 @@ bool known_is_asked(struct gate gate);
 /*
  * The most important facts of the pool, identity first, the newer of two alike first. As many as
  * Osaurus's planner takes for a budget: a sixtieth of its tokens, from 3 to 15. Their score is
- * their importance.
+ * their importance. after (unix ms): only those made since.
  */
 MUST_USE enum status known_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                              int64_t budget_tokens, struct recalled **out, size_t *n);
+                              int64_t after, int64_t budget_tokens, struct recalled **out,
+                              size_t *n);

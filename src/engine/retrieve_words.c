@@ -171,7 +171,8 @@ static void judge(struct word_search *s, struct ranking *out)
     for (size_t i = 0; i < s->n; i++) {
         double signals[SIGNALS_MAX];
         signals_of(&asked, &s->scan.v[s->of[i]], NULL, &s->memories[i], S(""), signals);
-        double rank = signals_rank(signals), sure = signals_sure(signals, rank);
+        double rank = signals_rank(WORDS_ALONE, signals);
+        double sure = signals_sure(WORDS_ALONE, signals, rank);
         v[i] = (struct placed){rank,
                                {.memory = s->memories[i],
                                 .score = sure,

@@ -60,18 +60,22 @@ static void spread(struct scanner *s)
     }
 }
 
-/* The slot so many places away in the conversation, or NO_HIT's. */
+/* The hit so many places away from a document in its conversation; the search begins at slot i. */
+static int64_t hit_from(const struct scanner *s, size_t i, doc_id doc, int distance)
+{
+    doc_id want = doc + distance;
+    if (distance && doc_is_memory(want))
+        return NO_HIT;
+    while (i > 0 && s->slots[i].doc > want)
+        i--;
+    while (i + 1 < s->n && s->slots[i].doc < want)
+        i++;
+    return s->slots[i].doc == want ? s->slots[i].hit : NO_HIT;
+}
+
 static int64_t hit_at(const struct scanner *s, size_t i, int distance)
 {
-    doc_id want = s->slots[i].doc + distance;
-    size_t at = i;
-    if (doc_is_memory(want))
-        return distance ? NO_HIT : s->slots[i].hit;
-    while (distance < 0 && at > 0 && s->slots[at].doc > want)
-        at--;
-    while (distance > 0 && at + 1 < s->n && s->slots[at].doc < want)
-        at++;
-    return s->slots[at].doc == want ? s->slots[at].hit : NO_HIT;
+    return hit_from(s, i, s->slots[i].doc, distance);
 }
 
 static void score_slot(struct scanner *s, size_t i)
@@ -209,13 +213,13 @@ static float share_of(const struct scanner *s, size_t i, int from, int to)
     return all > 0 ? has / all : 0;
 }
 
-static float wide_score(const struct scanner *s, size_t i)
+static float wide_score(const struct scanner *s, size_t i, doc_id doc)
 {
     float score = 0;
     for (size_t w = 0; w < s->n_words; w++) {
         float all = 0;
         for (int d = -WIDE; d <= WIDE; d++)
-            all += count_of(s, hit_at(s, i, d), w);
+            all += count_of(s, hit_from(s, i, doc, d), w);
         score += s->weights[w] * rank_saturate(all, k_saturation);
     }
     return score;
@@ -236,7 +240,7 @@ static struct candidate candidate_of(const struct scanner *s, struct pick p)
         .doc = slot->doc,
         .turn = slot->turn,
         .window = slot->window,
-        .wide = wide_score(s, p.slot),
+        .wide = wide_score(s, p.slot, slot->doc),
         .session = s->sessions[slot->session],
         .previous = turn_at(s, p.slot, -1),
         .next = turn_at(s, p.slot, 1),
@@ -250,22 +254,61 @@ static struct candidate candidate_of(const struct scanner *s, struct pick p)
     return c;
 }
 
+/* Where the document is, or would be, in the slots; there is at least one. */
+static size_t place_of(const struct scanner *s, doc_id doc)
+{
+    size_t low = 0, high = s->n - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->slots[middle].doc < doc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* One that no word is near: its session may hold some. */
+static struct candidate far_from_words(const struct scanner *s, size_t at, doc_id doc)
+{
+    struct candidate c = {.doc = doc};
+    for (size_t i = at ? at - 1 : 0; i <= at && !doc_is_memory(doc); i++)
+        if (!doc_is_memory(s->slots[i].doc) && doc_session(s->slots[i].doc) == doc_session(doc))
+            c.session = s->sessions[s->slots[i].session];
+    c.wide = c.session > 0 ? wide_score(s, at, doc) : 0;
+    c.base = base_session * share(c.session, s->out.best_session);
+    return c;
+}
+
+struct candidate scan_candidate(const struct scan *scan, doc_id doc)
+{
+    const struct scanner *s = scan->of;
+    if (!s->n)
+        return (struct candidate){.doc = doc};
+    size_t at = place_of(s, doc);
+    if (s->slots[at].doc != doc)
+        return far_from_words(s, at, doc);
+    return candidate_of(s, (struct pick){base_of(s, &s->slots[at]), at});
+}
+
 struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
                       size_t n_words, size_t most)
 {
-    struct scanner s = {.hits = hits, .weights = weights, .n_words = n_words};
-    s.slots = NEW_N(a, struct slot, 4 * hits->n + 1);
-    s.sessions = NEW_N(a, float, 4 * hits->n + 1);
+    struct scanner *s = NEW(a, struct scanner);
+    *s = (struct scanner){.hits = hits, .weights = weights, .n_words = n_words};
+    s->slots = NEW_N(a, struct slot, 4 * hits->n + 1);
+    s->sessions = NEW_N(a, float, 4 * hits->n + 1);
     for (unsigned c = 0; c < 256; c++)
-        s.counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
-    spread(&s);
-    for (size_t i = 0; i < s.n; i++)
-        score_slot(&s, i);
-    score_sessions(&s);
+        s->counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
+    spread(s);
+    for (size_t i = 0; i < s->n; i++)
+        score_slot(s, i);
+    score_sessions(s);
     struct pick *heap = NEW_N(a, struct pick, most);
-    s.out.n = pick_best(&s, heap, most);
-    s.out.v = NEW_N(a, struct candidate, s.out.n + 1);
-    for (size_t i = 0; i < s.out.n; i++)
-        s.out.v[i] = candidate_of(&s, heap[i]);
-    return s.out;
+    s->out.of = s;
+    s->out.n = pick_best(s, heap, most);
+    s->out.v = NEW_N(a, struct candidate, s->out.n + 1);
+    for (size_t i = 0; i < s->out.n; i++)
+        s->out.v[i] = candidate_of(s, heap[i]);
+    return s->out;
 }

@@ -16,18 +16,25 @@ struct candidate {
     float share, share_near; /* of the question's weight: how much stands in it, in its window */
     uint8_t own[QUERY_WORDS_MAX];  /* how often each word stands in it … */
     uint8_t near[QUERY_WORDS_MAX]; /* … and in its window */
+    float dense, dense_window;     /* cosines of its vector and its window's; 0 without vectors */
 };
+
+struct scanner;
 
 struct scan {
     struct candidate *v; /* best first */
     size_t n;
     float best_turn, best_window, best_session; /* of all documents, for scale */
+    const struct scanner *of;                   /* for scan_candidate */
 };
 
 /*
- * One pass over the hits. weights is the worth of each word. The documents of a session are
- * consecutive numbers, so neighbours are found in the list itself; neighbours of hits that hold no
- * word themselves take part. Some of them may not exist (behind the end of a session).
+ * One pass over the hits, which outlive it. weights is the worth of each word. The documents of a
+ * session are consecutive numbers, so neighbours are found in the list itself; neighbours of hits
+ * that hold no word themselves take part. Some of them may not exist (behind the end of a session).
  */
 struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
                       size_t n_words, size_t most);
+
+/* Any document of the pool with what stands around it, whether it was found by words or not. */
+struct candidate scan_candidate(const struct scan *scan, doc_id doc);

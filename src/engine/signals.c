@@ -6,19 +6,19 @@
 #include "engine/rank.h"
 
 const char *const signal_names[] = {
-#define SIGNAL(name, rank, sure, help) #name,
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) #name,
 #include "engine/rank_weights.def"
 #undef SIGNAL
     NULL};
 
-static const double rank_weights[] = {
-#define SIGNAL(name, rank, sure, help) rank,
+static const double rank_weights[][2] = {
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) {rank, dense_rank},
 #include "engine/rank_weights.def"
 #undef SIGNAL
 };
 
-static const double sure_weights[] = {
-#define SIGNAL(name, rank, sure, help) sure,
+static const double sure_weights[][2] = {
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) {sure, dense_sure},
 #include "engine/rank_weights.def"
 #undef SIGNAL
 };
@@ -147,6 +147,8 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
     out[SIGNAL_share_near] = (double)c->share_near;
     out[SIGNAL_turn_sum] = (double)c->turn / q->rarest;
     out[SIGNAL_unknown] = q->unknown;
+    out[SIGNAL_dense] = (double)c->dense;
+    out[SIGNAL_dense_window] = (double)c->dense_window;
 }
 
 /* What a text of SHORT words shows is worth less in a longer one, which shows everything. */
@@ -194,18 +196,19 @@ void signals_of(const struct asked_of *q, const struct candidate *c, const struc
     }
 }
 
-double signals_rank(const double *signals)
+double signals_rank(enum weights weights, const double *signals)
 {
     double sum = 0;
     for (int i = 0; i < SIGNAL_COUNT; i++)
-        sum += rank_weights[i] * signals[i];
+        sum += rank_weights[i][weights] * signals[i];
     return sum;
 }
 
-double signals_sure(const double *signals, double rank)
+double signals_sure(enum weights weights, const double *signals, double rank)
 {
-    double sum = RANK_BIAS + RANK_SLOPE * rank;
+    static const double bias[] = {RANK_BIAS, DENSE_BIAS}, slope[] = {RANK_SLOPE, DENSE_SLOPE};
+    double sum = bias[weights] + slope[weights] * rank;
     for (int i = 0; i < SIGNAL_COUNT; i++)
-        sum += sure_weights[i] * signals[i];
+        sum += sure_weights[i][weights] * signals[i];
     return rank_logistic(sum);
 }

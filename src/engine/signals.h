@@ -9,7 +9,7 @@
 #define GATE_BESIDE 0.25
 
 enum signal {
-#define SIGNAL(name, rank, sure, help) SIGNAL_##name,
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) SIGNAL_##name,
 #include "engine/rank_weights.def"
 #undef SIGNAL
     SIGNAL_COUNT
@@ -32,8 +32,11 @@ bool names_person(const struct query *q, str name);
 void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out);
 
+/* Each was fitted for what it knows. */
+enum weights { WORDS_ALONE, WITH_VECTORS };
+
 /* What candidates of one question are ordered by. */
-double signals_rank(const double *signals);
+double signals_rank(enum weights weights, const double *signals);
 
 /* The probability that it helps to answer, from the signals and their rank. */
-double signals_sure(const double *signals, double rank);
+double signals_sure(enum weights weights, const double *signals, double rank);

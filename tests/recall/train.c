@@ -6,8 +6,9 @@
 #include <string.h>
 
 /*
- * usage: train_rank DUMP …  (rememberd eval locomo FILE --dump DUMP; --sessions 2 makes small
- * pools)
+ * usage: train_rank words|vectors DUMP …  (rememberd eval locomo FILE --dump DUMP; --sessions 2
+ * makes small pools). Fits one of the two sets of weights and leaves the other as it is; dumps for
+ * vectors come from an evaluation in which they took part.
  *
  * Two fits. The ranking: for each question the softmax over its candidates against the evidence
  * (conditional logit), so that what is the same for all candidates cannot count. The probability:
@@ -23,17 +24,20 @@ static const double penalty = 1;
 
 /* How a signal is used; the list must name every one. */
 enum use { RANK = 1, SURE = 2, BY_HAND = 4 };
+enum set { WORDS, VECTORS, SETS };
 static const struct signal {
     const char *name, *help;
-    double rank, sure; /* as it is now */
+    double rank[SETS], sure[SETS]; /* as it is now */
 } signals[] = {
-#define SIGNAL(name, rank, sure, help) {#name, help, rank, sure},
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help)                                     \
+    {#name, help, {rank, dense_rank}, {sure, dense_sure}},
 #include "engine/rank_weights.def"
 #undef SIGNAL
 };
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-static int use_of(const char *name)
+/* What vectors say counts only where there are some. */
+static int use_of(const char *name, enum set set)
 {
     static const struct {
         const char *name;
@@ -44,6 +48,8 @@ static int use_of(const char *name)
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
         if (!strcmp(uses[i].name, name))
             return uses[i].use;
+    if (!strncmp(name, "dense", strlen("dense")))
+        return set == VECTORS ? RANK | SURE : 0;
     return RANK;
 }
 
@@ -56,6 +62,7 @@ struct row {
 struct data {
     struct row *v;
     size_t n, cap;
+    enum set set;
 };
 
 static void read_dump(struct data *d, const char *path, int no)
@@ -164,7 +171,7 @@ static struct columns columns_of(const struct data *d, int use)
         c.of[c.n++] = -1;
     }
     for (int s = 0; s < SIGNALS; s++)
-        if (use_of(signals[s].name) & use)
+        if (use_of(signals[s].name, d->set) & use)
             c.of[c.n++] = s;
     for (size_t i = 0; i < c.n; i++) {
         double sum = 0, squares = 0;
@@ -391,7 +398,7 @@ static void fit_all(struct data *d, int conversations, int dumps)
     }
     for (int i = 0; i < dumps; i++)
         report("leave one out", d, i);
-    struct data sure_of = {calloc(d->n, sizeof *d->v), d->n, d->n};
+    struct data sure_of = {calloc(d->n, sizeof *d->v), d->n, d->n, d->set};
     memcpy(sure_of.v, d->v, d->n * sizeof *d->v);
     struct columns sure = columns_of(d, SURE);
     for (int c = 0; c < conversations; c++) {
@@ -414,13 +421,19 @@ static void print_table(struct data *d, int dumps)
         report("on itself", d, i);
     struct columns sure = columns_of(d, SURE);
     struct fit p = fit_sure(d, &sure, -1);
-    printf("#define RANK_BIAS %.4f\n#define RANK_SLOPE %.4f\n", constant(&sure, &p),
-           unscaled(&sure, &p, -1));
+    double bias[] = {RANK_BIAS, DENSE_BIAS}, slope[] = {RANK_SLOPE, DENSE_SLOPE};
+    bias[d->set] = constant(&sure, &p);
+    slope[d->set] = unscaled(&sure, &p, -1);
+    printf("#define RANK_BIAS %.4f\n#define RANK_SLOPE %.4f\n", bias[WORDS], slope[WORDS]);
+    printf("#define DENSE_BIAS %.4f\n#define DENSE_SLOPE %.4f\n", bias[VECTORS], slope[VECTORS]);
     for (int s = 0; s < SIGNALS; s++) {
-        bool by_hand = use_of(signals[s].name) == BY_HAND;
-        printf("SIGNAL(%s, %.4f, %.4f, \"%s\")\n", signals[s].name,
-               by_hand ? signals[s].rank : unscaled(&ranked, &rank, s),
-               by_hand ? signals[s].sure : unscaled(&sure, &p, s), signals[s].help);
+        struct signal as = signals[s];
+        if (use_of(as.name, d->set) != BY_HAND) {
+            as.rank[d->set] = unscaled(&ranked, &rank, s);
+            as.sure[d->set] = unscaled(&sure, &p, s);
+        }
+        printf("SIGNAL(%s, %.4f, %.4f, %.4f, %.4f,\n       \"%s\")\n", as.name, as.rank[WORDS],
+               as.sure[WORDS], as.rank[VECTORS], as.sure[VECTORS], as.help);
     }
 }
 
@@ -428,17 +441,18 @@ int main(int argc, char **argv)
 {
     struct data d = {0};
     int conversations = 0;
-    if (argc < 2) {
-        fprintf(stderr, "usage: train_rank DUMP ...\n");
+    if (argc < 3 || (strcmp(argv[1], "words") && strcmp(argv[1], "vectors"))) {
+        fprintf(stderr, "usage: train_rank words|vectors DUMP ...\n");
         return 2;
     }
-    for (int i = 1; i < argc; i++)
-        read_dump(&d, argv[i], i - 1);
+    d.set = strcmp(argv[1], "words") ? VECTORS : WORDS;
+    for (int i = 2; i < argc; i++)
+        read_dump(&d, argv[i], i - 2);
     for (size_t r = 0; r < d.n; r++)
         if (d.v[r].conversation >= conversations)
             conversations = d.v[r].conversation + 1;
-    fit_all(&d, conversations, argc - 1);
-    print_table(&d, argc - 1);
+    fit_all(&d, conversations, argc - 2);
+    print_table(&d, argc - 2);
     free(d.v);
     return 0;
 }

@@ -1,0 +1,381 @@
+/* find.c - what a question finds: candidates by words and vectors, described and put in order. */
+#include "engine/find.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engine/rank.h"
+#include "engine/signals.h"
+
+/* Documents read from the index and looked at closely, also of the nearest; times the limit
+ * compared with each other; bytes of a text that are compared. */
+enum {
+    HITS_MAX = 20000,
+    CANDIDATES = 100,
+    CANDIDATES_OF_FEW = 2000,
+    NEAREST = 20,
+    SEEN_MAX = 100,
+    DIVERSE = 3,
+    COMPARED = 2000
+};
+
+/* Vectors of less than this share of a pool would favour what has one. */
+static const double enough_vectors = 0.9;
+
+/* One search at work. */
+struct search {
+    struct finder *f;
+    struct ctx *ctx;
+    const struct recall_in *in;
+    struct word_hits words;
+    struct vector_hits near;
+    struct scan scan;
+    struct candidate *v;
+    size_t n;
+    struct asked_of asked;
+    struct message *messages; /* those read, in the order of docs */
+    doc_id *docs;
+    size_t n_messages;
+    struct memory *memories; /* in the order of the candidates */
+    double *ranks;           /* of those found */
+};
+
+static enum status late(struct ctx *ctx)
+{
+    return ctx_has_time(ctx) ? OK : fail(ctx, TIMED_OUT, "recall took longer than it may");
+}
+
+/* --- by words --- */
+
+/* Memories have the greatest numbers, so they stand at the end. */
+static void leave_memories_out(struct word_hits *hits)
+{
+    while (hits->n && doc_is_memory(hits->v[hits->n - 1].doc))
+        hits->n--;
+}
+
+static void leave_messages_out(struct word_hits *hits)
+{
+    while (hits->n && !doc_is_memory(hits->v->doc)) {
+        hits->v++;
+        hits->n--;
+    }
+}
+
+/* Where most of what is found will not be wanted, more is looked at. */
+static size_t most_candidates(const struct recall_in *in)
+{
+    return in->type.n || in->after ? CANDIDATES_OF_FEW : CANDIDATES;
+}
+
+static enum status search_words(struct search *s)
+{
+    struct finder *f = s->f;
+    const struct query *q = &f->query;
+    TRY(store_search_words(s->ctx, f->e->store, s->in->pool, q->stems, q->n, HITS_MAX, &s->words));
+    if (s->in->turns_only)
+        leave_memories_out(&s->words);
+    if (s->in->memories_only)
+        leave_messages_out(&s->words);
+    int64_t all = s->words.messages + s->words.memories;
+    double unknown = 0, known = 0;
+    for (size_t w = 0; w < q->n; w++) {
+        bool left_out = s->words.found[w] == UINT32_MAX;
+        f->weights[w] = left_out ? 0 : (float)rank_idf(all, s->words.found[w]);
+        known += (double)f->weights[w];
+        unknown += s->words.found[w] == 0 ? rank_idf(all, 1) : 0;
+    }
+    s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, most_candidates(s->in));
+    s->v = s->scan.v;
+    s->n = s->scan.n;
+    s->asked = (struct asked_of){
+        .query = q,
+        .scan = &s->scan,
+        .rarest = rank_idf(all, 1),
+        .unknown = known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0,
+        .now = s->in->asked ? s->in->asked : clock_ms(),
+    };
+    return late(s->ctx);
+}
+
+static int by_doc(const void *a, const void *b)
+{
+    doc_id x = *(const doc_id *)a, y = *(const doc_id *)b;
+    return (x > y) - (x < y);
+}
+
+/* --- by vectors --- */
+
+/* The nearest, and the cosines of what the words have found. Messages that the reader has in front
+ * of it are near to its question, too, and take no place. */
+static enum status nearest(struct search *s, const struct question_vector *q, const doc_id *also)
+{
+    size_t seen = s->in->n_exclude < SEEN_MAX ? s->in->n_exclude : SEEN_MAX;
+    const struct vector_find find = {
+        .pool = s->in->pool,
+        .signature = q->signature,
+        .v = q->v,
+        .dimensions = q->dimensions,
+        .nearest = s->in->type.n || s->in->after ? CANDIDATES_OF_FEW : NEAREST + seen,
+        .messages = !s->in->memories_only,
+        .memories = !s->in->turns_only,
+        .also = also,
+        .n_also = s->n,
+    };
+    return store_search_vectors(s->ctx, s->f->e->store, &find, &s->near);
+}
+
+static const struct vector_hit *hit_of(const struct search *s, doc_id doc)
+{
+    struct vector_hit key = {.doc = doc};
+    return s->near.n ? bsearch(&key, s->near.v, s->near.n, sizeof key, by_doc) : NULL;
+}
+
+/* Puts the nearest beside the candidates of the words, or (only) in their place. */
+static void add_nearest(struct search *s, const doc_id *also, bool only)
+{
+    struct candidate *v = NEW_N(&s->ctx->arena, struct candidate, s->n + s->near.n + 1);
+    size_t n = 0, n_words = s->n;
+    for (size_t i = 0; i < n_words && !only; i++)
+        v[n++] = s->v[i];
+    for (size_t i = 0; i < s->near.n; i++) {
+        doc_id doc = s->near.v[i].doc;
+        if (s->near.v[i].is_near &&
+            (only || !n_words || !bsearch(&doc, also, n_words, sizeof doc, by_doc)))
+            v[n++] = scan_candidate(&s->scan, doc);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct vector_hit *hit = hit_of(s, v[i].doc);
+        v[i].dense = hit ? hit->cosine : 0;
+        v[i].dense_window = hit ? (doc_is_memory(v[i].doc) ? hit->cosine : hit->window) : 0;
+    }
+    s->v = v;
+    s->n = n;
+}
+
+/* A failure of vectors leaves what the words have found. */
+static enum status search_vectors(struct search *s)
+{
+    struct finder *f = s->f;
+    struct question_vector q;
+    bool only = s->in->strategy == STRATEGY_SEMANTIC;
+    vectors_of_question(s->ctx, f->e, s->in->question, &q);
+    f->without = q.without;
+    if (!q.v)
+        return late(s->ctx);
+    doc_id *also = NEW_N(&s->ctx->arena, doc_id, s->n + 1);
+    for (size_t i = 0; i < s->n; i++)
+        also[i] = s->v[i].doc;
+    if (s->n)
+        qsort(also, s->n, sizeof *also, by_doc);
+    if (nearest(s, &q, also) != OK) {
+        f->without = str_dup(&s->ctx->arena, str_of(s->ctx->why));
+        ctx_clear_failure(s->ctx);
+        return late(s->ctx);
+    }
+    double all = (double)(s->near.vectors + s->near.waiting);
+    if (!s->near.vectors && !s->near.waiting)
+        return late(s->ctx);
+    if (!s->near.vectors || (!only && (double)s->near.vectors < enough_vectors * all)) {
+        f->without = str_printf(&s->ctx->arena, "%lld of %.0f texts have a vector yet",
+                                (long long)s->near.vectors, all);
+        return late(s->ctx);
+    }
+    f->vectors = q.signature;
+    add_nearest(s, also, only);
+    return late(s->ctx);
+}
+
+/* --- a closer look --- */
+
+/* The messages of the candidates, and those before that may be the question they answer. */
+static enum status fetch(struct search *s)
+{
+    struct arena *a = &s->ctx->arena;
+    doc_id *docs = NEW_N(a, doc_id, 2 * s->n + 1), *memories = NEW_N(a, doc_id, s->n + 1);
+    size_t n_memories = 0, n = 0, kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct candidate *c = &s->v[i];
+        if (doc_is_memory(c->doc))
+            memories[n_memories++] = c->doc;
+        else
+            docs[n++] = c->doc;
+        if (c->previous > 0)
+            docs[n++] = c->doc - 1;
+    }
+    qsort(docs, n, sizeof *docs, by_doc);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || docs[kept - 1] != docs[i])
+            docs[kept++] = docs[i];
+    s->docs = docs;
+    s->n_messages = kept;
+    s->messages = NEW_N(a, struct message, kept + 1);
+    s->memories = NEW_N(a, struct memory, n_memories + 1);
+    TRY(store_messages(s->ctx, s->f->e->store, s->in->pool, docs, kept, s->messages));
+    TRY(store_memories(s->ctx, s->f->e->store, s->in->pool, memories, n_memories, s->memories));
+    return late(s->ctx);
+}
+
+static const struct message *message_of(const struct search *s, doc_id doc)
+{
+    const doc_id *at = bsearch(&doc, s->docs, s->n_messages, sizeof *s->docs, by_doc);
+    return at ? &s->messages[at - s->docs] : NULL;
+}
+
+static bool is_excluded(const struct recall_in *in, str id)
+{
+    for (size_t i = 0; id.n && i < in->n_exclude; i++)
+        if (str_eq(in->exclude[i], id))
+            return true;
+    return false;
+}
+
+/* The only speaker among the candidates whom the question names; with two it names none. */
+static str person_of(const struct search *s)
+{
+    str person = S("");
+    for (size_t i = 0; i < s->n_messages; i++) {
+        str speaker = s->messages[i].speaker;
+        if (!names_person(&s->f->query, speaker) || str_eq(speaker, person))
+            continue;
+        if (person.n)
+            return S("");
+        person = speaker;
+    }
+    return person;
+}
+
+static bool is_wanted(const struct recall_in *in, const struct message *m,
+                      const struct memory *memory)
+{
+    if (m)
+        return m->id.n && m->created >= in->after && !is_excluded(in, m->id) &&
+               !(m->is_echo && !str_trim(m->says).n);
+    return memory->id.n && memory->created >= in->after && !is_excluded(in, memory->id) &&
+           !is_excluded(in, memory->source) &&
+           (!in->type.n || str_is(in->type, type_names[memory->type]));
+}
+
+static void add(struct search *s, const struct candidate *c, const struct message *m,
+                const struct memory *memory, str before)
+{
+    struct finder *f = s->f;
+    struct recalled *r = &f->found[f->n];
+    if (!is_wanted(s->in, m, memory))
+        return;
+    signals_of(&s->asked, c, m, memory, before, r->signals);
+    enum weights weights = f->vectors.n ? WITH_VECTORS : WORDS_ALONE;
+    double rank = signals_rank(weights, r->signals);
+    r->score = signals_sure(weights, r->signals, rank);
+    r->is_memory = memory != NULL;
+    if (m)
+        r->message = *m;
+    else
+        r->memory = *memory;
+    s->ranks[f->n] = s->in->strategy == STRATEGY_SEMANTIC && f->vectors.n ? (double)c->dense : rank;
+    f->of[f->n++] = c;
+}
+
+static void judge(struct search *s)
+{
+    struct finder *f = s->f;
+    size_t memory = 0;
+    f->found = NEW_N(&s->ctx->arena, struct recalled, s->n + 1);
+    f->of = NEW_N(&s->ctx->arena, const struct candidate *, s->n + 1);
+    s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
+    s->asked.person = person_of(s);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct candidate *c = &s->v[i];
+        const struct message *before = c->previous > 0 ? message_of(s, c->doc - 1) : NULL;
+        if (doc_is_memory(c->doc))
+            add(s, c, NULL, &s->memories[memory++], S(""));
+        else
+            add(s, c, message_of(s, c->doc), NULL, before ? before->text : S(""));
+    }
+}
+
+/* --- the order --- */
+
+struct place {
+    double rank;
+    doc_id doc;
+    size_t at;
+};
+
+static int best_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? 1 : -1;
+    return (x->doc > y->doc) - (x->doc < y->doc);
+}
+
+str found_text(const struct recalled *r)
+{
+    if (r->is_memory)
+        return r->memory.content;
+    return r->message.is_echo ? str_trim(r->message.says) : r->message.text;
+}
+
+/* Best first, and what repeats a better one further down. Keeps the best `limit`. */
+static void order(struct search *s, size_t limit)
+{
+    struct arena *a = &s->ctx->arena;
+    struct finder *f = s->f;
+    struct place *places = NEW_N(a, struct place, f->n + 1);
+    for (size_t i = 0; i < f->n; i++)
+        places[i] = (struct place){s->ranks[i], f->of[i]->doc, i};
+    qsort(places, f->n, sizeof *places, best_first);
+    size_t n = f->n < DIVERSE * limit ? f->n : DIVERSE * limit;
+    double *ranks = NEW_N(a, double, n + 1);
+    struct shingles *texts = NEW_N(a, struct shingles, n + 1);
+    size_t *by = NEW_N(a, size_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        ranks[i] = places[i].rank;
+        texts[i] = rank_shingles(a, utf8_cut(found_text(&f->found[places[i].at]), COMPARED));
+    }
+    bool by_cosine = f->in->strategy == STRATEGY_SEMANTIC && f->vectors.n;
+    rank_diversify(a, ranks, texts, n, by_cosine ? 0 : limit, by);
+    n = n < limit ? n : limit;
+    struct recalled *found = NEW_N(a, struct recalled, n + 1);
+    const struct candidate **of = NEW_N(a, const struct candidate *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        found[i] = f->found[places[by[i]].at];
+        of[i] = f->of[places[by[i]].at];
+    }
+    f->found = found;
+    f->of = of;
+    f->n = n;
+}
+
+enum status find_answers(struct finder *f, size_t limit)
+{
+    struct search s = {.f = f, .ctx = f->ctx, .in = f->in};
+    TRY(search_words(&s));
+    TRY(search_vectors(&s));
+    TRY(fetch(&s));
+    judge(&s);
+    order(&s, limit);
+    return OK;
+}
+
+enum status find_newest(struct finder *f, size_t limit)
+{
+    struct memory *v;
+    int64_t total;
+    size_t n = 0;
+    const struct memory_filter filter = {.pool = f->in->pool,
+                                         .type = f->in->type,
+                                         .after = f->in->after,
+                                         .limit = f->in->turns_only ? 0 : limit};
+    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, &total));
+    f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
+    f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (is_wanted(f->in, NULL, &v[i]))
+            f->found[f->n++] = (struct recalled){.is_memory = true,
+                                                 .memory = v[i],
+                                                 .score = 1,
+                                                 .why = S("newest")};
+    return late(f->ctx);
+}

@@ -1,0 +1,29 @@
+/* find.h - what a question finds: candidates by words and vectors, described and put in order. */
+#pragma once
+
+#include "engine/engine_int.h"
+#include "engine/query.h"
+#include "engine/scan.h"
+
+struct finder {
+    struct ctx *ctx;
+    struct engine *e;
+    const struct recall_in *in;
+    struct query query;
+    float weights[QUERY_WORDS_MAX]; /* of its words, in this pool */
+    struct recalled *found;         /* best first */
+    const struct candidate **of;    /* how each was found; NULL: not by the question */
+    size_t n;
+    str vectors, without; /* as in recall_out */
+};
+
+/* The best `limit` that the question finds by words and, where there are some, by vectors. Fills
+ * found. */
+MUST_USE enum status find_answers(struct finder *f, size_t limit);
+
+/* The newest memories, whatever the question. */
+MUST_USE enum status find_newest(struct finder *f, size_t limit);
+
+/* What is compared and shown of it: of an answer that was given with memory beside it only what was
+ * new. */
+str found_text(const struct recalled *r);
