@@ -243,12 +243,40 @@ static void write_one(struct json_out *w, const struct field *f, const void *at)
     }
 }
 
+static bool is_empty(const struct field *f, const void *at)
+{
+    switch (f->type) {
+    case FIELD_STR:
+        return !((const str *)at)->n;
+    case FIELD_INT:
+    case FIELD_TIME:
+        return !*(const int64_t *)at;
+    case FIELD_NUM:
+        return !isfinite(*(const double *)at);
+    case FIELD_JSON:
+        return !*(const struct json *const *)at;
+    case FIELD_STRS:
+        return !((const struct strs *)at)->n;
+    case FIELD_BOOL:
+    case FIELD_OBJECT:
+        break;
+    }
+    return false;
+}
+
 void fields_write(struct json_out *w, const struct field *table, const void *in)
 {
     json_open(w, '{');
     for (const struct field *f = table; f->name; f++) {
+        const char *at = (const char *)in + f->at;
+        bool is_special = f->empty != EMPTY_STANDS && is_empty(f, at);
+        if (is_special && f->empty == EMPTY_OUT)
+            continue;
         json_key(w, f->name);
-        write_one(w, f, (const char *)in + f->at);
+        if (is_special)
+            json_null(w);
+        else
+            write_one(w, f, at);
     }
     json_close(w, '}');
 }
@@ -271,8 +299,23 @@ static void describe_limits(struct json_out *w, const struct field *f)
         json_open(w, '[');
         for (const char *const *name = f->one_of; *name; name++)
             json_str(w, str_of(*name));
+        if (f->empty == EMPTY_NULL)
+            json_null(w);
         json_close(w, ']');
     }
+}
+
+static void describe_type(struct json_out *w, const struct field *f, const char *type, bool strict)
+{
+    bool may_be_null = f->type == FIELD_TIME ? !f->required && !strict : f->empty == EMPTY_NULL;
+    json_key(w, "type");
+    if (may_be_null)
+        json_open(w, '[');
+    json_str(w, str_of(type));
+    if (!may_be_null)
+        return;
+    json_str(w, S("null"));
+    json_close(w, ']');
 }
 
 static void describe_default(struct json_out *w, const struct field *f)
@@ -301,13 +344,8 @@ static void describe(struct json_out *w, const struct field *f, bool strict)
         return;
     }
     json_open(w, '{');
-    if (types[f->type] || f->inside) {
-        json_key(w, "type");
-        if (f->type == FIELD_TIME && !f->required && !strict)
-            json_raw(w, S("[\"string\",\"null\"]"));
-        else
-            json_str(w, str_of(f->inside ? "array" : types[f->type]));
-    }
+    if (types[f->type] || f->inside)
+        describe_type(w, f, f->inside ? "array" : types[f->type], strict);
     if (f->inside) {
         json_key(w, "items");
         fields_schema(w, f->inside, strict);

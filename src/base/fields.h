@@ -21,6 +21,10 @@ struct strs {
     size_t n;
 };
 
+/* How an empty value is written: "" or 0 as it stands, as null, or not at all. Empty is a text
+ * without bytes, 0, a number that is none, and no JSON. */
+enum field_empty { EMPTY_STANDS, EMPTY_NULL, EMPTY_OUT };
+
 /* One row. Text limits count bytes; a row with min and max both 0 has no limit. */
 struct field {
     const char *name;
@@ -32,6 +36,7 @@ struct field {
     const char *otherwise_str;
     const char *const *one_of;  /* NULL-ended list of allowed texts */
     const struct field *inside; /* of OBJECT; of JSON: it is an array of these */
+    enum field_empty empty;
     const char *help;
 };
 

@@ -284,6 +284,9 @@ MUST_USE enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_r
                                 struct memory *out);
 MUST_USE enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total);
+/* A user's spaces, by name. */
+MUST_USE enum status engine_spaces(struct ctx *ctx, struct engine *e, str user,
+                                   struct pool_info **out, size_t *n);
 MUST_USE enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                                    struct memory_totals *out);
 MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,

@@ -81,6 +81,12 @@ enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory
     return store_memory_totals(ctx, e->store, f, out);
 }
 
+enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct pool_info **out,
+                          size_t *n)
+{
+    return store_pools(ctx, e->store, user, out, n);
+}
+
 enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                           int64_t *erased)
 {

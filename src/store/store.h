@@ -87,6 +87,7 @@ enum {
     CHANGE_TAGS = 32,
     CHANGE_IMPORTANCE = 64,
     CHANGE_EXPIRES = 128,
+    CHANGE_NOTHING = 256, /* but the time of its change */
 };
 
 struct change {

@@ -54,3 +54,39 @@ enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, str
     in->who.pool.space = agent;
     return OK;
 }
+
+static enum status is_space(struct ctx *ctx, struct app *app, str user, str name, bool *out)
+{
+    struct pool_info *v;
+    size_t n;
+    bool needs_token = true;
+    TRY(engine_needs_token(ctx, app->engine, &needs_token));
+    *out = !needs_token;
+    if (*out)
+        return OK;
+    TRY(engine_spaces(ctx, app->engine, user, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        *out |= str_eq(v[i].pool.space, name);
+    return OK;
+}
+
+enum status space_of_key(struct ctx *ctx, struct app *app, const struct identity *who, str id,
+                         str *out)
+{
+    struct token token;
+    bool is_there = false;
+    if (!id.n)
+        return OK;
+    enum status s = engine_token_named(ctx, app->engine, who->pool.user, id, &token);
+    if (s != OK && s != NOT_FOUND)
+        return s;
+    str space = s == OK ? token.pool.space : id;
+    if (s == OK || str_eq(space, who->pool.space))
+        is_there = who->is_admin || str_eq(space, who->pool.space);
+    else if (who->is_admin)
+        TRY(is_space(ctx, app, who->pool.user, space, &is_there));
+    if (!is_there)
+        return fail(ctx, FORBIDDEN, "apiKeyId: is no key of yours; without it yours is taken");
+    *out = space;
+    return OK;
+}

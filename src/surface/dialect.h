@@ -6,6 +6,9 @@
 extern const struct surface surface_openai;
 extern const struct surface surface_memories;
 extern const struct surface surface_mcp;
+extern const struct surface surface_omniroute_memory;
+extern const struct surface surface_omniroute_engine;
+extern const struct surface surface_omniroute_settings;
 extern const struct surface surface_admin;
 
 /*
@@ -16,6 +19,15 @@ enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, str
 /* The same without that header: the credential alone decides. */
 enum status admit_own(struct ctx *ctx, struct app *app, enum route_access needs,
                       struct request *in);
+
+/*
+ * The space that an OmniRoute key's id names: that of the caller's own token, or for an admin that
+ * of any token of its user, or a space of its user by name. As long as no token was ever made, any
+ * name is that of a space, which the first write makes. Every other one is FORBIDDEN, whether it is
+ * someone else's or nobody's. Without an id *out stays as it is.
+ */
+enum status space_of_key(struct ctx *ctx, struct app *app, const struct identity *who, str id,
+                         str *out);
 
 /* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);

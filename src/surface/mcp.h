@@ -36,5 +36,5 @@ extern const struct tool memory_tools[], omniroute_tools[];
 /* The space that an argument names, of the caller's user. A token's own space is open to that token
  * and to admins. */
 MUST_USE enum status tool_space(struct tool_call *c, str space);
-/* The space of the token that an argument names: the caller's, or for an admin any of its user. */
+/* The space of the key that an argument names, as space_of_key has it. */
 MUST_USE enum status tool_key(struct tool_call *c, str id);

@@ -1,50 +1,12 @@
 /* mcp_omniroute.c - OmniRoute's three memory tools in its own shapes. */
 #include "surface/mcp.h"
+#include "surface/omniroute.h"
 #include "surface/shapes.h"
 
 /* BUDGET: in tokens, where neither the call nor the settings say. */
 enum { BUDGET = 2000, CONTENT_MAX = 65536 };
 
 static const char key_help[] = "a key of yours; the one that is shown unless said";
-
-/* --- what is shown --- */
-
-struct memory_shown {
-    str id, api_key, session, type, key, content;
-    const struct json *metadata;
-    int64_t created, updated, expires;
-};
-static const struct field memory_shown_fields[] = {
-    {STR(struct memory_shown, id), .required = true, .help = "UUID"},
-    {AS_STR(struct memory_shown, api_key, "apiKeyId"), .required = true, .help = "owner"},
-    {AS_STR(struct memory_shown, session, "sessionId"), .required = true, .help = "or empty"},
-    {STR(struct memory_shown, type), .required = true, .one_of = type_names,
-     .help = "kind of knowledge"},
-    {STR(struct memory_shown, key), .required = true, .help = "or empty"},
-    {STR(struct memory_shown, content), .required = true, .help = "what is remembered"},
-    {JSON(struct memory_shown, metadata), .required = true, .help = "an object"},
-    {AS_TIME(struct memory_shown, created, "createdAt"), .required = true},
-    {AS_TIME(struct memory_shown, updated, "updatedAt"), .required = true},
-    {AS_TIME(struct memory_shown, expires, "expiresAt"), .help = "null: never"},
-    {0},
-};
-
-static struct memory_shown shown(struct ctx *ctx, const struct memory *m, str space)
-{
-    struct json *metadata = NEW(&ctx->arena, struct json);
-    metadata->type = JSON_OBJECT;
-    metadata->source = m->metadata.n ? m->metadata : S("{}");
-    return (struct memory_shown){.id = m->id,
-                                 .api_key = space,
-                                 .session = m->session,
-                                 .type = str_of(type_names[m->type]),
-                                 .key = m->key,
-                                 .content = m->content,
-                                 .metadata = metadata,
-                                 .created = m->created,
-                                 .updated = m->updated,
-                                 .expires = m->expires};
-}
 
 /* {success: true, data: …} around each answer. */
 #define GIVES(NAME)                                                                                \
@@ -115,7 +77,7 @@ static enum status search(struct tool_call *c)
     struct page_out *out = NEW(&c->ctx->arena, struct page_out);
     struct memory_shown *items = NEW_N(&c->ctx->arena, struct memory_shown, found.n);
     for (size_t i = 0; i < found.n; i++)
-        items[i] = shown(c->ctx, &found.v[i].memory, c->pool.space);
+        items[i] = show_memory(c->ctx, &found.v[i].memory);
     out->success = true;
     out->data.count = (int64_t)found.n;
     out->data.total_tokens = found.tokens;
@@ -173,7 +135,7 @@ static enum status add(struct tool_call *c)
     TRY(engine_replace(c->ctx, c->app->engine, c->pool, &m));
     struct added_out *out = NEW(&c->ctx->arena, struct added_out);
     out->success = true;
-    out->data.memory = shown(c->ctx, &m, c->pool.space);
+    out->data.memory = show_memory(c->ctx, &m);
     out->data.message = str_printf(&c->ctx->arena, "remembered under \"" S_FMT "\"", S_ARG(m.key));
     c->out = out;
     return OK;

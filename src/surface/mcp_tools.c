@@ -28,16 +28,7 @@ enum status tool_space(struct tool_call *c, str space)
 
 enum status tool_key(struct tool_call *c, str id)
 {
-    struct token token;
-    if (!id.n || str_eq(id, c->pool.space))
-        return OK;
-    enum status s = engine_token_named(c->ctx, c->app->engine, c->pool.user, id, &token);
-    if (s != OK && s != NOT_FOUND)
-        return s;
-    if (s == NOT_FOUND || (!c->who->is_admin && !str_eq(token.pool.space, c->pool.space)))
-        return fail(c->ctx, FORBIDDEN, "apiKeyId: is no key of yours; without it yours is taken");
-    c->pool.space = token.pool.space;
-    return OK;
+    return space_of_key(c->ctx, c->app, c->who, id, &c->pool.space);
 }
 
 /* --- search --- */

@@ -3,8 +3,14 @@
 
 #include "surface/dialect.h"
 
-const struct surface *const surfaces[] = {&surface_openai, &surface_memories, &surface_mcp,
-                                          &surface_admin, NULL};
+const struct surface *const surfaces[] = {&surface_openai,
+                                          &surface_memories,
+                                          &surface_mcp,
+                                          &surface_omniroute_memory,
+                                          &surface_omniroute_engine,
+                                          &surface_omniroute_settings,
+                                          &surface_admin,
+                                          NULL};
 
 void surface_routes(struct buf *b)
 {
@@ -79,6 +85,14 @@ static void responses(struct json_out *w, const struct route *r)
     json_close(w, '}');
 }
 
+static bool needs_a_field(const struct field *table)
+{
+    for (const struct field *f = table; f->name; f++)
+        if (f->required)
+            return true;
+    return false;
+}
+
 static void operation(struct json_out *w, const struct surface *s, const struct route *r)
 {
     bool has_body = str_is(str_of(r->method), "POST") || str_is(str_of(r->method), "PUT") ||
@@ -101,7 +115,7 @@ static void operation(struct json_out *w, const struct surface *s, const struct 
         json_key(w, "requestBody");
         json_open(w, '{');
         json_key(w, "required");
-        json_bool(w, true);
+        json_bool(w, needs_a_field(r->takes));
         content(w, r->takes, r->strict);
         json_close(w, '}');
     }

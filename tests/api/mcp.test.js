@@ -186,7 +186,7 @@ for (const [how, open] of Object.entries(transports)) {
       ['memory_update', { id: 'nothing' }, /say what to change/],
       ['memory_forget', {}, /^id: is required$/],
       ['omniroute_memory_search', { maxTokens: 8001 }, /^maxTokens: must be from 1 to 8000$/],
-      ['omniroute_memory_search', { apiKeyId: 'key-of-another' }, /^apiKeyId: /],
+      ['omniroute_memory_search', { apiKeyId: 'k'.repeat(300) }, /^apiKeyId: must have at most 200 bytes/],
       ['omniroute_memory_add', { type: 'factual', key: '', content: 'x' }, /^key: must not be empty$/],
       ['omniroute_memory_add', { key: 'a', content: 'x' }, /^type: is required$/],
       ['omniroute_memory_add', { type: 'factual', key: 'a', content: 'x', metadata: 'm' }, /^metadata: must be an object$/],
