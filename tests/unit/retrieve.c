@@ -1,0 +1,509 @@
+/* retrieve.c - memories by OmniRoute's rules: each way of looking, what it may not find, and why.
+ */
+#include "engine/retrieve.h"
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include "embed/fixture.h"
+#include "engine/rank.h"
+#include "unit/fixture.h"
+
+#define DAY ((int64_t)86400000)
+
+/* --- a table of words whose meanings are known --- */
+
+enum { D = 8, TOKENS = 10 };
+static const char *const tokens[TOKENS + 1] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]",  "dog", "puppy",
+                                               "car",   "auto",  "tea",   "coffee", NULL};
+
+static void write_table(struct ctx *ctx, str folder)
+{
+    static float v[TOKENS * D];
+    static const struct {
+        size_t token, axis;
+        float much;
+    } parts[] = {{4, 0, 1},    {5, 0, 0.9f}, {5, 1, 0.4f}, {6, 2, 1},   {7, 2, 0.9f},
+                 {7, 3, 0.4f}, {8, 4, 1},    {9, 4, 0.9f}, {9, 5, 0.4f}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        v[parts[i].token * D + parts[i].axis] = parts[i].much;
+    struct floats table = {"embeddings", TOKENS, D, v};
+    str path = str_printf(&ctx->arena, S_FMT "/table", S_ARG(folder));
+    CHECK_INT(mkdir(path.p, 0755), 0);
+    file_write(ctx, path, "model.safetensors", safetensors_of(ctx, &table, 1));
+    file_write(ctx, path, "tokenizer.json", tokenizer_of(ctx, tokens));
+    file_write(ctx, path, "config.json", S("{\"model_type\":\"model2vec\"}"));
+}
+
+static struct settings with_table(struct ctx *ctx)
+{
+    struct settings s = settings_for_test();
+    s.embedding_source = S("static");
+    s.embedding_static = S("on");
+    s.static_model = S("us/table");
+    s.model_dir = folder_new(ctx);
+    write_table(ctx, s.model_dir);
+    return s;
+}
+
+/* An engine whose vectors come from the table. */
+#define WITH_TABLE(e, s, p)                                                                        \
+    PLACE(p);                                                                                      \
+    STORE(s, p);                                                                                   \
+    struct settings settings = with_table(ctx);                                                    \
+    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
+    CHECK_OK(engine_open(ctx, s, &settings, &e))
+
+/* What waits gets its vector. */
+static void embed_all(struct ctx *ctx, struct engine *e)
+{
+    enum { BATCH = 500 };
+    const str any = S("dog");
+    struct embedding first;
+    CHECK_OK(embed_texts(ctx, e->embed, &any, 1, &first));
+    str signature = embedding_signature(ctx, &first);
+    struct vector_set set = {.signature = signature, .dimensions = D};
+    struct unembedded *v;
+    size_t n;
+    CHECK_OK(store_begin_vectors(ctx, e->store, &set, false));
+    for (;;) {
+        str texts[BATCH];
+        struct embedding made[BATCH];
+        struct vector_put put[BATCH];
+        CHECK_OK(store_unembedded(ctx, e->store, NULL, BATCH, &v, &n));
+        if (!n)
+            return;
+        for (size_t i = 0; i < n; i++)
+            texts[i] = v[i].text;
+        CHECK_OK(embed_texts(ctx, e->embed, texts, n, made));
+        for (size_t i = 0; i < n; i++)
+            put[i] = (struct vector_put){.no = v[i].no, .doc = v[i].doc, .v = made[i].v};
+        CHECK_OK(store_put_vectors(ctx, e->store, signature, put, n));
+    }
+}
+
+/* --- what is kept, and asking for it --- */
+
+static struct memory one(const char *content)
+{
+    return (struct memory){.content = str_of(content), .importance = 0.5, .origin = ORIGIN_API};
+}
+
+static void put(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory m)
+{
+    m.created = m.created ? m.created : clock_ms();
+    m.updated = m.created;
+    struct bundle b = {.pool = pool, .memories = &m, .n_memories = 1};
+    CHECK_OK(store_write(ctx, e->store, &b));
+}
+
+static void put_many(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory like,
+                     size_t n)
+{
+    struct memory *v = NEW_N(&ctx->arena, struct memory, n);
+    for (size_t i = 0; i < n; i++) {
+        v[i] = like;
+        v[i].id = id_random(&ctx->arena);
+        v[i].created = v[i].updated = like.created ? like.created : clock_ms();
+    }
+    struct bundle b = {.pool = pool, .memories = v, .n_memories = n};
+    CHECK_OK(store_write(ctx, e->store, &b));
+}
+
+static struct retrieve_out look(struct ctx *ctx, struct engine *e, const char *query,
+                                struct retrieve_in in)
+{
+    struct retrieve_out out;
+    in.query = str_of(query);
+    if (!in.pool.user.n)
+        in.pool = mine;
+    if (!in.budget_tokens)
+        in.budget_tokens = RETRIEVE_BUDGET_MAX;
+    CHECK_OK(engine_retrieve(ctx, e, &in, &out));
+    for (size_t i = 0; i < out.n; i++)
+        CHECK(out.v[i].tokens == (int64_t)(out.v[i].memory.content.n + 3) / 4);
+    return out;
+}
+
+static const struct retrieve_in hybrid = {.strategy = STRATEGY_HYBRID},
+                                semantic = {.strategy = STRATEGY_SEMANTIC},
+                                recent = {.strategy = STRATEGY_RECENT};
+
+static void is_only(const struct retrieve_out *out, const char *content)
+{
+    CHECK_INT(out->n, 1);
+    CHECK_STR(out->v[0].memory.content, str_of(content));
+}
+
+/* --- arithmetic --- */
+
+TEST(the_keyword_score_is_the_seeds)
+{
+    struct arena *a = &ctx->arena;
+    str metadata = S("{\"category\":\"preference\",\"extractedAt\":\"2026-01-01T00:00:00.000Z\","
+                     "\"source\":\"llm_response\"}");
+    str key = S("preference:typescript"), content = S("TypeScript");
+    CHECK_INT(keyword_score(a, S("typescript"), content, key, metadata), 49);
+    CHECK_INT(keyword_score(a, S("preference"), content, key, metadata), 49);
+    CHECK_INT(keyword_score(a, S("preference"), content, key, S("")), 26);
+    CHECK_INT(keyword_score(a, S("  TypeScript "), content, S(""), S("")), 23);
+    CHECK_INT(keyword_score(a, S("nothing"), content, key, metadata), 0);
+    CHECK_INT(keyword_score(a, S(""), content, key, metadata), 0);
+    /* What equals the key counts as the key: once. */
+    CHECK_INT(keyword_score(a, S("tea"), S("tea tea"), S("TEA tea"), S("")), 2 * 26);
+    CHECK_INT(keyword_score(a, S("tea"), S("tea tea"), S("k"), S("")), 20 + 2 * 3);
+    CHECK_INT(keyword_score(a, S("aa"), S("aaaaa"), S(""), S("")), 20 + 2 * 3);
+    CHECK_INT(keyword_score(a, S("green\ttea"), S("tea, green"), S("tea"), S("")), 6 + 6);
+    CHECK_INT(keyword_score(a, S("ЧАЙ"), S("Зелёный чай"), S(""), S("")), 23);
+}
+
+TEST(reciprocal_ranks_are_the_seeds)
+{
+    static const struct {
+        size_t a, b;
+        double sum;
+    } cases[] = {{1, 0, 0.016393}, {2, 0, 0.016129}, {10, 0, 0.014286},
+                 {1, 1, 0.032787}, {1, 3, 0.032266}, {0, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(fabs(rank_rrf(60, cases[i].a) + rank_rrf(60, cases[i].b) - cases[i].sum) < 1e-6);
+}
+
+/* Contents of so many tokens, the first one the newest. */
+static void put_sizes(struct ctx *ctx, struct engine *e, const int *sizes, size_t n)
+{
+    int64_t now = clock_ms();
+    for (size_t i = 0; i < n; i++) {
+        struct buf b = buf_make(&ctx->arena, 1 << 20);
+        for (int k = 0; k < sizes[i]; k++)
+            buf_printf(&b, "%03zu ", i);
+        b.p[b.n - 1] = '.';
+        struct memory m = one(str_c(&ctx->arena, buf_str(&b)));
+        m.created = now - (int64_t)i * 1000;
+        put(ctx, e, mine, m);
+    }
+}
+
+TEST(the_budget_ends_at_the_first_that_does_not_fit)
+{
+    ENGINE(e, s, p);
+    const int sizes[] = {4, 4, 4, 1};
+    put_sizes(ctx, e, sizes, 4);
+    struct retrieve_out out = look(ctx, e, "", (struct retrieve_in){.budget_tokens = 10});
+    CHECK(out.n == 2 && out.tokens == 8);
+    out = look(ctx, e, "", (struct retrieve_in){.budget_tokens = -5});
+    CHECK(out.n == 1 && out.tokens == 4);
+}
+
+TEST(the_first_goes_in_whatever_its_size)
+{
+    ENGINE(e, s, p);
+    const int sizes[] = {50, 1};
+    put_sizes(ctx, e, sizes, 2);
+    struct retrieve_out out = look(ctx, e, "", (struct retrieve_in){.budget_tokens = 10});
+    CHECK(out.n == 1 && out.tokens == 50);
+}
+
+TEST(no_more_than_the_greatest_budget_counts)
+{
+    ENGINE(e, s, p);
+    const int sizes[] = {3000, 3000, 3000};
+    put_sizes(ctx, e, sizes, 3);
+    struct retrieve_out out = look(ctx, e, "", (struct retrieve_in){.budget_tokens = 16000});
+    CHECK(out.n == 2 && out.tokens == 6000);
+}
+
+TEST(type_and_limit_count_before_the_budget)
+{
+    ENGINE(e, s, p);
+    const int sizes[] = {40, 40, 40};
+    put_sizes(ctx, e, sizes, 3);
+    struct memory how = one("how the dog is fed");
+    how.type = TYPE_PROCEDURAL;
+    how.created = clock_ms() - DAY;
+    put(ctx, e, mine, how);
+    struct retrieve_in in = {.budget_tokens = 50, .type = S("procedural")};
+    struct retrieve_out out = look(ctx, e, "", in);
+    is_only(&out, "how the dog is fed");
+    CHECK_INT(look(ctx, e, "", (struct retrieve_in){.limit = 2}).n, 2);
+}
+
+/* --- the newest --- */
+
+TEST(without_a_query_the_newest_come_whatever_the_strategy)
+{
+    ENGINE(e, s, p);
+    const int sizes[] = {1, 2, 3};
+    put_sizes(ctx, e, sizes, 3);
+    for (int strategy = STRATEGY_HYBRID; strategy <= STRATEGY_RECENT; strategy++) {
+        struct retrieve_in in = {.strategy = (enum strategy)strategy};
+        struct retrieve_out out = look(ctx, e, strategy == STRATEGY_RECENT ? "  " : "", in);
+        CHECK_INT(out.n, 3);
+        CHECK(out.strategy == STRATEGY_RECENT && !out.fallback.n);
+        for (int i = 0; i < 3; i++)
+            CHECK(out.v[i].tokens == i + 1 && !(out.v[i].score > 0) &&
+                  isnan(out.v[i].words_score) && isnan(out.v[i].vector_score));
+        CHECK(!out.source && str_is(S("none"), out.store));
+    }
+}
+
+TEST(the_newest_are_those_that_hold_the_query)
+{
+    ENGINE(e, s, p);
+    struct memory tea = one("Prefers tea"), other = one("Takes the bus"), keyed = one("Oolong");
+    tea.created = clock_ms() - 5000;
+    keyed.key = S("preference:tea");
+    other.metadata = S("{\"source\":\"tea\"}");
+    put(ctx, e, mine, tea);
+    put(ctx, e, mine, other);
+    put(ctx, e, mine, keyed);
+    struct retrieve_out out = look(ctx, e, "tea", recent);
+    CHECK_INT(out.n, 2);
+    CHECK_STR(out.v[0].memory.content, S("Oolong"));
+    CHECK(fabs(out.v[0].score - 26) < 1e-9 && fabs(out.v[1].score - 23) < 1e-9);
+    CHECK(out.strategy == STRATEGY_RECENT && !strcmp(out.v[0].tier, "fts5"));
+    CHECK_INT(look(ctx, e, "zebra", recent).n, 0);
+}
+
+/* --- words --- */
+
+TEST(punctuation_in_a_query_is_never_an_error)
+{
+    ENGINE(e, s, p);
+    put(ctx, e, mine, one("The puppy sleeps in the kitchen"));
+    static const char *const queries[] = {"puppy?",  "the puppy's", "puppy-kitchen", "\"puppy",
+                                          "puppy*",  "puppy AND",   "NOT puppy OR",  "puppy: (yes)",
+                                          "{puppy}", "^puppy",      "NEAR(puppy 3",  "puppy\"*:-^",
+                                          "puppies", "Puppy\n\t!"};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        struct retrieve_out out = look(ctx, e, queries[i], hybrid);
+        if (out.n != 1)
+            fail_msg("%s finds %zu", queries[i], out.n);
+        CHECK(!strcmp(out.v[0].tier, "fts5") && out.v[0].words_score > 0 &&
+              out.v[0].words_score <= 1 && isnan(out.v[0].vector_score));
+    }
+    CHECK_INT(look(ctx, e, "elephant", hybrid).n, 0);
+    struct retrieve_out out = look(ctx, e, "*", hybrid);
+    is_only(&out, "The puppy sleeps in the kitchen");
+    CHECK(out.strategy == STRATEGY_RECENT && holds(out.fallback, "no word that can be searched"));
+}
+
+TEST(the_one_that_says_more_of_it_is_first)
+{
+    ENGINE(e, s, p);
+    put(ctx, e, mine, one("The kitchen has a green door"));
+    put(ctx, e, mine, one("The dog sleeps in the kitchen at night"));
+    put(ctx, e, mine, one("A dog needs water"));
+    struct retrieve_out out = look(ctx, e, "Where does the dog sleep at night?", hybrid);
+    CHECK_INT(out.n, 2);
+    CHECK_STR(out.v[0].memory.content, S("The dog sleeps in the kitchen at night"));
+    CHECK(out.v[0].score >= out.v[1].score);
+}
+
+TEST(messages_are_never_found)
+{
+    ENGINE(e, s, p);
+    struct message m = said("m1", "user", "My dog is called Rex", clock_ms());
+    CHECK_OK(say(ctx, s, mine, "talk", &m));
+    for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++)
+        CHECK_INT(look(ctx, e, "dog", (struct retrieve_in){.strategy = (enum strategy)i}).n, 0);
+}
+
+/* --- what may not be found --- */
+
+static const char good[] = "the dog that is right";
+
+/* Those that must stay away are nearer to the question than the good one. */
+static void put_forbidden(struct ctx *ctx, struct engine *e, size_t of_each)
+{
+    struct memory m = one("dog");
+    struct memory expired = m, old = m, odd = m, elsewhere = m;
+    expired.expires = clock_ms() - 1;
+    old.created = clock_ms() - 31 * DAY;
+    odd.type = TYPE_EPISODIC;
+    elsewhere.session = S("s2");
+    m.session = S("s1");
+    odd.session = old.session = expired.session = S("s1");
+    put_many(ctx, e, mine, expired, of_each);
+    put_many(ctx, e, mine, old, of_each);
+    put_many(ctx, e, mine, odd, of_each);
+    put_many(ctx, e, mine, elsewhere, of_each);
+    put_many(ctx, e, other_space, m, of_each);
+    put_many(ctx, e, other_user, m, of_each);
+    m.key = S("k");
+    m.content = S("dog dog");
+    put(ctx, e, mine, m);
+    m.content = str_of(good);
+    m.created = clock_ms() - 29 * DAY;
+    m.expires = clock_ms() + DAY;
+    put(ctx, e, mine, m);
+}
+
+static void check_forbidden(struct ctx *ctx, struct engine *e, const char *const *tiers)
+{
+    for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
+        struct retrieve_in in = {.strategy = (enum strategy)i,
+                                 .scope = SCOPE_SESSION,
+                                 .session = S("s1"),
+                                 .type = S("factual"),
+                                 .retention_days = 30};
+        struct retrieve_out out = look(ctx, e, "dog", in);
+        if (out.n != 1 || !str_is(out.v[0].memory.content, good))
+            fail_msg("%s finds %zu, first " S_FMT, strategy_names[i], out.n,
+                     S_ARG(out.n ? out.v[0].memory.content : S("")));
+        if (strcmp(out.v[0].tier, tiers[i]) != 0)
+            fail_msg("%s by %s: " S_FMT, strategy_names[i], out.v[0].tier, S_ARG(out.fallback));
+        out = look(ctx, e, "", in);
+        is_only(&out, good);
+    }
+}
+
+TEST(what_may_not_be_found_starves_nothing_by_words)
+{
+    static const char *const tiers[] = {"fts5", "fts5", "fts5"};
+    ENGINE(e, s, p);
+    put_forbidden(ctx, e, 600);
+    check_forbidden(ctx, e, tiers);
+}
+
+TEST(what_may_not_be_found_starves_nothing_by_vectors)
+{
+    static const char *const tiers[] = {"hybrid-rrf", "vector", "fts5"};
+    WITH_TABLE(e, s, p);
+    put_forbidden(ctx, e, 600);
+    embed_all(ctx, e);
+    check_forbidden(ctx, e, tiers);
+}
+
+TEST(a_thousand_memories_of_others_hide_nothing)
+{
+    WITH_TABLE(e, s, p);
+    put_many(ctx, e, other_user, one("dog"), 1000);
+    put_many(ctx, e, other_space, one("dog"), 1000);
+    put(ctx, e, mine, one("a puppy barks"));
+    embed_all(ctx, e);
+    struct retrieve_out out = look(ctx, e, "dog", semantic);
+    is_only(&out, "a puppy barks");
+    CHECK(fabs(out.v[0].vector_score - 0.9 / sqrt(0.97)) < 1e-2);
+}
+
+TEST(each_scope_has_its_memories)
+{
+    for (int with = 0; with < 2; with++) {
+        WITH_TABLE(e, s, p);
+        struct memory here = one("dog here"), there = one("dog there"), away = one("dog away");
+        here.session = S("s1");
+        put(ctx, e, mine, here);
+        put(ctx, e, mine, one("dog elsewhere"));
+        put(ctx, e, other_space, there);
+        put(ctx, e, other_user, away);
+        if (with)
+            embed_all(ctx, e);
+        for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
+            struct retrieve_in in = {.strategy = (enum strategy)i};
+            CHECK_INT(look(ctx, e, "dog", in).n, 2);
+            in.scope = SCOPE_USER;
+            struct retrieve_out all = look(ctx, e, "dog", in);
+            CHECK_INT(all.n, 3);
+            size_t work = 0;
+            for (size_t k = 0; k < 3; k++)
+                work += str_is(all.v[k].memory.space, "work") &&
+                        str_is(all.v[k].memory.content, "dog there");
+            CHECK_INT(work, 1);
+            CHECK_INT(look(ctx, e, "", in).n, 3);
+            in.scope = SCOPE_SESSION;
+            in.session = S("s1");
+            struct retrieve_out session = look(ctx, e, "dog", in);
+            is_only(&session, "dog here");
+            in.session = S("");
+            struct retrieve_out none;
+            in.pool = mine;
+            CHECK_STATUS(engine_retrieve(ctx, e, &in, &none), BAD_INPUT);
+            ctx_clear_failure(ctx);
+        }
+    }
+}
+
+/* --- vectors --- */
+
+TEST(meaning_is_found_where_words_differ)
+{
+    WITH_TABLE(e, s, p);
+    put(ctx, e, mine, one("puppy"));
+    put(ctx, e, mine, one("auto"));
+    put(ctx, e, mine, one("car"));
+    embed_all(ctx, e);
+    struct retrieve_out out = look(ctx, e, "dog", semantic);
+    is_only(&out, "puppy");
+    CHECK(!strcmp(out.v[0].tier, "vector") && fabs(out.v[0].score - out.v[0].vector_score) < 1e-9);
+    CHECK(isnan(out.v[0].words_score) && !out.fallback.n);
+    CHECK(!strcmp(out.source, "static") && !strcmp(out.store, "sqlite-vec"));
+    CHECK_STR(out.model, S("table"));
+    out = look(ctx, e, "car", semantic);
+    CHECK(out.n == 2 && str_is(out.v[0].memory.content, "car"));
+    CHECK(out.v[0].score > out.v[1].score);
+}
+
+TEST(words_and_vectors_are_fused)
+{
+    WITH_TABLE(e, s, p);
+    put(ctx, e, mine, one("the car is a green one, and the green is dark"));
+    put(ctx, e, mine, one("auto"));
+    put(ctx, e, mine, one("green tea"));
+    embed_all(ctx, e);
+    struct retrieve_out out = look(ctx, e, "green car", hybrid);
+    CHECK_INT(out.n, 3);
+    CHECK(out.strategy == STRATEGY_HYBRID && !out.fallback.n);
+    CHECK_STR(out.v[0].memory.content, S("the car is a green one, and the green is dark"));
+    CHECK(fabs(out.v[0].score - 2.0 / 61) < 1e-9);
+    for (size_t i = 0; i < 3; i++) {
+        const struct retrieved *r = &out.v[i];
+        CHECK(!strcmp(r->tier, "hybrid-rrf"));
+        bool is_auto = str_is(r->memory.content, "auto"),
+             is_tea = str_ends(r->memory.content, S("tea"));
+        CHECK(isnan(r->words_score) == is_auto && isnan(r->vector_score) == is_tea);
+        if (is_auto || is_tea)
+            CHECK(fabs(r->score - 1.0 / 62) < 1e-9);
+    }
+}
+
+/* --- steps down --- */
+
+TEST(without_a_source_the_words_answer_and_say_so)
+{
+    ENGINE(e, s, p);
+    put(ctx, e, mine, one("the dog barks"));
+    struct retrieve_out out = look(ctx, e, "dog", semantic);
+    is_only(&out, "the dog barks");
+    CHECK(!strcmp(out.v[0].tier, "fts5") && out.strategy == STRATEGY_HYBRID);
+    CHECK(str_starts(out.fallback, S("vectors: ")) && out.fallback.n > 12);
+    CHECK(!out.source && !strcmp(out.store, "none"));
+}
+
+TEST(without_vectors_the_words_answer_and_say_so)
+{
+    WITH_TABLE(e, s, p);
+    struct vector_set set = {.signature = S("static:table:8"), .dimensions = D};
+    CHECK_OK(store_begin_vectors(ctx, s, &set, false));
+    put(ctx, e, other_space, one("dog"));
+    embed_all(ctx, e);
+    put(ctx, e, mine, one("a bark wakes the house"));
+    struct retrieve_out out = look(ctx, e, "bark dog", semantic);
+    is_only(&out, "a bark wakes the house");
+    CHECK(!strcmp(out.v[0].tier, "fts5") && str_starts(out.fallback, S("vectors: ")));
+    out = look(ctx, e, "xylophone", semantic);
+    CHECK_INT(out.n, 0);
+    CHECK(holds(out.fallback, "no word"));
+}
+
+TEST(a_model_that_is_broken_is_a_step_down)
+{
+    WITH_TABLE(e, s, p);
+    put(ctx, e, mine, one("the dog barks"));
+    embed_all(ctx, e);
+    settings.model_dir = folder_new(ctx);
+    CLEANUP(engine_closep) struct engine *broken = NULL;
+    CHECK_OK(engine_open(ctx, s, &settings, &broken));
+    struct retrieve_out out = look(ctx, broken, "dog", hybrid);
+    is_only(&out, "the dog barks");
+    CHECK(!strcmp(out.v[0].tier, "fts5") && str_starts(out.fallback, S("vectors: ")));
+}
