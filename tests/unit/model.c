@@ -1,0 +1,211 @@
+/* model.c - a scripted model: answers, orders, and every way in which it can fail. */
+#include "unit/model.h"
+
+#include <time.h>
+
+static void stall(struct app *app)
+{
+    for (int left = 10000; app->mode == STALLS && !app->let_go && left; left--)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
+/* True when the call has been dealt with: refused, broken or no JSON. */
+static bool fails(struct app *app, const struct request *in, const char *model, bool is_shaped,
+                  struct reply *out)
+{
+    bool is_strict = str_is(request_header(in, "Authorization"), "Bearer secret") && is_shaped &&
+                     str_is(json_string(json_get(in->json, "model")), model);
+    atomic_fetch_add(&app->calls, 1);
+    stall(app);
+    if (is_strict && app->mode == SPEAKS_NO_JSON) {
+        buf_add(&out->body, S("<html>"));
+        return true;
+    }
+    out->code = !is_strict ? 400 : app->mode == REFUSES_KEY ? 401 : app->mode == BREAKS ? 503 : 0;
+    if (out->code)
+        buf_add(&out->body, S("{\"error\":{\"message\":\"not today\"}}"));
+    return out->code != 0;
+}
+
+/* --- answers --- */
+
+static void write_content(struct json_out *w, const struct app *app)
+{
+    str answer = app->answer.n ? app->answer : S("said");
+    if (app->mode == SAYS_NOTHING) {
+        json_null(w);
+    } else if (app->mode == ANSWERS_IN_PARTS) {
+        json_raw(w, S("[{\"type\":\"text\",\"text\":\"sa\"},{\"type\":\"text\",\"text\":\"id\"}]"));
+    } else if (app->mode == THINKS_ALOUD) {
+        json_str(w, S("<think>\nWhat to say?\n</think>\n\nsaid\n"));
+    } else {
+        json_str(w, answer);
+    }
+}
+
+static void write_answer(struct json_out *w, const struct app *app)
+{
+    json_open(w, '{');
+    json_key(w, "choices");
+    json_open(w, '[');
+    json_open(w, '{');
+    json_key(w, "finish_reason");
+    json_str(w, app->mode == IS_CUT ? S("length") : S("stop"));
+    json_key(w, "message");
+    json_open(w, '{');
+    json_key(w, "content");
+    write_content(w, app);
+    json_close(w, '}');
+    json_close(w, '}');
+    json_close(w, ']');
+    json_key(w, "usage");
+    json_raw(w, S("{\"prompt_tokens\":12,\"completion_tokens\":3}"));
+    json_close(w, '}');
+}
+
+static enum status chat(__attribute__((unused)) struct ctx *ctx, struct app *app,
+                        const struct request *in, struct reply *out)
+{
+    const struct json *messages = json_get(in->json, "messages"), *last = NULL;
+    for (const struct json *m = messages ? messages->first : NULL; m; m = m->next)
+        last = m;
+    bool newer = json_get(in->json, "max_completion_tokens") != NULL;
+    bool older = json_get(in->json, "max_tokens") != NULL;
+    bool is_shaped = last && str_is(json_string(json_get(last, "role")), "user") &&
+                     json_string(json_get(last, "content")).n && newer != older &&
+                     !json_is_true(json_get(in->json, "stream"));
+    if (fails(app, in, "tiny/chat", is_shaped, out))
+        return OK;
+    if (app->mode == WANTS_NEWER && older) {
+        out->code = 400;
+        buf_add(&out->body, S("{\"error\":{\"message\":\"Unsupported: 'max_tokens'. Use "
+                              "'max_completion_tokens' instead.\"}}"));
+        return OK;
+    }
+    str user = json_string(json_get(last, "content"));
+    snprintf(app->user, sizeof app->user, S_FMT, S_ARG(user));
+    struct json_out w = json_to(&out->body);
+    write_answer(&w, app);
+    return OK;
+}
+
+/* --- orders --- */
+
+struct judged {
+    size_t index, length;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct judged *x = a, *y = b;
+    return (x->length < y->length) - (x->length > y->length);
+}
+
+static void write_result(struct json_out *w, int64_t index, double score)
+{
+    json_open(w, '{');
+    json_key(w, "index");
+    json_int(w, index);
+    json_key(w, "relevance_score");
+    json_num(w, score);
+    json_close(w, '}');
+}
+
+static void write_results(struct json_out *w, const struct app *app, const struct judged *v,
+                          size_t n)
+{
+    json_open(w, '{');
+    json_key(w, "results");
+    json_open(w, '[');
+    if (app->mode == NAMES_ONE) {
+        write_result(w, (int64_t)n - 1, 0.5);
+    } else if (app->mode == NAMES_ODD) {
+        write_result(w, -1, 0.9);
+        write_result(w, (int64_t)n, 0.9);
+        json_raw(w, S("{\"index\":0,\"relevance_score\":\"much\"}"));
+        json_raw(w, S("7"));
+        write_result(w, 1, 0.4);
+        write_result(w, 1, 0.9);
+    } else if (app->mode != SAYS_NOTHING) {
+        for (size_t i = 0; i < n; i++)
+            write_result(w, (int64_t)v[i].index, 1 / (double)(i + 1));
+    }
+    json_close(w, ']');
+    json_close(w, '}');
+}
+
+static enum status order(struct ctx *ctx, struct app *app, const struct request *in,
+                         struct reply *out)
+{
+    const struct json *documents = json_get(in->json, "documents");
+    size_t n = documents && documents->type == JSON_ARRAY ? documents->n : 0, i = 0;
+    struct judged *v = NEW_N(&ctx->arena, struct judged, n + 1);
+    bool is_shaped = n && json_string(json_get(in->json, "query")).n &&
+                     json_int_or(json_get(in->json, "top_n"), 0) == (int64_t)n;
+    for (const struct json *d = n ? documents->first : NULL; d; d = d->next, i++) {
+        v[i] = (struct judged){i, d->string.n};
+        is_shaped &= d->type == JSON_STRING;
+    }
+    if (fails(app, in, "tiny/order", is_shaped, out))
+        return OK;
+    qsort(v, n, sizeof *v, longest_first);
+    struct json_out w = json_to(&out->body);
+    write_results(&w, app, v, n);
+    return OK;
+}
+
+/* --- the server --- */
+
+static const struct route routes[] = {
+    {.method = "POST", .path = "/v1/chat/completions", .run = chat, .wants_json = true},
+    {.method = "POST", .path = "/v1/rerank", .run = order, .wants_json = true},
+    {0},
+};
+
+static enum status admit(__attribute__((unused)) struct ctx *ctx,
+                         __attribute__((unused)) struct app *app,
+                         __attribute__((unused)) enum route_access needs,
+                         __attribute__((unused)) struct request *in)
+{
+    return OK;
+}
+
+static void word_error(struct ctx *ctx, enum status s,
+                       __attribute__((unused)) const struct request *in, struct reply *out)
+{
+    out->code = http_code(s);
+    buf_add(&out->body, str_of(ctx->why));
+}
+
+static const struct surface surface = {.name = "fake",
+                                       .routes = routes,
+                                       .word_error = word_error,
+                                       .admit = admit};
+
+struct model *model_open(struct ctx *ctx)
+{
+    static const struct surface *const surfaces[] = {&surface, NULL};
+    struct server_settings s = {.listen = S("127.0.0.1:0"),
+                                .body_max = 1 << 22,
+                                .header_max = 1 << 14,
+                                .reply_max = 1 << 22,
+                                .connections_max = 50,
+                                .queue_max = 50,
+                                .workers = 4,
+                                .loops = 1,
+                                .idle_ms = 10000,
+                                .request_ms = 10000,
+                                .upstream_ms = 10000};
+    struct model *m = NEW(&ctx->arena, struct model);
+    CHECK_OK(server_open(ctx, &s, surfaces, &m->app, &m->server));
+    m->up =
+        (struct upstream){.name = S("fake"), .url = server_url(ctx, m->server), .key = S("secret")};
+    return m;
+}
+
+void model_close(struct model *m)
+{
+    m->app.let_go = true;
+    server_stop(m->server, 5000);
+    server_close(m->server);
+}

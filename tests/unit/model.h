@@ -1,0 +1,42 @@
+/* model.h - a scripted model: answers, orders, and every way in which it can fail. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "core/settings.h"
+#include "http/http.h"
+#include "t.h"
+
+enum model_mode {
+    ANSWERS,
+    ANSWERS_IN_PARTS,
+    THINKS_ALOUD,
+    IS_CUT,       /* ran into max_tokens */
+    WANTS_NEWER,  /* knows the limit as max_completion_tokens only */
+    SAYS_NOTHING, /* no text; no results */
+    REFUSES_KEY,
+    BREAKS,
+    STALLS,
+    SPEAKS_NO_JSON,
+    NAMES_ONE, /* of the documents only the last */
+    NAMES_ODD  /* numbers that no document has, one twice, scores that are none */
+};
+
+/* It is strict: another key, model or shape than OpenAI's and Cohere's is answered 400. Documents
+ * are put in the order of their length, the longest first. */
+struct app {
+    _Atomic enum model_mode mode;
+    atomic_int calls;
+    atomic_bool let_go; /* ends STALLS */
+    str answer;         /* what it says; "" for "said" */
+    char user[1 << 16]; /* the last user message it was sent */
+};
+
+struct model {
+    struct app app;
+    struct server *server;
+    struct upstream up; /* "fake", with a key */
+};
+
+struct model *model_open(struct ctx *ctx);
+void model_close(struct model *m);

@@ -1,0 +1,158 @@
+/* rerank.c - what a model's order does to what was found, and what happens without it. */
+#include <math.h>
+
+#include "engine/engine_int.h"
+#include "unit/fixture.h"
+#include "unit/model.h"
+
+/* Longer ones are worse by words and better for the model. */
+static const char *const texts[] = {"the dog barks at night", "the dog barks and sleeps a lot",
+                                    "much more about something else and one dog"};
+
+/* An engine that has the model as upstream "fake" and puts in order by it. */
+#define WITH_MODEL(e, s, p, m)                                                                     \
+    PLACE(p);                                                                                      \
+    STORE(s, p);                                                                                   \
+    struct settings settings = settings_for_test();                                                \
+    struct model *m = model_open(ctx);                                                             \
+    settings.upstreams[0] = m->up;                                                                 \
+    settings.n_upstreams = 1;                                                                      \
+    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
+    CHECK_OK(engine_open(ctx, s, &settings, &e));                                                  \
+    change(ctx, e, "{\"rerankEnabled\":true,\"rerankProviderModel\":\"fake/tiny/order\"}");        \
+    for (size_t i = 0; i < 3; i++) {                                                               \
+        struct memory kept = {.content = str_of(texts[i]), .importance = 0.5};                     \
+        CHECK_OK(engine_add(ctx, e, mine, &kept));                                                 \
+    }
+
+static void change(struct ctx *ctx, struct engine *e, const char *text)
+{
+    struct json *root;
+    CHECK_OK(json_parse(ctx, str_of(text), &root));
+    CHECK_OK(engine_change_memory_settings(ctx, e, root));
+}
+
+static struct retrieve_out look(struct ctx *ctx, struct engine *e, enum strategy strategy)
+{
+    struct retrieve_out out;
+    struct retrieve_in in = {.pool = mine,
+                             .query = S("dog"),
+                             .strategy = strategy,
+                             .budget_tokens = 8000};
+    CHECK_OK(engine_retrieve(ctx, e, &in, &out));
+    CHECK_INT(out.n, 3);
+    return out;
+}
+
+static bool says(str text, const char *what)
+{
+    return str_find(text, str_of(what)) < text.n;
+}
+
+static struct engine_status status_of(struct ctx *ctx, struct engine *e, bool probe)
+{
+    struct engine_status out = {0};
+    rerank_status(ctx, e, probe, &out);
+    return out;
+}
+
+TEST(the_models_order_stands)
+{
+    WITH_MODEL(e, s, p, m);
+    struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
+    CHECK(out.is_reranked && !says(out.fallback, "rerank"));
+    CHECK_STR(out.v[0].memory.content, str_of(texts[2]));
+    CHECK_STR(out.v[2].memory.content, str_of(texts[0]));
+    CHECK(fabs(out.v[0].score - 1) < 1e-9 && fabs(out.v[1].score - 0.5) < 1e-9);
+    CHECK(out.v[0].words_score > 0 && out.v[0].words_score < 1);
+    CHECK(status_of(ctx, e, false).rerank.available);
+    CHECK(!look(ctx, e, STRATEGY_RECENT).is_reranked);
+    CHECK_INT(m->app.calls, 1);
+    change(ctx, e, "{\"rerankEnabled\":false}");
+    CHECK(!look(ctx, e, STRATEGY_HYBRID).is_reranked);
+    CHECK_INT(m->app.calls, 1);
+    CHECK(!status_of(ctx, e, true).rerank.enabled);
+    model_close(m);
+}
+
+TEST(what_the_model_does_not_name_comes_behind_in_its_order)
+{
+    WITH_MODEL(e, s, p, m);
+    change(ctx, e, "{\"rerankEnabled\":false}");
+    struct retrieve_out before = look(ctx, e, STRATEGY_HYBRID);
+    change(ctx, e, "{\"rerankEnabled\":true}");
+    m->app.mode = NAMES_ONE;
+    struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
+    CHECK(out.is_reranked);
+    CHECK_STR(out.v[0].memory.id, before.v[2].memory.id);
+    CHECK_STR(out.v[1].memory.id, before.v[0].memory.id);
+    CHECK_STR(out.v[2].memory.id, before.v[1].memory.id);
+    model_close(m);
+}
+
+TEST(a_failure_leaves_the_order_and_is_seen)
+{
+    static const struct {
+        enum model_mode mode;
+        const char *says;
+    } cases[] = {{REFUSES_KEY, "401"},
+                 {BREAKS, "503"},
+                 {SPEAKS_NO_JSON, "no JSON"},
+                 {SAYS_NOTHING, "names none"}};
+    WITH_MODEL(e, s, p, m);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        m->app.mode = cases[i].mode;
+        change(ctx, e, "{\"rerankEnabled\":true}"); /* a change tries anew at once */
+        struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
+        CHECK(!out.is_reranked && says(out.fallback, "rerank: "));
+        CHECK(says(out.fallback, cases[i].says));
+        CHECK_STR(out.v[0].memory.content, str_of(texts[0]));
+        CHECK_INT(e->rerank_failed, i + 1);
+        struct engine_status status = status_of(ctx, e, false);
+        CHECK(!status.rerank.available && says(status.rerank.reason, "failed"));
+    }
+    /* What has just failed is left alone for a moment. */
+    int calls = m->app.calls;
+    CHECK(says(look(ctx, e, STRATEGY_HYBRID).fallback, "left alone"));
+    CHECK_INT(m->app.calls, calls);
+    change(ctx, e, "{\"rerankEnabled\":true}");
+    CHECK(says(status_of(ctx, e, true).rerank.reason, "names none"));
+    m->app.mode = ANSWERS;
+    change(ctx, e, "{\"rerankEnabled\":true}");
+    CHECK(status_of(ctx, e, true).rerank.available);
+    CHECK(look(ctx, e, STRATEGY_HYBRID).is_reranked);
+    model_close(m);
+}
+
+TEST(a_slow_model_gets_half_of_the_time)
+{
+    WITH_MODEL(e, s, p, m);
+    struct ctx hurried = {.deadline_us = clock_mono_us() + 400000};
+    struct retrieve_in in = {.pool = mine, .query = S("dog barks at night"), .budget_tokens = 8000};
+    struct retrieve_out out;
+    m->app.mode = STALLS;
+    CHECK_OK(engine_retrieve(&hurried, e, &in, &out));
+    CHECK(out.n == 3 && !out.is_reranked && says(out.fallback, "rerank: "));
+    ctx_free(&hurried);
+    model_close(m);
+}
+
+TEST(a_model_without_a_server_is_said)
+{
+    static const struct {
+        const char *change, *says;
+    } cases[] = {
+        {"{\"rerankProviderModel\":\"cohere/rerank\"}", "no upstream"},
+        {"{\"rerankProviderModel\":\"order\"}", "PROVIDER/MODEL"},
+        {"{\"rerankProviderModel\":null}", "no model"},
+    };
+    WITH_MODEL(e, s, p, m);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        change(ctx, e, cases[i].change);
+        struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
+        CHECK(!out.is_reranked && says(out.fallback, cases[i].says));
+        CHECK(says(status_of(ctx, e, true).rerank.reason, cases[i].says));
+    }
+    CHECK_INT(m->app.calls, 0);
+    model_close(m);
+}
