@@ -36,7 +36,7 @@ static struct retrieve_out look(struct ctx *ctx, struct engine *e, enum strategy
 {
     struct retrieve_out out;
     struct retrieve_in in = {.pool = mine,
-                             .query = S("dog"),
+                             .query = S("dog barks at night"),
                              .strategy = strategy,
                              .budget_tokens = 8000};
     CHECK_OK(engine_retrieve(ctx, e, &in, &out));
