@@ -294,14 +294,14 @@ bool mirror_is_used(struct engine *e)
 }
 
 static enum status find(struct ctx *ctx, struct engine *e, const struct tier *t,
-                        struct qdrant_find *f, str text, struct engine_hit **out, size_t *n)
+                        struct qdrant_find *f, str text, struct embedding *by,
+                        struct engine_hit **out, size_t *n)
 {
-    struct embedding question;
     struct qdrant_hit *hits;
     size_t count;
-    TRY(vectors_of(ctx, e, t, &text, 1, &question));
-    f->v = question.v;
-    f->dimensions = question.dimensions;
+    TRY(vectors_of(ctx, e, t, &text, 1, by));
+    f->v = by->v;
+    f->dimensions = by->dimensions;
     TRY(qdrant_search(ctx, &t->q, f, &hits, &count));
     *out = NEW_N(&ctx->arena, struct engine_hit, count + 1);
     for (size_t i = 0; i < count; i++)
@@ -311,7 +311,8 @@ static enum status find(struct ctx *ctx, struct engine *e, const struct tier *t,
 }
 
 enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
-                          str text, size_t limit, struct engine_hit **out, size_t *n)
+                          str text, size_t limit, struct embedding *by, struct engine_hit **out,
+                          size_t *n)
 {
     struct tier t;
     struct qdrant_find f = {.pool = pool, .session = session, .limit = limit};
@@ -322,7 +323,7 @@ enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref poo
         return fail(ctx, UPSTREAM, "Qdrant has failed and is left alone for %lld s",
                     (long long)breaker_seconds(&e->mirror));
     ctx->deadline_us = before && before < end ? before : end;
-    enum status s = find(ctx, e, &t, &f, text, out, n);
+    enum status s = find(ctx, e, &t, &f, text, by, out, n);
     ctx->deadline_us = before;
     return ended(ctx, e, &t, ticket, s);
 }
@@ -331,9 +332,10 @@ enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref poo
 static enum status find_now(struct ctx *ctx, struct engine *e, const struct tier *t,
                             struct qdrant_find *f, str text, struct engine_hit **out, size_t *n)
 {
+    struct embedding by;
     meet(e, t);
     int64_t ticket = e->mirror.wait_ms;
-    return ended(ctx, e, t, ticket, find(ctx, e, t, f, text, out, n));
+    return ended(ctx, e, t, ticket, find(ctx, e, t, f, text, &by, out, n));
 }
 
 enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,

@@ -7,7 +7,7 @@
 #include "llm/llm.h"
 
 /* Of the time that is left at most half goes here, so that there is some for what follows. */
-enum { CALL_MS = 5000, LEAST_MS = 20 };
+enum { LEAST_MS = 20 };
 
 /* The server of a "provider/model", or NULL with the reason in *why. */
 static const struct upstream *server_of(const struct engine *e, const struct live_memory *l,
@@ -29,10 +29,11 @@ static const struct upstream *server_of(const struct engine *e, const struct liv
     return NULL;
 }
 
-static int64_t time_for(const struct ctx *ctx)
+static int64_t time_for(const struct ctx *ctx, const struct engine *e)
 {
-    int64_t half = ctx->deadline_us ? (ctx->deadline_us - clock_mono_us()) / 2000 : CALL_MS;
-    return half < CALL_MS ? half : CALL_MS;
+    int64_t most = e->settings->rerank_timeout_ms;
+    int64_t half = ctx->deadline_us ? (ctx->deadline_us - clock_mono_us()) / 2000 : most;
+    return half < most ? half : most;
 }
 
 /* --- how it is --- */
@@ -54,7 +55,7 @@ static enum status call(struct ctx *ctx, struct engine *e, const struct llm_orde
                         double *scores)
 {
     int64_t ticket;
-    if (order->timeout_ms < LEAST_MS)
+    if (ctx->deadline_us && order->timeout_ms < LEAST_MS)
         return fail(ctx, TIMED_OUT, "there is no time left for it");
     if (!breaker_begin(&e->reranks, &ticket))
         return fail(ctx, UPSTREAM, "the server has failed and is left alone for %lld s",
@@ -72,7 +73,7 @@ static enum status ask(struct ctx *ctx, struct engine *e, struct llm_order *orde
     const char *hindrance;
     struct ctx own = {.deadline_us = ctx->deadline_us};
     order->up = server_of(e, &engine_live(e)->memory, &order->model, &hindrance);
-    order->timeout_ms = time_for(ctx);
+    order->timeout_ms = time_for(ctx, e);
     enum status s =
         order->up ? call(&own, e, order, scores) : fail(&own, UNSUPPORTED, "%s", hindrance);
     *why = str_dup(&ctx->arena, str_of(own.why));

@@ -8,8 +8,7 @@
 #include "core/tokens.h"
 #include "engine/rank.h"
 
-/* RRF_K: what a place in a list is worth. */
-enum { FALLBACK_MAX = 1000, RRF_K = 60 };
+enum { FALLBACK_MAX = 1000 };
 
 #define DAY_MS ((int64_t)86400000)
 
@@ -129,7 +128,7 @@ static size_t place_in(const struct ranking *v, doc_id doc)
 static struct ranking fuse(struct retrieval *r, const struct ranking *words,
                            const struct ranking *vectors)
 {
-    double k = RRF_K;
+    double k = (double)r->e->settings->rrf_k;
     struct ranking all = {.v = NEW_N(&r->ctx->arena, struct retrieved, words->n + vectors->n + 1)};
     for (size_t i = 0; i < vectors->n; i++) {
         struct retrieved one = vectors->v[i];
@@ -218,6 +217,7 @@ enum status engine_retrieve(struct ctx *ctx, struct engine *e, const struct retr
                             struct retrieve_out *out)
 {
     int64_t began = clock_mono_us(), now = clock_ms();
+    size_t most = in->limit > RETRIEVE_LIMIT ? in->limit : RETRIEVE_LIMIT;
     struct retrieval r = {.ctx = ctx,
                           .e = e,
                           .in = in,
@@ -225,7 +225,8 @@ enum status engine_retrieve(struct ctx *ctx, struct engine *e, const struct retr
                           .query = str_trim(in->query),
                           .now = now,
                           .after = in->retention_days > 0 ? now - in->retention_days * DAY_MS : 0,
-                          .most = in->limit > RETRIEVE_LIMIT ? in->limit : RETRIEVE_LIMIT,
+                          .most = most,
+                          .nearest = in->limit ? most : (size_t)e->settings->vec_top_k,
                           .fallback = buf_make(&ctx->arena, FALLBACK_MAX)};
     struct retrieve_out given = {.model = S(""), .store = "none"};
     struct ranking found = {0};

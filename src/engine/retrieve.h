@@ -11,7 +11,8 @@ struct retrieval {
     const struct live *live;
     str query;
     int64_t now, after;     /* what was made before `after` is too old */
-    size_t most;            /* how long each list may become */
+    size_t most;            /* how long the list of words may become, … */
+    size_t nearest;         /* … and that of vectors */
     struct pool_ref *pools; /* that are searched, and … */
     size_t n_pools;
     struct pool_ref whose; /* … as one: space "" is every space of the user */

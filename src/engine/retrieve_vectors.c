@@ -2,11 +2,12 @@
 #include <math.h>
 
 #include "embed/embed.h"
+#include "engine/mirror.h"
 #include "engine/retrieve.h"
 
 /* Memories without a vector that get one before the search; how many times as many are looked at
- * next when too few of the nearest may be found*/
-enum { CATCH_UP = 64, WIDEN = 4 };
+ * next when too few of the nearest may be found; where that ends with Qdrant. */
+enum { CATCH_UP = 64, WIDEN = 4, QDRANT_MAX = 10000 };
 
 /* What has nothing in common with the question is not near, however few there are. */
 static const float least_cosine = 1e-4f;
@@ -25,6 +26,57 @@ static void add(struct retrieval *r, struct ranking *to, size_t *cap, const stru
     to->v = arena_more(&r->ctx->arena, to->v, to->n, cap, sizeof *to->v);
     to->v[to->n++] = (struct retrieved){
         .memory = *m, .score = score, .tier = tier, .vector_score = score, .words_score = NAN};
+}
+
+/* --- Qdrant --- */
+
+static enum status read_hit(struct retrieval *r, const struct engine_hit *hit, struct memory *out)
+{
+    enum status s = store_memory(r->ctx, r->e->store, r->whose, hit->id, out);
+    if (s != NOT_FOUND)
+        return s;
+    ctx_clear_failure(r->ctx);
+    *out = (struct memory){0};
+    return OK;
+}
+
+/* As many as are wanted, or all that it gives. The store knows better what may be found. */
+static enum status ask_qdrant(struct retrieval *r, struct embedding *by, struct ranking *out)
+{
+    str session = r->in->scope == SCOPE_SESSION ? r->in->session : S("");
+    for (size_t limit = r->nearest;; limit *= WIDEN) {
+        struct engine_hit *hits;
+        struct ranking found = {0};
+        struct memory m;
+        size_t n, cap = 0;
+        TRY(mirror_search(r->ctx, r->e, r->whose, session, r->query, limit, by, &hits, &n));
+        for (size_t i = 0; i < n && found.n < r->nearest; i++) {
+            TRY(read_hit(r, &hits[i], &m));
+            if (hits[i].score > 0 && retrieval_wants(r, &m))
+                add(r, &found, &cap, &m, hits[i].score, "qdrant");
+        }
+        *out = found;
+        if (found.n == r->nearest || n < limit || limit >= QDRANT_MAX)
+            return OK;
+    }
+}
+
+static struct ranking by_qdrant(struct retrieval *r, struct retrieve_out *out)
+{
+    struct ranking found = {0};
+    struct embedding by = {0};
+    if (ask_qdrant(r, &by, &found) != OK) {
+        retrieval_survive(r, "Qdrant");
+        return (struct ranking){0};
+    }
+    if (!found.n) {
+        retrieval_note(r, "Qdrant: it found nothing that may be shown");
+        return found;
+    }
+    out->source = embed_source_names[by.source];
+    out->model = by.model;
+    out->store = "qdrant";
+    return found;
 }
 
 /* --- our own --- */
@@ -70,7 +122,7 @@ static enum status search_pool(struct retrieval *r, struct pool_ref pool,
                                const struct question_vector *q, struct ranking *out,
                                struct vector_hits *hits)
 {
-    for (size_t nearest = r->most;; nearest *= WIDEN) {
+    for (size_t nearest = r->nearest;; nearest *= WIDEN) {
         struct vector_find f = {.pool = pool,
                                 .signature = q->signature,
                                 .v = q->v,
@@ -79,7 +131,7 @@ static enum status search_pool(struct retrieval *r, struct pool_ref pool,
                                 .memories = true};
         TRY(store_search_vectors(r->ctx, r->e->store, &f, hits));
         TRY(read_near(r, pool, hits, out));
-        if (out->n >= r->most || hits->n < nearest)
+        if (out->n >= r->nearest || hits->n < nearest)
             return OK;
     }
 }
@@ -116,7 +168,7 @@ static enum status search_all(struct retrieval *r, const struct question_vector 
         qsort(out->v, out->n, sizeof *out->v, nearest_first);
     else
         say_why_none(r, vectors, waiting);
-    out->n = out->n < r->most ? out->n : r->most;
+    out->n = out->n < r->nearest ? out->n : r->nearest;
     return OK;
 }
 
@@ -143,5 +195,8 @@ static struct ranking by_own(struct retrieval *r, struct retrieve_out *out)
 
 struct ranking retrieve_by_vectors(struct retrieval *r, struct retrieve_out *out)
 {
-    return by_own(r, out);
+    struct ranking found = {0};
+    if (mirror_is_used(r->e))
+        found = by_qdrant(r, out);
+    return found.n ? found : by_own(r, out);
 }
