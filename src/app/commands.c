@@ -32,6 +32,8 @@ const struct command commands[] = {
     {"model", "model list | model pull NAME [--from DIR] | model check NAME | model remove NAME",
      "show, fetch, check and remove the models that make vectors", " json from ", 1, 2,
      command_model_check, command_model, false},
+    {"reindex", "reindex [--force]", "make the vectors that are missing, or all of them anew",
+     " json force ", 0, 0, NULL, command_reindex, false},
     {"doctor", "doctor", "check data, settings and upstreams, and say what to do", " json ", 0, 0,
      NULL, command_doctor, false},
     {0},

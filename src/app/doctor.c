@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "app/home.h"
+#include "embed/embed.h"
 #include "http/http.h"
 
 enum { FINDINGS_MAX = 64, PRINT_MAX = 1 << 20, ANSWER_MAX = 8 << 20, CALL_MS = 5000 };
@@ -81,6 +82,61 @@ static void look_at_tokens(struct visit *v, struct home *home)
          "");
 }
 
+/* --- vectors --- */
+
+/* Makes one, by what is chosen now. */
+static enum status try_source(struct ctx *ctx, const struct home *home, struct embedding *out)
+{
+    const struct live_memory *m = &engine_live(home->engine)->memory;
+    struct embed_choice choice = {m->embedding_source, m->embedding_model, m->static_enabled,
+                                  m->transformers_enabled};
+    str text = S("hello");
+    struct embed *e;
+    TRY(embed_open(ctx, &home->settings, home->folder, &e));
+    embed_choose(e, &choice);
+    enum status s = embed_texts(ctx, e, &text, 1, out);
+    embed_close(e);
+    return s;
+}
+
+static void look_at_vectors(struct visit *v, struct home *home)
+{
+    struct pool_ref everyone = {.user = v->o->user};
+    struct arena *a = &v->ctx->arena;
+    struct engine_status status;
+    struct vector_stats counts;
+    struct embedding made;
+    if (engine_status(v->ctx, home->engine, everyone, false, &status) != OK ||
+        store_vector_stats(v->ctx, home->store, NULL, &counts) != OK) {
+        note(v, "bad", S("vectors"), str_dup(a, str_of(v->ctx->why)), "");
+        return;
+    }
+    if (!status.embedding.source) {
+        note(v, "ok", S("vectors"),
+             str_printf(a, "none, words are searched (" S_FMT ")", S_ARG(status.embedding.reason)),
+             "rememberd model pull potion-base-8M says how to have them");
+        return;
+    }
+    str source = str_printf(a, "%s " S_FMT, status.embedding.source, S_ARG(status.embedding.model));
+    if (try_source(v->ctx, home, &made) != OK) {
+        note(v, "bad", S("vectors"),
+             str_printf(a, S_FMT ": %s; words are searched", S_ARG(source), v->ctx->why),
+             "rememberd model check NAME, or see the upstream below");
+        return;
+    }
+    if (status.vectors.reason.n) {
+        note(v, counts.rows ? "warn" : "ok", S("vectors"),
+             str_printf(a, S_FMT ": " S_FMT, S_ARG(source), S_ARG(status.vectors.reason)),
+             "the server makes them by and by, rememberd reindex at once");
+        return;
+    }
+    note(v, "ok", S("vectors"),
+         str_printf(a, S_FMT ", %zu dimensions: %lld are kept, %lld texts wait, %lld can have none",
+                    S_ARG(source), made.dimensions, (long long)counts.rows,
+                    (long long)counts.waiting, (long long)counts.failed),
+         "");
+}
+
 static void look_at_store(struct visit *v)
 {
     CLEANUP(home_close) struct home home = {0};
@@ -108,6 +164,7 @@ static void look_at_store(struct visit *v)
                         (double)stats.bytes / 1e6),
              "");
     look_at_tokens(v, &home);
+    look_at_vectors(v, &home);
 }
 
 /* --- upstreams --- */

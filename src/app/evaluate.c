@@ -5,6 +5,7 @@
 
 #include "app/commands.h"
 #include "app/home.h"
+#include "embed/embed.h"
 
 enum { REPORT_MAX = 16 << 20, RANKS_MAX = 16 };
 
@@ -72,6 +73,7 @@ enum status command_eval(struct ctx *ctx, const struct options *o)
 {
     const char *tmp = getenv("TMPDIR");
     struct options own = *o;
+    struct home real;
     struct buf report = buf_make(&ctx->arena, REPORT_MAX);
     str folder = str_printf(&ctx->arena, "%s/rememberd-eval-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     char *path = arena_alloc(&ctx->arena, folder.n + 1);
@@ -79,6 +81,8 @@ enum status command_eval(struct ctx *ctx, const struct options *o)
     if (!mkdtemp(path))
         return fail(ctx, STORAGE, "no folder can be made for measuring: %s: %s", path,
                     strerror(errno));
+    TRY(home_find(ctx, &o->settings, &real));
+    own.settings.model_dir = model_folder(ctx, &o->settings, real.folder);
     own.settings.data = str_of(path);
     enum status s = measure(ctx, &own, &report);
     remove_folder(path);

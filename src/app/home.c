@@ -38,10 +38,12 @@ static enum status make_folder(struct ctx *ctx, str folder)
 enum status home_open(struct ctx *ctx, const struct options *o, struct home *out)
 {
     TRY(home_find(ctx, &o->settings, out));
+    out->settings = o->settings;
+    out->settings.data = out->folder;
     TRY(make_folder(ctx, out->folder));
     struct store_settings store = {.path = out->file};
     TRY(store_open(ctx, &store, &out->store));
-    return engine_open(ctx, out->store, &o->settings, &out->engine);
+    return engine_open(ctx, out->store, &out->settings, &out->engine);
 }
 
 void home_close(struct home *h)

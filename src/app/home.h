@@ -5,7 +5,8 @@
 #include "engine/engine.h"
 
 struct home {
-    str folder, file; /* of the data; the file is the database */
+    str folder, file;         /* of the data; the file is the database */
+    struct settings settings; /* with the folder that data stands for */
     struct store *store;
     struct engine *engine;
 };

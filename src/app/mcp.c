@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 
+#include "app/background.h"
 #include "app/commands.h"
-#include "app/home.h"
 #include "surface/surface.h"
 
 enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };
@@ -73,9 +73,11 @@ static enum status serve(struct ctx *ctx, struct app *app, struct pool_ref pool,
 enum status command_mcp(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(home_close) struct home home = {0};
+    CLEANUP(background_end) struct background background = {0};
     CLEANUP(buf_free) struct buf line = buf_make(NULL, (size_t)o->settings.body_max);
     signal(SIGPIPE, SIG_IGN);
     TRY(home_open(ctx, o, &home));
+    background_begin(&background, &home);
     struct app app = {&o->settings, home.engine, NULL, clock_ms()};
     return serve(ctx, &app, pool_of(o), &line);
 }

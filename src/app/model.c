@@ -1,9 +1,9 @@
 /* model.c - the models of this machine: shown, fetched, checked, removed. */
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "embed/embed.h"
 
+#include "app/bar.h"
 #include "app/commands.h"
 #include "app/home.h"
 
@@ -12,18 +12,14 @@
 struct model_out {
     str name, source, licence, repo, help;
     int64_t dimensions, bytes;
-    bool installed;
+    bool installed, in_use;
 };
 static const struct field model_out_fields[] = {
-    {STR(struct model_out, name)},
-    {STR(struct model_out, source)},
-    {BOOL(struct model_out, installed)},
-    {INT(struct model_out, dimensions)},
-    {INT(struct model_out, bytes)},
-    {STR(struct model_out, licence)},
-    {STR(struct model_out, repo)},
-    {STR(struct model_out, help)},
-    {0},
+    {STR(struct model_out, name)},       {STR(struct model_out, source)},
+    {BOOL(struct model_out, installed)}, {BOOL(struct model_out, in_use)},
+    {INT(struct model_out, dimensions)}, {INT(struct model_out, bytes)},
+    {STR(struct model_out, licence)},    {STR(struct model_out, repo)},
+    {STR(struct model_out, help)},       {0},
 };
 
 /* Of the form that is fetched. */
@@ -48,20 +44,43 @@ static struct model_out shape_of(struct ctx *ctx, str folder, const struct model
                               .installed = model_is_installed(ctx, folder, card)};
 }
 
+/* The name of the model that makes vectors now, or "": of a store that there is, by what was set in
+ * it. */
+static str in_use(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(home_close) struct home home = {0};
+    struct embed_choice choice = embed_choice_of(&o->settings);
+    struct pool_ref everywhere = {.user = o->user};
+    struct engine_status status;
+    struct ctx own = {0};
+    str model = embed_resolve(ctx, &o->settings, &choice).model;
+    if (home_find(&own, &o->settings, &home) == OK &&
+        access(str_c(&own.arena, home.file), F_OK) == 0 && home_open(&own, o, &home) == OK &&
+        engine_status(&own, home.engine, everywhere, false, &status) == OK)
+        model = str_dup(&ctx->arena, status.embedding.model);
+    ctx_free(&own);
+    return model;
+}
+
 static enum status list(struct ctx *ctx, const struct options *o, str folder)
 {
     enum { PRINT_MAX = 1 << 16 };
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     struct json_out w = json_to(&b);
+    str used = in_use(ctx, o);
     if (o->json)
         json_open(&w, '[');
     for (const struct model_card *c = model_cards; c->name; c++) {
         struct model_out m = shape_of(ctx, folder, c);
+        m.in_use = str_is(used, c->name);
         if (o->json)
             fields_write(&w, model_out_fields, &m);
         else
             buf_printf(&b, "%-18s %-13s %-14s %4lld MB  %-10s  %s\n", c->name,
-                       embed_source_names[c->source], m.installed ? "installed" : "not installed",
+                       embed_source_names[c->source],
+                       !m.installed ? "not installed"
+                       : m.in_use   ? "in use"
+                                    : "installed",
                        (long long)(m.bytes + 500000) / 1000000, c->licence, c->help);
     }
     if (o->json)
@@ -74,36 +93,44 @@ static enum status list(struct ctx *ctx, const struct options *o, str folder)
 
 /* --- fetching --- */
 
-struct bar {
+struct fetching {
     struct model_progress progress; /* first: the fetcher knows only it */
-    int64_t shown_us;
+    struct bar bar;
 };
 
-/* "model.safetensors  [=========>          ]  45 %  13.6 of 30.9 MB" */
 static void show(struct model_progress *p, const char *file, int64_t done, int64_t total)
 {
-    enum { WIDTH = 30, EVERY_US = 100000 };
-    struct bar *bar = (struct bar *)p;
-    int64_t now = clock_mono_us();
-    int filled = (int)(total ? done * WIDTH / total : 0);
-    if (!isatty(STDERR_FILENO) || (now - bar->shown_us < EVERY_US && done < total))
-        return;
-    bar->shown_us = now;
-    fprintf(stderr, "\r%-18s [%.*s%*s] %3d %%  %.1f of %.1f MB", file, filled,
-            "==============================", WIDTH - filled, "",
-            (int)(total ? done * 100 / total : 0), (double)done / 1e6, (double)total / 1e6);
-    fflush(stderr);
+    bar_show(&((struct fetching *)p)->bar, file, done, total, 1e6, "MB");
 }
 
 static enum status pull(struct ctx *ctx, const struct options *o, str folder,
                         const struct model_card *card)
 {
-    struct bar bar = {.progress = {show}};
-    enum status s = o->from.n ? model_install(ctx, folder, card, o->from, &bar.progress)
-                              : model_pull(ctx, folder, card, o->settings.model_url, &bar.progress);
-    if (bar.shown_us)
-        fputs("\r\033[K", stderr);
+    struct fetching f = {.progress = {show}};
+    enum status s = o->from.n ? model_install(ctx, folder, card, o->from, &f.progress)
+                              : model_pull(ctx, folder, card, o->settings.model_url, &f.progress);
+    bar_end(&f.bar);
     return s;
+}
+
+/* A model that is there is not used before someone says so: it changes what chats are given. */
+static void say_how_to_use(struct ctx *ctx, const struct options *o, const struct model_card *card)
+{
+    bool is_static = card->source == EMBED_STATIC;
+    const char *source = embed_source_names[card->source];
+    const struct model_card *usual =
+        model_card(is_static ? o->settings.static_model : o->settings.transformers_model);
+    if (str_is(in_use(ctx, o), card->name)) {
+        puts("it is in use");
+        return;
+    }
+    printf("to use it: rememberd serve --embedding-%s on", source);
+    if (usual != card)
+        printf(" --%s-model %s", source, card->name);
+    printf("\n%s: curl -X PUT http://" S_FMT "/api/settings/memory "
+           "-H 'Content-Type: application/json' -d '{\"%sEnabled\":true}'\n",
+           usual == card ? "or, while the server runs" : "and, if another source was chosen since",
+           S_ARG(o->settings.listen), source);
 }
 
 /* --- the command --- */
@@ -154,5 +181,7 @@ enum status command_model(struct ctx *ctx, const struct options *o)
         TRY(model_remove(ctx, folder, card));
     printf(o->json ? "{\"model\":\"%s\",\"%s\":true}\n" : "%s: %s\n", card->name,
            o->json ? verb->name : verb->past);
+    if (str_is(o->words.v[1], "pull") && !o->json)
+        say_how_to_use(ctx, o, card);
     return OK;
 }

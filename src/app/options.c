@@ -23,6 +23,7 @@ const struct field options_table[] = {
     {BOOL(struct options, all_spaces), .help = "with --everything: all pools of the user"},
     {BOOL(struct options, admin), .help = "may manage users, tokens and settings"},
     {BOOL(struct options, no_extract), .help = "keep the turns only, look for no facts"},
+    {BOOL(struct options, force), .help = "all anew, also what has its vector"},
     {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,
      .help = "each: every conversation has a pool of its own; one: all are in one"},
     {STR(struct options, level), .otherwise_str = "turn", .one_of = levels,

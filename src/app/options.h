@@ -6,7 +6,7 @@
 /* What flags say besides the settings. */
 struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
-        all_spaces, admin, no_extract;
+        all_spaces, admin, no_extract, force;
     str user, space, level, pool, name, key, type, category, session, contains, dump, from;
     struct strs k;
     double importance;

@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include "app/background.h"
 #include "app/commands.h"
-#include "app/home.h"
-#include "app/janitor.h"
 #include "surface/surface.h"
 
 enum { REPLY_MAX = 64 << 20, PRINT_MAX = 1 << 20 };
@@ -174,7 +173,7 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
 enum status command_serve(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(home_close) struct home home = {0};
-    CLEANUP(janitor_end) struct janitor janitor = {0};
+    CLEANUP(background_end) struct background background = {0};
     sigset_t set = stop_signals();
     if (o->print_settings)
         return print_settings(ctx, o);
@@ -188,10 +187,11 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
                       .started_us = clock_mono_us()};
     struct server_settings settings = server_settings_of(ctx, &o->settings);
     TRY(server_open(ctx, &settings, surfaces, &app, &app.server));
-    janitor_begin(&janitor, home.store, &o->settings);
+    background_begin(&background, &home);
     say_hello(ctx, app.server);
     wait_for_signal();
     stop(app.server, &home, o->settings.shutdown_ms);
+    background_end(&background);
     server_close(app.server);
     return OK;
 }

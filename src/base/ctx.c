@@ -41,6 +41,8 @@ void ctx_clear_failure(struct ctx *ctx)
 
 bool ctx_has_time(const struct ctx *ctx)
 {
+    if (ctx->is_cut && *ctx->is_cut)
+        return false;
     return !ctx->deadline_us || clock_mono_us() < ctx->deadline_us;
 }
 

@@ -175,7 +175,7 @@ enum status remote_embed(struct ctx *ctx, const struct remote *r, const str *tex
 {
     struct gathered g = {.arena = &ctx->arena, .n = n, .dimensions = r->dimensions};
     for (size_t at = 0; at < n; at += BATCH) {
-        struct ctx own = {.deadline_us = ctx->deadline_us};
+        struct ctx own = {.deadline_us = ctx->deadline_us, .is_cut = ctx->is_cut};
         enum status s = gather(&own, r, texts, n - at < BATCH ? n - at : BATCH, at, &g);
         if (s != OK)
             fail(ctx, s, "%s", own.why);

@@ -131,6 +131,9 @@ MUST_USE enum status engine_condense(struct ctx *ctx, struct engine *e,
 /* What acts now. It stays as it is for as long as the caller's request lives. */
 const struct live *engine_live(struct engine *e);
 
+/* Whether chats have memory now. Never waits, so an event loop may ask. */
+bool engine_remembers(struct engine *e);
+
 /* Changes the members that the object names; the whole change is checked first (strict: an unknown
  * member is BAD_INPUT). It acts at once and is kept. */
 MUST_USE enum status engine_change_memory_settings(struct ctx *ctx, struct engine *e,

@@ -255,6 +255,11 @@ bool live_remembers(const struct live *l)
     return l->memory.enabled && !(l->budget_set && l->memory.max_tokens == 0);
 }
 
+bool engine_remembers(struct engine *e)
+{
+    return live_remembers(&atomic_load(&e->now)->live);
+}
+
 int64_t live_budget(const struct engine *e, const struct live *l)
 {
     int64_t set = l->memory.max_tokens;

@@ -110,11 +110,28 @@ static void set_limits(CURL *easy, const struct ctx *ctx, const struct call *cal
     }
 }
 
+/* Called about once a second, also while nothing comes. */
+static int is_cut(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+    (void)a, (void)b, (void)c, (void)d;
+    return atomic_load((const atomic_bool *)arg);
+}
+
+static void set_cut(CURL *easy, const struct ctx *ctx)
+{
+    if (!ctx->is_cut)
+        return;
+    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, is_cut);
+    curl_easy_setopt(easy, CURLOPT_XFERINFODATA, (void *)ctx->is_cut);
+    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+}
+
 static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct body *body)
 {
     client_set_route(easy);
     curl_easy_setopt(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
     set_limits(easy, ctx, call);
+    set_cut(easy, ctx);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
     if (call->body.n || str_is(call->method, "POST")) {

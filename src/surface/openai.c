@@ -34,7 +34,7 @@ static bool mode_of(const struct app *app, const struct request *in, enum memory
             if (str_eq_nocase(wish, str_of(memory_mode_names[mode])))
                 break;
     bool is_off =
-        str_is(app->settings->memory, "off") || is_yes(request_header(in, "X-OmniRoute-No-Memory"));
+        !engine_remembers(app->engine) || is_yes(request_header(in, "X-OmniRoute-No-Memory"));
     *out = is_off || !memory_mode_names[mode] ? MODE_OFF : (enum memory_mode)mode;
     return memory_mode_names[mode] != NULL;
 }
