@@ -22,6 +22,9 @@ enum {
 /* Vectors of less than this share of a pool would favour what has one. */
 static const double enough_vectors = 0.9;
 
+/* The store counts what waits for a vector no further. */
+enum { WAITING_COUNTED = 1000 };
+
 /* One search at work. */
 struct search {
     struct finder *f;
@@ -153,6 +156,14 @@ static void add_nearest(struct search *s, const doc_id *also, bool only)
     s->n = n;
 }
 
+/* Texts that have a vector or wait for one; some can have none. */
+static int64_t texts_of(const struct search *s)
+{
+    int64_t counted = s->near.vectors + s->near.waiting;
+    int64_t all = s->words.messages + s->words.memories;
+    return s->near.waiting < WAITING_COUNTED || all < counted ? counted : all;
+}
+
 /* A failure of vectors leaves what the words have found. */
 static enum status search_vectors(struct search *s)
 {
@@ -173,14 +184,13 @@ static enum status search_vectors(struct search *s)
         ctx_clear_failure(s->ctx);
         return late(s->ctx);
     }
-    double all = (double)(s->near.vectors + s->near.waiting);
-    if (!s->near.vectors && !s->near.waiting)
+    int64_t texts = texts_of(s);
+    double least = only ? 1 : enough_vectors * (double)texts;
+    if (texts && (double)s->near.vectors < least)
+        f->without = str_printf(&s->ctx->arena, "%lld of %lld texts have a vector yet",
+                                (long long)s->near.vectors, (long long)texts);
+    if (!texts || (double)s->near.vectors < least)
         return late(s->ctx);
-    if (!s->near.vectors || (!only && (double)s->near.vectors < enough_vectors * all)) {
-        f->without = str_printf(&s->ctx->arena, "%lld of %.0f texts have a vector yet",
-                                (long long)s->near.vectors, all);
-        return late(s->ctx);
-    }
     f->vectors = q.signature;
     add_nearest(s, also, only);
     return late(s->ctx);

@@ -9,27 +9,44 @@
 #include "engine/engine.h"
 
 /*
- * usage: recall_floors FILE turn|session BOUND …   with BOUND as overall.any@10>=87 or
- * as_set.other_spoke<=12. The bounds may only become stricter. Without the file the test is
- * skipped: it stands beside the repository, not in it.
+ * usage: recall_floors FILE turn|session [table=FOLDER] BOUND …   with BOUND as
+ * overall.any@10>=87 or as_set.other_spoke<=12. The bounds may only become stricter. With a table
+ * vectors take part, of the static table in that folder of models. Without the file or the table
+ * the test is skipped: they stand beside the repository, not in it.
  */
 
 enum { SKIPPED = 77, REPORT_MAX = 1 << 20 };
 
-static enum status evaluate(struct ctx *ctx, str folder, str file, bool by_session,
+struct asked {
+    str file, models; /* models "": words alone */
+    bool by_session;
+};
+
+static struct settings settings_of(const struct asked *asked)
+{
+    struct settings s = {0};
+    fields_defaults(settings_table, &s);
+    if (asked->models.n) {
+        s.embedding_source = S("static");
+        s.embedding_static = S("on");
+        s.model_dir = asked->models;
+    }
+    return s;
+}
+
+static enum status evaluate(struct ctx *ctx, str folder, const struct asked *asked,
                             struct json **out)
 {
-    struct settings settings = {0};
+    struct settings settings = settings_of(asked);
     struct store *store;
     struct engine *engine;
-    fields_defaults(settings_table, &settings);
     struct store_settings where = {.path =
                                        str_printf(&ctx->arena, S_FMT "/eval.db", S_ARG(folder))};
     TRY(store_open(ctx, &where, &store));
     enum status s = engine_open(ctx, store, &settings, &engine);
     struct buf report = buf_make(&ctx->arena, REPORT_MAX);
     if (s == OK) {
-        const struct eval_in in = {.file = file, .by_session = by_session};
+        const struct eval_in in = {.file = asked->file, .by_session = asked->by_session};
         s = engine_eval(ctx, engine, &in, true, &report);
         engine_close(engine);
     }
@@ -56,31 +73,40 @@ static bool keeps(struct ctx *ctx, const struct json *report, const char *bound)
     return kept;
 }
 
+static bool is_there(struct ctx *ctx, str path)
+{
+    if (access(str_c(&ctx->arena, path), R_OK) == 0)
+        return true;
+    printf("skipped: " S_FMT " is not there (it stands beside the repository)\n", S_ARG(path));
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};
     char folder[] = "/tmp/rememberd-recall-XXXXXX";
     if (argc < 4 || sodium_init() < 0 || (strcmp(argv[2], "turn") && strcmp(argv[2], "session"))) {
-        fprintf(stderr, "usage: recall_floors FILE turn|session BOUND ...\n");
+        fprintf(stderr, "usage: recall_floors FILE turn|session [table=FOLDER] BOUND ...\n");
         return 2;
     }
-    if (access(argv[1], R_OK) != 0) {
-        printf("skipped: %s is not there (its licence keeps it out of the repository)\n", argv[1]);
+    struct asked asked = {.file = str_of(argv[1]), .by_session = !strcmp(argv[2], "session")};
+    int first = 3;
+    if (str_starts(str_of(argv[3]), S("table=")))
+        asked.models = str_of(argv[first++] + strlen("table="));
+    if (!is_there(&ctx, asked.file) || (asked.models.n && !is_there(&ctx, asked.models)))
         return SKIPPED;
-    }
     if (!mkdtemp(folder))
         return 2;
     struct json *report;
-    enum status s =
-        evaluate(&ctx, str_of(folder), str_of(argv[1]), !strcmp(argv[2], "session"), &report);
+    enum status s = evaluate(&ctx, str_of(folder), &asked, &report);
     rmdir(folder);
     if (s != OK) {
         fprintf(stderr, "%s: %s\n", status_name(s), ctx.why);
         return 1;
     }
     int failed = 0;
-    for (int i = 3; i < argc; i++)
+    for (int i = first; i < argc; i++)
         failed += !keeps(&ctx, report, argv[i]);
-    printf("%d passed, %d failed\n", argc - 3 - failed, failed);
+    printf("%d passed, %d failed\n", argc - first - failed, failed);
     return failed != 0;
 }

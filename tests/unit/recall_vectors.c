@@ -1,0 +1,302 @@
+/* recall_vectors.c - what vectors add to recall, what they must not add, and the other strategies.
+ */
+#include <math.h>
+#include <sys/stat.h>
+
+#include "embed/fixture.h"
+#include "unit/fixture.h"
+
+static const int64_t may = 1683554160000; /* 2023-05-08 */
+#define DAY ((int64_t)86400000)
+
+/* Four things, each with two names; a text is the mean of the names in it. */
+static void make_table(struct ctx *ctx, str folder)
+{
+    static const char *const tokens[] = {"[PAD]", "[UNK]",      "[CLS]", "[SEP]", "car",
+                                         "dog",   "automobile", "puppy", "sea",   "tax",
+                                         "ocean", "levy",       NULL};
+    enum { TOKENS = 12, SPECIAL = 4, THINGS = 4 };
+    static const int thing_of[TOKENS - SPECIAL] = {0, 1, 0, 1, 2, 3, 2, 3};
+    float v[TOKENS * THINGS] = {0};
+    for (int i = SPECIAL; i < TOKENS; i++)
+        v[i * THINGS + thing_of[i - SPECIAL]] = 1;
+    struct floats table = {"embeddings", TOKENS, THINGS, v};
+    file_write(ctx, folder, "model.safetensors", safetensors_of(ctx, &table, 1));
+    file_write(ctx, folder, "tokenizer.json", tokenizer_of(ctx, tokens));
+    file_write(ctx, folder, "config.json", S("{\"model_type\":\"model2vec\"}"));
+}
+
+static struct settings settings_with_table(struct ctx *ctx)
+{
+    struct settings s = settings_for_test();
+    s.model_dir = folder_new(ctx);
+    str folder = str_printf(&ctx->arena, S_FMT "/things", S_ARG(s.model_dir));
+    CHECK_INT(mkdir(folder.p, 0700), 0);
+    make_table(ctx, folder);
+    s.static_model = S("things");
+    s.embedding_source = S("static");
+    s.embedding_static = S("on");
+    return s;
+}
+
+#define WITH_TABLE(e, s, p)                                                                        \
+    PLACE(p);                                                                                      \
+    STORE(s, p);                                                                                   \
+    struct settings settings = settings_with_table(ctx);                                           \
+    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
+    CHECK_OK(engine_open(ctx, s, &settings, &e))
+
+static void embed_all(struct ctx *ctx, struct engine *e)
+{
+    for (bool more = true; more;)
+        CHECK_OK(engine_embed_some(ctx, e, &more));
+}
+
+static void talk(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
+                 const char *const *texts, int64_t created)
+{
+    for (size_t i = 0; texts[i]; i++) {
+        str id = str_printf(&ctx->arena, "%s-m%zu", session, i + 1);
+        struct message m = said(id.p, i % 2 ? "assistant" : "user", texts[i], created);
+        CHECK_OK(say(ctx, s, pool, session, &m));
+    }
+}
+
+static void remember(struct ctx *ctx, struct store *s, const char *id, const char *content,
+                     int64_t created)
+{
+    struct memory m = fact(id, "", content);
+    m.created = created;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+}
+
+static struct recall_out recall(struct ctx *ctx, struct engine *e, const char *question,
+                                struct recall_in in)
+{
+    struct recall_out out;
+    in.question = str_of(question);
+    if (!in.pool.user.n)
+        in.pool = mine;
+    CHECK_OK(engine_recall(ctx, e, &in, &out));
+    return out;
+}
+
+static bool has(const struct recall_out *r, const char *id)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (str_is(r->v[i].is_memory ? r->v[i].memory.id : r->v[i].message.id, id))
+            return true;
+    return false;
+}
+
+static double signal_of(const struct recalled *r, const char *name)
+{
+    for (size_t i = 0; signal_names[i]; i++)
+        if (!strcmp(signal_names[i], name))
+            return r->signals[i];
+    return NAN;
+}
+
+static const char *const garage[] = {"The automobile would not start this morning.",
+                                     "Is it the battery?", "No, the fuel pump.", NULL};
+static const char *const forms[] = {"My levy is due in April.", "Did you file it?",
+                                    "Not yet, the forms are long.", NULL};
+static const char *const beach[] = {"We drove to the ocean and swam.", "Cold?", "Very.", NULL};
+
+static void say_all(struct ctx *ctx, struct store *s)
+{
+    talk(ctx, s, mine, "garage", garage, may);
+    talk(ctx, s, mine, "forms", forms, may);
+    talk(ctx, s, mine, "beach", beach, may);
+}
+
+static const struct recall_in anyhow = {.gate = false};
+
+TEST(what_shares_no_word_is_found_by_its_meaning)
+{
+    WITH_TABLE(e, s, p);
+    say_all(ctx, s);
+    CHECK_INT(recall(ctx, e, "How is my car?", anyhow).n, 0);
+    embed_all(ctx, e);
+    struct recall_out r = recall(ctx, e, "How is my car?", anyhow);
+    CHECK(r.n > 0);
+    CHECK_STR(r.v[0].message.id, S("garage-m1"));
+    CHECK(holds(r.v[0].why, "close in meaning (1.00)"));
+    CHECK_STR(r.vectors, S("static:things:4"));
+    CHECK_STR(r.without, S(""));
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(r.v[i].score >= 0 && r.v[i].score <= 1);
+}
+
+TEST(words_and_meaning_add_up)
+{
+    WITH_TABLE(e, s, p);
+    say_all(ctx, s);
+    static const char *const both[] = {"The ocean was warm in May.", NULL};
+    talk(ctx, s, mine, "both", both, may);
+    embed_all(ctx, e);
+    struct recall_out r = recall(ctx, e, "Was the sea warm?", anyhow);
+    CHECK(r.n > 1);
+    CHECK_STR(r.v[0].message.id, S("both-m1"));
+    CHECK(holds(r.v[0].why, "says warm; close in meaning"));
+    CHECK(has(&r, "beach-m1"));
+}
+
+/* Two runs must agree in every score. */
+static void check_same(const struct recall_out *a, const struct recall_out *b)
+{
+    CHECK_INT(a->n, b->n);
+    for (size_t i = 0; i < a->n; i++) {
+        CHECK_STR(a->v[i].message.id, b->v[i].message.id);
+        CHECK(a->v[i].score == b->v[i].score);
+    }
+}
+
+TEST(too_few_vectors_change_nothing)
+{
+    WITH_TABLE(e, s, p);
+    talk(ctx, s, mine, "garage", garage, may);
+    embed_all(ctx, e);
+    talk(ctx, s, mine, "forms", forms, may);
+    struct recall_out r = recall(ctx, e, "Did the car start this morning?", anyhow);
+    CHECK(r.n > 0 && !r.vectors.n);
+    CHECK(holds(r.without, "1 of 4"));
+    struct settings plain = settings_for_test();
+    CLEANUP(engine_closep) struct engine *other = NULL;
+    CHECK_OK(engine_open(ctx, s, &plain, &other));
+    struct recall_out words = recall(ctx, other, "Did the car start this morning?", anyhow);
+    check_same(&r, &words);
+    CHECK(!words.vectors.n);
+}
+
+TEST(a_model_that_cannot_be_loaded_leaves_the_words)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct settings settings = settings_with_table(ctx);
+    settings.static_model = S("gone");
+    CLEANUP(engine_closep) struct engine *e = NULL;
+    CHECK_OK(engine_open(ctx, s, &settings, &e));
+    say_all(ctx, s);
+    struct recall_out r = recall(ctx, e, "Did the automobile start?", anyhow);
+    CHECK(r.n > 0 && !r.vectors.n && r.without.n > 0);
+    CHECK_STR(r.v[0].message.id, S("garage-m1"));
+}
+
+TEST(vectors_open_no_other_pool)
+{
+    WITH_TABLE(e, s, p);
+    talk(ctx, s, other_user, "garage", garage, may);
+    talk(ctx, s, other_space, "beach", beach, may);
+    talk(ctx, s, mine, "forms", forms, may);
+    embed_all(ctx, e);
+    for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
+        struct recall_out r =
+            recall(ctx, e, "car or sea?", (struct recall_in){.strategy = (enum strategy)i});
+        for (size_t k = 0; k < r.n; k++)
+            CHECK_STR(r.v[k].message.session, S("forms"));
+    }
+}
+
+TEST(meaning_alone_orders_by_the_cosine)
+{
+    WITH_TABLE(e, s, p);
+    say_all(ctx, s);
+    static const char *const mixed[] = {"The puppy was sick in the automobile.", NULL};
+    talk(ctx, s, mine, "mixed", mixed, may);
+    embed_all(ctx, e);
+    struct recall_in in = {.strategy = STRATEGY_SEMANTIC, .limit = 5};
+    struct recall_out r = recall(ctx, e, "car", in);
+    CHECK(r.n > 2 && r.vectors.n);
+    CHECK_STR(r.v[0].message.id, S("garage-m1"));
+    CHECK_STR(r.v[1].message.id, S("mixed-m1"));
+    for (size_t i = 1; i < r.n; i++)
+        CHECK(signal_of(&r.v[i - 1], "dense") >= signal_of(&r.v[i], "dense"));
+}
+
+TEST(meaning_alone_takes_the_words_when_there_are_no_vectors)
+{
+    WITH_TABLE(e, s, p);
+    say_all(ctx, s);
+    struct recall_in in = {.strategy = STRATEGY_SEMANTIC};
+    struct recall_out r = recall(ctx, e, "Did the automobile start?", in);
+    CHECK(r.n > 0 && !r.vectors.n && r.without.n > 0);
+    CHECK_STR(r.v[0].message.id, S("garage-m1"));
+}
+
+TEST(the_newest_are_memories_whatever_is_asked)
+{
+    WITH_TABLE(e, s, p);
+    say_all(ctx, s);
+    remember(ctx, s, "old", "has a boat", may);
+    remember(ctx, s, "new", "has a bike", may + DAY);
+    struct recall_in in = {.strategy = STRATEGY_RECENT, .gate = true};
+    static const char *const questions[] = {"hi", "Did the automobile start?", "Who am I?"};
+    for (size_t i = 0; i < 3; i++) {
+        struct recall_out r = recall(ctx, e, questions[i], in);
+        CHECK_INT(r.n, 2);
+        CHECK_STR(r.v[0].memory.id, S("new"));
+        CHECK_STR(r.v[0].why, S("newest"));
+        CHECK(r.v[0].score == 1 && r.v[0].injected && r.v[1].injected);
+        CHECK_STR(r.decision, S("newest"));
+    }
+    in.limit = 1;
+    CHECK_INT(recall(ctx, e, "hi", in).n, 1);
+    in.turns_only = true;
+    CHECK_INT(recall(ctx, e, "hi", in).n, 0);
+}
+
+TEST(nothing_older_than_asked_is_found)
+{
+    WITH_TABLE(e, s, p);
+    talk(ctx, s, mine, "garage", garage, may);
+    remember(ctx, s, "old", "the dog is called Rex", may);
+    talk(ctx, s, mine, "late", garage, may + 2 * DAY);
+    remember(ctx, s, "new", "the dog is five", may + 2 * DAY);
+    embed_all(ctx, e);
+    for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
+        struct recall_in in = {.strategy = (enum strategy)i, .after = may + DAY};
+        struct recall_out r = recall(ctx, e, "Is the dog in the automobile?", in);
+        CHECK(has(&r, "new") && !has(&r, "old") && !has(&r, "garage-m1"));
+    }
+    struct recall_out r =
+        recall(ctx, e, "Who am I?", (struct recall_in){.gate = true, .after = may + DAY});
+    CHECK(has(&r, "new") && !has(&r, "old"));
+}
+
+TEST(what_is_closed_or_expired_is_not_near)
+{
+    WITH_TABLE(e, s, p);
+    struct memory was = fact("was", "pet", "the puppy is brown"),
+                  is = fact("is", "pet", "the puppy is grey"),
+                  gone = fact("gone", "", "the puppy is lost");
+    gone.expires = may;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &was));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &gone));
+    embed_all(ctx, e);
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &is));
+    embed_all(ctx, e);
+    for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
+        struct recall_out r =
+            recall(ctx, e, "my dog", (struct recall_in){.strategy = (enum strategy)i});
+        CHECK(has(&r, "is") && !has(&r, "was") && !has(&r, "gone"));
+    }
+}
+
+TEST(what_the_reader_has_crowds_nothing_out)
+{
+    WITH_TABLE(e, s, p);
+    str ids[60];
+    talk(ctx, s, mine, "garage", garage, may);
+    for (int i = 0; i < 60; i++) {
+        ids[i] = str_printf(&ctx->arena, "seen-%d", i);
+        struct message m = said(ids[i].p, "user", "car", may);
+        CHECK_OK(say(ctx, s, mine, "seen", &m));
+    }
+    embed_all(ctx, e);
+    struct recall_out r =
+        recall(ctx, e, "automobile?", (struct recall_in){.exclude = ids, .n_exclude = 60});
+    CHECK(has(&r, "garage-m1"));
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(!str_is(r.v[i].message.session, "seen"));
+}
