@@ -27,11 +27,11 @@ struct tier {
     uint64_t hash;
 };
 
-/* "owner/name" and "name" are one model. */
-static bool is_model(str setting, str model)
+/* "owner/name" and "name" are one model; "static/name" stands in the listing of providers. */
+static bool is_model(str setting, str model, str name)
 {
-    const struct model_card *one = model_card(setting), *other = model_card(model);
-    return str_eq(setting, model) || (one && one == other);
+    const struct model_card *card = model_card(setting);
+    return str_eq(setting, model) || str_eq(setting, name) || (card && card == model_card(model));
 }
 
 static bool is_provider(struct ctx *ctx, struct engine *e, str name)
@@ -57,9 +57,9 @@ static enum status choose(struct ctx *ctx, struct engine *e, str model, struct t
                     S_ARG(model));
     embed_status(ctx, e->embed, &first);
     t->is_own = true;
-    if (is_model(e->settings->static_model, model)) {
+    if (is_model(e->settings->static_model, model, rest)) {
         t->choice = (struct embed_choice){.source = S("static"), .static_enabled = true};
-    } else if (is_model(e->settings->transformers_model, model)) {
+    } else if (is_model(e->settings->transformers_model, model, rest)) {
         t->choice =
             (struct embed_choice){.source = S("transformers"), .transformers_enabled = true};
     } else if (is_provider(ctx, e, provider) || first.source == EMBED_NONE) {
