@@ -28,6 +28,7 @@ struct engine {
     atomic_int rerank_last;              /* enum status of the last call of it */
     atomic_uint_least64_t rerank_failed; /* how often it has failed */
     struct breaker mirror;               /* of Qdrant */
+    atomic_bool is_mirroring;            /* someone carries memories to it */
     atomic_uint_least64_t mirror_of;     /* hash of the settings that it is about */
     atomic_uint_least64_t warm;          /* hash of the source that has made a vector here */
     atomic_uint_least64_t begun;         /* of the set of vectors that was in force last */

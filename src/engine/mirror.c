@@ -1,6 +1,8 @@
 /* mirror.c - Qdrant follows the store: what is queued for it, what it finds, and how it is. */
 #include "engine/mirror.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
@@ -142,11 +144,13 @@ static void note(struct ctx *ctx, struct engine *e, const struct tier *t, bool w
     ctx_free(&own);
 }
 
-/* The store's own failures are not Qdrant's. */
+/* The store's own failures are not Qdrant's, nor is the end of the process. */
 static enum status ended(struct ctx *ctx, struct engine *e, const struct tier *t, int64_t ticket,
                          enum status s)
 {
     bool is_well = s == OK || s == STORAGE;
+    if (ctx->is_cut && *ctx->is_cut)
+        return s;
     breaker_end(&e->mirror, ticket, is_well);
     if (s != STORAGE)
         note(ctx, e, t, ticket != 0, is_well);
@@ -237,7 +241,7 @@ static enum status put(struct ctx *ctx, struct engine *e, const struct tier *t,
     return put_points(ctx, e, t, v, points, n);
 }
 
-static enum status mirror_batch(struct ctx *ctx, struct engine *e, const struct tier *t,
+static enum status mirror_these(struct ctx *ctx, struct engine *e, const struct tier *t,
                                 const struct mirrored *v, size_t n)
 {
     size_t here = 0, gone = 0;
@@ -249,17 +253,43 @@ static enum status mirror_batch(struct ctx *ctx, struct engine *e, const struct 
     return put(ctx, e, t, puts, here);
 }
 
-static enum status mirror_next(struct ctx *ctx, struct engine *e, const struct tier *t, bool *more)
+/* One at a time: of two that carry the same memory, the one that has read it earlier could come
+ * later. */
+static enum status mirror_batch(struct ctx *ctx, struct engine *e, const struct tier *t, size_t *n)
+{
+    static const struct timespec a_moment = {.tv_nsec = 1000000};
+    struct mirrored *v;
+    int64_t all;
+    while (atomic_exchange(&e->is_mirroring, true)) {
+        if (!ctx_has_time(ctx))
+            return fail(ctx, TIMED_OUT, "Qdrant: others are being brought there");
+        nanosleep(&a_moment, NULL);
+    }
+    enum status s = store_mirror_waiting(ctx, e->store, BATCH, &v, n, &all);
+    if (s == OK)
+        s = mirror_these(ctx, e, t, v, *n);
+    e->is_mirroring = false;
+    return s;
+}
+
+/* What may be carried now, at most one, and all that wait. */
+static enum status peek(struct ctx *ctx, struct engine *e, const struct tier *t, size_t *due,
+                        int64_t *all)
 {
     struct mirrored *v;
+    TRY(follow(ctx, e, t->mirrors));
+    return store_mirror_waiting(ctx, e->store, 1, &v, due, all);
+}
+
+static enum status mirror_next(struct ctx *ctx, struct engine *e, const struct tier *t, bool *more)
+{
     size_t n;
     int64_t all, ticket;
-    TRY(follow(ctx, e, t->mirrors));
-    TRY(store_mirror_waiting(ctx, e->store, BATCH, &v, &n, &all));
+    TRY(peek(ctx, e, t, &n, &all));
     meet(e, t);
     if (!n || !breaker_begin(&e->mirror, &ticket))
         return OK;
-    enum status s = ended(ctx, e, t, ticket, mirror_batch(ctx, e, t, v, n));
+    enum status s = ended(ctx, e, t, ticket, mirror_batch(ctx, e, t, &n));
     *more = s == OK && n == BATCH;
     return s;
 }
@@ -310,20 +340,34 @@ static enum status find(struct ctx *ctx, struct engine *e, const struct tier *t,
     return OK;
 }
 
+/* What was just written is brought there first, so that it is found. */
+static enum status find_all(struct ctx *ctx, struct engine *e, const struct tier *t, size_t due,
+                            struct qdrant_find *f, str text, struct embedding *by,
+                            struct engine_hit **out, size_t *n)
+{
+    if (due)
+        TRY(mirror_batch(ctx, e, t, &due));
+    return find(ctx, e, t, f, text, by, out, n);
+}
+
 enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
                           str text, size_t limit, struct embedding *by, struct engine_hit **out,
                           size_t *n)
 {
     struct tier t;
     struct qdrant_find f = {.pool = pool, .session = session, .limit = limit};
-    int64_t before = ctx->deadline_us, end = clock_mono_us() + SEARCH_MS * 1000, ticket;
+    int64_t before = ctx->deadline_us, end = clock_mono_us() + SEARCH_MS * 1000, all, ticket;
+    size_t due;
     TRY(tier_of(ctx, e, &t));
+    TRY(peek(ctx, e, &t, &due, &all));
     meet(e, &t);
+    if (all > BATCH)
+        return fail(ctx, UPSTREAM, "Qdrant does not know %lld memories yet", (long long)all);
     if (!breaker_begin(&e->mirror, &ticket))
         return fail(ctx, UPSTREAM, "Qdrant has failed and is left alone for %lld s",
                     (long long)breaker_seconds(&e->mirror));
     ctx->deadline_us = before && before < end ? before : end;
-    enum status s = find(ctx, e, &t, &f, text, by, out, n);
+    enum status s = find_all(ctx, e, &t, due, &f, text, by, out, n);
     ctx->deadline_us = before;
     return ended(ctx, e, &t, ticket, s);
 }

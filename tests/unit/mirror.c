@@ -295,6 +295,7 @@ TEST(without_a_host_nothing_is_asked)
 {
     ENGINE(e, s, p);
     struct engine_hit *hits;
+    struct embedding by;
     size_t n;
     int64_t x;
     add(ctx, e, 0, 1);
@@ -306,7 +307,7 @@ TEST(without_a_host_nothing_is_asked)
     CHECK_INT(waiting(ctx, s), 0);
     CHECK_STATUS(engine_qdrant_health(ctx, e, &x), UNSUPPORTED);
     CHECK_STR(str_of(ctx->why), S("not_configured"));
-    CHECK_STATUS(mirror_search(ctx, e, mine, S(""), S("x"), 5, &hits, &n), UNSUPPORTED);
+    CHECK_STATUS(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n), UNSUPPORTED);
     CHECK_STATUS(engine_qdrant_search(ctx, e, mine, S("x"), 5, &hits, &n), UNSUPPORTED);
     CHECK_STATUS(engine_qdrant_cleanup(ctx, e, S("anna"), &x), UNSUPPORTED);
     ctx_clear_failure(ctx);
@@ -396,6 +397,7 @@ TEST(what_is_down_is_left_alone_and_nothing_is_lost)
     FAKE(f);
     ENGINE(e, s, p);
     struct engine_hit *hits;
+    struct embedding by;
     size_t n;
     turn_on(ctx, e, &settings, &f);
     set_mode(&f, IS_DOWN);
@@ -407,7 +409,7 @@ TEST(what_is_down_is_left_alone_and_nothing_is_lost)
     CHECK_INT(follow(ctx, e), 1);
     CHECK_INT(now_of(&f).calls, calls);
     CHECK(!mirror_is_used(e));
-    CHECK_STATUS(mirror_search(ctx, e, mine, S(""), S("x"), 5, &hits, &n), UPSTREAM);
+    CHECK_STATUS(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n), UPSTREAM);
     CHECK(holds(str_of(ctx->why), "left alone for 1 s"));
     ctx_clear_failure(ctx);
     CHECK_INT(now_of(&f).calls, calls);
@@ -425,9 +427,30 @@ TEST(what_is_down_is_left_alone_and_nothing_is_lost)
     CHECK_INT(waiting(ctx, s), 0);
     CHECK_STR(status_of(ctx, e, false).qdrant.error, S(""));
     CHECK(status_of(ctx, e, true).qdrant.healthy);
-    CHECK_OK(mirror_search(ctx, e, mine, S(""), S("x"), 5, &hits, &n));
+    CHECK_OK(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n));
     CHECK_INT(n, 1);
     CHECK_STR(hits[0].id, str_of(now_of(&f).points[0].id));
+}
+
+TEST(a_search_finds_what_was_just_added_and_waits_for_no_backlog)
+{
+    FAKE(f);
+    ENGINE(e, s, p);
+    struct engine_hit *hits;
+    struct embedding by;
+    size_t n;
+    turn_on(ctx, e, &settings, &f);
+    add(ctx, e, 0, 3);
+    CHECK_OK(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n));
+    CHECK_INT(now_of(&f).n, 3);
+    CHECK_INT(n, 1);
+    add(ctx, e, 3, 70);
+    CHECK_STATUS(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n), UPSTREAM);
+    CHECK_STR(str_of(ctx->why), S("Qdrant does not know 67 memories yet"));
+    CHECK(mirror_is_used(e));
+    ctx_clear_failure(ctx);
+    CHECK_INT(follow(ctx, e), 2);
+    CHECK_OK(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n));
 }
 
 TEST(a_collection_of_another_size_is_told_and_loses_nothing)
