@@ -119,10 +119,12 @@ struct condense_out {
     size_t n;
     int64_t tokens;        /* of the candidates */
     int64_t removed;       /* 0 when dry_run */
+    int64_t left;          /* old as well, kept as they are: their summary had no room for them */
     struct strs summaries; /* ids, one for each space that had candidates */
     bool dry_run;
 };
-/* Puts one summary in the place of what is old: written by the setting core_model, else by rule. */
+/* Puts one summary in the place of what is old: written by the setting core_model, else by rule.
+ * Space by space, each all or nothing. Summaries, identity and what expires stay as they are. */
 MUST_USE enum status engine_condense(struct ctx *ctx, struct engine *e,
                                      const struct condense_in *in, struct condense_out *out);
 

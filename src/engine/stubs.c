@@ -2,13 +2,6 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "engine/engine.h"
 
-enum status engine_condense(struct ctx *ctx, struct engine *e, const struct condense_in *in,
-                            struct condense_out *out)
-{
-    return fail(ctx, UNSUPPORTED, "engine_condense is not built yet");
-}
-
-
 enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
                                     str path, void (*progress)(int64_t done, int64_t all),
                                     struct omniroute_report *out)
