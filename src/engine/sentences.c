@@ -73,7 +73,8 @@ static size_t end_at(str text, size_t i)
     bool is_dot = marks == i + 1 && text.p[i] == '.';
     if (is_dot && to < text.n && is_abbreviation(word_before(text, i)))
         return 0;
-    return text.p[i] == '.' && goes_on(text, to) ? 0 : to;
+    bool may_go_on = to > marks || (marks > i + 1 && text.p[i] == '.');
+    return may_go_on && goes_on(text, to) ? 0 : to;
 }
 
 static bool is_empty_line(str text, size_t i)

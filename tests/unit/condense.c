@@ -29,6 +29,7 @@ TEST(sentences_end_where_a_reader_ends_them)
         {"\xE7\x8C\xAB\xE3\x80\x82\xE7\x8A\xAC\xE3\x80\x82\xE9\xB3\xA5\xE3\x80\x82", 2,
          "\xE7\x8C\xAB\xE3\x80\x82\xE7\x8A\xAC\xE3\x80\x82"},
         {"  ... and so on.  ", 3, "... and so on."},
+        {"i like tea. no. i do. and so on.", 3, "i like tea. no. i do."},
         {"no mark at all", 1, "no mark at all"},
         {"", 3, ""},
         {"?!.", 1, "?!."},
