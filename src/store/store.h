@@ -15,6 +15,7 @@ struct store;
 struct store_settings {
     str path;       /* the database file, or "postgresql://…" (UNSUPPORTED in this build) */
     size_t readers; /* most reads at once; 0 takes a default */
+    size_t vector_bytes; /* what vectors may take in memory; 0 takes a default (512 MiB) */
 };
 
 MUST_USE enum status store_open(struct ctx *ctx, const struct store_settings *settings,

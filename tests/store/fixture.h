@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ftw.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -22,12 +23,12 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
     return remove(path);
 }
 
-static void place_end(struct place *p)
+__attribute__((unused)) static void place_end(struct place *p)
 {
     nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-static struct place place_begin(void)
+__attribute__((unused)) static struct place place_begin(void)
 {
     struct place p = {.folder = "/tmp/rememberd-test-XXXXXX"};
     if (!mkdtemp(p.folder))
@@ -100,6 +101,25 @@ __attribute__((unused)) static struct word_hits find(struct ctx *ctx, struct sto
         stems[i] = words.v[i].stem;
     CHECK_OK(store_search_words(ctx, s, pool, stems, words.n, 1000, &hits));
     return hits;
+}
+
+/* A direction in n dimensions that follows from a number. */
+__attribute__((unused)) static float *direction(struct ctx *ctx, uint64_t seed, size_t n)
+{
+    float *v = NEW_N(&ctx->arena, float, n);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = 0;
+        for (int k = 0; k < 4; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            x += (double)(seed >> 40) / (1 << 24) - 0.5;
+        }
+        v[i] = (float)x;
+        sum += x * x;
+    }
+    for (size_t i = 0; i < n; i++)
+        v[i] = (float)(v[i] / sqrt(sum));
+    return v;
 }
 
 /* The store has nothing to complain about. */

@@ -28,6 +28,7 @@ static const char *const walkers[] = {
     "VECTOR_STATS",
     "VECTOR_TODO_MESSAGES",
     "VECTOR_TODO_MEMORIES",
+    "VECTOR_MANY_GONE",
 };
 
 static bool may_walk(const char *name)

@@ -1,7 +1,17 @@
-/* check.c - the invariants of a store: the file, the words, the positions, the counts. */
+/* check.c - the invariants of a store: the file, the words, the vectors, the positions, the counts.
+ */
 #include "store/sqlite/sqlite_store.h"
 
 enum { FINDINGS_MAX = 64 << 10, LINES_MAX = 20 };
+
+#define HAS_DOCUMENT(d)                                                                            \
+    "(EXISTS (SELECT 1 FROM message AS m WHERE m.doc = " d ".doc AND m.pool = " d ".pool)"         \
+    " OR EXISTS (SELECT 1 FROM memory AS f WHERE f.no = " d ".doc - (1 << 62)"                     \
+    " AND f.pool = " d ".pool AND f.valid_to = 0))"
+#define HAS_VECTOR(doc)                                                                            \
+    "(EXISTS (SELECT 1 FROM vector AS v WHERE v.doc = " doc " AND v.v IS NOT NULL)"                \
+    " OR EXISTS (SELECT 1 FROM vector_todo AS t WHERE t.doc = " doc "))"
+#define SAYS_NOTHING(text) "trim(" text ", ' ' || char(9, 10, 11, 12, 13)) = ''"
 
 /* A statement that finds nothing in a healthy store; its first column says what it found. */
 static const char *const rules[] = {
@@ -28,6 +38,23 @@ static const char *const rules[] = {
     " (SELECT count(*) FROM memory AS m WHERE m.pool = p.id AND m.valid_to <> 0)",
     "SELECT 'memory ' || m.no || ' has no pool' FROM memory AS m"
     " WHERE NOT EXISTS (SELECT 1 FROM pool AS p WHERE p.id = m.pool)",
+    "SELECT 'vector of ' || v.doc || ' has no document' FROM vector AS v"
+    " WHERE v.v IS NOT NULL AND NOT " HAS_DOCUMENT("v"),
+    "SELECT 'vector of ' || v.doc || ' has ' || length(v.v) || ' bytes' FROM vector AS v"
+    " LEFT JOIN vector_set AS s WHERE v.v IS NOT NULL AND length(v.v) IS NOT"
+    " CASE WHEN s.is_int8 THEN 4 + s.dimensions ELSE 4 * s.dimensions END",
+    "SELECT 'vector of ' || v.doc || ' is there and waited for' FROM vector AS v"
+    " JOIN vector_todo AS t ON t.doc = v.doc WHERE v.v IS NOT NULL",
+    "SELECT t.doc || ' waits for a vector and is no document' FROM vector_todo AS t"
+    " WHERE NOT " HAS_DOCUMENT("t"),
+    "SELECT t.doc || ' waits for a vector of no set' FROM vector_todo AS t"
+    " WHERE NOT EXISTS (SELECT 1 FROM vector_set)",
+    "SELECT 'message ' || m.doc || ' has no vector and does not wait' FROM vector_set"
+    " JOIN message AS m WHERE NOT " HAS_VECTOR("m.doc") " AND NOT " SAYS_NOTHING(
+        "CASE WHEN m.is_echo THEN m.says ELSE m.text END"),
+    "SELECT 'memory ' || m.no || ' has no vector and does not wait' FROM vector_set"
+    " JOIN memory AS m WHERE m.valid_to = 0 AND NOT " HAS_VECTOR(
+        "m.no + (1 << 62)") " AND NOT " SAYS_NOTHING("m.content"),
 };
 
 static enum status run_rule(struct ctx *ctx, struct db *db, const char *rule, struct buf *out)

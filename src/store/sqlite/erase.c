@@ -430,5 +430,5 @@ enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_before, int64
     sql_int(&q, PRUNE_BATCH);
     TRY(sql_do(&q));
     *removed += db_changes(db);
-    return OK;
+    return vectors_prune(ctx, db);
 }

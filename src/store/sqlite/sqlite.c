@@ -8,7 +8,7 @@
 #include "store/sqlite/sqlite_store.h"
 
 /* They are opened when they are needed; so many that nobody waits for one. */
-enum { READERS_DEFAULT = 64 };
+enum { READERS_DEFAULT = 64, VECTOR_BYTES_DEFAULT = 512 << 20 };
 
 /* The folders above a file, for the owner only where they are missing. */
 static enum status make_folders(struct ctx *ctx, const char *path)
@@ -53,6 +53,7 @@ static void close_store(struct store *base)
     struct sqlite_store *s = sqlite_of(base);
     writer_close(s->writer);
     readers_close(s);
+    shelf_close(&s->shelf);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->given);
     free(s->path);
@@ -79,6 +80,7 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     s->max_open = settings->readers ? settings->readers : READERS_DEFAULT;
     if (s->max_open > READERS_MAX)
         s->max_open = READERS_MAX;
+    shelf_open(&s->shelf, settings->vector_bytes ? settings->vector_bytes : VECTOR_BYTES_DEFAULT);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->given, NULL);
     enum status status = open_parts(ctx, s);
@@ -117,6 +119,7 @@ static enum status forget(struct ctx *ctx, struct store *s, const struct forget 
 {
     struct task t = {.kind = TASK_FORGET, .ctx = ctx, .forget = what};
     TRY(writer_run(sqlite_of(s)->writer, &t));
+    copies_follow(sqlite_of(s), what->everything ? NULL : &what->pool);
     *erased = t.count;
     return OK;
 }
@@ -168,6 +171,7 @@ static enum status prune_all(struct ctx *ctx, struct store *s, int64_t receipts_
         if (!t.count)
             break;
     }
+    copies_follow(sqlite_of(s), NULL);
     *removed = all;
     return OK;
 }

@@ -6,6 +6,7 @@
 #include "core/index.h"
 #include "store/sqlite/db.h"
 #include "store/store_int.h"
+#include "store/vectors/shelf.h"
 
 enum { READERS_MAX = 64 };
 
@@ -19,6 +20,8 @@ struct sqlite_store {
     pthread_cond_t given; /* a reader was given back */
     struct db *idle[READERS_MAX];
     size_t n_idle, n_open, max_open;
+    struct shelf shelf; /* vectors in memory */
+    int64_t unreadable; /* vectors that were damaged; under the lock */
 };
 
 static inline struct sqlite_store *sqlite_of(struct store *s)
@@ -122,6 +125,39 @@ MUST_USE enum status vector_set_find(struct ctx *ctx, struct db *db, struct vect
 /* What changed texts mean for their vectors; the changes are in the order of documents. */
 MUST_USE enum status vectors_follow(struct ctx *ctx, struct db *db,
                                     const struct index_changes *changes);
+
+/* Rows that vectors left behind go where there are many of them. */
+MUST_USE enum status vectors_prune(struct ctx *ctx, struct db *db);
+
+/* --- vector_copies.c: the copies in memory follow the rows --- */
+
+/* Damaged rows that were come across; they wait anew once copies_mend was called. */
+struct lost_row {
+    int64_t seq, pool;
+    doc_id doc;
+};
+struct lost_rows {
+    struct lost_row *v;
+    size_t n, cap;
+};
+
+/* A copy that nobody changes during a scope; held is NULL when another set has begun meanwhile. */
+struct copy {
+    struct sqlite_store *s;
+    struct held *held;
+};
+
+#define COPY(c) CLEANUP(copy_end) struct copy c = {0}
+
+/* A pool's, with all that db sees of it. */
+MUST_USE enum status copy_begin(struct ctx *ctx, struct sqlite_store *s, struct db *db,
+                                int64_t pool, const struct vector_set_row *set,
+                                struct lost_rows *lost, struct copy *out);
+void copy_end(struct copy *c);
+/* Not while a reader or copy is in use. */
+void copies_mend(struct ctx *ctx, struct sqlite_store *s, const struct lost_rows *lost);
+/* What was erased goes from memory: of that pool, or of all that are held. */
+void copies_follow(struct sqlite_store *s, const struct pool_ref *pool);
 
 /* --- search.c: the function take() and its list, on a connection --- */
 

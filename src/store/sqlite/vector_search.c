@@ -1,87 +1,100 @@
-/* vector_search.c - the nearest vectors of a pool. */
-#include <math.h>
-
+/* vector_search.c - the nearest vectors of a pool, and how near other documents are. */
 #include "base/clock.h"
 #include "store/sqlite/sqlite_store.h"
+#include "store/vectors/nearest.h"
 #include "store/vectors/row.h"
 
 /* What waits is counted no further in a search. */
 enum { WAITING_MAX = 1000 };
 
-struct entry {
-    doc_id doc;
-    float *v;
-    float cosine;
+struct search {
+    struct ctx *ctx;
+    struct db *db;
+    const struct vector_find *find;
+    int64_t pool;
+    struct vector_set_row set;
+    struct among among;
 };
 
-struct table {
-    size_t dimensions, n, cap;
-    struct entry *v; /* ascending by doc */
-};
-
-static int by_doc(const void *a, const void *b)
+static enum status count_waiting(struct search *s, int64_t *out)
 {
-    const struct entry *x = a, *y = b;
-    return x->doc < y->doc ? -1 : x->doc > y->doc;
-}
-
-static float dot(const float *a, const float *b, size_t n)
-{
-    float sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-static enum status load(struct ctx *ctx, struct db *db, int64_t pool, const struct vector_set *set,
-                        struct table *t)
-{
-    SQL_RUN(q, ctx, db, SQL_VECTOR_SINCE);
-    sql_int(&q, pool);
-    sql_int(&q, 0);
-    while (sql_row(&q)) {
-        (void)sql_get_int(&q);
-        struct entry e = {.doc = sql_get_int(&q)};
-        str row = sql_see_blob(&q);
-        e.v = row.n ? NEW_N(&ctx->arena, float, set->dimensions) : NULL;
-        if (!e.v || !vector_row_read(row, set->dimensions, set->is_int8, e.v))
-            continue;
-        t->v = arena_more(&ctx->arena, t->v, t->n, &t->cap, sizeof *t->v);
-        t->v[t->n++] = e;
-    }
-    t->dimensions = set->dimensions;
-    if (t->n)
-        qsort(t->v, t->n, sizeof *t->v, by_doc);
+    *out = 0;
+    SQL_RUN(q, s->ctx, s->db, SQL_VECTOR_WAITING_COUNT);
+    sql_int(&q, s->pool);
+    sql_int(&q, WAITING_MAX);
+    if (sql_row(&q))
+        *out = sql_get_int(&q);
     return sql_end(&q);
 }
 
-static const struct entry *entry_of(const struct table *t, doc_id doc)
+/* Expired memories keep their vectors until they are pruned. */
+static enum status find_expired(struct search *s)
 {
-    struct entry key = {.doc = doc};
-    return t->n ? bsearch(&key, t->v, t->n, sizeof *t->v, by_doc) : NULL;
+    doc_id *v = NULL;
+    size_t n = 0, cap = 0;
+    SQL_RUN(q, s->ctx, s->db, SQL_MEMORY_EXPIRED);
+    sql_int(&q, s->pool);
+    sql_int(&q, clock_ms());
+    while (sql_row(&q)) {
+        v = arena_more(&s->ctx->arena, v, n, &cap, sizeof *v);
+        v[n++] = DOC_MEMORY | sql_get_int(&q);
+    }
+    s->among = (struct among){.messages = s->find->messages,
+                              .memories = s->find->memories,
+                              .without = v,
+                              .n_without = n};
+    return sql_end(&q);
 }
 
-static float window_of(struct ctx *ctx, const struct table *t, const float *v, doc_id doc)
+/* --- exact cosines, where rows say more than the codes --- */
+
+/*
+ * Codes are off by up to half a step of the greatest of 127: a cosine at 256 dimensions by 0.0005
+ * on average. So where rows are float32, a few more are taken than were asked for and compared by
+ * their rows.
+ */
+static size_t to_take(const struct search *s)
 {
-    if (doc_is_memory(doc))
-        return 0;
-    float *sum = NEW_N(&ctx->arena, float, t->dimensions);
-    for (doc_id d = doc - 2; d <= doc + 1; d++) {
-        const struct entry *e = entry_of(t, d);
-        for (size_t i = 0; e && doc_session(d) == doc_session(doc) && i < t->dimensions; i++)
-            sum[i] += e->v[i];
+    size_t n = s->find->nearest;
+    return s->set.set.is_int8 ? n : n + n / 4 + 4;
+}
+
+static enum status read_cosine(struct search *s, doc_id doc, float *room, float *out)
+{
+    SQL_RUN(q, s->ctx, s->db, SQL_VECTOR_OF);
+    sql_int(&q, s->pool);
+    sql_int(&q, doc);
+    if (sql_row(&q) && vector_row_read(sql_see_blob(&q), s->set.set.dimensions, false, room)) {
+        double sum = 0;
+        for (size_t i = 0; i < s->set.set.dimensions; i++)
+            sum += (double)room[i] * (double)s->find->v[i];
+        *out = (float)sum;
     }
-    float length = sqrtf(dot(sum, sum, t->dimensions));
-    return length > 0 ? dot(sum, v, t->dimensions) / length : 0;
+    return sql_end(&q);
 }
 
 static int by_cosine(const void *a, const void *b)
 {
-    const struct vector_hit *x = a, *y = b;
+    const struct near *x = a, *y = b;
     return x->cosine > y->cosine ? -1 : x->cosine < y->cosine;
 }
 
-static int hit_by_doc(const void *a, const void *b)
+static enum status look_closer(struct search *s, const struct codes *c, struct near *v, size_t *n)
+{
+    if (s->set.set.is_int8)
+        return OK;
+    float *room = NEW_N(&s->ctx->arena, float, s->set.set.dimensions);
+    for (size_t i = 0; i < *n; i++)
+        TRY(read_cosine(s, c->docs[v[i].at], room, &v[i].cosine));
+    qsort(v, *n, sizeof *v, by_cosine);
+    if (*n > s->find->nearest)
+        *n = s->find->nearest;
+    return OK;
+}
+
+/* --- hits --- */
+
+static int by_doc(const void *a, const void *b)
 {
     const struct vector_hit *x = a, *y = b;
     if (x->doc != y->doc)
@@ -89,75 +102,87 @@ static int hit_by_doc(const void *a, const void *b)
     return y->is_near - x->is_near;
 }
 
-static enum status count_waiting(struct ctx *ctx, struct db *db, int64_t pool, int64_t *out)
+/* Each document once; near or not, it has a window. c is NULL where there are no vectors. */
+static void finish(struct vector_hits *hits, const struct codes *c, const struct question *q)
 {
-    *out = 0;
-    SQL_RUN(q, ctx, db, SQL_VECTOR_WAITING_COUNT);
-    sql_int(&q, pool);
-    sql_int(&q, WAITING_MAX);
-    if (sql_row(&q))
-        *out = sql_get_int(&q);
-    return sql_end(&q);
+    size_t kept = 0;
+    if (hits->n)
+        qsort(hits->v, hits->n, sizeof *hits->v, by_doc);
+    for (size_t i = 0; i < hits->n; i++) {
+        if (kept && hits->v[kept - 1].doc == hits->v[i].doc)
+            continue;
+        struct vector_hit *hit = &hits->v[kept++];
+        *hit = hits->v[i];
+        if (c && !doc_is_memory(hit->doc))
+            hit->window = window_of(c, q, hit->doc);
+    }
+    hits->n = kept;
 }
 
-static enum status drop_expired(struct ctx *ctx, struct db *db, int64_t pool, struct table *t)
+static void add_also(const struct search *s, struct vector_hits *hits, const struct codes *c,
+                     const struct question *q)
 {
-    SQL_RUN(q, ctx, db, SQL_MEMORY_EXPIRED);
-    sql_int(&q, pool);
-    sql_int(&q, clock_ms());
-    while (sql_row(&q)) {
-        const struct entry *e = entry_of(t, DOC_MEMORY | sql_get_int(&q));
-        if (!e)
-            continue;
-        size_t at = (size_t)(e - t->v);
-        memmove(&t->v[at], &t->v[at + 1], (--t->n - at) * sizeof *t->v);
+    for (size_t i = 0; i < s->find->n_also; i++) {
+        doc_id doc = s->find->also[i];
+        size_t at = c ? codes_find(c, doc) : SIZE_MAX;
+        float cosine = at == SIZE_MAX ? 0 : cosine_of(c, q, at);
+        hits->v[hits->n++] = (struct vector_hit){.doc = doc, .cosine = cosine};
     }
-    return sql_end(&q);
 }
 
-static void find(struct ctx *ctx, const struct table *t, const struct vector_find *f,
-                 struct vector_hits *out)
+static enum status look_through(struct search *s, const struct codes *c, struct vector_hits *hits)
 {
-    struct vector_hit *v = NEW_N(&ctx->arena, struct vector_hit, t->n + f->n_also);
-    size_t n = 0, kept = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (doc_is_memory(t->v[i].doc) ? f->memories : f->messages)
-            v[n++] = (struct vector_hit){t->v[i].doc, dot(t->v[i].v, f->v, t->dimensions), 0, true};
-    qsort(v, n, sizeof *v, by_cosine);
-    n = n < f->nearest ? n : f->nearest;
-    for (size_t i = 0; i < f->n_also; i++) {
-        const struct entry *e = entry_of(t, f->also[i]);
-        v[n++] = (struct vector_hit){f->also[i], e ? dot(e->v, f->v, t->dimensions) : 0, 0, false};
+    struct arena *a = &s->ctx->arena;
+    struct question q = question_of(a, c, s->find->v);
+    size_t n = to_take(s) < c->n ? to_take(s) : c->n;
+    struct near *v = NEW_N(a, struct near, n);
+    TRY(find_expired(s));
+    n = nearest(a, c, &q, &s->among, n, v);
+    TRY(look_closer(s, c, v, &n));
+    hits->v = NEW_N(a, struct vector_hit, n + s->find->n_also);
+    for (size_t i = 0; i < n; i++)
+        hits->v[hits->n++] =
+            (struct vector_hit){.doc = c->docs[v[i].at], .cosine = v[i].cosine, .is_near = true};
+    add_also(s, hits, c, &q);
+    finish(hits, c, &q);
+    hits->vectors = (int64_t)c->n;
+    return OK;
+}
+
+static enum status search(struct ctx *ctx, struct sqlite_store *store, const struct vector_find *f,
+                          struct lost_rows *lost, struct vector_hits *out)
+{
+    struct search s = {.ctx = ctx, .find = f};
+    struct vector_hits hits = {0};
+    struct pool_row pool;
+    READER(r);
+    TRY(reader_begin(ctx, store, &r));
+    TRY(pool_find(ctx, r.db, f->pool, &pool));
+    s.db = r.db;
+    s.pool = pool.no;
+    TRY(vector_set_find(ctx, r.db, &s.set));
+    TRY(count_waiting(&s, &hits.waiting));
+    bool is_ours = s.set.no && str_eq(s.set.set.signature, f->signature) &&
+                   s.set.set.dimensions == f->dimensions;
+    COPY(c);
+    if (s.pool && is_ours)
+        TRY(copy_begin(ctx, store, r.db, s.pool, &s.set, lost, &c));
+    if (c.held) {
+        TRY(look_through(&s, &c.held->codes, &hits));
+    } else {
+        hits.v = NEW_N(&ctx->arena, struct vector_hit, f->n_also);
+        add_also(&s, &hits, NULL, NULL);
+        finish(&hits, NULL, NULL);
     }
-    qsort(v, n, sizeof *v, hit_by_doc);
-    for (size_t i = 0; i < n; i++) {
-        if (kept && v[kept - 1].doc == v[i].doc)
-            continue;
-        v[kept] = v[i];
-        v[kept].window = window_of(ctx, t, f->v, v[i].doc);
-        kept++;
-    }
-    out->v = v;
-    out->n = kept;
+    *out = hits;
+    return OK;
 }
 
 enum status sqlite_search_vectors(struct ctx *ctx, struct store *s, const struct vector_find *f,
                                   struct vector_hits *out)
 {
-    struct vector_hits hits = {0};
-    struct pool_row pool;
-    struct vector_set_row row;
-    struct table t = {.dimensions = f->dimensions};
-    READER(r);
-    TRY(reader_begin(ctx, sqlite_of(s), &r));
-    TRY(pool_find(ctx, r.db, f->pool, &pool));
-    TRY(vector_set_find(ctx, r.db, &row));
-    TRY(count_waiting(ctx, r.db, pool.no, &hits.waiting));
-    if (row.no && str_eq(row.set.signature, f->signature) && row.set.dimensions == f->dimensions)
-        TRY(load(ctx, r.db, pool.no, &row.set, &t));
-    hits.vectors = (int64_t)t.n;
-    TRY(drop_expired(ctx, r.db, pool.no, &t));
-    find(ctx, &t, f, &hits);
-    *out = hits;
+    struct lost_rows lost = {0};
+    TRY(search(ctx, sqlite_of(s), f, &lost, out));
+    copies_mend(ctx, sqlite_of(s), &lost);
     return OK;
 }

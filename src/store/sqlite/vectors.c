@@ -6,6 +6,9 @@
 /* What of a text a vector is made of. */
 enum { EMBEDDED_MAX = 8 << 10 };
 
+/* So many rows without a vector may stay in a pool. */
+enum { GONE_MAX = 1000 };
+
 enum status vector_set_find(struct ctx *ctx, struct db *db, struct vector_set_row *out)
 {
     *out = (struct vector_set_row){.set.signature = S("")};
@@ -66,6 +69,31 @@ enum status vectors_follow(struct ctx *ctx, struct db *db, const struct index_ch
             TRY(drop_vector(ctx, db, first->doc));
         if (is.n)
             TRY(wait_for_vector(ctx, db, last->pool, last->doc));
+    }
+    return OK;
+}
+
+/*
+ * A row that a vector left behind is of use only to copies that have missed it. Where they get many
+ * they go, and one with the pool's negative number says to read everything anew.
+ */
+enum status vectors_prune(struct ctx *ctx, struct db *db)
+{
+    for (int64_t pool = 1; pool;) {
+        pool = 0;
+        SQL_RUN(q, ctx, db, SQL_VECTOR_MANY_GONE);
+        sql_int(&q, GONE_MAX);
+        if (sql_row(&q))
+            pool = sql_get_int(&q);
+        TRY(sql_end(&q));
+        if (!pool)
+            break;
+        TRY(run_1(ctx, db, SQL_VECTOR_DELETE_GONE, pool));
+        SQL_RUN(mark, ctx, db, SQL_VECTOR_PUT);
+        sql_int(&mark, -pool);
+        sql_int(&mark, pool);
+        sql_blob(&mark, NULL, 0);
+        TRY(sql_do(&mark));
     }
     return OK;
 }
@@ -166,7 +194,9 @@ static enum status put_all(struct ctx *ctx, struct db *db, const void *what)
 enum status sqlite_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
                                  bool anew)
 {
-    return writer_call(ctx, sqlite_of(s)->writer, begin_set, &(struct begin){set, anew});
+    TRY(writer_call(ctx, sqlite_of(s)->writer, begin_set, &(struct begin){set, anew}));
+    copies_follow(sqlite_of(s), NULL);
+    return OK;
 }
 
 enum status sqlite_put_vectors(struct ctx *ctx, struct store *s, str signature,
@@ -239,6 +269,10 @@ enum status sqlite_vector_stats(struct ctx *ctx, struct store *s, const struct p
         found.failed = sql_get_int(&q);
     }
     TRY(sql_end(&q));
+    found.bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&sqlite_of(s)->shelf, row.no);
+    pthread_mutex_lock(&sqlite_of(s)->lock);
+    found.unreadable = sqlite_of(s)->unreadable;
+    pthread_mutex_unlock(&sqlite_of(s)->lock);
     *out = found;
     return OK;
 }

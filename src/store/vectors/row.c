@@ -57,3 +57,22 @@ bool vector_row_read(str row, size_t dimensions, bool is_int8, float *out)
     }
     return is_unit(out, dimensions);
 }
+
+bool vector_row_codes(str row, size_t dimensions, bool is_int8, float *room, int8_t *out,
+                      float *scale)
+{
+    int32_t square = 0;
+    if (row.n != vector_row_size(dimensions, is_int8))
+        return false;
+    if (!is_int8) {
+        bool is_sound = vector_row_read(row, dimensions, false, room);
+        if (is_sound)
+            *scale = vector_codes(room, dimensions, out);
+        return is_sound;
+    }
+    memcpy(scale, row.p, sizeof *scale);
+    memcpy(out, row.p + sizeof *scale, dimensions);
+    for (size_t i = 0; i < dimensions; i++)
+        square += out[i] * out[i];
+    return fabs(sqrt((double)square) * (double)*scale - 1) <= 0.01;
+}

@@ -1,0 +1,152 @@
+/* codes.c - arrays of codes that grow, and the table that finds a document in them. */
+#include "store/vectors/codes.h"
+
+#include "store/vectors/kernels.h"
+
+enum { CAP_FIRST = 16, SLOTS_FIRST = 32 };
+
+void codes_begin(struct codes *c, size_t dimensions)
+{
+    size_t lanes = vector_lanes(dimensions);
+    *c = (struct codes){.dimensions = dimensions, .lanes = lanes};
+}
+
+void codes_free(struct codes *c)
+{
+    if (c->cap) {
+        explicit_bzero(c->upper, c->cap * c->lanes / 2);
+        explicit_bzero(c->lower, c->cap * c->lanes / 2);
+    }
+    free(c->docs);
+    free(c->scales);
+    free(c->upper);
+    free(c->lower);
+    free(c->slots);
+    codes_begin(c, c->dimensions);
+}
+
+size_t codes_bytes(const struct codes *c)
+{
+    size_t each = sizeof *c->docs + sizeof *c->scales + c->lanes;
+    return c->cap * each + c->n_slots * sizeof *c->slots;
+}
+
+/* --- finding a document --- */
+
+/* Neighbours in a session stand beside each other. */
+static size_t home(const struct codes *c, doc_id doc)
+{
+    uint64_t block = (uint64_t)doc >> 3;
+    return ((block * 0x9E3779B97F4A7C15u >> 29 << 3) + ((uint64_t)doc & 7)) & (c->n_slots - 1);
+}
+
+/* The slot of a document, or the free one where it belongs. */
+static size_t slot_of(const struct codes *c, doc_id doc)
+{
+    size_t at = home(c, doc);
+    while (c->slots[at] && c->docs[c->slots[at] - 1] != doc)
+        at = (at + 1) & (c->n_slots - 1);
+    return at;
+}
+
+size_t codes_find(const struct codes *c, doc_id doc)
+{
+    if (!c->n)
+        return SIZE_MAX;
+    uint32_t found = c->slots[slot_of(c, doc)];
+    return found ? found - 1 : SIZE_MAX;
+}
+
+static void grow_slots(struct codes *c)
+{
+    c->n_slots = c->n_slots ? c->n_slots * 2 : SLOTS_FIRST;
+    free(c->slots);
+    c->slots = heap_alloc(c->n_slots * sizeof *c->slots);
+    for (size_t i = 0; i < c->n; i++)
+        c->slots[slot_of(c, c->docs[i])] = (uint32_t)i + 1;
+}
+
+/* What stands behind a slot that gets free moves up, or it would not be found any more. */
+static void free_slot(struct codes *c, size_t at)
+{
+    size_t mask = c->n_slots - 1;
+    for (size_t next = (at + 1) & mask; c->slots[next]; next = (next + 1) & mask) {
+        size_t from = home(c, c->docs[c->slots[next] - 1]);
+        if (((next - from) & mask) < ((next - at) & mask))
+            continue;
+        c->slots[at] = c->slots[next];
+        at = next;
+    }
+    c->slots[at] = 0;
+}
+
+/* --- rows --- */
+
+static void grow(struct codes *c)
+{
+    if (c->n == c->cap) {
+        c->cap = c->cap ? c->cap + c->cap / 4 : CAP_FIRST;
+        c->docs = heap_grow(c->docs, c->cap * sizeof *c->docs);
+        c->scales = heap_grow(c->scales, c->cap * sizeof *c->scales);
+        c->upper = heap_grow(c->upper, c->cap * c->lanes / 2);
+        c->lower = heap_grow(c->lower, c->cap * c->lanes / 2);
+    }
+    if ((c->n + 1) * 2 > c->n_slots)
+        grow_slots(c);
+}
+
+/* As kernels.h has it. */
+static void pack(const struct codes *c, size_t at, const int8_t *row)
+{
+    enum { HALF = CODE_LANES / 2 };
+    uint8_t *upper = c->upper + at * c->lanes / 2, *lower = c->lower + at * c->lanes / 2;
+    for (size_t i = 0; i < c->lanes; i += CODE_LANES, upper += HALF, lower += HALF) {
+        for (size_t k = 0; k < HALF; k++) {
+            uint8_t first = (uint8_t)(row[i + k] + 128),
+                    second = (uint8_t)(row[i + HALF + k] + 128);
+            upper[k] = (uint8_t)(first >> 4 | (second & 0xF0));
+            lower[k] = (uint8_t)((first & 15) | second << 4);
+        }
+    }
+}
+
+void codes_row(const struct codes *c, size_t at, int16_t *out)
+{
+    size_t from = at * c->lanes / 2;
+    vector_kernels_best()->unpack(c->upper + from, c->lower + from, c->lanes, out);
+}
+
+void codes_put(struct codes *c, doc_id doc, const int8_t *row, float scale)
+{
+    size_t at = codes_find(c, doc);
+    if (at == SIZE_MAX) {
+        grow(c);
+        at = c->n++;
+        c->docs[at] = doc;
+        size_t slot = home(c, doc);
+        while (c->slots[slot])
+            slot = (slot + 1) & (c->n_slots - 1);
+        c->slots[slot] = (uint32_t)at + 1;
+    }
+    c->scales[at] = scale;
+    pack(c, at, row);
+}
+
+/* The last row takes the free place. */
+void codes_remove(struct codes *c, doc_id doc)
+{
+    size_t at = codes_find(c, doc), last = c->n - 1, half = c->lanes / 2;
+    if (at == SIZE_MAX)
+        return;
+    free_slot(c, slot_of(c, doc));
+    if (at != last) {
+        c->slots[slot_of(c, c->docs[last])] = (uint32_t)at + 1;
+        c->docs[at] = c->docs[last];
+        c->scales[at] = c->scales[last];
+        memcpy(c->upper + at * half, c->upper + last * half, half);
+        memcpy(c->lower + at * half, c->lower + last * half, half);
+    }
+    explicit_bzero(c->upper + last * half, half);
+    explicit_bzero(c->lower + last * half, half);
+    c->n--;
+}

@@ -1,0 +1,36 @@
+/* nearest.h - looking through the vectors of a pool. */
+#pragma once
+
+#include "store/vectors/codes.h"
+
+/* A vector to compare with: sixteen bits each, so that what is asked adds no error of its own, and
+ * eight for estimates. */
+struct question {
+    int16_t *codes;
+    float scale;
+    int8_t *rough;
+    float rough_sum;
+};
+
+struct question question_of(struct arena *a, const struct codes *c, const float *v);
+
+struct among {
+    bool messages, memories;
+    const doc_id *without; /* ascending: these are left out */
+    size_t n_without;
+};
+
+struct near {
+    size_t at; /* its row */
+    float cosine;
+};
+
+/* The n nearest, or all when there are fewer; in no order. Gives their number. */
+size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
+               const struct among *among, size_t n, struct near *out);
+
+/* The cosine with one row. */
+float cosine_of(const struct codes *c, const struct question *q, size_t at);
+/* Of a message: the cosine with the unit sum of its vector, the two before and the one after. 0
+ * when none of them is there. */
+float window_of(const struct codes *c, const struct question *q, doc_id doc);

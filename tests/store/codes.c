@@ -1,0 +1,232 @@
+/* codes.c - vectors in memory: the arithmetic, the table of documents, and a great pool. */
+#include <float.h>
+
+#include "fixture.h"
+#include "store/vectors/kernels.h"
+#include "store/vectors/nearest.h"
+#include "store/vectors/row.h"
+
+static uint64_t seed = 42;
+
+static uint32_t some(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % below;
+}
+
+TEST(all_kernels_say_the_same)
+{
+    const struct vector_kernels *a = vector_kernels_best(), *b = vector_kernels_plain();
+    enum { ROWS = 13, LANES_MAX = 1024 };
+    uint8_t upper[ROWS * LANES_MAX / 2], lower[ROWS * LANES_MAX / 2];
+    int16_t x[LANES_MAX], y[LANES_MAX];
+    int8_t question[LANES_MAX];
+    float scales[ROWS];
+    for (int round = 0; round < 300; round++) {
+        size_t lanes = CODE_LANES * (1 + some(LANES_MAX / CODE_LANES)), n = 1 + some(ROWS);
+        bool greatest = round % 10 == 0;
+        for (size_t i = 0; i < ROWS * lanes / 2; i++)
+            upper[i] = (uint8_t)(greatest ? 255 : some(256)), lower[i] = (uint8_t)some(256);
+        for (size_t i = 0; i < lanes; i++)
+            question[i] = (int8_t)(greatest ? 127 : (int)some(255) - 127);
+        for (size_t i = 0; i < ROWS; i++)
+            scales[i] = (float)(1 + some(9));
+        struct plane p = {upper, scales, lanes, n, question, 3};
+        struct estimate all[2][ROWS], some_of[2][ROWS];
+        CHECK_INT(a->above(&p, -FLT_MAX, all[0]), n);
+        CHECK_INT(b->above(&p, -FLT_MAX, all[1]), n);
+        assert_memory_equal(all[0], all[1], n * sizeof all[0][0]);
+        size_t found = a->above(&p, all[0][0].value, some_of[0]);
+        CHECK_INT(b->above(&p, all[0][0].value, some_of[1]), found);
+        assert_memory_equal(some_of[0], some_of[1], found * sizeof some_of[0][0]);
+        CHECK(found < n);
+        a->unpack(upper, lower, lanes, x);
+        b->unpack(upper, lower, lanes, y);
+        assert_memory_equal(x, y, lanes * sizeof *x);
+        b->unpack(upper + lanes / 2, lower, lanes, y);
+        CHECK_INT(a->product(x, y, lanes), b->product(x, y, lanes));
+    }
+}
+
+/* The greatest numbers there can be do not overflow. */
+TEST(long_vectors_of_equal_numbers_have_cosine_one)
+{
+    static const size_t lengths[] = {1, 2, 31, 32, 33, 384, 1024, 4096, VECTOR_DIMENSIONS_MAX};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        size_t n = lengths[i];
+        struct codes c = {0};
+        float *v = NEW_N(&ctx->arena, float, n);
+        int8_t *row = NEW_N(&ctx->arena, int8_t, vector_lanes(n));
+        for (size_t k = 0; k < n; k++)
+            v[k] = (float)(1 / sqrt((double)n));
+        codes_begin(&c, n);
+        codes_put(&c, 1, row, vector_codes(v, n, row));
+        struct question q = question_of(&ctx->arena, &c, v);
+        CHECK(fabsf(cosine_of(&c, &q, 0) - 1) < 1e-3F);
+        CHECK(fabsf(window_of(&c, &q, 1) - 1) < 1e-3F);
+        codes_free(&c);
+    }
+}
+
+TEST(rows_come_back_as_they_were_written)
+{
+    for (size_t n = 1; n < 70; n++) {
+        char row[4 * 70];
+        float *v = direction(ctx, n, n), back[70], room[70], scale;
+        int8_t codes[96] = {0};
+        CHECK(vector_row_write(v, n, false, row));
+        CHECK(vector_row_read((str){row, vector_row_size(n, false)}, n, false, back));
+        assert_memory_equal(v, back, n * sizeof *v);
+        CHECK(vector_row_write(v, n, true, row));
+        CHECK(vector_row_read((str){row, vector_row_size(n, true)}, n, true, back));
+        CHECK(vector_row_codes((str){row, vector_row_size(n, true)}, n, true, room, codes, &scale));
+        for (size_t i = 0; i < n; i++) {
+            CHECK(fabsf(v[i] - back[i]) <= scale * 0.5001F);
+            CHECK(back[i] == scale * codes[i]);
+        }
+        v[0] = 2;
+        CHECK(!vector_row_write(v, n, true, row));
+    }
+}
+
+/* --- the table of documents --- */
+
+enum { DOCS = 3000 };
+
+static void check_same(const struct codes *c, const int8_t *is)
+{
+    size_t n = 0;
+    for (doc_id doc = 0; doc < DOCS; doc++) {
+        size_t at = codes_find(c, doc);
+        CHECK((at != SIZE_MAX) == (is[doc] != 0));
+        if (at == SIZE_MAX)
+            continue;
+        int16_t row[CODE_LANES];
+        codes_row(c, at, row);
+        CHECK(at < c->n && c->docs[at] == doc);
+        CHECK(row[0] == is[doc] && row[1] == 1 && row[2] == -1 && row[3] == 0);
+        n++;
+    }
+    CHECK_INT(c->n, n);
+}
+
+TEST(documents_come_and_go)
+{
+    static int8_t is[DOCS];
+    struct codes c = {0};
+    codes_begin(&c, 3);
+    CHECK(codes_find(&c, 5) == SIZE_MAX);
+    codes_remove(&c, 5);
+    for (int i = 0; i < 60000; i++) {
+        doc_id doc = some(DOCS);
+        bool removes = some(30000) < (i < 30000 ? 10000U : 20000U);
+        is[doc] = (int8_t)(removes ? 0 : (int)some(127) + 1);
+        is[doc] = (int8_t)(some(2) ? is[doc] : -is[doc]);
+        int8_t row[CODE_LANES] = {is[doc], 1, -1};
+        if (removes)
+            codes_remove(&c, doc);
+        else
+            codes_put(&c, doc, row, 0.5F);
+        if (i % 5000 == 0)
+            check_same(&c, is);
+    }
+    check_same(&c, is);
+    for (doc_id doc = 0; doc < DOCS; doc++)
+        codes_remove(&c, doc);
+    CHECK_INT(c.n, 0);
+    for (size_t i = 0; i < 1000; i++)
+        CHECK(c.upper[i] == 0 && c.lower[i] == 0);
+    codes_free(&c);
+}
+
+/* --- a great pool --- */
+
+enum { MANY = 60000, LENGTH = 64, TOPICS = 300 };
+
+/* Texts have topics: a vector is its topic's and something of its own. */
+static float *vector_about(struct ctx *ctx, uint64_t topic, uint64_t own)
+{
+    float *v = direction(ctx, topic * 31 + 1, LENGTH), *w = direction(ctx, own * 77 + 5, LENGTH);
+    double sum = 0;
+    for (size_t i = 0; i < LENGTH; i++) {
+        v[i] += w[i] * 0.7F;
+        sum += (double)v[i] * (double)v[i];
+    }
+    for (size_t i = 0; i < LENGTH; i++)
+        v[i] = (float)((double)v[i] / sqrt(sum));
+    return v;
+}
+
+static struct codes great_pool(void)
+{
+    struct codes c = {0};
+    codes_begin(&c, LENGTH);
+    for (uint64_t i = 0; i < MANY; i++) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        int8_t row[LENGTH] = {0};
+        float scale = vector_codes(vector_about(&own, i % TOPICS, i), LENGTH, row);
+        codes_put(&c, (doc_id)i | (i % 3 ? 0 : DOC_MEMORY), row, scale);
+    }
+    return c;
+}
+
+/* How many of the n nearest there are among those that were found. */
+static size_t found_of(struct ctx *ctx, const struct codes *c, const struct question *q,
+                       const struct among *among, const struct near *v, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t nearer = 0;
+        for (size_t at = 0; at < c->n; at++) {
+            bool wanted = doc_is_memory(c->docs[at]) ? among->memories : among->messages;
+            nearer += wanted && cosine_of(c, q, at) > v[i].cosine;
+        }
+        CHECK(doc_is_memory(c->docs[v[i].at]) ? among->memories : among->messages);
+        CHECK(fabsf(v[i].cosine - cosine_of(c, q, v[i].at)) < 1e-6F);
+        found += nearer < n;
+    }
+    (void)ctx;
+    return found;
+}
+
+TEST(of_a_great_pool_the_nearest_are_found)
+{
+    struct codes c = great_pool();
+    size_t found = 0;
+    for (uint64_t round = 0; round < 6; round++) {
+        struct near v[20];
+        struct among among = {.messages = round % 3 != 1, .memories = round % 3 != 2};
+        struct question q =
+            question_of(&ctx->arena, &c, vector_about(ctx, round * 7, 1000000 + round));
+        CHECK_INT(nearest(&ctx->arena, &c, &q, &among, 20, v), 20);
+        found += found_of(ctx, &c, &q, &among, v, 20);
+    }
+    CHECK(found >= 6 * 20 * 99 / 100);
+    codes_free(&c);
+}
+
+/* Where all are alike, some of them are found, and what must not be is not. */
+TEST(of_many_that_are_equal_enough_are_found)
+{
+    struct codes c = {0};
+    struct near v[20];
+    doc_id *without = NEW_N(&ctx->arena, doc_id, MANY);
+    float *about = vector_about(ctx, 1, 1);
+    int8_t row[LENGTH];
+    float scale = vector_codes(about, LENGTH, row);
+    codes_begin(&c, LENGTH);
+    for (doc_id i = 0; i < MANY; i++) {
+        codes_put(&c, i, row, scale);
+        without[i] = i;
+    }
+    struct question q = question_of(&ctx->arena, &c, about);
+    struct among among = {.messages = true, .without = without, .n_without = MANY - 5};
+    CHECK_INT(nearest(&ctx->arena, &c, &q, &among, 20, v), 5);
+    for (size_t i = 0; i < 5; i++)
+        CHECK(c.docs[v[i].at] >= MANY - 5 && v[i].cosine > 0.99F);
+    among.n_without = 0;
+    CHECK_INT(nearest(&ctx->arena, &c, &q, &among, 20, v), 20);
+    among.messages = false;
+    CHECK_INT(nearest(&ctx->arena, &c, &q, &among, 20, v), 0);
+    codes_free(&c);
+}
