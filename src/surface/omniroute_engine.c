@@ -190,7 +190,7 @@ struct qdrant_tier {
     bool enabled;
     const struct json *healthy;
     double latency_ms;
-    str error;
+    str error, note;
     int64_t pending;
 };
 static const struct field qdrant_tier_fields[] = {
@@ -199,6 +199,7 @@ static const struct field qdrant_tier_fields[] = {
     {AS_NUM(struct qdrant_tier, latency_ms, "latencyMs"), .empty = EMPTY_NULL},
     {STR(struct qdrant_tier, error), .empty = EMPTY_NULL},
     {INT(struct qdrant_tier, pending), .help = "memories it does not know yet"},
+    {STR(struct qdrant_tier, note), .help = "what is otherwise than its settings say, and works"},
     {0},
 };
 
@@ -242,8 +243,9 @@ static struct qdrant_tier qdrant_tier(const struct engine_status *s)
         .healthy = !s->qdrant.probed   ? NULL
                    : s->qdrant.healthy ? &yes
                                        : &no,
-        .latency_ms = s->qdrant.probed ? (double)s->qdrant.took_us / 1000 : NAN,
+        .latency_ms = s->qdrant.took_us ? (double)s->qdrant.took_us / 1000 : NAN,
         .error = s->qdrant.error,
+        .note = s->qdrant.note,
         .pending = s->qdrant.waiting,
     };
 }

@@ -267,6 +267,16 @@ test('what is added is found at once, in a chat of the same owner too', async (t
   assert.match((await server.receipt(said.headers['x-rememberd-receipt'])).block, /Rex/);
 });
 
+test('health is checked for real and writes nothing', async (t) => {
+  const { ok } = await open(t);
+  const health = await ok('GET', '/api/memory/health');
+  assert.deepEqual(Object.keys(health), ['working', 'latencyMs']);
+  assert.equal(health.working, true);
+  assert.ok(health.latencyMs >= 0 && health.latencyMs < 10000);
+  const { total } = await ok('GET', '/api/memory');
+  assert.equal(total, 0);
+});
+
 test('management needs a token that may manage, in the documented words', async (t) => {
   const { server } = await open(t);
   const make = async (...args) => JSON.parse((await run(['token', 'create', '--json', '--data', server.data, ...args])).stdout);
