@@ -304,7 +304,7 @@ static void add_messages(struct ctx *ctx, struct engine *e, struct turn *t, str 
 enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
 {
     struct bundle b = {.pool = t->pool, .receipt = &t->record};
-    if (t->mode == MODE_OFF)
+    if (t->mode == MODE_OFF || !live_remembers(engine_live(e))) /* it may be off by now */
         return OK;
     if (t->mode != MODE_READONLY)
         add_messages(ctx, e, t, answer, &b);

@@ -289,13 +289,16 @@ static void write_answer(struct app *app, const struct request *in, struct reply
 static enum status embeddings(__attribute__((unused)) struct ctx *ctx, struct app *app,
                               const struct request *in, struct reply *out)
 {
-    static const int codes[] = {[REFUSES_KEY] = 401, [LIMITS] = 429, [BREAKS] = 500};
+    static const int codes[] = {
+        [REFUSES_KEY] = 401, [LIMITS] = 429, [BREAKS] = 500, [CHOKES] = 400};
     atomic_fetch_add(&app->calls, 1);
     for (int left = 10000; app->mode == STALLS && !app->let_go && left; left--)
         pause_ms(1);
+    bool chokes = app->mode == CHOKES && str_find(in->body, S("poison")) < in->body.n;
     bool is_strict = str_is(request_header(in, "Authorization"), "Bearer secret") &&
                      str_is(json_string(json_get(in->json, "model")), "tiny/model");
-    if (!is_strict || app->mode == REFUSES_KEY || app->mode == LIMITS || app->mode == BREAKS) {
+    if (!is_strict || app->mode == REFUSES_KEY || app->mode == LIMITS || app->mode == BREAKS ||
+        chokes) {
         out->code = is_strict ? codes[app->mode] : 400;
         buf_add(&out->body, S("{\"error\":{\"message\":\"not today\"}}"));
     } else if (app->mode == SPEAKS_NO_JSON) {

@@ -64,6 +64,7 @@ enum mode {
     REFUSES_KEY,
     LIMITS,
     BREAKS,
+    CHOKES, /* on any request with a text that says "poison" */
     STALLS,
     SPEAKS_NO_JSON,
     GIVES_TOO_FEW,
