@@ -159,18 +159,32 @@ static enum status ended(struct ctx *ctx, struct engine *e, const struct tier *t
 
 /* --- following the store --- */
 
-/* The queue is for one server, collection and model; for another one everything waits anew. */
+/* For another server, collection or model everything waits anew; what is to be deleted still
+ * waits, as the collection may be the same. */
 static enum status follow(struct ctx *ctx, struct engine *e, str mirrors)
 {
     str before;
     TRY(store_setting(ctx, e->store, MIRRORS, &before));
     if (str_eq(before, mirrors))
         return OK;
-    TRY(store_mirror(ctx, e->store, false));
-    if (mirrors.n)
-        TRY(store_mirror(ctx, e->store, true));
+    TRY(store_mirror(ctx, e->store, true));
+    TRY(store_mirror_all(ctx, e->store));
     TRY(store_put_setting(ctx, e->store, REFUSED, S("")));
     return store_put_setting(ctx, e->store, MIRRORS, mirrors);
+}
+
+/* Turned off, the queue goes on, so that a deletion is not forgotten when it is turned on again.
+ * It ends with the host's name. */
+static enum status rest(struct ctx *ctx, struct engine *e)
+{
+    str before;
+    if (str_trim(engine_live(e)->qdrant.host).n)
+        return OK;
+    TRY(store_setting(ctx, e->store, MIRRORS, &before));
+    if (!before.n)
+        return OK;
+    TRY(store_mirror(ctx, e->store, false));
+    return store_put_setting(ctx, e->store, MIRRORS, S(""));
 }
 
 static enum status done(struct ctx *ctx, struct engine *e, const struct mirrored *const *v,
@@ -303,7 +317,7 @@ enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
     if (tier_of(ctx, e, &t) == OK)
         s = mirror_next(ctx, e, &t, more);
     else
-        s = str_is(str_of(ctx->why), "not_configured") ? follow(ctx, e, S("")) : OK;
+        s = rest(ctx, e);
     if (s == STORAGE)
         return s;
     ctx_clear_failure(ctx);
@@ -450,18 +464,17 @@ static void probe_tier(struct ctx *ctx, struct engine *e, struct tier *t, struct
 void mirror_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out)
 {
     struct tier t;
-    struct mirrored *none;
-    size_t n;
+    size_t due;
     out->qdrant.enabled = engine_live(e)->qdrant.enabled;
     if (!out->qdrant.enabled)
         return;
     out->qdrant.probed = probe;
-    if (store_mirror_waiting(ctx, e->store, 0, &none, &n, &out->qdrant.waiting) != OK)
-        ctx_clear_failure(ctx);
     if (tier_of(ctx, e, &t) != OK) {
         out->qdrant.error = taken_why(ctx);
         return;
     }
+    if (peek(ctx, e, &t, &due, &out->qdrant.waiting) != OK)
+        ctx_clear_failure(ctx);
     out->qdrant.note = t.note;
     if (probe)
         probe_tier(ctx, e, &t, out);

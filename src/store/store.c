@@ -175,6 +175,11 @@ enum status store_mirror(struct ctx *ctx, struct store *s, bool on)
     return s->ops->mirror(ctx, s, on);
 }
 
+enum status store_mirror_all(struct ctx *ctx, struct store *s)
+{
+    return s->ops->mirror_all(ctx, s);
+}
+
 enum status store_mirror_waiting(struct ctx *ctx, struct store *s, size_t limit,
                                  struct mirrored **out, size_t *n, int64_t *all)
 {

@@ -296,6 +296,8 @@ MUST_USE enum status store_put_setting(struct ctx *ctx, struct store *s, str nam
  * Turning it off empties the queue.
  */
 MUST_USE enum status store_mirror(struct ctx *ctx, struct store *s, bool on);
+/* Queues all memories again; what waits already, stays. */
+MUST_USE enum status store_mirror_all(struct ctx *ctx, struct store *s);
 struct mirrored {
     int64_t no;
     struct pool_ref pool;

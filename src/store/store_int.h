@@ -40,6 +40,7 @@ struct store_ops {
     enum status (*setting)(struct ctx *ctx, struct store *s, str name, str *out);
     enum status (*put_setting)(struct ctx *ctx, struct store *s, str name, str value);
     enum status (*mirror)(struct ctx *ctx, struct store *s, bool on);
+    enum status (*mirror_all)(struct ctx *ctx, struct store *s);
     enum status (*mirror_waiting)(struct ctx *ctx, struct store *s, size_t limit,
                                   struct mirrored **out, size_t *n, int64_t *all);
     enum status (*mirror_done)(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,

@@ -104,6 +104,29 @@ TEST(turning_it_on_queues_what_is_true_once)
     CHECK_STR(now_waiting(ctx, s), S("anna/work/f9"));
 }
 
+TEST(everything_can_wait_again)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    struct mirrored *v;
+    size_t n;
+    CHECK_OK(store_mirror_all(ctx, s));
+    add(ctx, s, mine, "f1", "", "likes tea");
+    CHECK_OK(store_mirror_all(ctx, s));
+    CHECK_STR(now_waiting(ctx, s), S(""));
+    CHECK_OK(store_mirror(ctx, s, true));
+    add(ctx, s, mine, "f2", "", "likes milk");
+    add(ctx, s, mine, "f3", "", "likes water");
+    follow_all(ctx, s);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("f2")}, &erased));
+    (void)waiting(ctx, s, &v, &n);
+    CHECK_INT(n, 1);
+    CHECK_OK(store_mirror_all(ctx, s));
+    CHECK_STR(now_waiting(ctx, s), S("-anna/default/f2 anna/default/f1 anna/default/f3"));
+    follow_all(ctx, s);
+}
+
 TEST(each_change_is_queued)
 {
     PLACE(p);

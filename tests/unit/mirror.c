@@ -367,29 +367,47 @@ TEST(changes_and_deletions_follow)
     CHECK_INT(now_of(&f).n, 0);
 }
 
-TEST(turning_it_off_stops_and_another_collection_begins_anew)
+TEST(turned_off_nothing_is_asked_and_nothing_is_forgotten)
+{
+    FAKE(f);
+    ENGINE(e, s, p);
+    int64_t erased;
+    turn_on(ctx, e, &settings, &f);
+    add(ctx, e, 0, 3);
+    CHECK_INT(follow(ctx, e), 1);
+    struct app app = now_of(&f);
+    change(ctx, e, "{\"enabled\":false}");
+    add(ctx, e, 3, 4);
+    CHECK_OK(engine_forget(ctx, e, &(struct forget){.pool = mine, .id = str_of(app.points[0].id)},
+                           &erased));
+    CHECK_INT(follow(ctx, e), 1);
+    CHECK_INT(now_of(&f).calls, app.calls);
+    CHECK(!mirror_is_used(e));
+    change(ctx, e, "{\"enabled\":true}");
+    CHECK_INT(follow(ctx, e), 1);
+    CHECK_INT(now_of(&f).n, 3);
+    CHECK_INT(now_of(&f).embedded, 3 + 1);
+}
+
+TEST(another_collection_begins_anew_and_no_host_ends_it)
 {
     FAKE(f);
     ENGINE(e, s, p);
     turn_on(ctx, e, &settings, &f);
     add(ctx, e, 0, 3);
     CHECK_INT(follow(ctx, e), 1);
-    change(ctx, e, "{\"enabled\":false}");
-    int calls = now_of(&f).calls;
-    CHECK_INT(follow(ctx, e), 1);
-    add(ctx, e, 3, 4);
-    CHECK_INT(waiting(ctx, s), 0);
-    CHECK_INT(follow(ctx, e), 1);
-    CHECK_INT(now_of(&f).calls, calls);
-    CHECK(!mirror_is_used(e));
-    change(ctx, e, "{\"enabled\":true}");
-    CHECK_INT(follow(ctx, e), 1);
-    CHECK_INT(now_of(&f).n, 4);
     int puts = now_of(&f).puts;
     change(ctx, e, "{\"collection\":\"other\"}");
     CHECK_INT(follow(ctx, e), 1);
     CHECK_INT(now_of(&f).puts, puts + 1);
-    CHECK_INT(now_of(&f).embedded, 3 + 4 + 4);
+    CHECK_INT(now_of(&f).embedded, 3 + 3);
+    change(ctx, e, "{\"host\":\"\"}");
+    add(ctx, e, 3, 4);
+    CHECK_INT(waiting(ctx, s), 1);
+    CHECK_INT(follow(ctx, e), 1);
+    CHECK_INT(waiting(ctx, s), 0);
+    add(ctx, e, 4, 5);
+    CHECK_INT(waiting(ctx, s), 0);
 }
 
 TEST(what_is_down_is_left_alone_and_nothing_is_lost)

@@ -80,6 +80,19 @@ enum status sqlite_mirror(struct ctx *ctx, struct store *s, bool on)
     return writer_call(ctx, sqlite_of(s)->writer, turn, &on);
 }
 
+static enum status queue_all(struct ctx *ctx, struct db *db, const void *what)
+{
+    bool on;
+    (void)what;
+    TRY(is_on(ctx, db, &on));
+    return on ? run(ctx, db, SQL_MIRROR_ALL) : OK;
+}
+
+enum status sqlite_mirror_all(struct ctx *ctx, struct store *s)
+{
+    return writer_call(ctx, sqlite_of(s)->writer, queue_all, NULL);
+}
+
 static enum status next(struct ctx *ctx, struct db *db, size_t limit, struct mirrored **out,
                         size_t *n)
 {

@@ -256,6 +256,7 @@ const struct store_ops sqlite_ops = {
     .setting = sqlite_setting,
     .put_setting = sqlite_put_setting,
     .mirror = sqlite_mirror,
+    .mirror_all = sqlite_mirror_all,
     .mirror_waiting = sqlite_mirror_waiting,
     .mirror_done = sqlite_mirror_done,
     .search_words = sqlite_search_words,

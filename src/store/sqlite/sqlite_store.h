@@ -296,6 +296,7 @@ enum status sqlite_pools(struct ctx *ctx, struct store *s, str user, struct pool
 enum status sqlite_setting(struct ctx *ctx, struct store *s, str name, str *out);
 enum status sqlite_put_setting(struct ctx *ctx, struct store *s, str name, str value);
 enum status sqlite_mirror(struct ctx *ctx, struct store *s, bool on);
+enum status sqlite_mirror_all(struct ctx *ctx, struct store *s);
 enum status sqlite_mirror_waiting(struct ctx *ctx, struct store *s, size_t limit,
                                   struct mirrored **out, size_t *n, int64_t *all);
 enum status sqlite_mirror_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
