@@ -79,7 +79,8 @@ static void sort(struct ranking *v)
         qsort(v->v, v->n, sizeof *v->v, by_score);
 }
 
-enum status retrieve_newest(struct retrieval *r, bool by_keywords, struct ranking *out)
+/* Of the newest those that hold the query or a word of it, by the seed's keyword score; or all. */
+static enum status newest(struct retrieval *r, bool by_keywords, struct ranking *out)
 {
     struct memory_filter f = {.pool = r->whose,
                               .type = r->in->type,
@@ -159,7 +160,7 @@ static enum status say_nothing(struct retrieval *r, struct retrieve_out *out, st
 {
     retrieval_note(r, "the query holds no word that can be searched: these are the newest");
     out->strategy = STRATEGY_RECENT;
-    return retrieve_newest(r, false, found);
+    return newest(r, false, found);
 }
 
 /*
@@ -190,7 +191,7 @@ static enum status find(struct retrieval *r, struct retrieve_out *out, struct ra
     TRY(find_pools(r));
     out->strategy = r->query.n ? r->in->strategy : STRATEGY_RECENT;
     if (out->strategy == STRATEGY_RECENT)
-        return retrieve_newest(r, r->query.n > 0, found);
+        return newest(r, r->query.n > 0, found);
     TRY(look(r, out, found));
     if (out->strategy != STRATEGY_RECENT)
         out->is_reranked = rerank(r, found);

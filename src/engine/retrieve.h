@@ -48,9 +48,6 @@ MUST_USE enum status retrieve_by_words(struct retrieval *r, struct ranking *out,
  * the fallback. Fills out->source, model and store when vectors took part. */
 struct ranking retrieve_by_vectors(struct retrieval *r, struct retrieve_out *out);
 
-/* Of the newest those that hold the question or a word of it, by the seed's keyword score. */
-MUST_USE enum status retrieve_newest(struct retrieval *r, bool by_keywords, struct ranking *out);
-
 /*
  * The seed's keyword score. Haystacks and query are compared without regard to case. Each haystack
  * that holds the whole query gives 20; for each word of the query the key gives 6 once and the

@@ -8,7 +8,7 @@
 
 /* Documents read from the index of a pool; how many times as many are looked at next when too few
  * of the best may be found. */
-enum { HITS_MAX = 20000, WIDEN = 4 };
+enum { HITS_MAX = 100000, WIDEN = 4 };
 
 /* Which pool a document is in: a store's documents have numbers of their own. */
 struct owner {
@@ -45,18 +45,15 @@ static int by_owned(const void *a, const void *b)
 static void add_hits(struct word_search *s, const struct word_hits *more, size_t pool)
 {
     struct arena *a = &s->r->ctx->arena;
-    int64_t all = more->messages + more->memories;
     for (size_t i = 0; i < more->n; i++) {
-        if (!doc_is_memory(more->v[i].doc))
-            continue;
         s->hits.v = arena_more(a, s->hits.v, s->hits.n, &s->hits_cap, sizeof *s->hits.v);
         s->owners = arena_more(a, s->owners, s->hits.n, &s->owners_cap, sizeof *s->owners);
         s->hits.v[s->hits.n] = more->v[i];
         s->owners[s->hits.n++] = (struct owner){more->v[i].doc, pool};
     }
     for (size_t w = 0; w < s->query.n; w++)
-        s->hits.found[w] += more->found[w] == UINT32_MAX ? (uint32_t)all : more->found[w];
-    s->hits.messages += more->messages;
+        s->hits.found[w] +=
+            more->found[w] == UINT32_MAX ? (uint32_t)more->memories : more->found[w];
     s->hits.memories += more->memories;
 }
 
@@ -66,8 +63,8 @@ static enum status search(struct word_search *s)
     struct retrieval *r = s->r;
     for (size_t i = 0; i < r->n_pools; i++) {
         struct word_hits more;
-        TRY(store_search_words(r->ctx, r->e->store, r->pools[i], s->query.stems, s->query.n,
-                               HITS_MAX, &more));
+        TRY(store_search_memory_words(r->ctx, r->e->store, r->pools[i], s->query.stems, s->query.n,
+                                      HITS_MAX, &more));
         add_hits(s, &more, i);
     }
     if (s->hits.n && r->n_pools > 1) {
@@ -75,8 +72,7 @@ static enum status search(struct word_search *s)
         qsort(s->owners, s->hits.n, sizeof *s->owners, by_owned);
     }
     for (size_t w = 0; w < s->query.n; w++)
-        s->weights[w] =
-            (float)rank_idf(s->hits.messages + s->hits.memories, (int64_t)s->hits.found[w]);
+        s->weights[w] = (float)rank_idf(s->hits.memories, (int64_t)s->hits.found[w]);
     return OK;
 }
 
@@ -154,7 +150,7 @@ static int best_first(const void *a, const void *b)
 static void judge(struct word_search *s, struct ranking *out)
 {
     struct arena *a = &s->r->ctx->arena;
-    int64_t all = s->hits.messages + s->hits.memories;
+    int64_t all = s->hits.memories;
     double unknown = 0, known = 0;
     for (size_t w = 0; w < s->query.n; w++) {
         known += (double)s->weights[w];

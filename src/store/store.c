@@ -192,12 +192,25 @@ enum status store_mirror_done(struct ctx *ctx, struct store *s, const int64_t *n
     return s->ops->mirror_done(ctx, s, no, n, again_at);
 }
 
-enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                               const str *stems, size_t n, size_t max, struct word_hits *out)
+static enum status search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                const str *stems, size_t n, doc_id least, size_t max,
+                                struct word_hits *out)
 {
     if (n > QUERY_WORDS_MAX)
         return fail(ctx, BAD_INPUT, "at most %d words are searched at once", QUERY_WORDS_MAX);
-    return s->ops->search_words(ctx, s, pool, stems, n, max, out);
+    return s->ops->search_words(ctx, s, pool, stems, n, least, max, out);
+}
+
+enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const str *stems, size_t n, size_t max, struct word_hits *out)
+{
+    return search_words(ctx, s, pool, stems, n, 0, max, out);
+}
+
+enum status store_search_memory_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                      const str *stems, size_t n, size_t max, struct word_hits *out)
+{
+    return search_words(ctx, s, pool, stems, n, DOC_MEMORY, max, out);
 }
 
 enum status store_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)

@@ -196,6 +196,10 @@ struct word_hits {
 MUST_USE enum status store_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                         const str *stems, size_t n, size_t max,
                                         struct word_hits *out);
+/* The same among memories alone: however many messages hold the words, they crowd out none. */
+MUST_USE enum status store_search_memory_words(struct ctx *ctx, struct store *s,
+                                               struct pool_ref pool, const str *stems, size_t n,
+                                               size_t max, struct word_hits *out);
 
 /* --- vectors --- */
 

@@ -46,7 +46,8 @@ struct store_ops {
     enum status (*mirror_done)(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
                                int64_t again_at);
     enum status (*search_words)(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                const str *stems, size_t n, size_t max, struct word_hits *out);
+                                const str *stems, size_t n, doc_id least, size_t max,
+                                struct word_hits *out);
     enum status (*vector_set)(struct ctx *ctx, struct store *s, struct vector_set *out);
     enum status (*begin_vectors)(struct ctx *ctx, struct store *s, const struct vector_set *set,
                                  bool anew);

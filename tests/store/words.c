@@ -192,3 +192,26 @@ TEST(of_an_echo_only_what_is_new_is_found)
     CHECK_INT(find(ctx, s, mine, "ithaca").n, 0);
     check_healthy(ctx, s);
 }
+
+TEST(messages_crowd_out_no_memory)
+{
+    enum { MANY = 200 };
+    PLACE(p);
+    STORE(s, p);
+    struct word_hits hits;
+    struct memory m = fact("f1", "", "a green dog");
+    const str stems[] = {S("green"), S("dog")};
+    for (int i = 0; i < MANY; i++) {
+        struct message one = said("", "user", "the green dog again", 1700000000000 + i);
+        one.id = id_random(&ctx->arena);
+        CHECK_OK(say(ctx, s, mine, "talk", &one));
+    }
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    CHECK_OK(keep(ctx, s, other_space, PUT_SUPERSEDE, &(struct memory){.content = S("green dog")}));
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 2, 50, &hits));
+    CHECK_INT(hits.n, 0);
+    CHECK_OK(store_search_memory_words(ctx, s, mine, stems, 2, 50, &hits));
+    CHECK(hits.n == 1 && hits.v[0].doc == m.doc && doc_is_memory(m.doc));
+    CHECK(hits.found[0] == 1 && hits.found[1] == 1);
+    CHECK(hits.messages == MANY && hits.memories == 1);
+}

@@ -67,9 +67,9 @@ void words_end(struct db *db)
     db->postings = NULL;
 }
 
-/* The documents of one word, ascending; *too_many when there are more than max. */
+/* The documents of one word from a number on, ascending; *too_many when there are more than max. */
 static enum status fetch(struct ctx *ctx, struct db *db, const struct word_prefix *prefix, str stem,
-                         size_t max, bool *too_many)
+                         doc_id least, size_t max, bool *too_many)
 {
     char match[TOKEN_MAX + 2] = "\"";
     size_t n = 1 + word_token(match + 1, prefix, stem);
@@ -78,6 +78,7 @@ static enum status fetch(struct ctx *ctx, struct db *db, const struct word_prefi
     db->postings->max = max;
     SQL_RUN(q, ctx, db, SQL_WORDS_FIND);
     sql_text(&q, (str){match, n});
+    sql_int(&q, least);
     while (sql_row(&q))
         continue;
     *too_many = q.rc == SQLITE_ABORT;
@@ -155,7 +156,8 @@ static void merge_all(struct arena *a, struct word_list *lists, size_t n, size_t
 }
 
 enum status sqlite_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                const str *stems, size_t n, size_t max, struct word_hits *out)
+                                const str *stems, size_t n, doc_id least, size_t max,
+                                struct word_hits *out)
 {
     struct word_hits hits = {0};
     struct word_list lists[QUERY_WORDS_MAX];
@@ -169,7 +171,7 @@ enum status sqlite_search_words(struct ctx *ctx, struct store *s, struct pool_re
         bool too_many;
         if (!stems[i].n)
             continue;
-        TRY(fetch(ctx, r.db, &prefix, stems[i], max, &too_many));
+        TRY(fetch(ctx, r.db, &prefix, stems[i], least, max, &too_many));
         const struct postings *p = r.db->postings;
         hits.found[i] = too_many ? UINT32_MAX : (uint32_t)p->n;
         if (too_many || !p->n)

@@ -302,7 +302,8 @@ enum status sqlite_mirror_waiting(struct ctx *ctx, struct store *s, size_t limit
 enum status sqlite_mirror_done(struct ctx *ctx, struct store *s, const int64_t *no, size_t n,
                                int64_t again_at);
 enum status sqlite_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                const str *stems, size_t n, size_t max, struct word_hits *out);
+                                const str *stems, size_t n, doc_id least, size_t max,
+                                struct word_hits *out);
 enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct receipt *out);
 enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
