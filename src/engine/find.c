@@ -7,14 +7,18 @@
 #include "engine/rank.h"
 #include "engine/signals.h"
 
-/* Documents read from the index and looked at closely, also of the nearest; times the limit
- * compared with each other; bytes of a text that are compared. */
+/* Documents taken from the index, those looked at closely, the same where most will not be wanted,
+ * and those read when vectors say more about them;
+ * how many messages in front of the reader are made room for among the nearest; vectors made before
+ * a search that is no chat's; times the limit compared with each other; bytes of a text compared.
+ */
 enum {
     HITS_MAX = 20000,
     CANDIDATES = 100,
     CANDIDATES_OF_FEW = 2000,
-    NEAREST = 20,
+    READ = 80,
     SEEN_MAX = 100,
+    CATCH_UP = 64,
     DIVERSE = 3,
     COMPARED = 2000
 };
@@ -30,6 +34,7 @@ struct search {
     struct finder *f;
     struct ctx *ctx;
     const struct recall_in *in;
+    size_t limit;
     struct word_hits words;
     struct vector_hits near;
     struct scan scan;
@@ -65,10 +70,10 @@ static void leave_messages_out(struct word_hits *hits)
     }
 }
 
-/* Where most of what is found will not be wanted, more is looked at. */
-static size_t most_candidates(const struct recall_in *in)
+/* Where most of what is found may not be wanted, more is looked at. */
+static bool is_picky(const struct recall_in *in)
 {
-    return in->type.n || in->after ? CANDIDATES_OF_FEW : CANDIDATES;
+    return in->type.n || in->after;
 }
 
 static enum status search_words(struct search *s)
@@ -88,7 +93,8 @@ static enum status search_words(struct search *s)
         known += (double)f->weights[w];
         unknown += s->words.found[w] == 0 ? rank_idf(all, 1) : 0;
     }
-    s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, most_candidates(s->in));
+    s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n,
+                        is_picky(s->in) ? CANDIDATES_OF_FEW : CANDIDATES);
     s->v = s->scan.v;
     s->n = s->scan.n;
     s->asked = (struct asked_of){
@@ -114,12 +120,13 @@ static int by_doc(const void *a, const void *b)
 static enum status nearest(struct search *s, const struct question_vector *q, const doc_id *also)
 {
     size_t seen = s->in->n_exclude < SEEN_MAX ? s->in->n_exclude : SEEN_MAX;
+    int64_t vec_top_k = s->f->e->settings->vec_top_k;
     const struct vector_find find = {
         .pool = s->in->pool,
         .signature = q->signature,
         .v = q->v,
         .dimensions = q->dimensions,
-        .nearest = s->in->type.n || s->in->after ? CANDIDATES_OF_FEW : NEAREST + seen,
+        .nearest = is_picky(s->in) ? CANDIDATES_OF_FEW : (size_t)vec_top_k + seen,
         .messages = !s->in->memories_only,
         .memories = !s->in->turns_only,
         .also = also,
@@ -164,12 +171,41 @@ static int64_t texts_of(const struct search *s)
     return s->near.waiting < WAITING_COUNTED || all < counted ? counted : all;
 }
 
+struct promise {
+    double rank;
+    struct candidate c;
+};
+
+static int most_promising(const void *a, const void *b)
+{
+    const struct promise *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? 1 : -1;
+    return (x->c.doc > y->c.doc) - (x->c.doc < y->c.doc);
+}
+
+/* Reading a candidate costs most, and what is known by now tells most of it. */
+static void leave_unlikely_out(struct search *s, size_t most)
+{
+    struct promise *v = NEW_N(&s->ctx->arena, struct promise, s->n + 1);
+    if (s->n <= most)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        v[i] = (struct promise){signals_promise(&s->asked, WITH_VECTORS, &s->v[i]), s->v[i]};
+    qsort(v, s->n, sizeof *v, most_promising);
+    s->n = most;
+    for (size_t i = 0; i < s->n; i++)
+        s->v[i] = v[i].c;
+}
+
 /* A failure of vectors leaves what the words have found. */
 static enum status search_vectors(struct search *s)
 {
     struct finder *f = s->f;
     struct question_vector q;
     bool only = s->in->strategy == STRATEGY_SEMANTIC;
+    if (!s->in->gate)
+        vectors_catch_up(s->ctx, f->e, s->in->pool, CATCH_UP);
     vectors_of_question(s->ctx, f->e, s->in->question, &q);
     f->without = q.without;
     if (!q.v)
@@ -193,6 +229,9 @@ static enum status search_vectors(struct search *s)
         return late(s->ctx);
     f->vectors = q.signature;
     add_nearest(s, also, only);
+    size_t most = DIVERSE * s->limit < READ ? READ : DIVERSE * s->limit;
+    if (!only && !is_picky(s->in))
+        leave_unlikely_out(s, most);
     return late(s->ctx);
 }
 
@@ -328,8 +367,9 @@ str found_text(const struct recalled *r)
 }
 
 /* Best first, and what repeats a better one further down. Keeps the best `limit`. */
-static void order(struct search *s, size_t limit)
+static void order(struct search *s)
 {
+    size_t limit = s->limit;
     struct arena *a = &s->ctx->arena;
     struct finder *f = s->f;
     struct place *places = NEW_N(a, struct place, f->n + 1);
@@ -360,12 +400,12 @@ static void order(struct search *s, size_t limit)
 
 enum status find_answers(struct finder *f, size_t limit)
 {
-    struct search s = {.f = f, .ctx = f->ctx, .in = f->in};
+    struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit};
     TRY(search_words(&s));
     TRY(search_vectors(&s));
     TRY(fetch(&s));
     judge(&s);
-    order(&s, limit);
+    order(&s);
     return OK;
 }
 

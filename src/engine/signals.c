@@ -33,7 +33,7 @@ struct glance {
     bool has_date, has_number;
 };
 
-enum { SAYS_DATE = 1, SAYS_NUMBER = 2, SAYS_FIRST = 4, MARKED_MAX = 9, FIRST_MAX = 4 };
+enum { SAYS_DATE = 1, SAYS_NUMBER = 2, SAYS_FIRST = 4, MARKED_MAX = 9 };
 
 /* In the order of the alphabet, for the search by halves. */
 static const struct marked {
@@ -54,10 +54,24 @@ static int by_word(const void *key, const void *entry)
     return str_cmp(*(const str *)key, ((const struct marked *)entry)->word);
 }
 
-static int says(str word, bool only_first)
+/* Which lengths the marked words with each first letter have: most words of a text are of none. */
+struct lengths {
+    uint16_t of[32];
+};
+
+static struct lengths marked_lengths(bool only_first)
+{
+    struct lengths l = {{0}};
+    for (size_t i = 0; i < sizeof marked / sizeof *marked; i++)
+        if (!only_first || (marked[i].says & SAYS_FIRST))
+            l.of[marked[i].word.p[0] & 31] |= (uint16_t)(1u << marked[i].word.n);
+    return l;
+}
+
+static int says(str word, const struct lengths *l)
 {
     char lower[MARKED_MAX];
-    if (word.n > (only_first ? FIRST_MAX : MARKED_MAX))
+    if (word.n > MARKED_MAX || !(l->of[word.p[0] & 31] >> word.n & 1))
         return 0;
     for (size_t i = 0; i < word.n; i++)
         lower[i] = (char)(word.p[i] >= 'A' && word.p[i] <= 'Z' ? word.p[i] + 32 : word.p[i]);
@@ -81,12 +95,12 @@ static bool is_name(str word)
     return name;
 }
 
-static void look_at(struct glance *g, str word, bool begins, bool only_first)
+static void look_at(struct glance *g, str word, bool begins, const struct lengths *l)
 {
     bool digit = word.p[0] >= '0' && word.p[0] <= '9';
     g->words++;
     g->names += !begins && is_name(word);
-    int what = says(word, only_first);
+    int what = says(word, l);
     g->first_person += (what & SAYS_FIRST) != 0;
     g->has_number |= digit || (what & SAYS_NUMBER);
     g->has_date |= digit || (what & SAYS_DATE);
@@ -98,13 +112,14 @@ static struct glance glance_at(str text, bool only_first)
 {
     enum { LOOKED_AT = 4000 };
     struct glance g = {0};
+    struct lengths lengths = marked_lengths(only_first);
     bool begins = true;
     text.n = text.n < LOOKED_AT ? text.n : LOOKED_AT;
     for (size_t i = 0, end; i < text.n; i = end) {
         for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
             end++;
         if (end > i) {
-            look_at(&g, str_sub(text, i, end), begins, only_first);
+            look_at(&g, str_sub(text, i, end), begins, &lengths);
             begins = false;
         } else {
             begins |= text.p[i] == '.' || text.p[i] == '!' || text.p[i] == '?' || text.p[i] == '\n';
@@ -194,6 +209,14 @@ void signals_of(const struct asked_of *q, const struct candidate *c, const struc
         out[SIGNAL_is_memory] = 1;
         out[SIGNAL_importance] = memory->importance;
     }
+}
+
+double signals_promise(const struct asked_of *q, enum weights weights, const struct candidate *c)
+{
+    double signals[SIGNALS_MAX] = {0};
+    of_words(q, c, signals);
+    signals[SIGNAL_answers] = signals[SIGNAL_previous] / 2;
+    return signals_rank(weights, signals);
 }
 
 double signals_rank(enum weights weights, const double *signals)

@@ -38,5 +38,8 @@ enum weights { WORDS_ALONE, WITH_VECTORS };
 /* What candidates of one question are ordered by. */
 double signals_rank(enum weights weights, const double *signals);
 
+/* The same as far as it is known before the candidate is read. */
+double signals_promise(const struct asked_of *q, enum weights weights, const struct candidate *c);
+
 /* The probability that it helps to answer, from the signals and their rank. */
 double signals_sure(enum weights weights, const double *signals, double rank);

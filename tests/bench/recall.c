@@ -1,4 +1,5 @@
-/* recall.c - how long a recall takes over 10,000 and 100,000 messages and memories of one user. */
+/* recall.c - how long a recall takes over 10,000 and 100,000 messages and memories of one user, by
+ * words and with vectors of the static table. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 
 /* Every tenth thing is a memory, the others are turns of sessions of twenty. */
 enum { VOCABULARY = 40000, SESSION = 20, QUESTIONS = 1000, WORDS_MAX = 30, ASKED_WORDS = 6 };
+
+static const char *models = "../shared/models";
 
 struct bench {
     struct ctx ctx;
@@ -140,7 +143,7 @@ static void tell(const char *what, int64_t *us)
            (long long)us[QUESTIONS * 99 / 100], (long long)us[QUESTIONS - 1]);
 }
 
-static void ask(struct bench *b, size_t things)
+static void ask(struct bench *b, size_t things, bool vectors)
 {
     static int64_t took[QUESTIONS], cpu[QUESTIONS];
     double found = 0;
@@ -154,14 +157,35 @@ static void ask(struct bench *b, size_t things)
         struct recall_out out;
         int64_t began = cpu_us();
         must(&ctx, engine_recall(&ctx, b->engine, &in, &out));
+        if (vectors != (out.vectors.n > 0))
+            exit(3);
         cpu[i] = cpu_us() - began;
         took[i] = out.took_us;
         found += (double)out.n;
         ctx_free(&ctx);
     }
-    printf("recall over %zu, %.1f found:\n", things, found / QUESTIONS);
+    printf("recall over %zu, %s, %.1f found:\n", things, vectors ? "with vectors" : "by words",
+           found / QUESTIONS);
     tell("time", took);
     tell("cpu ", cpu);
+}
+
+/* Everything gets a vector, as the background would do it. */
+static void embed_all(struct bench *b, size_t things)
+{
+    b->settings.embedding_source = S("static");
+    b->settings.embedding_static = S("on");
+    b->settings.model_dir = str_of(models);
+    int64_t began = clock_mono_us();
+    engine_close(b->engine);
+    must(&b->ctx, engine_open(&b->ctx, b->store, &b->settings, &b->engine));
+    for (bool more = true; more;) {
+        struct ctx work = {0};
+        must(&work, engine_embed_some(&work, b->engine, &more));
+        ctx_free(&work);
+    }
+    printf("embedded %zu: %.0f a second\n", things,
+           (double)things * 1e6 / (double)(clock_mono_us() - began));
 }
 
 static void run(size_t things)
@@ -185,7 +209,13 @@ static void run(size_t things)
     must(&b.ctx, store_flush(&b.ctx, b.store));
     printf("wrote %zu: %.0f a second\n", things,
            (double)things * 1e6 / (double)(clock_mono_us() - began));
-    ask(&b, things);
+    ask(&b, things, false);
+    if (access(models, R_OK) == 0) {
+        embed_all(&b, things);
+        ask(&b, things, true);
+    } else {
+        printf("skipped: %s is not there\n", models);
+    }
     engine_close(b.engine);
     store_close(b.store);
     str remove = str_printf(&b.ctx.arena, "%s/bench.db", folder);
@@ -198,6 +228,8 @@ int main(int argc, char **argv)
 {
     if (sodium_init() < 0)
         return 2;
+    if (argc > 2)
+        models = argv[2];
     if (argc > 1) {
         run(strtoul(argv[1], NULL, 10));
         return 0;
