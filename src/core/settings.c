@@ -288,10 +288,13 @@ static enum status load_other_names(struct ctx *ctx, struct settings *s)
 {
     for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++) {
         const char *value = getenv(other_names[i].variable), *only = other_names[i].only;
-        if (value && *value && !only)
+        str setting = str_of(other_names[i].setting);
+        if (!value || !*value)
+            continue;
+        if (!only)
             TRY(load_variable(ctx, s, other_names[i].variable, other_names[i].setting));
-        else if (value && !strcmp(value, only))
-            TRY(set_one(ctx, s, str_of(other_names[i].setting), str_of(other_names[i].means)));
+        else if (!strcmp(value, only))
+            TRY(set_one(ctx, s, setting, str_of(other_names[i].means)));
     }
     return OK;
 }
