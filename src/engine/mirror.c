@@ -64,6 +64,9 @@ static enum status choose(struct ctx *ctx, struct engine *e, str model, struct t
     } else if (is_model(e->settings->transformers_model, model, rest)) {
         t->choice =
             (struct embed_choice){.source = S("transformers"), .transformers_enabled = true};
+    } else if (first.source == EMBED_REMOTE &&
+               str_eq(engine_live(e)->memory.embedding_model, model)) {
+        t->is_own = false;
     } else if (is_provider(ctx, e, provider) || first.source == EMBED_NONE) {
         t->choice = (struct embed_choice){.source = S("remote"), .provider_model = model};
     } else {
@@ -222,7 +225,11 @@ static enum status put_points(struct ctx *ctx, struct engine *e, const struct ti
                               const struct mirrored *const *v, const struct qdrant_point *points,
                               size_t n)
 {
-    enum status s = qdrant_put(ctx, &t->q, points, n);
+    bool made = false;
+    enum status s = qdrant_put(ctx, &t->q, points, n, &made);
+    /* Someone may have deleted the collection; what still waits here does not wait twice. */
+    if (made)
+        TRY(store_mirror_all(ctx, e->store));
     if (s == OK)
         return done(ctx, e, v, n, 0);
     if (s != BAD_INPUT)
@@ -342,11 +349,16 @@ static enum status find(struct ctx *ctx, struct engine *e, const struct tier *t,
                         struct engine_hit **out, size_t *n)
 {
     struct qdrant_hit *hits;
-    size_t count;
+    size_t count = 0;
     TRY(vectors_of(ctx, e, t, &text, 1, by));
     f->v = by->v;
     f->dimensions = by->dimensions;
-    TRY(qdrant_search(ctx, &t->q, f, &hits, &count));
+    enum status s = qdrant_search(ctx, &t->q, f, &hits, &count);
+    if (s == NOT_FOUND) { /* not made yet, or deleted */
+        ctx_clear_failure(ctx);
+        s = store_mirror_all(ctx, e->store);
+    }
+    TRY(s);
     *out = NEW_N(&ctx->arena, struct engine_hit, count + 1);
     for (size_t i = 0; i < count; i++)
         (*out)[i] = (struct engine_hit){hits[i].id, hits[i].payload, hits[i].score};

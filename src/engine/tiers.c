@@ -179,6 +179,8 @@ enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t
     live_renew(e);
     if (c.source)
         TRY(begin(ctx, e, &c, anew));
+    if (anew)
+        TRY(store_mirror_all(ctx, e->store));
     TRY(store_vector_stats(ctx, e->store, NULL, &counts));
     *waiting = counts.waiting;
     return OK;

@@ -369,9 +369,11 @@ str qdrant_url(struct arena *a, str host, int64_t port);
  * its words (at most 300 characters) in ctx->why; UNSUPPORTED "not_configured" without a URL. */
 MUST_USE enum status qdrant_health(struct ctx *ctx, const struct qdrant_settings *q,
                                    int64_t *took_us);
-/* BAD_INPUT: the server is well and does not take one of these points. */
+/* *made: the collection was not there. BAD_INPUT: the server is well and does not take one of these
+ * points. */
 MUST_USE enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
-                                const struct qdrant_point *points, size_t n);
+                                const struct qdrant_point *points, size_t n, bool *made);
+/* NOT_FOUND: there is no collection. */
 MUST_USE enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
                                    const struct qdrant_find *f, struct qdrant_hit **out, size_t *n);
 MUST_USE enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,

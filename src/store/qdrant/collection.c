@@ -133,11 +133,12 @@ static enum status make_indexes(struct ctx *ctx, const struct qdrant_settings *q
 }
 
 enum status qdrant_ensure(struct ctx *ctx, const struct qdrant_settings *q, size_t dimensions,
-                          struct qdrant_collection *out)
+                          struct qdrant_collection *out, bool *made)
 {
     struct qdrant_collection c;
     TRY(qdrant_look(ctx, q, &c));
-    if (!c.exists) {
+    bool is_missing = !c.exists;
+    if (is_missing) {
         TRY(make(ctx, q, dimensions));
         TRY(make_indexes(ctx, q));
         TRY(qdrant_look(ctx, q, &c));
@@ -147,5 +148,6 @@ enum status qdrant_ensure(struct ctx *ctx, const struct qdrant_settings *q, size
                     S_ARG(q->collection));
     TRY(qdrant_fits(ctx, q, &c, dimensions));
     *out = c;
+    *made = is_missing;
     return OK;
 }

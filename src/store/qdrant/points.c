@@ -189,22 +189,26 @@ static enum status put_all(struct ctx *ctx, const struct qdrant_settings *q,
 }
 
 enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
-                       const struct qdrant_point *points, size_t n)
+                       const struct qdrant_point *points, size_t n, bool *made)
 {
     struct qdrant_collection c;
+    bool is_new;
     struct place *places;
     struct qdrant_ref *refs = NEW_N(&ctx->arena, struct qdrant_ref, n + 1);
     if (!q->url.n)
         return fail(ctx, UNSUPPORTED, "not_configured");
     for (size_t i = 0; i < n; i++)
         refs[i] = (struct qdrant_ref){points[i].pool, points[i].memory->id};
+    *made = false;
     if (!n)
         return OK;
-    TRY(qdrant_ensure(ctx, q, points[0].dimensions, &c));
+    TRY(qdrant_ensure(ctx, q, points[0].dimensions, &c, &is_new));
     for (size_t i = 1; i < n; i++)
         TRY(qdrant_fits(ctx, q, &c, points[i].dimensions));
     TRY(locate(ctx, q, refs, n, &places));
-    return put_all(ctx, q, &c, places, points, n);
+    enum status s = put_all(ctx, q, &c, places, points, n);
+    *made = s == OK && is_new;
+    return s;
 }
 
 /* --- deleting --- */

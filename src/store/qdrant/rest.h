@@ -36,11 +36,12 @@ struct qdrant_collection {
     str vector;    /* that name */
     int64_t dimensions;
 };
+/* exists is false when it is not there. */
 MUST_USE enum status qdrant_look(struct ctx *ctx, const struct qdrant_settings *q,
                                  struct qdrant_collection *out);
-/* The same for vectors of this length, and it is made when it is not there. */
+/* The same for vectors of this length; it is made when it is not there. */
 MUST_USE enum status qdrant_ensure(struct ctx *ctx, const struct qdrant_settings *q,
-                                   size_t dimensions, struct qdrant_collection *out);
+                                   size_t dimensions, struct qdrant_collection *out, bool *made);
 /* Fails when vectors of this length do not fit into it. */
 MUST_USE enum status qdrant_fits(struct ctx *ctx, const struct qdrant_settings *q,
                                  const struct qdrant_collection *c, size_t dimensions);

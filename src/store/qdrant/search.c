@@ -119,7 +119,7 @@ static enum status ask(struct ctx *ctx, const struct qdrant_settings *q,
         return qdrant_refused(ctx, &answer);
     const struct json *points = json_get(answer.result, "points");
     *out = points ? points : answer.result;
-    return OK;
+    return *out ? OK : fail(ctx, UPSTREAM, "Qdrant answers a search without a result");
 }
 
 static struct qdrant_hit hit_of(const struct json *point)
@@ -137,12 +137,13 @@ enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
     const struct json *points = NULL;
     size_t count = 0;
     TRY(qdrant_look(ctx, q, &c));
-    if (c.exists) {
-        TRY(qdrant_fits(ctx, q, &c, f->dimensions));
-        TRY(ask(ctx, q, &c, f, &points));
-    }
-    struct qdrant_hit *hits = NEW_N(&ctx->arena, struct qdrant_hit, points ? points->n + 1 : 1);
-    for (const struct json *p = points ? points->first : NULL; p; p = p->next)
+    if (!c.exists)
+        return fail(ctx, NOT_FOUND, "Qdrant: there is no collection '" S_FMT "'",
+                    S_ARG(q->collection));
+    TRY(qdrant_fits(ctx, q, &c, f->dimensions));
+    TRY(ask(ctx, q, &c, f, &points));
+    struct qdrant_hit *hits = NEW_N(&ctx->arena, struct qdrant_hit, points->n + 1);
+    for (const struct json *p = points->first; p; p = p->next)
         hits[count++] = hit_of(p);
     *out = hits;
     *n = count;
