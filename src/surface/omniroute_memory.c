@@ -341,6 +341,9 @@ static enum status clear(struct ctx *ctx, struct app *app, const struct request 
     const struct clear_in *c = in->in;
     struct clear_out shape = {.success = true};
     struct forget what = {.memories = true, .type = c->type, .before = c->older_than};
+    /* A body is read in the place of the query, whose limits would be left out. */
+    if (in->body.n && in->query.n)
+        return fail(ctx, BAD_INPUT, "say what to forget in the query or in the body, not in both");
     TRY(own_pool(ctx, app, in, first_of(c->key, c->alias), &what.pool));
     enum status s = engine_forget(ctx, app->engine, &what, &shape.count);
     if (s != OK && s != NOT_FOUND)

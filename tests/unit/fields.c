@@ -1,6 +1,8 @@
 /* fields.c - structs read, checked, written and described by their tables. */
 #include "base/fields.h"
 
+#include <math.h>
+
 #include "t.h"
 
 struct inner {
@@ -139,4 +141,61 @@ TEST(the_schema_tells_what_the_reader_checks)
     CHECK_STR(json_string(json_at(v, "required.0")), S("name"));
     CHECK(json_get(v, "additionalProperties") &&
           !json_is_true(json_get(v, "additionalProperties")));
+}
+
+/* What an answer may leave empty, each in its three ways. */
+struct sparse {
+    str text, text_null, text_out;
+    int64_t count_null;
+    double number_null, number_out;
+    const struct json *any_out;
+    struct strs list_out;
+};
+static const struct field sparse_fields[] = {
+    {STR(struct sparse, text)},
+    {STR(struct sparse, text_null), .one_of = kinds, .empty = EMPTY_NULL},
+    {STR(struct sparse, text_out), .empty = EMPTY_OUT},
+    {INT(struct sparse, count_null), .empty = EMPTY_NULL},
+    {NUM(struct sparse, number_null), .empty = EMPTY_NULL},
+    {NUM(struct sparse, number_out), .empty = EMPTY_OUT},
+    {JSON(struct sparse, any_out), .empty = EMPTY_OUT},
+    {STRS(struct sparse, list_out), .empty = EMPTY_OUT},
+    {0},
+};
+
+TEST(an_empty_value_stands_is_null_or_is_left_out)
+{
+    struct buf b = buf_make(&ctx->arena, 8192);
+    struct json_out w = json_to(&b);
+    struct sparse none = {.number_null = NAN, .number_out = NAN};
+    fields_write(&w, sparse_fields, &none);
+    CHECK_STR(buf_str(&b),
+              S("{\"text\":\"\",\"text_null\":null,\"count_null\":null,\"number_null\":null}"));
+
+    struct json one = {.type = JSON_BOOL, .source = S("true")};
+    struct sparse full = {.text_null = S("red"),
+                          .text_out = S("b"),
+                          .count_null = 1,
+                          .any_out = &one,
+                          .list_out = {(str[]){S("x")}, 1}};
+    buf_clear(&b);
+    w = json_to(&b);
+    fields_write(&w, sparse_fields, &full);
+    CHECK_STR(buf_str(&b),
+              S("{\"text\":\"\",\"text_null\":\"red\",\"text_out\":\"b\",\"count_null\":1,"
+                "\"number_null\":0,\"number_out\":0,\"any_out\":true,\"list_out\":[\"x\"]}"));
+}
+
+TEST(the_schema_says_what_may_be_null)
+{
+    struct buf b = buf_make(&ctx->arena, 8192);
+    struct json_out w = json_to(&b);
+    struct json *v;
+    fields_schema(&w, sparse_fields, true);
+    CHECK_OK(json_parse(ctx, buf_str(&b), &v));
+    CHECK_STR(json_string(json_at(v, "properties.text.type")), S("string"));
+    CHECK_STR(json_string(json_at(v, "properties.text_null.type.1")), S("null"));
+    CHECK(json_at(v, "properties.text_null.enum.2")->type == JSON_NULL);
+    CHECK_STR(json_string(json_at(v, "properties.count_null.type.0")), S("integer"));
+    CHECK_STR(json_string(json_at(v, "properties.text_out.type")), S("string"));
 }
