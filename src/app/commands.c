@@ -24,6 +24,10 @@ const struct command commands[] = {
     {"ingest", "ingest FILE",
      "read conversations: JSON lines {session, role, content, …}, or LoCoMo's JSON",
      POOL "no_extract ", 1, 1, NULL, command_ingest, false},
+    {"import", "import omniroute FILE",
+     "take over the memories of OmniRoute's database; each key's go into the space of its name,"
+     " or all into --space",
+     POOL, 2, 2, command_import_check, command_import, false},
     {"eval", "eval locomo FILE", "measure recall on LoCoMo's questions",
      " json level k pool sessions dump ", 2, 2, command_eval_check, command_eval, false},
     {"token", "token create | token list | token revoke ID",

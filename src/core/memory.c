@@ -1,4 +1,4 @@
-/* memory.c - the names of the enums and the tables of the words of the product. */
+/* memory.c - the names of the enums, and a memory that outlives where it was read. */
 #include "core/memory.h"
 
 const char *const origin_names[] = {"user", "assistant", "tool", "import",
@@ -12,4 +12,22 @@ int name_index(const char *const *names, str name, int otherwise)
         if (str_is(name, names[i]))
             return i;
     return otherwise;
+}
+
+struct memory memory_copy(struct arena *a, const struct memory *m)
+{
+    struct memory out = *m;
+    out.id = str_dup(a, m->id);
+    out.space = str_dup(a, m->space);
+    out.session = str_dup(a, m->session);
+    out.category = str_dup(a, m->category);
+    out.key = str_dup(a, m->key);
+    out.content = str_dup(a, m->content);
+    out.metadata = str_dup(a, m->metadata);
+    out.source = str_dup(a, m->source);
+    out.superseded_by = str_dup(a, m->superseded_by);
+    out.tags.v = NEW_N(a, str, m->tags.n);
+    for (size_t i = 0; i < m->tags.n; i++)
+        out.tags.v[i] = str_dup(a, m->tags.v[i]);
+    return out;
 }

@@ -149,3 +149,6 @@ struct token {
     bool is_admin;                     /* may manage users, tokens and settings */
     int64_t created, expires, revoked; /* unix ms; 0: never */
 };
+
+/* A copy that lives in the arena. */
+struct memory memory_copy(struct arena *a, const struct memory *m);

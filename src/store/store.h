@@ -31,6 +31,8 @@ enum put_rule {
                       it is seen once more */
     PUT_REPLACE,   /* content, type, session, expiry are taken over in place; metadata is merged; id
                       and created stay */
+    PUT_IMPORT,    /* what has the id already stays as it is, or is replaced when this was updated
+                      later; under a key the one made later is true, whichever comes first */
 };
 
 /*
@@ -47,6 +49,7 @@ struct bundle {
     size_t n_memories;
     enum put_rule rule;
     const struct receipt *receipt; /* or NULL */
+    size_t added, replaced;        /* memories; set by store_write */
 };
 
 /* Returns when it is durable (fsync), together with whatever other threads write at the same time.
@@ -318,13 +321,17 @@ MUST_USE enum status store_mirror_done(struct ctx *ctx, struct store *s, const i
 
 /* --- OmniRoute's file --- */
 
-/* What one row of OmniRoute's table memories (or its older memory) says. owner is its key's id. */
+/* What one row of OmniRoute's table memories (or its older memory) says; it may lack its content or
+ * id. owner is its key's id, or "". */
 struct omniroute_row {
     str owner;
     struct memory memory;
 };
-/* Reads a database file of OmniRoute without changing it, oldest first; row is called for each. Its
- * failure ends the reading. NOT_FOUND: it holds neither table. */
+/*
+ * Reads a database file of OmniRoute, owner by owner and the oldest first, without changing
+ * anything in its folder. row is called for each, which lives until it returns; its failure ends
+ * the reading. NOT_FOUND: there is no such file, or it holds neither table.
+ */
 MUST_USE enum status store_read_omniroute(struct ctx *ctx, str path,
                                           enum status (*row)(struct ctx *ctx, void *own,
                                                              const struct omniroute_row *row,

@@ -14,23 +14,6 @@ static struct message copy_message(struct arena *a, const struct message *m)
     return out;
 }
 
-static struct memory copy_memory(struct arena *a, const struct memory *m)
-{
-    struct memory out = *m;
-    out.id = str_dup(a, m->id);
-    out.session = str_dup(a, m->session);
-    out.category = str_dup(a, m->category);
-    out.key = str_dup(a, m->key);
-    out.content = str_dup(a, m->content);
-    out.metadata = str_dup(a, m->metadata);
-    out.source = str_dup(a, m->source);
-    out.superseded_by = str_dup(a, m->superseded_by);
-    out.tags.v = NEW_N(a, str, m->tags.n);
-    for (size_t i = 0; i < m->tags.n; i++)
-        out.tags.v[i] = str_dup(a, m->tags.v[i]);
-    return out;
-}
-
 static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
 {
     struct receipt *out = NEW(a, struct receipt);
@@ -64,7 +47,7 @@ struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
         out->messages[i] = copy_message(a, &b->messages[i]);
     out->memories = NEW_N(a, struct memory, b->n_memories);
     for (size_t i = 0; i < b->n_memories; i++)
-        out->memories[i] = copy_memory(a, &b->memories[i]);
+        out->memories[i] = memory_copy(a, &b->memories[i]);
     if (b->receipt)
         out->receipt = copy_receipt(a, b->receipt);
     return out;

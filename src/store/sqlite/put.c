@@ -11,6 +11,7 @@ struct put {
     int64_t pool, now;
     int64_t session, position, oldest, newest;    /* the session's number, its next position */
     int64_t sessions, messages, memories, closed; /* what the pool gains */
+    size_t added, replaced;
 };
 
 struct bundle_words bundle_words_of(struct arena *a, const struct bundle *b)
@@ -209,6 +210,7 @@ static enum status add_memory(struct put *p, struct memory *m, struct index_text
     sql_text(&q, m->superseded_by);
     TRY(sql_do(&q));
     m->doc = DOC_MEMORY | sqlite3_last_insert_rowid(p->db->handle);
+    p->added++;
     if (m->valid_to) {
         p->closed++;
         return OK;
@@ -274,7 +276,36 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     m->created = old->created;
     m->metadata = metadata;
     note_memory(p, false, m, words);
+    p->replaced++;
     return OK;
+}
+
+/* What is there already, by its id. */
+static enum status import_again(struct put *p, const struct memory *old, struct memory *m)
+{
+    m->doc = old->doc;
+    if (old->valid_to || m->updated <= old->updated)
+        return OK;
+    m->key = old->key;
+    return replace_memory(p, old, m, index_of_memory(&p->ctx->arena, m));
+}
+
+/* Its time decides which of two with one key is true, so the order of an import does not matter. */
+static enum status import_memory(struct put *p, struct memory *m, struct index_text words)
+{
+    struct memory old;
+    bool is_there;
+    TRY(find_memory(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
+    if (is_there)
+        return import_again(p, &old, m);
+    TRY(find_memory(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
+    if (is_there && old.created > m->created) {
+        m->valid_to = old.created;
+        m->superseded_by = old.id;
+    } else if (is_there) {
+        TRY(close_memory(p, &old, m));
+    }
+    return add_memory(p, m, words);
 }
 
 /*
@@ -289,6 +320,8 @@ static enum status put_memory(struct put *p, struct memory *m, struct index_text
     m->created = m->created ? m->created : p->now;
     m->updated = m->updated ? m->updated : m->created;
     m->space = p->bundle->pool.space;
+    if (p->bundle->rule == PUT_IMPORT && m->id.n)
+        return import_memory(p, m, words);
     TRY(find_memory(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
     if (is_there && (!old.valid_to || !m->source.n || str_eq(old.source, m->source)))
         return say_again(p, &old, m);
@@ -333,6 +366,8 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
         TRY(put_memory(&p, &b->memories[i], words->memories[i]));
     if (b->receipt)
         TRY(receipt_put(ctx, db, p.pool, b->receipt));
+    b->added = p.added;
+    b->replaced = p.replaced;
     return count_pool(&p);
 }
 
