@@ -171,8 +171,8 @@ TEST(the_older_table_is_read_where_there_is_no_other)
     CHECK_INT(s.rows[0].memory.created, 1735812000000);
 }
 
-static const char add_one[] =
-    "INSERT INTO memories(id, api_key_id, type, content) VALUES('a', 'k', 'factual', 'in the log')";
+static const char add_one[] = "INSERT INTO memories(id, api_key_id, type, content, created_at)"
+                              " VALUES('a', 'k', 'factual', 'in the log', '2025-01-02 10:00:00')";
 
 /* Another program that has the file open: its second row is only in the log. */
 struct owner {
@@ -189,8 +189,8 @@ static _Noreturn void own(const struct owner *o, const char *path)
     bool ok = sqlite3_open(path, &handle) == SQLITE_OK &&
               sqlite3_exec(handle,
                            "PRAGMA journal_mode=WAL;" OMNIROUTE_SCHEMA
-                           "INSERT INTO memories(id, api_key_id, type, content)"
-                           " VALUES('b', 'k', 'factual', 'in the file');"
+                           "INSERT INTO memories(id, api_key_id, type, content, created_at)"
+                           " VALUES('b', 'k', 'factual', 'in the file', '2025-01-03 10:00:00');"
                            "PRAGMA wal_checkpoint(TRUNCATE);",
                            NULL, NULL, NULL) == SQLITE_OK &&
               sqlite3_exec(handle, add_one, NULL, NULL, NULL) == SQLITE_OK;
