@@ -26,6 +26,7 @@ struct engine {
     struct breaker making;               /* and as what is kept meets it */
     struct breaker reranks;              /* of the server that puts in order */
     atomic_int rerank_last;              /* enum status of the last call of it */
+    atomic_int_least64_t rerank_asked;   /* clock_mono_us of that; 0: not this model */
     atomic_uint_least64_t rerank_failed; /* how often it has failed */
     struct breaker mirror;               /* of Qdrant */
     atomic_bool is_mirroring;            /* someone carries memories to it */
@@ -87,7 +88,8 @@ void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, s
 
 /* --- rerank.c --- */
 
-/* Fills out->rerank: how the last call went, or (probe) how one goes now. */
+/* Fills out->rerank: how the last call went, or (probe) how one goes now; a call may cost money, so
+ * that a status that is asked again and again makes one a minute. */
 void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out);
 
 /* --- extract.c --- */

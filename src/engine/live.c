@@ -140,6 +140,7 @@ static void choose(struct engine *e, const struct live_memory *m)
     breaker_reset(&e->questions);
     breaker_reset(&e->making);
     breaker_reset(&e->reranks);
+    e->rerank_asked = 0;
     e->trouble = TROUBLE_NONE;
     e->begun = 0;
 }

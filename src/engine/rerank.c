@@ -7,7 +7,7 @@
 #include "llm/llm.h"
 
 /* Of the time that is left at most half goes here, so that there is some for what follows. */
-enum { LEAST_MS = 20 };
+enum { LEAST_MS = 20, PROBE_US = 60 * 1000 * 1000 };
 
 /* The server of a "provider/model", or NULL with the reason in *why. */
 static const struct upstream *server_of(const struct engine *e, const struct live_memory *l,
@@ -60,6 +60,7 @@ static enum status call(struct ctx *ctx, struct engine *e, const struct llm_orde
     if (!breaker_begin(&e->reranks, &ticket))
         return fail(ctx, UPSTREAM, "the server has failed and is left alone for %lld s",
                     (long long)breaker_seconds(&e->reranks));
+    e->rerank_asked = clock_mono_us();
     enum status s = llm_rerank(ctx, order, scores);
     breaker_end(&e->reranks, ticket, s == OK);
     keep_result(e, s);
@@ -98,8 +99,10 @@ void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_
         out->rerank.reason = str_of(hindrance);
         return;
     }
-    enum status s =
-        probe ? ask(ctx, e, &order, &score, &why) : (enum status)atomic_load(&e->rerank_last);
+    int64_t asked = e->rerank_asked;
+    bool is_due = !asked || clock_mono_us() - asked >= PROBE_US;
+    enum status s = probe && is_due ? ask(ctx, e, &order, &score, &why)
+                                    : (enum status)atomic_load(&e->rerank_last);
     if (s != OK && !why.n)
         why = str_printf(&ctx->arena, "the last call failed (%s), %llu since the start",
                          status_name(s), (unsigned long long)e->rerank_failed);

@@ -356,13 +356,15 @@ static const struct field summarize_in_fields[] = {
 
 struct summarize_out {
     const struct json *candidates;
-    int64_t tokens, saved, deleted;
+    int64_t count, tokens, saved, deleted;
     str summary;
     struct strs summaries;
     bool dry_run;
 };
 static const struct field summarize_out_fields[] = {
-    {JSON(struct summarize_out, candidates), .help = "memories, oldest first"},
+    {JSON(struct summarize_out, candidates), .inside = memory_shown_fields,
+     .help = "memories, oldest first; of very many the first ones"},
+    {AS_INT(struct summarize_out, count, "candidateCount"), .help = "how many there are"},
     {AS_INT(struct summarize_out, tokens, "totalTokens"), .help = "of the candidates"},
     {AS_INT(struct summarize_out, saved, "tokensSaved"),
      .help = "what the summaries take less; 0 while nothing is done"},
@@ -390,6 +392,15 @@ static enum status tokens_saved(struct ctx *ctx, struct app *app, str user,
     return OK;
 }
 
+/* As many as an answer holds: what was done cannot fail for want of room. */
+static const struct json *show_first(struct ctx *ctx, const struct memory *v, size_t n)
+{
+    const struct json *shown = show_memories(ctx, v, n);
+    while (n && shown->source.n == 2)
+        shown = show_memories(ctx, v, n /= 2);
+    return shown;
+}
+
 static enum status summarize(struct ctx *ctx, struct app *app, const struct request *in,
                              struct reply *out)
 {
@@ -399,7 +410,8 @@ static enum status summarize(struct ctx *ctx, struct app *app, const struct requ
     TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
     TRY(engine_condense(ctx, app->engine, &ask, &done));
     struct summarize_out shape = {
-        .candidates = show_memories(ctx, done.candidates, done.n),
+        .candidates = show_first(ctx, done.candidates, done.n),
+        .count = (int64_t)done.n,
         .tokens = done.tokens,
         .deleted = done.removed,
         .summary = done.summaries.n ? done.summaries.v[0] : S(""),

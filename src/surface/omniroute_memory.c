@@ -121,11 +121,11 @@ static const struct json *by_type(struct ctx *ctx, const struct memory_totals *t
 
 /* Memories are read where they lie and no row is cached, so the counters are those of the cache
  * there is: of embedded texts. */
-static void count_cache(struct ctx *ctx, struct app *app, struct pool_ref pool,
+static void count_cache(struct ctx *ctx, struct app *app, const struct request *in,
                         struct list_stats *out)
 {
     struct engine_status status;
-    if (engine_status(ctx, app->engine, pool, false, &status) != OK) {
+    if (engine_status(ctx, app->engine, in->who.pool, false, &status) != OK) {
         ctx_clear_failure(ctx);
         return;
     }
@@ -195,7 +195,7 @@ static enum status list(struct ctx *ctx, struct app *app, const struct request *
     } else {
         TRY(find_page(ctx, app, &f, l->budget, &shape));
     }
-    count_cache(ctx, app, f.pool, &shape.stats);
+    count_cache(ctx, app, in, &shape.stats);
     shape.items = shape.data;
     shape.pages = (shape.total + l->limit - 1) / l->limit;
     reply_fields(out, list_out_fields, &shape);

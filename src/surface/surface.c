@@ -161,6 +161,8 @@ void surface_openapi(struct buf *b)
                    "\"error\":{\"type\":\"object\",\"properties\":{"
                    "\"message\":{\"type\":\"string\"},\"type\":{\"type\":\"string\"},"
                    "\"param\":{\"type\":[\"string\",\"null\"]},"
-                   "\"code\":{\"type\":[\"string\",\"null\"]}}}}}}}}}}"));
+                   "\"code\":{\"type\":[\"string\",\"null\"]},"
+                   "\"details\":{\"type\":\"array\"}}},"
+                   "\"requestId\":{\"type\":\"string\"}}}}}}}}"));
     json_close(&w, '}');
 }

@@ -52,10 +52,10 @@ test('old memories are put into one summary: dry run, then for good', async (t) 
   const tokens = contents.reduce((sum, one) => sum + Math.ceil(one.length / 4), 0);
 
   const dry = await ok('POST', at, { dryRun: true, olderThanDays: 30 });
-  assert.deepEqual(Object.keys(dry), ['candidates', 'totalTokens', 'tokensSaved', 'deletedCount', 'summaryId', 'summaryIds', 'dryRun']);
+  assert.deepEqual(Object.keys(dry), ['candidates', 'candidateCount', 'totalTokens', 'tokensSaved', 'deletedCount', 'summaryId', 'summaryIds', 'dryRun']);
   assert.deepEqual(dry.candidates.map((one) => one.id), old.map((one) => one.id), 'oldest first');
   assert.deepEqual(Object.keys(dry.candidates[0]), Object.keys(fresh));
-  assert.deepEqual({ ...dry, candidates: 0 }, { candidates: 0, totalTokens: tokens, tokensSaved: 0, deletedCount: 0, summaryId: null,
+  assert.deepEqual({ ...dry, candidates: 0 }, { candidates: 0, candidateCount: 3, totalTokens: tokens, tokensSaved: 0, deletedCount: 0, summaryId: null,
     summaryIds: [], dryRun: true });
   assert.equal((await ok('GET', '/api/memory')).total, 4, 'nothing was changed');
   assert.equal((await ok('POST', at, { dryRun: true, olderThanDays: 50 })).candidates.length, 0);

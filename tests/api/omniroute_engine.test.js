@@ -143,7 +143,7 @@ test('the status has every member, and says the truth without and with vectors',
   assert.deepEqual(bare.rerank, { enabled: false, provider: null, model: null, available: false, reason: bare.rerank.reason });
   assert.equal(typeof bare.rerank.reason, 'string');
 
-  const { ok, status, preview } = await withVectors(t, pets);
+  const { ok, status, preview, source } = await withVectors(t, pets);
   await preview({ query: 'pup', strategy: 'semantic' });
   await preview({ query: 'pup', strategy: 'semantic' });
   const full = await status();
@@ -158,6 +158,8 @@ test('the status has every member, and says the truth without and with vectors',
 
   await ok('PUT', '/api/settings/memory', { rerankEnabled: true, rerankProviderModel: 'emb/rank/one' });
   assert.deepEqual((await status()).rerank, { enabled: true, provider: 'emb', model: 'rank/one', available: true, reason: '' });
+  for (let i = 0; i < 3; i++) await status();
+  assert.equal(source.asked.filter((one) => one.url === '/v1/rerank').length, 1, 'a status that is polled costs no call each time');
   const ranked = await preview({ query: 'the hound and the red car and the tea' });
   assert.equal(ranked.resolution.rerankApplied, true);
   assert.deepEqual(ranked.memories.map((one) => one.content), ranked.memories.map((one) => one.content).sort().reverse(), 'as the server puts them');

@@ -60,7 +60,7 @@ test('memory has twelve settings; each is changed by itself and stays', async (t
 test('what is out of range or unknown changes nothing', async (t) => {
   const { server, ok } = await open(t);
   const cases = [[{ maxTokens: -1 }, 'maxTokens'], [{ maxTokens: 16001 }, 'maxTokens'], [{ maxTokens: 1.5 }, 'maxTokens'],
-    [{ maxTokens: '100' }, 'maxTokens'], [{ retentionDays: 0 }, 'retentionDays'], [{ retentionDays: 366 }, 'retentionDays'],
+    [{ maxTokens: '100' }, 'maxTokens'], [{ maxTokens: null }, 'maxTokens'], [{ enabled: null }, 'enabled'], [{ retentionDays: 0 }, 'retentionDays'], [{ retentionDays: 366 }, 'retentionDays'],
     [{ enabled: 'yes' }, 'enabled'], [{ enabled: 1 }, 'enabled'], [{ strategy: 'exact' }, 'strategy'], [{ embeddingSource: 'openai' }, 'embeddingSource'],
     [{ embeddingProviderModel: 7 }, 'embeddingProviderModel'], [{ vectorStore: 'pinecone' }, 'vectorStore'], [{ autoSummarize: true }, 'autoSummarize'],
     [{ maxTokens: 5, memoryEnabled: true }, 'memoryEnabled'], [{ maxTokens: 5, retentionDays: 900 }, 'retentionDays'], [[], '']];
@@ -114,7 +114,7 @@ test('Qdrant\'s settings: defaults, changes, and a key that is never shown', asy
   const again = await open(t, { data });
   assert.equal((await again.ok('GET', Q)).apiKeyMasked, '***wxyz');
   assert.deepEqual(await again.ok('PUT', Q, { apiKey: '' }), { ...now, port: 6334 }, 'an empty one removes it');
-  const cases = [[{ port: 0 }, 'port'], [{ port: 65536 }, 'port'], [{ port: '6333' }, 'port'], [{ collection: '' }, 'collection'],
+  const cases = [[{ port: 0 }, 'port'], [{ port: 65536 }, 'port'], [{ port: '6333' }, 'port'], [{ port: null }, 'port'], [{ collection: '' }, 'collection'],
     [{ embeddingModel: '' }, 'embeddingModel'], [{ quantization: 'int4' }, 'quantization'], [{ enabled: 'true' }, 'enabled'], [{ host: 7 }, 'host'],
     [{ apiKey: 7 }, 'apiKey'], [{ hasApiKey: true }, 'hasApiKey'], [{ url: 'x' }, 'url']];
   for (const [body, field] of cases) await isRefused(again.server, 'PUT', Q, body, field);
