@@ -45,8 +45,11 @@ static enum status post(struct ctx *ctx, const struct upstream *up, const char *
                         .answer_max = ANSWER_MAX};
     struct answer answer;
     enum status s = http_call(ctx, &call, &answer);
-    if (s != OK)
-        return s == TIMED_OUT ? TIMED_OUT : UPSTREAM;
+    if (s != OK) {
+        str why = str_dup(a, str_of(ctx->why));
+        ctx_clear_failure(ctx);
+        return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "the server: " S_FMT, S_ARG(why));
+    }
     if (answer.code < 200 || answer.code > 299) {
         str said = complaint(a, answer.body);
         return fail(ctx, UPSTREAM, "the server answers %d%s" S_FMT, answer.code, said.n ? ": " : "",
