@@ -2,6 +2,7 @@
 #include "engine/condense.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "core/tokens.h"
 
 /*
@@ -201,6 +202,8 @@ enum status engine_condense(struct ctx *ctx, struct engine *e, const struct cond
     }
     if (given.n)
         qsort(given.candidates, given.n, sizeof *given.candidates, oldest_first);
+    log_event(LOG_INFO, "condense.done", "candidates=%zu removed=%lld left=%lld", given.n,
+              (long long)given.removed, (long long)given.left);
     *out = given;
     return OK;
 }

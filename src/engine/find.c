@@ -86,13 +86,7 @@ static enum status search_words(struct search *s)
     if (s->in->memories_only)
         leave_messages_out(&s->words);
     int64_t all = s->words.messages + s->words.memories;
-    double unknown = 0, known = 0;
-    for (size_t w = 0; w < q->n; w++) {
-        bool left_out = s->words.found[w] == UINT32_MAX;
-        f->weights[w] = left_out ? 0 : (float)rank_idf(all, s->words.found[w]);
-        known += (double)f->weights[w];
-        unknown += s->words.found[w] == 0 ? rank_idf(all, 1) : 0;
-    }
+    double unknown = scan_weigh(&s->words, q->n, all, f->weights);
     s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n,
                         is_picky(s->in) ? CANDIDATES_OF_FEW : CANDIDATES);
     s->v = s->scan.v;
@@ -101,7 +95,7 @@ static enum status search_words(struct search *s)
         .query = q,
         .scan = &s->scan,
         .rarest = rank_idf(all, 1),
-        .unknown = known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0,
+        .unknown = unknown,
         .now = s->in->asked ? s->in->asked : clock_ms(),
     };
     return late(s->ctx);

@@ -164,14 +164,15 @@ static enum status say_nothing(struct retrieval *r, struct retrieve_out *out, st
 }
 
 /*
- * Vectors first, then the words: beside them for hybrid, in their place when semantic has none.
- * Words alone are what hybrid is without vectors, and are called so.
+ * Vectors first, then the words: beside them for hybrid, and for semantic while many texts have no
+ * vector yet; in their place when there is none. Words alone are what hybrid is without vectors,
+ * and are called so.
  */
 static enum status look(struct retrieval *r, struct retrieve_out *out, struct ranking *found)
 {
     struct ranking vectors = retrieve_by_vectors(r, out), words = {0};
     enum searchable has;
-    if (out->strategy == STRATEGY_SEMANTIC && vectors.n) {
+    if (out->strategy == STRATEGY_SEMANTIC && vectors.n && !r->is_partial) {
         *found = vectors;
         return OK;
     }

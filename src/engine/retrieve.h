@@ -16,6 +16,7 @@ struct retrieval {
     struct pool_ref *pools; /* that are searched, and … */
     size_t n_pools;
     struct pool_ref whose; /* … as one: space "" is every space of the user */
+    bool is_partial;       /* too few of what is searched have a vector yet */
     struct buf fallback;   /* each step down from what was asked for, in words */
 };
 

@@ -12,6 +12,9 @@ enum { CATCH_UP = 64, WIDEN = 4, QDRANT_MAX = 10000 };
 /* What has nothing in common with the question is not near, however few there are. */
 static const float least_cosine = 1e-4f;
 
+/* With vectors of less than this share of the texts, what has none yet would be hidden. */
+static const double enough_vectors = 0.9;
+
 static int nearest_first(const void *a, const void *b)
 {
     const struct retrieved *x = a, *y = b;
@@ -139,8 +142,7 @@ static enum status search_pool(struct retrieval *r, struct pool_ref pool,
 static void say_why_none(struct retrieval *r, int64_t vectors, int64_t waiting)
 {
     if (waiting)
-        retrieval_note(r, "vectors: %lld memories and messages wait for theirs",
-                       (long long)waiting);
+        retrieval_note(r, "vectors: %lld texts here wait for theirs", (long long)waiting);
     else if (!vectors)
         retrieval_note(r, "vectors: there are none here");
     else
@@ -169,6 +171,9 @@ static enum status search_all(struct retrieval *r, const struct question_vector 
     else
         say_why_none(r, vectors, waiting);
     out->n = out->n < r->nearest ? out->n : r->nearest;
+    r->is_partial = (double)vectors < enough_vectors * (double)(vectors + waiting);
+    if (out->n && r->is_partial)
+        retrieval_note(r, "vectors: %lld texts here wait for theirs", (long long)waiting);
     return OK;
 }
 
@@ -177,7 +182,7 @@ static struct ranking by_own(struct retrieval *r, struct retrieve_out *out)
     struct question_vector q;
     struct ranking found;
     size_t share = r->n_pools ? CATCH_UP / r->n_pools : 0;
-    for (size_t i = 0; i < r->n_pools; i++)
+    for (size_t i = 0; i < r->n_pools && i < CATCH_UP; i++)
         vectors_catch_up(r->ctx, r->e, r->pools[i], share ? share : 1);
     vectors_of_question(r->ctx, r->e, r->query, &q);
     if (!q.v) {

@@ -23,6 +23,7 @@ struct word_search {
     struct owner *owners;  /* of the hits, ascending by doc */
     size_t hits_cap, owners_cap;
     float weights[QUERY_WORDS_MAX];
+    double unknown;
     struct scan scan;
     struct memory *memories; /* of the scan, as far as they may be found */
     size_t *of;              /* the candidate of each */
@@ -71,8 +72,7 @@ static enum status search(struct word_search *s)
         qsort(s->hits.v, s->hits.n, sizeof *s->hits.v, by_doc);
         qsort(s->owners, s->hits.n, sizeof *s->owners, by_owned);
     }
-    for (size_t w = 0; w < s->query.n; w++)
-        s->weights[w] = (float)rank_idf(s->hits.memories, (int64_t)s->hits.found[w]);
+    s->unknown = scan_weigh(&s->hits, s->query.n, s->hits.memories, s->weights);
     return OK;
 }
 
@@ -150,17 +150,11 @@ static int best_first(const void *a, const void *b)
 static void judge(struct word_search *s, struct ranking *out)
 {
     struct arena *a = &s->r->ctx->arena;
-    int64_t all = s->hits.memories;
-    double unknown = 0, known = 0;
-    for (size_t w = 0; w < s->query.n; w++) {
-        known += (double)s->weights[w];
-        unknown += s->hits.found[w] == 0 ? rank_idf(all, 1) : 0;
-    }
     struct asked_of asked = {
         .query = &s->query,
         .scan = &s->scan,
-        .rarest = rank_idf(all, 1),
-        .unknown = known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0,
+        .rarest = rank_idf(s->hits.memories, 1),
+        .unknown = s->unknown,
         .now = s->r->now,
     };
     struct placed *v = NEW_N(a, struct placed, s->n + 1);

@@ -291,6 +291,18 @@ struct candidate scan_candidate(const struct scan *scan, doc_id doc)
     return candidate_of(s, (struct pick){base_of(s, &s->slots[at]), at});
 }
 
+double scan_weigh(const struct word_hits *hits, size_t n_words, int64_t all, float *weights)
+{
+    double unknown = 0, known = 0;
+    for (size_t w = 0; w < n_words; w++) {
+        bool left_out = hits->found[w] == UINT32_MAX;
+        weights[w] = left_out ? 0 : (float)rank_idf(all, hits->found[w]);
+        known += (double)weights[w];
+        unknown += hits->found[w] == 0 ? rank_idf(all, 1) : 0;
+    }
+    return known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0;
+}
+
 struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
                       size_t n_words, size_t most)
 {

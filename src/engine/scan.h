@@ -19,6 +19,12 @@ struct candidate {
     float dense, dense_window;     /* cosines of its vector and its window's; 0 without vectors */
 };
 
+/*
+ * The worth of each word among `all` documents, by how many hold it; one that was left out for time
+ * has none. Gives the share of the weight of words that stand nowhere, less in a small pool.
+ */
+double scan_weigh(const struct word_hits *hits, size_t n_words, int64_t all, float *weights);
+
 struct scanner;
 
 struct scan {

@@ -495,6 +495,24 @@ TEST(without_vectors_the_words_answer_and_say_so)
     CHECK(holds(out.fallback, "no word"));
 }
 
+TEST(what_has_no_vector_yet_is_not_hidden_and_gets_one)
+{
+    enum { MANY = 200 };
+    WITH_TABLE(e, s, p);
+    put(ctx, e, mine, one("puppy"));
+    embed_all(ctx, e);
+    put_many(ctx, e, mine, one("tea and more tea"), MANY);
+    put(ctx, e, mine, one("a dog without a vector"));
+    struct retrieve_out out = look(ctx, e, "dog", semantic);
+    CHECK_INT(out.n, 2);
+    CHECK(out.strategy == STRATEGY_HYBRID && holds(out.fallback, "wait for theirs"));
+    /* Each retrieval makes some, so a few of them have made all. */
+    for (int i = 0; i < 10; i++)
+        out = look(ctx, e, "dog", semantic);
+    CHECK(!out.fallback.n && out.strategy == STRATEGY_SEMANTIC && out.n == 2);
+    CHECK(!strcmp(out.v[1].tier, "vector") && out.v[1].vector_score > 0.5);
+}
+
 TEST(a_model_that_is_broken_is_a_step_down)
 {
     WITH_TABLE(e, s, p);
