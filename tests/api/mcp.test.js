@@ -136,6 +136,11 @@ for (const [how, open] of Object.entries(transports)) {
     const second = (await add('pet', 'The dog is called Bello.', { metadata: { b: 2 } })).data.memory;
     assert.equal(second.id, memory.id);
     assert.deepEqual(second.metadata, { a: 1, b: 2 });
+    // Without tokens any key is a space of its own.
+    const elsewhere = (await add('pet', 'The cat is called Tom.', { apiKeyId: 'key-a' })).data.memory;
+    assert.deepEqual([elsewhere.apiKeyId, elsewhere.id === memory.id], ['key-a', false]);
+    const ofKey = (await call(client, 'omniroute_memory_search', { apiKeyId: 'key-a', query: 'cat dog' })).data;
+    assert.deepEqual(ofKey.memories.map((one) => one.content), ['The cat is called Tom.']);
 
     const search = async (args) => (await call(client, 'omniroute_memory_search', args)).data;
     let found = await search({ query: 'dog' });

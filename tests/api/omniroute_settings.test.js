@@ -187,6 +187,12 @@ test('with Qdrant its tools work, on what is the caller\'s', async (t) => {
   assert.equal((await ok('POST', `${Q}/search`, { query: 'automobile' })).results[0].payload.content, 'The car is red.', 'in every space');
   assert.equal((await ok('POST', `${Q}/search`, { query: 'my pup', topK: 1 })).results.length, 1);
 
+  for (let i = 0; i < 30; i++) await add({ content: `The hound number ${i}.`, key: `h${i}`, apiKeyId: 'key-b' });
+  await until('mirrored as well', async () => (await status()).qdrant.pending === 0);
+  assert.ok((await ok('POST', `${Q}/search`, { query: 'my pup', topK: 50 })).results.length > 30, 'as many as are asked for');
+  assert.equal((await ok('DELETE', '/api/memory?apiKeyId=key-b')).deletedCount, 30);
+  await until('gone again', async () => (await status()).qdrant.pending === 0);
+
   // Another user's admin finds nothing of it, and cleans nothing of it up.
   const { token } = JSON.parse((await run(['token', 'create', '--json', '--admin', '--user', 'bob', '--data', server.data])).stdout);
   const mine = JSON.parse((await run(['token', 'create', '--json', '--admin', '--data', server.data])).stdout).token;
