@@ -82,6 +82,18 @@ static struct ranking by_qdrant(struct retrieval *r, struct retrieve_out *out)
     return found;
 }
 
+/* Left to itself, a Qdrant that has just failed is not asked; nor is one that is not set up. */
+static void say_why_unused(struct retrieval *r)
+{
+    struct engine_status status = {0};
+    bool is_wanted = r->live->qdrant.enabled && str_is(r->live->memory.vector_store, "auto");
+    if (!is_wanted)
+        return;
+    mirror_status(r->ctx, r->e, false, &status);
+    str why = status.qdrant.error;
+    retrieval_note(r, "Qdrant: " S_FMT, S_ARG(why.n ? why : S("it has failed a moment ago")));
+}
+
 /* --- our own --- */
 
 /* "static:potion-base-8M:256": the name of the source and of its model. */
@@ -203,5 +215,7 @@ struct ranking retrieve_by_vectors(struct retrieval *r, struct retrieve_out *out
     struct ranking found = {0};
     if (mirror_is_used(r->e))
         found = by_qdrant(r, out);
+    else
+        say_why_unused(r);
     return found.n ? found : by_own(r, out);
 }

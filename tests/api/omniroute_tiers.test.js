@@ -72,6 +72,12 @@ test('Qdrant down, the own vectors answer; without a source the words; each step
   assert.equal(found.memories[0].key, 'dog');
   assert.match(found.resolution.fallbackReason, /^Qdrant: /);
   assert.equal(found.resolution.vectorStore, 'sqlite-vec');
+  // Left to itself it is not asked again at once, and that is said as well.
+  await ok('PUT', '/api/settings/memory', { vectorStore: 'auto' });
+  found = await preview({ query: 'a pup', strategy: 'semantic' });
+  assert.deepEqual(tiers(found), ['vector']);
+  assert.match(found.resolution.fallbackReason, /^Qdrant: ./);
+  await ok('PUT', '/api/settings/memory', { vectorStore: 'qdrant' });
   source.server.close();
   source.server.closeAllConnections();
   found = await preview({ query: 'which dog', strategy: 'semantic' });
