@@ -64,6 +64,7 @@ enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats 
         .turns = e->turns,
         .facts = e->facts,
         .dropped_turns = e->dropped_turns,
+        .rerank_failed = e->rerank_failed,
         .recall_us_sum = e->recall_us_sum,
     };
     for (size_t i = 0; i < RECALL_BUCKETS; i++)

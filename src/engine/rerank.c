@@ -105,7 +105,10 @@ void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_
                                     : (enum status)atomic_load(&e->rerank_last);
     if (s != OK && !why.n)
         why = str_printf(&ctx->arena, "the last call failed (%s), %llu since the start",
-                         status_name(s), (unsigned long long)e->rerank_failed);
+                         s == NO_AUTH     ? "the server refuses the key"
+                         : s == TIMED_OUT ? "it took too long"
+                                          : "the server refuses it or is not there",
+                         (unsigned long long)e->rerank_failed);
     out->rerank.available = s == OK;
     out->rerank.reason = why;
 }

@@ -52,7 +52,8 @@ static enum status post(struct ctx *ctx, const struct upstream *up, const char *
     }
     if (answer.code < 200 || answer.code > 299) {
         str said = complaint(a, answer.body);
-        return fail(ctx, UPSTREAM, "the server answers %d%s" S_FMT, answer.code, said.n ? ": " : "",
+        enum status how = answer.code == 401 || answer.code == 403 ? NO_AUTH : UPSTREAM;
+        return fail(ctx, how, "the server answers %d%s" S_FMT, answer.code, said.n ? ": " : "",
                     S_ARG(said));
     }
     if (json_parse(ctx, answer.body, out) != OK) {

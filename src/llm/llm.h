@@ -22,8 +22,9 @@ struct llm_answer {
     int64_t tokens_in, tokens_out; /* as the server counts; 0 when it does not say */
     bool is_cut;                   /* it ran into max_tokens */
 };
-/* POST /v1/chat/completions. UPSTREAM (refused, or no text in the answer) or TIMED_OUT. What a
- * model thinks aloud before its answer is left out. */
+/* POST /v1/chat/completions. NO_AUTH (the server refuses our key), UPSTREAM (it refuses otherwise,
+ * or there is no text in the answer) or TIMED_OUT. What a model thinks aloud before its answer is
+ * left out. */
 MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out);
 
 /* Texts to be put in order by how well they answer a query. */
@@ -35,5 +36,5 @@ struct llm_order {
     int64_t timeout_ms;
 };
 /* POST /v1/rerank {model, query, documents, top_n}; scores[i] belongs to documents[i], NAN where
- * the server named none. UPSTREAM or TIMED_OUT, with its reason in words. */
+ * the server named none. NO_AUTH, UPSTREAM or TIMED_OUT, with its reason in words. */
 MUST_USE enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *scores);

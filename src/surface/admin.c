@@ -89,6 +89,8 @@ static void engine_metrics(struct buf *b, const struct engine_stats *s)
     metric(b, "turns_total", "counter", "turns kept", (double)s->turns);
     metric(b, "turns_dropped_total", "counter", "turns lost to a full queue",
            (double)s->dropped_turns);
+    metric(b, "rerank_failures_total", "counter", "calls of the reranker that failed",
+           (double)s->rerank_failed);
     metric(b, "facts_total", "counter", "facts extracted", (double)s->facts);
 }
 

@@ -107,7 +107,9 @@ TEST(a_failure_leaves_the_order_and_is_seen)
         CHECK(!out.is_reranked && says(out.fallback, "rerank: "));
         CHECK(says(out.fallback, cases[i].says));
         CHECK_STR(out.v[0].memory.content, str_of(texts[0]));
-        CHECK_INT(e->rerank_failed, i + 1);
+        struct engine_stats stats;
+        CHECK_OK(engine_stats(ctx, e, &stats));
+        CHECK_INT(stats.rerank_failed, i + 1);
         struct engine_status status = status_of(ctx, e, false);
         CHECK(!status.rerank.available && says(status.rerank.reason, "failed"));
     }
