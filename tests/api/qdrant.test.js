@@ -33,19 +33,18 @@ function embeddings(t) {
 
 // --- both together ---
 
-async function setting(t, { options, on = true, flags = [], data, more = {} } = {}) {
+async function setting(t, { options, on = true, more = {} } = {}) {
   const maker = await embeddings(t);
-  const qdrant = new QdrantStandIn(options);
-  if (options?.port) qdrant.port = options.port;
-  await qdrant.start();
+  const qdrant = await new QdrantStandIn(options).start();
   t.after(() => qdrant.stop());
-  const server = await serve(t, { data, flags: ['--upstream', `maker=${maker.url}`, '--embedding-source', 'remote', '--embedding-model', 'maker/words', ...flags] });
+  const flags = ['--upstream', `maker=${maker.url}`, '--embedding-source', 'remote', '--embedding-model', 'maker/words'];
+  const server = await serve(t, { flags });
   const ok = async (method, path, body) => {
     const res = await server.ask(method, path, body);
     assert.equal(res.status, 200, `${method} ${path}: ${res.text}`);
     return res.json();
   };
-  const s = { server, qdrant, maker, ok,
+  const s = { server, flags, qdrant, ok,
     client: new QdrantClient({ url: qdrant.url, checkCompatibility: false, ...(options?.apiKey ? { apiKey: options.apiKey } : {}) }),
     add: async (body) => (await ok('POST', '/api/memory', { key: `note ${notes++}`, ...body })).memory,
     change: (settings) => ok('PUT', '/api/settings/qdrant', settings),
@@ -204,6 +203,21 @@ test('down at the start, and down later: nothing is lost, and it catches up', as
   await s.qdrant.start();
   await s.inStep();
   assert.deepEqual([...(await s.points()).keys()], [second.id]);
+
+  // And down while rememberd starts: what it is to do and why it could not yet are known still.
+  await s.qdrant.stop();
+  const third = await s.add({ content: 'said before the end' });
+  await until('the failure is told', async () => (await s.status()).error);
+  await s.server.stop();
+  const again = await serve(t, { data: s.server.data, flags: s.flags });
+  const ask = (method, path, body) => again.ask(method, path, body).then((res) => res.json());
+  const fourth = await ask('POST', '/api/memory', { key: 'k', content: 'said after the start' });
+  const { qdrant } = await ask('GET', '/api/memory/engine-status');
+  assert.deepEqual([qdrant.healthy, qdrant.pending], [false, 2]);
+  assert.match(qdrant.error, /^Qdrant: no answer/);
+  await s.qdrant.start();
+  await until('all are there', async () => (await ask('GET', '/api/memory/engine-status')).qdrant.pending === 0, 20000);
+  assert.deepEqual([...(await s.points()).keys()].sort(), [second.id, third.id, fourth.id].sort());
 });
 
 test('a slow one costs one search two seconds, and the next ones nothing', async (t) => {
