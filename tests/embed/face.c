@@ -103,6 +103,29 @@ TEST(a_missing_model_is_said_and_found_when_it_comes)
     tear_down(s);
 }
 
+TEST(another_choice_serves_one_call_and_changes_nothing)
+{
+    struct setting *s = set_up(ctx, "static");
+    struct embedding v[2], own;
+    struct embed_status status;
+    const str texts[] = {S("the cat"), S("mats")};
+    struct embed_choice other = {.source = S("remote"), .provider_model = S("fake/tiny/model")};
+    tiny_static(ctx, sub(ctx, s, "table"));
+    CHECK_OK(embed_texts_by(ctx, s->e, &other, texts, 2, v));
+    CHECK(v[1].source == EMBED_REMOTE && v[1].dimensions == 8 && fabsf(length(&v[1]) - 1) < 1e-5f);
+    s->app.mode = BREAKS;
+    CHECK_STATUS(embed_texts_by(ctx, s->e, &other, texts, 2, v), UPSTREAM);
+    CHECK_STR(embed_reason(ctx), S("request_failed"));
+    ctx_clear_failure(ctx);
+    embed_status(ctx, s->e, &status);
+    CHECK(status.available && status.source == EMBED_STATIC);
+    CHECK_OK(embed_texts(ctx, s->e, texts, 1, &own));
+    CHECK(own.source == EMBED_STATIC && own.dimensions == TINY_STATIC);
+    other.source = S("nothing");
+    CHECK_STATUS(embed_texts_by(ctx, s->e, &other, texts, 2, v), UNSUPPORTED);
+    tear_down(s);
+}
+
 TEST(a_known_model_that_is_missing_says_how_it_comes)
 {
     struct setting *s = set_up(ctx, "static");
