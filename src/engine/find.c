@@ -7,11 +7,10 @@
 #include "engine/rank.h"
 #include "engine/signals.h"
 
-/* Documents taken from the index, those looked at closely, the same where most will not be wanted,
- * and those read when vectors say more about them;
- * how many messages in front of the reader are made room for among the nearest; vectors made before
- * a search that is no chat's; times the limit compared with each other; bytes of a text compared.
- */
+/* Documents taken from the index; those described, the same where most may not be wanted, and those
+ * read when vectors say more about them; messages in front of the reader that are made room for;
+ * vectors made before a search that is no chat's; times the limit compared with each other; bytes
+ * of a text that are compared. */
 enum {
     HITS_MAX = 20000,
     CANDIDATES = 100,
@@ -109,18 +108,22 @@ static int by_doc(const void *a, const void *b)
 
 /* --- by vectors --- */
 
-/* The nearest, and the cosines of what the words have found. Messages that the reader has in front
- * of it are near to its question, too, and take no place. */
+/* Messages that the reader has in front of it are near to its question, too, and take no place. */
+static size_t seen(const struct search *s)
+{
+    return s->in->n_exclude < SEEN_MAX ? s->in->n_exclude : SEEN_MAX;
+}
+
+/* The nearest, and the cosines of what the words have found. */
 static enum status nearest(struct search *s, const struct question_vector *q, const doc_id *also)
 {
-    size_t seen = s->in->n_exclude < SEEN_MAX ? s->in->n_exclude : SEEN_MAX;
-    int64_t vec_top_k = s->f->e->settings->vec_top_k;
+    size_t few = (size_t)s->f->e->settings->vec_top_k + seen(s);
     const struct vector_find find = {
         .pool = s->in->pool,
         .signature = q->signature,
         .v = q->v,
         .dimensions = q->dimensions,
-        .nearest = is_picky(s->in) ? CANDIDATES_OF_FEW : (size_t)vec_top_k + seen,
+        .nearest = is_picky(s->in) ? CANDIDATES_OF_FEW : few,
         .messages = !s->in->memories_only,
         .memories = !s->in->turns_only,
         .also = also,
@@ -157,12 +160,20 @@ static void add_nearest(struct search *s, const doc_id *also, bool only)
     s->n = n;
 }
 
-/* Texts that have a vector or wait for one; some can have none. */
-static int64_t texts_of(const struct search *s)
+/* Whether enough of the pool has a vector; else f->without says how much has. Some texts can have
+ * none and wait for none. */
+static bool is_covered(struct search *s, bool only)
 {
-    int64_t counted = s->near.vectors + s->near.waiting;
+    int64_t made = s->near.vectors, texts = made + s->near.waiting;
     int64_t all = s->words.messages + s->words.memories;
-    return s->near.waiting < WAITING_COUNTED || all < counted ? counted : all;
+    if (s->near.waiting >= WAITING_COUNTED && all > texts)
+        texts = all;
+    if (made && (only || (double)made >= enough_vectors * (double)texts))
+        return true;
+    if (texts)
+        s->f->without = str_printf(&s->ctx->arena, "%lld of %lld texts have a vector yet",
+                                   (long long)made, (long long)texts);
+    return false;
 }
 
 struct promise {
@@ -179,10 +190,11 @@ static int most_promising(const void *a, const void *b)
 }
 
 /* Reading a candidate costs most, and what is known by now tells most of it. */
-static void leave_unlikely_out(struct search *s, size_t most)
+static void leave_unlikely_out(struct search *s)
 {
+    size_t most = (DIVERSE * s->limit < READ ? READ : DIVERSE * s->limit) + seen(s);
     struct promise *v = NEW_N(&s->ctx->arena, struct promise, s->n + 1);
-    if (s->n <= most)
+    if (s->n <= most || is_picky(s->in))
         return;
     for (size_t i = 0; i < s->n; i++)
         v[i] = (struct promise){signals_promise(&s->asked, WITH_VECTORS, &s->v[i]), s->v[i]};
@@ -192,7 +204,17 @@ static void leave_unlikely_out(struct search *s, size_t most)
         s->v[i] = v[i].c;
 }
 
-/* A failure of vectors leaves what the words have found. */
+static doc_id *docs_of(const struct search *s)
+{
+    doc_id *docs = NEW_N(&s->ctx->arena, doc_id, s->n + 1);
+    for (size_t i = 0; i < s->n; i++)
+        docs[i] = s->v[i].doc;
+    if (s->n)
+        qsort(docs, s->n, sizeof *docs, by_doc);
+    return docs;
+}
+
+/* What fails here leaves what the words have found. */
 static enum status search_vectors(struct search *s)
 {
     struct finder *f = s->f;
@@ -204,28 +226,16 @@ static enum status search_vectors(struct search *s)
     f->without = q.without;
     if (!q.v)
         return late(s->ctx);
-    doc_id *also = NEW_N(&s->ctx->arena, doc_id, s->n + 1);
-    for (size_t i = 0; i < s->n; i++)
-        also[i] = s->v[i].doc;
-    if (s->n)
-        qsort(also, s->n, sizeof *also, by_doc);
+    doc_id *also = docs_of(s);
     if (nearest(s, &q, also) != OK) {
         f->without = str_dup(&s->ctx->arena, str_of(s->ctx->why));
         ctx_clear_failure(s->ctx);
-        return late(s->ctx);
+    } else if (is_covered(s, only)) {
+        f->vectors = q.signature;
+        add_nearest(s, also, only);
+        if (!only)
+            leave_unlikely_out(s);
     }
-    int64_t texts = texts_of(s);
-    double least = only ? 1 : enough_vectors * (double)texts;
-    if (texts && (double)s->near.vectors < least)
-        f->without = str_printf(&s->ctx->arena, "%lld of %lld texts have a vector yet",
-                                (long long)s->near.vectors, (long long)texts);
-    if (!texts || (double)s->near.vectors < least)
-        return late(s->ctx);
-    f->vectors = q.signature;
-    add_nearest(s, also, only);
-    size_t most = DIVERSE * s->limit < READ ? READ : DIVERSE * s->limit;
-    if (!only && !is_picky(s->in))
-        leave_unlikely_out(s, most);
     return late(s->ctx);
 }
 

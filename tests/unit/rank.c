@@ -272,6 +272,31 @@ TEST(memories_have_no_neighbours)
     CHECK_INT(scan_hits(&ctx->arena, &(struct word_hits){.n = 0}, weights, 1, 50).n, 0);
 }
 
+/* What vectors find stands in its place among the words, too. */
+TEST(any_document_has_its_surroundings)
+{
+    struct word_hit v[] = {{doc_of_message(3, 4), {1}},
+                           {doc_of_message(5, 0), {1}},
+                           {DOC_MEMORY | 5, {1}}};
+    struct word_hits hits = hits_of(v, 3);
+    const float weights[] = {1};
+    struct scan s = scan_hits(&ctx->arena, &hits, weights, 1, 50);
+    for (size_t i = 0; i < s.n; i++) {
+        struct candidate again = scan_candidate(&s, s.v[i].doc);
+        CHECK(!memcmp(&again, &s.v[i], sizeof again));
+    }
+    struct candidate near = scan_candidate(&s, doc_of_message(3, 9)),
+                     far = scan_candidate(&s, doc_of_message(3, 30)),
+                     other = scan_candidate(&s, doc_of_message(4, 1)),
+                     last = scan_candidate(&s, DOC_MEMORY | 9);
+    CHECK(near.session > 0 && near.wide > 0 && !(near.window > 0) && !(near.turn > 0));
+    CHECK(far.session > 0 && !(far.wide > 0));
+    CHECK(!(other.session > 0) && !(other.wide > 0));
+    CHECK(!(last.session > 0) && last.doc == (DOC_MEMORY | 9));
+    s = scan_hits(&ctx->arena, &(struct word_hits){.n = 0}, weights, 1, 50);
+    CHECK(!(scan_candidate(&s, doc_of_message(1, 1)).base > 0));
+}
+
 /* --- questions --- */
 
 static const int64_t friday = 1795154400000; /* 2026-11-20T06:00Z */
