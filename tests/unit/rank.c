@@ -283,7 +283,8 @@ TEST(any_document_has_its_surroundings)
     struct scan s = scan_hits(&ctx->arena, &hits, weights, 1, 50);
     for (size_t i = 0; i < s.n; i++) {
         struct candidate again = scan_candidate(&s, s.v[i].doc);
-        CHECK(!memcmp(&again, &s.v[i], sizeof again));
+        CHECK(again.base == s.v[i].base && again.wide == s.v[i].wide);
+        CHECK(again.share == s.v[i].share && !memcmp(again.near, s.v[i].near, sizeof again.near));
     }
     struct candidate near = scan_candidate(&s, doc_of_message(3, 9)),
                      far = scan_candidate(&s, doc_of_message(3, 30)),
