@@ -1,16 +1,19 @@
 /* background.c - one loop for every job: work until there is no more, then wait for a write. */
 #include "app/background.h"
 
+#include <sys/resource.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 
 /* What another process writes is not told, so everything is looked at now and then. */
-enum { LOOK_MS = 2000 };
+enum { LOOK_MS = 2000, NICE = 10 };
 
 struct job {
     const char *name;
     enum status (*run)(struct ctx *ctx, struct home *home, bool *more);
     int64_t first_s, every_s; /* by the clock; both 0: whenever something was written */
+    bool is_heavy;            /* gives way to those that someone waits for */
 };
 
 static enum status embed(struct ctx *ctx, struct home *home, bool *more)
@@ -34,9 +37,9 @@ static enum status prune(struct ctx *ctx, struct home *home, bool *more)
 }
 
 static const struct job jobs[] = {
-    {"embed", embed, 0, 0},
-    {"mirror", mirror, 0, 0},
-    {"prune", prune, 60, 3600},
+    {"embed", embed, .is_heavy = true},
+    {"mirror", mirror},
+    {"prune", prune, .first_s = 60, .every_s = 3600},
 };
 #define JOBS (sizeof jobs / sizeof *jobs)
 _Static_assert(JOBS <= JOBS_MAX, "there is a worker for each job");
@@ -57,6 +60,9 @@ static void *work(void *arg)
     struct worker *w = arg;
     int64_t due = clock_mono_us() + w->job->first_s * 1000000;
     uint64_t seen = 0;
+    /* On Linux of this thread alone, and of those that a model starts in it. */
+    if (w->job->is_heavy)
+        setpriority(PRIO_PROCESS, 0, NICE);
     while (!w->all->is_ending) {
         bool is_due = clock_mono_us() >= due;
         if (is_due)

@@ -208,6 +208,8 @@ static void decide(struct batch *b, const struct unembedded *u, const float *v, 
 static void give_back(struct batch *b, const struct unembedded *u)
 {
     bool again = u->tries >= 0 && u->tries < AGAIN;
+    if (!again)
+        log_event(LOG_WARN, "vectors.given_up", "doc=%lld", (long long)u->doc);
     decide(b, u, NULL, again ? clock_ms() + again_ms[u->tries] : 0);
 }
 
