@@ -104,6 +104,22 @@ static str key_of(struct ctx *ctx, int64_t now)
     return str_printf(&ctx->arena, "summary_" S_FMT, S_ARG(time));
 }
 
+/* A model takes its time: what was said anew meanwhile must not be closed by what it said before.
+ */
+static enum status check_unchanged(struct ctx *ctx, struct engine *e, const struct batch *b)
+{
+    doc_id *docs = NEW_N(&ctx->arena, doc_id, b->n);
+    struct memory *now = NEW_N(&ctx->arena, struct memory, b->n);
+    for (size_t i = 0; i < b->n; i++)
+        docs[i] = b->v[i].doc;
+    TRY(store_memories(ctx, e->store, b->pool, docs, b->n, now));
+    for (size_t i = 0; i < b->n; i++)
+        if (!str_eq(now[i].content, b->v[i].content))
+            return fail(ctx, CONFLICT, "the memory '" S_FMT "' has changed meanwhile",
+                        S_ARG(b->v[i].id));
+    return OK;
+}
+
 static enum status replace(struct ctx *ctx, struct engine *e, const struct batch *b, int64_t now,
                            str *id)
 {
@@ -123,6 +139,8 @@ static enum status replace(struct ctx *ctx, struct engine *e, const struct batch
         m.importance = b->v[i].importance > m.importance ? b->v[i].importance : m.importance;
     }
     m.salience = m.importance;
+    if (s.model.n)
+        TRY(check_unchanged(ctx, e, b));
     TRY(store_condense(ctx, e->store, b->pool, &m, ids, b->n));
     *id = m.id;
     return OK;

@@ -284,6 +284,66 @@ TEST(a_model_that_fails_leaves_it_to_the_rule_and_says_so)
     model_close(m);
 }
 
+struct meanwhile {
+    struct engine *e;
+    str id;
+    bool changes; /* else it forgets */
+    int times;
+    enum status how;
+};
+
+static enum status change_it(struct ctx *ctx, const struct meanwhile *m)
+{
+    struct memory changed;
+    struct change change = {.pool = mine,
+                            .id = m->id,
+                            .what = CHANGE_CONTENT,
+                            .to = {.content = S("The dog is Bello.")}};
+    return engine_change(ctx, m->e, &change, &changed);
+}
+
+static void act(void *own)
+{
+    struct meanwhile *m = own;
+    struct ctx ctx = {0};
+    int64_t erased;
+    struct forget what = {.pool = mine, .id = m->id};
+    if (m->times++ == 0)
+        m->how = m->changes ? change_it(&ctx, m) : engine_forget(&ctx, m->e, &what, &erased);
+    ctx_free(&ctx);
+}
+
+TEST(what_is_forgotten_while_the_model_writes_comes_into_no_summary)
+{
+    WITH_MODEL(e, s, p, m);
+    struct memory secret = put(ctx, s, mine, "The secret.", 50, plain);
+    put(ctx, s, mine, "Tea is green.", 40, plain);
+    struct meanwhile own = {.e = e, .id = secret.id};
+    m->app.own = &own;
+    m->app.meanwhile = act;
+    struct condense_out out = run(ctx, e, mine, false);
+    CHECK(out.n == 1 && out.removed == 1 && own.times == 2 && own.how == OK);
+    str told = str_of(m->app.user);
+    CHECK(str_find(told, S("secret")) == told.n && str_find(told, S("Tea")) < told.n);
+    CHECK_INT(number(ctx, e, mine, true), 2);
+    check_healthy(ctx, s);
+    model_close(m);
+}
+
+TEST(what_changes_while_the_model_writes_is_read_anew)
+{
+    WITH_MODEL(e, s, p, m);
+    struct memory pet = put(ctx, s, mine, "The dog is Rex.", 50, plain);
+    struct meanwhile own = {.e = e, .id = pet.id, .changes = true};
+    m->app.own = &own;
+    m->app.meanwhile = act;
+    struct condense_out out = run(ctx, e, mine, false);
+    str told = str_of(m->app.user);
+    CHECK(out.removed == 1 && own.times == 2 && own.how == OK);
+    CHECK(str_find(told, S("Bello")) < told.n);
+    model_close(m);
+}
+
 TEST(a_dry_run_asks_no_model)
 {
     WITH_MODEL(e, s, p, m);

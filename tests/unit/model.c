@@ -84,6 +84,8 @@ static enum status chat(__attribute__((unused)) struct ctx *ctx, struct app *app
     }
     str user = json_string(json_get(last, "content"));
     snprintf(app->user, sizeof app->user, S_FMT, S_ARG(user));
+    if (app->meanwhile)
+        app->meanwhile(app->own);
     struct json_out w = json_to(&out->body);
     write_answer(&w, app);
     return OK;

@@ -27,9 +27,11 @@ enum model_mode {
 struct app {
     _Atomic enum model_mode mode;
     atomic_int calls;
-    atomic_bool let_go; /* ends STALLS */
-    str answer;         /* what it says; "" for "said" */
-    char user[1 << 16]; /* the last user message it was sent */
+    atomic_bool let_go;           /* ends STALLS */
+    str answer;                   /* what it says; "" for "said" */
+    char user[1 << 16];           /* the last user message it was sent */
+    void (*meanwhile)(void *own); /* what happens while it answers, or NULL */
+    void *own;
 };
 
 struct model {
