@@ -5,7 +5,7 @@
 
 /* What the body did, and which of it was acknowledged. */
 struct done {
-    bool message, memory, forgotten, later, token;
+    bool message, memory, forgotten, later, token, embedded;
 };
 
 static struct message turn(const char *id, const char *text)
@@ -23,6 +23,49 @@ static bool went_well(struct ctx *ctx, enum status status)
     return status == OK;
 }
 
+static const struct vector_set set = {{"fault:8", 7}, 8, true, 0};
+
+/* Everything that waits gets the vector of its text. */
+static enum status embed(struct ctx *ctx, struct store *s)
+{
+    struct unembedded *v;
+    size_t n;
+    TRY(store_unembedded(ctx, s, NULL, 100, &v, &n));
+    struct vector_put put[100];
+    for (size_t i = 0; i < n; i++)
+        put[i] = (struct vector_put){v[i].no, v[i].doc,
+                                     direction(ctx, str_hash(v[i].text), set.dimensions), 0};
+    return store_put_vectors(ctx, s, set.signature, put, n);
+}
+
+/* How many vectors the pool has, and whether that of the text is one of them. */
+static enum status look(struct ctx *ctx, struct store *s, const char *text, size_t *n,
+                        bool *is_there)
+{
+    struct vector_hits hits;
+    struct vector_find f = {.pool = mine,
+                            .signature = set.signature,
+                            .v = direction(ctx, str_hash(str_of(text)), set.dimensions),
+                            .dimensions = set.dimensions,
+                            .nearest = 100,
+                            .messages = true,
+                            .memories = true};
+    TRY(store_search_vectors(ctx, s, &f, &hits));
+    *n = hits.n;
+    *is_there = false;
+    for (size_t i = 0; i < hits.n; i++)
+        *is_there |= hits.v[i].cosine > 0.999F;
+    return OK;
+}
+
+static bool has_vector(struct ctx *ctx, struct store *s, const char *text)
+{
+    size_t n;
+    bool is_there;
+    CHECK_OK(look(ctx, s, text, &n, &is_there));
+    return is_there;
+}
+
 static void begin(struct ctx *ctx, struct store *s)
 {
     struct message kept = turn("kept", "Ithaca kept"), doomed = turn("doomed", "Ithaca doomed");
@@ -30,6 +73,9 @@ static void begin(struct ctx *ctx, struct store *s)
     CHECK_OK(say(ctx, s, mine, "s1", &kept));
     CHECK_OK(say(ctx, s, mine, "s2", &doomed));
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &tea));
+    CHECK_OK(store_begin_vectors(ctx, s, &set, false));
+    CHECK_OK(embed(ctx, s));
+    CHECK(has_vector(ctx, s, "Ithaca doomed") && has_vector(ctx, s, "likes tea"));
 }
 
 static struct done body(struct ctx *ctx, struct store *s)
@@ -45,6 +91,7 @@ static struct done body(struct ctx *ctx, struct store *s)
     int64_t erased;
     d.message = went_well(ctx, say(ctx, s, mine, "s1", &m));
     d.memory = went_well(ctx, keep(ctx, s, mine, PUT_SUPERSEDE, &coffee));
+    d.embedded = went_well(ctx, embed(ctx, s));
     struct forget what = {.pool = mine, .session = S("s2")};
     d.forgotten = went_well(ctx, store_forget(ctx, s, &what, &erased));
     d.token = went_well(ctx, store_put_token(ctx, s, &token));
@@ -79,6 +126,10 @@ static void check_kept(struct ctx *ctx, struct store *s, struct done d)
     CHECK_INT(find(ctx, s, mine, "coffee").n, has_coffee);
     CHECK(!d.forgotten || !is_there(ctx, s, "s2"));
     CHECK_INT(find(ctx, s, mine, "doomed").n, is_there(ctx, s, "s2"));
+    CHECK_INT(has_vector(ctx, s, "Ithaca doomed"), is_there(ctx, s, "s2"));
+    CHECK_INT(has_vector(ctx, s, "likes tea"), !has_coffee);
+    CHECK(!d.embedded || !d.message || has_vector(ctx, s, "Ithaca one"));
+    CHECK(!d.embedded || !d.memory || has_vector(ctx, s, "likes coffee"));
     CHECK(!d.token || has_token);
     CHECK(!d.later || is_there(ctx, s, "s3"));
     CHECK_INT(find(ctx, s, mine, "two").n, is_there(ctx, s, "s3"));
@@ -98,7 +149,7 @@ static bool round_with(struct ctx *ctx, enum disk_fault fault, int nth, bool for
         d = body(ctx, s);
         failed = disk_mend();
         if (!failed)
-            CHECK(d.message && d.memory && d.forgotten && d.token && d.later);
+            CHECK(d.message && d.memory && d.forgotten && d.token && d.later && d.embedded);
         /* The same store goes on when the disk does. */
         struct message after = turn("after", "Ithaca behind");
         CHECK_OK(say(ctx, s, mine, "s9", &after));
@@ -156,7 +207,13 @@ static bool search_with(struct ctx *ctx, const struct place *p, int nth)
         return disk_mend();
     if (went_well(ctx, store_search_words(ctx, s, mine, &stem, 1, 10, &hits)))
         CHECK_INT(hits.n, 2);
+    size_t n;
+    bool is_near;
+    if (went_well(ctx, look(ctx, s, "likes tea", &n, &is_near)))
+        CHECK(n == 3 && is_near);
     bool failed = disk_mend();
+    CHECK_OK(look(ctx, s, "likes tea", &n, &is_near));
+    CHECK(n == 3 && is_near);
     CHECK_OK(store_search_words(ctx, s, mine, &stem, 1, 10, &hits));
     CHECK_INT(hits.n, 2);
     store_close(s);

@@ -1,7 +1,15 @@
 /* model.c - a long random life of a store beside a plain list that knows what should be found. */
 #include "fixture.h"
 
-enum { POOLS = 3, SESSIONS = 4, KEYS = 6, WORDS = 40, THINGS_MAX = 40000, LONGEST = 120 };
+enum {
+    DIMENSIONS = 16,
+    POOLS = 3,
+    SESSIONS = 4,
+    KEYS = 6,
+    WORDS = 40,
+    THINGS_MAX = 40000,
+    LONGEST = 120
+};
 
 /* A message or memory as it should be: one bit for each word in it. */
 struct thing {
@@ -205,18 +213,80 @@ static void search(struct life *l, int pool)
     CHECK_INT(hits.n, found);
 }
 
+/* --- vectors --- */
+
+static const struct vector_set set = {{"model:16", 8}, DIMENSIONS, false, 0};
+
+static const struct thing *thing_of(const struct life *l, doc_id doc)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->v[i].doc == doc)
+            return &l->v[i];
+    return NULL;
+}
+
+static void embed(struct life *l)
+{
+    struct ctx *ctx = l->ctx;
+    struct unembedded *v;
+    size_t n;
+    CHECK_OK(store_unembedded(ctx, l->s, NULL, 1 + some(l, 300), &v, &n));
+    struct vector_put *put = NEW_N(&ctx->arena, struct vector_put, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const struct thing *t = thing_of(l, v[i].doc);
+        CHECK(t && t->is_there && t->is_open);
+        put[i] = (struct vector_put){v[i].no, v[i].doc, direction(ctx, t->words, DIMENSIONS), 0};
+    }
+    CHECK_OK(store_put_vectors(ctx, l->s, set.signature, put, n));
+}
+
+static void search_vectors(struct life *l, int pool)
+{
+    struct ctx *ctx = l->ctx;
+    struct pool_ref ref = pool_of(pool);
+    struct vector_stats stats;
+    struct vector_hits hits;
+    struct vector_find f = {.pool = ref,
+                            .signature = set.signature,
+                            .v = direction(ctx, some(l, 1000), DIMENSIONS),
+                            .dimensions = DIMENSIONS,
+                            .nearest = THINGS_MAX,
+                            .messages = true,
+                            .memories = true};
+    int64_t live = 0;
+    CHECK_OK(store_search_vectors(ctx, l->s, &f, &hits));
+    CHECK_OK(store_vector_stats(ctx, l->s, &ref, &stats));
+    for (size_t i = 0; i < l->n; i++)
+        live += l->v[i].pool == pool && l->v[i].is_there && l->v[i].is_open;
+    CHECK_INT((int64_t)hits.n + stats.waiting, live);
+    CHECK_INT(hits.n, stats.rows);
+    for (size_t i = 0; i < hits.n; i++) {
+        const struct thing *t = thing_of(l, hits.v[i].doc);
+        CHECK(t && t->pool == pool && t->is_there && t->is_open);
+        const float *v = direction(ctx, t->words, DIMENSIONS);
+        double cosine = 0;
+        for (size_t k = 0; k < DIMENSIONS; k++)
+            cosine += (double)v[k] * (double)f.v[k];
+        CHECK(fabs(cosine - (double)hits.v[i].cosine) < 1e-5);
+    }
+}
+
 static void step(struct life *l)
 {
     int pool = (int)some(l, POOLS);
-    unsigned what = some(l, 20);
+    unsigned what = some(l, 24);
     if (what < 7)
         talk(l, pool);
     else if (what < 12)
         learn(l, pool);
     else if (what < 15)
         forget(l, pool);
-    else
+    else if (what < 20)
         search(l, pool);
+    else if (what < 22)
+        embed(l);
+    else
+        search_vectors(l, pool);
     l->steps++;
 }
 
@@ -228,10 +298,11 @@ static void live(struct ctx *ctx, uint64_t seed, int64_t steps)
     for (int part = 0; part < 4; part++) {
         STORE(s, p);
         l.s = s;
+        CHECK_OK(store_begin_vectors(ctx, s, &set, part == 2));
         for (int64_t i = 0; i < steps / 4; i++)
             step(&l);
         for (int pool = 0; pool < POOLS; pool++)
-            search(&l, pool);
+            search(&l, pool), search_vectors(&l, pool);
         check_healthy(ctx, s);
     }
 }

@@ -11,12 +11,18 @@ static void note_lost(struct ctx *ctx, struct lost_rows *lost, int64_t seq, int6
     lost->v[lost->n++] = (struct lost_row){seq, pool, doc};
 }
 
-static void begin_anew(struct held *h, const struct vector_set_row *set)
+static enum status begin_anew(struct ctx *ctx, struct db *db, struct held *h,
+                              const struct vector_set_row *set)
 {
     codes_free(&h->codes);
     codes_begin(&h->codes, set->set.dimensions);
     h->set = set->no;
     h->seen = 0;
+    SQL_RUN(q, ctx, db, SQL_VECTOR_COUNT);
+    sql_int(&q, h->pool);
+    if (sql_row(&q))
+        codes_reserve(&h->codes, (size_t)sql_get_int(&q));
+    return sql_end(&q);
 }
 
 /* What came since; *again when so much was forgotten that everything is to be read. */
@@ -57,11 +63,11 @@ static enum status follow(struct ctx *ctx, struct db *db, const struct vector_se
     if (h->set > set->no)
         return OK;
     if (h->set < set->no)
-        begin_anew(h, set);
+        TRY(begin_anew(ctx, db, h, set));
     TRY(read_rows(ctx, db, &set->set, h, lost, &again));
     if (!again)
         return OK;
-    begin_anew(h, set);
+    TRY(begin_anew(ctx, db, h, set));
     return read_rows(ctx, db, &set->set, h, lost, &again);
 }
 

@@ -49,7 +49,7 @@ static enum status find_expired(struct search *s)
 /* --- exact cosines, where rows say more than the codes --- */
 
 /*
- * Codes are off by up to half a step of the greatest of 127: a cosine at 256 dimensions by 0.0005
+ * Codes are off by up to half a step of the greatest of 127: a cosine at 256 dimensions by 0.0006
  * on average. So where rows are float32, a few more are taken than were asked for and compared by
  * their rows.
  */

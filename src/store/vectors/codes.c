@@ -1,9 +1,11 @@
 /* codes.c - arrays of codes that grow, and the table that finds a document in them. */
 #include "store/vectors/codes.h"
 
+#include <sys/mman.h>
+
 #include "store/vectors/kernels.h"
 
-enum { CAP_FIRST = 16, SLOTS_FIRST = 32 };
+enum { CAP_FIRST = 16, SLOTS_FIRST = 32, HUGE_PAGE = 2 << 20 };
 
 void codes_begin(struct codes *c, size_t dimensions)
 {
@@ -82,16 +84,30 @@ static void free_slot(struct codes *c, size_t at)
 
 /* --- rows --- */
 
-static void grow(struct codes *c)
+/* A scan through small pages takes half as long again. */
+static void *larger(void *p, size_t used, size_t size)
 {
-    if (c->n == c->cap) {
-        c->cap = c->cap ? c->cap + c->cap / 4 : CAP_FIRST;
-        c->docs = heap_grow(c->docs, c->cap * sizeof *c->docs);
-        c->scales = heap_grow(c->scales, c->cap * sizeof *c->scales);
-        c->upper = heap_grow(c->upper, c->cap * c->lanes / 2);
-        c->lower = heap_grow(c->lower, c->cap * c->lanes / 2);
+    size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    void *out = size < 2 * HUGE_PAGE ? NULL : aligned_alloc(HUGE_PAGE, whole);
+    if (!out)
+        return heap_grow(p, size);
+    madvise(out, whole, MADV_HUGEPAGE);
+    if (used)
+        memcpy(out, p, used);
+    free(p);
+    return out;
+}
+
+void codes_reserve(struct codes *c, size_t n)
+{
+    if (n > c->cap) {
+        c->docs = larger(c->docs, c->n * sizeof *c->docs, n * sizeof *c->docs);
+        c->scales = larger(c->scales, c->n * sizeof *c->scales, n * sizeof *c->scales);
+        c->upper = larger(c->upper, c->n * c->lanes / 2, n * c->lanes / 2);
+        c->lower = larger(c->lower, c->n * c->lanes / 2, n * c->lanes / 2);
+        c->cap = n;
     }
-    if ((c->n + 1) * 2 > c->n_slots)
+    while (n * 2 > c->n_slots)
         grow_slots(c);
 }
 
@@ -120,7 +136,8 @@ void codes_put(struct codes *c, doc_id doc, const int8_t *row, float scale)
 {
     size_t at = codes_find(c, doc);
     if (at == SIZE_MAX) {
-        grow(c);
+        if (c->n == c->cap)
+            codes_reserve(c, c->cap ? c->cap + c->cap / 8 + 1 : CAP_FIRST);
         at = c->n++;
         c->docs[at] = doc;
         size_t slot = home(c, doc);

@@ -25,6 +25,8 @@ void codes_begin(struct codes *c, size_t dimensions);
 void codes_free(struct codes *c);
 size_t codes_bytes(const struct codes *c);
 
+/* Room for so many, when it is known. */
+void codes_reserve(struct codes *c, size_t n);
 /* The codes of a document, in place of what it had; zeros are behind them. */
 void codes_put(struct codes *c, doc_id doc, const int8_t *row, float scale);
 void codes_remove(struct codes *c, doc_id doc);

@@ -12,7 +12,7 @@
  * by whole codes: so many more than were asked for. With texts' embeddings of 256 dimensions the
  * estimates are off by 0.01, and the nearest 20 of 100,000 were all among the first 100.
  */
-enum { MORE_LIKELY = 4, LIKELY = 100, BLOCK = 1024 };
+enum { MORE_LIKELY = 3, LIKELY = 40, BLOCK_FIRST = 64, BLOCK = 1024 };
 
 /* A product of codes must fit 31 bits. */
 static int32_t question_max(size_t lanes)
@@ -102,10 +102,12 @@ static void scan(const struct codes *c, const struct question *q, const struct a
     const struct vector_kernels *k = vector_kernels_best();
     struct plane p = {.lanes = c->lanes, .question = q->rough};
     p.offset = q->rough_sum * (7.5F - 128) / 16;
-    for (size_t from = 0; from < c->n; from += BLOCK) {
+    for (size_t from = 0; from < c->n; from += p.n) {
+        /* Short at first, for what is over the limit of the block before is to be little. */
+        size_t n = from < BLOCK_FIRST ? BLOCK_FIRST : from < BLOCK ? from : BLOCK;
         p.upper = c->upper + from * c->lanes / 2;
         p.scales = c->scales + from;
-        p.n = c->n - from < BLOCK ? c->n - from : BLOCK;
+        p.n = c->n - from < n ? c->n - from : n;
         float limit = b->n == b->max ? b->v[0].cosine : -FLT_MAX;
         size_t found = k->above(&p, limit, room);
         for (size_t i = 0; i < found; i++)
