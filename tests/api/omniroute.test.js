@@ -270,13 +270,17 @@ test('what is added is found at once, in a chat of the same owner too', async (t
 });
 
 test('health is checked for real and writes nothing', async (t) => {
-  const { ok } = await open(t);
+  const { server, ok, add } = await open(t);
+  await add({ content: 'x', key: 'k' });
+  const writes = async () => /^rememberd_store_writes_total (\d+)$/m.exec((await server.ask('GET', '/metrics')).text)[1];
+  const before = await writes();
   const health = await ok('GET', '/api/memory/health');
   assert.deepEqual(Object.keys(health), ['working', 'latencyMs']);
   assert.equal(health.working, true);
   assert.ok(health.latencyMs >= 0 && health.latencyMs < 10000);
-  const { total } = await ok('GET', '/api/memory');
-  assert.equal(total, 0);
+  for (let i = 0; i < 3; i++) await ok('GET', '/api/memory/health');
+  assert.equal(await writes(), before);
+  assert.equal((await ok('GET', '/api/memory')).total, 1);
 });
 
 test('management needs a token that may manage, in the documented words', async (t) => {
