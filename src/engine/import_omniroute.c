@@ -4,7 +4,7 @@
 #include "engine/engine_int.h"
 
 /* What is written together, and what a memory weighs that says nothing of it. */
-enum { GROUP_MAX = 500, GROUP_BYTES_MAX = 1 << 20 };
+enum { GROUP_MAX = 2000, GROUP_BYTES_MAX = 2 << 20 };
 #define IMPORTANCE 0.5
 
 struct importer {

@@ -342,6 +342,8 @@ static enum status put_memory(struct put *p, struct memory *m, struct index_text
 
 static enum status count_pool(struct put *p)
 {
+    if (!p->sessions && !p->messages && !p->memories && !p->closed)
+        return OK;
     SQL_RUN(q, p->ctx, p->db, SQL_POOL_COUNT);
     sql_int(&q, p->pool);
     sql_int(&q, p->sessions);
