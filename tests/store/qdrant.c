@@ -299,9 +299,12 @@ TEST(an_id_that_is_no_uuid_gets_one)
 
 /* --- searching and clearing --- */
 
+#define HIT(MEMORY, SCORE, USER, SPACE)                                                            \
+    "{\"id\":\"" ID "\",\"version\":1,\"score\":" SCORE ",\"payload\":{\"memoryId\":\"" MEMORY     \
+    "\",\"userId\":\"" USER "\",\"apiKeyId\":\"" SPACE "\"}}"
 #define HITS                                                                                       \
-    "[{\"id\":\"" ID "\",\"version\":1,\"score\":0.5,\"payload\":{\"memoryId\":\"m1\"}},"          \
-    "{\"id\":\"" ID "\",\"version\":1,\"score\":0.25,\"payload\":{\"memoryId\":\"m2\"}}]"
+    "[" HIT("m0", "0.9", "bea", "work") "," HIT("m1", "0.5", "local", "work") "," HIT(             \
+        "m9", "0.4", "local", "home") "," HIT("m2", "0.25", "local", "work") "]"
 #define OWNER                                                                                      \
     "\"filter\":{\"must\":[{\"key\":\"kind\",\"match\":{\"value\":\"omniroute_memory\"}},"         \
     "{\"key\":\"userId\",\"match\":{\"value\":\"local\"}}"
@@ -326,7 +329,8 @@ TEST(a_search_is_bound_to_its_owner)
     CHECK_INT(n, 2);
     CHECK_STR(hits[1].id, S("m2"));
     CHECK(hits[0].score == 0.5);
-    CHECK_STR(hits[0].payload, S("{\"memoryId\":\"m1\"}"));
+    CHECK_STR(hits[0].payload,
+              S("{\"memoryId\":\"m1\",\"userId\":\"local\",\"apiKeyId\":\"work\"}"));
     CHECK_STR(seen(ctx, s), S("GET /collections/mem\nPOST /collections/mem/points/query {\"query\":"
                               "[0.600000024,0.800000012],\"limit\":100," OWNER
                               ",{\"key\":\"apiKeyId\",\"match\":{\"value\":\"work\"}},"
@@ -335,6 +339,7 @@ TEST(a_search_is_bound_to_its_owner)
     f.pool.space = f.session = S("");
     s->q.quantization = S("int8");
     CHECK_OK(qdrant_search(ctx, &s->q, &f, &hits, &n));
+    CHECK_INT(n, 3);
     CHECK(holds(seen(ctx, s),
                 "\"limit\":100,\"params\":{\"quantization\":{\"rescore\":true}}," OWNER
                 "]," EXPIRY));
@@ -357,6 +362,9 @@ TEST(an_older_server_is_asked_in_its_words)
     CHECK_INT(n, 2);
     str asked = seen(ctx, s);
     CHECK(holds(asked, "points/query {\"query\":[0.600000024,0.800000012],\"using\":\"text\",\"l"));
+    f.limit = 1;
+    CHECK_OK(qdrant_search(ctx, &s->q, &f, &hits, &n));
+    CHECK_INT(n, 1);
     CHECK(holds(asked, "points/search {\"vector\":{\"name\":\"text\",\"vector\":[0.600000024,"
                        "0.800000012]},\"limit\":3,"));
     tear_down(s);

@@ -97,7 +97,7 @@ static enum status find_one(struct app *app, struct reply *out)
 {
     buf_printf(&out->body,
                "{\"result\":{\"points\":[{\"id\":\"%s\",\"score\":0.5,\"payload\":{"
-               "\"memoryId\":\"%s\"}}]}}",
+               "\"memoryId\":\"%s\",\"userId\":\"anna\",\"apiKeyId\":\"default\"}}]}}",
                app->points[0].id, app->points[0].id);
     return OK;
 }

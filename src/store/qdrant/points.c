@@ -49,10 +49,11 @@ static const struct json *point_of(const struct json *points, str id)
     return NULL;
 }
 
-static bool is_owned(const struct json *point, struct pool_ref pool)
+bool qdrant_is_of(const struct json *point, struct pool_ref pool)
 {
-    return str_eq(json_string(json_at(point, "payload.userId")), pool.user) &&
-           str_eq(json_string(json_at(point, "payload.apiKeyId")), pool.space);
+    const struct json *payload = json_get(point, "payload");
+    return str_eq(json_string(json_get(payload, "userId")), pool.user) &&
+           (!pool.space.n || str_eq(json_string(json_get(payload, "apiKeyId")), pool.space));
 }
 
 /* Another owner's memory that stands before it in the same call has the id already. */
@@ -72,7 +73,7 @@ static void settle(const struct qdrant_ref *refs, struct place *places, size_t i
     struct place *p = &places[i];
     const struct json *at_plain = point_of(points, p->plain);
     bool is_apart = point_of(points, p->derived) != NULL;
-    bool is_ours = at_plain && is_owned(at_plain, refs[i].pool);
+    bool is_ours = at_plain && qdrant_is_of(at_plain, refs[i].pool);
     bool is_free = p->plain.n && !at_plain && !is_claimed(refs, places, i);
     p->is_there = is_apart || is_ours;
     p->id = !is_apart && (is_ours || is_free) ? p->plain : p->derived;

@@ -48,5 +48,8 @@ MUST_USE enum status qdrant_fits(struct ctx *ctx, const struct qdrant_settings *
 
 /* --- points.c --- */
 
+/* Whether its payload names this owner; space "": any space of the user. */
+bool qdrant_is_of(const struct json *point, struct pool_ref pool);
+
 /* The array of a vector. */
 void qdrant_vector(struct json_out *w, const float *v, size_t dimensions);

@@ -130,6 +130,7 @@ static struct qdrant_hit hit_of(const struct json *point)
                                .payload = payload ? payload->source : S("{}")};
 }
 
+/* A server that takes no notice of the filter shows nobody what is another's. */
 enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
                           const struct qdrant_find *f, struct qdrant_hit **out, size_t *n)
 {
@@ -143,8 +144,9 @@ enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
     TRY(qdrant_fits(ctx, q, &c, f->dimensions));
     TRY(ask(ctx, q, &c, f, &points));
     struct qdrant_hit *hits = NEW_N(&ctx->arena, struct qdrant_hit, points->n + 1);
-    for (const struct json *p = points->first; p; p = p->next)
-        hits[count++] = hit_of(p);
+    for (const struct json *p = points->first; p && count < f->limit; p = p->next)
+        if (qdrant_is_of(p, f->pool))
+            hits[count++] = hit_of(p);
     *out = hits;
     *n = count;
     return OK;
