@@ -80,7 +80,7 @@ struct retrieve_in {
     str query;   /* "": the newest, whatever the strategy */
     enum strategy strategy;
     int64_t budget_tokens;  /* at most RETRIEVE_BUDGET_MAX count */
-    size_t limit;           /* 0: RETRIEVE_LIMIT */
+    size_t limit;           /* 0: RETRIEVE_LIMIT, of vectors the setting vec_top_k */
     str type;               /* "" for any; applied before the budget is spent */
     int64_t retention_days; /* 0: any age */
 };
