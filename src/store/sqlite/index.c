@@ -12,14 +12,14 @@ void index_note_message(struct arena *a, struct index_changes *changes, int64_t 
                         bool is_removal, const struct message *m, struct index_text words)
 {
     str text = str_trim(m->is_echo ? m->says : m->text);
-    note(a, changes, (struct index_change){pool, m->doc, is_removal, words, text, S(""), 0});
+    note(a, changes, (struct index_change){pool, m->doc, is_removal, words, text, 0});
 }
 
 void index_note_memory(struct arena *a, struct index_changes *changes, int64_t pool,
                        bool is_removal, const struct memory *m, struct index_text words)
 {
     str text = str_trim(m->content);
-    note(a, changes, (struct index_change){pool, m->doc, is_removal, words, text, m->id, 0});
+    note(a, changes, (struct index_change){pool, m->doc, is_removal, words, text, 0});
 }
 
 /* By document; changes of one document stay in the order they were noted in. */

@@ -98,7 +98,6 @@ struct index_change {
     bool is_removal;
     struct index_text words;
     str text; /* what its vector says; "" when it has none */
-    str id;   /* of a memory; "" for a message */
     size_t order;
 };
 
