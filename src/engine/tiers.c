@@ -1,7 +1,7 @@
 /* tiers.c - how words, vectors, Qdrant and the reranker are, and making all vectors anew. */
 #include "base/clock.h"
-#include "engine/vectors.h"
 #include "engine/mirror.h"
+#include "engine/vectors.h"
 
 /* A source that is asked how long its vectors are, while someone waits. */
 enum { PROBE_MS = 5000 };
@@ -54,8 +54,8 @@ static str hindrance(struct ctx *ctx, struct engine *e, const struct chosen *c,
     static const char *const words[] = {
         [TROUBLE_NONE] = "",
         [TROUBLE_SOURCE] = "the source fails",
-        [TROUBLE_LENGTH] = "the source gives vectors of another length than those that are kept: "
-                           "reindex with force begins anew",
+        [TROUBLE_LENGTH] = ("the source gives vectors of another length than those that are kept: "
+                            "reindex with force begins anew"),
         [TROUBLE_STORE] = "vectors cannot be written",
         [TROUBLE_OTHER] = "another process on this data makes vectors by another source",
     };
