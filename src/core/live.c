@@ -51,3 +51,31 @@ const struct field live_qdrant_fields[] = {
      .help = "sent as api-key; empty removes it"},
     {0},
 };
+
+static const char *const extraction_modes[] = {"sessionEnd", "manual", NULL};
+static const char *const gate_modes[] = {"off", "heuristic", "llm", NULL};
+
+const struct field live_osaurus_fields[] = {
+    {BOOL(struct live_osaurus, enabled), .otherwise = true,
+     .help = "whether chats are given memory and kept"},
+    {AS_STR(struct live_osaurus, embedding_backend, "embeddingBackend"), .otherwise_str = "mlx",
+     .min = 1, .max = 64, .help = "none leaves vectors out of its searches"},
+    {AS_STR(struct live_osaurus, embedding_model, "embeddingModel"),
+     .otherwise_str = "nomic-embed-text-v1.5", .min = 1, .max = 200,
+     .help = "kept for Osaurus's clients; embeddingSource chooses"},
+    {AS_STR(struct live_osaurus, extraction_mode, "extractionMode"), .otherwise_str = "sessionEnd",
+     .one_of = extraction_modes, .help = "sessionEnd: after the debounce; manual: when asked for"},
+    {AS_STR(struct live_osaurus, gate_mode, "relevanceGateMode"), .otherwise_str = "heuristic",
+     .one_of = gate_modes, .help = "off: always episodes; heuristic: phrases; llm: the core model"},
+    {AS_INT(struct live_osaurus, budget_tokens, "memoryBudgetTokens"), .otherwise = 800, .min = 100,
+     .max = 4000, .help = "of one section"},
+    {AS_INT(struct live_osaurus, debounce_s, "summaryDebounceSeconds"), .otherwise = 60, .min = 10,
+     .max = 3600, .help = "silence after which a session is distilled"},
+    {AS_INT(struct live_osaurus, consolidation_h, "consolidationIntervalHours"), .otherwise = 24,
+     .min = 1, .max = 168, .help = "between two consolidations"},
+    {AS_NUM(struct live_osaurus, salience_floor, "salienceFloor"), .otherwise = 0.2, .min = 0,
+     .max = 1, .help = "what decays below it and is not used goes"},
+    {AS_INT(struct live_osaurus, episode_days, "episodeRetentionDays"), .otherwise = 365,
+     .max = 3650, .help = "how long episodes are kept; 0: for ever"},
+    {0},
+};

@@ -35,9 +35,23 @@ struct live_qdrant {
 };
 extern const struct field live_qdrant_fields[];
 
+/*
+ * The ten knobs of Osaurus's memory.json under its names. Each has a server setting of its own that
+ * stands in while nobody has set it (core/settings.c).
+ */
+struct live_osaurus {
+    bool enabled;          /* the same switch as live_memory.enabled */
+    str embedding_backend; /* mlx, none: none leaves vectors out of its searches */
+    str embedding_model, extraction_mode, gate_mode; /* sessionEnd|manual; off|heuristic|llm */
+    int64_t budget_tokens, debounce_s, consolidation_h, episode_days;
+    double salience_floor;
+};
+extern const struct field live_osaurus_fields[];
+
 /* What acts now: never changed, another one takes its place. */
 struct live {
     struct live_memory memory;
     bool budget_set, retention_set; /* maxTokens, retentionDays: someone has set them */
     struct live_qdrant qdrant;
+    struct live_osaurus osaurus;
 };

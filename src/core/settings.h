@@ -14,6 +14,7 @@ struct upstream {
     str url;       /* base URL, with or without a /v1 at the end */
     str key;       /* sent as a bearer token when the client's own key is not passed on */
     str placement; /* one of placement_names; "" takes the setting placement */
+    str dialect;   /* openai or anthropic; "" is openai */
 };
 
 enum { UPSTREAMS_MAX = 16 };

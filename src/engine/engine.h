@@ -128,6 +128,116 @@ struct condense_out {
 MUST_USE enum status engine_condense(struct ctx *ctx, struct engine *e,
                                      const struct condense_in *in, struct condense_out *out);
 
+/* --- distillation: what sessions leave behind (Osaurus's layers) --- */
+
+/* One exchange of a conversation that is brought in whole. */
+struct ingest_turn {
+    str user, assistant;
+    int64_t date; /* unix ms; 0: the session's */
+};
+struct ingest_turns_in {
+    struct pool_ref pool;
+    str conversation;
+    const struct ingest_turn *turns;
+    size_t n;
+    int64_t session_date; /* unix ms; 0: now */
+    bool skip_extraction; /* keep the turns, distil nothing */
+};
+struct ingest_turns_out {
+    int64_t turns;
+    str distillation; /* distilled, no_signals, skipped:WHY, empty:WHY, pending:WHY, error:WHY; ""
+                         when it was to be skipped */
+    str episode_id;
+};
+/* Replaces the conversation by these turns, distils it now if a core model is there, and says what
+ * came of it. The same again leaves one episode. */
+MUST_USE enum status engine_ingest_turns(struct ctx *ctx, struct engine *e,
+                                         const struct ingest_turns_in *in,
+                                         struct ingest_turns_out *out);
+
+/* Background: distils what is due, some sessions at once; like engine_embed_some. */
+MUST_USE enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more);
+/* What waits is due now (pool.space "": in all of the user's); dead ones again. */
+MUST_USE enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                 int64_t *sessions);
+
+struct distil_status {
+    str core_model; /* "" when there is none: signals wait */
+    bool available;
+    str reason; /* why nothing is distilled, or the last failure; "" when all is well */
+    struct signal_stats signals;
+    struct work_sum day;              /* the last 24 hours */
+    int64_t hour_tokens, hour_budget; /* spent in the running hour; most, 0: no limit */
+};
+MUST_USE enum status engine_distil_status(struct ctx *ctx, struct engine *e,
+                                          const struct pool_ref *pool, struct distil_status *out);
+
+struct consolidate_line {
+    str what; /* merge, promote, evict, prune */
+    str id, text, why;
+};
+struct consolidate_report {
+    bool dry_run;
+    int64_t looked_at, merged, promoted, evicted, pruned, began, took_ms;
+    struct consolidate_line *lines; /* at most 200 */
+    size_t n;
+};
+/* Of a pool (space "": each of the user's); the report of the last one is kept in the work log. */
+MUST_USE enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                        bool dry_run, struct consolidate_report *out);
+/* Background: every pool, when its time has come. */
+MUST_USE enum status engine_consolidate_some(struct ctx *ctx, struct engine *e, bool *more);
+
+/* What importance is worth now: base · 0.5^(age since last use / half-life), never written back. */
+double salience_now(const struct memory *m, int64_t now);
+
+/* A space as an agent. */
+struct agent {
+    struct pool_info pool;
+    int64_t pinned, episodes, signals;
+    int64_t updated;
+};
+MUST_USE enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct agent **out,
+                                   size_t *n);
+/* NOT_FOUND when the space does not exist. */
+MUST_USE enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  struct agent *out);
+
+/* --- the planner: at most one section, and identity --- */
+
+enum plan_scope { PLAN_PINNED, PLAN_EPISODES, PLAN_TRANSCRIPT };
+extern const char *const plan_scope_names[]; /* pinned, episodes, transcript */
+
+struct plan_in {
+    struct pool_ref pool;
+    str question;
+    int64_t budget_tokens; /* 100 to 4000 */
+    const str *exclude;    /* ids of messages in front of the reader */
+    size_t n_exclude;
+};
+struct plan_out {
+    str decision, reason; /* the section, and what fired */
+    str block;            /* with its marks, or "" */
+    struct recalled *v;   /* what it shows */
+    size_t n;
+};
+/* By the gate mode of the live settings. Never fails because a model does not answer. */
+MUST_USE enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
+                                 struct plan_out *out);
+
+struct scope_in {
+    struct pool_ref pool;
+    enum plan_scope scope;
+    str query;
+    int64_t days; /* of transcript: how far back; 0: 365 */
+    size_t limit;
+};
+/* One layer, best first: words and vectors, then variety; what cannot be made a query of words is
+ * looked for as it stands. */
+MUST_USE enum status engine_search_scope(struct ctx *ctx, struct engine *e,
+                                         const struct scope_in *in, struct recalled **out,
+                                         size_t *n);
+
 /* --- settings that change while the server runs --- */
 
 /* What acts now. It stays as it is for as long as the caller's request lives. */
@@ -142,6 +252,8 @@ MUST_USE enum status engine_change_memory_settings(struct ctx *ctx, struct engin
                                                    const struct json *object);
 MUST_USE enum status engine_change_qdrant_settings(struct ctx *ctx, struct engine *e,
                                                    const struct json *object);
+MUST_USE enum status engine_change_osaurus_settings(struct ctx *ctx, struct engine *e,
+                                                    const struct json *object);
 
 /* --- vectors, and how the tiers are --- */
 

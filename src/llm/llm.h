@@ -27,6 +27,19 @@ struct llm_answer {
  * left out. */
 MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out);
 
+/*
+ * Asks for one JSON object and reads it by the table (not strict). What is nearly JSON is repaired
+ * (fences, text around it, trailing commas, single quotes, unquoted keys, Python's literals, an end
+ * that is cut off); what then does not fit is asked for once more, with what is wrong. Transient
+ * failures (429, 5xx, no connection) are tried again up to twice, with a growing, random pause,
+ * while there is time. BAD_INPUT: it answered twice with what does not fit. answer counts the
+ * tokens of all calls, also when it failed.
+ */
+MUST_USE enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct field *table,
+                              void *out, struct llm_answer *answer);
+/* The repair alone: a JSON object in text, or BAD_INPUT. */
+MUST_USE enum status llm_object(struct ctx *ctx, str text, struct json **out);
+
 /* Texts to be put in order by how well they answer a query. */
 struct llm_order {
     const struct upstream *up;

@@ -50,6 +50,11 @@ struct bundle {
     enum put_rule rule;
     const struct receipt *receipt; /* or NULL */
     size_t added, replaced;        /* memories; set by store_write */
+    int64_t distil_at; /* not 0: each new message of the user becomes a signal, and its session
+                          waits to be distilled from then on (unix ms); other sessions of the pool
+                          that wait are due now */
+    const int64_t *distilled; /* signals that these memories came from: they are done with it */
+    size_t n_distilled;
 };
 
 /* Returns when it is durable (fsync), together with whatever other threads write at the same time.
@@ -143,12 +148,12 @@ MUST_USE enum status store_sessions(struct ctx *ctx, struct store *s, struct poo
                                     int64_t *total);
 
 struct memory_filter {
-    struct pool_ref pool;        /* space "": every space of the user */
-    str type, category, session; /* "" for any */
-    str contains;                /* in content or key, ASCII case folded; "" for any */
-    bool with_closed;            /* also superseded and expired ones */
-    bool with_expired;           /* also expired ones */
-    int64_t after, before;       /* created in [after, before), unix ms; 0: no such end */
+    struct pool_ref pool;               /* space "": every space of the user */
+    str layer, type, category, session; /* "" for any */
+    str contains;                       /* in content or key, ASCII case folded; "" for any */
+    bool with_closed;                   /* also superseded and expired ones */
+    bool with_expired;                  /* also expired ones */
+    int64_t after, before;              /* created in [after, before), unix ms; 0: no such end */
     bool oldest_first;
     size_t offset, limit;
 };
@@ -322,6 +327,101 @@ MUST_USE enum status store_mirror_waiting(struct ctx *ctx, struct store *s, size
 /* They have been followed; or (again_at not 0) they are tried again then. */
 MUST_USE enum status store_mirror_done(struct ctx *ctx, struct store *s, const int64_t *no,
                                        size_t n, int64_t again_at);
+
+/* --- signals: turns that wait to be distilled --- */
+
+/* A session whose turns wait. */
+struct waiting_session {
+    struct pool_ref pool;
+    str session;
+    int64_t due, tries; /* tries that failed since the last success */
+    str error;          /* of the last one, or "" */
+};
+/* Claims sessions that are due, longest waiting first: nobody else is given them before lease_ms
+ * are over. */
+MUST_USE enum status store_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms,
+                                        size_t limit, struct waiting_session **out, size_t *n);
+
+struct pending_signal {
+    int64_t no;
+    struct message message; /* of the user */
+    str answer;             /* the assistant's message behind it, or "" */
+};
+/* What waits in a session, in order. */
+MUST_USE enum status store_signals(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                   str session, size_t limit, struct pending_signal **out,
+                                   size_t *n);
+
+/* Ends a claim without memories (bundle.distilled ends it with them). What came meanwhile waits on.
+ */
+struct distil_end {
+    struct pool_ref pool;
+    str session;
+    const int64_t *done; /* signals that are not looked at again */
+    size_t n_done;
+    int64_t again_at; /* when the rest is due, unix ms; 0: now */
+    str error;        /* not "": it failed, which counts as a try */
+    bool is_dead;     /* it waits until it is asked for (store_flush_signals) */
+};
+MUST_USE enum status store_end_distil(struct ctx *ctx, struct store *s,
+                                      const struct distil_end *end);
+
+/* What waits is due now, dead ones too; space "": in all spaces; session "": all. *n counts the
+ * sessions. */
+MUST_USE enum status store_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                         str session, int64_t *n);
+
+struct signal_stats {
+    int64_t signals, sessions, dead; /* that wait; sessions that are dead */
+    int64_t oldest;                  /* unix ms; 0: none */
+    str error;                       /* the last one of what waits */
+};
+/* pool NULL: of the whole store. */
+MUST_USE enum status store_signal_stats(struct ctx *ctx, struct store *s,
+                                        const struct pool_ref *pool, struct signal_stats *out);
+
+/* One piece of background work, for people who ask what happened and what it cost. */
+struct work {
+    struct pool_ref pool;
+    str kind;    /* distil, consolidate, gate, summary */
+    str status;  /* success, skipped, empty, error, dead */
+    str details; /* in words; never a message's text */
+    str model;
+    int64_t tokens_in, tokens_out, took_ms, created;
+};
+MUST_USE enum status store_log_work(struct ctx *ctx, struct store *s, const struct work *work);
+/* Newest first; pool NULL: of all; kind "": any. */
+MUST_USE enum status store_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                                    str kind, size_t limit, struct work **out, size_t *n);
+struct work_sum {
+    int64_t calls, failures, tokens_in, tokens_out, took_ms;
+};
+MUST_USE enum status store_work_sum(struct ctx *ctx, struct store *s, int64_t since,
+                                    struct work_sum *out);
+
+/* These memories were shown: uses + 1, last used now. Written later, nobody waits. */
+MUST_USE enum status store_touch(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                 const doc_id *docs, size_t n, int64_t now);
+
+/* What a consolidation changes in a pool, all or nothing; ids are of memories. What is gone or
+ * closed meanwhile is left out. */
+struct consolidation {
+    struct pool_ref pool;
+    const str *evict; /* closed, and superseded by none */
+    size_t n_evict;
+    struct merged {
+        str keep, drop; /* drop is closed in favour of keep */
+        str metadata;   /* of keep from now on */
+    } * merges;
+    size_t n_merges;
+    struct raised {
+        str id;
+        double salience; /* from now on, as of last_used */
+    } * raises;
+    size_t n_raises;
+};
+MUST_USE enum status store_consolidate(struct ctx *ctx, struct store *s,
+                                       const struct consolidation *c, int64_t *changed);
 
 /* --- OmniRoute's file --- */
 

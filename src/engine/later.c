@@ -1,0 +1,72 @@
+/* later.c - what is declared and not built yet; each goes when its file comes. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "engine/engine.h"
+
+enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                                struct ingest_turns_out *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_ingest_turns is not built yet");
+}
+
+enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more)
+{
+    return fail(ctx, UNSUPPORTED, "engine_distil_some is not built yet");
+}
+
+enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t *sessions)
+{
+    return fail(ctx, UNSUPPORTED, "engine_sync is not built yet");
+}
+
+enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
+                                 struct distil_status *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_distil_status is not built yet");
+}
+
+enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               bool dry_run, struct consolidate_report *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_consolidate is not built yet");
+}
+
+enum status engine_consolidate_some(struct ctx *ctx, struct engine *e, bool *more)
+{
+    return fail(ctx, UNSUPPORTED, "engine_consolidate_some is not built yet");
+}
+
+double salience_now(const struct memory *m, int64_t now)
+{
+    return m->salience;
+}
+
+enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct agent **out,
+                          size_t *n)
+{
+    return fail(ctx, UNSUPPORTED, "engine_agents is not built yet");
+}
+
+enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct agent *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_agent is not built yet");
+}
+
+enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
+                        struct plan_out *out)
+{
+    return fail(ctx, UNSUPPORTED, "engine_plan is not built yet");
+}
+
+enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct scope_in *in,
+                                struct recalled **out, size_t *n)
+{
+    return fail(ctx, UNSUPPORTED, "engine_search_scope is not built yet");
+}
+
+enum status engine_change_osaurus_settings(struct ctx *ctx, struct engine *e,
+                                           const struct json *object)
+{
+    return fail(ctx, UNSUPPORTED, "engine_change_osaurus_settings is not built yet");
+}
+
+const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
