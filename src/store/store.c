@@ -37,6 +37,8 @@ static enum status check_bundle(struct ctx *ctx, const struct bundle *b)
     TRY(check_pool(ctx, b->pool));
     if (b->n_messages && !b->session.id.n)
         return fail(ctx, BAD_INPUT, "messages need a session");
+    if (b->n_distilled && !b->session.id.n)
+        return fail(ctx, BAD_INPUT, "signals need a session");
     for (size_t i = 0; i < b->n_memories; i++)
         if (!b->memories[i].content.n)
             return fail_field(ctx, "content", "must not be empty");
@@ -65,6 +67,13 @@ static enum status check_type(struct ctx *ctx, str type)
     if (type.n && name_index(type_names, type, -1) < 0)
         return fail_field(ctx, "type", "must be factual, episodic, procedural or semantic");
     return OK;
+}
+
+static enum status check_filter(struct ctx *ctx, const struct memory_filter *f)
+{
+    if (f->layer.n && name_index(layer_names, f->layer, -1) < 0)
+        return fail_field(ctx, "layer", "must be fact, episode, identity or summary");
+    return check_type(ctx, f->type);
 }
 
 enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
@@ -141,14 +150,14 @@ enum status store_sessions(struct ctx *ctx, struct store *s, struct pool_ref poo
 enum status store_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                 struct memory **out, size_t *n, int64_t *total)
 {
-    TRY(check_type(ctx, f->type));
+    TRY(check_filter(ctx, f));
     return s->ops->list_memories(ctx, s, f, out, n, total);
 }
 
 enum status store_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                 struct memory_totals *out)
 {
-    TRY(check_type(ctx, f->type));
+    TRY(check_filter(ctx, f));
     return s->ops->memory_totals(ctx, s, f, out);
 }
 
@@ -258,6 +267,65 @@ uint64_t store_wait(struct store *s, uint64_t seen, int64_t ms)
 void store_wake(struct store *s)
 {
     s->ops->wake(s);
+}
+
+enum status store_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms, size_t limit,
+                               struct waiting_session **out, size_t *n)
+{
+    return s->ops->due_sessions(ctx, s, lease_ms, limit, out, n);
+}
+
+enum status store_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                          size_t limit, struct pending_signal **out, size_t *n)
+{
+    return s->ops->signals(ctx, s, pool, session, limit, out, n);
+}
+
+enum status store_end_distil(struct ctx *ctx, struct store *s, const struct distil_end *end)
+{
+    TRY(check_pool(ctx, end->pool));
+    return s->ops->end_distil(ctx, s, end);
+}
+
+enum status store_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                                int64_t *n)
+{
+    return s->ops->flush_signals(ctx, s, pool, session, n);
+}
+
+enum status store_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                               struct signal_stats *out)
+{
+    return s->ops->signal_stats(ctx, s, pool, out);
+}
+
+enum status store_log_work(struct ctx *ctx, struct store *s, const struct work *work)
+{
+    return s->ops->log_work(ctx, s, work);
+}
+
+enum status store_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
+                           size_t limit, struct work **out, size_t *n)
+{
+    return s->ops->work_log(ctx, s, pool, kind, limit, out, n);
+}
+
+enum status store_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out)
+{
+    return s->ops->work_sum(ctx, s, since, out);
+}
+
+enum status store_touch(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
+                        size_t n, int64_t now)
+{
+    return n ? s->ops->touch(ctx, s, pool, docs, n, now) : OK;
+}
+
+enum status store_consolidate(struct ctx *ctx, struct store *s, const struct consolidation *c,
+                              int64_t *changed)
+{
+    TRY(check_pool(ctx, c->pool));
+    return s->ops->consolidate(ctx, s, c, changed);
 }
 
 enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

@@ -29,8 +29,8 @@ void store_close(struct store *s); /* writes what is queued first */
 enum put_rule {
     PUT_SUPERSEDE, /* other content: the old one is closed (valid_to, superseded_by); same content:
                       it is seen once more */
-    PUT_REPLACE,   /* content, type, session, expiry are taken over in place; metadata is merged; id
-                      and created stay */
+    PUT_REPLACE,   /* content, type, session, expiry are taken over in place, of what was distilled
+                      tags and salience, too; metadata is merged; id and created stay */
     PUT_IMPORT,    /* what has the id already stays as it is, or is replaced when this was updated
                       later; under a key the one made later is true, whichever comes first */
 };
@@ -53,7 +53,9 @@ struct bundle {
     int64_t distil_at; /* not 0: each new message of the user becomes a signal, and its session
                           waits to be distilled from then on (unix ms); other sessions of the pool
                           that wait are due now */
-    const int64_t *distilled; /* signals that these memories came from: they are done with it */
+    const int64_t *distilled; /* signals of the session that these memories came from: they are done
+                                 with it. CONFLICT, and nothing is written, when one of them was
+                                 forgotten or distilled meanwhile */
     size_t n_distilled;
 };
 
@@ -72,6 +74,8 @@ MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
 /*
  * Forgets. Erasing reaches the row, its words, memories that came from it and receipts that show
  * it, in one transaction, and *erased counts memories and messages. NOT_FOUND when nothing matched.
+ * What was distilled from a whole session goes with any message of it, and so do episodes that were
+ * merged with its own: what the user said in these sessions waits to be distilled anew.
  */
 struct forget {
     struct pool_ref pool;
@@ -338,7 +342,7 @@ struct waiting_session {
     str error;          /* of the last one, or "" */
 };
 /* Claims sessions that are due, longest waiting first: nobody else is given them before lease_ms
- * are over. */
+ * are over, in no process. Cheap when none is due. */
 MUST_USE enum status store_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms,
                                         size_t limit, struct waiting_session **out, size_t *n);
 
@@ -357,11 +361,11 @@ MUST_USE enum status store_signals(struct ctx *ctx, struct store *s, struct pool
 struct distil_end {
     struct pool_ref pool;
     str session;
-    const int64_t *done; /* signals that are not looked at again */
+    const int64_t *done; /* signals that are not looked at again; what is gone is left out */
     size_t n_done;
     int64_t again_at; /* when the rest is due, unix ms; 0: now */
     str error;        /* not "": it failed, which counts as a try */
-    bool is_dead;     /* it waits until it is asked for (store_flush_signals) */
+    bool is_dead;     /* it waits until it is asked for (store_flush_signals), whatever comes */
 };
 MUST_USE enum status store_end_distil(struct ctx *ctx, struct store *s,
                                       const struct distil_end *end);
@@ -390,21 +394,25 @@ struct work {
     int64_t tokens_in, tokens_out, took_ms, created;
 };
 MUST_USE enum status store_log_work(struct ctx *ctx, struct store *s, const struct work *work);
-/* Newest first; pool NULL: of all; kind "": any. */
+/* Newest first; pool NULL: of all, space "": of every space; kind "": any. store_prune removes what
+ * is older than 30 days. */
 MUST_USE enum status store_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
                                     str kind, size_t limit, struct work **out, size_t *n);
+/* Of what asked a model: model is not "". Forgetting a pool leaves its work without names. */
 struct work_sum {
-    int64_t calls, failures, tokens_in, tokens_out, took_ms;
+    int64_t calls, failures; /* not skipped; error or dead */
+    int64_t tokens_in, tokens_out, took_ms;
 };
 MUST_USE enum status store_work_sum(struct ctx *ctx, struct store *s, int64_t since,
                                     struct work_sum *out);
 
-/* These memories were shown: uses + 1, last used now. Written later, nobody waits. */
+/* These memories were shown: uses + 1, last used now; messages are left out. Written later with
+ * others, nobody waits. TOO_BUSY when the queue is full. */
 MUST_USE enum status store_touch(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                  const doc_id *docs, size_t n, int64_t now);
 
 /* What a consolidation changes in a pool, all or nothing; ids are of memories. What is gone or
- * closed meanwhile is left out. */
+ * closed meanwhile is left out. *changed counts what was closed or raised. */
 struct consolidation {
     struct pool_ref pool;
     const str *evict; /* closed, and superseded by none */

@@ -61,6 +61,23 @@ struct store_ops {
                                 struct vector_stats *out);
     uint64_t (*wait)(struct store *s, uint64_t seen, int64_t ms);
     void (*wake)(struct store *s);
+    enum status (*due_sessions)(struct ctx *ctx, struct store *s, int64_t lease_ms, size_t limit,
+                                struct waiting_session **out, size_t *n);
+    enum status (*signals)(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                           size_t limit, struct pending_signal **out, size_t *n);
+    enum status (*end_distil)(struct ctx *ctx, struct store *s, const struct distil_end *end);
+    enum status (*flush_signals)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                 str session, int64_t *n);
+    enum status (*signal_stats)(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                                struct signal_stats *out);
+    enum status (*log_work)(struct ctx *ctx, struct store *s, const struct work *work);
+    enum status (*work_log)(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
+                            size_t limit, struct work **out, size_t *n);
+    enum status (*work_sum)(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out);
+    enum status (*touch)(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
+                         size_t n, int64_t now);
+    enum status (*consolidate)(struct ctx *ctx, struct store *s, const struct consolidation *c,
+                               int64_t *changed);
     enum status (*receipt)(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct receipt *out);
     enum status (*block_of)(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,

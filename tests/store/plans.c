@@ -29,6 +29,9 @@ static const char *const walkers[] = {
     "VECTOR_TODO_MESSAGES",
     "VECTOR_TODO_MEMORIES",
     "VECTOR_MANY_GONE",
+    "WAITING_STATS",
+    "SIGNAL_STATS",
+    "WORK_LIST",
 };
 
 static bool may_walk(const char *name)
@@ -96,11 +99,12 @@ TEST(numbers_lead_to_rows)
 {
     PLACE(p);
     STORE(s, p);
-    static const char *const by_number[] = {"MESSAGE_GET",   "MESSAGE_RANGE",  "MESSAGE_DELETE",
-                                            "MESSAGE_LAST",  "MEMORY_GET",     "MEMORY_DELETE",
-                                            "MEMORY_CLOSE",  "MEMORY_REPLACE", "MEMORY_CHANGE",
-                                            "MEMORY_AGAIN",  "SESSION_GROW",   "SESSION_SHRINK",
-                                            "SESSION_DELETE"};
+    static const char *const by_number[] = {"MESSAGE_GET",  "MESSAGE_RANGE",  "MESSAGE_DELETE",
+                                            "MESSAGE_LAST", "MEMORY_GET",     "MEMORY_DELETE",
+                                            "MEMORY_CLOSE", "MEMORY_REPLACE", "MEMORY_CHANGE",
+                                            "MEMORY_AGAIN", "MEMORY_TOUCH",   "MEMORY_RAISE",
+                                            "MEMORY_MERGE", "SIGNAL_DONE",    "WAITING_LEASE",
+                                            "SESSION_GROW", "SESSION_SHRINK", "SESSION_DELETE"};
     sqlite3 *handle = open_beside(&p);
     for (size_t i = 0; i < sizeof by_number / sizeof *by_number; i++) {
         size_t k = 0;

@@ -55,6 +55,13 @@ static const char *const rules[] = {
     "SELECT 'memory ' || m.no || ' has no vector and does not wait' FROM vector_set"
     " JOIN memory AS m WHERE m.valid_to = 0 AND NOT " HAS_VECTOR(
         "m.no + (1 << 62)") " AND NOT " SAYS_NOTHING("m.content"),
+    "SELECT 'signal ' || g.no || ' has no message of its pool' FROM signal AS g"
+    " LEFT JOIN message AS m ON m.doc = g.doc WHERE m.pool IS NOT g.pool",
+    "SELECT 'signal ' || g.no || ' is of no session that waits' FROM signal AS g"
+    " LEFT JOIN waiting AS w ON w.session = g.doc >> 20 WHERE w.pool IS NOT g.pool",
+    "SELECT 'session ' || w.session || ' waits without signals' FROM waiting AS w"
+    " WHERE NOT EXISTS (SELECT 1 FROM signal AS g"
+    " WHERE g.doc BETWEEN w.session << 20 AND (w.session + 1 << 20) - 1)",
 };
 
 static enum status run_rule(struct ctx *ctx, struct db *db, const char *rule, struct buf *out)

@@ -48,6 +48,10 @@ struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
     out->memories = NEW_N(a, struct memory, b->n_memories);
     for (size_t i = 0; i < b->n_memories; i++)
         out->memories[i] = memory_copy(a, &b->memories[i]);
+    int64_t *distilled = NEW_N(a, int64_t, b->n_distilled);
+    for (size_t i = 0; i < b->n_distilled; i++)
+        distilled[i] = b->distilled[i];
+    out->distilled = distilled;
     if (b->receipt)
         out->receipt = copy_receipt(a, b->receipt);
     return out;
@@ -56,6 +60,7 @@ struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
 size_t bundle_bytes(const struct bundle *b)
 {
     size_t bytes = sizeof *b + b->session.id.n + b->session.title.n;
+    bytes += b->n_distilled * sizeof *b->distilled;
     for (size_t i = 0; i < b->n_messages; i++)
         bytes += sizeof *b->messages + b->messages[i].text.n + b->messages[i].says.n;
     for (size_t i = 0; i < b->n_memories; i++)

@@ -1,8 +1,10 @@
 /* erase.c - forgetting: rows, their words, what came from them and the receipts that show them. */
+#include "base/clock.h"
 #include "store/sqlite/sqlite_store.h"
 
-/* Rows that are erased before their words are, in one go. */
+/* Rows that are erased before their words are, in one go; how long work is told of. */
 enum { BATCH = 256, PRUNE_BATCH = 2000 };
+static const int64_t WORK_DAYS = 30;
 
 struct eraser {
     struct ctx *ctx;
@@ -73,6 +75,83 @@ static enum status erase_memories_with(struct eraser *e, enum sql which, str tex
     TRY(memories_with(e, which, text, &v, &n));
     for (size_t i = 0; i < n; i++)
         TRY(erase_memory(e, &v[i]));
+    return OK;
+}
+
+/* --- what was made of whole sessions --- */
+
+/* Sessions that must be distilled anew; each is looked at once. */
+struct sessions {
+    struct distilled {
+        str id;
+        bool renews; /* what the user said in it waits again */
+    } * v;
+    size_t n, cap;
+};
+
+static void note_session(struct eraser *e, struct sessions *all, str id)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (str_eq(all->v[i].id, id))
+            return;
+    all->v = arena_more(&e->ctx->arena, all->v, all->n, &all->cap, sizeof *all->v);
+    all->v[all->n++] = (struct distilled){.id = id};
+}
+
+static bool came_from_session(const struct memory *m)
+{
+    return m->layer == LAYER_EPISODE || (m->origin == ORIGIN_DISTILLED && !m->source.n);
+}
+
+/* Sessions whose episodes were merged with this one: both hold something of both. */
+static enum status note_relatives(struct eraser *e, struct sessions *all, const struct memory *m)
+{
+    struct memory *v;
+    size_t n;
+    TRY(memories_with(e, SQL_MEMORY_BY_SUPERSEDER, m->id, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        if (v[i].layer == LAYER_EPISODE && v[i].session.n)
+            note_session(e, all, v[i].session);
+    if (!m->superseded_by.n)
+        return OK;
+    TRY(memories_with(e, SQL_MEMORY_BY_ID, m->superseded_by, &v, &n));
+    if (n && v->layer == LAYER_EPISODE && v->session.n)
+        note_session(e, all, v->session);
+    return OK;
+}
+
+static enum status erase_distilled(struct eraser *e, struct sessions *all, size_t at)
+{
+    struct memory *v;
+    size_t n;
+    TRY(memories_with(e, SQL_MEMORY_BY_SESSION, all->v[at].id, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        if (!came_from_session(&v[i]))
+            continue;
+        all->v[at].renews = true;
+        if (v[i].layer == LAYER_EPISODE)
+            TRY(note_relatives(e, all, &v[i]));
+        TRY(erase_memory(e, &v[i]));
+    }
+    return OK;
+}
+
+/*
+ * A session that lost something loses what was made of it as a whole, and with it the episodes that
+ * were merged with its own; what the user said in these sessions waits to be distilled anew.
+ */
+static enum status forget_distilled(struct eraser *e, str session)
+{
+    struct sessions all = {0};
+    struct session_ref ref = {.pool = e->pool};
+    note_session(e, &all, session);
+    for (size_t i = 0; i < all.n; i++)
+        TRY(erase_distilled(e, &all, i));
+    for (size_t i = 0; i < all.n; i++) {
+        TRY(session_find(e->ctx, e->db, e->pool, all.v[i].id, &ref.no));
+        if (ref.no)
+            TRY(signals_renew(e->ctx, e->db, ref, all.v[i].renews));
+    }
     return OK;
 }
 
@@ -203,9 +282,11 @@ static enum status erase_session(struct ctx *ctx, struct db *db, int64_t pool, i
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
     if (no)
         TRY(batches(ctx, db, pool, no, erased));
+    TRY(forget_distilled(&e, id));
     TRY(erase_memories_with(&e, SQL_MEMORY_BY_SESSION, id));
     TRY(run_text(&e, SQL_RECEIPT_DELETE_SESSION, id));
-    TRY(run_text(&e, SQL_SIGNAL_DELETE_SESSION, id));
+    if (no)
+        TRY(signals_erase(ctx, db, (struct session_ref){pool, no}));
     TRY(end_batch(&e, erased));
     if (!no)
         return OK;
@@ -231,8 +312,7 @@ static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool, int6
     str id = S("");
     /* First, or each session would look through them and leave a row for each vector. */
     TRY(run_1(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
-    TRY(run_1(ctx, db, SQL_JOB_DELETE_ALL, pool));
-    TRY(run_1(ctx, db, SQL_SIGNAL_DELETE_ALL, pool));
+    TRY(run_1(ctx, db, SQL_WORK_FORGET, pool));
     TRY(run_1(ctx, db, SQL_VECTOR_DELETE_ALL, pool));
     TRY(run_1(ctx, db, SQL_VECTOR_TODO_DELETE_ALL, pool));
     for (int64_t no = 1; no;) {
@@ -300,7 +380,8 @@ static enum status forget_id(struct ctx *ctx, struct db *db, int64_t pool, str i
     TRY(find_message(&e, id, &message));
     if (message.id.n) {
         TRY(erase_message(&e, &message));
-        TRY(run_text(&e, SQL_SIGNAL_DELETE_MESSAGE, id));
+        TRY(signal_erase(ctx, db, pool, message.doc));
+        TRY(forget_distilled(&e, message.session));
         TRY(run_number(&e, SQL_SESSION_SHRINK, doc_session(message.doc)));
     }
     if (e.messages + e.memories + e.closed)
@@ -420,15 +501,23 @@ static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before
     return OK;
 }
 
+static enum status prune_rows(struct ctx *ctx, struct db *db, enum sql which, int64_t before,
+                              int64_t *removed)
+{
+    SQL_RUN(q, ctx, db, which);
+    sql_int(&q, before);
+    sql_int(&q, PRUNE_BATCH);
+    TRY(sql_do(&q));
+    *removed += db_changes(db);
+    return OK;
+}
+
 enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_before, int64_t expired_before,
                   int64_t *removed)
 {
     *removed = 0;
     TRY(prune_memories(ctx, db, expired_before, removed));
-    SQL_RUN(q, ctx, db, SQL_RECEIPT_PRUNE);
-    sql_int(&q, receipts_before);
-    sql_int(&q, PRUNE_BATCH);
-    TRY(sql_do(&q));
-    *removed += db_changes(db);
+    TRY(prune_rows(ctx, db, SQL_RECEIPT_PRUNE, receipts_before, removed));
+    TRY(prune_rows(ctx, db, SQL_WORK_PRUNE, clock_ms() - WORK_DAYS * 86400000, removed));
     return vectors_prune(ctx, db);
 }

@@ -49,6 +49,7 @@ static void bind(struct query *q, const struct list *l)
     sql_int(q, f->with_closed);
     sql_int(q, f->with_expired);
     sql_int(q, l->now);
+    sql_int(q, f->layer.n ? name_index(layer_names, f->layer, -1) : -1);
 }
 
 static enum status count(struct ctx *ctx, struct db *db, const struct list *l, int64_t *out)

@@ -11,6 +11,7 @@ struct put {
     int64_t pool, now;
     int64_t session, position, oldest, newest;    /* the session's number, its next position */
     int64_t sessions, messages, memories, closed; /* what the pool gains */
+    int64_t signals;
     size_t added, replaced;
 };
 
@@ -84,6 +85,15 @@ static enum status find_session(struct put *p)
 
 /* --- messages --- */
 
+/* The user's words wait to be distilled, unless nothing in them is new. */
+static enum status signal_of(struct put *p, const struct message *m)
+{
+    if (!str_is(m->role, "user") || !str_trim(m->is_echo ? m->says : m->text).n)
+        return OK;
+    p->signals++;
+    return signal_add(p->ctx, p->db, p->pool, m->doc, p->now);
+}
+
 static enum status put_message(struct put *p, struct message *m, struct index_text words)
 {
     doc_id there = 0;
@@ -114,7 +124,7 @@ static enum status put_message(struct put *p, struct message *m, struct index_te
     index_note_message(&p->ctx->arena, p->changes, p->pool, false, m, words);
     p->position++;
     p->messages++;
-    return OK;
+    return p->bundle->distil_at ? signal_of(p, m) : OK;
 }
 
 static enum status grow_session(struct put *p)
@@ -264,6 +274,11 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     sql_text(&q, metadata);
     sql_int(&q, m->updated);
     sql_text(&q, m->source);
+    /* What was distilled again weighs what it weighs now. */
+    bool anew = m->origin == ORIGIN_DISTILLED;
+    sql_text(&q, tags_text(&p->ctx->arena, anew ? m->tags : old->tags));
+    sql_real(&q, anew ? m->salience : old->salience);
+    sql_int(&q, anew && m->last_used > old->last_used ? m->last_used : old->last_used);
     TRY(sql_do(&q));
     note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
     /* The label holds the day it was made, which stays. */
@@ -308,10 +323,17 @@ static enum status import_memory(struct put *p, struct memory *m, struct index_t
     return add_memory(p, m, words);
 }
 
+/* The same thing by id and key, with other content. */
+static bool is_replaced(const struct put *p, const struct memory *old, const struct memory *m)
+{
+    return p->bundle->rule == PUT_REPLACE && str_eq(old->key, m->key) &&
+           !str_eq(old->content, m->content);
+}
+
 /*
  * By id first: a retry is the same id. An id that follows from content can come back after the
  * memory was closed ("tea", "coffee", "tea"): from another message it is a new one, from the same
- * message a retry.
+ * message a retry. An id that follows from a key comes with other content.
  */
 static enum status put_memory(struct put *p, struct memory *m, struct index_text words)
 {
@@ -323,7 +345,10 @@ static enum status put_memory(struct put *p, struct memory *m, struct index_text
     if (p->bundle->rule == PUT_IMPORT && m->id.n)
         return import_memory(p, m, words);
     TRY(find_memory(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
-    if (is_there && (!old.valid_to || !m->source.n || str_eq(old.source, m->source)))
+    bool other = is_there && is_replaced(p, &old, m);
+    if (other && !old.valid_to)
+        return replace_memory(p, &old, m, words);
+    if (is_there && !other && (!old.valid_to || !m->source.n || str_eq(old.source, m->source)))
         return say_again(p, &old, m);
     if (is_there || !m->id.n)
         m->id = id_random(&p->ctx->arena);
@@ -364,6 +389,11 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
         TRY(put_message(&p, &b->messages[i], words->messages[i]));
     if (p.messages || (p.session && b->session.title.n))
         TRY(grow_session(&p));
+    struct session_ref session = {p.pool, p.session};
+    if (p.signals)
+        TRY(session_waits(ctx, db, session, b->distil_at, p.now));
+    if (b->n_distilled)
+        TRY(signals_distilled(ctx, db, session, b->distilled, b->n_distilled));
     for (size_t i = 0; i < b->n_memories; i++)
         TRY(put_memory(&p, &b->memories[i], words->memories[i]));
     if (b->receipt)

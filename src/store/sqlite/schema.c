@@ -47,6 +47,7 @@ static const char step_1[] =
     "CREATE INDEX memory_key ON memory(pool, key) WHERE key <> '' AND valid_to = 0;"
     "CREATE INDEX memory_source ON memory(pool, source) WHERE source <> '';"
     "CREATE INDEX memory_session ON memory(pool, session) WHERE session <> '';"
+    "CREATE INDEX memory_superseded ON memory(pool, superseded_by) WHERE superseded_by <> '';"
     "CREATE INDEX memory_expires ON memory(pool, expires) WHERE expires <> 0;"
     "CREATE INDEX memory_prunable ON memory(expires) WHERE expires <> 0;"
 
@@ -65,19 +66,30 @@ static const char step_1[] =
     " expires INTEGER NOT NULL, revoked INTEGER NOT NULL) STRICT;"
     "CREATE INDEX token_user ON token(user, created);"
 
-    "CREATE TABLE job("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, pool INTEGER NOT NULL,"
-    " key TEXT NOT NULL, payload TEXT NOT NULL, run_at INTEGER NOT NULL,"
-    " tries INTEGER NOT NULL DEFAULT 0, state TEXT NOT NULL, error TEXT NOT NULL DEFAULT '',"
-    " created INTEGER NOT NULL) STRICT;"
-    "CREATE INDEX job_next ON job(state, run_at);"
-    "CREATE INDEX job_pool ON job(pool);"
-    "CREATE UNIQUE INDEX job_key ON job(pool, kind, key) WHERE key <> '' AND state = 'waiting';"
-
+    /*
+     * A message that waits to be distilled; a number is of one waiting only. waiting has a row for
+     * each session with signals, so that who is due is found without looking at them.
+     */
     "CREATE TABLE signal("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, session TEXT NOT NULL,"
-    " message TEXT NOT NULL, state TEXT NOT NULL, created INTEGER NOT NULL) STRICT;"
-    "CREATE INDEX signal_waiting ON signal(pool, session, state);"
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, doc INTEGER NOT NULL UNIQUE,"
+    " created INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE waiting("
+    " session INTEGER PRIMARY KEY, pool INTEGER NOT NULL, due INTEGER NOT NULL,"
+    " lease_until INTEGER NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0,"
+    " failed_at INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',"
+    " is_dead INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "CREATE INDEX waiting_due ON waiting(due, lease_until) WHERE is_dead = 0;"
+    /* Those that failed keep their own time, so they are not among those that others hurry. */
+    "CREATE INDEX waiting_pool ON waiting(pool, tries, due);"
+
+    /* What was done in the background; by names, for it outlives its pool. */
+    "CREATE TABLE work("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, space TEXT NOT NULL,"
+    " kind TEXT NOT NULL, status TEXT NOT NULL, details TEXT NOT NULL, model TEXT NOT NULL,"
+    " tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, took_ms INTEGER NOT NULL,"
+    " created INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX work_created ON work(created);"
+    "CREATE INDEX work_user ON work(user);"
 
     /* At most one row: the set in force. */
     "CREATE TABLE vector_set("

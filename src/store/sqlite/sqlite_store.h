@@ -207,6 +207,28 @@ MUST_USE enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_befo
 MUST_USE enum status token_add(struct ctx *ctx, struct db *db, const struct token *t);
 MUST_USE enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id);
 
+/* --- signals.c: what waits to be distilled, in the writer's transaction --- */
+
+/* A session, by its number. */
+struct session_ref {
+    int64_t pool, no;
+};
+
+/* A message of the user waits; and its session does, while the pool's others are due. */
+MUST_USE enum status signal_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                                int64_t now);
+MUST_USE enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref session,
+                                   int64_t due, int64_t now);
+/* These have become memories. CONFLICT when one of them waits no more. */
+MUST_USE enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref session,
+                                       const int64_t *no, size_t n);
+MUST_USE enum status signal_erase(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc);
+MUST_USE enum status signals_erase(struct ctx *ctx, struct db *db, struct session_ref session);
+/* A session has lost a message: what waits in it gets new numbers, so that nothing that was made of
+ * the old ones can be written; with all, all that the user said in it waits anew. */
+MUST_USE enum status signals_renew(struct ctx *ctx, struct db *db, struct session_ref session,
+                                   bool all);
+
 /* --- writer.c: the one thread that writes --- */
 
 MUST_USE enum status writer_open(struct ctx *ctx, const char *path, struct writer **out);
@@ -221,6 +243,7 @@ enum task_kind {
     TASK_TOKEN,
     TASK_REVOKE,
     TASK_CALL,
+    TASK_TOUCH, /* a call that leaves the index alone and may wait a little */
 };
 
 /* One thing to write. The thread that waits for it lends its ctx meanwhile. */
@@ -252,6 +275,16 @@ MUST_USE enum status writer_call(struct ctx *ctx, struct writer *w,
                                                      const void *what),
                                  const void *what);
 MUST_USE enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle *b);
+
+/* Copies what was shown and returns. */
+struct touch {
+    struct pool_ref pool;
+    const doc_id *docs;
+    size_t n;
+    int64_t now;
+};
+MUST_USE enum status writer_touch(struct ctx *ctx, struct writer *w, const struct touch *touch);
+MUST_USE enum status memories_touch(struct ctx *ctx, struct db *db, const void *what);
 
 struct writer_state {
     int64_t queued;
@@ -303,6 +336,23 @@ enum status sqlite_mirror_done(struct ctx *ctx, struct store *s, const int64_t *
 enum status sqlite_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                 const str *stems, size_t n, doc_id least, size_t max,
                                 struct word_hits *out);
+enum status sqlite_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms, size_t limit,
+                                struct waiting_session **out, size_t *n);
+enum status sqlite_signals(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                           size_t limit, struct pending_signal **out, size_t *n);
+enum status sqlite_end_distil(struct ctx *ctx, struct store *s, const struct distil_end *end);
+enum status sqlite_flush_signals(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                 str session, int64_t *n);
+enum status sqlite_signal_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                                struct signal_stats *out);
+enum status sqlite_log_work(struct ctx *ctx, struct store *s, const struct work *work);
+enum status sqlite_work_log(struct ctx *ctx, struct store *s, const struct pool_ref *pool, str kind,
+                            size_t limit, struct work **out, size_t *n);
+enum status sqlite_work_sum(struct ctx *ctx, struct store *s, int64_t since, struct work_sum *out);
+enum status sqlite_touch(struct ctx *ctx, struct store *s, struct pool_ref pool, const doc_id *docs,
+                         size_t n, int64_t now);
+enum status sqlite_consolidate(struct ctx *ctx, struct store *s, const struct consolidation *c,
+                               int64_t *changed);
 enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct receipt *out);
 enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,

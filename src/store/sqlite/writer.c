@@ -5,9 +5,11 @@
 #include "base/log.h"
 #include "store/sqlite/sqlite_store.h"
 
-/* What may wait for the disk when nobody waits for it; how long readers of the log are waited for
+/* How long what was shown waits for others to be written with; what may wait for the disk when
+ * nobody waits for it; how long readers of the log are waited for
  * before it is left to a later checkpoint. */
 enum {
+    TOUCH_MS = 200,
     QUEUE_MAX = 4096,
     QUEUE_BYTES_MAX = 64 << 20,
     GROUP_BYTES_MAX = 4 << 20,
@@ -20,7 +22,7 @@ struct writer {
     pthread_cond_t some, done, written;
     struct task *first, **last;
     size_t n_later, later_bytes;
-    int64_t queued;
+    int64_t queued, touches;
     bool is_ending, is_woken;
     uint64_t groups; /* that wrote something, from 1 on */
     uint64_t writes, commits, failures;
@@ -29,7 +31,7 @@ struct writer {
     struct db db;
 };
 
-/* A bundle that nobody waits for, with the memory it lives in. */
+/* What nobody waits for, with the memory it lives in. */
 struct later {
     struct task task;
     struct ctx ctx;
@@ -38,7 +40,7 @@ struct later {
 /* The others want to see the index as it is. */
 static bool only_notes(const struct task *t)
 {
-    return t->kind == TASK_BUNDLE || t->kind == TASK_CHANGE;
+    return t->kind == TASK_BUNDLE || t->kind == TASK_CHANGE || t->kind == TASK_TOUCH;
 }
 
 static enum status run_kind(struct writer *w, struct task *t, struct index_changes *changes)
@@ -60,6 +62,7 @@ static enum status run_kind(struct writer *w, struct task *t, struct index_chang
     case TASK_REVOKE:
         return token_revoke(t->ctx, &w->db, t->user, t->id);
     case TASK_CALL:
+    case TASK_TOUCH:
         return t->call(t->ctx, &w->db, t->what);
     default:
         return OK;
@@ -74,7 +77,7 @@ static enum status run_task(struct writer *w, struct task *t, struct index_chang
     size_t noted = changes->n;
     if (t->kind == TASK_FLUSH)
         return OK;
-    if (t->nobody_waits)
+    if (t->nobody_waits && t->bundle)
         t->words = bundle_words_of(&t->ctx->arena, t->bundle);
     TXN(part);
     TRY(txn_savepoint(t->ctx, &w->db, &part));
@@ -160,7 +163,8 @@ static void finish(struct writer *w, struct task *first, enum status result)
         answer_for_lost(w, t);
         w->queued--;
         w->writes += t->result == OK;
-        wrote |= t->result == OK && t->kind != TASK_FLUSH;
+        wrote |= t->result == OK && t->kind != TASK_FLUSH && t->kind != TASK_TOUCH;
+        w->touches -= t->kind == TASK_TOUCH;
         w->failures += t->result == STORAGE;
         if (t->nobody_waits) {
             w->n_later--;
@@ -200,14 +204,39 @@ static struct task *take_group(struct writer *w)
     return first;
 }
 
+static struct timespec in_ms(int64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += ms % 1000 * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+/* Touches alone wait for others, so that a write seldom finds the disk busy with them. The lock is
+ * held. */
+static void wait_for_some(struct writer *w)
+{
+    while (!w->first && !w->is_ending)
+        pthread_cond_wait(&w->some, &w->lock);
+    struct timespec until = in_ms(TOUCH_MS);
+    int rc = 0;
+    while (rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
+           !w->is_ending)
+        rc = pthread_cond_timedwait(&w->some, &w->lock, &until);
+}
+
 static void *write_groups(void *arg)
 {
     struct writer *w = arg;
     struct ctx ctx = {0};
     pthread_mutex_lock(&w->lock);
     for (;;) {
-        while (!w->first && !w->is_ending)
-            pthread_cond_wait(&w->some, &w->lock);
+        wait_for_some(w);
         if (!w->first)
             break;
         struct task *group = take_group(w);
@@ -257,11 +286,8 @@ enum status writer_call(struct ctx *ctx, struct writer *w,
     return writer_run(w, &t);
 }
 
-enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle *b)
+static enum status make_room(struct ctx *ctx, struct writer *w, size_t bytes)
 {
-    size_t bytes = bundle_bytes(b);
-    if (bytes > QUEUE_BYTES_MAX)
-        return fail(ctx, TOO_LARGE, "a bundle is over %d bytes", QUEUE_BYTES_MAX);
     pthread_mutex_lock(&w->lock);
     bool is_full = w->n_later == QUEUE_MAX || w->later_bytes + bytes > QUEUE_BYTES_MAX;
     if (!is_full) {
@@ -269,8 +295,15 @@ enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle 
         w->later_bytes += bytes;
     }
     pthread_mutex_unlock(&w->lock);
-    if (is_full)
-        return fail(ctx, TOO_BUSY, "too much waits to be written");
+    return is_full ? fail(ctx, TOO_BUSY, "too much waits to be written") : OK;
+}
+
+enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle *b)
+{
+    size_t bytes = bundle_bytes(b);
+    if (bytes > QUEUE_BYTES_MAX)
+        return fail(ctx, TOO_LARGE, "a bundle is over %d bytes", QUEUE_BYTES_MAX);
+    TRY(make_room(ctx, w, bytes));
     struct later *later = heap_alloc(sizeof *later);
     later->task = (struct task){.kind = TASK_BUNDLE,
                                 .ctx = &later->ctx,
@@ -278,6 +311,30 @@ enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle 
                                 .bytes = bytes,
                                 .nobody_waits = true};
     pthread_mutex_lock(&w->lock);
+    enqueue(w, &later->task);
+    pthread_mutex_unlock(&w->lock);
+    return OK;
+}
+
+enum status writer_touch(struct ctx *ctx, struct writer *w, const struct touch *touch)
+{
+    size_t bytes = sizeof *touch + touch->n * sizeof *touch->docs;
+    TRY(make_room(ctx, w, bytes));
+    struct later *later = heap_alloc(sizeof *later);
+    struct arena *a = &later->ctx.arena;
+    struct touch *own = NEW(a, struct touch);
+    doc_id *docs = NEW_N(a, doc_id, touch->n);
+    memcpy(docs, touch->docs, touch->n * sizeof *docs);
+    *own = (struct touch){.docs = docs, .n = touch->n, .now = touch->now};
+    own->pool = (struct pool_ref){str_dup(a, touch->pool.user), str_dup(a, touch->pool.space)};
+    later->task = (struct task){.kind = TASK_TOUCH,
+                                .ctx = &later->ctx,
+                                .call = memories_touch,
+                                .what = own,
+                                .bytes = bytes,
+                                .nobody_waits = true};
+    pthread_mutex_lock(&w->lock);
+    w->touches++;
     enqueue(w, &later->task);
     pthread_mutex_unlock(&w->lock);
     return OK;
@@ -295,14 +352,7 @@ struct writer_state writer_state(struct writer *w)
 
 uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    struct timespec until = in_ms(ms);
     int rc = 0;
     pthread_mutex_lock(&w->lock);
     while (w->groups == seen && !w->is_woken && rc != ETIMEDOUT)
@@ -328,7 +378,7 @@ static void make_locks(struct writer *w)
     pthread_condattr_init(&steady);
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->some, NULL);
+    pthread_cond_init(&w->some, &steady);
     pthread_cond_init(&w->done, NULL);
     pthread_cond_init(&w->written, &steady);
     pthread_condattr_destroy(&steady);
