@@ -12,15 +12,47 @@ struct store;
  * and nothing of the call has been kept.
  */
 
+enum { STORE_KEY_BYTES = 32 };
+
 struct store_settings {
     str path;            /* the database file, or "postgresql://…" (UNSUPPORTED in this build) */
+    const uint8_t *key;  /* STORE_KEY_BYTES of an encrypted store, which keeps its own copy; NULL:
+                            the file is plain */
     size_t readers;      /* most reads at once; 0 takes a default */
     size_t vector_bytes; /* what vectors may take in memory; 0 takes a default (512 MiB) */
 };
 
+/* FORBIDDEN: the key is wrong, missing, or one too many; nothing has been touched. TOO_BUSY: the
+ * file is being replaced. */
 MUST_USE enum status store_open(struct ctx *ctx, const struct store_settings *settings,
                                 struct store **out);
 void store_close(struct store *s); /* writes what is queued first */
+
+/* --- the file, while it is not open --- */
+
+/* What a file is by its first bytes. An empty one is absent; what cannot be read is foreign. */
+enum store_kind { STORE_ABSENT, STORE_PLAIN, STORE_ENCRYPTED, STORE_FOREIGN };
+enum store_kind store_kind(struct ctx *ctx, str path);
+/* Whether it opens the encrypted file. Nothing is written. */
+bool store_key_fits(struct ctx *ctx, str path, const uint8_t *key);
+
+/*
+ * Copies a store as it is at one moment, under another key or none. The copy is made beside its
+ * place, opened, compared and checked, made durable, and then put there in one step: whenever the
+ * process is killed, what was there before is there, or the whole copy.
+ */
+struct store_copy {
+    str from;
+    const uint8_t *from_key; /* or NULL */
+    str to;                  /* may be the same file */
+    const uint8_t *to_key;   /* or NULL */
+    bool replaces; /* to may be there, and goes; it then is open nowhere, or this is TOO_BUSY */
+    /* May be NULL. what: "copying" (bytes), then "checking" and "done" (1 of 1). */
+    void (*progress)(void *own, const char *what, int64_t done, int64_t all);
+    void *own;
+};
+/* CONFLICT: to is there and is not to be replaced. TOO_LARGE: the disk has no room. */
+MUST_USE enum status store_copy(struct ctx *ctx, const struct store_copy *copy);
 
 /* --- writing --- */
 

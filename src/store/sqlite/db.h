@@ -26,9 +26,11 @@ struct db {
     struct postings *postings; /* where the words index puts what it finds */
 };
 
-/* Opens a connection with its pragmas, without statements. The failure is in words and db is then
- * closed. */
-MUST_USE enum status db_open(struct ctx *ctx, const char *path, struct db *db);
+/* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.
+ * The failure is in words and db is then closed. */
+MUST_USE enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db);
+/* The first thing that is done on a connection; SQLite's result. */
+int db_set_key(sqlite3 *handle, const uint8_t *key);
 MUST_USE enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who);
 /* NULL handle is fine. */
 void db_close(struct db *db);

@@ -4,7 +4,7 @@
 static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct db **out)
 {
     struct db *db = heap_alloc(sizeof *db);
-    enum status status = db_open(ctx, s->path, db);
+    enum status status = db_open(ctx, s->path, s->key, db);
     if (status == OK)
         status = db_exec(ctx, db, "PRAGMA query_only=ON");
     if (status == OK)

@@ -1,8 +1,6 @@
 /* sqlite.c - the SQLite backend: opening, closing, and its table of operations. */
-#include <errno.h>
-#include <fcntl.h>
+#include <sodium.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/sqlite/schema.h"
 #include "store/sqlite/sqlite_store.h"
@@ -10,39 +8,10 @@
 /* They are opened when they are needed; so many that nobody waits for one. */
 enum { READERS_DEFAULT = 64, VECTOR_BYTES_DEFAULT = 512 << 20 };
 
-/* The folders above a file, for the owner only where they are missing. */
-static enum status make_folders(struct ctx *ctx, const char *path)
-{
-    char *p = arena_alloc(&ctx->arena, strlen(path) + 1);
-    memcpy(p, path, strlen(path));
-    for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        if (mkdir(p, 0700) != 0 && errno != EEXIST)
-            return fail(ctx, STORAGE, "cannot make the folder '%s': %s", p, strerror(errno));
-        *slash = '/';
-    }
-    return OK;
-}
-
-/* SQLite gives its log files the rights of the file itself. */
-static enum status make_file(struct ctx *ctx, const char *path)
-{
-    struct stat st;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        int why = fd < 0 ? errno : EISDIR;
-        if (fd >= 0)
-            close(fd);
-        return fail(ctx, STORAGE, "cannot open the store '%s': %s", path, strerror(why));
-    }
-    close(fd);
-    return OK;
-}
-
-static enum status bring_schema(struct ctx *ctx, const char *path)
+static enum status bring_schema(struct ctx *ctx, const struct sqlite_store *s)
 {
     struct db db;
-    TRY(db_open(ctx, path, &db));
+    TRY(db_open(ctx, s->path, s->key, &db));
     enum status status = schema_bring(ctx, &db);
     db_close(&db);
     return status;
@@ -56,18 +25,36 @@ static void close_store(struct store *base)
     shelf_close(&s->shelf);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->given);
+    hold_leave(&s->hold);
+    sodium_free(s->key);
     free(s->path);
     free(s);
 }
 
 static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
 {
-    TRY(make_folders(ctx, s->path));
-    TRY(make_file(ctx, s->path));
-    TRY(bring_schema(ctx, s->path));
-    TRY(writer_open(ctx, s->path, &s->writer));
+    TRY(file_make_folders(ctx, s->path));
+    TRY(hold_take(ctx, s->path, HOLD_SHARED, &s->hold));
+    TRY(file_check_key(ctx, s->path, file_kind(s->hold.fd), s->key));
+    file_remove_part(ctx, s->path);
+    TRY(bring_schema(ctx, s));
+    TRY(writer_open(ctx, s->path, s->key, &s->writer));
     READER(first);
     return reader_begin(ctx, s, &first);
+}
+
+/* Memory that is not swapped out where the system allows, with walls around it; wiped when freed.
+ */
+static uint8_t *keep_key(const uint8_t *key)
+{
+    if (!key)
+        return NULL;
+    uint8_t *kept = sodium_malloc(STORE_KEY_BYTES);
+    if (!kept)
+        abort();
+    memcpy(kept, key, STORE_KEY_BYTES);
+    sodium_mprotect_readonly(kept);
+    return kept;
 }
 
 static enum status open_store(struct ctx *ctx, const struct store_settings *settings,
@@ -77,6 +64,8 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     s->base.ops = &sqlite_ops;
     s->path = heap_alloc(settings->path.n + 1);
     memcpy(s->path, settings->path.p, settings->path.n);
+    s->hold.fd = -1;
+    s->key = keep_key(settings->key);
     s->max_open = settings->readers ? settings->readers : READERS_DEFAULT;
     if (s->max_open > READERS_MAX)
         s->max_open = READERS_MAX;

@@ -5,6 +5,7 @@
 
 #include "core/index.h"
 #include "store/sqlite/db.h"
+#include "store/sqlite/file.h"
 #include "store/store_int.h"
 #include "store/vectors/shelf.h"
 
@@ -15,6 +16,8 @@ struct writer;
 struct sqlite_store {
     struct store base;
     char *path;
+    struct hold hold;
+    uint8_t *key; /* in guarded memory; or NULL */
     struct writer *writer;
     pthread_mutex_t lock; /* of the readers */
     pthread_cond_t given; /* a reader was given back */
@@ -231,7 +234,8 @@ MUST_USE enum status signals_renew(struct ctx *ctx, struct db *db, struct sessio
 
 /* --- writer.c: the one thread that writes --- */
 
-MUST_USE enum status writer_open(struct ctx *ctx, const char *path, struct writer **out);
+MUST_USE enum status writer_open(struct ctx *ctx, const char *path, const uint8_t *key,
+                                 struct writer **out);
 void writer_close(struct writer *w); /* writes what is queued first */
 
 enum task_kind {

@@ -400,10 +400,10 @@ static enum status prepare(struct ctx *ctx, struct db *db)
     return words_renew(ctx, db);
 }
 
-enum status writer_open(struct ctx *ctx, const char *path, struct writer **out)
+enum status writer_open(struct ctx *ctx, const char *path, const uint8_t *key, struct writer **out)
 {
     struct writer *w = heap_alloc(sizeof *w);
-    enum status status = db_open(ctx, path, &w->db);
+    enum status status = db_open(ctx, path, key, &w->db);
     if (status == OK)
         status = prepare(ctx, &w->db);
     make_locks(w);

@@ -1,0 +1,237 @@
+/* file.c - holding the database file, and telling what it is before SQLite touches it. */
+#include "store/sqlite/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "store/sqlite/db.h"
+
+enum { HEAD = 24, PAGE = 4096, WAL_HEAD = 32, FRAME_HEAD = 24 };
+
+enum status file_make_folders(struct ctx *ctx, const char *path)
+{
+    char *p = arena_alloc(&ctx->arena, strlen(path) + 1);
+    memcpy(p, path, strlen(path));
+    for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(p, 0700) != 0 && errno != EEXIST)
+            return fail(ctx, STORAGE, "cannot make the folder '%s': %s", p, strerror(errno));
+        *slash = '/';
+    }
+    return OK;
+}
+
+/* --- holding --- */
+
+void hold_leave(struct hold *h)
+{
+    if (h->fd >= 0)
+        close(h->fd);
+    h->fd = -1;
+}
+
+/* SQLite gives its log files the rights of the file itself. */
+static enum status open_file(struct ctx *ctx, const char *path, struct hold *h)
+{
+    h->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (h->fd >= 0 && fstat(h->fd, &h->st) == 0 && S_ISREG(h->st.st_mode))
+        return OK;
+    int why = h->fd < 0 ? errno : EISDIR;
+    hold_leave(h);
+    return fail(ctx, STORAGE, "cannot open the store '%s': %s", path, strerror(why));
+}
+
+static enum status busy(struct ctx *ctx, const char *path, enum hold_how how)
+{
+    if (how == HOLD_SHARED)
+        return fail(ctx, TOO_BUSY, "another process is replacing the store '%s'", path);
+    return fail(ctx, TOO_BUSY,
+                "another process has the store '%s' open; stop it first (a server, or another "
+                "command)",
+                path);
+}
+
+/* The file may be replaced between the opening and the lock: then it is not the file any more. A
+ * file system without such locks has no second process to keep out, or no way to. */
+enum status hold_take(struct ctx *ctx, const char *path, enum hold_how how, struct hold *out)
+{
+    for (;;) {
+        struct stat now;
+        TRY(open_file(ctx, path, out));
+        int rc = flock(out->fd, (how == HOLD_ALONE ? LOCK_EX : LOCK_SH) | LOCK_NB);
+        int why = errno;
+        if (rc == 0 && (stat(path, &now) != 0 || now.st_ino != out->st.st_ino ||
+                        now.st_dev != out->st.st_dev)) {
+            hold_leave(out);
+            continue;
+        }
+        if (rc == 0 || (how == HOLD_SHARED && why != EWOULDBLOCK))
+            return OK;
+        hold_leave(out);
+        return why == EWOULDBLOCK ? busy(ctx, path, how)
+                                  : fail(ctx, STORAGE, "cannot lock '%s': %s", path, strerror(why));
+    }
+}
+
+/* --- what it is --- */
+
+/* Of an encrypted file the first 16 bytes are random, and the next eight are as ours always are:
+ * pages of 4096 bytes of which 64 are the seal. */
+enum store_kind file_kind(int fd)
+{
+    static const char magic[] = "SQLite format 3", sealed[] = "\x40\x40\x20\x20";
+    unsigned char head[HEAD];
+    ssize_t n = pread(fd, head, sizeof head, 0);
+    if (n == 0)
+        return STORE_ABSENT;
+    if (n != sizeof head)
+        return STORE_FOREIGN;
+    if (!memcmp(head, magic, sizeof magic))
+        return STORE_PLAIN;
+    bool ours = head[16] == PAGE >> 8 && head[17] == 0 && head[18] == head[19] &&
+                (head[18] == 1 || head[18] == 2) && !memcmp(head + 20, sealed, 4);
+    return ours ? STORE_ENCRYPTED : STORE_FOREIGN;
+}
+
+enum store_kind store_kind(struct ctx *ctx, str path)
+{
+    int fd = open(str_c(&ctx->arena, path), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? STORE_ABSENT : STORE_FOREIGN;
+    enum store_kind kind = file_kind(fd);
+    close(fd);
+    return kind;
+}
+
+str file_uri(struct arena *a, const char *path, const char *parameters)
+{
+    struct buf b = buf_make(a, 8 + 3 * strlen(path) + strlen(parameters));
+    buf_add(&b, *path == '/' ? S("file://") : S("file:"));
+    for (const char *c = path; *c; c++) {
+        if (strchr("%?#", *c))
+            buf_printf(&b, "%%%02X", (unsigned char)*c);
+        else
+            buf_byte(&b, *c);
+    }
+    buf_printf(&b, "?%s", parameters);
+    return str_dup(a, buf_str(&b));
+}
+
+/* --- whether a key opens it --- */
+
+/*
+ * The first page carries a seal that only the right key makes. immutable: SQLite reads the file
+ * alone, takes no lock and looks at no log, so that a wrong key leaves everything as it was.
+ */
+static bool opens(struct ctx *ctx, const char *path, const uint8_t *key)
+{
+    sqlite3 *handle = NULL;
+    sqlite3_stmt *stmt = NULL;
+    str uri = file_uri(&ctx->arena, path, "immutable=1");
+    int rc = sqlite3_open_v2(uri.p, &handle,
+                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK)
+        rc = db_set_key(handle, key);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_prepare_v2(handle, "PRAGMA schema_version", -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    sqlite3_finalize(stmt);
+    sqlite3_close(handle);
+    /* A page that was sealed with the key and stands alone is a file that was cut off. */
+    return rc == SQLITE_ROW || rc == SQLITE_CORRUPT;
+}
+
+/* The first page as a log has it. */
+static bool read_from_wal(const char *path, unsigned char page[PAGE])
+{
+    unsigned char head[WAL_HEAD], frame[FRAME_HEAD];
+    static const unsigned char first[] = {0, 0, 0, 1};
+    bool found = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t at = WAL_HEAD;
+    if (fd < 0)
+        return false;
+    if (pread(fd, head, sizeof head, 0) != sizeof head)
+        at = -1;
+    for (; at > 0 && !found; at += FRAME_HEAD + PAGE) {
+        if (pread(fd, frame, sizeof frame, at) != sizeof frame ||
+            memcmp(frame + 8, head + 16, 8) != 0)
+            break; /* the end, or what an earlier use of the log has left */
+        found =
+            !memcmp(frame, first, sizeof first) && pread(fd, page, PAGE, at + FRAME_HEAD) == PAGE;
+    }
+    close(fd);
+    return found;
+}
+
+/*
+ * A power cut may tear the first page while the log's pages are brought into the file. SQLite then
+ * takes the page from the log, and so must we, or the right key would be called wrong. The page
+ * stays encrypted in the file that is made for it.
+ */
+static bool opens_log(struct ctx *ctx, const char *path, const uint8_t *key)
+{
+    unsigned char page[PAGE];
+    char copy[] = "/tmp/rememberd-page-XXXXXX";
+    if (!read_from_wal(str_printf(&ctx->arena, "%s-wal", path).p, page))
+        return false;
+    int fd = mkostemp(copy, O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool fits = write(fd, page, sizeof page) == sizeof page && opens(ctx, copy, key);
+    close(fd);
+    unlink(copy);
+    return fits;
+}
+
+/* Another process may be writing the very page: asked again, it is whole. */
+static bool fits(struct ctx *ctx, const char *path, const uint8_t *key)
+{
+    enum { TRIES = 3, AGAIN_MS = 5 };
+    for (int i = 0; i < TRIES; i++) {
+        if (opens(ctx, path, key) || opens_log(ctx, path, key))
+            return true;
+        sqlite3_sleep(AGAIN_MS);
+    }
+    return false;
+}
+
+bool store_key_fits(struct ctx *ctx, str path, const uint8_t *key)
+{
+    return store_kind(ctx, path) == STORE_ENCRYPTED && fits(ctx, str_c(&ctx->arena, path), key);
+}
+
+enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind kind,
+                           const uint8_t *key)
+{
+    if (kind == STORE_FOREIGN)
+        return fail(ctx, STORAGE, "'%s' is no rememberd store", path);
+    if (kind == STORE_ENCRYPTED && !key)
+        return fail(ctx, FORBIDDEN, "the store '%s' is encrypted, and there is no key for it",
+                    path);
+    if (kind == STORE_PLAIN && key)
+        return fail(ctx, FORBIDDEN,
+                    "the store '%s' is not encrypted, and a key was given; rememberd encrypt "
+                    "encrypts it",
+                    path);
+    if (kind == STORE_ENCRYPTED && !fits(ctx, path, key))
+        return fail(ctx, FORBIDDEN, "the key is not the key of the store '%s'", path);
+    return OK;
+}
+
+/* --- what a copy leaves --- */
+
+str file_part(struct arena *a, const char *path)
+{
+    return str_printf(a, "%s.new", path);
+}
+
+void file_remove_part(struct ctx *ctx, const char *path)
+{
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        unlink(str_printf(&ctx->arena, "%s.new%s", path, ends[i]).p);
+}
