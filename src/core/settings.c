@@ -13,6 +13,7 @@ const char *const placement_names[] = {"user-suffix", "before-user", "system", "
 static const char *const extractions[] = {"user", "seed", "off", NULL};
 static const char *const sources[] = {"auto", "remote", "static", "transformers", NULL};
 static const char *const quantizations[] = {"none", "int8", NULL};
+static const char *const dialects[] = {"openai", "anthropic", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
@@ -106,9 +107,16 @@ const struct field settings_table[] = {
     {INT(struct settings, rerank_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
      .help = "longest wait for a reranker"},
     {STR(struct settings, core_model), .otherwise_str = "", .max = 200,
-     .help = "[UPSTREAM/]MODEL that writes summaries; empty: they are condensed by rule"},
+     .help = "[UPSTREAM/]MODEL that distils conversations and writes summaries; empty: "
+             "conversations wait, and summaries are condensed by rule"},
     {INT(struct settings, core_timeout_ms), .otherwise = 60000, .min = 1, .max = 600000,
-     .help = "longest wait for it"},
+     .help = "longest wait for one answer of it"},
+    {INT(struct settings, core_max_tokens), .otherwise = 4000, .min = 100, .max = 1000000,
+     .help = "most tokens of one answer of it; a model that thinks before it answers needs more"},
+    {INT(struct settings, core_tokens_per_hour), .otherwise = 200000, .min = 0,
+     .max = 1000000000000.0,
+     .help = "most tokens, asked and answered, that background work may spend on it within an "
+             "hour; what is over waits; 0 has no limit"},
     {STR(struct settings, qdrant_host), .otherwise_str = "", .max = 500,
      .help = "Qdrant, with or without a scheme and a port, until /api/settings/qdrant names one"},
     {INT(struct settings, qdrant_port), .otherwise = 6333, .min = 1, .max = 65535,
@@ -134,6 +142,9 @@ static const struct field upstream_table[] = {
     {STR(struct upstream, url), .required = true, .min = 1, .max = 2000, .help = "base URL"},
     {STR(struct upstream, key), .max = 4000, .secret = true, .help = "bearer token"},
     {STR(struct upstream, placement), .max = 20, .help = "overrides the setting placement"},
+    {STR(struct upstream, dialect), .max = 20,
+     .help = "how a core model is asked there: openai (chat completions, the default) or anthropic "
+             "(messages)"},
     {0},
 };
 
@@ -149,6 +160,8 @@ static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upst
     if (u.placement.n && name_index(placement_names, u.placement, -1) < 0)
         return fail_field(ctx, "upstreams.placement",
                           "must be one of: user-suffix, before-user, system, first-user");
+    if (u.dialect.n && name_index(dialects, u.dialect, -1) < 0)
+        return fail_field(ctx, "upstreams.dialect", "must be one of: openai, anthropic");
     while (str_ends(u.url, S("/")))
         u.url.n--;
     for (size_t i = 0; i < s->n_upstreams; i++) {
@@ -227,7 +240,8 @@ static enum status take_file(struct ctx *ctx, struct settings *s, str text)
             continue;
         }
         if (m->type != JSON_ARRAY)
-            return fail_field(ctx, "upstreams", "must be an array of {name, url, key, placement}");
+            return fail_field(ctx, "upstreams",
+                              "must be an array of {name, url, key, placement, dialect}");
         for (const struct json *item = m->first; item; item = item->next) {
             struct upstream u;
             TRY(fields_read(ctx, upstream_table, item, true, &u));

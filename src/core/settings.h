@@ -39,8 +39,8 @@ struct settings {
     str vectors;          /* on, off */
     str vec_quantization; /* none, int8 */
     int64_t vec_top_k, rrf_k;
-    str core_model; /* [UPSTREAM/]MODEL that writes summaries, or "" */
-    int64_t rerank_timeout_ms, core_timeout_ms;
+    str core_model; /* [UPSTREAM/]MODEL that distils and writes summaries, or "" */
+    int64_t rerank_timeout_ms, core_timeout_ms, core_max_tokens, core_tokens_per_hour;
     str qdrant_host, qdrant_api_key, qdrant_collection, qdrant_embedding_model;
     int64_t qdrant_port, qdrant_timeout_ms;
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */

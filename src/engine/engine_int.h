@@ -6,6 +6,7 @@
 #include "embed/embed.h"
 #include "engine/breaker.h"
 #include "engine/engine.h"
+#include "llm/llm.h"
 
 struct extractor;
 struct snapshot;
@@ -24,6 +25,7 @@ struct engine {
     atomic_int_least64_t looked;         /* clock_mono_us of the last look at what is stored */
     struct breaker questions;            /* vectors: the source, as chats meet it */
     struct breaker making;               /* and as what is kept meets it */
+    struct llm_meter meter;              /* what the core model was given to do */
     struct breaker reranks;              /* of the server that puts in order */
     atomic_int rerank_last;              /* enum status of the last call of it */
     atomic_int_least64_t rerank_asked;   /* clock_mono_us of that; 0: not this model */

@@ -6,7 +6,7 @@
 #include "engine/sentences.h"
 #include "llm/llm.h"
 
-enum { SENTENCES = 3, ANSWER_TOKENS = 2000, TOLD_MAX = 64000, TOLD_LEAST = 400 };
+enum { SENTENCES = 3, TOLD_MAX = 64000, TOLD_LEAST = 400 };
 
 static const char instructions[] =
     "You condense what an assistant remembers about its user. Each line of the next message is one "
@@ -76,19 +76,16 @@ static str told(struct arena *a, const struct batch *b)
     return buf_str(&out);
 }
 
-static enum status ask(struct ctx *ctx, struct engine *e, const struct batch *b, str model,
-                       str *out)
+static enum status ask(struct ctx *ctx, struct engine *e, const struct batch *b, str *out)
 {
     struct llm_answer answer;
-    struct llm_ask ask = {.up = settings_upstream(e->settings, &model),
-                          .model = model,
-                          .system = str_of(instructions),
+    struct llm_ask ask = {.system = str_of(instructions),
                           .user = told(&ctx->arena, b),
-                          .max_tokens = ANSWER_TOKENS,
+                          .max_tokens = e->settings->core_max_tokens,
                           .timeout_ms = e->settings->core_timeout_ms};
-    if (!ask.up)
-        return fail(ctx, UNSUPPORTED, "no upstream serves the model that core_model names");
+    TRY(llm_core(ctx, e->settings, &ask.up, &ask.model));
     TRY(llm_ask(ctx, &ask, &answer));
+    llm_meter_add(&e->meter, answer.tokens_in + answer.tokens_out);
     if (answer.is_cut || tokens_of(answer.text) > SUMMARY_TOKENS)
         return fail(ctx, UPSTREAM, "the model's summary is too long");
     *out = answer.text;
@@ -101,7 +98,7 @@ struct summary summary_of(struct ctx *ctx, struct engine *e, const struct batch 
     struct summary out = {.text = S(""), .model = S(""), .why = S("")};
     str model = e->settings->core_model, said = S("");
     struct ctx own = {.deadline_us = ctx->deadline_us};
-    if (model.n && ask(&own, e, b, model, &said) == OK) {
+    if (model.n && ask(&own, e, b, &said) == OK) {
         out.model = model;
         out.text =
             str_printf(a, S_FMT "\n" S_FMT, S_ARG(summary_header(a, b->n, b->days)), S_ARG(said));

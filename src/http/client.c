@@ -166,13 +166,16 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     struct body body = {easy, call->intake, buf_make(&ctx->arena, call->answer_max)};
     const char *type = NULL;
     long code = 0;
+    curl_off_t retry = 0;
     set_up(easy, ctx, call, &body);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     enum status s = outcome(ctx, curl_easy_perform(easy), &body.all);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
+    curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);
     if (s == OK)
-        *out = (struct answer){(int)code, str_dup(&ctx->arena, str_of(type)), buf_str(&body.all)};
+        *out = (struct answer){(int)code, str_dup(&ctx->arena, str_of(type)), buf_str(&body.all),
+                               (int64_t)retry * 1000};
     curl_slist_free_all(headers);
     return s;
 }

@@ -181,6 +181,7 @@ struct call {
 struct answer {
     int code;
     str type, body;
+    int64_t retry_ms; /* how long the server asks to be left alone; 0 when it does not */
 };
 
 /* UPSTREAM when there is no answer, TIMED_OUT (also by the ctx's deadline), TOO_LARGE; any HTTP

@@ -1,69 +1,8 @@
-/* ask.c - asking a model elsewhere: one question, one answer, or an order for what was found. */
-#include <math.h>
-
+/* ask.c - asking a model elsewhere: one question, one answer, in the server's dialect. */
 #include "base/json.h"
 #include "base/words.h"
-#include "http/http.h"
-#include "llm/llm.h"
-
-/* A document is judged by its beginning: rerankers read a few hundred words. */
-enum { ANSWER_MAX = 8 << 20, DOCUMENT_MAX = 8000, SAID_MAX = 200, REQUEST_MAX = 64 << 20 };
-
-/* --- the call --- */
-
-/* What the server says is wrong, for a person. */
-static str complaint(struct arena *a, str body)
-{
-    struct ctx own = {0};
-    struct json *root;
-    str said = S("");
-    if (json_parse(&own, body, &root) == OK) {
-        static const char *const places[] = {"error.message", "error", "message", "detail", NULL};
-        for (const char *const *place = places; *place && !said.n; place++)
-            said = json_string(json_at(root, *place));
-    }
-    said = str_dup(a, utf8_cut(said, SAID_MAX));
-    ctx_free(&own);
-    return said;
-}
-
-/* One POST; every code but 2xx is a failure that says what the server said. */
-static enum status post(struct ctx *ctx, const struct upstream *up, const char *path, str body,
-                        int64_t timeout_ms, struct json **out)
-{
-    struct arena *a = &ctx->arena;
-    struct header headers[] = {
-        {S("Content-Type"), S("application/json")},
-        {S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))},
-    };
-    struct call call = {.url = upstream_url(a, up, str_of(path), S("")),
-                        .method = S("POST"),
-                        .headers = headers,
-                        .n_headers = up->key.n ? 2 : 1,
-                        .body = body,
-                        .timeout_ms = timeout_ms,
-                        .answer_max = ANSWER_MAX};
-    struct answer answer;
-    enum status s = http_call(ctx, &call, &answer);
-    if (s != OK) {
-        str why = str_dup(a, str_of(ctx->why));
-        ctx_clear_failure(ctx);
-        return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "the server: " S_FMT, S_ARG(why));
-    }
-    if (answer.code < 200 || answer.code > 299) {
-        str said = complaint(a, answer.body);
-        enum status how = answer.code == 401 || answer.code == 403 ? NO_AUTH : UPSTREAM;
-        return fail(ctx, how, "the server answers %d%s" S_FMT, answer.code, said.n ? ": " : "",
-                    S_ARG(said));
-    }
-    if (json_parse(ctx, answer.body, out) != OK) {
-        ctx_clear_failure(ctx);
-        return fail(ctx, UPSTREAM, "the server's answer is no JSON");
-    }
-    return OK;
-}
-
-/* --- one answer --- */
+#include "core/tokens.h"
+#include "llm/inside.h"
 
 static void write_message(struct json_out *w, const char *role, str text)
 {
@@ -73,27 +12,6 @@ static void write_message(struct json_out *w, const char *role, str text)
     json_key(w, "content");
     json_str(w, text);
     json_close(w, '}');
-}
-
-static str question(struct arena *a, const struct llm_ask *ask, const char *limit)
-{
-    struct buf b = buf_make(a, REQUEST_MAX);
-    struct json_out w = json_to(&b);
-    json_open(&w, '{');
-    json_key(&w, "model");
-    json_str(&w, ask->model);
-    json_key(&w, "messages");
-    json_open(&w, '[');
-    if (ask->system.n)
-        write_message(&w, "system", ask->system);
-    write_message(&w, "user", ask->user);
-    json_close(&w, ']');
-    json_key(&w, limit);
-    json_int(&w, ask->max_tokens);
-    json_key(&w, "stream");
-    json_bool(&w, false);
-    json_close(&w, '}');
-    return buf_str(&b);
 }
 
 /* The content as one text, whether it is a string or a list of parts. */
@@ -107,89 +25,157 @@ static str text_of(struct arena *a, const struct json *content)
     return buf_str(&b);
 }
 
-/* A model that thinks aloud puts its answer behind that. */
-static str without_thought(str text)
+/* --- OpenAI's chat completions --- */
+
+static void write_openai(struct json_out *w, const struct llm_ask *ask, const struct manner *how)
 {
-    text = str_trim(text);
-    if (!str_starts(text, S("<think>")))
-        return text;
-    size_t end = str_find(text, S("</think>"));
-    return end < text.n ? str_trim(str_sub(text, end + strlen("</think>"), text.n)) : S("");
+    json_key(w, "messages");
+    json_open(w, '[');
+    if (ask->system.n)
+        write_message(w, "system", ask->system);
+    write_message(w, "user", ask->user);
+    json_close(w, ']');
+    json_key(w, how->newer ? "max_completion_tokens" : "max_tokens");
+    json_int(w, ask->max_tokens);
+    json_key(w, "stream");
+    json_bool(w, false);
+    if (!how->as_json)
+        return;
+    json_key(w, "response_format");
+    json_raw(w, S("{\"type\":\"json_object\"}"));
 }
 
-enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out)
+static void read_openai(struct arena *a, const struct json *root, struct llm_answer *out)
 {
-    struct arena *a = &ctx->arena;
-    struct json *root;
-    enum status s = post(ctx, ask->up, "/v1/chat/completions", question(a, ask, "max_tokens"),
-                         ask->timeout_ms, &root);
-    /* OpenAI's newer models know the limit by another name only, and say so. */
-    str newer = S("max_completion_tokens"), why = str_of(ctx->why);
-    if (s == UPSTREAM && str_find(why, newer) < why.n) {
-        ctx_clear_failure(ctx);
-        s = post(ctx, ask->up, "/v1/chat/completions", question(a, ask, newer.p), ask->timeout_ms,
-                 &root);
-    }
-    TRY(s);
     const struct json *choice = json_at(root, "choices.0");
-    str text = without_thought(text_of(a, json_at(choice, "message.content")));
-    if (!text.n)
-        return fail(ctx, UPSTREAM, "the model's answer has no text");
     *out = (struct llm_answer){
-        .text = text,
+        .text = text_of(a, json_at(choice, "message.content")),
         .tokens_in = json_int_or(json_at(root, "usage.prompt_tokens"), 0),
         .tokens_out = json_int_or(json_at(root, "usage.completion_tokens"), 0),
         .is_cut = str_is(json_string(json_get(choice, "finish_reason")), "length"),
     };
-    return OK;
 }
 
-/* --- an order --- */
+/* --- Anthropic's messages --- */
 
-static str order_body(struct arena *a, const struct llm_order *order)
+static void write_anthropic(struct json_out *w, const struct llm_ask *ask,
+                            __attribute__((unused)) const struct manner *how)
+{
+    json_key(w, "max_tokens");
+    json_int(w, ask->max_tokens);
+    if (ask->system.n) {
+        json_key(w, "system");
+        json_str(w, ask->system);
+    }
+    json_key(w, "messages");
+    json_open(w, '[');
+    write_message(w, "user", ask->user);
+    json_close(w, ']');
+}
+
+static void read_anthropic(struct arena *a, const struct json *root, struct llm_answer *out)
+{
+    *out = (struct llm_answer){
+        .text = text_of(a, json_get(root, "content")),
+        .tokens_in = json_int_or(json_at(root, "usage.input_tokens"), 0),
+        .tokens_out = json_int_or(json_at(root, "usage.output_tokens"), 0),
+        .is_cut = str_is(json_string(json_get(root, "stop_reason")), "max_tokens"),
+    };
+}
+
+/* --- either --- */
+
+struct dialect {
+    const char *path;
+    void (*write)(struct json_out *w, const struct llm_ask *ask, const struct manner *how);
+    void (*read)(struct arena *a, const struct json *root, struct llm_answer *out);
+};
+static const struct dialect openai = {"/v1/chat/completions", write_openai, read_openai};
+static const struct dialect anthropic = {"/v1/messages", write_anthropic, read_anthropic};
+
+static str question(struct arena *a, const struct llm_ask *ask, const struct dialect *speaks,
+                    const struct manner *how)
 {
     struct buf b = buf_make(a, REQUEST_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     json_key(&w, "model");
-    json_str(&w, order->model);
-    json_key(&w, "query");
-    json_str(&w, utf8_cut(order->query, DOCUMENT_MAX));
-    json_key(&w, "documents");
-    json_open(&w, '[');
-    for (size_t i = 0; i < order->n; i++)
-        json_str(&w, utf8_cut(order->documents[i], DOCUMENT_MAX));
-    json_close(&w, ']');
-    json_key(&w, "top_n");
-    json_int(&w, (int64_t)order->n);
+    json_str(&w, ask->model);
+    speaks->write(&w, ask, how);
     json_close(&w, '}');
     return buf_str(&b);
 }
 
-enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *scores)
+/* A model that thinks aloud puts its answer behind that; where its template opens the thought, only
+ * the end of it is seen. */
+static str without_thought(str text)
 {
-    struct json *root;
-    size_t named = 0, n = order->n;
-    TRY(post(ctx, order->up, "/v1/rerank", order_body(&ctx->arena, order), order->timeout_ms,
-             &root));
-    /* Cohere and most others say results, Voyage says data. */
-    const struct json *results = json_get(root, "results");
-    if (!results)
-        results = json_get(root, "data");
-    double *given = NEW_N(&ctx->arena, double, n + 1);
-    for (size_t i = 0; i < n; i++)
-        given[i] = NAN;
-    bool is_list = results && results->type == JSON_ARRAY;
-    for (const struct json *r = is_list ? results->first : NULL; r; r = r->next) {
-        int64_t at = json_int_or(json_get(r, "index"), -1);
-        double score = json_num_or(json_get(r, "relevance_score"), NAN);
-        if (at < 0 || (uint64_t)at >= n || !isfinite(score) || !isnan(given[at]))
-            continue;
-        given[at] = score;
-        named++;
+    text = str_trim(text);
+    size_t end = str_find(text, S("</think>"));
+    if (str_starts(text, S("<think>")) || end < str_find(text, S("<think>")))
+        return end < text.n ? str_trim(str_sub(text, end + strlen("</think>"), text.n)) : S("");
+    return text;
+}
+
+static bool names(struct arena *a, str body, str what)
+{
+    str lower = str_lower(a, body);
+    return str_find(lower, what) < lower.n;
+}
+
+/* Whether the refusal is one of the manner; then the next is to be tried. */
+static bool adapt(struct arena *a, const struct heard *heard, struct manner *how)
+{
+    /* OpenAI's newer models know the limit by another name only, and say so. */
+    if (!how->newer && names(a, heard->body, S("max_completion_tokens")))
+        return how->newer = true;
+    bool is_refused = how->as_json && (names(a, heard->body, S("response_format")) ||
+                                       names(a, heard->body, S("json")));
+    how->as_json &= !is_refused;
+    return is_refused;
+}
+
+/* What a server does not count is estimated. */
+static void count(const struct llm_ask *ask, struct llm_answer *answer)
+{
+    if (answer->tokens_in <= 0)
+        answer->tokens_in = tokens_of(ask->system) + tokens_of(ask->user);
+    if (answer->tokens_out <= 0)
+        answer->tokens_out = tokens_of(answer->text);
+}
+
+enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *how,
+                    struct llm_answer *out, struct heard *heard)
+{
+    struct arena *a = &ctx->arena;
+    const struct dialect *speaks = llm_is_anthropic(ask->up) ? &anthropic : &openai;
+    for (;;) {
+        str body = question(a, ask, speaks, how);
+        enum status s = llm_post(ctx, ask->up, speaks->path, body, ask->timeout_ms, heard);
+        if (s == OK)
+            break;
+        if (s != UPSTREAM || heard->may_pass || !adapt(a, heard, how))
+            return s;
+        ctx_clear_failure(ctx);
     }
-    if (!named)
-        return fail(ctx, UPSTREAM, "the server's answer names none of the documents");
-    memcpy(scores, given, n * sizeof *scores);
+    speaks->read(a, heard->root, out);
+    /* Some gateways say what is wrong under a code that promises success. */
+    if (!out->text.n && json_get(heard->root, "error"))
+        return fail(ctx, UPSTREAM, "the server: " S_FMT,
+                    S_ARG(llm_complaint(a, heard->root->source)));
+    count(ask, out);
+    out->text = without_thought(out->text);
+    return OK;
+}
+
+enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out)
+{
+    struct manner how = {0};
+    struct heard heard;
+    struct llm_answer answer;
+    TRY(llm_put(ctx, ask, &how, &answer, &heard));
+    if (!answer.text.n)
+        return fail(ctx, UPSTREAM, "the model's answer has no text");
+    *out = answer;
     return OK;
 }

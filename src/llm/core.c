@@ -1,0 +1,57 @@
+/* core.c - the core model: which it is, and what it may spend when nobody asked for it. */
+#include "base/clock.h"
+#include "llm/llm.h"
+
+enum status llm_core(struct ctx *ctx, const struct settings *settings, const struct upstream **up,
+                     str *model)
+{
+    str name = settings->core_model;
+    if (!name.n)
+        return fail(ctx, UNSUPPORTED, "core_model_unset");
+    const struct upstream *found = settings_upstream(settings, &name);
+    if (!found)
+        return fail(ctx, UNSUPPORTED, "no upstream serves the model that core_model names");
+    *up = found;
+    *model = name;
+    return OK;
+}
+
+/* A slot holds the number of its five minutes above, and the tokens below. */
+enum { PERIOD_MS = 300000, TOKEN_BITS = 40 };
+#define TOKENS_MAX (((uint64_t)1 << TOKEN_BITS) - 1)
+
+static uint64_t period_now(void)
+{
+    int64_t now = clock_ms();
+    return now > 0 ? (uint64_t)now / PERIOD_MS : 0;
+}
+
+int64_t llm_meter_spent(const struct llm_meter *meter)
+{
+    uint64_t now = period_now(), sum = 0;
+    for (size_t i = 0; i < METER_SLOTS; i++) {
+        uint64_t slot = atomic_load_explicit(&meter->slots[i], memory_order_relaxed);
+        uint64_t period = slot >> TOKEN_BITS;
+        if (period <= now && now - period < METER_SLOTS)
+            sum += slot & TOKENS_MAX;
+    }
+    return (int64_t)sum;
+}
+
+void llm_meter_add(struct llm_meter *meter, int64_t tokens)
+{
+    uint64_t now = period_now(), more = tokens > 0 ? (uint64_t)tokens : 0;
+    atomic_uint_least64_t *slot = &meter->slots[now % METER_SLOTS];
+    uint64_t old = atomic_load_explicit(slot, memory_order_relaxed), sum;
+    do {
+        sum = (old >> TOKEN_BITS == now ? old & TOKENS_MAX : 0) + more;
+        sum = sum < TOKENS_MAX && more < TOKENS_MAX ? sum : TOKENS_MAX;
+    } while (!atomic_compare_exchange_weak_explicit(slot, &old, now << TOKEN_BITS | sum,
+                                                    memory_order_relaxed, memory_order_relaxed));
+}
+
+bool llm_meter_may(const struct llm_meter *meter, int64_t per_hour, int64_t about)
+{
+    int64_t spent = llm_meter_spent(meter);
+    return per_hour <= 0 || spent == 0 || about <= per_hour - spent;
+}

@@ -1,0 +1,171 @@
+/* fit.c - what a model gave for each member of a table, brought into the form that was asked for.
+ */
+#include <math.h>
+
+#include "llm/inside.h"
+
+enum { FITTED_MAX = 32 << 20 };
+
+static void write_object(struct json_out *w, const struct field *table, const struct json *object);
+
+/* Where another type than text was asked for: words by which models say that there is nothing. */
+static bool is_nothing(const struct json *v)
+{
+    static const char *const words[] = {"",        "null",    "none",          "n/a", "na", "nil",
+                                        "unknown", "not set", "not specified", "-",   NULL};
+    if (!v || v->type == JSON_NULL)
+        return true;
+    if (v->type != JSON_STRING)
+        return false;
+    for (const char *const *word = words; *word; word++)
+        if (str_eq_nocase(str_trim(v->string), str_of(*word)))
+            return true;
+    return false;
+}
+
+/* A list of one stands for what is in it. */
+static const struct json *single(const struct json *v)
+{
+    return v && v->type == JSON_ARRAY && v->n == 1 ? v->first : v;
+}
+
+static void write_text(struct json_out *w, const struct field *f, const struct json *v)
+{
+    bool is_other = v->type == JSON_NUMBER || v->type == JSON_BOOL;
+    str text = is_other ? v->source : v->string;
+    for (const char *const *name = f->one_of; name && *name; name++)
+        if (str_eq_nocase(str_trim(text), str_of(*name)))
+            text = str_of(*name);
+    if (is_other || v->type == JSON_STRING)
+        json_str(w, text);
+    else
+        json_raw(w, v->source);
+}
+
+static void write_number(struct json_out *w, const struct field *f, const struct json *v)
+{
+    double d;
+    str text = v->type == JSON_STRING ? str_trim(v->string) : v->source;
+    bool is_number = v->type == JSON_NUMBER || v->type == JSON_STRING;
+    if (!is_number || !str_num(text, &d) || !isfinite(d)) {
+        json_raw(w, v->source);
+        return;
+    }
+    if (f->min != 0 || f->max != 0)
+        d = fmin(fmax(d, f->min), f->max);
+    json_num(w, f->type == FIELD_INT ? round(d) : d);
+}
+
+static void write_truth(struct json_out *w, const struct json *v)
+{
+    static const char *const yes[] = {"true", "yes", "1", "on", NULL};
+    static const char *const no[] = {"false", "no", "0", "off", NULL};
+    str text = v->type == JSON_STRING ? str_trim(v->string) : v->source;
+    for (size_t i = 0; yes[i]; i++) {
+        bool is_yes = str_eq_nocase(text, str_of(yes[i]));
+        if (is_yes || str_eq_nocase(text, str_of(no[i]))) {
+            json_bool(w, is_yes);
+            return;
+        }
+    }
+    json_raw(w, v->source);
+}
+
+static void write_texts(struct json_out *w, const struct json *v)
+{
+    if (v->type != JSON_ARRAY && v->type != JSON_STRING) {
+        json_raw(w, v->source);
+        return;
+    }
+    json_open(w, '[');
+    if (v->type == JSON_STRING)
+        json_str(w, v->string);
+    for (const struct json *item = v->first; item; item = item->next)
+        if (item->type == JSON_STRING)
+            json_str(w, item->string);
+    json_close(w, ']');
+}
+
+/* A text for an object is its first text. */
+static void write_inside(struct json_out *w, const struct field *table, const struct json *v)
+{
+    const struct field *f = table;
+    while (f->name && f->type != FIELD_STR)
+        f++;
+    if (v->type == JSON_OBJECT) {
+        write_object(w, table, v);
+    } else if (v->type == JSON_STRING && f->name) {
+        json_open(w, '{');
+        json_key(w, f->name);
+        json_str(w, v->string);
+        json_close(w, '}');
+    } else {
+        json_raw(w, v->source);
+    }
+}
+
+static void write_list(struct json_out *w, const struct field *table, const struct json *v)
+{
+    json_open(w, '[');
+    const struct json *item = v->type == JSON_ARRAY ? v->first : v;
+    for (; item; item = v->type == JSON_ARRAY ? item->next : NULL)
+        if (item->type == JSON_OBJECT || (item->type == JSON_STRING && !is_nothing(item)))
+            write_inside(w, table, item);
+    json_close(w, ']');
+}
+
+static void write_member(struct json_out *w, const struct field *f, const struct json *v)
+{
+    switch (f->type) {
+    case FIELD_STR:
+        write_text(w, f, single(v));
+        break;
+    case FIELD_INT:
+    case FIELD_NUM:
+        write_number(w, f, single(v));
+        break;
+    case FIELD_BOOL:
+        write_truth(w, single(v));
+        break;
+    case FIELD_STRS:
+        write_texts(w, v);
+        break;
+    case FIELD_OBJECT:
+        write_inside(w, f->inside, single(v));
+        break;
+    case FIELD_JSON:
+        if (f->inside)
+            write_list(w, f->inside, v);
+        else
+            json_raw(w, v->source);
+        break;
+    case FIELD_TIME:
+        json_raw(w, v->source);
+        break;
+    }
+}
+
+static void write_object(struct json_out *w, const struct field *table, const struct json *object)
+{
+    json_open(w, '{');
+    for (const struct field *f = table; f->name; f++) {
+        const struct json *v = json_get(object, f->name);
+        bool is_free = f->type == FIELD_STR || (f->type == FIELD_JSON && !f->inside);
+        if (!v || v->type == JSON_NULL || (!is_free && is_nothing(v)))
+            continue;
+        json_key(w, f->name);
+        write_member(w, f, v);
+    }
+    json_close(w, '}');
+}
+
+enum status llm_fit(struct ctx *ctx, const struct field *table, const struct json *object,
+                    void *out)
+{
+    struct buf b = buf_make(&ctx->arena, FITTED_MAX);
+    struct json_out w = json_to(&b);
+    struct json *fitted;
+    write_object(&w, table, object);
+    TRY(json_parse(ctx, buf_str(&b), &fitted));
+    return fields_read(ctx, table, fitted, false, out);
+}

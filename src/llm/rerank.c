@@ -1,0 +1,56 @@
+/* rerank.c - asking a model elsewhere for the order of what was found. */
+#include <math.h>
+
+#include "base/words.h"
+#include "llm/inside.h"
+
+/* A document is judged by its beginning: rerankers read a few hundred words. */
+enum { DOCUMENT_MAX = 8000 };
+
+static str order_body(struct arena *a, const struct llm_order *order)
+{
+    struct buf b = buf_make(a, REQUEST_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_key(&w, "model");
+    json_str(&w, order->model);
+    json_key(&w, "query");
+    json_str(&w, utf8_cut(order->query, DOCUMENT_MAX));
+    json_key(&w, "documents");
+    json_open(&w, '[');
+    for (size_t i = 0; i < order->n; i++)
+        json_str(&w, utf8_cut(order->documents[i], DOCUMENT_MAX));
+    json_close(&w, ']');
+    json_key(&w, "top_n");
+    json_int(&w, (int64_t)order->n);
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *scores)
+{
+    struct heard heard;
+    size_t named = 0, n = order->n;
+    TRY(llm_post(ctx, order->up, "/v1/rerank", order_body(&ctx->arena, order), order->timeout_ms,
+                 &heard));
+    /* Cohere and most others say results, Voyage says data. */
+    const struct json *results = json_get(heard.root, "results");
+    if (!results)
+        results = json_get(heard.root, "data");
+    double *given = NEW_N(&ctx->arena, double, n + 1);
+    for (size_t i = 0; i < n; i++)
+        given[i] = NAN;
+    bool is_list = results && results->type == JSON_ARRAY;
+    for (const struct json *r = is_list ? results->first : NULL; r; r = r->next) {
+        int64_t at = json_int_or(json_get(r, "index"), -1);
+        double score = json_num_or(json_get(r, "relevance_score"), NAN);
+        if (at < 0 || (uint64_t)at >= n || !isfinite(score) || !isnan(given[at]))
+            continue;
+        given[at] = score;
+        named++;
+    }
+    if (!named)
+        return fail(ctx, UPSTREAM, "the server's answer names none of the documents");
+    memcpy(scores, given, n * sizeof *scores);
+    return OK;
+}
