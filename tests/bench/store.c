@@ -77,8 +77,9 @@ static void must(struct ctx *ctx, enum status status)
     exit(1);
 }
 
-/* Writes turns in sessions, one bundle each, into one pool. */
-static void fill(struct store *s, struct pool_ref pool, int64_t turns, bool later, const char *what)
+/* Writes turns in sessions, one bundle each, into one pool; with distil_at they wait then. */
+static void fill(struct store *s, struct pool_ref pool, int64_t turns, bool later,
+                 int64_t distil_at, const char *what)
 {
     int64_t start = clock_mono_us(), words_us = 0;
     for (int64_t done = 0; done < turns; done += SESSION_TURNS) {
@@ -97,6 +98,7 @@ static void fill(struct store *s, struct pool_ref pool, int64_t turns, bool late
         struct bundle b = {.pool = pool,
                            .session = {.id = id_random(&ctx.arena)},
                            .messages = m,
+                           .distil_at = distil_at,
                            .n_messages = SESSION_TURNS < turns - done ? SESSION_TURNS
                                                                       : (size_t)(turns - done)};
         enum status status = later ? store_write_later(&ctx, s, &b) : store_write(&ctx, s, &b);
@@ -121,6 +123,7 @@ struct writes {
     int64_t until;
     int64_t done;
     uint64_t seed;
+    bool distils;
 };
 
 static void *write_turns(void *arg)
@@ -136,20 +139,21 @@ static void *write_turns(void *arg)
         struct bundle b = {.pool = mine,
                            .session = {.id = str_printf(&ctx.arena, "t%d", (int)w->seed)},
                            .messages = &m,
-                           .n_messages = 1};
+                           .n_messages = 1,
+                           .distil_at = w->distils ? clock_ms() + 60000 : 0};
         must(&ctx, store_write(&ctx, w->s, &b));
         w->done++;
     }
     return NULL;
 }
 
-static void bench_single(struct store *s, int threads)
+static void bench_single(struct store *s, int threads, bool distils)
 {
     pthread_t thread[THREADS];
     struct writes w[THREADS];
     int64_t start = clock_mono_us(), done = 0;
     for (int i = 0; i < threads; i++) {
-        w[i] = (struct writes){s, start + 2000000, 0, 1000 + (uint64_t)i};
+        w[i] = (struct writes){s, start + 2000000, 0, 1000 + (uint64_t)i, distils};
         if (pthread_create(&thread[i], NULL, write_turns, &w[i]) != 0)
             abort();
     }
@@ -158,7 +162,8 @@ static void bench_single(struct store *s, int threads)
         done += w[i].done;
     }
     char what[64];
-    snprintf(what, sizeof what, "single turns, %d threads, each fsynced", threads);
+    snprintf(what, sizeof what, "single turns, %d threads, each fsynced%s", threads,
+             distils ? ", to distil" : "");
     printf("%-44s %10.0f writes/s\n", what, (double)done / seconds_since(start));
 }
 
@@ -197,6 +202,85 @@ static void bench_search(struct store *s, struct pool_ref pool, const char *what
            ms[ROUNDS * 99 / 100], hits_all / ROUNDS);
 }
 
+/* --- turns that wait to be distilled --- */
+
+enum { WAITING = 10000, CLAIM = 64 };
+
+/* What one session's pending turns become. */
+static void distil(struct ctx *ctx, struct store *s, const struct waiting_session *w)
+{
+    struct pending_signal *v;
+    size_t n;
+    must(ctx, store_signals(ctx, s, w->pool, w->session, 100, &v, &n));
+    int64_t *no = NEW_N(&ctx->arena, int64_t, n);
+    for (size_t i = 0; i < n; i++)
+        no[i] = v[i].no;
+    struct memory m = {.id = id_random(&ctx->arena),
+                       .key = w->session,
+                       .content = some_turn(&ctx->arena),
+                       .session = w->session,
+                       .layer = LAYER_EPISODE};
+    struct bundle b = {.pool = w->pool,
+                       .session = {.id = w->session},
+                       .memories = &m,
+                       .n_memories = 1,
+                       .rule = PUT_REPLACE,
+                       .distilled = no,
+                       .n_distilled = n};
+    must(ctx, store_write(ctx, s, &b));
+}
+
+static void bench_claims(struct store *s)
+{
+    static double ms[WAITING / CLAIM + 1];
+    int64_t start = clock_mono_us();
+    size_t rounds = 0, done = 0;
+    for (size_t n = 1; n;) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        struct waiting_session *v;
+        int64_t asked = clock_mono_us();
+        must(&ctx, store_due_sessions(&ctx, s, 60000, CLAIM, &v, &n));
+        if (n)
+            ms[rounds++] = (double)(clock_mono_us() - asked) / 1000;
+        for (size_t i = 0; i < n; i++)
+            distil(&ctx, s, &v[i]);
+        done += n;
+    }
+    qsort(ms, rounds, sizeof *ms, compare);
+    printf("%-44s %8.3f ms p50 %8.3f ms p99\n", "claim 64 of 10,000 that wait", ms[rounds / 2],
+           ms[rounds * 99 / 100]);
+    printf("%-44s %10.0f sessions/s\n", "distil one after another, each fsynced",
+           (double)done / seconds_since(start));
+}
+
+static void bench_signals(struct ctx *ctx, struct store *s)
+{
+    struct pool_ref pool = {S("waiting"), S("default")};
+    struct signal_stats stats;
+    int64_t n, turns = WAITING * SESSION_TURNS / 10;
+    fill(s, pool, turns, true, 0, "ingest, sessions of 30, queued");
+    fill(s, pool, turns, true, 1, "ingest, sessions of 30, queued, to distil");
+    for (int i = 0; i < WAITING - WAITING / 10; i++) {
+        struct message m = {.role = S("user"), .text = some_turn(&ctx->arena), .created = 1};
+        struct bundle b = {.pool = pool,
+                           .session = {.id = id_random(&ctx->arena)},
+                           .messages = &m,
+                           .n_messages = 1,
+                           .distil_at = 1};
+        while (store_write_later(ctx, s, &b) == TOO_BUSY)
+            ctx_clear_failure(ctx), must(ctx, store_flush(ctx, s));
+    }
+    must(ctx, store_flush(ctx, s));
+    must(ctx, store_flush_signals(ctx, s, mine, S(""), &n));
+    bench_single(s, THREADS, true);
+    int64_t start = clock_mono_us();
+    must(ctx, store_signal_stats(ctx, s, NULL, &stats));
+    printf("%-44s %8.3f ms, %lld signals of %lld sessions\n", "what waits, counted",
+           (double)(clock_mono_us() - start) / 1000, (long long)stats.signals,
+           (long long)stats.sessions);
+    bench_claims(s);
+}
+
 int main(int argc, char **argv)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};
@@ -208,15 +292,18 @@ int main(int argc, char **argv)
     CLEANUP(store_closep) struct store *s = NULL;
     must(&ctx, store_open(&ctx, &(struct store_settings){.path = str_of(p.path)}, &s));
     struct pool_ref small = {S("small"), S("default")}, ten = {S("ten"), S("default")};
-    fill(s, ten, 10000, false, "ingest, sessions of 30, a new file");
-    fill(s, small, 100, false, NULL);
-    fill(s, other_user, big / 2, false, "ingest, sessions of 30, each waited for");
-    fill(s, other_user, big / 2, true, "ingest, sessions of 30, queued");
+    fill(s, ten, 10000, false, 0, "ingest, sessions of 30, a new file");
+    fill(s, small, 100, false, 0, NULL);
+    fill(s, other_user, big / 2, false, 0, "ingest, sessions of 30, each waited for");
+    fill(s, other_user, big / 2, true, 0, "ingest, sessions of 30, queued");
     bench_search(s, small, "5 words, pool of 100 in this file");
     bench_search(s, ten, "5 words, pool of 10,000");
     bench_search(s, other_user, "5 words, the large pool");
-    bench_single(s, 1);
-    bench_single(s, THREADS);
+    bench_single(s, 1, false);
+    bench_single(s, THREADS, false);
+    bench_single(s, 1, true);
+    bench_single(s, THREADS, true);
+    bench_signals(&ctx, s);
     struct store_stats stats;
     must(&ctx, store_stats(&ctx, s, &stats));
     printf("%lld messages, %.1f MB, log %.1f MB\n", (long long)stats.messages,

@@ -37,7 +37,8 @@ static enum status write_one(struct ctx *ctx, const struct talker *t)
                        .messages = m,
                        .n_messages = TURNS,
                        .memories = &f,
-                       .n_memories = 1};
+                       .n_memories = 1,
+                       .distil_at = 1};
     return store_write(ctx, t->s, &b);
 }
 
@@ -75,11 +76,14 @@ static void child(const struct place *p, int pipe, int round)
 static void check_thread(struct ctx *ctx, struct store *s, int round, int thread, int acked)
 {
     struct message *v;
-    size_t n;
+    struct pending_signal *signals;
+    size_t n, waiting;
     str session = str_printf(&ctx->arena, "r%dt%d", round, thread);
     CHECK_OK(store_session_messages(ctx, s, mine, session, 0, 1 << 20, &v, &n));
     CHECK_INT(n % TURNS, 0);
     CHECK(n / TURNS >= (size_t)acked && n / TURNS <= (size_t)acked + 1);
+    CHECK_OK(store_signals(ctx, s, mine, session, 1 << 20, &signals, &waiting));
+    CHECK_INT(waiting, n);
     for (int i = 0; i < (int)(n / TURNS); i++) {
         str name = str_printf(&ctx->arena,
                               "%s"

@@ -16,9 +16,10 @@ struct thing {
     str id;
     doc_id doc;
     uint64_t words;
-    int pool, session, key; /* key -1: a message */
+    int pool, session, key; /* key -1: a message; from KEYS on: an episode */
     str source;
     bool is_there, is_open;
+    bool is_said, waits; /* a message of the user; it waits to be distilled */
 };
 
 struct life {
@@ -86,16 +87,20 @@ static void talk(struct life *l, int pool)
     struct ctx *ctx = l->ctx;
     size_t n = 1 + some(l, some(l, 10) ? 8 : LONGEST), first = l->n;
     int session = (int)some(l, SESSIONS);
+    bool distils = some(l, 2);
     for (size_t i = 0; i < n; i++) {
-        struct thing t = {.pool = pool, .session = session, .key = -1};
+        struct thing t = {.pool = pool, .session = session, .key = -1, .is_said = some(l, 2)};
         t.id = str_printf(&ctx->arena, "m%zu", l->n);
+        t.waits = t.is_said && distils;
         m[i] = (struct message){.id = t.id, .text = text_of(l, &t.words), .created = 1};
+        m[i].role = t.is_said ? S("user") : S("assistant");
         add(l, t);
     }
     struct bundle b = {.pool = pool_of(pool),
                        .session = {.id = session_of(l, session)},
                        .messages = m,
-                       .n_messages = n};
+                       .n_messages = n,
+                       .distil_at = distils};
     CHECK_OK(store_write(ctx, l->s, &b));
     for (size_t i = 0; i < n; i++)
         l->v[first + i].doc = m[i].doc;
@@ -133,6 +138,22 @@ static void learn(struct life *l, int pool)
     add(l, t);
 }
 
+/* A session lost a message: what was made of it as a whole goes, and it waits anew. */
+static int64_t lose_episode(struct life *l, int pool, int session)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        struct thing *t = &l->v[i];
+        bool is_it = t->pool == pool && t->session == session && t->key >= KEYS && t->is_there;
+        t->is_there &= !is_it;
+        n += is_it;
+    }
+    for (size_t i = 0; n && i < l->n; i++)
+        if (l->v[i].pool == pool && l->v[i].session == session && l->v[i].is_there)
+            l->v[i].waits = l->v[i].is_said;
+    return n;
+}
+
 /* Takes out of the list what matches, and what came from it; the count. */
 static int64_t take_out(struct life *l, int pool, str id, int session)
 {
@@ -150,6 +171,8 @@ static int64_t take_out(struct life *l, int pool, str id, int session)
             child->is_there &= !came;
             n += came;
         }
+        if (id.n && t->key < 0)
+            n += lose_episode(l, pool, t->session);
     }
     return n;
 }
@@ -217,7 +240,7 @@ static void search(struct life *l, int pool)
 
 static const struct vector_set set = {{"model:16", 8}, DIMENSIONS, false, 0};
 
-static const struct thing *thing_of(const struct life *l, doc_id doc)
+static struct thing *thing_of(struct life *l, doc_id doc)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->v[i].doc == doc)
@@ -271,10 +294,88 @@ static void search_vectors(struct life *l, int pool)
     }
 }
 
+/* --- distilling --- */
+
+static size_t count_session(const struct life *l, int pool, int session, bool waits)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct thing *t = &l->v[i];
+        n += t->pool == pool && t->session == session && t->key < 0 && t->is_there &&
+             (t->waits || !waits);
+    }
+    return n;
+}
+
+/* What waits in a session is what should, in order. */
+static struct pending_signal *pending(struct life *l, int pool, int session, size_t *n)
+{
+    struct ctx *ctx = l->ctx;
+    struct pending_signal *v;
+    str name = session_of(l, session);
+    CHECK_OK(store_signals(ctx, l->s, pool_of(pool), name, THINGS_MAX, &v, n));
+    CHECK_INT(*n, count_session(l, pool, session, true));
+    for (size_t i = 0; i < *n; i++) {
+        const struct thing *t = thing_of(l, v[i].message.doc);
+        CHECK(t && t->pool == pool && t->session == session && t->waits);
+        CHECK(!i || v[i - 1].message.doc < v[i].message.doc);
+    }
+    return v;
+}
+
+static enum status write_episode(struct life *l, int pool, struct memory *m,
+                                 const struct pending_signal *v, size_t n)
+{
+    int64_t *no = NEW_N(&l->ctx->arena, int64_t, n);
+    for (size_t i = 0; i < n; i++)
+        no[i] = v[i].no;
+    struct bundle b = {.pool = pool_of(pool),
+                       .session = {.id = m->session},
+                       .memories = m,
+                       .n_memories = 1,
+                       .rule = PUT_REPLACE,
+                       .distilled = no,
+                       .n_distilled = n};
+    return store_write(l->ctx, l->s, &b);
+}
+
+/* Some of what waits becomes an episode, unless the session lost something meanwhile. */
+static void distil(struct life *l, int pool)
+{
+    struct ctx *ctx = l->ctx;
+    size_t n;
+    struct thing t = {.pool = pool, .session = (int)some(l, SESSIONS)}, *old;
+    struct pending_signal *v = pending(l, pool, t.session, &n);
+    if (!n)
+        return;
+    n = 1 + some(l, (unsigned)n);
+    size_t before = count_session(l, pool, t.session, false);
+    if (some(l, 4) == 0)
+        forget(l, pool);
+    bool lost = count_session(l, pool, t.session, false) != before;
+    t.key = KEYS + t.session;
+    t.id = str_printf(&ctx->arena, "f%zu", l->n);
+    struct memory m = fact(t.id.p, str_printf(&ctx->arena, "key%d", t.key).p, "");
+    str text = text_of(l, &t.words);
+    m.content = str_printf(&ctx->arena, S_FMT "n%zu", S_ARG(text), l->n);
+    m.session = session_of(l, t.session);
+    m.layer = LAYER_EPISODE;
+    old = open_with_key(l, pool, t.key);
+    CHECK_STATUS(write_episode(l, pool, &m, v, n), lost ? CONFLICT : OK);
+    ctx_clear_failure(ctx);
+    for (size_t i = 0; !lost && i < n; i++)
+        thing_of(l, v[i].message.doc)->waits = false;
+    t.doc = m.doc;
+    if (!lost && old)
+        old->words = t.words;
+    else if (!lost)
+        add(l, t);
+}
+
 static void step(struct life *l)
 {
     int pool = (int)some(l, POOLS);
-    unsigned what = some(l, 24);
+    unsigned what = some(l, 27);
     if (what < 7)
         talk(l, pool);
     else if (what < 12)
@@ -285,6 +386,8 @@ static void step(struct life *l)
         search(l, pool);
     else if (what < 22)
         embed(l);
+    else if (what < 25)
+        distil(l, pool);
     else
         search_vectors(l, pool);
     l->steps++;
@@ -301,8 +404,12 @@ static void live(struct ctx *ctx, uint64_t seed, int64_t steps)
         CHECK_OK(store_begin_vectors(ctx, s, &set, part == 2));
         for (int64_t i = 0; i < steps / 4; i++)
             step(&l);
-        for (int pool = 0; pool < POOLS; pool++)
+        for (int pool = 0; pool < POOLS; pool++) {
+            size_t n;
             search(&l, pool), search_vectors(&l, pool);
+            for (int session = 0; session < SESSIONS; session++)
+                pending(&l, pool, session, &n);
+        }
         check_healthy(ctx, s);
     }
 }
