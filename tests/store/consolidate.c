@@ -121,6 +121,15 @@ TEST(memories_are_listed_by_layer)
     CHECK_STR(v->id, S("e2"));
     CHECK_OK(store_memory_totals(ctx, s, &f, &totals));
     CHECK_INT(totals.total, 2);
+    f.pool.space = mine.space;
+    CHECK_OK(store_list_memories(ctx, s, &f, &v, &n, &total));
+    CHECK_STR(v->id, S("e2"));
+    CHECK_INT(total, 2);
+    f.layer = S("fact");
+    f.offset = 0;
+    CHECK_OK(store_list_memories(ctx, s, &f, &v, &n, &total));
+    CHECK_INT(n, 2);
+    CHECK_STR(v->id, S("f1"));
     f.layer = S("dream");
     CHECK_STATUS(store_memory_totals(ctx, s, &f, &totals), BAD_INPUT);
     ctx_clear_failure(ctx);

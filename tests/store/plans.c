@@ -94,6 +94,26 @@ TEST(no_statement_walks_through_a_table)
     CHECK_INT(sqlite3_close(handle), SQLITE_OK);
 }
 
+/* The few of a layer are reached past any number of facts, and in order. */
+TEST(a_layer_leads_to_its_memories)
+{
+    PLACE(p);
+    STORE(s, p);
+    static const char *const by_layer[] = {"MEMORY_LIST_LAYER", "MEMORY_LIST_LAYER_OLDEST",
+                                           "MEMORY_COUNT_LAYER"};
+    sqlite3 *handle = open_beside(&p);
+    for (size_t i = 0; i < sizeof by_layer / sizeof *by_layer; i++) {
+        size_t k = 0;
+        while (strcmp(statements[k].name, by_layer[i]) != 0)
+            k++;
+        str plan = plan_of(ctx, handle, statements[k].text);
+        if (str_find(plan, S("memory_layer (pool=? AND layer=?")) == plan.n ||
+            str_find(plan, S("TEMP B-TREE")) < plan.n)
+            fail_msg("%s: " S_FMT, by_layer[i], S_ARG(plan));
+    }
+    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+}
+
 /* A session or a row is reached by its number, not by way of everything in its pool. */
 TEST(numbers_lead_to_rows)
 {

@@ -337,6 +337,9 @@ static enum status pools_of(struct ctx *ctx, struct db *db, str user, int64_t *p
 static enum status erase_user(struct ctx *ctx, struct db *db, str user, int64_t *erased)
 {
     int64_t pool = 0, n = 0;
+    SQL_RUN(work, ctx, db, SQL_WORK_FORGET_USER);
+    sql_text(&work, user);
+    TRY(sql_do(&work));
     for (;;) {
         TRY(pools_of(ctx, db, user, &pool));
         if (!pool)

@@ -17,7 +17,8 @@ enum status tokens_setup(struct ctx *ctx, struct db *db)
     return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
 }
 
-/* A statement comes in two forms: for one pool, by its number, and for all of a user. */
+/* A statement comes in forms: for one pool, by its number, for a layer of it, and for all of a
+ * user. */
 struct list {
     const struct memory_filter *f;
     int64_t pool, now;
@@ -52,9 +53,18 @@ static void bind(struct query *q, const struct list *l)
     sql_int(q, f->layer.n ? name_index(layer_names, f->layer, -1) : -1);
 }
 
+/* Which an index leads to. */
+static bool is_one_layer(const struct memory_filter *f)
+{
+    return f->pool.space.n && name_index(layer_names, f->layer, LAYER_FACT) != LAYER_FACT;
+}
+
 static enum status count(struct ctx *ctx, struct db *db, const struct list *l, int64_t *out)
 {
-    SQL_RUN(q, ctx, db, l->f->pool.space.n ? SQL_MEMORY_COUNT : SQL_MEMORY_COUNT_OF_USER);
+    SQL_RUN(q, ctx, db,
+            is_one_layer(l->f)   ? SQL_MEMORY_COUNT_LAYER
+            : l->f->pool.space.n ? SQL_MEMORY_COUNT
+                                 : SQL_MEMORY_COUNT_OF_USER);
     bind(&q, l);
     *out = sql_row(&q) ? sql_get_int(&q) : 0;
     return sql_end(&q);
@@ -62,6 +72,8 @@ static enum status count(struct ctx *ctx, struct db *db, const struct list *l, i
 
 static enum sql list_of(const struct memory_filter *f)
 {
+    if (is_one_layer(f))
+        return f->oldest_first ? SQL_MEMORY_LIST_LAYER_OLDEST : SQL_MEMORY_LIST_LAYER;
     if (f->pool.space.n)
         return f->oldest_first ? SQL_MEMORY_LIST_OLDEST : SQL_MEMORY_LIST;
     return f->oldest_first ? SQL_MEMORY_LIST_OF_USER_OLDEST : SQL_MEMORY_LIST_OF_USER;

@@ -44,6 +44,8 @@ static const char step_1[] =
     " superseded_by TEXT NOT NULL) STRICT;"
     "CREATE UNIQUE INDEX memory_id ON memory(pool, id);"
     "CREATE INDEX memory_recent ON memory(pool, created);"
+    /* Facts are many, the others are few and asked for by themselves. */
+    "CREATE INDEX memory_layer ON memory(pool, layer, created) WHERE layer <> 0;"
     "CREATE INDEX memory_key ON memory(pool, key) WHERE key <> '' AND valid_to = 0;"
     "CREATE INDEX memory_source ON memory(pool, source) WHERE source <> '';"
     "CREATE INDEX memory_session ON memory(pool, session) WHERE session <> '';"
