@@ -33,6 +33,13 @@ enum status command_token(struct ctx *ctx, const struct options *o);
 enum status command_reindex(struct ctx *ctx, const struct options *o);
 enum status command_model_check(struct ctx *ctx, const struct options *o);
 enum status command_model(struct ctx *ctx, const struct options *o);
+enum status command_encrypt(struct ctx *ctx, const struct options *o);
+enum status command_decrypt(struct ctx *ctx, const struct options *o);
+enum status command_rekey(struct ctx *ctx, const struct options *o);
+enum status command_key_check(struct ctx *ctx, const struct options *o);
+enum status command_key(struct ctx *ctx, const struct options *o);
+enum status command_backup(struct ctx *ctx, const struct options *o);
+enum status command_restore(struct ctx *ctx, const struct options *o);
 enum status command_doctor(struct ctx *ctx, const struct options *o);
 
 /* --- what commands print --- */

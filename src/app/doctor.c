@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "app/home.h"
+#include "app/key.h"
 #include "embed/embed.h"
 #include "http/http.h"
 
@@ -64,6 +65,22 @@ static void look_at_folder(struct visit *v, const struct home *home)
              str_printf(&v->ctx->arena, "%.0f MB are left",
                         (double)fs.f_bavail * (double)fs.f_frsize / 1e6),
              "make room, or writes will fail");
+}
+
+static void look_at_key(struct visit *v, const struct home *home)
+{
+    struct arena *a = &v->ctx->arena;
+    if (!home->key_from.n) {
+        note(v, "ok", S("encryption"),
+             S("none: whoever can read the file can read what is remembered"),
+             "rememberd encrypt encrypts it");
+        return;
+    }
+    note(v, "ok", S("encryption"),
+         str_printf(a, "AEGIS-256, the key is in " S_FMT, S_ARG(home->key_from)),
+         str_is(home->key_from, keepers[KEEPER_FILE].name)
+             ? "that protects copies of the database, but not the folder as a whole"
+             : "");
 }
 
 static void look_at_tokens(struct visit *v, struct home *home)
@@ -152,7 +169,9 @@ static void look_at_store(struct visit *v)
     if (home_open(v->ctx, v->o, &home) != OK || store_stats(v->ctx, home.store, &stats) != OK ||
         store_check(v->ctx, home.store, &findings) != OK) {
         note(v, "bad", S("database"), str_dup(&v->ctx->arena, str_of(v->ctx->why)),
-             "if it stays, restore the file from a backup");
+             v->ctx->failed == FORBIDDEN ? "a lost key cannot be made again; rememberd key where "
+                                           "says where it was, on the machine that has it"
+                                         : "if it stays, restore the file from a backup");
         return;
     }
     if (findings.n)
@@ -163,6 +182,7 @@ static void look_at_store(struct visit *v)
                         (long long)stats.messages, (long long)stats.memories,
                         (double)stats.bytes / 1e6),
              "");
+    look_at_key(v, &home);
     look_at_tokens(v, &home);
     look_at_vectors(v, &home);
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "app/key.h"
+
 enum status home_find(struct ctx *ctx, const struct settings *s, struct home *out)
 {
     const char *base = getenv("XDG_DATA_HOME"), *own = getenv("HOME");
@@ -22,8 +24,9 @@ enum status home_find(struct ctx *ctx, const struct settings *s, struct home *ou
 }
 
 /* Each part of the path that is missing; only the last one is closed to others. */
-static enum status make_folder(struct ctx *ctx, str folder)
+enum status home_make_folder(struct ctx *ctx, const struct home *home)
 {
+    str folder = home->folder;
     char *p = arena_alloc(&ctx->arena, folder.n + 1);
     for (size_t i = 0; i <= folder.n; i++) {
         if (i > 0 && (i == folder.n || folder.p[i] == '/') &&
@@ -35,14 +38,23 @@ static enum status make_folder(struct ctx *ctx, str folder)
     return OK;
 }
 
+/* Here and nowhere else a key is looked for; the store keeps its own copy. */
+static enum status open_store(struct ctx *ctx, struct home *home)
+{
+    CLEANUP(key_free) struct key key = {0};
+    TRY(key_find(ctx, &home->settings, home->folder, home->file, &key));
+    struct store_settings store = {.path = home->file, .key = key.bytes};
+    home->key_from = key.from;
+    return store_open(ctx, &store, &home->store);
+}
+
 enum status home_open(struct ctx *ctx, const struct options *o, struct home *out)
 {
     TRY(home_find(ctx, &o->settings, out));
     out->settings = o->settings;
     out->settings.data = out->folder;
-    TRY(make_folder(ctx, out->folder));
-    struct store_settings store = {.path = out->file};
-    TRY(store_open(ctx, &store, &out->store));
+    TRY(home_make_folder(ctx, out));
+    TRY(open_store(ctx, out));
     return engine_open(ctx, out->store, &out->settings, &out->engine);
 }
 

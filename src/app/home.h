@@ -7,6 +7,7 @@
 struct home {
     str folder, file;         /* of the data; the file is the database */
     struct settings settings; /* with the folder that data stands for */
+    str key_from;             /* of an encrypted store, in words; or "" */
     struct store *store;
     struct engine *engine;
 };
@@ -14,6 +15,9 @@ struct home {
 /* Makes the folder when it is missing, for its owner only. */
 MUST_USE enum status home_open(struct ctx *ctx, const struct options *o, struct home *out);
 void home_close(struct home *h);
+
+/* The folder alone; home_open does it, too. */
+MUST_USE enum status home_make_folder(struct ctx *ctx, const struct home *home);
 
 /* Where the data is, or will be; nothing is made. */
 MUST_USE enum status home_find(struct ctx *ctx, const struct settings *s, struct home *out);

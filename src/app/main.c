@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include "app/commands.h"
+#include "app/key.h"
 #include "surface/surface.h"
 
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, PRINT_MAX = 4 << 20 };
@@ -41,7 +42,8 @@ static void help_of(struct arena *a, const struct command *c)
         if (takes(c, f->name))
             print_flag(a, f);
     if (!c->is_server) {
-        puts("  --data                 folder of the database\n\n"
+        puts("  --data                 folder of the database\n"
+             "  --key-file             file with the key of an encrypted database\n\n"
              "'rememberd serve --help' lists the settings, which every command takes.");
         return;
     }
@@ -130,6 +132,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "rememberd: there is no source of randomness\n");
         return EXIT_FAILED;
     }
+    key_take_environment();
     if (options_read(&ctx, argc - 1, argv + 1, &o) != OK)
         return refuse(&ctx, "", EXIT_USAGE);
     if (o.version) {

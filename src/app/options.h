@@ -7,7 +7,8 @@
 struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
         all_spaces, admin, no_extract, force;
-    str user, space, level, pool, name, key, type, category, session, contains, dump, from;
+    str user, space, level, pool, name, key, type, category, session, contains, dump, from,
+        new_key_file;
     struct strs k;
     double importance;
     int64_t limit, offset, days, sessions;

@@ -23,6 +23,11 @@ const struct field settings_table[] = {
      .help = "address and port to serve on; port 0 picks a free one"},
     {STR(struct settings, data), .otherwise_str = "", .max = 4000,
      .help = "folder of the database; empty: $XDG_DATA_HOME/rememberd or ~/.local/share/rememberd"},
+    {STR(struct settings, key_file), .otherwise_str = "", .max = 4000,
+     .help = "a file, closed to others, that holds the key of an encrypted store (32 bytes or 64 "
+             "hex digits); or the variable REMEMBERD_KEY holds it; neither: a kept key is found"},
+    {STR(struct settings, key_command), .otherwise_str = "", .max = 4000, .secret = true,
+     .help = "a shell command that prints it, as a password manager's"},
     {STR(struct settings, config), .otherwise_str = "", .max = 4000,
      .help = "a JSON file with these settings"},
     {STR(struct settings, upstream), .otherwise_str = "", .max = 2000,

@@ -22,6 +22,7 @@ enum { UPSTREAMS_MAX = 16 };
 /* Durations in ms, sizes in bytes, unless the name says otherwise. */
 struct settings {
     str listen, data, config, upstream, upstream_key, log_level, log_format;
+    str key_file, key_command; /* of an encrypted store */
     str memory;     /* on, off */
     str placement;  /* one of placement_names */
     str extraction; /* user: the user's words, mended rules; seed: as OmniRoute's document has it;

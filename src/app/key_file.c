@@ -1,0 +1,87 @@
+/* key_file.c - a key in a file: read when it is its owner's alone, written in one step. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/key.h"
+
+enum { HEX = 2 * STORE_KEY_BYTES, READ_MAX = HEX + 8 };
+
+bool key_read(const char *p, size_t n, uint8_t out[STORE_KEY_BYTES])
+{
+    size_t got = 0;
+    if (n == STORE_KEY_BYTES) {
+        memcpy(out, p, STORE_KEY_BYTES);
+        return true;
+    }
+    while (n && (p[n - 1] == '\n' || p[n - 1] == '\r' || p[n - 1] == ' '))
+        n--;
+    return n == HEX && sodium_hex2bin(out, STORE_KEY_BYTES, p, n, NULL, &got, NULL) == 0 &&
+           got == STORE_KEY_BYTES;
+}
+
+static enum status read_open(struct ctx *ctx, const char *path, int fd,
+                             uint8_t out[STORE_KEY_BYTES])
+{
+    char text[READ_MAX];
+    struct stat st;
+    ssize_t got;
+    size_t n = 0;
+    if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode))
+        return fail(ctx, STORAGE, "the key file '%s' cannot be read", path);
+    if (st.st_mode & 077)
+        return fail(ctx, FORBIDDEN, "the key file '%s' is open to others (mode %03o): chmod 600 it",
+                    path, (unsigned)st.st_mode & 0777);
+    while (n < sizeof text && (got = read(fd, text + n, sizeof text - n)) > 0)
+        n += (size_t)got;
+    bool well = key_read(text, n, out);
+    sodium_memzero(text, sizeof text);
+    return well ? OK
+                : fail(ctx, BAD_INPUT, "the key file '%s' must hold 32 bytes or 64 hex digits",
+                       path);
+}
+
+enum status key_read_file(struct ctx *ctx, const char *path, uint8_t out[STORE_KEY_BYTES])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(ctx, errno == ENOENT ? NOT_FOUND : STORAGE,
+                    "the key file '%s' cannot be opened: %s", path, strerror(errno));
+    enum status status = read_open(ctx, path, fd, out);
+    close(fd);
+    return status;
+}
+
+static bool sync_folder_of(struct ctx *ctx, const char *path)
+{
+    size_t n = strlen(path);
+    while (n && path[n - 1] != '/')
+        n--;
+    int fd = open(n ? str_c(&ctx->arena, (str){path, n}) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+enum status key_write_file(struct ctx *ctx, const char *path, const uint8_t *key)
+{
+    char text[HEX + 1];
+    const char *part = str_printf(&ctx->arena, "%s.part", path).p;
+    unlink(part);
+    int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    sodium_bin2hex(text, sizeof text, key, STORE_KEY_BYTES);
+    text[HEX] = '\n';
+    bool done = fd >= 0 && write(fd, text, sizeof text) == sizeof text && fsync(fd) == 0;
+    int why = errno;
+    sodium_memzero(text, sizeof text);
+    if (fd >= 0)
+        close(fd);
+    if (done && rename(part, path) == 0 && sync_folder_of(ctx, path))
+        return OK;
+    why = done ? errno : why;
+    unlink(part);
+    return fail(ctx, STORAGE, "the key file '%s' cannot be written: %s", path, strerror(why));
+}

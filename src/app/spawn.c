@@ -1,0 +1,114 @@
+/* spawn.c - a program between two ends of a socket and a pipe, with a deadline. */
+#include "app/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+struct ends {
+    int in[2], out[2]; /* ours first */
+};
+
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void ends_close(struct ends *e)
+{
+    for (int i = 0; i < 2; i++) {
+        close_end(&e->in[i]);
+        close_end(&e->out[i]);
+    }
+}
+
+/* With the signals of a program that was started by a shell: a server blocks some. */
+static int start(const char *const *argv, const struct ends *e, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, pipes;
+    sigemptyset(&none);
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, e->in[1], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, e->out[1], STDOUT_FILENO);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &pipes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int rc = posix_spawnp(pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return rc;
+}
+
+/* Until it has said everything. False: too much, or too late. */
+static bool listen_to(int fd, int64_t deadline_us, char *out, size_t cap, size_t *n)
+{
+    for (;;) {
+        char beyond;
+        int64_t left = deadline_us - clock_mono_us();
+        struct pollfd p = {fd, POLLIN, 0};
+        if (left <= 0 || (poll(&p, 1, (int)(left / 1000) + 1) < 0 && errno != EINTR))
+            return false;
+        if (!p.revents)
+            continue;
+        ssize_t got = *n < cap ? read(fd, out + *n, cap - *n) : read(fd, &beyond, 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0 || *n == cap)
+            return got == 0;
+        *n += (size_t)got;
+    }
+}
+
+static bool ended_well(pid_t pid, int64_t deadline_us, bool is_given_up)
+{
+    enum { LOOK_US = 2000 };
+    int status = 0;
+    for (;;) {
+        if (is_given_up || clock_mono_us() > deadline_us)
+            kill(pid, SIGKILL);
+        pid_t rc = waitpid(pid, &status, is_given_up ? 0 : WNOHANG);
+        if (rc == pid)
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0 && !is_given_up;
+        if (rc < 0 && errno != EINTR)
+            return false;
+        usleep(LOOK_US);
+    }
+}
+
+enum status spawn_ask(struct ctx *ctx, const char *const *argv, str input, int64_t ms, char *out,
+                      size_t cap, size_t *n)
+{
+    CLEANUP(ends_close) struct ends e = {{-1, -1}, {-1, -1}};
+    int64_t deadline_us = clock_mono_us() + ms * 1000;
+    pid_t pid;
+    *n = 0;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e.in) != 0 ||
+        pipe2(e.out, O_CLOEXEC) != 0)
+        return fail(ctx, STORAGE, "%s cannot be started: %s", argv[0], strerror(errno));
+    int rc = start(argv, &e, &pid);
+    if (rc != 0)
+        return fail(ctx, UPSTREAM, "%s cannot be started: %s", argv[0], strerror(rc));
+    close_end(&e.in[1]);
+    close_end(&e.out[1]);
+    if (input.n && send(e.in[0], input.p, input.n, MSG_NOSIGNAL) != (ssize_t)input.n)
+        shutdown(e.in[0], SHUT_RDWR);
+    close_end(&e.in[0]);
+    bool heard = listen_to(e.out[0], deadline_us, out, cap, n);
+    return ended_well(pid, deadline_us, !heard)
+               ? OK
+               : fail(ctx, UPSTREAM, "%s did not answer as it should", argv[0]);
+}
