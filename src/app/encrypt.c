@@ -140,10 +140,8 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
         TRY(key_settle(ctx, home.folder, new.keeper));
     return report(ctx, o, &home, &new, "encrypted anew",
                   new.keeper ? "Backups that were made before need the key before, which is kept "
-                               "as the previous one until the next rekey.
-"
-                             : "Backups that were made before need the key before.
-");
+                               "as the previous one until the next rekey.\n"
+                             : "Backups that were made before need the key before.\n");
 }
 
 /* --- where the key is --- */
