@@ -1,0 +1,243 @@
+/* convert_killed.c - a store is encrypted, decrypted, rekeyed or restored and the process is killed
+ * on the way: there is the old store or the new one, whole. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+
+#include "../store/fixture.h"
+
+enum { MESSAGES = 400, TIMED = 30, STRIDE = 9 };
+
+static const uint8_t one[STORE_KEY_BYTES] = {1}, two[STORE_KEY_BYTES] = {2};
+
+/* Where the child dies: at a write of SQLite's, at a word of progress, or nowhere. */
+static int writes_left = -1, words_left = -1;
+
+static void count_down(int *left)
+{
+    if (*left >= 0 && (*left)-- == 0)
+        raise(SIGKILL);
+}
+
+static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
+static ssize_t (*real_write)(int, const void *, size_t);
+
+static ssize_t counted_pwrite(int fd, const void *p, size_t n, off_t at)
+{
+    count_down(&writes_left);
+    return real_pwrite(fd, p, n, at);
+}
+
+static ssize_t counted_write(int fd, const void *p, size_t n)
+{
+    count_down(&writes_left);
+    return real_write(fd, p, n);
+}
+
+static void count_writes(void)
+{
+    static const char *const names[] = {"pwrite", "pwrite64"};
+    sqlite3_vfs *vfs = sqlite3_vfs_find("unix");
+    real_write = (ssize_t(*)(int, const void *, size_t))vfs->xGetSystemCall(vfs, "write");
+    vfs->xSetSystemCall(vfs, "write", (sqlite3_syscall_ptr)counted_write);
+    for (size_t i = 0; i < 2; i++) {
+        sqlite3_syscall_ptr real = vfs->xGetSystemCall(vfs, names[i]);
+        if (!real)
+            continue;
+        real_pwrite = (ssize_t(*)(int, const void *, size_t, off_t))real;
+        vfs->xSetSystemCall(vfs, names[i], (sqlite3_syscall_ptr)counted_pwrite);
+    }
+}
+
+static void count_words(void *own, const char *what, int64_t done, int64_t all)
+{
+    (void)own, (void)what, (void)done, (void)all;
+    count_down(&words_left);
+}
+
+/* --- a store with a log, as a killed server leaves it --- */
+
+struct scene {
+    const char *name;
+    const uint8_t *before, *after;
+    bool is_restore; /* of a backup with one message more */
+};
+
+static void fill(struct ctx *ctx, struct store *s, int from, int to)
+{
+    for (int i = from; i < to; i += 8) {
+        struct message m[8];
+        int n = 0;
+        for (; n < 8 && i + n < to; n++)
+            m[n] = (struct message){.id = str_printf(&ctx->arena, "m%d", i + n),
+                                    .role = S("user"),
+                                    .text = str_printf(&ctx->arena, "Ithaca says %d", i + n)};
+        struct bundle b = {.pool = mine,
+                           .session = {.id = S("s1")},
+                           .messages = m,
+                           .n_messages = (size_t)n};
+        if (store_write(ctx, s, &b) != OK)
+            _exit(3);
+    }
+}
+
+static void wait_for_kill(pid_t child)
+{
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void make_store(struct ctx *ctx, str path, const uint8_t *key, int n)
+{
+    struct store_settings settings = {.path = path, .key = key};
+    pid_t child = fork();
+    if (child == 0) {
+        struct store *s;
+        if (store_open(ctx, &settings, &s) != OK)
+            _exit(2);
+        fill(ctx, s, 0, n);
+        raise(SIGKILL);
+    }
+    wait_for_kill(child);
+}
+
+static void copy_file(struct ctx *ctx, const char *from, const char *to, const char *end)
+{
+    char piece[1 << 16];
+    ssize_t n;
+    str target = str_printf(&ctx->arena, "%s%s", to, end);
+    int in = open(str_printf(&ctx->arena, "%s%s", from, end).p, O_RDONLY), out;
+    unlink(target.p);
+    if (in < 0)
+        return;
+    out = open(target.p, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    while ((n = read(in, piece, sizeof piece)) > 0)
+        CHECK(write(out, piece, (size_t)n) == n);
+    close(in);
+    close(out);
+}
+
+/* The store of the beginning, log and all. */
+static void set_up(struct ctx *ctx, const struct place *p)
+{
+    static const char *const ends[] = {"", "-wal", "-journal", ".new", ".new-wal", ".new-shm"};
+    str original = str_printf(&ctx->arena, "%s/original", p->folder);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        copy_file(ctx, original.p, p->path, ends[i]);
+    unlink(str_printf(&ctx->arena, "%s-shm", p->path).p);
+}
+
+static enum status run_scene(struct ctx *ctx, const struct place *p, const struct scene *s)
+{
+    struct store_copy copy = {.from = s->is_restore
+                                          ? str_printf(&ctx->arena, "%s/backup", p->folder)
+                                          : str_of(p->path),
+                              .from_key = s->before,
+                              .to = str_of(p->path),
+                              .to_key = s->after,
+                              .replaces = true,
+                              .progress = count_words};
+    return store_copy(ctx, &copy);
+}
+
+/* True when it came to its end. */
+static bool run_child(struct ctx *ctx, const struct place *p, const struct scene *s, int writes,
+                      int words, useconds_t us)
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        count_writes();
+        writes_left = writes;
+        words_left = words;
+        _exit(run_scene(ctx, p, s) == OK ? 0 : 4);
+    }
+    if (us) {
+        usleep(us); /* any moment will do */
+        kill(child, SIGKILL);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    if (WIFEXITED(status))
+        CHECK_INT(WEXITSTATUS(status), 0);
+    else
+        CHECK_INT(WTERMSIG(status), SIGKILL);
+    return WIFEXITED(status);
+}
+
+/* One of both, and all of it. */
+static void check_whole(const struct place *p, const struct scene *s, bool came_to_its_end,
+                        int *olds, int *news)
+{
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct ctx *ctx = &own;
+    struct store_settings before = {.path = str_of(p->path), .key = s->before},
+                          after = {.path = str_of(p->path), .key = s->after};
+    struct store *store = NULL;
+    bool is_old = store_open(ctx, &before, &store) == OK;
+    ctx_clear_failure(ctx);
+    if (!is_old)
+        CHECK_OK(store_open(ctx, &after, &store));
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, store, &stats));
+    if (s->is_restore)
+        is_old = stats.messages == MESSAGES;
+    CHECK_INT(stats.messages, MESSAGES + (s->is_restore && !is_old));
+    CHECK(!came_to_its_end || !is_old);
+    CHECK_INT(find(ctx, store, mine, "ithaca").n, stats.messages);
+    check_healthy(ctx, store);
+    /* It is written to as ever, and what a killed one left is gone. */
+    struct message m = said("after", "user", "Calypso", 1);
+    CHECK_OK(say(ctx, store, mine, "s2", &m));
+    store_close(store);
+    CHECK(access(str_printf(&ctx->arena, "%s.new", p->path).p, F_OK) != 0);
+    *(is_old ? olds : news) += 1;
+}
+
+static void kill_everywhere(struct ctx *ctx, const struct scene *s)
+{
+    PLACE(p);
+    int olds = 0, news = 0, runs = 0;
+    unsigned random = (unsigned)clock_mono_us();
+    make_store(ctx, str_printf(&ctx->arena, "%s/original", p.folder), s->before, MESSAGES);
+    if (s->is_restore)
+        make_store(ctx, str_printf(&ctx->arena, "%s/backup", p.folder), s->before, MESSAGES + 1);
+    for (int kind = 0; kind < 2; kind++) {
+        bool done = false;
+        for (int n = 0; !done; n += kind ? 1 : STRIDE, runs++) {
+            set_up(ctx, &p);
+            done = run_child(ctx, &p, s, kind ? -1 : n, kind ? n : -1, 0);
+            check_whole(&p, s, done, &olds, &news);
+        }
+    }
+    for (int i = 0; i < TIMED; i++, runs++) {
+        set_up(ctx, &p);
+        bool done = run_child(ctx, &p, s, -1, -1, 1 + (useconds_t)(rand_r(&random) % 60000));
+        check_whole(&p, s, done, &olds, &news);
+    }
+    printf("%s: %d runs, %d times the old store and %d times the new one\n", s->name, runs, olds,
+           news);
+    CHECK(olds > 10 && news > 1);
+}
+
+TEST(encrypting_is_killed)
+{
+    kill_everywhere(ctx, &(struct scene){"encrypt", NULL, one, false});
+}
+
+TEST(changing_the_key_is_killed)
+{
+    kill_everywhere(ctx, &(struct scene){"rekey", one, two, false});
+}
+
+TEST(decrypting_is_killed)
+{
+    kill_everywhere(ctx, &(struct scene){"decrypt", one, NULL, false});
+}
+
+TEST(restoring_is_killed)
+{
+    kill_everywhere(ctx, &(struct scene){"restore", one, one, true});
+}
