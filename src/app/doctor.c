@@ -9,6 +9,7 @@
 #include "app/key.h"
 #include "embed/embed.h"
 #include "http/http.h"
+#include "llm/llm.h"
 
 enum { FINDINGS_MAX = 64, PRINT_MAX = 1 << 20, ANSWER_MAX = 8 << 20, CALL_MS = 5000 };
 
@@ -211,12 +212,15 @@ static void judge(struct visit *v, str what, const struct upstream *up, const st
 static void look_at_upstream(struct visit *v, const struct upstream *up)
 {
     struct arena *a = &v->ctx->arena;
-    struct header key = {S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
+    bool is_anthropic = str_is(up->dialect, "anthropic");
+    struct header bearer = {S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
+    struct header headers[] = {is_anthropic ? (struct header){S("x-api-key"), up->key} : bearer,
+                               {S("anthropic-version"), S("2023-06-01")}};
     struct call call = {
         .url = upstream_url(a, up, S("/v1/models"), S("")),
         .method = S("GET"),
-        .headers = &key,
-        .n_headers = up->key.n > 0,
+        .headers = headers,
+        .n_headers = is_anthropic ? 2 : up->key.n > 0,
         .timeout_ms = CALL_MS,
         .answer_max = ANSWER_MAX,
     };
@@ -230,6 +234,21 @@ static void look_at_upstream(struct visit *v, const struct upstream *up)
              str_printf(a, S_FMT ": %s", S_ARG(up->url),
                         v->ctx->why[0] ? v->ctx->why : status_name(v->ctx->failed)),
              "is it running, and is the address right?");
+    ctx_clear_failure(v->ctx);
+}
+
+static void look_at_core(struct visit *v)
+{
+    const struct upstream *up;
+    str model;
+    if (!v->o->settings.core_model.n)
+        return;
+    if (llm_core(v->ctx, &v->o->settings, &up, &model) == OK)
+        note(v, "ok", S("core model"),
+             str_printf(&v->ctx->arena, S_FMT " at " S_FMT, S_ARG(model), S_ARG(up->url)), "");
+    else
+        note(v, "bad", S("core model"), str_dup(&v->ctx->arena, str_of(v->ctx->why)),
+             "name one as UPSTREAM/MODEL, and its server with --upstream");
     ctx_clear_failure(v->ctx);
 }
 
@@ -271,6 +290,7 @@ enum status command_doctor(struct ctx *ctx, const struct options *o)
     if (!o->settings.n_upstreams)
         note(v, "ok", S("upstream"), S("none: the built-in model rememberd/demo answers"),
              "set one with --upstream URL");
+    look_at_core(v);
     for (size_t i = 0; i < v->n; i++)
         bad += str_is(v->v[i].level, "bad");
     print(v, !bad);

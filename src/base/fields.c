@@ -124,6 +124,8 @@ static enum status read_one(struct ctx *ctx, const struct field *f, const struct
     case FIELD_STRS:
         return read_strs(ctx, f, v, at);
     case FIELD_OBJECT:
+        if (v->type != JSON_OBJECT)
+            return fail_field(ctx, f->name, "must be an object");
         return fields_read(ctx, f->inside, v, strict, at);
     }
     return OK;

@@ -130,14 +130,15 @@ static bool ends_there(const struct mend *m, size_t at)
     if (m->in.p[at] != ',')
         return false;
     at = past_space(m->in, at + 1, &breaks);
-    if (at == m->in.n || breaks || is_any(m->in.p[at], "}],#/.{[") || quote_at(m->in, at).n)
+    if (at == m->in.n || breaks || is_any(m->in.p[at], is_list ? "}],#/.{[-0123456789" : "},#/.") ||
+        quote_at(m->in, at).n)
         return true;
     size_t from = at;
     while (at < m->in.n && at - from < WORD_MAX && is_name_char(m->in.p[at]))
         at++;
     bool is_word = at > from;
     at = past_space(m->in, at, &breaks);
-    return at == m->in.n || (is_word && is_any(m->in.p[at], is_list ? ",]." : ":="));
+    return at == m->in.n || (is_word && is_any(m->in.p[at], is_list ? ",]" : ":="));
 }
 
 static bool is_hex(str s)

@@ -94,6 +94,9 @@ test('the doctor says what is wrong and what to do', async (t) => {
   assert.match(well, /ok +data folder/);
   assert.match(well, /ok +database/);
   assert.match(well, /ok +upstream.*1 models/);
+  assert.match(await ok(['doctor', '--data', data, '--upstream', model.url, '--core-model', 'm']), /ok +core model: m at/);
+  const nowhere = await run(['doctor', '--data', data, '--upstream', `other=${model.url}`, '--core-model', 'm']);
+  assert.match(nowhere.stdout, /bad +core model: no upstream/);
   model.server.closeAllConnections();
   model.server.close();
   const ill = await run(['doctor', '--json', '--data', data, '--upstream', model.url]);

@@ -2,7 +2,10 @@
 #include "llm/llm.h"
 
 #include <math.h>
+#include <pthread.h>
 
+#include "base/clock.h"
+#include "core/tokens.h"
 #include "unit/model.h"
 
 static struct llm_ask ask_of(const struct model *m)
@@ -39,6 +42,66 @@ TEST(a_question_gets_its_answer)
     model_close(m);
 }
 
+TEST(an_anthropic_server_is_asked_in_its_own_words)
+{
+    struct model *m = model_open(ctx);
+    struct llm_ask ask = ask_of(m);
+    struct llm_answer answer;
+    m->up.dialect = S("anthropic");
+    for (int is_cut = 0; is_cut < 2; is_cut++) {
+        m->app.mode = is_cut ? IS_CUT : ANSWERS;
+        CHECK_OK(llm_ask(ctx, &ask, &answer));
+        CHECK_STR(answer.text, S("said"));
+        CHECK(answer.tokens_in == 12 && answer.tokens_out == 3 && answer.is_cut == is_cut);
+    }
+    CHECK_STR(str_of(m->app.user), ask.user);
+    ask.system = S("");
+    CHECK_OK(llm_ask(ctx, &ask, &answer));
+    model_close(m);
+}
+
+TEST(what_an_anthropic_server_refuses_is_said)
+{
+    static const struct scripted script[] = {
+        {529, .body = "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\","
+                      "\"message\":\"Overloaded\"}}"},
+        {401, .body = "{\"type\":\"error\",\"error\":{\"type\":\"authentication_error\","
+                      "\"message\":\"invalid x-api-key\"}}"},
+        {200, .body = "{\"type\":\"error\",\"error\":{\"type\":\"api_error\","
+                      "\"message\":\"broken inside\"}}"},
+        {0}};
+    static const enum status statuses[] = {UPSTREAM, NO_AUTH, UPSTREAM};
+    static const char *const words[] = {"529: Overloaded", "401: invalid", "broken inside"};
+    struct model *m = model_open(ctx);
+    struct llm_ask ask = ask_of(m);
+    struct llm_answer answer;
+    m->up.dialect = S("anthropic");
+    m->app.script = script;
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_STATUS(llm_ask(ctx, &ask, &answer), statuses[i]);
+        CHECK(says(ctx, words[i]));
+        ctx_clear_failure(ctx);
+    }
+    CHECK_INT(m->app.calls, 3);
+    model_close(m);
+}
+
+TEST(what_a_server_does_not_count_is_estimated)
+{
+    static const struct scripted script[] = {{.text = "What? </think> 12345",
+                                              .counts_nothing = true},
+                                             {0}};
+    struct model *m = model_open(ctx);
+    struct llm_ask ask = ask_of(m);
+    struct llm_answer answer;
+    m->app.script = script;
+    CHECK_OK(llm_ask(ctx, &ask, &answer));
+    CHECK_STR(answer.text, S("12345"));
+    CHECK_INT(answer.tokens_in, tokens_of(ask.system) + tokens_of(ask.user));
+    CHECK_INT(answer.tokens_out, 5); /* the thought is paid for, too */
+    model_close(m);
+}
+
 TEST(a_limit_goes_by_the_name_that_the_model_knows)
 {
     struct model *m = model_open(ctx);
@@ -57,10 +120,8 @@ static const struct {
     enum status status;
     const char *says;
 } failures[] = {
-    {REFUSES_KEY, NO_AUTH, "401: not today"},
-    {BREAKS, UPSTREAM, "503: not today"},
-    {SPEAKS_NO_JSON, UPSTREAM, "no JSON"},
-    {SAYS_NOTHING, UPSTREAM, ""},
+    {REFUSES_KEY, NO_AUTH, "401: not today"}, {BREAKS, UPSTREAM, "503: not today"},
+    {SPEAKS_NO_JSON, UPSTREAM, "no JSON"},    {SAYS_NOTHING, UPSTREAM, ""},
     {STALLS, TIMED_OUT, "in time"},
 };
 
@@ -142,4 +203,86 @@ TEST(each_failure_of_an_order_is_said)
         ctx_clear_failure(ctx);
     }
     model_close(m);
+}
+
+/* --- the core model --- */
+
+TEST(the_core_model_is_found_by_its_name)
+{
+    struct settings s = {.upstreams = {{.name = S("x"), .url = S("http://x")},
+                                       {.name = S(""), .url = S("http://any")}},
+                         .n_upstreams = 1};
+    const struct upstream *up = NULL;
+    str model = S("");
+    CHECK_STATUS(llm_core(ctx, &s, &up, &model), UNSUPPORTED);
+    CHECK_STR(str_of(ctx->why), S("core_model_unset"));
+    ctx_clear_failure(ctx);
+    s.core_model = S("y/small");
+    CHECK_STATUS(llm_core(ctx, &s, &up, &model), UNSUPPORTED);
+    CHECK(says(ctx, "no upstream") && !up && !model.n);
+    ctx_clear_failure(ctx);
+    s.core_model = S("x/small/er");
+    CHECK_OK(llm_core(ctx, &s, &up, &model));
+    CHECK_STR(model, S("small/er"));
+    CHECK(up == &s.upstreams[0]);
+    s.n_upstreams = 2;
+    s.core_model = S("y/small");
+    CHECK_OK(llm_core(ctx, &s, &up, &model));
+    CHECK_STR(model, S("y/small"));
+    CHECK(up == &s.upstreams[1]);
+}
+
+TEST(an_hour_has_its_tokens)
+{
+    enum { MINUTE = 60000 };
+    const int64_t noon = 1800000000000;
+    struct llm_meter meter = {0};
+    clock_pretend(noon);
+    CHECK(llm_meter_may(&meter, 100, 5000)); /* alone it may be greater */
+    llm_meter_add(&meter, 60);
+    CHECK(llm_meter_may(&meter, 100, 40) && !llm_meter_may(&meter, 100, 41));
+    CHECK(llm_meter_may(&meter, 0, 1000000));
+    clock_pretend(noon + 30 * MINUTE);
+    llm_meter_add(&meter, 40);
+    llm_meter_add(&meter, -5);
+    CHECK_INT(llm_meter_spent(&meter), 100);
+    CHECK(!llm_meter_may(&meter, 100, 1));
+    clock_pretend(noon + 59 * MINUTE);
+    CHECK_INT(llm_meter_spent(&meter), 100);
+    clock_pretend(noon + 60 * MINUTE);
+    CHECK_INT(llm_meter_spent(&meter), 40);
+    llm_meter_add(&meter, 1);
+    CHECK_INT(llm_meter_spent(&meter), 41);
+    clock_pretend(noon + 95 * MINUTE);
+    CHECK_INT(llm_meter_spent(&meter), 1);
+    llm_meter_add(&meter, INT64_MAX);
+    llm_meter_add(&meter, INT64_MAX);
+    CHECK(llm_meter_spent(&meter) > 1000000000000 && !llm_meter_may(&meter, 1000000000000, 0));
+    clock_pretend(noon);
+    CHECK(llm_meter_spent(&meter) == 0);
+    clock_pretend(0);
+}
+
+struct spender {
+    struct llm_meter meter;
+    pthread_t threads[4];
+};
+
+static void *spend(void *arg)
+{
+    for (int i = 0; i < 10000; i++)
+        llm_meter_add(arg, 3);
+    return NULL;
+}
+
+TEST(what_many_spend_at_once_is_counted)
+{
+    struct spender s = {0};
+    clock_pretend(1800000000000);
+    for (size_t i = 0; i < 4; i++)
+        CHECK(pthread_create(&s.threads[i], NULL, spend, &s.meter) == 0);
+    for (size_t i = 0; i < 4; i++)
+        pthread_join(s.threads[i], NULL);
+    CHECK_INT(llm_meter_spent(&s.meter), 120000);
+    clock_pretend(0);
 }

@@ -9,14 +9,60 @@ static void stall(struct app *app)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
+static void write_usage(struct json_out *w, bool is_anthropic)
+{
+    json_key(w, "usage");
+    json_raw(w, is_anthropic ? S("{\"input_tokens\":12,\"output_tokens\":3}")
+                             : S("{\"prompt_tokens\":12,\"completion_tokens\":3}"));
+}
+
+/* The next of the script, whole. */
+static bool recite(struct app *app, bool is_anthropic, struct reply *out)
+{
+    const struct scripted *now = &app->script[atomic_fetch_add(&app->said, 1)];
+    struct json_out w = json_to(&out->body);
+    out->code = now->code || now->text || now->body ? now->code : 418;
+    if (now->retry_after)
+        reply_header(out, "Retry-After", str_of(now->retry_after));
+    if (!now->text) {
+        buf_add(&out->body, str_of(now->body ? now->body : "{}"));
+        return true;
+    }
+    json_open(&w, '{');
+    json_key(&w, is_anthropic ? "content" : "choices");
+    json_open(&w, '[');
+    json_open(&w, '{');
+    if (!is_anthropic) {
+        json_key(&w, "message");
+        json_open(&w, '{');
+    }
+    json_key(&w, is_anthropic ? "text" : "content");
+    json_str(&w, str_of(now->text));
+    if (!is_anthropic)
+        json_close(&w, '}');
+    json_close(&w, '}');
+    json_close(&w, ']');
+    if (!now->counts_nothing)
+        write_usage(&w, is_anthropic);
+    json_close(&w, '}');
+    return true;
+}
+
 /* True when the call has been dealt with: refused, broken or no JSON. */
 static bool fails(struct app *app, const struct request *in, const char *model, bool is_shaped,
                   struct reply *out)
 {
-    bool is_strict = str_is(request_header(in, "Authorization"), "Bearer secret") && is_shaped &&
-                     str_is(json_string(json_get(in->json, "model")), model);
-    atomic_fetch_add(&app->calls, 1);
+    bool is_anthropic = str_is(in->path, "/v1/messages");
+    bool is_strict =
+        str_is(request_header(in, "Authorization"), is_anthropic ? "" : "Bearer secret") &&
+        str_is(request_header(in, "x-api-key"), is_anthropic ? "secret" : "") && is_shaped &&
+        str_is(json_string(json_get(in->json, "model")), model);
+    int call = atomic_fetch_add(&app->calls, 1);
+    if (call < ASKED_MAX)
+        app->as_json[call] = json_get(in->json, "response_format") != NULL;
     stall(app);
+    if (is_strict && app->script)
+        return recite(app, is_anthropic, out);
     if (is_strict && app->mode == SPEAKS_NO_JSON) {
         buf_add(&out->body, S("<html>"));
         return true;
@@ -58,9 +104,16 @@ static void write_answer(struct json_out *w, const struct app *app)
     json_close(w, '}');
     json_close(w, '}');
     json_close(w, ']');
-    json_key(w, "usage");
-    json_raw(w, S("{\"prompt_tokens\":12,\"completion_tokens\":3}"));
+    write_usage(w, false);
     json_close(w, '}');
+}
+
+static void remember(struct app *app, const struct json *messages)
+{
+    const struct json *last = NULL;
+    for (const struct json *m = messages ? messages->first : NULL; m; m = m->next)
+        last = m;
+    snprintf(app->user, sizeof app->user, S_FMT, S_ARG(json_string(json_get(last, "content"))));
 }
 
 static enum status chat(__attribute__((unused)) struct ctx *ctx, struct app *app,
@@ -74,6 +127,9 @@ static enum status chat(__attribute__((unused)) struct ctx *ctx, struct app *app
     bool is_shaped = last && str_is(json_string(json_get(last, "role")), "user") &&
                      json_string(json_get(last, "content")).n && newer != older &&
                      !json_is_true(json_get(in->json, "stream"));
+    remember(app, messages);
+    if (app->script && app->meanwhile)
+        app->meanwhile(app->own);
     if (fails(app, in, "tiny/chat", is_shaped, out))
         return OK;
     if (app->mode == WANTS_NEWER && older) {
@@ -82,12 +138,40 @@ static enum status chat(__attribute__((unused)) struct ctx *ctx, struct app *app
                               "'max_completion_tokens' instead.\"}}"));
         return OK;
     }
-    str user = json_string(json_get(last, "content"));
-    snprintf(app->user, sizeof app->user, S_FMT, S_ARG(user));
     if (app->meanwhile)
         app->meanwhile(app->own);
     struct json_out w = json_to(&out->body);
     write_answer(&w, app);
+    return OK;
+}
+
+static enum status messages(__attribute__((unused)) struct ctx *ctx, struct app *app,
+                            const struct request *in, struct reply *out)
+{
+    const struct json *list = json_get(in->json, "messages");
+    const struct json *system = json_get(in->json, "system");
+    struct json_out w = json_to(&out->body);
+    bool is_shaped = str_is(request_header(in, "anthropic-version"), "2023-06-01") &&
+                     json_int_or(json_get(in->json, "max_tokens"), 0) > 0 && list &&
+                     str_is(json_string(json_at(list, "0.role")), "user") &&
+                     json_string(json_at(list, "0.content")).n &&
+                     (!system || json_string(system).n) && in->json->n == 3 + (system != NULL);
+    remember(app, list);
+    if (fails(app, in, "tiny/chat", is_shaped, out))
+        return OK;
+    json_open(&w, '{');
+    json_key(&w, "type");
+    json_str(&w, S("message"));
+    json_key(&w, "content");
+    json_raw(&w, app->mode == SAYS_NOTHING
+                     ? S("[]")
+                     : S("[{\"type\":\"thinking\",\"thinking\":\"What to say?\"},"
+                         "{\"type\":\"text\",\"text\":\"sa\"},"
+                         "{\"type\":\"text\",\"text\":\"id\"}]"));
+    json_key(&w, "stop_reason");
+    json_str(&w, app->mode == IS_CUT ? S("max_tokens") : S("end_turn"));
+    write_usage(&w, true);
+    json_close(&w, '}');
     return OK;
 }
 
@@ -160,6 +244,7 @@ static enum status order(struct ctx *ctx, struct app *app, const struct request 
 
 static const struct route routes[] = {
     {.method = "POST", .path = "/v1/chat/completions", .run = chat, .wants_json = true},
+    {.method = "POST", .path = "/v1/messages", .run = messages, .wants_json = true},
     {.method = "POST", .path = "/v1/rerank", .run = order, .wants_json = true},
     {0},
 };

@@ -103,6 +103,16 @@ TEST(quotes_inside_that_are_not_escaped_stay_inside)
          {"{\"a\": [\"the \"x\" one\", \"y\"]}", "{\"a\":[\"the \\\"x\\\" one\",\"y\"]}"});
 }
 
+TEST(what_is_right_in_it_stays_as_it_was)
+{
+    ROWS({"{\"a\": [\"b\", 1e+5, \"c\", -0.5, \"d\" , true, \"e\", null, \"f\", {}, \"g\", []],}",
+          "{\"a\":[\"b\",1e+5,\"c\",-0.5,\"d\",true,\"e\",null,\"f\",{},\"g\",[]]}"},
+         {"{\"a\" : \"b\" , \"c\" : { \"d\" : \"\\\\\" } , }",
+          "{\"a\":\"b\",\"c\":{\"d\":\"\\\\\"}}"},
+         {"{\"a\": \"\\ud83d\\ude00\\/\\b\", \"a\": \"\",}",
+          "{\"a\":\"\\ud83d\\ude00\\/\\b\",\"a\":\"\"}"});
+}
+
 TEST(names_and_values_need_no_quotes)
 {
     ROWS({"{a: 1, b_c: 'x', d-e: true, $f: null, 7: 8}",

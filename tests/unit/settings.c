@@ -2,6 +2,7 @@
 #include "core/settings.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "t.h"
 
@@ -71,6 +72,33 @@ TEST(a_wrong_setting_is_named)
     CHECK_STATUS(load(ctx, &s, &rest, 0), BAD_INPUT);
     unsetenv("REMEMBERD_MEMORY");
     CHECK_STR(str_of(ctx->field), S("REMEMBERD_MEMORY"));
+}
+
+static enum status load_file(struct ctx *ctx, struct settings *s, const char *text)
+{
+    struct strs rest;
+    char path[] = "/tmp/rememberd-settings-XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+    close(fd);
+    enum status status = load(ctx, s, &rest, 2, "--config", path);
+    unlink(path);
+    return status;
+}
+
+TEST(an_upstream_of_the_file_has_its_dialect)
+{
+    struct settings s;
+    CHECK_OK(load_file(ctx, &s,
+                       "{\"core_tokens_per_hour\": 5, \"upstreams\": [{\"url\": \"http://a\"},"
+                       "{\"name\": \"b\", \"url\": \"http://b\", \"dialect\": \"anthropic\"}]}"));
+    CHECK(s.n_upstreams == 2 && s.core_tokens_per_hour == 5 && s.core_max_tokens == 4000);
+    CHECK_STR(s.upstreams[0].dialect, S(""));
+    CHECK_STR(s.upstreams[1].dialect, S("anthropic"));
+    CHECK_STATUS(load_file(ctx, &s,
+                           "{\"upstreams\": [{\"url\": \"http://a\", \"dialect\": \"other\"}]}"),
+                 BAD_INPUT);
+    CHECK_STR(str_of(ctx->field), S("upstreams.dialect"));
 }
 
 TEST(names_of_omniroute_are_known_and_ours_win)
