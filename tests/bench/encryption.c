@@ -1,0 +1,293 @@
+/* encryption.c - what encryption costs: a plain and an encrypted store of the same rows, in turns.
+ */
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/engine.h"
+
+enum {
+    VOCABULARY = 40000,
+    SESSION = 20,
+    ROUNDS = 10,     /* in which both take turns */
+    QUESTIONS = 100, /* of a round */
+    WRITES = 100,    /* of a round, each waited for */
+};
+
+static const uint8_t key[STORE_KEY_BYTES] = {7, 7, 7};
+static const struct pool_ref pool = {{"local", 5}, {"default", 7}};
+static double share[VOCABULARY]; /* Zipf's law, less the stop words */
+
+struct figures {
+    int64_t v[ROUNDS * QUESTIONS], cpu[ROUNDS * QUESTIONS];
+    size_t n;
+};
+
+struct side {
+    const char *name;
+    const uint8_t *key;
+    struct ctx ctx;
+    str path;
+    struct store *store;
+    struct engine *engine;
+    struct settings settings;
+    uint64_t random;
+    size_t sessions;
+    int64_t bulk_us, bulk_cpu_us, open_us;
+    struct figures recalls, writes;
+};
+
+static void must(struct ctx *ctx, enum status s)
+{
+    if (s == OK)
+        return;
+    fprintf(stderr, "%s: %s\n", status_name(s), ctx->why);
+    exit(1);
+}
+
+static uint64_t draw(struct side *s)
+{
+    s->random ^= s->random >> 12;
+    s->random ^= s->random << 25;
+    s->random ^= s->random >> 27;
+    return s->random * 0x2545F4914F6CDD1Du;
+}
+
+static void make_vocabulary(void)
+{
+    double sum = 0;
+    for (size_t i = 0; i < VOCABULARY; i++)
+        share[i] = sum += 1 / (double)(i + 30);
+    for (size_t i = 0; i < VOCABULARY; i++)
+        share[i] /= sum;
+}
+
+static size_t draw_word(struct side *s)
+{
+    double at = (double)(draw(s) >> 11) / 9007199254740992.0;
+    size_t low = 0, high = VOCABULARY - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (share[middle] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static str sentence(struct side *s, struct arena *a, size_t words)
+{
+    static const char *const heads[] = {"b", "d", "f", "g", "k", "l", "m", "n", "p", "r"};
+    static const char *const tails[] = {"ab", "ok", "ur", "im", "an", "ol", "ub", "ag", "om", "ip"};
+    struct buf text = buf_make(a, 4096);
+    for (size_t i = 0; i < words; i++) {
+        for (size_t rest = draw_word(s) + 10; rest; rest /= 100)
+            buf_printf(&text, "%s%s", heads[rest % 10], tails[rest / 10 % 10]);
+        buf_byte(&text, ' ');
+    }
+    return str_trim(buf_str(&text));
+}
+
+/* Of all threads: the writer works for who waits. */
+static int64_t cpu_us(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* --- writing --- */
+
+static void write_turns(struct side *s, size_t n, bool waits)
+{
+    struct ctx work = {0};
+    struct message messages[SESSION] = {{.id = {0}}};
+    size_t no = s->sessions++;
+    str session = str_printf(&work.arena, "session %zu", no);
+    for (size_t i = 0; i < n; i++)
+        messages[i] = (struct message){.id = str_printf(&work.arena, "%zu-%zu", no, i),
+                                       .role = i % 2 ? S("assistant") : S("user"),
+                                       .text = sentence(s, &work.arena, 8 + draw(s) % 23),
+                                       .created = 1700000000000 + (int64_t)no * 3600000};
+    struct bundle bundle = {.pool = pool,
+                            .session = {.id = session},
+                            .messages = messages,
+                            .n_messages = n};
+    enum status status =
+        waits ? store_write(&work, s->store, &bundle) : store_write_later(&work, s->store, &bundle);
+    if (status == TOO_BUSY) {
+        ctx_clear_failure(&work);
+        must(&work, store_flush(&work, s->store));
+        status = store_write_later(&work, s->store, &bundle);
+    }
+    must(&work, status);
+    ctx_free(&work);
+}
+
+static void write_bulk(struct side *s, size_t sessions)
+{
+    int64_t began = clock_mono_us(), cpu = cpu_us(CLOCK_PROCESS_CPUTIME_ID);
+    for (size_t i = 0; i < sessions; i++)
+        write_turns(s, SESSION, false);
+    must(&s->ctx, store_flush(&s->ctx, s->store));
+    s->bulk_us += clock_mono_us() - began;
+    s->bulk_cpu_us += cpu_us(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+}
+
+static void write_singly(struct side *s)
+{
+    struct figures *f = &s->writes;
+    for (size_t i = 0; i < WRITES; i++, f->n++) {
+        int64_t began = clock_mono_us(), cpu = cpu_us(CLOCK_PROCESS_CPUTIME_ID);
+        write_turns(s, 1, true);
+        f->v[f->n] = clock_mono_us() - began;
+        f->cpu[f->n] = cpu_us(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    }
+}
+
+static void recall(struct side *s)
+{
+    struct figures *f = &s->recalls;
+    for (size_t i = 0; i < QUESTIONS; i++, f->n++) {
+        struct ctx ctx = {0};
+        str words = sentence(s, &ctx.arena, 3 + draw(s) % 4);
+        struct recall_in in = {.pool = pool,
+                               .question =
+                                   str_printf(&ctx.arena, "When did we " S_FMT "?", S_ARG(words)),
+                               .gate = true};
+        struct recall_out out;
+        int64_t began = clock_mono_us(), cpu = cpu_us(CLOCK_THREAD_CPUTIME_ID);
+        must(&ctx, engine_recall(&ctx, s->engine, &in, &out));
+        f->v[f->n] = clock_mono_us() - began;
+        f->cpu[f->n] = cpu_us(CLOCK_THREAD_CPUTIME_ID) - cpu;
+        ctx_free(&ctx);
+    }
+}
+
+/* --- the two sides --- */
+
+static void open_side(struct side *s)
+{
+    struct store_settings where = {.path = s->path, .key = s->key};
+    int64_t began = clock_mono_us();
+    must(&s->ctx, store_open(&s->ctx, &where, &s->store));
+    s->open_us = clock_mono_us() - began;
+    must(&s->ctx, engine_open(&s->ctx, s->store, &s->settings, &s->engine));
+}
+
+static void close_side(struct side *s)
+{
+    engine_close(s->engine);
+    store_close(s->store);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void tell(const char *what, struct side sides[2], struct figures *a, struct figures *b)
+{
+    struct figures *both[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        struct figures *f = both[i];
+        qsort(f->v, f->n, sizeof *f->v, ascending);
+        qsort(f->cpu, f->n, sizeof *f->cpu, ascending);
+        printf("  %-8s %-10s time p50 %5lld us, p99 %6lld us; cpu p50 %5lld us, p99 %6lld us\n",
+               what, sides[i].name, (long long)f->v[f->n / 2], (long long)f->v[f->n * 99 / 100],
+               (long long)f->cpu[f->n / 2], (long long)f->cpu[f->n * 99 / 100]);
+    }
+    printf("  %-8s encrypted takes %.2f times the cpu of plain (p50)\n", what,
+           (double)b->cpu[b->n / 2] / (double)a->cpu[a->n / 2]);
+}
+
+static int64_t size_of(struct side *s)
+{
+    struct stat st = {0};
+    stat(str_c(&s->ctx.arena, s->path), &st);
+    return st.st_size;
+}
+
+static void convert(struct side *s, const uint8_t *to, const char *what)
+{
+    struct store_copy copy = {
+        .from = s->path, .from_key = s->key, .to = s->path, .to_key = to, .replaces = true};
+    int64_t began = clock_mono_us();
+    double bytes = (double)size_of(s) / 1e6;
+    must(&s->ctx, store_copy(&s->ctx, &copy));
+    double seconds = (double)(clock_mono_us() - began) / 1e6;
+    printf("  %s: %.1f MB in %.2f s, %.0f MB/s, proven\n", what, bytes, seconds, bytes / seconds);
+    s->key = to;
+}
+
+static void run(size_t things)
+{
+    static struct side sides[2];
+    char folder[] = "/tmp/encryption-bench-XXXXXX";
+    struct strs rest;
+    memset(sides, 0, sizeof sides);
+    if (!mkdtemp(folder))
+        exit(1);
+    char *none[] = {folder, NULL};
+    for (int i = 0; i < 2; i++) {
+        struct side *s = &sides[i];
+        s->name = i ? "encrypted" : "plain";
+        s->key = i ? key : NULL;
+        s->random = 88172645463325252u;
+        s->path = str_printf(&s->ctx.arena, "%s/%s.db", folder, s->name);
+        must(&s->ctx, settings_load(&s->ctx, 1, none, &rest, &s->settings));
+        open_side(s);
+    }
+    for (size_t round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < 2; i++)
+            write_bulk(&sides[(round + (size_t)i) % 2], things / SESSION / ROUNDS);
+    for (int i = 0; i < 2; i++) {
+        close_side(&sides[i]);
+        open_side(&sides[i]);
+    }
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < 2; i++)
+            recall(&sides[(round + (size_t)i) % 2]);
+        for (int i = 0; i < 2; i++)
+            write_singly(&sides[(round + (size_t)i) % 2]);
+    }
+    printf("%zu messages, plain and encrypted in turns:\n", things);
+    for (int i = 0; i < 2; i++) {
+        struct side *s = &sides[i];
+        printf("  %-10s queued %.0f a second, %.1f us of cpu each; opened in %.1f ms; %.1f MB\n",
+               s->name, (double)things * 1e6 / (double)s->bulk_us,
+               (double)s->bulk_cpu_us / (double)things, (double)s->open_us / 1e3,
+               (double)size_of(s) / 1e6);
+    }
+    tell("write", sides, &sides[0].writes, &sides[1].writes);
+    tell("recall", sides, &sides[0].recalls, &sides[1].recalls);
+    for (int i = 0; i < 2; i++)
+        close_side(&sides[i]);
+    convert(&sides[0], key, "encrypt");
+    convert(&sides[0], NULL, "decrypt");
+    for (int i = 0; i < 2; i++) {
+        unlink(str_c(&sides[i].ctx.arena, sides[i].path));
+        ctx_free(&sides[i].ctx);
+    }
+    rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+    if (sodium_init() < 0)
+        return 2;
+    make_vocabulary();
+    if (argc > 1) {
+        run(strtoul(argv[1], NULL, 10));
+        return 0;
+    }
+    run(10000);
+    run(100000);
+    return 0;
+}
