@@ -39,8 +39,8 @@ const struct command commands[] = {
     {"reindex", "reindex [--force]", "make the vectors that are missing, or all of them anew",
      " json force ", 0, 0, NULL, command_reindex, false},
     {"encrypt", "encrypt [--key-file FILE]",
-     "encrypt the database; a key that is not named is made and kept in the system's keyring, or "
-     "in a file beside the data",
+     "encrypt the database; a key file that is missing is made; a key that is not named is made "
+     "and kept in the system's keyring, or in a file beside the data",
      " json ", 0, 0, NULL, command_encrypt, false},
     {"decrypt", "decrypt [--key-file FILE]", "turn the database back into a plain one", " json ", 0,
      0, NULL, command_decrypt, false},
