@@ -4,7 +4,13 @@
 #include "base/fields.h"
 
 /* Where a remembered block goes: behind the last user message, before it, or to the front. */
-enum placement { PLACE_USER_SUFFIX, PLACE_BEFORE_USER, PLACE_SYSTEM, PLACE_FIRST_USER };
+enum placement {
+    PLACE_USER_SUFFIX,
+    PLACE_BEFORE_USER,
+    PLACE_SYSTEM,
+    PLACE_FIRST_USER,
+    PLACE_USER_PREFIX /* no setting names it: Osaurus's place, in front of what the user wrote */
+};
 /* NULL-ended, in the order of the enum; the settings use them. */
 extern const char *const placement_names[];
 

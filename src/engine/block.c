@@ -78,8 +78,7 @@ static str without_markers(struct arena *a, str text)
     return buf_str(&b);
 }
 
-/* On one line, visible, without markers, and at most that many characters. */
-static str safe_text(struct arena *a, str text, size_t most)
+str block_safe(struct arena *a, str text, size_t most)
 {
     struct buf b = buf_make(a, text.n * 3 + 8);
     bool blank = true;
@@ -90,8 +89,10 @@ static str safe_text(struct arena *a, str text, size_t most)
             utf8proc_iterate((const uint8_t *)text.p + i, (utf8proc_ssize_t)(text.n - i), &c);
         i += took > 0 ? (size_t)took : 1;
         if (took > 0 && is_blank(c)) {
-            if (!blank)
+            if (!blank && most) {
                 buf_byte(&b, ' ');
+                most--;
+            }
             blank = true;
             continue;
         }
@@ -148,8 +149,8 @@ static str said_by(struct arena *a, const struct recalled *r)
                                                      [ORIGIN_DISTILLED] = "summarised"};
     if (r->is_memory)
         return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
-    str speaker = safe_text(a, r->message.speaker, SPEAKER_MAX);
-    str role = safe_text(a, r->message.role, SPEAKER_MAX);
+    str speaker = block_safe(a, r->message.speaker, SPEAKER_MAX);
+    str role = block_safe(a, r->message.role, SPEAKER_MAX);
     return speaker.n ? speaker : role;
 }
 
@@ -168,10 +169,10 @@ static str line_of(struct arena *a, const struct recalled *r, int64_t now)
     str id = r->is_memory ? r->memory.source.n ? r->memory.source : r->memory.id : r->message.id;
     str text = text_of(r);
     str date = when(a, created_of(r), now), who = said_by(a, r);
-    id = safe_text(a, utf8_cut(id, SHORT_ID), SHORT_ID);
+    id = block_safe(a, utf8_cut(id, SHORT_ID), SHORT_ID);
     return str_printf(a, "- " S_FMT "%s" S_FMT "%s [" S_FMT "]: " S_FMT "\n", S_ARG(date),
                       date.n ? ", " : "", S_ARG(who), r->is_memory ? "" : " said", S_ARG(id),
-                      S_ARG(safe_text(a, text, LINE_TEXT_MAX)));
+                      S_ARG(block_safe(a, text, LINE_TEXT_MAX)));
 }
 
 struct line {
@@ -374,20 +375,33 @@ str engine_strip_block(struct arena *a, str text)
     return buf_str(&s.kept);
 }
 
+/* "- 2026-05-08, user said [9f8e7d6c]: text", "- [2026-05-08] text" or "- text". */
+static str text_of_line(str line, bool is_own)
+{
+    str mark = is_own ? S("]: ") : S("] ");
+    size_t text = str_find(line, mark);
+    if (!str_starts(line, S("- ")))
+        return S("");
+    if (is_own)
+        return text < line.n ? str_trim(str_sub(line, text + mark.n, line.n)) : S("");
+    bool is_dated = str_starts(line, S("- [")) && text < line.n;
+    return str_trim(str_sub(line, is_dated ? text + mark.n : 2, line.n));
+}
+
 struct strs block_texts(struct arena *a, str block)
 {
     struct strs out = {NEW_N(a, str, block.n / 2 + 1), 0};
     struct cut cut;
     size_t at = 0;
-    while (at < block.n && !own_block(block, at, &cut))
+    while (at < block.n && !own_block(block, at, &cut) && !osaurus_block(block, at, &cut))
         at++;
     if (at == block.n)
         return out;
-    for (at += opening_at(block, at); at < cut.to; at = line_end(block, at)) {
-        str line = str_sub(block, at, line_end(block, at));
-        size_t text = str_find(line, S("]: "));
-        if (str_starts(line, S("- ")) && text < line.n)
-            out.v[out.n++] = str_trim(str_sub(line, text + 3, line.n));
+    bool is_own = block.p[at] == '<';
+    for (at += is_own ? opening_at(block, at) : 0; at < cut.to; at = line_end(block, at)) {
+        str text = text_of_line(str_sub(block, at, line_end(block, at)), is_own);
+        if (text.n)
+            out.v[out.n++] = text;
     }
     return out;
 }

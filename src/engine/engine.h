@@ -43,6 +43,8 @@ struct recall_in {
     bool turns_only;       /* no memories: for measuring */
     bool memories_only;    /* no messages */
     str type;              /* with memories_only: only of this type; "" for any */
+    str layer;             /* with memories_only: only of this layer; "" for any */
+    bool words_only;       /* no vectors */
     enum strategy strategy;
     int64_t after; /* only what was made since (unix ms); 0: any age */
 };
@@ -214,16 +216,26 @@ struct plan_in {
     int64_t budget_tokens; /* 100 to 4000 */
     const str *exclude;    /* ids of messages in front of the reader */
     size_t n_exclude;
+    str session; /* the running one, whose episode the reader knows; or "" */
 };
 struct plan_out {
     str decision, reason; /* the section, and what fired */
     str block;            /* with its marks, or "" */
-    struct recalled *v;   /* what it shows */
+    struct recalled *v;   /* what it shows, in its order; each injected */
     size_t n;
+    int64_t took_us;
 };
-/* By the gate mode of the live settings. Never fails because a model does not answer. */
+/*
+ * By the gate mode and the embedding backend of the live settings. Never fails because a model does
+ * not answer: with the mode llm it is given half of what is left, at most 1.5 s, and then phrases
+ * decide, as the reason says. What is shown is not counted as used: see engine_shown.
+ */
 MUST_USE enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
                                  struct plan_out *out);
+
+/* Counts what a plan showed as used, its identity lines left out. Nobody waits, and it may fail. */
+void engine_shown(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                  const struct plan_out *plan);
 
 struct scope_in {
     struct pool_ref pool;
@@ -343,7 +355,9 @@ struct turn {
     enum memory_mode mode; /* readonly: recall, keep nothing; after: keep, recall nothing */
     str model;             /* for the log */
     bool stand_in;         /* the built-in model answers: kept, but never found again */
-    bool has_tools; /* the answer may be a call, and then the same question comes again at once */
+    bool is_planned; /* Osaurus's way: engine_plan makes the block, which goes in front of the text
+                      */
+    bool has_tools;  /* the answer may be a call, and then the same question comes again at once */
     /* out of engine_begin_turn */
     str receipt;           /* id; "" when mode is off */
     str block;             /* to be put beside the last user message, or "" */

@@ -72,14 +72,16 @@ static void leave_messages_out(struct word_hits *hits)
 /* Where most of what is found may not be wanted, more is looked at. */
 static bool is_picky(const struct recall_in *in)
 {
-    return in->type.n || in->after;
+    return in->type.n || in->layer.n || in->after;
 }
 
 static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
     const struct query *q = &f->query;
-    TRY(store_search_words(s->ctx, f->e->store, s->in->pool, q->stems, q->n, HITS_MAX, &s->words));
+    TRY((s->in->layer.n ? store_search_memory_words
+                        : store_search_words)(s->ctx, f->e->store, s->in->pool, q->stems, q->n,
+                                              HITS_MAX, &s->words));
     if (s->in->turns_only)
         leave_memories_out(&s->words);
     if (s->in->memories_only)
@@ -220,6 +222,8 @@ static enum status search_vectors(struct search *s)
     struct finder *f = s->f;
     struct question_vector q;
     bool only = s->in->strategy == STRATEGY_SEMANTIC;
+    if (s->in->words_only)
+        return OK;
     if (!s->in->gate)
         vectors_catch_up(s->ctx, f->e, s->in->pool, CATCH_UP);
     vectors_of_question(s->ctx, f->e, s->in->question, &q);
@@ -306,6 +310,7 @@ static bool is_wanted(const struct recall_in *in, const struct message *m,
                !(m->is_echo && !str_trim(m->says).n);
     return memory->id.n && memory->created >= in->after && !is_excluded(in, memory->id) &&
            !is_excluded(in, memory->source) &&
+           (!in->layer.n || str_is(in->layer, layer_names[memory->layer])) &&
            (!in->type.n || str_is(in->type, type_names[memory->type]));
 }
 
@@ -401,6 +406,48 @@ static void order(struct search *s)
     f->of = of;
     f->n = n;
 }
+
+/* --- the reasons --- */
+
+static void add_words(struct buf *b, const struct query *q, const char *what, const uint8_t *in,
+                      const uint8_t *but)
+{
+    bool first = true;
+    for (size_t w = 0; w < q->n; w++) {
+        if (!in[w] || (but && but[w]))
+            continue;
+        buf_printf(b, "%s" S_FMT, first ? what : ", ", S_ARG(q->texts[w]));
+        first = false;
+    }
+}
+
+static void add_reason(struct buf *b, str reason)
+{
+    buf_printf(b, "%s" S_FMT, b->n ? "; " : "", S_ARG(reason));
+}
+
+str found_why(struct arena *a, const struct query *q, const struct candidate *c,
+              const struct recalled *r)
+{
+    enum { WHY_MAX = 400 };
+    struct buf b = buf_make(a, WHY_MAX);
+    add_words(&b, q, "says ", c->own, NULL);
+    add_words(&b, q, b.n ? "; near it: " : "near it: ", c->near, c->own);
+    if (c->dense >= FOUND_CLOSE)
+        add_reason(&b, str_printf(a, "close in meaning (%.2f)", (double)c->dense));
+    if (r->signals[SIGNAL_speaker] > 0)
+        add_reason(&b, str_printf(a, "by " S_FMT ", whom the question names",
+                                  S_ARG(r->message.speaker)));
+    if (r->signals[SIGNAL_answers] > 0)
+        add_reason(&b, S("answers a question about it"));
+    if (r->signals[SIGNAL_time] > 0)
+        add_reason(&b, S("of the time the question names"));
+    if (r->signals[SIGNAL_date] > 0)
+        add_reason(&b, S("holds a date"));
+    return buf_str(&b);
+}
+
+/* --- the whole of it --- */
 
 enum status find_answers(struct finder *f, size_t limit)
 {

@@ -5,6 +5,9 @@
 #include "engine/query.h"
 #include "engine/scan.h"
 
+/* The cosine from which on a text counts as close in meaning to the question. */
+#define FOUND_CLOSE 0.35f
+
 struct finder {
     struct ctx *ctx;
     struct engine *e;
@@ -23,6 +26,11 @@ MUST_USE enum status find_answers(struct finder *f, size_t limit);
 
 /* The newest memories, whatever the question. */
 MUST_USE enum status find_newest(struct finder *f, size_t limit);
+
+/* Why a candidate was found: "says lake, paint; near it: sunrise; by Melanie, whom the question
+ * names". */
+str found_why(struct arena *a, const struct query *q, const struct candidate *c,
+              const struct recalled *r);
 
 /* What is compared and shown of it: of an answer that was given with memory beside it only what was
  * new. */

@@ -51,22 +51,8 @@ enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool
     return fail(ctx, UNSUPPORTED, "engine_agent is not built yet");
 }
 
-enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
-                        struct plan_out *out)
-{
-    return fail(ctx, UNSUPPORTED, "engine_plan is not built yet");
-}
-
-enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct scope_in *in,
-                                struct recalled **out, size_t *n)
-{
-    return fail(ctx, UNSUPPORTED, "engine_search_scope is not built yet");
-}
-
 enum status engine_change_osaurus_settings(struct ctx *ctx, struct engine *e,
                                            const struct json *object)
 {
     return fail(ctx, UNSUPPORTED, "engine_change_osaurus_settings is not built yet");
 }
-
-const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};

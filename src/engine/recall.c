@@ -15,54 +15,6 @@
  * text that are shown. */
 enum { QUESTION_MIN = 3, TELLING = 8, SHOWN_MAX = 600 };
 
-/* A phrase that asks for memory ("do you remember") lowers the least score to the first share, one
- * that only speaks of the user ("my garden") to the second. */
-static const double asked_for = 0.05, of_user = 0.2;
-
-/* The cosine from which on a text counts as close in meaning to the question. */
-static const float close_by = 0.35f;
-
-/* --- the reasons --- */
-
-static void add_words(struct buf *b, const struct query *q, const char *what, const uint8_t *in,
-                      const uint8_t *but)
-{
-    bool first = true;
-    for (size_t w = 0; w < q->n; w++) {
-        if (!in[w] || (but && but[w]))
-            continue;
-        buf_printf(b, "%s" S_FMT, first ? what : ", ", S_ARG(q->texts[w]));
-        first = false;
-    }
-}
-
-static void add_reason(struct buf *b, str reason)
-{
-    buf_printf(b, "%s" S_FMT, b->n ? "; " : "", S_ARG(reason));
-}
-
-/* "says lake, paint; near it: sunrise; by Melanie, whom the question names". */
-static str why_of(struct arena *a, const struct query *q, const struct candidate *c,
-                  const struct recalled *r)
-{
-    enum { WHY_MAX = 400 };
-    struct buf b = buf_make(a, WHY_MAX);
-    add_words(&b, q, "says ", c->own, NULL);
-    add_words(&b, q, b.n ? "; near it: " : "near it: ", c->near, c->own);
-    if (c->dense >= close_by)
-        add_reason(&b, str_printf(a, "close in meaning (%.2f)", (double)c->dense));
-    if (r->signals[SIGNAL_speaker] > 0)
-        add_reason(&b, str_printf(a, "by " S_FMT ", whom the question names",
-                                  S_ARG(r->message.speaker)));
-    if (r->signals[SIGNAL_answers] > 0)
-        add_reason(&b, S("answers a question about it"));
-    if (r->signals[SIGNAL_time] > 0)
-        add_reason(&b, S("of the time the question names"));
-    if (r->signals[SIGNAL_date] > 0)
-        add_reason(&b, S("holds a date"));
-    return buf_str(&b);
-}
-
 /* --- the gate --- */
 
 struct verdict {
@@ -81,7 +33,7 @@ static struct verdict verdict_of(struct finder *f, struct gate gate)
         return (struct verdict){S("all"), S("no gate was asked for"), 0, true};
     double least = f->e->settings->gate_threshold, enough = least;
     if (gate.section != GATE_NONE)
-        least *= gate.is_weak ? of_user : asked_for;
+        least *= gate.is_weak ? GATE_OF_USER : GATE_ASKED;
     double best = 0;
     for (size_t i = 0; i < f->n; i++)
         best = f->found[i].score > best ? f->found[i].score : best;
@@ -136,7 +88,7 @@ static enum status add_known(struct finder *f, struct gate gate, int64_t budget,
 static bool is_mere_neighbour(const struct finder *f, size_t i)
 {
     const double *signals = f->found[i].signals;
-    return f->in->gate && f->of[i] && signals[SIGNAL_share] == 0 && f->of[i]->dense < close_by &&
+    return f->in->gate && f->of[i] && signals[SIGNAL_share] == 0 && f->of[i]->dense < FOUND_CLOSE &&
            signals[SIGNAL_length] < log1p(TELLING);
 }
 
@@ -151,7 +103,7 @@ static int64_t choose(struct finder *f, double least, int64_t budget)
         r->text = excerpt_of(&f->ctx->arena, found_text(r), &f->query, f->weights, SHOWN_MAX);
         r->tokens = tokens_of(r->text);
         if (f->of[i])
-            r->why = why_of(&f->ctx->arena, &f->query, f->of[i], r);
+            r->why = found_why(&f->ctx->arena, &f->query, f->of[i], r);
         if (r->score < least || is_mere_neighbour(f, i))
             continue;
         tokens[n] = r->tokens;

@@ -7,6 +7,10 @@
 
 /* What goes in beside the best needs this share of the score that the best needs. */
 #define GATE_BESIDE 0.25
+/* A phrase that asks for memory ("do you remember") lowers what the best needs to the first share,
+ * one that only speaks of the user ("my garden") to the second. */
+#define GATE_ASKED 0.05
+#define GATE_OF_USER 0.2
 
 enum signal {
 #define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) SIGNAL_##name,

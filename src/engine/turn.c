@@ -72,9 +72,14 @@ static bool is_courtesy(struct arena *a, str text)
     return n > 0;
 }
 
+static str latest_of(struct arena *a, const struct turn *t)
+{
+    return utf8_cut(str_trim(engine_strip_block(a, t->said[t->block_at].text)), QUESTION_MAX);
+}
+
 static str question_of(struct arena *a, const struct turn *t)
 {
-    str text = utf8_cut(str_trim(engine_strip_block(a, t->said[t->block_at].text)), QUESTION_MAX);
+    str text = latest_of(a, t);
     size_t previous = last_user(t, t->block_at);
     if (previous == t->block_at || !text.n || is_courtesy(a, text) || !is_follow_up(a, text))
         return text;
@@ -84,12 +89,12 @@ static str question_of(struct arena *a, const struct turn *t)
 
 /* --- recall --- */
 
-static void keep_lines(struct arena *a, struct receipt *r, const struct recall_out *found)
+static void keep_lines(struct arena *a, struct receipt *r, const struct recalled *found, size_t n)
 {
-    r->n = found->n < LINES_MAX ? found->n : LINES_MAX;
+    r->n = n < LINES_MAX ? n : LINES_MAX;
     r->lines = NEW_N(a, struct receipt_line, r->n + 1);
     for (size_t i = 0; i < r->n; i++) {
-        const struct recalled *c = &found->v[i];
+        const struct recalled *c = &found[i];
         r->lines[i] = (struct receipt_line){
             .kind = c->is_memory ? S("memory") : S("message"),
             .id = str_dup(a, c->is_memory ? c->memory.id : c->message.id),
@@ -143,8 +148,37 @@ static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, str
     t->block = str_dup(&ctx->arena, block);
     t->record.decision = str_dup(&ctx->arena, found.decision);
     t->record.reason = str_dup(&ctx->arena, found.reason);
-    keep_lines(&ctx->arena, &t->record, &found);
+    keep_lines(&ctx->arena, &t->record, found.v, found.n);
     return OK;
+}
+
+/* The same by Osaurus's rules. */
+static enum status plan(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+{
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us};
+    struct plan_out found;
+    const struct plan_in in = {.pool = t->pool,
+                               .question = t->record.question,
+                               .budget_tokens = engine_live(e)->osaurus.budget_tokens,
+                               .exclude = exclude.v,
+                               .n_exclude = exclude.n,
+                               .session = t->record.session};
+    memcpy(own.id, ctx->id, sizeof own.id);
+    enum status s = engine_plan(&own, e, &in, &found);
+    if (s != OK)
+        return fail(ctx, s, "%s", own.why);
+    t->block = str_dup(&ctx->arena, found.block);
+    t->record.decision = str_dup(&ctx->arena, found.decision);
+    t->record.reason = str_dup(&ctx->arena, found.reason);
+    keep_lines(&ctx->arena, &t->record, found.v, found.n);
+    if (t->mode != MODE_READONLY)
+        engine_shown(&own, e, t->pool, &found);
+    return OK;
+}
+
+static enum status look_up(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+{
+    return t->is_planned ? plan(ctx, e, t, exclude) : recall(ctx, e, t, exclude);
 }
 
 /* A tool's answer follows the question: what stood beside it stands there still, also nothing. */
@@ -185,7 +219,7 @@ static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t, str
         ctx_clear_failure(ctx);
     TRY(store_block_of(ctx, e->store, t->pool, t->record.chain, &block));
     if (fresh && !block.n)
-        return recall(ctx, e, t, exclude);
+        return look_up(ctx, e, t, exclude);
     t->block = block;
     t->record.decision = S("again");
     t->record.reason = S("as it stood beside the same message before");
@@ -198,7 +232,7 @@ static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t, s
     if (at == t->n_said)
         return OK;
     t->block_at = at;
-    t->record.question = question_of(&ctx->arena, t);
+    t->record.question = t->is_planned ? latest_of(&ctx->arena, t) : question_of(&ctx->arena, t);
     if (t->mode == MODE_AFTER || !live_budget(e, engine_live(e))) {
         t->record.decision = S("off");
         t->record.reason =
@@ -207,14 +241,24 @@ static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t, s
     }
     if (is_continued(t) && t->record.chain)
         return repeat(ctx, e, t, exclude);
-    return recall(ctx, e, t, exclude);
+    return look_up(ctx, e, t, exclude);
+}
+
+/* Who lets the core model open the gate has chosen to wait for it. */
+static int64_t may_take_ms(struct engine *e, const struct turn *t)
+{
+    enum { WITH_MODEL_MS = 3000 };
+    int64_t ms = e->settings->recall_deadline_ms;
+    bool waits = t->is_planned && e->settings->core_model.n &&
+                 str_is(engine_live(e)->osaurus.gate_mode, "llm");
+    return waits && ms < WITH_MODEL_MS ? WITH_MODEL_MS : ms;
 }
 
 void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct strs exclude;
     int64_t began = clock_mono_us(), deadline = ctx->deadline_us;
-    int64_t mine = began + e->settings->recall_deadline_ms * 1000;
+    int64_t mine = began + may_take_ms(e, t) * 1000;
     t->receipt = t->block = S("");
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
     t->n_fresh = 0;

@@ -45,12 +45,12 @@ enum status admit_own(struct ctx *ctx, struct app *app, enum route_access needs,
 
 enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in)
 {
-    str agent = str_trim(request_header(in, "X-Osaurus-Agent-Id"));
+    str agent = str_trim(request_header(in, AGENT_HEADER));
     TRY(admit_own(ctx, app, needs, in));
     if (needs == ACCESS_OPEN || !agent.n)
         return OK;
     if (agent.n > SPACE_NAME_MAX)
-        return fail_field(ctx, "X-Osaurus-Agent-Id", "must have at most %d bytes", SPACE_NAME_MAX);
+        return fail_field(ctx, AGENT_HEADER, "must have at most %d bytes", SPACE_NAME_MAX);
     in->who.pool.space = agent;
     return OK;
 }

@@ -11,6 +11,9 @@ extern const struct surface surface_omniroute_engine;
 extern const struct surface surface_omniroute_settings;
 extern const struct surface surface_admin;
 
+/* Names a space of the caller's user by any text, and asks for memory by Osaurus's rules. */
+#define AGENT_HEADER "X-Osaurus-Agent-Id"
+
 /*
  * Who asks. On loopback, as long as no token was ever made, everyone is LOCAL_USER and may do
  * everything; afterwards a bearer token decides. X-Osaurus-Agent-Id picks a space of that user.

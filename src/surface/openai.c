@@ -68,7 +68,9 @@ static enum status read_controls(struct ctx *ctx, struct app *app, const struct 
         session = str_trim(request_header(in, "X-OmniRoute-Session-Id"));
     if (session.n > SESSION_NAME_MAX)
         return fail_field(ctx, "X-Session-Id", "must have at most %d bytes", SESSION_NAME_MAX);
-    *out = (struct turn){.pool = in->who.pool, .session = session};
+    *out = (struct turn){.pool = in->who.pool,
+                         .session = session,
+                         .is_planned = str_trim(request_header(in, AGENT_HEADER)).n > 0};
     if (!mode_of(app, in, &out->mode))
         return fail_field(ctx, "X-Memory-Mode", "must be one of: full, readonly, after, off");
     return OK;
@@ -137,9 +139,10 @@ static str body_of(struct ctx *ctx, const struct app *app, const struct chat *c,
     const struct json *at = t->block.n ? element(c->messages, t->block_at) : NULL;
     if (at) {
         str where = c->to.up->placement.n ? c->to.up->placement : app->settings->placement;
+        int place = name_index(placement_names, where, PLACE_USER_SUFFIX);
         struct block block = {
             .text = t->block,
-            .where = (enum placement)name_index(placement_names, where, PLACE_USER_SUFFIX),
+            .where = t->is_planned ? PLACE_USER_PREFIX : (enum placement)place,
             .no_system = has_no_system_role(&ctx->arena, &c->to),
         };
         splice_block(&ctx->arena, &s, c->root, c->messages, at, &block);

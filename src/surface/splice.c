@@ -94,12 +94,32 @@ static bool suffix(struct arena *a, struct splice *s, const struct json *content
     return true;
 }
 
+/* In front of the first byte of what the user wrote, as suffix does behind the last. */
+static bool prefix(struct arena *a, struct splice *s, const struct json *content, str text)
+{
+    if (content && content->type == JSON_STRING) {
+        struct buf b = buf_make(a, text.n * 6 + 16);
+        json_escape(&b, text);
+        json_escape(&b, content->string.n ? S("\n\n") : S(""));
+        splice_at(s, content->source.p + 1, 0, buf_str(&b));
+        return true;
+    }
+    if (!content || content->type != JSON_ARRAY)
+        return false;
+    str part = str_printf(a, "{\"type\":\"text\",\"text\":" S_FMT "}%s", S_ARG(quoted(a, text)),
+                          content->first ? "," : "");
+    splice_at(s, content->source.p + 1, 0, part);
+    return true;
+}
+
 void splice_block(struct arena *a, struct splice *s, const struct json *root,
                   const struct json *messages, const struct json *at, const struct block *block)
 {
     bool is_user = block->no_system || block->where == PLACE_FIRST_USER;
     bool is_first = block->where == PLACE_SYSTEM || block->where == PLACE_FIRST_USER;
     if (block->where == PLACE_USER_SUFFIX && suffix(a, s, json_get(at, "content"), block->text))
+        return;
+    if (block->where == PLACE_USER_PREFIX && prefix(a, s, json_get(at, "content"), block->text))
         return;
     message_before(a, s, is_first && !has_key(root, "cache_control") ? messages->first : at,
                    is_user ? "user" : "system", block->text);

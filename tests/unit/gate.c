@@ -68,6 +68,17 @@ TEST(every_section_has_its_phrases)
     gives(ctx, "\xE7\x8C\xAB", "none");
 }
 
+TEST(the_first_rule_that_fits_wins)
+{
+    gives(ctx, "What's my name, in my exact words from yesterday?", "identity");
+    gives(ctx, "what were my exact words yesterday", "transcript");
+    gives(ctx, "remember that Alice is my boss", "episode");
+    gives(ctx, "when did I meet Alice", "episode");
+    gives(ctx, "do you remember Alice", "pinned");
+    gives(ctx, "my", "none");
+    gives(ctx, "  a  ", "none");
+}
+
 TEST(the_phrase_is_named)
 {
     struct gate g = gate_of(&ctx->arena, S("So what  did we talk about last week?"), NULL, 0);

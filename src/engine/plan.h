@@ -1,0 +1,34 @@
+/* plan.h - what the parts of the planner share: the gate's answer, and the search of one layer. */
+#pragma once
+
+#include "engine/engine_int.h"
+#include "engine/gate.h"
+
+/* How many lines a section may have, by its budget in tokens. */
+size_t plan_count(enum plan_scope scope, int64_t budget_tokens);
+
+/* Whether a section is put into the chat, and why. */
+struct opening {
+    enum gate_section section;
+    bool is_weak;   /* nothing was asked for, so only what fits well goes in */
+    bool is_always; /* no gate: the best there is */
+    str reason;
+};
+
+/* By the mode of the live settings. Never fails: without names and models the phrases decide. */
+struct opening plan_gate(struct ctx *ctx, struct engine *e, const struct plan_in *in);
+
+/* What of a layer answers a question. */
+struct layer_search {
+    struct pool_ref pool;
+    enum plan_scope scope;
+    str query;
+    const str *exclude;
+    size_t n_exclude;
+    int64_t after; /* unix ms; 0: any age */
+    size_t limit;
+    bool in_chat; /* someone waits: no vectors are made before */
+};
+/* By words and vectors, varied, best first; nothing when the query has no word to search. */
+MUST_USE enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
+                               struct recalled **out, size_t *n);
