@@ -1,6 +1,10 @@
 /* encrypt.c - encrypting the database, decrypting it, changing its key, and finding the key. */
+#include <errno.h>
+#include <fcntl.h>
 #include <sodium.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/bar.h"
 #include "app/commands.h"
@@ -61,6 +65,30 @@ static enum status report(struct ctx *ctx, const struct options *o, const struct
     return OK;
 }
 
+/* One change of keys at a time, or a key that one has put away is overwritten by the other's. */
+struct lock {
+    int fd;
+};
+
+static void lock_leave(struct lock *l)
+{
+    if (l->fd >= 0)
+        close(l->fd);
+}
+
+#define LOCK(l) CLEANUP(lock_leave) struct lock l = {-1}
+
+static enum status lock_take(struct ctx *ctx, const struct home *home, struct lock *out)
+{
+    out->fd = open(str_c(&ctx->arena, home->folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (out->fd < 0)
+        return fail(ctx, STORAGE, "'" S_FMT "': %s", S_ARG(home->folder), strerror(errno));
+    if (flock(out->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return fail(ctx, TOO_BUSY, "another process is changing the key of '" S_FMT "'",
+                    S_ARG(home->file));
+    return OK;
+}
+
 /* --- encrypt --- */
 
 static const char encrypted_advice[] =
@@ -83,6 +111,8 @@ enum status command_encrypt(struct ctx *ctx, const struct options *o)
     struct key none = {0};
     TRY(home_find(ctx, &o->settings, &home));
     TRY(home_make_folder(ctx, &home));
+    LOCK(lock);
+    TRY(lock_take(ctx, &home, &lock));
     enum store_kind kind = store_kind(ctx, home.file);
     if (kind == STORE_ENCRYPTED)
         return fail(ctx, CONFLICT, "the store '" S_FMT "' is encrypted; rekey changes its key",
@@ -127,6 +157,9 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     CLEANUP(key_free) struct key new = {0};
     struct home home;
+    TRY(home_find(ctx, &o->settings, &home));
+    LOCK(lock);
+    TRY(lock_take(ctx, &home, &lock));
     TRY(find_encrypted(ctx, o, &home, &key));
     TRY(key_named_new(ctx, o->new_key_file, &new));
     if (!new.bytes && !key.keeper)
@@ -137,7 +170,7 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
         TRY(key_make_next(ctx, home.folder, &key, &new));
     TRY(convert(ctx, &home, &key, &new));
     if (new.keeper)
-        TRY(key_settle(ctx, home.folder, new.keeper));
+        TRY(key_settle(ctx, home.folder, &new));
     return report(ctx, o, &home, &new, "encrypted anew",
                   new.keeper ? "Backups that were made before need the key before, which is kept "
                                "as the previous one until the next rekey.\n"

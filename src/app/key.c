@@ -198,7 +198,7 @@ enum status key_keep(struct ctx *ctx, str folder, struct key *out)
 enum status key_make_next(struct ctx *ctx, str folder, const struct key *old, struct key *out)
 {
     if (old->slot == KEY_NEXT)
-        TRY(key_settle(ctx, folder, old->keeper)); /* an earlier change was cut short */
+        TRY(key_settle(ctx, folder, old)); /* an earlier change was cut short */
     struct key key = {.bytes = guarded(),
                       .from = old->from,
                       .keeper = old->keeper,
@@ -213,17 +213,17 @@ enum status key_make_next(struct ctx *ctx, str folder, const struct key *old, st
 }
 
 /* Cut short anywhere, the key in force is in one of the places, and is found by trying them. */
-enum status key_settle(struct ctx *ctx, str folder, const struct keeper *keeper)
+enum status key_settle(struct ctx *ctx, str folder, const struct key *key)
 {
-    uint8_t *key = guarded();
+    const struct keeper *keeper = key->keeper;
+    uint8_t *before = guarded();
     enum status status = OK;
-    if (keeper->get(ctx, folder, KEY_CURRENT, key))
-        status = keeper->put(ctx, folder, KEY_PREVIOUS, key);
-    if (status == OK && keeper->get(ctx, folder, KEY_NEXT, key)) {
-        status = keeper->put(ctx, folder, KEY_CURRENT, key);
-        if (status == OK)
-            keeper->drop(ctx, folder, KEY_NEXT);
-    }
-    sodium_free(key);
-    return status;
+    if (keeper->get(ctx, folder, KEY_CURRENT, before) &&
+        sodium_memcmp(before, key->bytes, STORE_KEY_BYTES) != 0)
+        status = keeper->put(ctx, folder, KEY_PREVIOUS, before);
+    sodium_free(before);
+    TRY(status);
+    TRY(keeper->put(ctx, folder, KEY_CURRENT, key->bytes));
+    keeper->drop(ctx, folder, KEY_NEXT);
+    return OK;
 }

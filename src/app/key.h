@@ -55,8 +55,8 @@ MUST_USE enum status key_keep(struct ctx *ctx, str folder, struct key *out);
 /* A new key, in place of one that is kept: it is there twice until key_settle. */
 MUST_USE enum status key_make_next(struct ctx *ctx, str folder, const struct key *old,
                                    struct key *out);
-/* The next key is the current one from now on, and the current one the previous. */
-MUST_USE enum status key_settle(struct ctx *ctx, str folder, const struct keeper *keeper);
+/* It is the current key from now on, and the one that was, the previous. */
+MUST_USE enum status key_settle(struct ctx *ctx, str folder, const struct key *key);
 
 /* --- key_file.c, for the above --- */
 

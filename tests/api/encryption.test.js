@@ -115,6 +115,17 @@ test('a change of a kept key that is killed leaves a key that opens', async () =
   assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
 });
 
+test('of changes of the key at once one is made, and no key is lost', async () => {
+  const data = tempFolder(), at = ['--data', data], options = { env: none.env };
+  await ok(['add', 'My favourite tea is lapsang souchong', ...at], options);
+  for (const command of ['encrypt', 'rekey', 'rekey', 'rekey']) {
+    const ends = await Promise.all([1, 2, 3, 4].map(() => run([command, ...at], options)));
+    assert.ok(ends.some((end) => end.code === 0));
+    for (const end of ends) if (end.code) assert.match(end.stderr, /another process|is encrypted; rekey/);
+    assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
+  }
+});
+
 test('a key is named by a file, a variable or a command, and by one of them', async () => {
   const data = tempFolder(), at = ['--data', data];
   const file = keyFile(`${keyA}\n`), raw = keyFile(Buffer.from(keyA, 'hex'));

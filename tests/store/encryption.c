@@ -397,6 +397,58 @@ TEST(nobody_opens_a_store_while_it_is_replaced)
     check_filled(ctx, &p, one, 5);
 }
 
+TEST(a_link_leads_to_the_file_that_is_replaced)
+{
+    PLACE(p);
+    struct place link = p;
+    struct stat st;
+    {
+        STORE(s, p);
+        fill(ctx, s, 5);
+    }
+    snprintf(link.path, sizeof link.path, "%s/link.db", p.folder);
+    CHECK(symlink("store.db", link.path) == 0);
+    CHECK_OK(convert(ctx, &link, NULL, one));
+    CHECK(lstat(link.path, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK_INT(store_kind(ctx, str_of(p.path)), STORE_ENCRYPTED);
+    check_alone(ctx, &p);
+    check_filled(ctx, &link, one, 5);
+}
+
+TEST(a_file_with_two_names_is_not_replaced)
+{
+    PLACE(p);
+    str other = beside(ctx, &p, ".other");
+    {
+        STORE(s, p);
+        fill(ctx, s, 5);
+    }
+    CHECK(link(p.path, other.p) == 0);
+    CHECK_STATUS(convert(ctx, &p, NULL, one), CONFLICT);
+    CHECK(strstr(ctx->why, "hard link"));
+    ctx_clear_failure(ctx);
+    CHECK(unlink(other.p) == 0);
+    CHECK_OK(convert(ctx, &p, NULL, one));
+    check_filled(ctx, &p, one, 5);
+}
+
+TEST(a_copy_belongs_to_whom_the_old_one_belonged)
+{
+    PLACE(p);
+    struct stat st;
+    {
+        STORE(s, p);
+        fill(ctx, s, 5);
+    }
+    if (geteuid() != 0)
+        return; /* nobody else can give a file away */
+    CHECK(chown(p.path, 4711, 4712) == 0);
+    CHECK_OK(convert(ctx, &p, NULL, one));
+    CHECK(stat(p.path, &st) == 0);
+    CHECK_INT(st.st_uid, 4711);
+    CHECK_INT(st.st_gid, 4712);
+}
+
 /* --- the disk is full --- */
 
 static double room = -1;

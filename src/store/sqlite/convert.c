@@ -293,6 +293,10 @@ static enum status replace(struct job *j)
     HOLD(hold);
     CLEANUP(db_closep) struct db old = {0};
     TRY(hold_take(j->ctx, j->to, HOLD_ALONE, &hold));
+    if (hold.st.st_nlink > 1)
+        return fail(j->ctx, CONFLICT,
+                    "'%s' has another name (a hard link), under which the old file would stay",
+                    j->to);
     file_remove_part(j->ctx, j->to);
     enum status status = settle_old(j, &hold, &old);
     if (j->in_place) {
@@ -328,6 +332,7 @@ enum status store_copy(struct ctx *ctx, const struct store_copy *copy)
 {
     struct arena *a = &ctx->arena;
     struct job j = {ctx, copy, str_c(a, copy->from), str_c(a, copy->to)};
+    j.to = file_whole(a, j.to).p;
     j.part = file_part(a, j.to).p;
     j.in_place = str_eq(copy->from, copy->to);
     if (store_kind(ctx, copy->from) == STORE_ABSENT)

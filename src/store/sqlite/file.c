@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -97,7 +98,7 @@ enum store_kind file_kind(int fd)
 
 enum store_kind store_kind(struct ctx *ctx, str path)
 {
-    int fd = open(str_c(&ctx->arena, path), O_RDONLY | O_CLOEXEC);
+    int fd = open(str_c(&ctx->arena, path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? STORE_ABSENT : STORE_FOREIGN;
     enum store_kind kind = file_kind(fd);
@@ -224,14 +225,23 @@ enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind ki
 
 /* --- what a copy leaves --- */
 
+str file_whole(struct arena *a, const char *path)
+{
+    char *whole = realpath(path, NULL);
+    str out = str_dup(a, str_of(whole ? whole : path));
+    free(whole);
+    return out;
+}
+
 str file_part(struct arena *a, const char *path)
 {
-    return str_printf(a, "%s.new", path);
+    return str_printf(a, "%s.new", file_whole(a, path).p);
 }
 
 void file_remove_part(struct ctx *ctx, const char *path)
 {
     static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    str part = file_part(&ctx->arena, path);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        unlink(str_printf(&ctx->arena, "%s.new%s", path, ends[i]).p);
+        unlink(str_printf(&ctx->arena, "%s%s", part.p, ends[i]).p);
 }

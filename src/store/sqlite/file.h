@@ -37,9 +37,11 @@ MUST_USE enum status file_check_key(struct ctx *ctx, const char *path, enum stor
 /* "file:…" with what SQLite would take for a parameter escaped. */
 str file_uri(struct arena *a, const char *path, const char *parameters);
 
-/* What a copy that was cut short has left beside the file. */
-void file_remove_part(struct ctx *ctx, const char *path);
+/* Where links lead: a file is replaced where it is. */
+str file_whole(struct arena *a, const char *path);
+/* A copy that is being made, beside the file; and one that was cut short, removed. */
 str file_part(struct arena *a, const char *path);
+void file_remove_part(struct ctx *ctx, const char *path);
 
 /* The folders above a file, for the owner only where they are missing. */
 MUST_USE enum status file_make_folders(struct ctx *ctx, const char *path);
