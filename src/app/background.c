@@ -36,10 +36,17 @@ static enum status prune(struct ctx *ctx, struct home *home, bool *more)
     return OK;
 }
 
+static enum status consolidate(struct ctx *ctx, struct home *home, bool *more)
+{
+    return engine_consolidate_some(ctx, home->engine, more);
+}
+
 static const struct job jobs[] = {
     {"embed", embed, .is_heavy = true},
     {"mirror", mirror},
     {"prune", prune, .first_s = 60, .every_s = 3600},
+    /* The store remembers when it was done last; this only asks. */
+    {"consolidate", consolidate, .first_s = 30, .every_s = 60, .is_heavy = true},
 };
 #define JOBS (sizeof jobs / sizeof *jobs)
 _Static_assert(JOBS <= JOBS_MAX, "there is a worker for each job");

@@ -1,4 +1,4 @@
-/* background.h - threads for what nobody waits for: vectors, the mirror, what has had its time. */
+/* background.h - threads for what nobody waits for: vectors, the mirror, consolidation, pruning. */
 #pragma once
 
 #include <pthread.h>
@@ -6,7 +6,7 @@
 
 #include "app/home.h"
 
-enum { JOBS_MAX = 4 };
+enum { JOBS_MAX = 8 };
 
 struct background {
     struct home *home;

@@ -40,6 +40,7 @@ enum status command_key_check(struct ctx *ctx, const struct options *o);
 enum status command_key(struct ctx *ctx, const struct options *o);
 enum status command_backup(struct ctx *ctx, const struct options *o);
 enum status command_restore(struct ctx *ctx, const struct options *o);
+enum status command_consolidate(struct ctx *ctx, const struct options *o);
 enum status command_doctor(struct ctx *ctx, const struct options *o);
 
 /* --- what commands print --- */

@@ -23,6 +23,7 @@ const struct field options_table[] = {
     {BOOL(struct options, all_spaces), .help = "with --everything: all pools of the user"},
     {BOOL(struct options, admin), .help = "may manage users, tokens and settings"},
     {BOOL(struct options, no_extract), .help = "keep the turns only, look for no facts"},
+    {BOOL(struct options, dry_run), .help = "only show what would change, and why"},
     {BOOL(struct options, force),
      .help = "reindex: also what has its vector; restore: also over a database"},
     {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,

@@ -174,6 +174,15 @@ struct distil_status {
 MUST_USE enum status engine_distil_status(struct ctx *ctx, struct engine *e,
                                           const struct pool_ref *pool, struct distil_status *out);
 
+/*
+ * Consolidation, pool by pool, each all or nothing. Nothing is lost silently: episodes that say the
+ * same become one, which lists what each of them listed; facts that the conversations of the last
+ * 60 days come back to weigh more, by 0.05 for each full three episodes, counted from the
+ * importance they were kept with; what a model distilled and nobody has used for 30 days is closed
+ * once it is worth less than the floor, and remains as history; episodes older than the retention
+ * are erased. What someone added, said or imported is never closed, and messages are not touched. A
+ * second pass at the same time changes nothing.
+ */
 struct consolidate_line {
     str what; /* merge, promote, evict, prune */
     str id, text, why;
@@ -184,10 +193,14 @@ struct consolidate_report {
     struct consolidate_line *lines; /* at most 200 */
     size_t n;
 };
-/* Of a pool (space "": each of the user's); the report of the last one is kept in the work log. */
+/* Of a pool (space "": each of the user's). The report is kept in the work log, without its lines.
+ * TOO_BUSY when another one does not end within five seconds. */
 MUST_USE enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                         bool dry_run, struct consolidate_report *out);
-/* Background: every pool, when its time has come. */
+/* The last report about anything of the user's; NOT_FOUND without a note. */
+MUST_USE enum status engine_consolidated(struct ctx *ctx, struct engine *e, str user,
+                                         struct consolidate_report *out);
+/* Background: everyone's pools, when the time has come, which the store remembers. */
 MUST_USE enum status engine_consolidate_some(struct ctx *ctx, struct engine *e, bool *more);
 
 /* What importance is worth now: base · 0.5^(age since last use / half-life), never written back. */
@@ -196,8 +209,8 @@ double salience_now(const struct memory *m, int64_t now);
 /* A space as an agent. */
 struct agent {
     struct pool_info pool;
-    int64_t pinned, episodes, signals;
-    int64_t updated;
+    int64_t pinned, episodes, signals; /* facts and episodes that are true; turns that wait */
+    int64_t updated;                   /* when something came last, unix ms */
 };
 MUST_USE enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct agent **out,
                                    size_t *n);

@@ -22,6 +22,7 @@ struct engine {
     struct embed *embed;
     _Atomic(struct snapshot *) now;      /* the live settings: live.c */
     atomic_bool is_changing;             /* someone makes another snapshot */
+    atomic_bool is_consolidating;        /* someone consolidates a pool */
     atomic_int_least64_t looked;         /* clock_mono_us of the last look at what is stored */
     struct breaker questions;            /* vectors: the source, as chats meet it */
     struct breaker making;               /* and as what is kept meets it */

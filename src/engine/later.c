@@ -24,33 +24,6 @@ enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct
     return fail(ctx, UNSUPPORTED, "engine_distil_status is not built yet");
 }
 
-enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               bool dry_run, struct consolidate_report *out)
-{
-    return fail(ctx, UNSUPPORTED, "engine_consolidate is not built yet");
-}
-
-enum status engine_consolidate_some(struct ctx *ctx, struct engine *e, bool *more)
-{
-    return fail(ctx, UNSUPPORTED, "engine_consolidate_some is not built yet");
-}
-
-double salience_now(const struct memory *m, int64_t now)
-{
-    return m->salience;
-}
-
-enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct agent **out,
-                          size_t *n)
-{
-    return fail(ctx, UNSUPPORTED, "engine_agents is not built yet");
-}
-
-enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct agent *out)
-{
-    return fail(ctx, UNSUPPORTED, "engine_agent is not built yet");
-}
-
 enum status engine_change_osaurus_settings(struct ctx *ctx, struct engine *e,
                                            const struct json *object)
 {

@@ -167,6 +167,17 @@ enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_
     return s->ops->pools(ctx, s, user, out, n);
 }
 
+enum status store_users(struct ctx *ctx, struct store *s, struct strs *out)
+{
+    return s->ops->users(ctx, s, out);
+}
+
+enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            struct pool_sum **out, size_t *n)
+{
+    return s->ops->pool_sums(ctx, s, pool, out, n);
+}
+
 enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out)
 {
     return s->ops->setting(ctx, s, name, out);

@@ -213,6 +213,18 @@ struct pool_info {
 };
 MUST_USE enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
                                  size_t *n);
+/* Everyone who has a pool, by name. */
+MUST_USE enum status store_users(struct ctx *ctx, struct store *s, struct strs *out);
+
+struct pool_sum {
+    struct pool_info pool;
+    int64_t facts, episodes, signals; /* facts and episodes that are still true; turns that wait */
+    int64_t updated;                  /* when something came last, unix ms */
+};
+/* One pool's, or (space "") those of all of the user's, by name. Facts are not counted one by one.
+ */
+MUST_USE enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                     struct pool_sum **out, size_t *n);
 
 /* --- the words index --- */
 
@@ -444,7 +456,7 @@ MUST_USE enum status store_touch(struct ctx *ctx, struct store *s, struct pool_r
                                  const doc_id *docs, size_t n, int64_t now);
 
 /* What a consolidation changes in a pool, all or nothing; ids are of memories. What is gone or
- * closed meanwhile is left out. *changed counts what was closed or raised. */
+ * closed meanwhile is left out. *changed counts what was closed, raised or erased. */
 struct consolidation {
     struct pool_ref pool;
     const str *evict; /* closed, and superseded by none */
@@ -459,6 +471,8 @@ struct consolidation {
         double salience; /* from now on, as of last_used */
     } * raises;
     size_t n_raises;
+    const str *erase; /* gone for good, closed or not, as if forgotten by id */
+    size_t n_erase;
 };
 MUST_USE enum status store_consolidate(struct ctx *ctx, struct store *s,
                                        const struct consolidation *c, int64_t *changed);

@@ -35,6 +35,9 @@ struct store_ops {
                                  struct memory **out, size_t *n, int64_t *total);
     enum status (*memory_totals)(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory_totals *out);
+    enum status (*users)(struct ctx *ctx, struct store *s, struct strs *out);
+    enum status (*pool_sums)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                             struct pool_sum **out, size_t *n);
     enum status (*pools)(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
                          size_t *n);
     enum status (*setting)(struct ctx *ctx, struct store *s, str name, str *out);

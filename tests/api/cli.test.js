@@ -83,6 +83,35 @@ test('models are listed, and a wrong one is refused in words', async () => {
     assert.equal((await run(['model', ...args, ...at])).code, 2);
 });
 
+test('a consolidation shows what it would do, does it, and then rests', async (t) => {
+  const data = tempFolder(), at = ['--data', data], talk = 'Anna and Ben planned the boat trip from Oslo to Bergen in June';
+  for (const [text, space] of [[talk, 'default'], [talk, 'default'], ['Anna sails', 'default'], ['Anna hums', 'work'], ['Anna rows', 'default']])
+    await ok(['add', text, '--space', space, ...at]);
+  // What a model distils, long ago: Node has no SQLite of its own here, Python has one.
+  execFileSync('python3', ['-c', `import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+c.execute("UPDATE memory SET layer = 1, metadata = json_object('decisions', json_array('leave on day ' || no)) WHERE content LIKE '%Bergen%'")
+c.execute("UPDATE memory SET origin = 5, salience = 0.1, last_used = 1, updated = 1 WHERE content IN ('Anna sails', 'Anna hums')")
+c.commit()`, path.join(data, 'rememberd.db')]);
+  const counts = async (...args) => {
+    const { report } = JSON.parse(await ok(['consolidate', '--json', ...args, ...at]));
+    return [report.dry_run, report.looked_at, report.merged, report.promoted, report.evicted, report.pruned];
+  };
+  assert.match(await ok(['consolidate', '--dry-run', ...at]),
+    /merge +[0-9a-f-]{36} +Anna and Ben[^]*says the same as [0-9a-f-]{36}\n[^]*evict[^]*Anna sails[^]*worth 0\.000[^]*would be: 1 merged, 0 promoted, 2 evicted, 0 pruned, of 5/);
+  assert.deepEqual(await counts('--dry-run'), [true, 5, 1, 0, 2, 0], 'nothing has changed');
+  assert.deepEqual(await counts('--space', 'work'), [false, 1, 0, 0, 1, 0]);
+  assert.deepEqual(await counts('--user', 'ben'), [false, 0, 0, 0, 0, 0]);
+  const server = await serve(t, { data });
+  const { changes } = JSON.parse(await ok(['consolidate', '--json', ...at]));
+  assert.deepEqual(changes.map((one) => one.what), ['merge', 'evict']);
+  assert.equal((await server.ask('GET', `/v1/memories/${changes[1].id}`)).json.valid_to === null, false);
+  assert.deepEqual(await counts(), [false, 2, 0, 0, 0, 0]);
+  assert.match(await ok(['list', ...at]), /2 of 2/);
+  assert.match(await ok(['list', '--closed', ...at]), /Anna sails[^]*4 of 4/);
+  assert.equal((await run(['consolidate', 'now', ...at])).code, 2);
+});
+
 test('the doctor says what is wrong and what to do', async (t) => {
   const model = await upstream(t, (req, res) => {
     res.writeHead(200, { 'content-type': 'application/json' });
@@ -129,7 +158,7 @@ test('tables, version and help', async () => {
   assert.equal(routes.length, Object.values(schema.paths).flatMap(Object.keys).length);
   assert.match(await ok(['--help']), /serve[^]*doctor/);
   assert.equal(await ok(['help']), await ok(['--help']));
-  for (const name of ['serve', 'add', 'search', 'list', 'forget', 'ingest', 'eval', 'token', 'doctor'])
+  for (const name of ['serve', 'add', 'search', 'list', 'forget', 'ingest', 'eval', 'token', 'consolidate', 'doctor'])
     assert.match(await ok([name, '--help']), new RegExp(`^usage: rememberd ${name}`));
   assert.match(await ok(['serve', '--help']), /--budget-tokens/);
   const settings = await ok(['serve', '--print-settings', '--budget-tokens', '123', '--upstream-key', 'sk-secret'],

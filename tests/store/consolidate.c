@@ -76,6 +76,56 @@ TEST(what_is_gone_or_closed_is_left_out)
     check_healthy(ctx, s);
 }
 
+TEST(what_a_consolidation_erases_is_gone_everywhere)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory m;
+    struct receipt back;
+    int64_t changed;
+    keep_five(ctx, s);
+    struct receipt_line line = {.kind = S("memory"), .id = S("e1"), .injected = true};
+    struct receipt shows = {.id = S("r1"), .question = S("what?"), .lines = &line, .n = 1};
+    struct bundle b = {.pool = mine, .receipt = &shows};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_OK(store_receipt(ctx, s, mine, S("r1"), &back));
+    str evict[] = {S("f1")}, erase[] = {S("e1"), S("f1"), S("nobody")};
+    struct consolidation c = {
+        .pool = mine, .evict = evict, .n_evict = 1, .erase = erase, .n_erase = 3};
+    CHECK_OK(store_consolidate(ctx, s, &c, &changed));
+    CHECK_INT(changed, 3);
+    CHECK_STATUS(store_memory(ctx, s, mine, S("e1"), &m), NOT_FOUND);
+    CHECK_STATUS(store_memory(ctx, s, mine, S("f1"), &m), NOT_FOUND);
+    CHECK_STATUS(store_receipt(ctx, s, mine, S("r1"), &back), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 3);
+    check_healthy(ctx, s);
+    c.pool = other_user;
+    c.erase = (str[]){S("e2")};
+    c.n_erase = 1;
+    CHECK_OK(store_consolidate(ctx, s, &c, &changed));
+    CHECK_INT(changed, 0);
+    CHECK_OK(store_memory(ctx, s, mine, S("e2"), &m));
+}
+
+TEST(everyone_with_a_pool_is_listed_once)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct strs users;
+    CHECK_OK(store_users(ctx, s, &users));
+    CHECK_INT(users.n, 0);
+    struct pool_ref pools[] = {other_user, mine, other_space};
+    for (size_t i = 0; i < 3; i++) {
+        struct memory m = fact("", "", "one");
+        CHECK_OK(keep(ctx, s, pools[i], PUT_SUPERSEDE, &m));
+    }
+    CHECK_OK(store_users(ctx, s, &users));
+    CHECK_INT(users.n, 2);
+    CHECK_STR(users.v[0], mine.user);
+    CHECK_STR(users.v[1], other_user.user);
+}
+
 /* The mirror learns of what closed and of new metadata, not of a new weight. */
 TEST(the_mirror_follows_a_consolidation)
 {

@@ -32,6 +32,7 @@ static const char *const walkers[] = {
     "WAITING_STATS",
     "SIGNAL_STATS",
     "WORK_LIST",
+    "POOL_USERS",
 };
 
 static bool may_walk(const char *name)
@@ -111,6 +112,25 @@ TEST(a_layer_leads_to_its_memories)
             str_find(plan, S("TEMP B-TREE")) < plan.n)
             fail_msg("%s: " S_FMT, by_layer[i], S_ARG(plan));
     }
+    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+}
+
+/* Sums of a user's pools walk no other user's rows, and no pool's facts. */
+TEST(sums_walk_no_facts)
+{
+    PLACE(p);
+    STORE(s, p);
+    static const char *const steps[] = {"autoindex_pool_1 (user=?", "memory_layer (pool=? AND layer=?",
+                                        "waiting_pool (pool=?", "session_recent (pool=?",
+                                        "memory_recent (pool=?"};
+    sqlite3 *handle = open_beside(&p);
+    size_t k = 0;
+    while (strcmp(statements[k].name, "POOL_SUMS") != 0)
+        k++;
+    str plan = plan_of(ctx, handle, statements[k].text);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (str_find(plan, str_of(steps[i])) == plan.n)
+            fail_msg("no %s: " S_FMT, steps[i], S_ARG(plan));
     CHECK_INT(sqlite3_close(handle), SQLITE_OK);
 }
 

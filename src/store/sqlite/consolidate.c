@@ -113,8 +113,10 @@ static enum status consolidate(struct ctx *ctx, struct db *db, const void *what)
         TRY(raise(&p, &c->raises[i]));
     if (p.closed)
         TRY(count_pool(&p));
+    TRY(index_apply(ctx, db, &p.changes));
+    TRY(erase_each(ctx, db, p.pool, c->erase, c->n_erase, &p.changed));
     *own->changed = p.changed;
-    return index_apply(ctx, db, &p.changes);
+    return OK;
 }
 
 enum status sqlite_consolidate(struct ctx *ctx, struct store *s, const struct consolidation *c,

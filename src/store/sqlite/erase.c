@@ -469,6 +469,30 @@ enum status erase(struct ctx *ctx, struct db *db, const struct forget *what, int
     return run_1(ctx, db, SQL_WORDS_REMOVAL, true);
 }
 
+/* One batch, with the memory of its own. */
+static enum status erase_few(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
+                             int64_t *erased)
+{
+    CLEANUP(ctx_free) struct ctx mine = {0};
+    struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
+    enum status status = OK;
+    for (size_t i = 0; i < n && status == OK; i++)
+        status = erase_memories_with(&e, SQL_MEMORY_BY_ID, ids[i]);
+    if (status == OK)
+        status = end_batch(&e, erased);
+    return status == OK ? OK : fail(ctx, status, "%s", mine.why);
+}
+
+enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids, size_t n,
+                       int64_t *erased)
+{
+    SQL_RUN(clear, ctx, db, SQL_ERASED_CLEAR);
+    TRY(sql_do(&clear));
+    for (size_t i = 0; i < n; i += BATCH)
+        TRY(erase_few(ctx, db, pool, ids + i, n - i < BATCH ? n - i : BATCH, erased));
+    return n ? run_1(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool) : OK;
+}
+
 /* --- pruning --- */
 
 static enum status prune_memory(struct ctx *ctx, struct db *db, int64_t pool, int64_t no)

@@ -117,6 +117,15 @@ enum status sqlite_memory_totals(struct ctx *ctx, struct store *s, const struct 
     return OK;
 }
 
+static void read_pool(struct query *q, str user, struct pool_info *out)
+{
+    out->pool = (struct pool_ref){user, sql_get_text(q)};
+    out->created = sql_get_int(q);
+    out->sessions = sql_get_int(q);
+    out->messages = sql_get_int(q);
+    out->memories = sql_get_int(q);
+}
+
 enum status sqlite_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
                          size_t *n)
 {
@@ -129,12 +138,49 @@ enum status sqlite_pools(struct ctx *ctx, struct store *s, str user, struct pool
     sql_text(&q, user);
     while (sql_row(&q)) {
         v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
-        struct pool_info *p = &v[have++];
-        p->pool = (struct pool_ref){owner, sql_get_text(&q)};
-        p->created = sql_get_int(&q);
-        p->sessions = sql_get_int(&q);
-        p->messages = sql_get_int(&q);
-        p->memories = sql_get_int(&q);
+        read_pool(&q, owner, &v[have++]);
+    }
+    TRY(sql_end(&q));
+    *out = v;
+    *n = have;
+    return OK;
+}
+
+enum status sqlite_users(struct ctx *ctx, struct store *s, struct strs *out)
+{
+    struct strs found = {0};
+    size_t cap = 0;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_POOL_USERS);
+    while (sql_row(&q)) {
+        found.v = arena_more(&ctx->arena, found.v, found.n, &cap, sizeof *found.v);
+        found.v[found.n++] = sql_get_text(&q);
+    }
+    TRY(sql_end(&q));
+    *out = found;
+    return OK;
+}
+
+enum status sqlite_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                             struct pool_sum **out, size_t *n)
+{
+    struct pool_sum *v = NULL;
+    size_t have = 0, cap = 0;
+    str owner = str_dup(&ctx->arena, pool.user);
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_POOL_SUMS);
+    sql_text(&q, pool.user);
+    sql_text(&q, pool.space);
+    while (sql_row(&q)) {
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        struct pool_sum *p = &v[have++];
+        read_pool(&q, owner, &p->pool);
+        p->facts = sql_get_int(&q);
+        p->episodes = sql_get_int(&q);
+        p->signals = sql_get_int(&q);
+        p->updated = sql_get_int(&q);
     }
     TRY(sql_end(&q));
     *out = v;

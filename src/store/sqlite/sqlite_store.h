@@ -205,6 +205,9 @@ MUST_USE enum status memory_change(struct ctx *ctx, struct db *db, const struct 
 
 MUST_USE enum status erase(struct ctx *ctx, struct db *db, const struct forget *what,
                            int64_t *erased);
+/* Memories of a pool by their ids; what is not there is left out. Adds to *erased. */
+MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids,
+                                size_t n, int64_t *erased);
 MUST_USE enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_before,
                            int64_t expired_before, int64_t *removed);
 MUST_USE enum status token_add(struct ctx *ctx, struct db *db, const struct token *t);
@@ -329,6 +332,9 @@ enum status sqlite_memory_totals(struct ctx *ctx, struct store *s, const struct 
                                  struct memory_totals *out);
 enum status sqlite_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
                          size_t *n);
+enum status sqlite_users(struct ctx *ctx, struct store *s, struct strs *out);
+enum status sqlite_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                             struct pool_sum **out, size_t *n);
 enum status sqlite_setting(struct ctx *ctx, struct store *s, str name, str *out);
 enum status sqlite_put_setting(struct ctx *ctx, struct store *s, str name, str value);
 enum status sqlite_mirror(struct ctx *ctx, struct store *s, bool on);

@@ -1,0 +1,74 @@
+/* consolidate.c - tidies memories now, or shows what would change. */
+#include "app/commands.h"
+#include "app/home.h"
+
+enum { PRINT_MAX = 4 << 20 };
+
+static const struct field report_fields[] = {
+    {BOOL(struct consolidate_report, dry_run)},
+    {INT(struct consolidate_report, looked_at)},
+    {INT(struct consolidate_report, merged)},
+    {INT(struct consolidate_report, promoted)},
+    {INT(struct consolidate_report, evicted)},
+    {INT(struct consolidate_report, pruned)},
+    {TIME(struct consolidate_report, began)},
+    {INT(struct consolidate_report, took_ms)},
+    {0},
+};
+static const struct field line_fields[] = {
+    {STR(struct consolidate_line, what)},
+    {STR(struct consolidate_line, id)},
+    {STR(struct consolidate_line, text)},
+    {STR(struct consolidate_line, why)},
+    {0},
+};
+
+static void print_json(struct ctx *ctx, const struct consolidate_report *r)
+{
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_key(&w, "report");
+    fields_write(&w, report_fields, r);
+    json_key(&w, "changes");
+    json_open(&w, '[');
+    for (size_t i = 0; i < r->n; i++)
+        fields_write(&w, line_fields, &r->lines[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    print_buf(&b);
+}
+
+static void print_text(struct ctx *ctx, const struct consolidate_report *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct consolidate_line *l = &r->lines[i];
+        printf("%-8.*s " S_FMT "  ", S_ARG(l->what), S_ARG(l->id));
+        print_line(l->text);
+        print_line(str_printf(&ctx->arena, "         " S_FMT, S_ARG(l->why)));
+    }
+    int64_t all = r->merged + r->promoted + r->evicted + r->pruned;
+    if (all > (int64_t)r->n)
+        printf("and %lld more\n", (long long)(all - (int64_t)r->n));
+    printf("%s%lld merged, %lld promoted, %lld evicted, %lld pruned, of %lld looked at, %lld ms\n",
+           r->dry_run ? "would be: " : "", (long long)r->merged, (long long)r->promoted,
+           (long long)r->evicted, (long long)r->pruned, (long long)r->looked_at,
+           (long long)r->took_ms);
+}
+
+/* Without --space in every space of the user. */
+enum status command_consolidate(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(home_close) struct home home = {0};
+    struct pool_ref pool = {.user = o->user};
+    struct consolidate_report report;
+    if (options_has(o, "space"))
+        pool.space = o->space;
+    TRY(home_open(ctx, o, &home));
+    TRY(engine_consolidate(ctx, home.engine, pool, o->dry_run, &report));
+    if (o->json)
+        print_json(ctx, &report);
+    else
+        print_text(ctx, &report);
+    return OK;
+}
