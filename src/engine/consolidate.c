@@ -230,7 +230,7 @@ static enum status run_alone(struct pass *p)
     static const struct timespec a_moment = {.tv_nsec = 1000000};
     atomic_bool *busy = &p->e->is_consolidating;
     for (int ms = 0; atomic_exchange(busy, true); ms++) {
-        if (ms == WAIT_MS)
+        if (ms == WAIT_MS || !ctx_has_time(p->ctx))
             return fail(p->ctx, TOO_BUSY, "another consolidation is under way");
         nanosleep(&a_moment, NULL);
     }
@@ -260,7 +260,7 @@ static void add(struct ctx *ctx, struct consolidate_report *to, size_t *cap,
 static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t *cap,
                             struct consolidate_report *sum)
 {
-    CLEANUP(ctx_free) struct ctx own = {0};
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us, .is_cut = ctx->is_cut};
     struct live_osaurus by = rules_of(e);
     struct pass p = {.ctx = &own, .e = e, .by = &by, .now = sum->began};
     p.change.pool = pool;
@@ -300,9 +300,10 @@ static enum status log_report(struct ctx *ctx, struct engine *e, struct pool_ref
     bool is_empty = !(r->merged + r->promoted + r->evicted + r->pruned);
     struct work work = {.pool = pool,
                         .kind = S("consolidate"),
-                        .status = how != OK  ? S("error")
-                                  : is_empty ? S("empty")
-                                             : S("success"),
+                        .status = how == TIMED_OUT ? S("skipped")
+                                  : how != OK      ? S("error")
+                                  : is_empty       ? S("empty")
+                                                   : S("success"),
                         .details = buf_str(&b),
                         .took_ms = r->took_ms,
                         .created = r->began};
@@ -344,10 +345,12 @@ enum status consolidate_at(struct ctx *ctx, struct engine *e, struct pool_ref po
     struct pool_info *pools;
     size_t n, cap = 0;
     TRY(pools_of(ctx, e, pool, &pools, &n));
-    for (size_t i = 0; i < n && !(ctx->is_cut && *ctx->is_cut); i++) {
+    for (size_t i = 0; i < n && ctx_has_time(ctx); i++) {
         enum status s = one_pool(ctx, e, pools[i].pool, &cap, &sum);
         how = how == OK ? s : how;
     }
+    if (how == OK && !ctx_has_time(ctx))
+        how = fail(ctx, TIMED_OUT, "not every space was looked at in time");
     sum.took_ms = (clock_mono_us() - began_us) / 1000;
     if (!dry_run)
         TRY(log_report(ctx, e, pool, &sum, how));
@@ -371,7 +374,7 @@ static bool is_due(str last, int64_t now, int64_t hours)
 
 static void everyone(struct ctx *ctx, struct engine *e, const struct strs *users, int64_t now)
 {
-    for (size_t i = 0; i < users->n && !(ctx->is_cut && *ctx->is_cut); i++) {
+    for (size_t i = 0; i < users->n && ctx_has_time(ctx); i++) {
         CLEANUP(ctx_free) struct ctx own = {.is_cut = ctx->is_cut};
         struct consolidate_report report;
         struct pool_ref all = {.user = users->v[i]};
@@ -391,7 +394,7 @@ enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now, 
         return OK;
     TRY(store_users(ctx, e->store, &users));
     everyone(ctx, e, &users, now);
-    if (ctx->is_cut && *ctx->is_cut)
+    if (!ctx_has_time(ctx))
         return OK;
     str done = str_printf(&ctx->arena, "%lld", (long long)now);
     return store_put_setting(ctx, e->store, S("consolidated"), done);

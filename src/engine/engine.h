@@ -194,7 +194,7 @@ struct consolidate_report {
     size_t n;
 };
 /* Of a pool (space "": each of the user's). The report is kept in the work log, without its lines.
- * TOO_BUSY when another one does not end within five seconds. */
+ * TOO_BUSY when another one does not end within five seconds, or until the deadline. */
 MUST_USE enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                         bool dry_run, struct consolidate_report *out);
 /* The last report about anything of the user's; NOT_FOUND without a note. */

@@ -416,8 +416,10 @@ TEST(one_at_a_time)
     ENGINE(e, s, p);
     struct consolidate_report r;
     e->is_consolidating = true;
+    ctx->deadline_us = clock_mono_us() + 20000;
     CHECK_STATUS(engine_consolidate(ctx, e, mine, true, &r), TOO_BUSY);
     e->is_consolidating = false;
+    ctx->deadline_us = 0;
     ctx_clear_failure(ctx);
     CHECK_OK(engine_consolidate(ctx, e, mine, true, &r));
 }
