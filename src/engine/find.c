@@ -7,13 +7,14 @@
 #include "engine/rank.h"
 #include "engine/signals.h"
 
-/* Documents taken from the index; those described, the same where most may not be wanted, and those
- * read when vectors say more about them; messages in front of the reader that are made room for;
- * vectors made before a search that is no chat's; times the limit compared with each other; bytes
- * of a text that are compared. */
+/* Documents taken from the index; those described, where too few of them are wanted how many times
+ * as many next, and at most; those read when vectors say more about them; messages in front of the
+ * reader that are made room for; vectors made before a search that is no chat's; times the limit
+ * compared with each other; bytes of a text that are compared. */
 enum {
     HITS_MAX = 20000,
     CANDIDATES = 100,
+    WIDEN = 5,
     CANDIDATES_OF_FEW = 2000,
     READ = 80,
     SEEN_MAX = 100,
@@ -34,6 +35,7 @@ struct search {
     struct ctx *ctx;
     const struct recall_in *in;
     size_t limit;
+    size_t candidates; /* how many are looked at */
     struct word_hits words;
     struct vector_hits near;
     struct scan scan;
@@ -88,10 +90,6 @@ static enum status search_words(struct search *s)
         leave_messages_out(&s->words);
     int64_t all = s->words.messages + s->words.memories;
     double unknown = scan_weigh(&s->words, q->n, all, f->weights);
-    s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n,
-                        is_picky(s->in) ? CANDIDATES_OF_FEW : CANDIDATES);
-    s->v = s->scan.v;
-    s->n = s->scan.n;
     s->asked = (struct asked_of){
         .query = q,
         .scan = &s->scan,
@@ -100,6 +98,14 @@ static enum status search_words(struct search *s)
         .now = s->in->asked ? s->in->asked : clock_ms(),
     };
     return late(s->ctx);
+}
+
+/* The most promising of them. */
+static void pick(struct search *s)
+{
+    s->scan = scan_hits(&s->ctx->arena, &s->words, s->f->weights, s->f->query.n, s->candidates);
+    s->v = s->scan.v;
+    s->n = s->scan.n;
 }
 
 static int by_doc(const void *a, const void *b)
@@ -125,7 +131,7 @@ static enum status nearest(struct search *s, const struct question_vector *q, co
         .signature = q->signature,
         .v = q->v,
         .dimensions = q->dimensions,
-        .nearest = is_picky(s->in) ? CANDIDATES_OF_FEW : few,
+        .nearest = is_picky(s->in) && few < s->candidates ? s->candidates : few,
         .messages = !s->in->memories_only,
         .memories = !s->in->turns_only,
         .also = also,
@@ -338,6 +344,7 @@ static void judge(struct search *s)
 {
     struct finder *f = s->f;
     size_t memory = 0;
+    f->n = 0;
     f->found = NEW_N(&s->ctx->arena, struct recalled, s->n + 1);
     f->of = NEW_N(&s->ctx->arena, const struct candidate *, s->n + 1);
     s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
@@ -449,13 +456,24 @@ str found_why(struct arena *a, const struct query *q, const struct candidate *c,
 
 /* --- the whole of it --- */
 
+static size_t wider(size_t candidates)
+{
+    return candidates * WIDEN < CANDIDATES_OF_FEW ? candidates * WIDEN : CANDIDATES_OF_FEW;
+}
+
 enum status find_answers(struct finder *f, size_t limit)
 {
     struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit};
     TRY(search_words(&s));
-    TRY(search_vectors(&s));
-    TRY(fetch(&s));
-    judge(&s);
+    for (s.candidates = CANDIDATES;; s.candidates = wider(s.candidates)) {
+        pick(&s);
+        TRY(search_vectors(&s));
+        TRY(fetch(&s));
+        judge(&s);
+        bool is_all = s.scan.n < s.candidates && s.near.n < s.candidates;
+        if (!is_picky(f->in) || f->n >= limit || is_all || s.candidates >= CANDIDATES_OF_FEW)
+            break;
+    }
     order(&s);
     return OK;
 }

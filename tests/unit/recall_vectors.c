@@ -310,3 +310,43 @@ TEST(what_the_reader_has_crowds_nothing_out)
     for (size_t i = 0; i < r.n; i++)
         CHECK(!str_is(r.v[i].message.session, "seen"));
 }
+
+/* --- Osaurus's layers --- */
+
+static struct recalled *search_layer(struct ctx *ctx, struct engine *e, enum plan_scope scope,
+                                     const char *query, size_t *n)
+{
+    struct recalled *v;
+    struct scope_in in = {.pool = mine, .scope = scope, .query = str_of(query)};
+    CHECK_OK(engine_search_scope(ctx, e, &in, &v, n));
+    return v;
+}
+
+TEST(a_layer_is_searched_by_meaning_unless_its_settings_say_otherwise)
+{
+    WITH_TABLE(e, s, p);
+    size_t n;
+    struct memory episode = fact("e1", "", "They crossed the ocean.");
+    episode.layer = LAYER_EPISODE;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &episode));
+    remember(ctx, s, "f1", "User drives an automobile", may);
+    remember(ctx, s, "f2", "User pays a levy", may);
+    struct recalled *v = search_layer(ctx, e, PLAN_PINNED, "the car", &n);
+    CHECK(n >= 1);
+    CHECK_STR(v[0].memory.id, S("f1"));
+    v = search_layer(ctx, e, PLAN_EPISODES, "sea", &n);
+    CHECK_INT(n, 1);
+    CHECK_STR(v[0].memory.id, S("e1"));
+    struct plan_out out;
+    struct plan_in in = {.pool = mine,
+                         .question = S("do you remember my car?"),
+                         .budget_tokens = 800};
+    CHECK_OK(engine_plan(ctx, e, &in, &out));
+    CHECK(out.n >= 1);
+    CHECK_STR(out.v[0].memory.id, S("f1"));
+    ((struct live *)engine_live(e))->osaurus.embedding_backend = S("none");
+    search_layer(ctx, e, PLAN_PINNED, "the car", &n);
+    CHECK_INT(n, 0);
+    search_layer(ctx, e, PLAN_PINNED, "the automobile", &n);
+    CHECK_INT(n, 1);
+}
