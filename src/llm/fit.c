@@ -159,13 +159,33 @@ static void write_object(struct json_out *w, const struct field *table, const st
     json_close(w, '}');
 }
 
+/* Row by row, so that one that does not fit can be left out where it may be absent. */
+static enum status read_rows(struct ctx *ctx, const struct field *table, const struct json *object,
+                             bool leniently, void *out)
+{
+    for (const struct field *f = table; f->name; f++) {
+        const struct field row[2] = {*f};
+        const struct json *v = json_get(object, f->name);
+        enum status s = f->type == FIELD_OBJECT && v && v->type == JSON_OBJECT
+                            ? read_rows(ctx, f->inside, v, leniently, (char *)out + f->at)
+                            : fields_read(ctx, row, object, false, out);
+        if (s != OK && (f->required || !leniently))
+            return s;
+        if (s != OK) {
+            ctx_clear_failure(ctx);
+            fields_defaults(row, out);
+        }
+    }
+    return OK;
+}
+
 enum status llm_fit(struct ctx *ctx, const struct field *table, const struct json *object,
-                    void *out)
+                    bool leniently, void *out)
 {
     struct buf b = buf_make(&ctx->arena, FITTED_MAX);
     struct json_out w = json_to(&b);
     struct json *fitted;
     write_object(&w, table, object);
     TRY(json_parse(ctx, buf_str(&b), &fitted));
-    return fields_read(ctx, table, fitted, false, out);
+    return read_rows(ctx, table, fitted, leniently, out);
 }

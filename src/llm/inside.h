@@ -34,7 +34,8 @@ MUST_USE enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct 
  * Reads an object of a model by the table, not strictly, and takes what can sensibly be taken: a
  * number in quotes, one text for a list of texts, the texts of a mixed list, one object for a list
  * of objects, a text for an object that begins with one; numbers are brought into their range; null
- * and "" are absent where they are no text.
+ * and "" are absent where they are no text. leniently: what still does not fit is left out where
+ * the table does not require it.
  */
 MUST_USE enum status llm_fit(struct ctx *ctx, const struct field *table, const struct json *object,
-                             void *out);
+                             bool leniently, void *out);

@@ -38,11 +38,11 @@ static enum status put(struct ctx *ctx, const struct llm_ask *ask, struct manner
 }
 
 static enum status read(struct ctx *ctx, const struct llm_answer *answer, const struct field *table,
-                        void *out)
+                        bool leniently, void *out)
 {
     struct json *object;
     TRY(llm_object(ctx, answer->text, &object));
-    return llm_fit(ctx, table, object, out);
+    return llm_fit(ctx, table, object, leniently, out);
 }
 
 /* Why it does not fit, for the model and for who reads the log. */
@@ -67,7 +67,7 @@ enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct fi
         answer->is_cut = one.is_cut;
         answer->tokens_in += one.tokens_in;
         answer->tokens_out += one.tokens_out;
-        if (read(ctx, &one, table, out) == OK)
+        if (read(ctx, &one, table, i + 1 == ASKS, out) == OK)
             return OK;
         why = complaint(&ctx->arena, ctx, &one);
         ctx_clear_failure(ctx);

@@ -39,7 +39,8 @@ MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct 
  * numbers are brought into their range. A JSON row with .inside becomes a list of such objects,
  * each brought into form, none checked: who reads one by its table leaves out what does not fit.
  *
- * What does not fit is asked for once more, with what is wrong. Transient failures (408, 429, 5xx,
+ * What does not fit is asked for once more, with what is wrong; of that answer rows that do not fit
+ * are left out where they are not required. Transient failures (408, 429, 5xx,
  * no connection) are tried again up to twice, after a growing, random pause or what Retry-After
  * says, while there is time: the ctx's deadline, or without one timeout_ms; what cuts the ctx cuts
  * the pause. BAD_INPUT: it answered twice with what does not fit; else as llm_ask. answer holds the

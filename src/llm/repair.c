@@ -59,7 +59,7 @@ static size_t past_space(str in, size_t at, bool *breaks)
 /* Behind space and comments, and whatever of also stands there. */
 static void skip(struct mend *m, const char *also)
 {
-    bool breaks;
+    bool breaks = false;
     for (;;) {
         m->at = past_space(m->in, m->at, &breaks);
         if (stands(m->in, m->at, S("/*")))
@@ -92,7 +92,8 @@ static struct quote quote_at(str in, size_t at)
         {S("\xE2\x80\x98"), 's'}, {S("\xE2\x80\x99"), 's'}, {S("\xE2\x80\x9A"), 's'},
         {S("\xE2\x80\x9B"), 's'},
     };
-    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++)
+    bool may_be = at < in.n && is_any(in.p[at], "\"'`\xE2\xC2");
+    for (size_t i = 0; may_be && i < sizeof quotes / sizeof *quotes; i++)
         if (stands(in, at, quotes[i].text))
             return (struct quote){quotes[i].kind, quotes[i].text.n};
     return (struct quote){0};

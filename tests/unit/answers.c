@@ -218,6 +218,23 @@ TEST(twice_is_enough)
     model_close(m);
 }
 
+TEST(of_the_second_answer_what_need_not_be_there_may_be_wrong)
+{
+    struct model *m = model_open(ctx);
+    struct told t;
+    struct llm_answer answer;
+    const char *odd = "{\"episode\": {\"summary\": \"Tea.\", \"salience\": \"high\", \"topics\": "
+                      "[\"tea\"]}, \"entities\": {\"a\": 1}, \"number\": true, \"kind\": \"x\"}";
+    CHECK_OK(asked(ctx, m, SCRIPT({.text = odd}, {.text = odd}), &t, &answer));
+    CHECK(m->app.calls == 2 && says(str_of(m->app.user), "'salience' must be a number"));
+    CHECK_STR(t.episode.summary, S("Tea."));
+    CHECK(t.episode.topics.n == 1 && t.episode.salience > 0.49 && t.episode.salience < 0.51);
+    CHECK(!t.entities.n && t.number == 7);
+    CHECK_STR(t.kind, S("fact"));
+    CHECK_STR(str_of(ctx->why), S(""));
+    model_close(m);
+}
+
 TEST(a_failure_on_the_second_ask_counts_the_first)
 {
     struct model *m = model_open(ctx);

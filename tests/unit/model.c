@@ -108,9 +108,12 @@ static void write_answer(struct json_out *w, const struct app *app)
     json_close(w, '}');
 }
 
+/* Not of a call that stalls: the next one may come while it still does. */
 static void remember(struct app *app, const struct json *messages)
 {
     const struct json *last = NULL;
+    if (app->mode == STALLS)
+        return;
     for (const struct json *m = messages ? messages->first : NULL; m; m = m->next)
         last = m;
     snprintf(app->user, sizeof app->user, S_FMT, S_ARG(json_string(json_get(last, "content"))));
