@@ -127,6 +127,7 @@ static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, str
                            .question = t->record.question,
                            .exclude = exclude.v,
                            .n_exclude = exclude.n,
+                           .budget_tokens = budget,
                            .gate = true,
                            .strategy = live_strategy(live),
                            .after = live_after(live, clock_ms())};
