@@ -1,6 +1,7 @@
 /* recall_vectors.c - what vectors add to recall, what they must not add, and the other strategies.
  */
 #include <math.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "embed/fixture.h"
@@ -309,4 +310,48 @@ TEST(what_the_reader_has_crowds_nothing_out)
     CHECK(has(&r, "garage-m1"));
     for (size_t i = 0; i < r.n; i++)
         CHECK(!str_is(r.v[i].message.session, "seen"));
+}
+
+/* --- many at once --- */
+
+struct asker {
+    struct engine *e;
+    int right; /* found by its vector, or said why there was none: too much waits at times */
+};
+
+static void *ask_often(void *arg)
+{
+    struct asker *asker = arg;
+    for (int i = 0; i < 40; i++) {
+        struct ctx ctx = {0};
+        struct recall_in in = {.pool = mine, .question = S("How is my car?")};
+        struct recall_out out;
+        if (engine_recall(&ctx, asker->e, &in, &out) == OK)
+            asker->right += out.vectors.n ? out.n > 0 && str_is(out.v[0].message.session, "garage")
+                                          : out.without.n > 0;
+        ctx_free(&ctx);
+    }
+    return NULL;
+}
+
+TEST(threads_recall_by_vectors_while_others_write_and_embed)
+{
+    WITH_TABLE(e, s, p);
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    struct asker askers[THREADS];
+    say_all(ctx, s);
+    embed_all(ctx, e);
+    for (int i = 0; i < THREADS; i++) {
+        askers[i] = (struct asker){.e = e};
+        CHECK_INT(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
+    }
+    for (int i = 0; i < 10; i++) {
+        talk(ctx, s, mine, str_printf(&ctx->arena, "forms %d", i).p, forms, may);
+        embed_all(ctx, e);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(askers[i].right, 40);
+    }
 }
