@@ -273,8 +273,9 @@ struct vector_hits {
 /*
  * Every vector of the pool is looked at and none of another. Kept as int8, cosines are off by
  * 0.0006 (at 256 dimensions, on average); kept as float32, those of the nearest are exact. A pool's
- * vectors are held in memory from its first search on, the least used go first. Vectors that cannot
- * be read are left out and wait anew.
+ * vectors are held in memory from its first search on, the least used go first. TIMED_OUT when half
+ * of the time that is left does not do for reading them; the next search goes on from there.
+ * Vectors that are damaged are left out and wait anew.
  */
 MUST_USE enum status store_search_vectors(struct ctx *ctx, struct store *s,
                                           const struct vector_find *f, struct vector_hits *out);

@@ -287,6 +287,36 @@ TEST(many_that_went_are_seen_after_their_rows_are_gone)
     check_healthy(ctx, s);
 }
 
+TEST(a_great_pool_is_read_in_several_searches_when_time_is_short)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    struct vector_hits hits;
+    struct vector_find f = question(ctx, mine, 3, 10);
+    CHECK_OK(store_begin_vectors(ctx, s, &sets[1], false));
+    struct known k = fill(ctx, s, mine, 2500);
+    embed_all(ctx, s, &k);
+    /* With a row among them that says to read everything anew. */
+    for (int i = 300; i < 1350; i += SESSION) {
+        struct forget session = {.pool = mine};
+        session.session = str_printf(&ctx->arena, "s%d", i);
+        CHECK_OK(store_forget(ctx, s, &session, &erased));
+    }
+    CHECK_OK(store_prune(ctx, s, 0, 0, &erased));
+    k = fill(ctx, s, mine, 1000);
+    embed_all(ctx, s, &k);
+    for (int i = 0; i < 2; i++) {
+        CLEANUP(ctx_free) struct ctx own = {.deadline_us = 1};
+        CHECK_INT(store_search_vectors(&own, s, &f, &hits), TIMED_OUT);
+        CHECK(own.why[0]);
+    }
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = 1};
+    CHECK_INT(store_search_vectors(&own, s, &f, &hits), OK);
+    CHECK(hits.n == 10 && hits.vectors == 2450);
+    CHECK_INT(all_near(ctx, s, mine), 2450);
+}
+
 TEST(the_least_used_go_from_memory_first)
 {
     PLACE(p);

@@ -1,8 +1,12 @@
 /* vector_copies.c - the copies of vectors in memory follow the rows, this process's and others'. */
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/vectors/kernels.h"
 #include "store/vectors/row.h"
+
+/* So many are read even when there is no time. */
+enum { READ_AT_LEAST = 1024 };
 
 static void note_lost(struct ctx *ctx, struct lost_rows *lost, int64_t seq, int64_t pool,
                       doc_id doc)
@@ -20,18 +24,30 @@ static enum status begin_anew(struct ctx *ctx, struct db *db, struct held *h,
     h->seen = 0;
     SQL_RUN(q, ctx, db, SQL_VECTOR_COUNT);
     sql_int(&q, h->pool);
-    if (sql_row(&q))
+    if (sql_row(&q)) {
         codes_reserve(&h->codes, (size_t)sql_get_int(&q));
+        h->began = sql_get_int(&q);
+    }
     return sql_end(&q);
 }
 
-/* What came since; *again when so much was forgotten that everything is to be read. */
+/* Half of what is left, so that there is time for what follows. */
+static int64_t half_of(const struct ctx *ctx)
+{
+    int64_t now = clock_mono_us();
+    return ctx->deadline_us ? now + (ctx->deadline_us - now) / 2 : INT64_MAX;
+}
+
+/* What came since; *again when so much was forgotten since it began that everything is to be read.
+ * A great pool may take longer than there is time: what was read stays, and the next one goes on.
+ */
 static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector_set *set,
                              struct held *h, struct lost_rows *lost, bool *again)
 {
     float scale, *room = NEW_N(&ctx->arena, float, set->dimensions);
     int8_t *codes = NEW_N(&ctx->arena, int8_t, vector_lanes(set->dimensions));
-    bool is_first = !h->seen;
+    int64_t until = half_of(ctx);
+    size_t n = 0;
     SQL_RUN(q, ctx, db, SQL_VECTOR_SINCE);
     sql_int(&q, h->pool);
     sql_int(&q, h->seen);
@@ -39,7 +55,7 @@ static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector
         int64_t seq = sql_get_int(&q);
         doc_id doc = sql_get_int(&q);
         bool is_gone = sql_get_int(&q) != 0;
-        *again = doc < 0 && !is_first;
+        *again = doc < 0 && seq > h->began;
         if (*again)
             return OK;
         if (!is_gone && vector_row_codes(sql_see_blob(&q), set->dimensions, set->is_int8, room,
@@ -51,6 +67,8 @@ static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector
                 note_lost(ctx, lost, seq, h->pool, doc);
         }
         h->seen = seq;
+        if (++n % READ_AT_LEAST == 0 && clock_mono_us() > until)
+            return fail(ctx, TIMED_OUT, "the vectors are still being read");
     }
     return sql_end(&q);
 }
