@@ -275,6 +275,29 @@ TEST(nothing_older_than_asked_is_found)
     CHECK(has(&r, "new") && !has(&r, "old"));
 }
 
+TEST(the_young_are_found_behind_many_that_are_too_old)
+{
+    WITH_TABLE(e, s, p);
+    enum { OLD = 700 };
+    struct memory *v = NEW_N(&ctx->arena, struct memory, OLD + 1);
+    for (int i = 0; i <= OLD; i++) {
+        v[i] = fact("", "", str_printf(&ctx->arena, "a car, a car %d", i).p);
+        v[i].created = may;
+    }
+    v[OLD] = fact("young", "", "the puppy likes the automobile");
+    v[OLD].created = may + 2 * DAY;
+    struct bundle b = {.pool = mine, .memories = v, .n_memories = OLD + 1};
+    CHECK_OK(store_write(ctx, s, &b));
+    embed_all(ctx, e);
+    for (int i = STRATEGY_HYBRID; i <= STRATEGY_SEMANTIC; i++) {
+        struct recall_out r =
+            recall(ctx, e, "car",
+                   (struct recall_in){.strategy = (enum strategy)i, .after = may + DAY});
+        CHECK_INT(r.n, 1);
+        CHECK_STR(r.v[0].memory.id, S("young"));
+    }
+}
+
 TEST(what_is_closed_or_expired_is_not_near)
 {
     WITH_TABLE(e, s, p);
