@@ -67,6 +67,10 @@ enum status command_search(struct ctx *ctx, const struct options *o)
         print_found(ctx, &found.v[i], o->explain);
     if (!found.n)
         puts("nothing found");
+    if (o->explain && found.vectors.n)
+        printf("by words and vectors of " S_FMT "\n", S_ARG(found.vectors));
+    if (o->explain && found.without.n)
+        printf("by words alone: " S_FMT "\n", S_ARG(found.without));
     return OK;
 }
 

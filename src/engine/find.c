@@ -226,7 +226,8 @@ static enum status search_vectors(struct search *s)
     struct finder *f = s->f;
     bool only = s->in->strategy == STRATEGY_SEMANTIC;
     f->vectors = S("");
-    f->without = s->asks.without;
+    /* Nobody misses what nobody has chosen. */
+    f->without = s->asks.signature.n || only ? s->asks.without : S("");
     s->near = (struct vector_hits){0};
     if (!s->asks.v)
         return late(s->ctx);

@@ -197,6 +197,9 @@ static enum status find(struct finder *f, struct recall_out *out)
     if (asks_known && !v.is_sure)
         TRY(add_known(f, gate, budget, &v));
     int64_t tokens = choose(f, v.least, budget);
+    if (f->without.n)
+        v.reason = str_printf(&f->ctx->arena, S_FMT "; by words alone: " S_FMT, S_ARG(v.reason),
+                              S_ARG(f->without));
     *out = (struct recall_out){.v = f->found,
                                .n = f->n,
                                .decision = v.decision,

@@ -70,10 +70,15 @@ static const struct field search_in_fields[] = {
 struct search_out {
     const struct json *results;
     int64_t took_us;
+    str vectors, without;
 };
 static const struct field search_out_fields[] = {
     {JSON(struct search_out, results), .help = "memories and messages, best first"},
     {INT(struct search_out, took_us), .help = "time it took"},
+    {STR(struct search_out, vectors), .empty = EMPTY_OUT,
+     .help = "what made the vectors that took part"},
+    {STR(struct search_out, without), .empty = EMPTY_OUT,
+     .help = "why none took part although a source is chosen"},
     {0},
 };
 
@@ -116,7 +121,7 @@ void surface_found_json(struct ctx *ctx, const struct recall_out *found, bool ex
     for (size_t i = 0; i < found->n; i++)
         items[i] = found_shape(ctx, &found->v[i], explain);
     struct search_out shape = {json_list(ctx, found_out_fields, items, found->n, sizeof *items),
-                               found->took_us};
+                               found->took_us, found->vectors, found->without};
     write(out, search_out_fields, &shape);
 }
 
