@@ -65,8 +65,10 @@ MUST_USE enum status store_write_later(struct ctx *ctx, struct store *s, const s
 MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
 
 /*
- * Forgets. Erasing reaches the row, its words, memories that came from it and receipts that show
- * it, in one transaction, and *erased counts memories and messages. NOT_FOUND when nothing matched.
+ * Forgets. Erasing reaches the row, its words and vector, memories that came from it, summaries of
+ * it and receipts that show it, in one transaction, and *erased counts memories and messages. What
+ * else such a summary was made of is true again, or closed by the memory that has its key by now.
+ * NOT_FOUND when nothing matched.
  */
 struct forget {
     struct pool_ref pool;

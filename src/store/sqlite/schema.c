@@ -47,6 +47,7 @@ static const char step_1[] =
     "CREATE INDEX memory_key ON memory(pool, key) WHERE key <> '' AND valid_to = 0;"
     "CREATE INDEX memory_source ON memory(pool, source) WHERE source <> '';"
     "CREATE INDEX memory_session ON memory(pool, session) WHERE session <> '';"
+    "CREATE INDEX memory_successor ON memory(pool, superseded_by) WHERE superseded_by <> '';"
     "CREATE INDEX memory_expires ON memory(pool, expires) WHERE expires <> 0;"
     "CREATE INDEX memory_prunable ON memory(expires) WHERE expires <> 0;"
 

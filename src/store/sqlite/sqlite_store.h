@@ -200,6 +200,9 @@ MUST_USE enum status memory_change(struct ctx *ctx, struct db *db, const struct 
 
 /* --- erase.c --- */
 
+/* Makes the table of what the erasing at work has erased; on the writer's connection. */
+extern const char erased_table[];
+
 MUST_USE enum status erase(struct ctx *ctx, struct db *db, const struct forget *what,
                            int64_t *erased);
 MUST_USE enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_before,

@@ -345,7 +345,7 @@ static void end_locks(struct writer *w)
 static enum status prepare(struct ctx *ctx, struct db *db)
 {
     TRY(words_setup(ctx, db));
-    TRY(db_exec(ctx, db, "CREATE TEMP TABLE erased(id TEXT PRIMARY KEY) WITHOUT ROWID"));
+    TRY(db_exec(ctx, db, erased_table));
     TRY(db_prepare(ctx, db, WRITES));
     return words_renew(ctx, db);
 }
