@@ -166,9 +166,7 @@ static enum status find_page(struct ctx *ctx, struct app *app, const struct memo
     TRY(engine_list(ctx, app->engine, f, &v, &n, &out->total));
     TRY(engine_totals(ctx, app->engine, f, &totals));
     n = within(v, n, budget);
-    out->data = show_memories(ctx, v, n);
-    if (n && out->data->source.n == 2)
-        return fail(ctx, TOO_LARGE, "the page is too large to be shown; ask with a smaller limit");
+    TRY(show_memories(ctx, v, n, &out->data));
     out->stats.total = out->total;
     out->stats.tokens = totals.tokens;
     out->stats.by_type = by_type(ctx, &totals);
@@ -190,7 +188,7 @@ static enum status list(struct ctx *ctx, struct app *app, const struct request *
                               .limit = (size_t)l->limit};
     TRY(managed_pool(ctx, app, in, first_of(l->key, l->alias), &f.pool));
     if (l->type.n && name_index(type_names, l->type, -1) < 0) {
-        shape.data = show_memories(ctx, NULL, 0);
+        TRY(show_memories(ctx, NULL, 0, &shape.data));
         shape.stats.by_type = by_type(ctx, &(struct memory_totals){0});
     } else {
         TRY(find_page(ctx, app, &f, l->budget, &shape));
