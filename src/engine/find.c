@@ -63,24 +63,17 @@ static void leave_memories_out(struct word_hits *hits)
         hits->n--;
 }
 
-static void leave_messages_out(struct word_hits *hits)
-{
-    while (hits->n && !doc_is_memory(hits->v->doc)) {
-        hits->v++;
-        hits->n--;
-    }
-}
-
 static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
     const struct query *q = &f->query;
-    TRY(store_search_words(s->ctx, f->e->store, s->in->pool, q->stems, q->n, HITS_MAX, &s->words));
+    bool memories_only = s->in->memories_only;
+    TRY((memories_only ? store_search_memory_words
+                       : store_search_words)(s->ctx, f->e->store, s->in->pool, q->stems, q->n,
+                                             HITS_MAX, &s->words));
     if (s->in->turns_only)
         leave_memories_out(&s->words);
-    if (s->in->memories_only)
-        leave_messages_out(&s->words);
-    int64_t all = s->words.messages + s->words.memories;
+    int64_t all = s->words.memories + (memories_only ? 0 : s->words.messages);
     double unknown = scan_weigh(&s->words, q->n, all, f->weights);
     s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
     s->v = s->scan.v;
@@ -436,13 +429,12 @@ enum status find_answers(struct finder *f, size_t limit)
 enum status find_newest(struct finder *f, size_t limit)
 {
     struct memory *v;
-    int64_t total;
     size_t n = 0;
     const struct memory_filter filter = {.pool = f->in->pool,
                                          .type = f->in->type,
                                          .after = f->in->after,
                                          .limit = f->in->turns_only ? 0 : limit};
-    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, &total));
+    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, NULL));
     f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
     f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++)

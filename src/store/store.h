@@ -154,7 +154,7 @@ struct memory_filter {
     bool oldest_first;
     size_t offset, limit;
 };
-/* Newest first. total counts all that match. */
+/* Newest first. total counts all that match, which looks at each of them; NULL: nobody asks. */
 MUST_USE enum status store_list_memories(struct ctx *ctx, struct store *s,
                                          const struct memory_filter *f, struct memory **out,
                                          size_t *n, int64_t *total);

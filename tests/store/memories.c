@@ -181,6 +181,18 @@ static size_t list(struct ctx *ctx, struct store *s, struct memory_filter f, int
     return n;
 }
 
+TEST(a_list_needs_no_count)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory a = fact("f1", "", "likes tea"), *v;
+    const struct memory_filter f = {.pool = mine, .limit = 10};
+    size_t n;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
+    CHECK_OK(store_list_memories(ctx, s, &f, &v, &n, NULL));
+    CHECK_INT(n, 1);
+}
+
 TEST(a_list_is_filtered_newest_first_and_counted)
 {
     PLACE(p);

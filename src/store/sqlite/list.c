@@ -70,17 +70,19 @@ enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct 
                                  struct memory **out, size_t *n, int64_t *total)
 {
     struct list l;
-    int64_t all;
+    int64_t all = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(find_pool(ctx, r.db, f, &l));
-    TRY(count(ctx, r.db, &l, &all));
+    if (total)
+        TRY(count(ctx, r.db, &l, &all));
     SQL_RUN(q, ctx, r.db, list_of(f));
     bind(&q, &l);
     sql_int(&q, f->limit > INT32_MAX ? INT32_MAX : (int64_t)f->limit);
     sql_int(&q, f->offset > INT32_MAX ? INT32_MAX : (int64_t)f->offset);
     TRY(read_memories(&q, out, n));
-    *total = all;
+    if (total)
+        *total = all;
     return OK;
 }
 
