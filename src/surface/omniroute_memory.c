@@ -97,8 +97,8 @@ static const struct field list_out_fields[] = {
     {AS_INT(struct list_out, pages, "totalPages")},
     {FIELD_(struct list_out, stats, struct list_stats, FIELD_OBJECT, "stats"),
      .inside = list_stats_fields},
-    {JSON(struct list_out, items), .inside = memory_shown_fields,
-     .help = "data again: OmniRoute's command line reads it under this name"},
+    {JSON(struct list_out, items), .inside = memory_shown_fields, .empty = EMPTY_OUT,
+     .help = "data again, for OmniRoute's command line alone, which reads it under this name"},
     {0},
 };
 
@@ -173,6 +173,12 @@ static enum status find_page(struct ctx *ctx, struct app *app, const struct memo
     return OK;
 }
 
+/* It says so with a header of its own, and by parameters that nobody else sends. */
+static bool is_command_line(const struct request *in, const struct list_in *l)
+{
+    return request_header(in, "X-OmniRoute-CLI-Token").n || l->alias.n || l->budget;
+}
+
 static enum status list(struct ctx *ctx, struct app *app, const struct request *in,
                         struct reply *out)
 {
@@ -194,7 +200,7 @@ static enum status list(struct ctx *ctx, struct app *app, const struct request *
         TRY(find_page(ctx, app, &f, l->budget, &shape));
     }
     count_cache(ctx, app, in, &shape.stats);
-    shape.items = shape.data;
+    shape.items = is_command_line(in, l) ? shape.data : NULL;
     shape.pages = (shape.total + l->limit - 1) / l->limit;
     reply_fields(out, list_out_fields, &shape);
     return OK;
