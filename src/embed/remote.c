@@ -54,12 +54,31 @@ static str complaint(struct ctx *ctx, str body)
     return said;
 }
 
-static enum status refused(struct ctx *ctx, const struct answer *answer)
+/* Some servers repeat what they were asked. A failure is logged and shown to whoever asks how the
+ * server does, where nobody's text has a place. */
+static bool repeats(str said, const str *texts, size_t n)
+{
+    enum { ENOUGH = 12 };
+    size_t window = said.n < ENOUGH ? said.n : ENOUGH;
+    for (size_t i = 0; said.n && i < n; i++) {
+        str text = str_trim(texts[i]);
+        if (text.n && str_find(said, text) < said.n)
+            return true;
+        for (size_t from = 0; from + window <= said.n; from++)
+            if (str_find(text, str_sub(said, from, from + window)) < text.n)
+                return true;
+    }
+    return false;
+}
+
+static enum status refused(struct ctx *ctx, const struct answer *answer, const str *texts, size_t n)
 {
     const char *reason = answer->code == 401 || answer->code == 403 ? "no_key"
                          : answer->code == 429                      ? "rate_limited"
                                                                     : "request_failed";
     str said = complaint(ctx, answer->body);
+    if (repeats(said, texts, n))
+        said = S("(in words that repeat a text)");
     return fail(ctx, UPSTREAM, "%s: the embedding server answers %d%s" S_FMT, reason, answer->code,
                 said.n ? ": " : "", S_ARG(said));
 }
@@ -85,7 +104,7 @@ static enum status ask(struct ctx *ctx, const struct remote *r, const str *texts
         return fail(ctx, s, "%s: the embedding server: " S_FMT,
                     s == TIMED_OUT ? "timeout" : "request_failed", S_ARG(why));
     }
-    return out->code == 200 ? OK : refused(ctx, out);
+    return out->code == 200 ? OK : refused(ctx, out, texts, n);
 }
 
 static enum status odd(struct ctx *ctx, const char *what)
