@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "fixture.h"
+#include "store/sqlite/sqlite_store.h"
 
 enum { DIMENSIONS = 40, SESSION = 50 };
 
@@ -315,6 +316,53 @@ TEST(a_great_pool_is_read_in_several_searches_when_time_is_short)
     CHECK_INT(store_search_vectors(&own, s, &f, &hits), OK);
     CHECK(hits.n == 10 && hits.vectors == 2450);
     CHECK_INT(all_near(ctx, s, mine), 2450);
+}
+
+/* Reads a pool for as long as the barrier holds it. */
+struct reading {
+    struct held *held;
+    pthread_barrier_t begun, end;
+};
+
+static void *read_long(void *arg)
+{
+    struct reading *r = arg;
+    pthread_rwlock_wrlock(&r->held->lock);
+    pthread_barrier_wait(&r->begun);
+    pthread_barrier_wait(&r->end);
+    pthread_rwlock_unlock(&r->held->lock);
+    return NULL;
+}
+
+TEST(who_has_little_time_does_not_wait_for_another_to_read_a_great_pool)
+{
+    PLACE(p);
+    STORE(s, p);
+    pthread_t thread;
+    struct reading r;
+    struct vector_hits hits;
+    struct vector_find f = question(ctx, mine, 3, 10);
+    CHECK_OK(store_begin_vectors(ctx, s, &sets[1], false));
+    struct known k = fill(ctx, s, mine, 100);
+    embed_all(ctx, s, &k);
+    CHECK_OK(store_search_vectors(ctx, s, &f, &hits));
+    size_t n;
+    int64_t *pools = shelf_pools(&ctx->arena, &sqlite_of(s)->shelf, &n);
+    CHECK_INT(n, 1);
+    r.held = shelf_take(&sqlite_of(s)->shelf, pools[0]);
+    pthread_barrier_init(&r.begun, NULL, 2);
+    pthread_barrier_init(&r.end, NULL, 2);
+    CHECK_INT(pthread_create(&thread, NULL, read_long, &r), 0);
+    pthread_barrier_wait(&r.begun);
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = clock_mono_us() + 20000};
+    CHECK_INT(store_search_vectors(&own, s, &f, &hits), TIMED_OUT);
+    pthread_barrier_wait(&r.end);
+    pthread_join(thread, NULL);
+    shelf_give(&sqlite_of(s)->shelf, r.held);
+    CHECK_OK(store_search_vectors(ctx, s, &f, &hits));
+    CHECK_INT(hits.n, 10);
+    pthread_barrier_destroy(&r.begun);
+    pthread_barrier_destroy(&r.end);
 }
 
 TEST(the_least_used_go_from_memory_first)

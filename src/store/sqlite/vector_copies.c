@@ -1,4 +1,6 @@
 /* vector_copies.c - the copies of vectors in memory follow the rows, this process's and others'. */
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/sqlite/sqlite_store.h"
@@ -98,39 +100,57 @@ static enum status is_fresh(struct ctx *ctx, struct db *db, const struct held *h
     return sql_end(&q);
 }
 
-/* Leaves the lock held for reading, also when it fails. */
+/* A great pool is read for seconds; who has less time does not wait for whoever reads it. */
+static enum status lock(struct ctx *ctx, struct held *h, bool to_write)
+{
+    struct timespec until;
+    int64_t left = half_of(ctx) - clock_mono_us();
+    if (!ctx->deadline_us) {
+        if (to_write)
+            pthread_rwlock_wrlock(&h->lock);
+        else
+            pthread_rwlock_rdlock(&h->lock);
+        return OK;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    left = (left < 0 ? 0 : left) + until.tv_nsec / 1000;
+    until.tv_sec += left / 1000000;
+    until.tv_nsec = left % 1000000 * 1000;
+    int rc = to_write ? pthread_rwlock_timedwrlock(&h->lock, &until)
+                      : pthread_rwlock_timedrdlock(&h->lock, &until);
+    return rc ? fail(ctx, TIMED_OUT, "the vectors are still being read") : OK;
+}
+
+/* Leaves the lock held for reading when it is OK. */
 static enum status catch_up(struct ctx *ctx, struct db *db, const struct vector_set_row *set,
                             struct held *h, struct lost_rows *lost)
 {
     for (;;) {
         bool fresh = false;
-        pthread_rwlock_rdlock(&h->lock);
-        if (h->set > set->no)
-            return OK;
-        if (h->set == set->no)
-            TRY(is_fresh(ctx, db, h, &fresh));
-        if (fresh)
+        TRY(lock(ctx, h, false));
+        enum status status = h->set == set->no ? is_fresh(ctx, db, h, &fresh) : OK;
+        if (status == OK && (fresh || h->set > set->no))
             return OK;
         pthread_rwlock_unlock(&h->lock);
-        pthread_rwlock_wrlock(&h->lock);
-        enum status status = follow(ctx, db, set, h, lost);
+        TRY(status);
+        TRY(lock(ctx, h, true));
+        status = follow(ctx, db, set, h, lost);
         pthread_rwlock_unlock(&h->lock);
-        if (status != OK) {
-            pthread_rwlock_rdlock(&h->lock);
-            return status;
-        }
+        TRY(status);
     }
 }
 
 enum status copy_begin(struct ctx *ctx, struct sqlite_store *s, struct db *db, int64_t pool,
                        const struct vector_set_row *set, struct lost_rows *lost, struct copy *out)
 {
-    struct held *h = shelf_take(&s->shelf, pool);
-    struct copy c = {s, h};
-    enum status status = catch_up(ctx, db, set, h, lost);
-    if (status != OK || h->set != set->no)
+    struct copy c = {s, shelf_take(&s->shelf, pool)};
+    enum status status = catch_up(ctx, db, set, c.held, lost);
+    if (status != OK) {
+        shelf_give(&s->shelf, c.held);
+        return status;
+    }
+    if (c.held->set != set->no)
         copy_end(&c);
-    TRY(status);
     *out = c;
     return OK;
 }
