@@ -109,6 +109,9 @@ struct embed_status {
 };
 void embed_status(struct ctx *ctx, struct embed *e, struct embed_status *out);
 
+/* The cache is emptied. What is on its way comes in behind that and goes by its age. */
+void embed_forget(struct embed *e);
+
 /* --- models on this machine: DATA/models/NAME --- */
 
 struct model_file {

@@ -92,7 +92,9 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
 {
     if (!what->id.n && !what->session.n && !what->everything && !what->memories)
         return fail_field(ctx, "id", "say what to forget: an id, a session, or everything");
-    return store_forget(ctx, e->store, what, erased);
+    TRY(store_forget(ctx, e->store, what, erased));
+    embed_forget(e->embed);
+    return OK;
 }
 
 enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,

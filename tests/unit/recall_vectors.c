@@ -130,6 +130,21 @@ TEST(what_shares_no_word_is_found_by_its_meaning)
         CHECK(r.v[i].score >= 0 && r.v[i].score <= 1);
 }
 
+TEST(vectors_of_what_is_forgotten_leave_the_cache)
+{
+    WITH_TABLE(e, s, p);
+    struct engine_status status;
+    struct forget what = {.pool = mine, .id = S("f1")};
+    int64_t erased;
+    remember(ctx, s, "f1", "my automobile", may);
+    embed_all(ctx, e);
+    CHECK_OK(engine_status(ctx, e, mine, false, &status));
+    CHECK(status.embedding.size > 0);
+    CHECK_OK(engine_forget(ctx, e, &what, &erased));
+    CHECK_OK(engine_status(ctx, e, mine, false, &status));
+    CHECK_INT(status.embedding.size, 0);
+}
+
 TEST(a_search_makes_up_for_what_waits)
 {
     WITH_TABLE(e, s, p);
