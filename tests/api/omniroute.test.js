@@ -120,6 +120,14 @@ test('what cannot be made is refused with the field', async (t) => {
   assert.equal((await ok('GET', '/api/memory')).total, 0);
 });
 
+test('what is looked for in a list is found in any case, in any alphabet', async (t) => {
+  const { ok, add } = await open(t);
+  await add({ content: 'Straße nach ÄÖÜ, İSTANBUL, МОСКВА', key: 'Éa' });
+  for (const q of ['äöü', 'ÄÖÜ', 'straße', 'istanbul', 'москва', 'éA'])
+    assert.equal((await ok('GET', `/api/memory?q=${encodeURIComponent(q)}`)).total, 1, q);
+  assert.equal((await ok('GET', `/api/memory?q=${encodeURIComponent('ä ö')}`)).total, 0);
+});
+
 test('metadata has a limit, also where it is merged, so that a list can always be shown', async (t) => {
   const { server, ok, add } = await open(t);
   const half = 'm'.repeat(40000), most = 65536 - '{"a":""}'.length;

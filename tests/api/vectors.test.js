@@ -156,6 +156,7 @@ test("OmniRoute's variables are read, and ours win", async () => {
     assert.equal(read[name], value, name);
   const ours = await print({ ...theirs, REMEMBERD_DATA: '/ours', REMEMBERD_VECTORS: 'on' }, ['--rrf-k', '8']);
   assert.deepEqual([ours.data, ours.vectors, ours.rrf_k], ['/ours', 'on', 8]);
+  assert.equal((await print({ MEMORY_RRF_K: '0' })).rrf_k, 0, 'ranks alone, as its table has it');
   const without = await print({ VECTOR_STORE_DISABLE_VEC: 'false', DATA_DIR: '' });
   assert.deepEqual([without.data, without.vectors], ['', 'on']);
 });

@@ -1,5 +1,6 @@
 /* list.c - memories by a filter: a page of them, how many, and what they come to. */
 #include "base/clock.h"
+#include "base/words.h"
 #include "core/tokens.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -10,10 +11,23 @@ static void tokens(sqlite3_context *result, int n, sqlite3_value **values)
     sqlite3_result_int64(result, tokens_of((str){p, (size_t)sqlite3_value_bytes(values[0])}));
 }
 
-enum status tokens_setup(struct ctx *ctx, struct db *db)
+/* SQLite's own lower() knows no letters but those of ASCII. */
+static void lowered(sqlite3_context *result, int n, sqlite3_value **values)
 {
-    int rc = sqlite3_create_function(db->handle, "tokens", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                     NULL, tokens, NULL, NULL);
+    struct arena own = {0};
+    (void)n;
+    const char *p = (const char *)sqlite3_value_text(values[0]);
+    str text = utf8_lower(&own, (str){p, (size_t)sqlite3_value_bytes(values[0])});
+    sqlite3_result_text(result, text.p, (int)text.n, SQLITE_TRANSIENT);
+    arena_free(&own);
+}
+
+enum status list_setup(struct ctx *ctx, struct db *db)
+{
+    enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC };
+    int rc = sqlite3_create_function(db->handle, "tokens", 1, FLAGS, NULL, tokens, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_create_function(db->handle, "lowered", 1, FLAGS, NULL, lowered, NULL, NULL);
     return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
 }
 
@@ -45,7 +59,7 @@ static void bind(struct query *q, const struct list *l)
     sql_int(q, f->type.n ? name_index(type_names, f->type, -1) : -1);
     sql_text(q, f->category);
     sql_text(q, f->session);
-    sql_text(q, str_lower(&q->ctx->arena, f->contains));
+    sql_text(q, utf8_lower(&q->ctx->arena, f->contains));
     sql_int(q, f->with_closed);
     sql_int(q, f->with_expired);
     sql_int(q, l->now);

@@ -64,9 +64,9 @@ void read_memory(struct query *q, struct memory *out);
 MUST_USE enum status read_memories(struct query *q, struct memory **out, size_t *n);
 str tags_text(struct arena *a, struct strs tags);
 
-/* --- list.c: the function tokens(), on a connection --- */
+/* --- list.c: the functions tokens() and lowered(), on a connection --- */
 
-MUST_USE enum status tokens_setup(struct ctx *ctx, struct db *db);
+MUST_USE enum status list_setup(struct ctx *ctx, struct db *db);
 
 /* --- words.c: writing the words index --- */
 
