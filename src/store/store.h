@@ -48,7 +48,7 @@ struct bundle {
     struct memory *memories; /* id may be "" for a new one; store_write sets doc and id */
     size_t n_memories;
     enum put_rule rule;
-    const struct receipt *receipt; /* or NULL */
+    const struct receipt *receipt; /* or NULL; left out when it shows what is forgotten by now */
     size_t added, replaced;        /* memories; set by store_write */
 };
 

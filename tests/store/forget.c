@@ -133,6 +133,23 @@ TEST(the_receipt_of_a_forgotten_question_goes_with_it)
     CHECK(!has_receipt(ctx, s, mine, "own"));
 }
 
+/* A model takes its time to answer, and the receipt comes behind it. */
+TEST(a_receipt_that_comes_late_does_not_show_what_is_forgotten)
+{
+    PLACE(p);
+    STORE(s, p);
+    talk(ctx, s, mine, "s1");
+    struct receipt_line lines[] = {{.kind = S("message"), .id = S("s1-2")},
+                                   {.kind = S("memory"), .id = S("s1-f"), .source = S("s1-1")}};
+    struct receipt r = {.id = S("late"), .block = S("sails to Ithaca"), .lines = lines, .n = 2},
+                   other = {.id = S("other"), .lines = lines, .n = 1};
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .id = S("s1-f")}), 1);
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &r}));
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine, .receipt = &other}));
+    CHECK(!has_receipt(ctx, s, mine, "late"));
+    CHECK(has_receipt(ctx, s, mine, "other"));
+}
+
 TEST(everything_of_a_pool_or_of_a_user)
 {
     PLACE(p);

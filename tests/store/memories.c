@@ -394,6 +394,10 @@ TEST(a_receipt_comes_back_and_ends_after_its_time)
     struct bundle b = {.pool = mine, .receipt = &r};
     int64_t removed;
     str block;
+    struct message m = said("m1", "user", "my dog", 1);
+    struct memory f = fact("f1", "", "has a dog");
+    CHECK_OK(say(ctx, s, mine, "s0", &m));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
     CHECK_OK(store_write(ctx, s, &b));
     CHECK_OK(store_write(ctx, s, &b));
     CHECK_OK(store_receipt(ctx, s, mine, S("r1"), &back));
