@@ -400,9 +400,9 @@ MUST_USE enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_setting
 
 MUST_USE enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                    struct receipt *out);
-/* The block that was put beside the user message with that chain, or "". */
-MUST_USE enum status store_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                    uint64_t chain, str *out);
+/* The last one of the user message with that chain; its id is "" when there is none. */
+MUST_USE enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                      uint64_t chain, struct receipt *out);
 
 MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t);
 /* By SHA-256 hex. NOT_FOUND also when revoked or expired. */

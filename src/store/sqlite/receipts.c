@@ -121,8 +121,8 @@ enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref poo
     return fail(ctx, NOT_FOUND, "no receipt '" S_FMT "'", S_ARG(id));
 }
 
-enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
-                            str *out)
+enum status sqlite_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, struct receipt *out)
 {
     struct pool_row row;
     struct receipt receipt = {0};
@@ -135,6 +135,6 @@ enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref po
     if (sql_row(&q))
         TRY(read_receipt(&q, &receipt));
     TRY(sql_end(&q));
-    *out = receipt.block;
+    *out = receipt;
     return OK;
 }

@@ -308,8 +308,8 @@ enum status sqlite_search_words(struct ctx *ctx, struct store *s, struct pool_re
                                 struct word_hits *out);
 enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct receipt *out);
-enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
-                            str *out);
+enum status sqlite_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, struct receipt *out);
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out);
 enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
                           size_t *n);
