@@ -50,8 +50,8 @@ struct embed_plan {
     str reason; /* in words, when source is EMBED_NONE: "no_key: …" where a key is what lacks */
 };
 
-/* auto takes the first that can be used of: remote (the named provider, else the first one in the
- * listing with a key), static, transformers. Strings are the settings' or the ctx's. */
+/* auto takes the first that can be used of: remote (only with a named model), static,
+ * transformers. Strings are the settings' or the ctx's. */
 struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
                                 const struct embed_choice *choice);
 
