@@ -35,50 +35,13 @@ static str question(struct arena *a, const struct remote *r, const str *texts, s
     return buf_str(&b);
 }
 
-/* What the server says is wrong, for a person. */
-static str complaint(struct ctx *ctx, str body)
-{
-    struct ctx own = {0};
-    struct json *root;
-    str said = S("");
-    if (json_parse(&own, body, &root) == OK) {
-        said = json_string(json_at(root, "error.message"));
-        if (!said.n)
-            said = json_string(json_get(root, "error"));
-        if (!said.n)
-            said = json_string(json_get(root, "message"));
-    }
-    enum { SAID_MAX = 200 };
-    said = str_dup(&ctx->arena, utf8_cut(said, SAID_MAX));
-    ctx_free(&own);
-    return said;
-}
-
-/* Some servers repeat what they were asked. A failure is logged and shown to whoever asks how the
- * server does, where nobody's text has a place. */
-static bool repeats(str said, const str *texts, size_t n)
-{
-    enum { ENOUGH = 12 };
-    size_t window = said.n < ENOUGH ? said.n : ENOUGH;
-    for (size_t i = 0; said.n && i < n; i++) {
-        str text = str_trim(texts[i]);
-        if (text.n && str_find(said, text) < said.n)
-            return true;
-        for (size_t from = 0; from + window <= said.n; from++)
-            if (str_find(text, str_sub(said, from, from + window)) < text.n)
-                return true;
-    }
-    return false;
-}
-
 static enum status refused(struct ctx *ctx, const struct answer *answer, const str *texts, size_t n)
 {
     const char *reason = answer->code == 401 || answer->code == 403 ? "no_key"
                          : answer->code == 429                      ? "rate_limited"
                                                                     : "request_failed";
-    str said = complaint(ctx, answer->body);
-    if (repeats(said, texts, n))
-        said = S("(in words that repeat a text)");
+    enum { SAID_MAX = 200 };
+    str said = http_complaint(&ctx->arena, answer->body, SAID_MAX, texts, n);
     return fail(ctx, UPSTREAM, "%s: the embedding server answers %d%s" S_FMT, reason, answer->code,
                 said.n ? ": " : "", S_ARG(said));
 }

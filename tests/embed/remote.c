@@ -102,7 +102,7 @@ TEST(a_server_that_repeats_a_text_is_not_quoted)
     for (size_t i = 0; i < 2; i++) {
         ctx_clear_failure(ctx);
         CHECK_STATUS(remote_embed(ctx, &s->remote, texts[i], 2, &v, &d), UPSTREAM);
-        CHECK(holds(str_of(ctx->why), "answers 500: (in words that repeat a text)"));
+        CHECK(holds(str_of(ctx->why), "answers 500: (in words that repeat what was asked)"));
         CHECK(!holds(str_of(ctx->why), "today"));
     }
     tear_down(s);
