@@ -57,10 +57,8 @@ static const struct {
     enum status status;
     const char *says;
 } failures[] = {
-    {REFUSES_KEY, NO_AUTH, "401: not today"},
-    {BREAKS, UPSTREAM, "503: not today"},
-    {SPEAKS_NO_JSON, UPSTREAM, "no JSON"},
-    {SAYS_NOTHING, UPSTREAM, ""},
+    {REFUSES_KEY, NO_AUTH, "401: not today"}, {BREAKS, UPSTREAM, "503: not today"},
+    {SPEAKS_NO_JSON, UPSTREAM, "no JSON"},    {SAYS_NOTHING, UPSTREAM, ""},
     {STALLS, TIMED_OUT, "in time"},
 };
 
