@@ -11,6 +11,14 @@ static void show(int64_t done, int64_t all)
     bar_show(&bar, "omniroute", done, all, 1, "memories");
 }
 
+/* Whoever comes over has no token yet, and without one a chat looks into the default space alone.
+ */
+static const char where[] =
+    "each key's are in the space of its name: 'rememberd token create --space NAME' makes a token "
+    "whose chats see them\n"
+    "(or put all where chats without a token look: the same import with --space " DEFAULT_SPACE
+    ")\n";
+
 enum status command_import_check(struct ctx *ctx, const struct options *o)
 {
     if (str_is(o->words.v[1], "omniroute"))
@@ -31,5 +39,7 @@ enum status command_import(struct ctx *ctx, const struct options *o)
     printf(o->json ? "{\"memories\":%lld,\"updated\":%lld,\"owners\":%lld,\"skipped\":%lld}\n"
                    : "%lld memories, %lld updated, of %lld keys; %lld left out\n",
            (long long)r.memories, (long long)r.updated, (long long)r.owners, (long long)r.skipped);
+    if (!o->json && !options_has(o, "space") && r.owners)
+        fputs(where, stdout);
     return OK;
 }

@@ -16,7 +16,7 @@ const struct field options_table[] = {
     {STR(struct options, user), .otherwise_str = LOCAL_USER, .min = 1, .max = 200,
      .help = "whose memories"},
     {STR(struct options, space), .otherwise_str = "", .max = 200,
-     .help = "which pool of that user; default"},
+     .help = "which pool of that user; default, and of a new token one of its own"},
     {BOOL(struct options, explain), .help = "say why each thing was found"},
     {BOOL(struct options, closed), .help = "also superseded and expired memories"},
     {BOOL(struct options, everything), .help = "the whole pool"},

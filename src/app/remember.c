@@ -59,7 +59,7 @@ enum status command_search(struct ctx *ctx, const struct options *o)
     TRY(engine_recall(ctx, home.engine, &in, &found));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-        surface_found_json(ctx, &found, o->explain, &b);
+        TRY(surface_found_json(ctx, &found, o->explain, &b));
         print_buf(&b);
         return OK;
     }
@@ -67,6 +67,10 @@ enum status command_search(struct ctx *ctx, const struct options *o)
         print_found(ctx, &found.v[i], o->explain);
     if (!found.n)
         puts("nothing found");
+    if (o->explain && found.vectors.n)
+        printf("by words and vectors of " S_FMT "\n", S_ARG(found.vectors));
+    if (o->explain && found.without.n)
+        printf("by words alone: " S_FMT "\n", S_ARG(found.without));
     return OK;
 }
 
@@ -90,7 +94,7 @@ enum status command_list(struct ctx *ctx, const struct options *o)
     TRY(engine_list(ctx, home.engine, &f, &m, &n, &total));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
-        surface_memories_json(ctx, m, n, total, &b);
+        TRY(surface_memories_json(ctx, m, n, total, &b));
         print_buf(&b);
         return OK;
     }

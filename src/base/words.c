@@ -111,9 +111,19 @@ static int32_t char_at(str s, size_t i, size_t *n)
     return got > 0 ? c : -1;
 }
 
+static bool is_ascii(str s)
+{
+    bool ascii = true;
+    for (size_t i = 0; i < s.n; i++)
+        ascii &= (unsigned char)s.p[i] < 0x80;
+    return ascii;
+}
+
 str utf8_lower(struct arena *a, str s)
 {
     enum { LONGEST = 4 };
+    if (is_ascii(s))
+        return str_lower(a, s);
     /* The lower case of two bytes may have three. */
     str out = {arena_alloc(a, 2 * s.n + LONGEST), 0};
     utf8proc_uint8_t *to = (utf8proc_uint8_t *)out.p;
@@ -130,10 +140,7 @@ str utf8_lower(struct arena *a, str s)
 /* Lower case without accents. */
 static str fold(struct arena *a, str w)
 {
-    bool ascii = true;
-    for (size_t i = 0; i < w.n; i++)
-        ascii &= (unsigned char)w.p[i] < 0x80;
-    if (ascii)
+    if (is_ascii(w))
         return str_lower(a, w);
     utf8proc_uint8_t *folded = NULL;
     utf8proc_ssize_t n =

@@ -87,6 +87,9 @@ struct session {
     int64_t messages;
 };
 
+/* Bytes of what belongs to a memory beside its content. */
+enum { METADATA_MAX = 65536 };
+
 /* One thing remembered. */
 struct memory {
     str id;      /* UUID */

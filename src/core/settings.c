@@ -107,7 +107,7 @@ const struct field settings_table[] = {
      .help = "how vectors are kept: none (float32) or int8 (a quarter of it)"},
     {INT(struct settings, vec_top_k), .otherwise = 20, .min = 1, .max = 1000,
      .help = "how many nearest vectors a search of memories looks for when it names no number"},
-    {INT(struct settings, rrf_k), .otherwise = 60, .min = 1, .max = 10000,
+    {INT(struct settings, rrf_k), .otherwise = 60, .min = 0, .max = 10000,
      .help = "k of reciprocal rank fusion, where words and vectors are put together by rank"},
     {INT(struct settings, rerank_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
      .help = "longest wait for a reranker"},

@@ -36,19 +36,6 @@ struct cache *cache_new(size_t max, int64_t ttl_ms)
     return c;
 }
 
-void cache_free(struct cache *c)
-{
-    if (!c)
-        return;
-    for (struct entry *e = c->oldest, *next; e; e = next) {
-        next = e->newer;
-        free(e);
-    }
-    pthread_mutex_destroy(&c->lock);
-    free(c->chains);
-    free(c);
-}
-
 str cache_key(struct arena *a, str source, str model, size_t dimensions, str text)
 {
     return str_printf(a, S_FMT ":" S_FMT ":%zu:" S_FMT, S_ARG(source),
@@ -93,6 +80,7 @@ static void drop(struct cache *c, struct entry *e)
     *at = e->next;
     take_out(c, e);
     c->stats.size--;
+    explicit_bzero(e->v, e->n * sizeof *e->v); /* a vector tells much of its text */
     free(e);
 }
 
@@ -119,18 +107,39 @@ bool cache_get(struct cache *c, str key, float *out, size_t n)
     return is_there;
 }
 
+void cache_clear(struct cache *c)
+{
+    pthread_mutex_lock(&c->lock);
+    while (c->oldest)
+        drop(c, c->oldest);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void cache_free(struct cache *c)
+{
+    if (!c)
+        return;
+    cache_clear(c);
+    pthread_mutex_destroy(&c->lock);
+    free(c->chains);
+    free(c);
+}
+
 void cache_put(struct cache *c, str key, const float *v, size_t n)
 {
     if (!c->max)
         return;
     struct entry *e = heap_alloc(sizeof *e + n * sizeof *v + key.n);
     e->hash = str_hash(key);
-    e->until = clock_ms() + c->ttl_ms;
+    int64_t now = clock_ms();
+    e->until = now + c->ttl_ms;
     e->n = n;
     e->key_n = key.n;
     memcpy(e->v, v, n * sizeof *v);
     memcpy(e->v + n, key.p, key.n);
     pthread_mutex_lock(&c->lock);
+    while (c->oldest && c->oldest->until <= now)
+        drop(c, c->oldest);
     struct entry *same = find(c, key, e->hash);
     if (same)
         drop(c, same);

@@ -15,6 +15,8 @@ str cache_key(struct arena *a, str source, str model, size_t dimensions, str tex
 /* Copies the vector out, if it is there, young enough and has n values. Safe from many threads. */
 bool cache_get(struct cache *c, str key, float *out, size_t n);
 void cache_put(struct cache *c, str key, const float *v, size_t n);
+/* All of it goes. */
+void cache_clear(struct cache *c);
 
 struct cache_stats {
     uint64_t hits, misses;

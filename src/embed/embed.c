@@ -378,3 +378,8 @@ void embed_status(struct ctx *ctx, struct embed *e, struct embed_status *out)
                               .misses = stats.misses,
                               .size = stats.size};
 }
+
+void embed_forget(struct embed *e)
+{
+    cache_clear(e->cache);
+}

@@ -50,8 +50,8 @@ struct embed_plan {
     str reason; /* in words, when source is EMBED_NONE: "no_key: …" where a key is what lacks */
 };
 
-/* auto takes the first that can be used of: remote (the named provider, else the first one in the
- * listing with a key), static, transformers. Strings are the settings' or the ctx's. */
+/* auto takes the first that can be used of: remote (only with a named model), static,
+ * transformers. Strings are the settings' or the ctx's. */
 struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
                                 const struct embed_choice *choice);
 
@@ -108,6 +108,9 @@ struct embed_status {
     size_t size; /* entries of the cache */
 };
 void embed_status(struct ctx *ctx, struct embed *e, struct embed_status *out);
+
+/* The cache is emptied. What is on its way comes in behind that and goes by its age. */
+void embed_forget(struct embed *e);
 
 /* --- models on this machine: DATA/models/NAME --- */
 

@@ -35,31 +35,13 @@ static str question(struct arena *a, const struct remote *r, const str *texts, s
     return buf_str(&b);
 }
 
-/* What the server says is wrong, for a person. */
-static str complaint(struct ctx *ctx, str body)
-{
-    struct ctx own = {0};
-    struct json *root;
-    str said = S("");
-    if (json_parse(&own, body, &root) == OK) {
-        said = json_string(json_at(root, "error.message"));
-        if (!said.n)
-            said = json_string(json_get(root, "error"));
-        if (!said.n)
-            said = json_string(json_get(root, "message"));
-    }
-    enum { SAID_MAX = 200 };
-    said = str_dup(&ctx->arena, utf8_cut(said, SAID_MAX));
-    ctx_free(&own);
-    return said;
-}
-
-static enum status refused(struct ctx *ctx, const struct answer *answer)
+static enum status refused(struct ctx *ctx, const struct answer *answer, const str *texts, size_t n)
 {
     const char *reason = answer->code == 401 || answer->code == 403 ? "no_key"
                          : answer->code == 429                      ? "rate_limited"
                                                                     : "request_failed";
-    str said = complaint(ctx, answer->body);
+    enum { SAID_MAX = 200 };
+    str said = http_complaint(&ctx->arena, answer->body, SAID_MAX, texts, n);
     return fail(ctx, UPSTREAM, "%s: the embedding server answers %d%s" S_FMT, reason, answer->code,
                 said.n ? ": " : "", S_ARG(said));
 }
@@ -85,7 +67,7 @@ static enum status ask(struct ctx *ctx, const struct remote *r, const str *texts
         return fail(ctx, s, "%s: the embedding server: " S_FMT,
                     s == TIMED_OUT ? "timeout" : "request_failed", S_ARG(why));
     }
-    return out->code == 200 ? OK : refused(ctx, out);
+    return out->code == 200 ? OK : refused(ctx, out, texts, n);
 }
 
 static enum status odd(struct ctx *ctx, const char *what)

@@ -121,21 +121,13 @@ static struct embed_plan named(const struct question *q)
         struct embed_plan){.source = EMBED_REMOTE, .provider = up->name, .model = model, .up = up};
 }
 
+/* A key alone chooses no model: nothing that was remembered goes to a server, and nothing is paid
+ * for, because a key for chats lies there. */
 static struct embed_plan remote(const struct question *q)
 {
     if (q->choice->provider_model.n)
         return named(q);
-    if (!q->is_auto)
-        return none(S("no_key: remote needs a model: set embedding_model to PROVIDER/MODEL"));
-    struct embed_providers all = embed_providers(q->ctx, q->s);
-    for (size_t i = 0; i < all.n; i++)
-        if (all.v[i].has_key && all.v[i].n_models)
-            return (struct embed_plan){.source = EMBED_REMOTE,
-                                       .provider = all.v[i].name,
-                                       .model = str_of(all.v[i].models[0].name),
-                                       .dimensions = (size_t)all.v[i].models[0].dimensions,
-                                       .up = all.v[i].up};
-    return none(S("no_key: no upstream that makes embeddings has a key"));
+    return none(S("no_key: remote needs a model: set embedding_model to PROVIDER/MODEL"));
 }
 
 /* The last part of "owner/name": the folder of a model has no owner. */

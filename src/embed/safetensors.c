@@ -13,6 +13,7 @@
 
 /* The header of a large encoder takes 60 KB. */
 enum { LENGTH_BYTES = 8, HEADER_MAX = 1 << 20 };
+static const size_t FILE_BYTES_MAX = (size_t)4 << 30;
 
 static const struct {
     const char *name;
@@ -155,10 +156,35 @@ enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out
     return OK;
 }
 
+/* Read, not mapped: another program may write or cut the file while it is used, and a page of a
+ * file that is shorter now ends the process. */
+static enum status read_file(struct ctx *ctx, const char *path, int fd, size_t size, void **out)
+{
+    size_t got = 0;
+    ssize_t n = 1;
+    if (!size || size > FILE_BYTES_MAX)
+        return fail(ctx, STORAGE, "%s: %s", path,
+                    size ? "is over 4 GiB" : "is no file, or an empty one");
+    char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED)
+        return fail(ctx, STORAGE, "%s: there is no memory for it", path);
+    while (got < size && n > 0) {
+        n = read(fd, bytes + got, size - got);
+        got += n > 0 ? (size_t)n : 0;
+    }
+    if (got < size) {
+        munmap(bytes, size);
+        return fail(ctx, STORAGE, "%s: %s", path, n ? strerror(errno) : "ended while it was read");
+    }
+    *out = bytes;
+    return OK;
+}
+
 enum status safetensors_open(struct ctx *ctx, const char *path, struct safetensors *out)
 {
     struct stat st;
-    void *map = MAP_FAILED;
+    struct safetensors s = {0};
+    void *bytes = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0) {
         int why = errno;
@@ -167,27 +193,36 @@ enum status safetensors_open(struct ctx *ctx, const char *path, struct safetenso
         return fail(ctx, why == ENOENT ? NOT_FOUND : STORAGE, "%s: %s", path, strerror(why));
     }
     size_t size = S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
-    if (size)
-        map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    enum status status = read_file(ctx, path, fd, size, &bytes);
     close(fd);
-    if (map == MAP_FAILED)
-        return fail(ctx, STORAGE, "%s cannot be mapped into memory", path);
-    struct safetensors s = {0};
-    enum status status = safetensors_read(ctx, (str){map, size}, &s);
+    if (status != OK)
+        return status;
+    status = safetensors_read(ctx, (str){bytes, size}, &s);
     if (status != OK) {
-        munmap(map, size);
+        munmap(bytes, size);
         return status;
     }
-    s.map = map;
-    s.map_size = size;
+    s.memory = bytes;
+    s.memory_size = size;
     *out = s;
     return OK;
 }
 
+void safetensors_keep(struct safetensors *s, const struct tensor *kept)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t from = (size_t)(kept->bytes - (const unsigned char *)s->memory), to = from + kept->size;
+    from -= from % page;
+    to += (page - to % page) % page;
+    madvise(s->memory, from, MADV_DONTNEED);
+    if (to < s->memory_size)
+        madvise((char *)s->memory + to, s->memory_size - to, MADV_DONTNEED);
+}
+
 void safetensors_close(struct safetensors *s)
 {
-    if (s->map)
-        munmap(s->map, s->map_size);
+    if (s->memory)
+        munmap(s->memory, s->memory_size);
     arena_free(&s->arena);
     *s = (struct safetensors){0};
 }

@@ -1,4 +1,4 @@
-/* safetensors.h - a file of named tensors, mapped into memory and checked before it is used. */
+/* safetensors.h - a file of named tensors, read into memory and checked before it is used. */
 #pragma once
 
 #include "base/ctx.h"
@@ -20,14 +20,16 @@ struct safetensors {
     struct arena arena;
     struct tensor *v; /* in the order of their names */
     size_t n;
-    void *map; /* NULL: the bytes are someone else's */
-    size_t map_size;
+    void *memory; /* NULL: the bytes are someone else's */
+    size_t memory_size;
 };
 
-/* BAD_INPUT says what is wrong with the file; it must not be changed while it is open. */
+/* BAD_INPUT says what is wrong with the file. What becomes of it later changes nothing. */
 MUST_USE enum status safetensors_open(struct ctx *ctx, const char *path, struct safetensors *out);
 /* The same over bytes that outlive it. */
 MUST_USE enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out);
+/* Lets go of the memory of an opened file but for one tensor: the others must not be read again. */
+void safetensors_keep(struct safetensors *s, const struct tensor *kept);
 void safetensors_close(struct safetensors *s);
 
 /* NULL: there is none of that name. */

@@ -242,6 +242,7 @@ static enum status read_all(struct ctx *ctx, str folder, struct transformer *t)
     t->layers = NEW_N(&t->arena, struct layer, t->n_layers);
     for (size_t i = 0; i < t->n_layers; i++)
         TRY(read_layer(ctx, t, i, &t->layers[i]));
+    safetensors_keep(&t->file, t->words);
     return OK;
 }
 

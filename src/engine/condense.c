@@ -44,13 +44,13 @@ static enum status gather(struct ctx *ctx, struct engine *e, struct batch *b, in
                               .before = now - b->days * DAY_MS,
                               .oldest_first = true,
                               .limit = PAGE};
-    int64_t room = SUMMARY_TOKENS - tokens_of(summary_header(a, LOOKED_AT, b->days)), total;
+    int64_t room = SUMMARY_TOKENS - tokens_of(summary_header(a, LOOKED_AT, b->days));
     struct memory *taken = NULL, *v;
     size_t cap = 0, n;
     b->n = 0;
     *left = 0;
     do {
-        TRY(store_list_memories(ctx, e->store, &f, &v, &n, &total));
+        TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
         for (size_t i = 0; i < n; i++) {
             if (!may_go(&v[i]))
                 continue;

@@ -60,7 +60,7 @@ void engine_count_recall(struct engine *e, int64_t took_us);
 MUST_USE enum status live_open(struct ctx *ctx, struct engine *e);
 void live_free(struct engine *e);
 /* What is known against the source of vectors is forgotten: it is tried again at once. */
-void live_renew(struct engine *e);
+MUST_USE enum status live_renew(struct ctx *ctx, struct engine *e);
 
 /* Whether chats have memory. Who has set maxTokens to 0 wants nothing kept either (OmniRoute's
  * rule); the setting budget_tokens of 0 only injects nothing. */

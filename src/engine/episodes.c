@@ -10,7 +10,7 @@
  */
 #define ALIKE 0.9
 
-enum { PAGE = 1000, METADATA_MAX = 1 << 20 };
+enum { PAGE = 1000, EPISODE_METADATA_MAX = 1 << 20 };
 
 static const char *const list_names[LIST_COUNT] = {"topics", "entities", "decisions",
                                                    "action_items"};
@@ -65,7 +65,7 @@ static struct strs list_with_text(struct arena *a, const struct json *metadata, 
  */
 static void measure(struct arena *a, struct episode *e)
 {
-    struct buf b = buf_make(a, METADATA_MAX);
+    struct buf b = buf_make(a, EPISODE_METADATA_MAX);
     buf_add(&b, e->memory.content);
     for (size_t i = 0; i < e->lists[LIST_TOPICS].n; i++) {
         buf_byte(&b, ' ');
@@ -208,7 +208,7 @@ static bool is_listed(str key)
 /* What it says besides stays as it is. */
 static str metadata_of(struct ctx *ctx, const struct episode *e)
 {
-    struct buf b = buf_make(&ctx->arena, METADATA_MAX);
+    struct buf b = buf_make(&ctx->arena, EPISODE_METADATA_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '{');
     for (const struct json *m = e->metadata ? e->metadata->first : NULL; m; m = m->next)

@@ -272,6 +272,7 @@ static enum status embed_all(struct eval *v)
     int64_t began = clock_mono_us();
     struct embed_status source;
     embed_status(v->ctx, v->e->embed, &source);
+    r->without = source.reason;
     if (source.source == EMBED_NONE)
         return OK;
     for (bool more = true; more;)

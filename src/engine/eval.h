@@ -25,7 +25,7 @@ struct eval_report {
     struct tally by_category[EVAL_CATEGORIES], overall;
     int64_t conversations, turns, left_out;
     double ingest_seconds, embed_seconds;
-    str vectors; /* what made those that took part; "" for none */
+    str vectors, without; /* what made those that took part; "" for none, and why */
     struct silence_level silence[EVAL_LEVELS], as_set; /* as_set: trigger phrases and all */
     int64_t other_asked, tokens, answers_with_tokens;
     int64_t p50_us, p99_us;

@@ -51,6 +51,8 @@ static void write_text(struct buf *b, const struct eval_report *r)
     if (r->vectors.n)
         buf_printf(b, "vectors of " S_FMT ", made in %.2f s\n", S_ARG(r->vectors),
                    r->embed_seconds);
+    else
+        buf_printf(b, "no vectors: " S_FMT "\n", S_ARG(r->without));
     buf_printf(b, "by %s, %s\n\n%-12s %6s", in->by_session ? "session" : "turn",
                in->one_pool ? "one pool" : "a pool each", "", "asked");
     for (size_t k = 0; k < in->n_k; k++)

@@ -7,15 +7,15 @@
 #include "engine/rank.h"
 #include "engine/signals.h"
 
-/* Documents taken from the index; those described, where too few of them are wanted how many times
- * as many next, and at most; those read when vectors say more about them; messages in front of the
- * reader that are made room for; vectors made before a search that is no chat's; times the limit
- * compared with each other; bytes of a text that are compared. */
+/* Documents taken from the index; those described, how many times as many and how many at most
+ * where too few of them may be found; those read when vectors say more about them; messages in
+ * front of the reader that are made room for; vectors made before a search that is no chat's; times
+ * the limit compared with each other; bytes of a text that are compared. */
 enum {
     HITS_MAX = 20000,
     CANDIDATES = 100,
     WIDEN = 5,
-    CANDIDATES_OF_FEW = 2000,
+    CANDIDATES_MAX = 2500,
     READ = 80,
     SEEN_MAX = 100,
     CATCH_UP = 64,
@@ -34,8 +34,8 @@ struct search {
     struct finder *f;
     struct ctx *ctx;
     const struct recall_in *in;
-    size_t limit;
-    size_t candidates; /* how many are looked at */
+    size_t limit, most; /* results, candidates by words */
+    struct question_vector asks;
     struct word_hits words;
     struct vector_hits near;
     struct scan scan;
@@ -63,33 +63,21 @@ static void leave_memories_out(struct word_hits *hits)
         hits->n--;
 }
 
-static void leave_messages_out(struct word_hits *hits)
-{
-    while (hits->n && !doc_is_memory(hits->v->doc)) {
-        hits->v++;
-        hits->n--;
-    }
-}
-
-/* Where most of what is found may not be wanted, more is looked at. */
-static bool is_picky(const struct recall_in *in)
-{
-    return in->type.n || in->layer.n || in->after;
-}
-
 static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
     const struct query *q = &f->query;
-    TRY((s->in->layer.n ? store_search_memory_words
-                        : store_search_words)(s->ctx, f->e->store, s->in->pool, q->stems, q->n,
-                                              HITS_MAX, &s->words));
+    bool memories_only = s->in->memories_only;
+    TRY((memories_only ? store_search_memory_words
+                       : store_search_words)(s->ctx, f->e->store, s->in->pool, q->stems, q->n,
+                                             HITS_MAX, &s->words));
     if (s->in->turns_only)
         leave_memories_out(&s->words);
-    if (s->in->memories_only)
-        leave_messages_out(&s->words);
-    int64_t all = s->words.messages + s->words.memories;
+    int64_t all = s->words.memories + (memories_only ? 0 : s->words.messages);
     double unknown = scan_weigh(&s->words, q->n, all, f->weights);
+    s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
+    s->v = s->scan.v;
+    s->n = s->scan.n;
     s->asked = (struct asked_of){
         .query = q,
         .scan = &s->scan,
@@ -98,14 +86,6 @@ static enum status search_words(struct search *s)
         .now = s->in->asked ? s->in->asked : clock_ms(),
     };
     return late(s->ctx);
-}
-
-/* The most promising of them. */
-static void pick(struct search *s)
-{
-    s->scan = scan_hits(&s->ctx->arena, &s->words, s->f->weights, s->f->query.n, s->candidates);
-    s->v = s->scan.v;
-    s->n = s->scan.n;
 }
 
 static int by_doc(const void *a, const void *b)
@@ -122,16 +102,20 @@ static size_t seen(const struct search *s)
     return s->in->n_exclude < SEEN_MAX ? s->in->n_exclude : SEEN_MAX;
 }
 
-/* The nearest, and the cosines of what the words have found. */
-static enum status nearest(struct search *s, const struct question_vector *q, const doc_id *also)
+static size_t nearest_of(const struct search *s)
 {
-    size_t few = (size_t)s->f->e->settings->vec_top_k + seen(s);
+    return s->most > CANDIDATES ? s->most : (size_t)s->f->e->settings->vec_top_k + seen(s);
+}
+
+/* The nearest, and the cosines of what the words have found. */
+static enum status nearest(struct search *s, const doc_id *also)
+{
     const struct vector_find find = {
         .pool = s->in->pool,
-        .signature = q->signature,
-        .v = q->v,
-        .dimensions = q->dimensions,
-        .nearest = is_picky(s->in) && few < s->candidates ? s->candidates : few,
+        .signature = s->asks.signature,
+        .v = s->asks.v,
+        .dimensions = s->asks.dimensions,
+        .nearest = nearest_of(s),
         .messages = !s->in->memories_only,
         .memories = !s->in->turns_only,
         .also = also,
@@ -202,7 +186,7 @@ static void leave_unlikely_out(struct search *s)
 {
     size_t most = (DIVERSE * s->limit < READ ? READ : DIVERSE * s->limit) + seen(s);
     struct promise *v = NEW_N(&s->ctx->arena, struct promise, s->n + 1);
-    if (s->n <= most || is_picky(s->in))
+    if (s->n <= most || s->most > CANDIDATES)
         return;
     for (size_t i = 0; i < s->n; i++)
         v[i] = (struct promise){signals_promise(&s->asked, WITH_VECTORS, &s->v[i]), s->v[i]};
@@ -222,26 +206,32 @@ static doc_id *docs_of(const struct search *s)
     return docs;
 }
 
+static void ask_vector(struct search *s)
+{
+    if (s->in->words_only)
+        return;
+    if (!s->in->gate)
+        vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
+    vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);
+}
+
 /* What fails here leaves what the words have found. */
 static enum status search_vectors(struct search *s)
 {
     struct finder *f = s->f;
-    struct question_vector q;
     bool only = s->in->strategy == STRATEGY_SEMANTIC;
-    if (s->in->words_only)
-        return OK;
-    if (!s->in->gate)
-        vectors_catch_up(s->ctx, f->e, s->in->pool, CATCH_UP);
-    vectors_of_question(s->ctx, f->e, s->in->question, &q);
-    f->without = q.without;
-    if (!q.v)
+    f->vectors = S("");
+    /* Nobody misses what nobody has chosen. */
+    f->without = s->asks.signature.n || only ? s->asks.without : S("");
+    s->near = (struct vector_hits){0};
+    if (!s->asks.v)
         return late(s->ctx);
     doc_id *also = docs_of(s);
-    if (nearest(s, &q, also) != OK) {
+    if (nearest(s, also) != OK) {
         f->without = str_dup(&s->ctx->arena, str_of(s->ctx->why));
         ctx_clear_failure(s->ctx);
     } else if (is_covered(s, only)) {
-        f->vectors = q.signature;
+        f->vectors = s->asks.signature;
         add_nearest(s, also, only);
         if (!only)
             leave_unlikely_out(s);
@@ -456,23 +446,26 @@ str found_why(struct arena *a, const struct query *q, const struct candidate *c,
 
 /* --- the whole of it --- */
 
-static size_t wider(size_t candidates)
+/* Whether looking at more candidates could find more: of some kinds of search most of what is near
+ * may not be found. */
+static bool may_find_more(const struct search *s)
 {
-    return candidates * WIDEN < CANDIDATES_OF_FEW ? candidates * WIDEN : CANDIDATES_OF_FEW;
+    bool is_picky = s->in->type.n || s->in->layer.n || s->in->after;
+    bool more_words = s->scan.n == s->most, more_near = s->near.n >= nearest_of(s);
+    return is_picky && s->f->n < DIVERSE * s->limit && s->most < CANDIDATES_MAX &&
+           (more_words || more_near);
 }
 
 enum status find_answers(struct finder *f, size_t limit)
 {
-    struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit};
-    TRY(search_words(&s));
-    for (s.candidates = CANDIDATES;; s.candidates = wider(s.candidates)) {
-        pick(&s);
+    struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit, .most = CANDIDATES};
+    ask_vector(&s);
+    for (bool more = true; more; s.most *= WIDEN) {
+        TRY(search_words(&s));
         TRY(search_vectors(&s));
         TRY(fetch(&s));
         judge(&s);
-        bool is_all = s.scan.n < s.candidates && s.near.n < s.candidates;
-        if (!is_picky(f->in) || f->n >= limit || is_all || s.candidates >= CANDIDATES_OF_FEW)
-            break;
+        more = may_find_more(&s);
     }
     order(&s);
     return OK;
@@ -481,13 +474,12 @@ enum status find_answers(struct finder *f, size_t limit)
 enum status find_newest(struct finder *f, size_t limit)
 {
     struct memory *v;
-    int64_t total;
     size_t n = 0;
     const struct memory_filter filter = {.pool = f->in->pool,
                                          .type = f->in->type,
                                          .after = f->in->after,
                                          .limit = f->in->turns_only ? 0 : limit};
-    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, &total));
+    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, NULL));
     f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
     f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++)

@@ -28,10 +28,9 @@ enum status known_of(struct ctx *ctx, struct engine *e, struct pool_ref pool, in
                      int64_t budget_tokens, struct recalled **out, size_t *n)
 {
     struct memory *v;
-    int64_t total;
     size_t found = 0, taken = 0;
     struct memory_filter f = {.pool = pool, .after = after, .limit = LOOKED_AT};
-    TRY(store_list_memories(ctx, e->store, &f, &v, &found, &total));
+    TRY(store_list_memories(ctx, e->store, &f, &v, &found, NULL));
     if (found)
         qsort(v, found, sizeof *v, first);
     int64_t most = budget_tokens < 0 ? MOST : budget_tokens / TOKENS_EACH;

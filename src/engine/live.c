@@ -215,8 +215,8 @@ static enum status change_now(struct ctx *ctx, struct engine *e, const struct fi
     return OK;
 }
 
-static enum status change(struct ctx *ctx, struct engine *e, const struct field *table,
-                          const struct json *object)
+/* Raises is_changing. A look at the store or a change takes milliseconds. */
+static enum status begin_change(struct ctx *ctx, struct engine *e)
 {
     static const struct timespec a_moment = {.tv_nsec = 1000000};
     for (int ms = 0; atomic_exchange(&e->is_changing, true); ms++) {
@@ -224,6 +224,13 @@ static enum status change(struct ctx *ctx, struct engine *e, const struct field 
             return fail(ctx, TOO_BUSY, "another change of the settings is being made");
         nanosleep(&a_moment, NULL);
     }
+    return OK;
+}
+
+static enum status change(struct ctx *ctx, struct engine *e, const struct field *table,
+                          const struct json *object)
+{
+    TRY(begin_change(ctx, e));
     enum status s = change_now(ctx, e, table, object);
     e->is_changing = false;
     return s;
@@ -244,12 +251,12 @@ const struct live *engine_live(struct engine *e)
     return &atomic_load(&e->now)->live;
 }
 
-void live_renew(struct engine *e)
+enum status live_renew(struct ctx *ctx, struct engine *e)
 {
-    if (atomic_exchange(&e->is_changing, true))
-        return; /* whoever changes something chooses as well */
+    TRY(begin_change(ctx, e));
     choose(e, &atomic_load(&e->now)->live.memory);
     e->is_changing = false;
+    return OK;
 }
 
 bool live_remembers(const struct live *l)

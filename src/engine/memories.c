@@ -10,6 +10,15 @@ static enum status check_importance(struct ctx *ctx, double importance)
     return fail_field(ctx, "importance", "must be 0 to 1");
 }
 
+/* A list shows many memories: one that no answer holds could not be seen at all. */
+static enum status check_metadata(struct ctx *ctx, str metadata)
+{
+    if (metadata.n <= METADATA_MAX)
+        return OK;
+    return fail_field(ctx, "metadata", "must have at most %d bytes, has %zu", METADATA_MAX,
+                      metadata.n);
+}
+
 static enum status add(struct ctx *ctx, struct engine *e, struct pool_ref pool, enum put_rule rule,
                        struct memory *m)
 {
@@ -19,6 +28,7 @@ static enum status add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     if (!kept.content.n)
         return fail_field(ctx, "content", "is required");
     TRY(check_importance(ctx, kept.importance));
+    TRY(check_metadata(ctx, kept.metadata));
     if (kept.importance == 0)
         kept.importance = 0.5;
     if (kept.salience == 0)
@@ -60,6 +70,8 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
         return fail_field(ctx, "content", "must not be empty");
     if (wanted.what & CHANGE_IMPORTANCE)
         TRY(check_importance(ctx, wanted.to.importance));
+    if (wanted.what & CHANGE_METADATA)
+        TRY(check_metadata(ctx, wanted.to.metadata));
     return store_change(ctx, e->store, &wanted, out);
 }
 
@@ -92,7 +104,9 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
 {
     if (!what->id.n && !what->session.n && !what->everything && !what->memories)
         return fail_field(ctx, "id", "say what to forget: an id, a session, or everything");
-    return store_forget(ctx, e->store, what, erased);
+    TRY(store_forget(ctx, e->store, what, erased));
+    embed_forget(e->embed);
+    return OK;
 }
 
 enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,

@@ -149,6 +149,9 @@ static enum status find(struct finder *f, struct recall_out *out)
     if (asks_known && !v.is_sure)
         TRY(add_known(f, gate, budget, &v));
     int64_t tokens = choose(f, v.least, budget);
+    if (f->without.n)
+        v.reason = str_printf(&f->ctx->arena, S_FMT "; by words alone: " S_FMT, S_ARG(v.reason),
+                              S_ARG(f->without));
     *out = (struct recall_out){.v = f->found,
                                .n = f->n,
                                .decision = v.decision,
@@ -162,9 +165,12 @@ static enum status find(struct finder *f, struct recall_out *out)
 enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                            struct recall_out *out, str *block)
 {
+    const struct live *live = engine_live(e);
     struct recall_in gated = *in;
     gated.gate = true;
-    gated.budget_tokens = in->budget_tokens ? in->budget_tokens : e->settings->budget_tokens;
+    gated.budget_tokens = in->budget_tokens ? in->budget_tokens : live_budget(e, live);
+    gated.strategy = in->strategy ? in->strategy : live_strategy(live);
+    gated.after = in->after ? in->after : live_after(live, clock_ms());
     TRY(engine_recall(ctx, e, &gated, out));
     int64_t now = in->asked ? in->asked : clock_ms();
     *block = block_render(&ctx->arena, out->v, out->n, gated.budget_tokens, now);

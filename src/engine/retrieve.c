@@ -89,8 +89,7 @@ static enum status newest(struct retrieval *r, bool by_keywords, struct ranking 
                               .limit = r->most};
     struct memory *found;
     size_t n;
-    int64_t total;
-    TRY(store_list_memories(r->ctx, r->e->store, &f, &found, &n, &total));
+    TRY(store_list_memories(r->ctx, r->e->store, &f, &found, &n, NULL));
     struct ranking all = {.v = NEW_N(&r->ctx->arena, struct retrieved, n + 1)};
     for (size_t i = 0; i < n; i++) {
         struct retrieved one = {.memory = found[i],

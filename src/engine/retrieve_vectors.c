@@ -6,8 +6,8 @@
 #include "engine/retrieve.h"
 
 /* Memories without a vector that get one before the search; how many times as many are looked at
- * next when too few of the nearest may be found; where that ends with Qdrant. */
-enum { CATCH_UP = 64, WIDEN = 4, QDRANT_MAX = 10000 };
+ * next when too few of the nearest may be found; where that ends. */
+enum { CATCH_UP = 64, WIDEN = 4, NEAREST_MAX = 10000 };
 
 /* What has nothing in common with the question is not near, however few there are. */
 static const float least_cosine = 1e-4f;
@@ -59,7 +59,7 @@ static enum status ask_qdrant(struct retrieval *r, struct embedding *by, struct 
                 add(r, &found, &cap, &m, hits[i].score, "qdrant");
         }
         *out = found;
-        if (found.n == r->nearest || n < limit || limit >= QDRANT_MAX)
+        if (found.n == r->nearest || n < limit || limit >= NEAREST_MAX)
             return OK;
     }
 }
@@ -132,12 +132,53 @@ static enum status read_near(struct retrieval *r, struct pool_ref pool,
     return OK;
 }
 
+static int by_doc(const void *a, const void *b)
+{
+    const struct vector_hit *x = a, *y = b;
+    return (x->doc > y->doc) - (x->doc < y->doc);
+}
+
+/* Where few of a great pool may be found, those are compared, the newest first: reading all the
+ * others would take seconds. */
+static enum status search_wanted(struct retrieval *r, struct pool_ref pool,
+                                 const struct question_vector *q, struct ranking *out,
+                                 struct vector_hits *hits)
+{
+    struct memory_filter wanted = {.pool = pool,
+                                   .type = r->in->type,
+                                   .session =
+                                       r->in->scope == SCOPE_SESSION ? r->in->session : S(""),
+                                   .after = r->after,
+                                   .limit = NEAREST_MAX};
+    struct memory *v;
+    size_t n, cap = 0;
+    TRY(store_list_memories(r->ctx, r->e->store, &wanted, &v, &n, NULL));
+    doc_id *docs = NEW_N(&r->ctx->arena, doc_id, n + 1);
+    for (size_t i = 0; i < n; i++)
+        docs[i] = v[i].doc;
+    struct vector_find f = {.pool = pool,
+                            .signature = q->signature,
+                            .v = q->v,
+                            .dimensions = q->dimensions,
+                            .also = docs,
+                            .n_also = n};
+    TRY(store_search_vectors(r->ctx, r->e->store, &f, hits));
+    *out = (struct ranking){0};
+    for (size_t i = 0; i < n && hits->n; i++) {
+        struct vector_hit key = {.doc = v[i].doc};
+        const struct vector_hit *hit = bsearch(&key, hits->v, hits->n, sizeof key, by_doc);
+        if (hit && hit->cosine >= least_cosine && retrieval_wants(r, &v[i]))
+            add(r, out, &cap, &v[i], (double)hit->cosine, "vector");
+    }
+    return OK;
+}
+
 /* As many of a pool as are wanted, or all that have a vector. */
 static enum status search_pool(struct retrieval *r, struct pool_ref pool,
                                const struct question_vector *q, struct ranking *out,
                                struct vector_hits *hits)
 {
-    for (size_t nearest = r->nearest;; nearest *= WIDEN) {
+    for (size_t nearest = r->nearest; nearest < NEAREST_MAX; nearest *= WIDEN) {
         struct vector_find f = {.pool = pool,
                                 .signature = q->signature,
                                 .v = q->v,
@@ -149,6 +190,7 @@ static enum status search_pool(struct retrieval *r, struct pool_ref pool,
         if (out->n >= r->nearest || hits->n < nearest)
             return OK;
     }
+    return search_wanted(r, pool, q, out, hits);
 }
 
 static void say_why_none(struct retrieval *r, int64_t vectors, int64_t waiting)

@@ -176,7 +176,7 @@ enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t
 {
     struct chosen c = chosen_of(ctx, e);
     struct vector_stats counts;
-    live_renew(e);
+    TRY(live_renew(ctx, e));
     if (c.source)
         TRY(begin(ctx, e, &c, anew));
     if (anew)

@@ -132,6 +132,7 @@ static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, str
                            .question = t->record.question,
                            .exclude = exclude.v,
                            .n_exclude = exclude.n,
+                           .budget_tokens = budget,
                            .gate = true,
                            .strategy = live_strategy(live),
                            .after = live_after(live, clock_ms())};
@@ -213,14 +214,17 @@ static void promise(struct ctx *ctx, struct engine *e, const struct turn *t)
 
 static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
 {
-    str block;
+    struct receipt before;
     bool fresh = is_fresh(t, t->record.chain);
     if (fresh && store_flush(ctx, e->store) != OK)
         ctx_clear_failure(ctx);
-    TRY(store_block_of(ctx, e->store, t->pool, t->record.chain, &block));
-    if (fresh && !block.n)
+    TRY(store_receipt_of(ctx, e->store, t->pool, t->record.chain, &before));
+    if (fresh && !before.block.n)
         return look_up(ctx, e, t, exclude);
-    t->block = block;
+    t->block = before.block;
+    /* What the block shows, so that this receipt goes with it when it is forgotten. */
+    t->record.lines = before.lines;
+    t->record.n = before.n;
     t->record.decision = S("again");
     t->record.reason = S("as it stood beside the same message before");
     return OK;

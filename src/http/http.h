@@ -187,3 +187,10 @@ struct answer {
 /* UPSTREAM when there is no answer, TIMED_OUT (also by the ctx's deadline), TOO_LARGE; any HTTP
  * code is OK. Connections are kept per thread. */
 MUST_USE enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out);
+
+/*
+ * What an answer that is no success says is wrong: error.message, status.error, error, message or
+ * detail of its JSON, or its plain words; at most that many bytes, on one line, "" when it says
+ * nothing. Where it repeats anything of what was asked, those words are withheld.
+ */
+str http_complaint(struct arena *a, str body, size_t most, const str *asked, size_t n);

@@ -345,10 +345,10 @@ enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool
     return s->ops->receipt(ctx, s, pool, id, out);
 }
 
-enum status store_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
-                           str *out)
+enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
+                             struct receipt *out)
 {
-    return s->ops->block_of(ctx, s, pool, chain, out);
+    return s->ops->receipt_of(ctx, s, pool, chain, out);
 }
 
 enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t)

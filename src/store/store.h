@@ -80,7 +80,7 @@ struct bundle {
     struct memory *memories; /* id may be "" for a new one; store_write sets doc and id */
     size_t n_memories;
     enum put_rule rule;
-    const struct receipt *receipt; /* or NULL */
+    const struct receipt *receipt; /* or NULL; left out when it shows what is forgotten by now */
     size_t added, replaced;        /* memories; set by store_write */
     int64_t distil_at; /* not 0: each new message of the user becomes a signal, and its session
                           waits to be distilled from then on (unix ms); other sessions of the pool
@@ -104,10 +104,12 @@ MUST_USE enum status store_write_later(struct ctx *ctx, struct store *s, const s
 MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
 
 /*
- * Forgets. Erasing reaches the row, its words, memories that came from it and receipts that show
- * it, in one transaction, and *erased counts memories and messages. NOT_FOUND when nothing matched.
+ * Forgets. Erasing reaches the row, its words and vector, memories that came from it, summaries of
+ * it and receipts that show it, in one transaction, and *erased counts memories and messages. What
+ * else such a summary was made of is true again, or closed by the memory that has its key by now.
  * What was distilled from a whole session goes with any message of it, and so do episodes that were
- * merged with its own: what the user said in these sessions waits to be distilled anew.
+ * merged with its own: what the user said in these sessions waits to be distilled anew. NOT_FOUND
+ * when nothing matched.
  */
 struct forget {
     struct pool_ref pool;
@@ -193,7 +195,7 @@ struct memory_filter {
     bool oldest_first;
     size_t offset, limit;
 };
-/* Newest first. total counts all that match. */
+/* Newest first. total counts all that match, which looks at each of them; NULL: nobody asks. */
 MUST_USE enum status store_list_memories(struct ctx *ctx, struct store *s,
                                          const struct memory_filter *f, struct memory **out,
                                          size_t *n, int64_t *total);
@@ -326,8 +328,9 @@ struct vector_hits {
 /*
  * Every vector of the pool is looked at and none of another. Kept as int8, cosines are off by
  * 0.0006 (at 256 dimensions, on average); kept as float32, those of the nearest are exact. A pool's
- * vectors are held in memory from its first search on, the least used go first. Vectors that cannot
- * be read are left out and wait anew.
+ * vectors are held in memory from its first search on, the least used go first. TIMED_OUT when half
+ * of the time that is left does not do for reading them; the next search goes on from there.
+ * Vectors that are damaged are left out and wait anew.
  */
 MUST_USE enum status store_search_vectors(struct ctx *ctx, struct store *s,
                                           const struct vector_find *f, struct vector_hits *out);
@@ -551,9 +554,9 @@ MUST_USE enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_setting
 
 MUST_USE enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                    struct receipt *out);
-/* The block that was put beside the user message with that chain, or "". */
-MUST_USE enum status store_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                    uint64_t chain, str *out);
+/* The last one of the user message with that chain; its id is "" when there is none. */
+MUST_USE enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                      uint64_t chain, struct receipt *out);
 
 MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t);
 /* By SHA-256 hex. NOT_FOUND also when revoked or expired. */

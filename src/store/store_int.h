@@ -83,8 +83,8 @@ struct store_ops {
                                int64_t *changed);
     enum status (*receipt)(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct receipt *out);
-    enum status (*block_of)(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
-                            str *out);
+    enum status (*receipt_of)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, struct receipt *out);
     enum status (*put_token)(struct ctx *ctx, struct store *s, const struct token *t);
     enum status (*find_token)(struct ctx *ctx, struct store *s, str hash, struct token *out);
     enum status (*tokens)(struct ctx *ctx, struct store *s, str user, struct token **out,

@@ -81,7 +81,7 @@ static enum status search(struct tool_call *c)
     out->success = true;
     out->data.count = (int64_t)found.n;
     out->data.total_tokens = found.tokens;
-    out->data.memories = json_list(c->ctx, memory_shown_fields, items, found.n, sizeof *items);
+    TRY(json_list(c->ctx, memory_shown_fields, items, found.n, sizeof *items, &out->data.memories));
     c->out = out;
     return OK;
 }

@@ -75,7 +75,7 @@ static enum status search(struct tool_call *c)
     for (size_t i = 0; i < found.n; i++)
         items[i] = found_shape(c->ctx, &found.v[i], in->explain);
     struct search_out *out = NEW(&c->ctx->arena, struct search_out);
-    out->results = json_list(c->ctx, found_out_fields, items, found.n, sizeof *items);
+    TRY(json_list(c->ctx, found_out_fields, items, found.n, sizeof *items, &out->results));
     out->took_us = found.took_us;
     c->out = out;
     return OK;

@@ -70,10 +70,15 @@ static const struct field search_in_fields[] = {
 struct search_out {
     const struct json *results;
     int64_t took_us;
+    str vectors, without;
 };
 static const struct field search_out_fields[] = {
     {JSON(struct search_out, results), .help = "memories and messages, best first"},
     {INT(struct search_out, took_us), .help = "time it took"},
+    {STR(struct search_out, vectors), .empty = EMPTY_OUT,
+     .help = "what made the vectors that took part"},
+    {STR(struct search_out, without), .empty = EMPTY_OUT,
+     .help = "why none took part although a source is chosen"},
     {0},
 };
 
@@ -99,25 +104,28 @@ void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *ou
     write(out, memory_out_fields, &shape);
 }
 
-void surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,
-                           struct buf *out)
+enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,
+                                  struct buf *out)
 {
     struct memory_out *items = NEW_N(&ctx->arena, struct memory_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = memory_shape(ctx, &v[i]);
-    struct list_out shape = {json_list(ctx, memory_out_fields, items, n, sizeof *items), total};
+    struct list_out shape = {.total = total};
+    TRY(json_list(ctx, memory_out_fields, items, n, sizeof *items, &shape.memories));
     write(out, list_out_fields, &shape);
+    return OK;
 }
 
-void surface_found_json(struct ctx *ctx, const struct recall_out *found, bool explain,
-                        struct buf *out)
+enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, bool explain,
+                               struct buf *out)
 {
     struct found_out *items = NEW_N(&ctx->arena, struct found_out, found->n);
     for (size_t i = 0; i < found->n; i++)
         items[i] = found_shape(ctx, &found->v[i], explain);
-    struct search_out shape = {json_list(ctx, found_out_fields, items, found->n, sizeof *items),
-                               found->took_us};
+    struct search_out shape = {NULL, found->took_us, found->vectors, found->without};
+    TRY(json_list(ctx, found_out_fields, items, found->n, sizeof *items, &shape.results));
     write(out, search_out_fields, &shape);
+    return OK;
 }
 
 /* --- handlers --- */
@@ -164,8 +172,7 @@ static enum status list(struct ctx *ctx, struct app *app, const struct request *
     size_t n;
     int64_t total;
     TRY(engine_list(ctx, app->engine, &f, &m, &n, &total));
-    surface_memories_json(ctx, m, n, total, &out->body);
-    return OK;
+    return surface_memories_json(ctx, m, n, total, &out->body);
 }
 
 static enum status get(struct ctx *ctx, struct app *app, const struct request *in,
@@ -197,8 +204,7 @@ static enum status search(struct ctx *ctx, struct app *app, const struct request
                             .budget_tokens = -1};
     struct recall_out found;
     TRY(engine_recall(ctx, app->engine, &ask, &found));
-    surface_found_json(ctx, &found, q->explain, &out->body);
-    return OK;
+    return surface_found_json(ctx, &found, q->explain, &out->body);
 }
 
 static enum status receipt(struct ctx *ctx, struct app *app, const struct request *in,
@@ -206,7 +212,8 @@ static enum status receipt(struct ctx *ctx, struct app *app, const struct reques
 {
     struct receipt r;
     TRY(engine_receipt(ctx, app->engine, in->who.pool, in->params[0], &r));
-    struct receipt_out shape = receipt_shape(ctx, &r);
+    struct receipt_out shape;
+    TRY(receipt_shape(ctx, &r, &shape));
     reply_fields(out, receipt_out_fields, &shape);
     return OK;
 }

@@ -37,12 +37,13 @@ struct memory_shown show_memory(struct ctx *ctx, const struct memory *m)
                                  .expires = m->expires};
 }
 
-const struct json *show_memories(struct ctx *ctx, const struct memory *v, size_t n)
+enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
+                          const struct json **out)
 {
     struct memory_shown *items = NEW_N(&ctx->arena, struct memory_shown, n);
     for (size_t i = 0; i < n; i++)
         items[i] = show_memory(ctx, &v[i]);
-    return json_list(ctx, memory_shown_fields, items, n, sizeof *items);
+    return json_list(ctx, memory_shown_fields, items, n, sizeof *items, out);
 }
 
 str model_of(str provider_model)

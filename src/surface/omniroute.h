@@ -11,7 +11,8 @@ struct memory_shown {
 extern const struct field memory_shown_fields[];
 struct memory_shown show_memory(struct ctx *ctx, const struct memory *m);
 /* Many of them, as an array. */
-const struct json *show_memories(struct ctx *ctx, const struct memory *v, size_t n);
+MUST_USE enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
+                                   const struct json **out);
 
 /* Management is for admins; on loopback without tokens for everyone. */
 enum status admit_manager(struct ctx *ctx, struct app *app, enum route_access needs,

@@ -81,7 +81,8 @@ static const struct field preview_out_fields[] = {
     {0},
 };
 
-static const struct json *preview_lines(struct ctx *ctx, const struct retrieve_out *found)
+static enum status preview_lines(struct ctx *ctx, const struct retrieve_out *found,
+                                 const struct json **out)
 {
     struct preview_line *lines = NEW_N(&ctx->arena, struct preview_line, found->n);
     for (size_t i = 0; i < found->n; i++) {
@@ -96,7 +97,7 @@ static const struct json *preview_lines(struct ctx *ctx, const struct retrieve_o
                                          .words_score = r->words_score,
                                          .tokens = r->tokens};
     }
-    return json_list(ctx, preview_line_fields, lines, found->n, sizeof *lines);
+    return json_list(ctx, preview_line_fields, lines, found->n, sizeof *lines, out);
 }
 
 /* What a retrieval would give, under the same expiry and retention. */
@@ -116,7 +117,6 @@ static enum status preview(struct ctx *ctx, struct app *app, const struct reques
     TRY(managed_pool(ctx, app, in, p->api_key, &ask.pool));
     TRY(engine_retrieve(ctx, app->engine, &ask, &found));
     struct preview_out shape = {
-        .memories = preview_lines(ctx, &found),
         .resolution = {.source = str_of(found.source),
                        .model = found.model,
                        .store = str_of(found.store ? found.store : "none"),
@@ -126,6 +126,7 @@ static enum status preview(struct ctx *ctx, struct app *app, const struct reques
         .tokens = found.tokens,
         .budget = p->max_tokens,
     };
+    TRY(preview_lines(ctx, &found, &shape.memories));
     reply_fields(out, preview_out_fields, &shape);
     return OK;
 }
@@ -314,13 +315,14 @@ static const struct field providers_out_fields[] = {
     {0},
 };
 
-static const struct json *models_of(struct ctx *ctx, const struct embedding_provider *p)
+static enum status models_of(struct ctx *ctx, const struct embedding_provider *p,
+                             const struct json **out)
 {
     struct model_out *v = NEW_N(&ctx->arena, struct model_out, p->n);
     for (size_t i = 0; i < p->n; i++)
         v[i] = (struct model_out){p->models[i].name, model_of(p->models[i].name),
                                   p->models[i].dimensions};
-    return json_list(ctx, model_out_fields, v, p->n, sizeof *v);
+    return json_list(ctx, model_out_fields, v, p->n, sizeof *v, out);
 }
 
 static enum status providers(struct ctx *ctx, struct app *app, const struct request *in,
@@ -331,9 +333,12 @@ static enum status providers(struct ctx *ctx, struct app *app, const struct requ
     (void)in;
     TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
     struct provider_out *items = NEW_N(&ctx->arena, struct provider_out, n);
-    for (size_t i = 0; i < n; i++)
-        items[i] = (struct provider_out){v[i].name, v[i].has_key, models_of(ctx, &v[i])};
-    struct providers_out shape = {json_list(ctx, provider_out_fields, items, n, sizeof *items)};
+    for (size_t i = 0; i < n; i++) {
+        items[i] = (struct provider_out){v[i].name, v[i].has_key, NULL};
+        TRY(models_of(ctx, &v[i], &items[i].models));
+    }
+    struct providers_out shape;
+    TRY(json_list(ctx, provider_out_fields, items, n, sizeof *items, &shape.providers));
     reply_fields(out, providers_out_fields, &shape);
     return OK;
 }
@@ -393,12 +398,13 @@ static enum status tokens_saved(struct ctx *ctx, struct app *app, str user,
 }
 
 /* As many as an answer holds: what was done cannot fail for want of room. */
-static const struct json *show_first(struct ctx *ctx, const struct memory *v, size_t n)
+static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
+                              const struct json **out)
 {
-    const struct json *shown = show_memories(ctx, v, n);
-    while (n && shown->source.n == 2)
-        shown = show_memories(ctx, v, n /= 2);
-    return shown;
+    enum status s;
+    for (; (s = show_memories(ctx, v, n, out)) == TOO_LARGE && n; n /= 2)
+        ctx_clear_failure(ctx);
+    return s;
 }
 
 static enum status summarize(struct ctx *ctx, struct app *app, const struct request *in,
@@ -410,7 +416,6 @@ static enum status summarize(struct ctx *ctx, struct app *app, const struct requ
     TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
     TRY(engine_condense(ctx, app->engine, &ask, &done));
     struct summarize_out shape = {
-        .candidates = show_first(ctx, done.candidates, done.n),
         .count = (int64_t)done.n,
         .tokens = done.tokens,
         .deleted = done.removed,
@@ -418,6 +423,7 @@ static enum status summarize(struct ctx *ctx, struct app *app, const struct requ
         .summaries = done.summaries,
         .dry_run = done.dry_run,
     };
+    TRY(show_first(ctx, done.candidates, done.n, &shape.candidates));
     TRY(tokens_saved(ctx, app, in->who.pool.user, &done, &shape.saved));
     reply_fields(out, summarize_out_fields, &shape);
     return OK;

@@ -97,8 +97,8 @@ static const struct field list_out_fields[] = {
     {AS_INT(struct list_out, pages, "totalPages")},
     {FIELD_(struct list_out, stats, struct list_stats, FIELD_OBJECT, "stats"),
      .inside = list_stats_fields},
-    {JSON(struct list_out, items), .inside = memory_shown_fields,
-     .help = "data again: OmniRoute's command line reads it under this name"},
+    {JSON(struct list_out, items), .inside = memory_shown_fields, .empty = EMPTY_OUT,
+     .help = "data again, for OmniRoute's command line alone, which reads it under this name"},
     {0},
 };
 
@@ -166,13 +166,17 @@ static enum status find_page(struct ctx *ctx, struct app *app, const struct memo
     TRY(engine_list(ctx, app->engine, f, &v, &n, &out->total));
     TRY(engine_totals(ctx, app->engine, f, &totals));
     n = within(v, n, budget);
-    out->data = show_memories(ctx, v, n);
-    if (n && out->data->source.n == 2)
-        return fail(ctx, TOO_LARGE, "the page is too large to be shown; ask with a smaller limit");
+    TRY(show_memories(ctx, v, n, &out->data));
     out->stats.total = out->total;
     out->stats.tokens = totals.tokens;
     out->stats.by_type = by_type(ctx, &totals);
     return OK;
+}
+
+/* It says so with a header of its own, and by parameters that nobody else sends. */
+static bool is_command_line(const struct request *in, const struct list_in *l)
+{
+    return request_header(in, "X-OmniRoute-CLI-Token").n || l->alias.n || l->budget;
 }
 
 static enum status list(struct ctx *ctx, struct app *app, const struct request *in,
@@ -190,13 +194,13 @@ static enum status list(struct ctx *ctx, struct app *app, const struct request *
                               .limit = (size_t)l->limit};
     TRY(managed_pool(ctx, app, in, first_of(l->key, l->alias), &f.pool));
     if (l->type.n && name_index(type_names, l->type, -1) < 0) {
-        shape.data = show_memories(ctx, NULL, 0);
+        TRY(show_memories(ctx, NULL, 0, &shape.data));
         shape.stats.by_type = by_type(ctx, &(struct memory_totals){0});
     } else {
         TRY(find_page(ctx, app, &f, l->budget, &shape));
     }
     count_cache(ctx, app, in, &shape.stats);
-    shape.items = shape.data;
+    shape.items = is_command_line(in, l) ? shape.data : NULL;
     shape.pages = (shape.total + l->limit - 1) / l->limit;
     reply_fields(out, list_out_fields, &shape);
     return OK;

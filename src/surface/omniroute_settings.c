@@ -172,7 +172,7 @@ static enum status search(struct ctx *ctx, struct app *app, const struct request
     struct hit_out *items = NEW_N(&ctx->arena, struct hit_out, n);
     for (size_t i = 0; i < n; i++)
         items[i] = (struct hit_out){v[i].id, v[i].score, payload_of(ctx, v[i].payload)};
-    shape.results = json_list(ctx, hit_out_fields, items, n, sizeof *items);
+    TRY(json_list(ctx, hit_out_fields, items, n, sizeof *items, &shape.results));
     reply_fields(out, search_out_fields, &shape);
     return OK;
 }
@@ -248,7 +248,8 @@ static enum status embedding_models(struct ctx *ctx, struct app *app, const stru
     for (size_t i = 0; i < all; i++)
         if (!kept || !str_eq(options[kept - 1].value, options[i].value))
             options[kept++] = (struct option){options[i].value, options[i].value};
-    struct models_out shape = {json_list(ctx, option_fields, options, kept, sizeof *options)};
+    struct models_out shape;
+    TRY(json_list(ctx, option_fields, options, kept, sizeof *options, &shape.models));
     reply_fields(out, models_out_fields, &shape);
     return OK;
 }

@@ -71,8 +71,8 @@ static const struct json *json_of(struct ctx *ctx, enum json_type type, str sour
     return v;
 }
 
-const struct json *json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
-                             size_t size)
+enum status json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
+                      size_t size, const struct json **out)
 {
     struct buf b = buf_make(&ctx->arena, LIST_MAX);
     struct json_out w = json_to(&b);
@@ -80,7 +80,10 @@ const struct json *json_list(struct ctx *ctx, const struct field *table, const v
     for (size_t i = 0; i < n; i++)
         fields_write(&w, table, (const char *)v + i * size);
     json_close(&w, ']');
-    return json_of(ctx, JSON_ARRAY, b.full ? S("[]") : buf_str(&b));
+    if (b.full)
+        return fail(ctx, TOO_LARGE, "the list is too large to be shown; ask for fewer");
+    *out = json_of(ctx, JSON_ARRAY, buf_str(&b));
+    return OK;
 }
 
 struct memory_out memory_shape(struct ctx *ctx, const struct memory *m)
@@ -147,9 +150,11 @@ struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool exp
     return f;
 }
 
-struct receipt_out receipt_shape(struct ctx *ctx, const struct receipt *r)
+enum status receipt_shape(struct ctx *ctx, const struct receipt *r, struct receipt_out *out)
 {
-    return (struct receipt_out){
+    const struct json *lines;
+    TRY(json_list(ctx, line_fields, r->lines, r->n, sizeof *r->lines, &lines));
+    *out = (struct receipt_out){
         .id = r->id,
         .session = r->session,
         .question = r->question,
@@ -159,6 +164,7 @@ struct receipt_out receipt_shape(struct ctx *ctx, const struct receipt *r)
         .created = r->created,
         .tokens = r->tokens,
         .took_us = r->took_us,
-        .lines = json_list(ctx, line_fields, r->lines, r->n, sizeof *r->lines),
+        .lines = lines,
     };
+    return OK;
 }

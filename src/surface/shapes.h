@@ -29,8 +29,9 @@ struct receipt_out {
     const struct json *lines;
 };
 extern const struct field receipt_out_fields[];
-struct receipt_out receipt_shape(struct ctx *ctx, const struct receipt *r);
+MUST_USE enum status receipt_shape(struct ctx *ctx, const struct receipt *r,
+                                   struct receipt_out *out);
 
-/* An array of n structs of that size, each written by its table. */
-const struct json *json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
-                             size_t size);
+/* An array of n structs of that size, each written by its table. TOO_LARGE over 16 MiB. */
+MUST_USE enum status json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
+                               size_t size, const struct json **out);

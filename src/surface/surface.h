@@ -24,9 +24,10 @@ void surface_openapi(struct buf *b);
 void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str line,
                       struct buf *out);
 
-/* Memories and findings as JSON, the same for REST and the command line. */
+/* Memories and findings as JSON, the same for REST and the command line. TOO_LARGE when there are
+ * more than an answer holds. */
 void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *out);
-void surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,
-                           struct buf *out);
-void surface_found_json(struct ctx *ctx, const struct recall_out *found, bool explain,
-                        struct buf *out);
+MUST_USE enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n,
+                                           int64_t total, struct buf *out);
+MUST_USE enum status surface_found_json(struct ctx *ctx, const struct recall_out *found,
+                                        bool explain, struct buf *out);

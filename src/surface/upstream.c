@@ -70,6 +70,7 @@ static const str ours[] = {
     S("X-Upstream-Authorization"),
     S("X-OmniRoute-No-Memory"),
     S("X-OmniRoute-Session-Id"),
+    S("X-OmniRoute-CLI-Token"),
     S("X-Memory-Mode"),
     S("X-Session-Id"),
     S("X-Osaurus-Agent-Id"),

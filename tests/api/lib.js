@@ -194,7 +194,7 @@ async function upstream(t, handler = (req, res, asked) => answer(res, asked, 'fi
 }
 
 const ourHeaders = ['x-upstream-authorization', 'x-memory-mode', 'x-session-id', 'x-osaurus-agent-id', 'cookie',
-  'x-omniroute-no-memory', 'x-omniroute-session-id', 'accept-encoding', 'keep-alive', 'te', 'upgrade'];
+  'x-omniroute-no-memory', 'x-omniroute-session-id', 'x-omniroute-cli-token', 'accept-encoding', 'keep-alive', 'te', 'upgrade'];
 
 function check(one) {
   for (const name of ourHeaders) assert.ok(!(name in one.headers), `${name} reached the upstream`);

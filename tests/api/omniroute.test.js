@@ -120,6 +120,28 @@ test('what cannot be made is refused with the field', async (t) => {
   assert.equal((await ok('GET', '/api/memory')).total, 0);
 });
 
+test('what is looked for in a list is found in any case, in any alphabet', async (t) => {
+  const { ok, add } = await open(t);
+  await add({ content: 'Straße nach ÄÖÜ, İSTANBUL, МОСКВА', key: 'Éa' });
+  for (const q of ['äöü', 'ÄÖÜ', 'straße', 'istanbul', 'москва', 'éA'])
+    assert.equal((await ok('GET', `/api/memory?q=${encodeURIComponent(q)}`)).total, 1, q);
+  assert.equal((await ok('GET', `/api/memory?q=${encodeURIComponent('ä ö')}`)).total, 0);
+});
+
+test('metadata has a limit, also where it is merged, so that a list can always be shown', async (t) => {
+  const { server, ok, add } = await open(t);
+  const half = 'm'.repeat(40000), most = 65536 - '{"a":""}'.length;
+  const { id } = await add({ content: 'x', key: 'k', metadata: { a: 'm'.repeat(most) } });
+  const refused = async (method, path, body) => isFailure(await server.ask(method, path, body), 400, /^metadata: /, 'metadata');
+  await refused('POST', '/api/memory', { content: 'x', key: 'k2', metadata: { a: 'm'.repeat(most + 1) } });
+  await refused('PUT', `/api/memory/${id}`, { metadata: { a: 'm'.repeat(most + 1) } });
+  await refused('POST', '/api/memory', { content: 'y', key: 'k', metadata: { b: 1 } });
+  assert.equal((await ok('GET', `/api/memory/${id}`)).memory.content, 'x', 'nothing of it is done');
+  await add({ content: 'y', key: 'k', metadata: { a: half } });
+  await refused('POST', '/api/memory', { content: 'z', key: 'k', metadata: { b: half } });
+  assert.equal((await ok('GET', '/api/memory')).data[0].metadata.a, half);
+});
+
 test('the list is filtered, paged and counted', async (t) => {
   const { server, ok, add } = await open(t);
   for (let i = 0; i < 3; i++) await add({ content: `fact ${i} of a`, key: `k${i}`, apiKeyId: 'key-a', sessionId: i ? 's1' : '' });
@@ -133,9 +155,8 @@ test('the list is filtered, paged and counted', async (t) => {
   assert.deepEqual(Object.keys(page.data[0]), members);
 
   const all = await ok('GET', '/api/memory');
-  assert.deepEqual(Object.keys(all), ['data', 'total', 'page', 'limit', 'totalPages', 'stats', 'items']);
+  assert.deepEqual(Object.keys(all), ['data', 'total', 'page', 'limit', 'totalPages', 'stats']);
   assert.deepEqual([all.total, all.page, all.limit, all.totalPages], [5, 1, 50, 1]);
-  assert.deepEqual(all.items, all.data);
   assert.deepEqual(all.data.map((one) => one.key), ['gone', 'City_Name', 'k2', 'k1', 'k0'], 'newest first, expired ones too');
   assert.deepEqual(Object.keys(all.stats), ['total', 'byType', 'tokensUsed', 'hitRate', 'cacheStats']);
   const tokens = (list) => list.reduce((sum, one) => sum + Math.ceil(one.content.length / 4), 0);

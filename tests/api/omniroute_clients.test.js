@@ -126,13 +126,14 @@ test('the page of the engine: polling, sources, Qdrant and reranking', async (t)
 
 test('the command line: what it asks for, and where it reads the answer', async (t) => {
   const { server, send } = await page(t);
+  const cli = { 'x-omniroute-cli-token': 'a'.repeat(64) };
   const add = async (body) => (await send('POST', '/api/memory', body)).data;
   const made = await add({ content: 'Ada prefers Oslo over Rome.', type: 'factual' });
   assert.equal(made.success, true);
   assert.equal(typeof made.id, 'string', 'the column ID');
   await add({ content: 'Ada chose Postgres.', type: 'episodic', metadata: { by: 'cli' }, apiKey: 'key-a' });
   // search and list read "items".
-  const items = async (query) => (await send('GET', `/api/memory?${query}`)).data.items;
+  const items = async (query) => (await server.ask('GET', `/api/memory?${query}`, undefined, cli)).json().items;
   const found = await items('q=oslo&limit=20');
   assert.deepEqual([found.length, found[0].id, found[0].type, found[0].content], [1, made.id, 'factual', 'Ada prefers Oslo over Rome.']);
   assert.ok(Date.parse(found[0].createdAt) > 0);
@@ -140,6 +141,11 @@ test('the command line: what it asks for, and where it reads the answer', async 
   assert.equal((await items('limit=100&type=episodic')).length, 1);
   assert.equal((await items('q=ada&limit=20&tokenBudget=1000')).length, 2);
   assert.equal((await items('q=ada&limit=20&tokenBudget=7')).length, 1, 'the page ends where the budget does');
+  // Where it finds no token of its machine, its parameters tell it; to all others the list is sent once.
+  const plain = async (query) => (await send('GET', `/api/memory?${query}`)).data;
+  assert.equal((await plain('apiKey=key-a')).items.length, 1);
+  assert.equal((await plain('tokenBudget=1000')).items.length, 2);
+  assert.ok(!('items' in await plain('apiKeyId=key-a&q=ada')));
   assert.equal((await send('GET', `/api/memory/${made.id}`)).data.memory.content, 'Ada prefers Oslo over Rome.');
   assert.equal((await send('GET', '/api/memory/health')).data.working, true);
   assert.ok((await send('DELETE', `/api/memory/${made.id}`)).ok);

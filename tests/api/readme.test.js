@@ -14,7 +14,8 @@ const root = path.resolve(__dirname, '../..');
 const binary = path.resolve(root, process.env.REMEMBERD_BIN ?? 'build/rememberd');
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-readme-'));
 const env = { ...process.env, XDG_DATA_HOME: home };
-const pages = ['README.md', 'docs/serving.md'].map((name) => fs.readFileSync(path.join(root, name), 'utf8'));
+// serving.md comes last: it makes the first token.
+const pages = ['README.md', 'docs/vectors.md', 'docs/omniroute.md', 'docs/serving.md'].map((name) => fs.readFileSync(path.join(root, name), 'utf8'));
 let server, url;
 
 /** The blocks marked <!-- run [expect=WORD] -->, in order. */
@@ -85,7 +86,7 @@ for (const [i, config] of mcpServers().entries()) {
 }
 
 test('every flag that README and docs name exists', () => {
-  const commands = ['serve', 'add', 'forget', 'token', 'ingest', 'eval'];
+  const commands = ['serve', 'add', 'forget', 'token', 'ingest', 'import', 'model', 'reindex', 'eval'];
   const known = commands.map((name) => execFileSync(binary, [name, '--help'], { env, encoding: 'utf8' })).join('');
   const flags = new Set([...pages.join('\n').matchAll(/`?--([a-z][a-z-]+)/g)].map((m) => m[1]));
   flags.delete('help');

@@ -28,7 +28,7 @@ test('without tokens the client\'s own key goes on to the upstream', async (t) =
   assert.equal(headers['openai-project'], 'proj-1');
   assert.match(headers['user-agent'], /OpenAI/);
   assert.ok(Object.keys(headers).some((name) => name.startsWith('x-stainless-')));
-  await server.chat(user('hi'), { cookie: 'a=b', 'x-custom': 'kept', te: 'trailers', 'x-hop': '1', connection: 'close, x-hop' });
+  await server.chat(user('hi'), { cookie: 'a=b', 'x-omniroute-cli-token': 'a-secret', 'x-custom': 'kept', te: 'trailers', 'x-hop': '1', connection: 'close, x-hop' });
   assert.equal(model.last().headers['x-custom'], 'kept');
   assert.ok(!('x-hop' in model.last().headers));
   assert.ok(!('authorization' in model.last().headers));

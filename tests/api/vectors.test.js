@@ -81,6 +81,27 @@ test('a server that holds every answer back delays neither chats nor the end', a
   assert.ok(Date.now() - stopping < 5000, `${Date.now() - stopping} ms`);
 });
 
+test('a search says which vectors took part, and a receipt why none did', async (t) => {
+  const near = await embedder(t);
+  const server = await serve(t, { flags: near.flags });
+  const search = async () => (await server.ask('POST', '/v1/memories/search', { query: 'What is my dog called?' })).json();
+  await server.tell('My dog is called Rex.');
+  let found = await search();
+  assert.deepEqual([found.vectors, found.without], [undefined, undefined]); // nobody has chosen any
+  await choose(server, { embeddingSource: 'remote', embeddingProviderModel: 'near/letters' });
+  await vectors(server, 2);
+  found = await search();
+  assert.deepEqual([found.vectors, found.without], ['remote:letters:26', undefined]);
+  near.code = 500;
+  const reply = await demo(server, 'What was my dog called again?');
+  const id = reply.headers['x-rememberd-receipt'];
+  const receipt = await until('the receipt', async () => {
+    const res = await server.ask('GET', `/v1/receipts/${id}`);
+    return res.status === 200 && res.json();
+  });
+  assert.match(receipt.reason, /; by words alone: .*500/);
+});
+
 test('a failing source is named by status, doctor and reindex, and all is made when it is well', async (t) => {
   const near = await embedder(t, { code: 500 });
   const data = tempFolder(), at = ['--data', data, ...near.flags, ...near.chosen];
@@ -135,6 +156,7 @@ test("OmniRoute's variables are read, and ours win", async () => {
     assert.equal(read[name], value, name);
   const ours = await print({ ...theirs, REMEMBERD_DATA: '/ours', REMEMBERD_VECTORS: 'on' }, ['--rrf-k', '8']);
   assert.deepEqual([ours.data, ours.vectors, ours.rrf_k], ['/ours', 'on', 8]);
+  assert.equal((await print({ MEMORY_RRF_K: '0' })).rrf_k, 0, 'ranks alone, as its table has it');
   const without = await print({ VECTOR_STORE_DISABLE_VEC: 'false', DATA_DIR: '' });
   assert.deepEqual([without.data, without.vectors], ['', 'on']);
 });

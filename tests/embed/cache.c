@@ -57,6 +57,31 @@ TEST(an_entry_ends_at_its_age)
     cache_free(c);
 }
 
+TEST(what_is_too_old_goes_when_another_comes)
+{
+    struct cache *c = cache_new(3, 1000);
+    clock_pretend(5000);
+    put(c, "a");
+    clock_pretend(6000);
+    put(c, "b");
+    clock_pretend(0);
+    CHECK_INT(cache_stats(c).size, 1);
+    cache_free(c);
+}
+
+TEST(it_can_be_emptied)
+{
+    struct cache *c = cache_new(3, 1000);
+    put(c, "a");
+    put(c, "b");
+    cache_clear(c);
+    CHECK(!has(c, "a") && !has(c, "b"));
+    CHECK_INT(cache_stats(c).size, 0);
+    put(c, "a");
+    CHECK(has(c, "a"));
+    cache_free(c);
+}
+
 TEST(the_same_key_is_one_entry_and_another_length_is_none)
 {
     struct cache *c = cache_new(2, 1000);

@@ -91,6 +91,23 @@ TEST(each_failure_has_its_reason)
     tear_down(s);
 }
 
+TEST(a_server_that_repeats_a_text_is_not_quoted)
+{
+    struct setting *s = set_up(ctx);
+    const str texts[][2] = {{S("hello"), S("Anna said: not today, nor tomorrow")},
+                            {S(" not "), S("hello")}};
+    float *v;
+    size_t d;
+    s->app.mode = BREAKS;
+    for (size_t i = 0; i < 2; i++) {
+        ctx_clear_failure(ctx);
+        CHECK_STATUS(remote_embed(ctx, &s->remote, texts[i], 2, &v, &d), UPSTREAM);
+        CHECK(holds(str_of(ctx->why), "answers 500: (in words that repeat what was asked)"));
+        CHECK(!holds(str_of(ctx->why), "today"));
+    }
+    tear_down(s);
+}
+
 TEST(two_vectors_of_one_number_are_refused)
 {
     struct setting *s = set_up(ctx);

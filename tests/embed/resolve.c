@@ -64,7 +64,7 @@ TEST(a_nameless_upstream_is_known_by_its_host)
 {
     struct settings s = settings();
     add(&s, "", "https://api.openai.com/v1", "k");
-    struct embed_plan p = plan(ctx, &s, "auto", "", true, true);
+    struct embed_plan p = plan(ctx, &s, "auto", "openai/text-embedding-3-small", true, true);
     CHECK_INT(p.source, EMBED_REMOTE);
     CHECK_STR(p.provider, S("openai"));
     CHECK_STR(p.model, S("text-embedding-3-small"));
@@ -87,8 +87,11 @@ TEST(auto_takes_the_first_that_can_be_used)
     CHECK_INT(plan(ctx, &s, "auto", "openai/x", true, true).source, EMBED_STATIC);
     add(&s, "groq", "https://api.groq.com/openai/v1", "k");
     CHECK_INT(plan(ctx, &s, "auto", "", true, true).source, EMBED_STATIC);
+    /* A key for chats does not send memories anywhere. */
     add(&s, "mistral", "https://api.mistral.ai/v1", "k");
-    p = plan(ctx, &s, "auto", "", true, true);
+    CHECK_INT(plan(ctx, &s, "auto", "", true, true).source, EMBED_STATIC);
+    CHECK_INT(plan(ctx, &s, "remote", "", true, true).source, EMBED_NONE);
+    p = plan(ctx, &s, "auto", "mistral/mistral-embed", true, true);
     CHECK_INT(p.source, EMBED_REMOTE);
     CHECK_STR(p.model, S("mistral-embed"));
     CHECK_INT(p.dimensions, 1024);

@@ -98,6 +98,27 @@ TEST(a_length_that_cannot_be_is_refused)
     CHECK(holds(str_of(ctx->why), "at most"));
 }
 
+TEST(what_becomes_of_an_opened_file_changes_nothing)
+{
+    enum { MANY = 100000 };
+    struct safetensors s;
+    static float v[MANY];
+    float first, last;
+    for (size_t i = 0; i < MANY; i++)
+        v[i] = (float)i;
+    struct floats parts[] = {{"a", MANY, 1, v}, {"b", MANY, 1, v}, {"c", MANY, 1, v}};
+    str folder = folder_new(ctx);
+    file_write(ctx, folder, "model", safetensors_of(ctx, parts, 3));
+    CHECK_OK(safetensors_open(ctx, str_printf(&ctx->arena, S_FMT "/model", S_ARG(folder)).p, &s));
+    file_write(ctx, folder, "model", S("short"));
+    const struct tensor *b = safetensors_find(&s, S("b"));
+    safetensors_keep(&s, b);
+    tensor_floats(b, 0, 1, &first);
+    tensor_floats(b, MANY - 1, 1, &last);
+    CHECK(first == 0 && last == MANY - 1);
+    safetensors_close(&s);
+}
+
 TEST(a_file_is_opened_or_said_why_not)
 {
     struct safetensors s;

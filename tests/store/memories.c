@@ -181,6 +181,18 @@ static size_t list(struct ctx *ctx, struct store *s, struct memory_filter f, int
     return n;
 }
 
+TEST(a_list_needs_no_count)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory a = fact("f1", "", "likes tea"), *v;
+    const struct memory_filter f = {.pool = mine, .limit = 10};
+    size_t n;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
+    CHECK_OK(store_list_memories(ctx, s, &f, &v, &n, NULL));
+    CHECK_INT(n, 1);
+}
+
 TEST(a_list_is_filtered_newest_first_and_counted)
 {
     PLACE(p);
@@ -381,7 +393,10 @@ TEST(a_receipt_comes_back_and_ends_after_its_time)
                    back;
     struct bundle b = {.pool = mine, .receipt = &r};
     int64_t removed;
-    str block;
+    struct message m = said("m1", "user", "my dog", 1);
+    struct memory f = fact("f1", "", "has a dog");
+    CHECK_OK(say(ctx, s, mine, "s0", &m));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
     CHECK_OK(store_write(ctx, s, &b));
     CHECK_OK(store_write(ctx, s, &b));
     CHECK_OK(store_receipt(ctx, s, mine, S("r1"), &back));
@@ -399,10 +414,11 @@ TEST(a_receipt_comes_back_and_ends_after_its_time)
     CHECK(back.lines[0].injected && !back.lines[1].injected);
     CHECK(back.lines[0].score == 0.75);
     CHECK_STR(back.lines[1].source, S("m0"));
-    CHECK_OK(store_block_of(ctx, s, mine, 42, &block));
-    CHECK_STR(block, r.block);
-    CHECK_OK(store_block_of(ctx, s, mine, 0, &block));
-    CHECK_INT(block.n, 0);
+    CHECK_OK(store_receipt_of(ctx, s, mine, 42, &back));
+    CHECK_STR(back.block, r.block);
+    CHECK_INT(back.n, 2);
+    CHECK_OK(store_receipt_of(ctx, s, mine, 0, &back));
+    CHECK_INT(back.id.n + back.block.n, 0);
     CHECK_OK(store_prune(ctx, s, 1000, 0, &removed));
     CHECK_INT(removed, 0);
     CHECK_OK(store_prune(ctx, s, 1001, 0, &removed));

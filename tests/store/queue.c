@@ -34,7 +34,7 @@ TEST(what_is_written_later_is_there_after_a_flush)
     str tags[] = {S("t")};
     struct message m = said("m1", "user", text, 1000);
     struct memory f = fact("f1", "k", "Ithaca two");
-    struct receipt_line line = {.kind = S("message"), .id = S("m0"), .why = S("because")};
+    struct receipt_line line = {.kind = S("message"), .id = S("m1"), .why = S("because")};
     struct receipt r = {.id = S("r1"), .lines = &line, .n = 1}, back;
     f.tags = (struct strs){tags, 1};
     struct bundle b = {.pool = mine,

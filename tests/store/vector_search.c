@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "fixture.h"
+#include "store/sqlite/sqlite_store.h"
 
 enum { DIMENSIONS = 40, SESSION = 50 };
 
@@ -285,6 +286,83 @@ TEST(many_that_went_are_seen_after_their_rows_are_gone)
     CHECK_INT(all_near(ctx, other, mine), 1701);
     CHECK_INT(all_near(ctx, s, mine), 1701);
     check_healthy(ctx, s);
+}
+
+TEST(a_great_pool_is_read_in_several_searches_when_time_is_short)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    struct vector_hits hits;
+    struct vector_find f = question(ctx, mine, 3, 10);
+    CHECK_OK(store_begin_vectors(ctx, s, &sets[1], false));
+    struct known k = fill(ctx, s, mine, 2500);
+    embed_all(ctx, s, &k);
+    /* With a row among them that says to read everything anew. */
+    for (int i = 300; i < 1350; i += SESSION) {
+        struct forget session = {.pool = mine};
+        session.session = str_printf(&ctx->arena, "s%d", i);
+        CHECK_OK(store_forget(ctx, s, &session, &erased));
+    }
+    CHECK_OK(store_prune(ctx, s, 0, 0, &erased));
+    k = fill(ctx, s, mine, 1000);
+    embed_all(ctx, s, &k);
+    for (int i = 0; i < 2; i++) {
+        CLEANUP(ctx_free) struct ctx own = {.deadline_us = 1};
+        CHECK_INT(store_search_vectors(&own, s, &f, &hits), TIMED_OUT);
+        CHECK(own.why[0]);
+    }
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = 1};
+    CHECK_INT(store_search_vectors(&own, s, &f, &hits), OK);
+    CHECK(hits.n == 10 && hits.vectors == 2450);
+    CHECK_INT(all_near(ctx, s, mine), 2450);
+}
+
+/* Reads a pool for as long as the barrier holds it. */
+struct reading {
+    struct held *held;
+    pthread_barrier_t begun, end;
+};
+
+static void *read_long(void *arg)
+{
+    struct reading *r = arg;
+    pthread_rwlock_wrlock(&r->held->lock);
+    pthread_barrier_wait(&r->begun);
+    pthread_barrier_wait(&r->end);
+    pthread_rwlock_unlock(&r->held->lock);
+    return NULL;
+}
+
+TEST(who_has_little_time_does_not_wait_for_another_to_read_a_great_pool)
+{
+    PLACE(p);
+    STORE(s, p);
+    pthread_t thread;
+    struct reading r;
+    struct vector_hits hits;
+    struct vector_find f = question(ctx, mine, 3, 10);
+    CHECK_OK(store_begin_vectors(ctx, s, &sets[1], false));
+    struct known k = fill(ctx, s, mine, 100);
+    embed_all(ctx, s, &k);
+    CHECK_OK(store_search_vectors(ctx, s, &f, &hits));
+    size_t n;
+    int64_t *pools = shelf_pools(&ctx->arena, &sqlite_of(s)->shelf, &n);
+    CHECK_INT(n, 1);
+    r.held = shelf_take(&sqlite_of(s)->shelf, pools[0]);
+    pthread_barrier_init(&r.begun, NULL, 2);
+    pthread_barrier_init(&r.end, NULL, 2);
+    CHECK_INT(pthread_create(&thread, NULL, read_long, &r), 0);
+    pthread_barrier_wait(&r.begun);
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = clock_mono_us() + 20000};
+    CHECK_INT(store_search_vectors(&own, s, &f, &hits), TIMED_OUT);
+    pthread_barrier_wait(&r.end);
+    pthread_join(thread, NULL);
+    shelf_give(&sqlite_of(s)->shelf, r.held);
+    CHECK_OK(store_search_vectors(ctx, s, &f, &hits));
+    CHECK_INT(hits.n, 10);
+    pthread_barrier_destroy(&r.begun);
+    pthread_barrier_destroy(&r.end);
 }
 
 TEST(the_least_used_go_from_memory_first)

@@ -231,6 +231,22 @@ TEST(habits)
     user(ctx, "I always get this error", "");
 }
 
+/* The seed's own example gives what its table has, and says whether something is liked. */
+TEST(the_seeds_example)
+{
+    user(ctx,
+         "I prefer TypeScript. I'll use Postgres for this project. I always commit before pushing. "
+         "I don't like Python.",
+         "preference:typescript > prefers TypeScript | "
+         "decision:postgres_for_this_project > will use Postgres for this project | "
+         "pattern:commit_before_pushing > always commit before pushing | "
+         "preference:python > doesn't like Python");
+    user(ctx, "I chose Kafka in this repo",
+         "decision:kafka_in_this_repo > chose Kafka in this repo");
+    user(ctx, "I like this project", "");
+    user(ctx, "I'll use Postgres for this", "");
+}
+
 TEST(who_someone_is)
 {
     user(ctx, "My name is Anna M\xC3\xBCller.", "identity:name > my name is Anna M\xC3\xBCller");

@@ -346,6 +346,33 @@ TEST(the_budget_that_was_set_bounds_the_block)
     CHECK(c.turn.record.tokens > little && c.turn.record.tokens <= RETRIEVE_BUDGET_MAX);
 }
 
+/* The block that a chat would be given, without one. */
+static str context(struct ctx *ctx, struct engine *e, const char *question)
+{
+    struct recall_in in = {.pool = mine, .question = str_of(question)};
+    struct recall_out out;
+    str block;
+    CHECK_OK(engine_context(ctx, e, &in, &out, &block));
+    return block;
+}
+
+TEST(what_a_chat_would_be_given_follows_as_well)
+{
+    ENGINE(e, s, p);
+    struct chat c = {ctx, e, s};
+    int64_t now = clock_ms(), day = 86400000;
+    clock_pretend(now - 40 * day);
+    chat(&c, "My dog is called Rex.");
+    clock_pretend(0);
+    CHECK(context(ctx, e, "What is my dog's name?").n);
+    CHECK_OK(set(ctx, e, "{\"maxTokens\":10}"));
+    CHECK_STR(context(ctx, e, "What is my dog's name?"), S(""));
+    CHECK_OK(set(ctx, e, "{\"maxTokens\":2000,\"retentionDays\":30}"));
+    CHECK_STR(context(ctx, e, "What is my dog's name?"), S(""));
+    CHECK_OK(set(ctx, e, "{\"retentionDays\":60}"));
+    CHECK(context(ctx, e, "What is my dog's name?").n);
+}
+
 TEST(what_is_older_than_was_set_is_not_found_in_a_chat)
 {
     ENGINE(e, s, p);

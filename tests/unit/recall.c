@@ -316,6 +316,28 @@ TEST(memories_alone_are_searched_when_that_is_asked)
     CHECK_STR(r.v[0].memory.content, S("the tram of day 7"));
 }
 
+TEST(messages_crowd_no_memory_out_of_memories)
+{
+    enum { MANY = 20100 };
+    ENGINE(e, s, p);
+    struct message *v = NEW_N(&ctx->arena, struct message, MANY);
+    for (int i = 0; i < MANY; i++)
+        v[i] = (struct message){.id = str_printf(&ctx->arena, "m%d", i),
+                                .role = S("user"),
+                                .text = S("the tram"),
+                                .created = may};
+    struct bundle b = {.pool = mine,
+                       .session = {.id = S("talk")},
+                       .messages = v,
+                       .n_messages = MANY};
+    CHECK_OK(store_write(ctx, s, &b));
+    remember(ctx, e, "takes the tram to work");
+    CHECK_INT(recall(ctx, e, "tram", anyhow).n, 0);
+    struct recall_out r = recall(ctx, e, "tram", (struct recall_in){.memories_only = true});
+    CHECK_INT(r.n, 1);
+    CHECK_STR(r.v[0].memory.content, S("takes the tram to work"));
+}
+
 TEST(the_context_of_a_question_is_the_block_of_a_chat_or_nothing)
 {
     ENGINE(e, s, p);

@@ -1,6 +1,7 @@
 /* recall_vectors.c - what vectors add to recall, what they must not add, and the other strategies.
  */
 #include <math.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "embed/fixture.h"
@@ -127,6 +128,21 @@ TEST(what_shares_no_word_is_found_by_its_meaning)
     CHECK_STR(r.without, S(""));
     for (size_t i = 0; i < r.n; i++)
         CHECK(r.v[i].score >= 0 && r.v[i].score <= 1);
+}
+
+TEST(vectors_of_what_is_forgotten_leave_the_cache)
+{
+    WITH_TABLE(e, s, p);
+    struct engine_status status;
+    struct forget what = {.pool = mine, .id = S("f1")};
+    int64_t erased;
+    remember(ctx, s, "f1", "my automobile", may);
+    embed_all(ctx, e);
+    CHECK_OK(engine_status(ctx, e, mine, false, &status));
+    CHECK(status.embedding.size > 0);
+    CHECK_OK(engine_forget(ctx, e, &what, &erased));
+    CHECK_OK(engine_status(ctx, e, mine, false, &status));
+    CHECK_INT(status.embedding.size, 0);
 }
 
 TEST(a_search_makes_up_for_what_waits)
@@ -274,6 +290,29 @@ TEST(nothing_older_than_asked_is_found)
     CHECK(has(&r, "new") && !has(&r, "old"));
 }
 
+TEST(the_young_are_found_behind_many_that_are_too_old)
+{
+    WITH_TABLE(e, s, p);
+    enum { OLD = 700 };
+    struct memory *v = NEW_N(&ctx->arena, struct memory, OLD + 1);
+    for (int i = 0; i <= OLD; i++) {
+        v[i] = fact("", "", str_printf(&ctx->arena, "a car, a car %d", i).p);
+        v[i].created = may;
+    }
+    v[OLD] = fact("young", "", "the puppy likes the automobile");
+    v[OLD].created = may + 2 * DAY;
+    struct bundle b = {.pool = mine, .memories = v, .n_memories = OLD + 1};
+    CHECK_OK(store_write(ctx, s, &b));
+    embed_all(ctx, e);
+    for (int i = STRATEGY_HYBRID; i <= STRATEGY_SEMANTIC; i++) {
+        struct recall_out r =
+            recall(ctx, e, "car",
+                   (struct recall_in){.strategy = (enum strategy)i, .after = may + DAY});
+        CHECK_INT(r.n, 1);
+        CHECK_STR(r.v[0].memory.id, S("young"));
+    }
+}
+
 TEST(what_is_closed_or_expired_is_not_near)
 {
     WITH_TABLE(e, s, p);
@@ -349,4 +388,46 @@ TEST(a_layer_is_searched_by_meaning_unless_its_settings_say_otherwise)
     CHECK_INT(n, 0);
     search_layer(ctx, e, PLAN_PINNED, "the automobile", &n);
     CHECK_INT(n, 1);
+/* --- many at once --- */
+
+struct asker {
+    struct engine *e;
+    int right; /* found by its vector, or said why there was none: too much waits at times */
+};
+
+static void *ask_often(void *arg)
+{
+    struct asker *asker = arg;
+    for (int i = 0; i < 40; i++) {
+        struct ctx ctx = {0};
+        struct recall_in in = {.pool = mine, .question = S("How is my car?")};
+        struct recall_out out;
+        if (engine_recall(&ctx, asker->e, &in, &out) == OK)
+            asker->right += out.vectors.n ? out.n > 0 && str_is(out.v[0].message.session, "garage")
+                                          : out.without.n > 0;
+        ctx_free(&ctx);
+    }
+    return NULL;
+}
+
+TEST(threads_recall_by_vectors_while_others_write_and_embed)
+{
+    WITH_TABLE(e, s, p);
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    struct asker askers[THREADS];
+    say_all(ctx, s);
+    embed_all(ctx, e);
+    for (int i = 0; i < THREADS; i++) {
+        askers[i] = (struct asker){.e = e};
+        CHECK_INT(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
+    }
+    for (int i = 0; i < 10; i++) {
+        talk(ctx, s, mine, str_printf(&ctx->arena, "forms %d", i).p, forms, may);
+        embed_all(ctx, e);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(askers[i].right, 40);
+    }
 }

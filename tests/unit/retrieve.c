@@ -374,6 +374,25 @@ TEST(what_may_not_be_found_starves_nothing_by_vectors)
     check_forbidden(ctx, e, tiers);
 }
 
+TEST(among_very_many_that_may_not_be_found_the_few_others_are)
+{
+    enum { MANY = 11000 };
+    WITH_TABLE(e, s, p);
+    struct memory elsewhere = one("dog"), far = one("a car"), near = one("a puppy barks");
+    elsewhere.session = S("s2");
+    far.session = near.session = S("s1");
+    put_many(ctx, e, mine, elsewhere, MANY);
+    put(ctx, e, mine, near);
+    put(ctx, e, mine, far);
+    embed_all(ctx, e);
+    struct retrieve_out out = look(ctx, e, "dog",
+                                   (struct retrieve_in){.strategy = STRATEGY_SEMANTIC,
+                                                        .scope = SCOPE_SESSION,
+                                                        .session = S("s1")});
+    is_only(&out, "a puppy barks");
+    CHECK(fabs(out.v[0].vector_score - 0.9 / sqrt(0.97)) < 1e-2);
+}
+
 TEST(a_thousand_memories_of_others_hide_nothing)
 {
     WITH_TABLE(e, s, p);

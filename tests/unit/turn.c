@@ -239,6 +239,28 @@ TEST(a_tool_gets_the_block_of_its_question_again)
               S("u:What is my dog's name? t:{\"weather\": \"fine\"} a:It is Rex."));
 }
 
+TEST(what_is_forgotten_goes_from_the_receipts_of_a_block_that_was_given_again)
+{
+    ENGINE(e, s, p);
+    struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s);
+    struct receipt r;
+    ask(&one, "My dog is called Rex.", "Nice name!");
+    str session = one.turn.record.session;
+    ask(&two, "What is my dog's name?", "");
+    say_as(&two, "assistant", "");
+    say_as(&two, "tool", "{}");
+    begin(&two);
+    end(&two, "I know it.");
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_OK(engine_receipt(ctx, e, mine, two.turn.receipt, &r));
+    CHECK_STR(r.decision, S("again"));
+    CHECK(holds(r.block, "Rex"));
+    struct forget what = {.pool = mine, .session = session};
+    int64_t erased;
+    CHECK_OK(engine_forget(ctx, e, &what, &erased));
+    CHECK_STATUS(engine_receipt(ctx, e, mine, two.turn.receipt, &r), NOT_FOUND);
+}
+
 TEST(a_recall_that_is_late_or_fails_is_left_out)
 {
     ENGINE(e, s, p);

@@ -67,30 +67,16 @@ str qdrant_url(struct arena *a, str host, int64_t port)
     return buf_str(&b);
 }
 
-/* A server that says the key back is not passed on. */
-static str complaint(struct ctx *ctx, const struct qdrant_settings *q, const struct json *root,
-                     str body)
-{
-    str said = json_string(json_at(root, "status.error"));
-    if (!root)
-        said = str_trim(body);
-    if (q->key.n && str_find(said, q->key) < said.n)
-        said = S("(its words hold the key)");
-    char *words = (char *)str_dup(&ctx->arena, utf8_cut(said, WORDS_MAX)).p;
-    for (char *c = words; *c; c++)
-        *c = (unsigned char)*c < ' ' ? ' ' : *c;
-    return str_of(words);
-}
-
-static void read_answer(struct ctx *ctx, const struct qdrant_settings *q,
+static void read_answer(struct ctx *ctx, const struct qdrant_settings *q, str body,
                         const struct answer *answer, struct qdrant_answer *out)
 {
+    const str asked[] = {q->key, body};
     struct json *root = NULL;
     if (json_parse(ctx, answer->body, &root) != OK)
         ctx_clear_failure(ctx);
     *out = (struct qdrant_answer){.code = answer->code, .result = json_get(root, "result")};
     if (answer->code < 200 || answer->code > 299)
-        out->words = complaint(ctx, q, root, answer->body);
+        out->words = http_complaint(&ctx->arena, answer->body, WORDS_MAX, asked, 2);
 }
 
 enum status qdrant_ask(struct ctx *ctx, const struct qdrant_settings *q, const char *method,
@@ -113,7 +99,7 @@ enum status qdrant_ask(struct ctx *ctx, const struct qdrant_settings *q, const c
         ctx_clear_failure(ctx);
         return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "Qdrant: " S_FMT, S_ARG(why));
     }
-    read_answer(ctx, q, &answer, out);
+    read_answer(ctx, q, body, &answer, out);
     return OK;
 }
 

@@ -6,6 +6,9 @@
 enum { BATCH = 256, PRUNE_BATCH = 2000 };
 static const int64_t WORK_DAYS = 30;
 
+const char erased_table[] = "CREATE TEMP TABLE erased(id TEXT, layer INTEGER, superseded_by TEXT,"
+                            " PRIMARY KEY(id, layer)) WITHOUT ROWID";
+
 struct eraser {
     struct ctx *ctx;
     struct db *db;
@@ -37,18 +40,20 @@ static enum status run_text(struct eraser *e, enum sql which, str text)
     return sql_do(&q);
 }
 
-/* Receipts are searched for these ids at the end. */
-static enum status note_erased(struct eraser *e, str id)
+/* Receipts and summaries that show it are looked for at the end. A message has layer -1. */
+static enum status note_erased(struct eraser *e, str id, int64_t layer, str superseded_by)
 {
     SQL_RUN(q, e->ctx, e->db, SQL_ERASED_ADD);
     sql_text(&q, id);
+    sql_int(&q, layer);
+    sql_text(&q, superseded_by);
     return sql_do(&q);
 }
 
 static enum status erase_memory(struct eraser *e, const struct memory *m)
 {
     TRY(run_number(e, SQL_MEMORY_DELETE, m->doc & ~DOC_MEMORY));
-    TRY(note_erased(e, m->id));
+    TRY(note_erased(e, m->id, m->layer, m->superseded_by));
     if (m->valid_to) {
         e->closed++;
         return OK;
@@ -158,7 +163,7 @@ static enum status forget_distilled(struct eraser *e, str session)
 static enum status erase_message(struct eraser *e, const struct message *m)
 {
     TRY(run_number(e, SQL_MESSAGE_DELETE, m->doc));
-    TRY(note_erased(e, m->id));
+    TRY(note_erased(e, m->id, -1, S("")));
     struct arena *a = &e->ctx->arena;
     index_note_message(a, &e->changes, e->pool, true, m, index_of_message(a, m));
     TRY(erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
@@ -188,14 +193,40 @@ static enum status end_batch(struct eraser *e, int64_t *erased)
     return OK;
 }
 
-static enum status erase_messages(struct eraser *e, int64_t session, size_t *n)
+/* What is erased batch by batch. */
+struct part {
+    struct arena *arena; /* of what stays from one batch to the next */
+    int64_t session;
+    const struct forget *what;
+    str last; /* id of the batch before */
+};
+
+/* Does one batch; less than BATCH of them is the last one. */
+static enum status in_batches(struct ctx *ctx, struct db *db, int64_t pool, struct part work,
+                              enum status (*step)(struct eraser *e, struct part *w, size_t *n),
+                              int64_t *erased)
+{
+    work.arena = &ctx->arena;
+    for (size_t n = BATCH; n == BATCH;) {
+        CLEANUP(ctx_free) struct ctx mine = {0};
+        struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
+        enum status status = step(&e, &work, &n);
+        if (status == OK)
+            status = end_batch(&e, erased);
+        if (status != OK)
+            return fail(ctx, status, "%s", mine.why);
+    }
+    return OK;
+}
+
+static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
 {
     struct message *v = NEW_N(&e->ctx->arena, struct message, BATCH);
     size_t have = 0;
     SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_RANGE);
     sql_int(&q, e->pool);
-    sql_int(&q, doc_of_message(session, 0));
-    sql_int(&q, doc_of_message(session + 1, 0) - 1);
+    sql_int(&q, doc_of_message(w->session, 0));
+    sql_int(&q, doc_of_message(w->session + 1, 0) - 1);
     sql_int(&q, BATCH);
     while (sql_row(&q))
         read_message(&q, &v[have++]);
@@ -206,72 +237,96 @@ static enum status erase_messages(struct eraser *e, int64_t session, size_t *n)
     return OK;
 }
 
-static enum status erase_pool_memories(struct eraser *e, size_t *n)
+static enum status first_memories(struct eraser *e, enum sql which, struct memory **v, size_t *n)
 {
-    struct memory *v;
-    SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_POOL);
+    SQL_RUN(q, e->ctx, e->db, which);
     sql_int(&q, e->pool);
     sql_int(&q, BATCH);
-    TRY(read_memories(&q, &v, n));
+    return read_memories(&q, v, n);
+}
+
+static enum status erase_pool_memories(struct eraser *e, struct part *w, size_t *n)
+{
+    struct memory *v;
+    (void)w;
+    TRY(first_memories(e, SQL_MEMORY_OF_POOL, &v, n));
     for (size_t i = 0; i < *n; i++)
         TRY(erase_memory(e, &v[i]));
     return OK;
 }
 
-/* One batch of a session's messages, or of a pool's memories when session is 0. */
-static enum status batch(struct ctx *ctx, struct db *db, int64_t pool, int64_t session,
-                         int64_t *erased, size_t *n)
-{
-    CLEANUP(ctx_free) struct ctx mine = {0};
-    struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
-    enum status status = session ? erase_messages(&e, session, n) : erase_pool_memories(&e, n);
-    if (status == OK)
-        status = end_batch(&e, erased);
-    return status == OK ? OK : fail(ctx, status, "%s", mine.why);
-}
-
-/* One batch of the memories of a kind, behind the id *last. */
-static enum status erase_kind(struct eraser *e, const struct forget *what, str *last, size_t *n)
+/* The memories of a kind. */
+static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
     SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_KIND);
     sql_int(&q, e->pool);
-    sql_int(&q, name_index(type_names, what->type, -1));
-    sql_int(&q, what->before);
-    sql_text(&q, *last);
+    sql_int(&q, name_index(type_names, w->what->type, -1));
+    sql_int(&q, w->what->before);
+    sql_text(&q, w->last);
     sql_int(&q, BATCH);
     TRY(read_memories(&q, &v, n));
     for (size_t i = 0; i < *n; i++)
         TRY(erase_memory(e, &v[i]));
     if (*n)
-        *last = v[*n - 1].id;
+        w->last = str_dup(w->arena, v[*n - 1].id);
     return OK;
 }
 
-static enum status forget_kind(struct ctx *ctx, struct db *db, int64_t pool,
-                               const struct forget *what, int64_t *erased)
+/* --- summaries of what was erased --- */
+
+/* Where there were some, their own summaries are looked for as well. */
+static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
 {
-    str last = S("");
-    for (size_t n = BATCH; n == BATCH;) {
-        CLEANUP(ctx_free) struct ctx mine = {0};
-        struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
-        enum status status = erase_kind(&e, what, &last, &n);
-        if (status == OK)
-            status = end_batch(&e, erased);
-        if (status != OK)
-            return fail(ctx, status, "%s", mine.why);
-        last = str_dup(&ctx->arena, last);
+    struct memory *v;
+    (void)w;
+    TRY(first_memories(e, SQL_MEMORY_OF_ERASED, &v, n));
+    for (size_t i = 0; i < *n; i++)
+        TRY(erase_memory(e, &v[i]));
+    *n = *n ? BATCH : 0;
+    return OK;
+}
+
+/* It is true again, unless another memory has its key by now. */
+static enum status reopen(struct eraser *e, struct memory *m)
+{
+    struct memory *other;
+    size_t n = 0;
+    if (m->key.n)
+        TRY(memories_with(e, SQL_MEMORY_BY_KEY, m->key, &other, &n));
+    SQL_RUN(q, e->ctx, e->db, n ? SQL_MEMORY_CLOSE : SQL_MEMORY_REOPEN);
+    sql_int(&q, e->pool);
+    sql_int(&q, m->doc & ~DOC_MEMORY);
+    if (n) {
+        sql_int(&q, other->valid_from ? other->valid_from : other->created);
+        sql_text(&q, other->id);
     }
-    return *erased ? OK : fail(ctx, NOT_FOUND, "there is no such memory");
+    sql_int(&q, clock_ms());
+    TRY(sql_do(&q));
+    if (n)
+        return OK;
+    index_note_memory(&e->ctx->arena, &e->changes, e->pool, false, m,
+                      index_of_memory(&e->ctx->arena, m));
+    e->memories--;
+    e->closed++;
+    return OK;
 }
 
-static enum status batches(struct ctx *ctx, struct db *db, int64_t pool, int64_t session,
-                           int64_t *erased)
+static enum status reopen_members(struct eraser *e, struct part *w, size_t *n)
 {
-    size_t n = BATCH;
-    while (n == BATCH)
-        TRY(batch(ctx, db, pool, session, erased, &n));
+    struct memory *v;
+    (void)w;
+    TRY(first_memories(e, SQL_MEMORY_TO_REOPEN, &v, n));
+    for (size_t i = 0; i < *n; i++)
+        TRY(reopen(e, &v[i]));
     return OK;
+}
+
+/* A summary says what was erased. What else it says is said by those it was made of. */
+static enum status undo_summaries(struct ctx *ctx, struct db *db, int64_t pool, int64_t *erased)
+{
+    TRY(in_batches(ctx, db, pool, (struct part){0}, erase_summaries, erased));
+    return in_batches(ctx, db, pool, (struct part){0}, reopen_members, erased);
 }
 
 /* --- what can be forgotten --- */
@@ -281,7 +336,7 @@ static enum status erase_session(struct ctx *ctx, struct db *db, int64_t pool, i
 {
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
     if (no)
-        TRY(batches(ctx, db, pool, no, erased));
+        TRY(in_batches(ctx, db, pool, (struct part){.session = no}, erase_messages, erased));
     TRY(forget_distilled(&e, id));
     TRY(erase_memories_with(&e, SQL_MEMORY_BY_SESSION, id));
     TRY(run_text(&e, SQL_RECEIPT_DELETE_SESSION, id));
@@ -320,7 +375,7 @@ static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool, int6
         if (no)
             TRY(erase_session(ctx, db, pool, no, id, erased));
     }
-    TRY(batches(ctx, db, pool, 0, erased));
+    TRY(in_batches(ctx, db, pool, (struct part){0}, erase_pool_memories, erased));
     return run_1(ctx, db, SQL_POOL_DELETE, pool);
 }
 
@@ -392,6 +447,13 @@ static enum status forget_id(struct ctx *ctx, struct db *db, int64_t pool, str i
     return forget_session(ctx, db, pool, id, erased);
 }
 
+static enum status forget_kind(struct ctx *ctx, struct db *db, int64_t pool,
+                               const struct forget *what, int64_t *erased)
+{
+    TRY(in_batches(ctx, db, pool, (struct part){.what = what}, erase_kind, erased));
+    return *erased ? OK : fail(ctx, NOT_FOUND, "there is no such memory");
+}
+
 static enum status erase_what(struct ctx *ctx, struct db *db, const struct forget *what,
                               int64_t pool, int64_t *erased)
 {
@@ -404,6 +466,7 @@ static enum status erase_what(struct ctx *ctx, struct db *db, const struct forge
     TRY(what->memories ? forget_kind(ctx, db, pool, what, erased)
         : what->id.n   ? forget_id(ctx, db, pool, what->id, erased)
                        : forget_session(ctx, db, pool, what->session, erased));
+    TRY(undo_summaries(ctx, db, pool, erased));
     return run_1(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
 

@@ -1,5 +1,6 @@
 /* list.c - memories by a filter: a page of them, how many, and what they come to. */
 #include "base/clock.h"
+#include "base/words.h"
 #include "core/tokens.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -10,10 +11,23 @@ static void tokens(sqlite3_context *result, int n, sqlite3_value **values)
     sqlite3_result_int64(result, tokens_of((str){p, (size_t)sqlite3_value_bytes(values[0])}));
 }
 
-enum status tokens_setup(struct ctx *ctx, struct db *db)
+/* SQLite's own lower() knows no letters but those of ASCII. */
+static void lowered(sqlite3_context *result, int n, sqlite3_value **values)
 {
-    int rc = sqlite3_create_function(db->handle, "tokens", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                     NULL, tokens, NULL, NULL);
+    struct arena own = {0};
+    (void)n;
+    const char *p = (const char *)sqlite3_value_text(values[0]);
+    str text = utf8_lower(&own, (str){p, (size_t)sqlite3_value_bytes(values[0])});
+    sqlite3_result_text(result, text.p, (int)text.n, SQLITE_TRANSIENT);
+    arena_free(&own);
+}
+
+enum status list_setup(struct ctx *ctx, struct db *db)
+{
+    enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC };
+    int rc = sqlite3_create_function(db->handle, "tokens", 1, FLAGS, NULL, tokens, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_create_function(db->handle, "lowered", 1, FLAGS, NULL, lowered, NULL, NULL);
     return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
 }
 
@@ -46,7 +60,7 @@ static void bind(struct query *q, const struct list *l)
     sql_int(q, f->type.n ? name_index(type_names, f->type, -1) : -1);
     sql_text(q, f->category);
     sql_text(q, f->session);
-    sql_text(q, str_lower(&q->ctx->arena, f->contains));
+    sql_text(q, utf8_lower(&q->ctx->arena, f->contains));
     sql_int(q, f->with_closed);
     sql_int(q, f->with_expired);
     sql_int(q, l->now);
@@ -83,17 +97,19 @@ enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct 
                                  struct memory **out, size_t *n, int64_t *total)
 {
     struct list l;
-    int64_t all;
+    int64_t all = 0;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(find_pool(ctx, r.db, f, &l));
-    TRY(count(ctx, r.db, &l, &all));
+    if (total)
+        TRY(count(ctx, r.db, &l, &all));
     SQL_RUN(q, ctx, r.db, list_of(f));
     bind(&q, &l);
     sql_int(&q, f->limit > INT32_MAX ? INT32_MAX : (int64_t)f->limit);
     sql_int(&q, f->offset > INT32_MAX ? INT32_MAX : (int64_t)f->offset);
     TRY(read_memories(&q, out, n));
-    *total = all;
+    if (total)
+        *total = all;
     return OK;
 }
 

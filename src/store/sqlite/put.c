@@ -253,9 +253,13 @@ static enum status merge_metadata(struct put *p, str old, str new, str *out)
         json_raw(&w, m->source);
     }
     json_close(&w, '}');
-    if (b.full)
-        return fail(p->ctx, TOO_LARGE, "metadata is too large");
-    *out = buf_str(&b);
+    if (!b.full && (b.n <= METADATA_MAX || b.n <= old.n))
+        *out = buf_str(&b);
+    else if (p->bundle->n_messages)
+        *out = old; /* no turn is lost for it */
+    else
+        return fail_field(p->ctx, "metadata", "would have %zu bytes with what it has; at most %d",
+                          b.n, METADATA_MAX);
     return OK;
 }
 

@@ -10,7 +10,7 @@ static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct d
     if (status == OK)
         status = words_setup(ctx, db);
     if (status == OK)
-        status = tokens_setup(ctx, db);
+        status = list_setup(ctx, db);
     if (status == OK)
         status = db_prepare(ctx, db, READS);
     if (status != OK) {

@@ -37,25 +37,42 @@ static str body_of(struct arena *a, const struct receipt *r)
     return b.full ? S("") : buf_str(&b);
 }
 
-static str shown_of(struct arena *a, const struct receipt *r)
+/* The ids of what it shows; with those that they came from. */
+static str shown_of(struct arena *a, const struct receipt *r, bool with_sources)
 {
     struct buf b = buf_make(a, BODY_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '[');
     for (size_t i = 0; i < r->n; i++) {
         json_str(&w, r->lines[i].id);
-        if (r->lines[i].source.n)
+        if (with_sources && r->lines[i].source.n)
             json_str(&w, r->lines[i].source);
     }
     json_close(&w, ']');
     return b.full ? S("") : buf_str(&b);
 }
 
+/* What was recalled for a chat may have been forgotten while the model answered. */
+static enum status shows_gone(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r,
+                              bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_RECEIPT_SHOWS_GONE);
+    sql_int(&q, pool);
+    sql_text(&q, shown_of(&ctx->arena, r, false));
+    *out = sql_row(&q);
+    return sql_end(&q);
+}
+
+/* One that shows what is forgotten is not kept, as forgetting would have erased it. */
 enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r)
 {
-    str body = body_of(&ctx->arena, r), shown = shown_of(&ctx->arena, r);
+    bool is_late;
+    str body = body_of(&ctx->arena, r), shown = shown_of(&ctx->arena, r, true);
     if (!body.n || !shown.n)
         return fail(ctx, TOO_LARGE, "a receipt is too large");
+    TRY(shows_gone(ctx, db, pool, r, &is_late));
+    if (is_late)
+        return OK;
     SQL_RUN(q, ctx, db, SQL_RECEIPT_ADD);
     sql_int(&q, pool);
     sql_text(&q, r->id);
@@ -104,8 +121,8 @@ enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref poo
     return fail(ctx, NOT_FOUND, "no receipt '" S_FMT "'", S_ARG(id));
 }
 
-enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
-                            str *out)
+enum status sqlite_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, struct receipt *out)
 {
     struct pool_row row;
     struct receipt receipt = {0};
@@ -118,6 +135,6 @@ enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref po
     if (sql_row(&q))
         TRY(read_receipt(&q, &receipt));
     TRY(sql_end(&q));
-    *out = receipt.block;
+    *out = receipt;
     return OK;
 }

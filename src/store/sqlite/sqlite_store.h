@@ -67,9 +67,9 @@ void read_memory(struct query *q, struct memory *out);
 MUST_USE enum status read_memories(struct query *q, struct memory **out, size_t *n);
 str tags_text(struct arena *a, struct strs tags);
 
-/* --- list.c: the function tokens(), on a connection --- */
+/* --- list.c: the functions tokens() and lowered(), on a connection --- */
 
-MUST_USE enum status tokens_setup(struct ctx *ctx, struct db *db);
+MUST_USE enum status list_setup(struct ctx *ctx, struct db *db);
 
 /* --- words.c: writing the words index --- */
 
@@ -202,6 +202,9 @@ MUST_USE enum status memory_change(struct ctx *ctx, struct db *db, const struct 
                                    struct index_changes *changes, struct memory *out);
 
 /* --- erase.c --- */
+
+/* Makes the table of what the erasing at work has erased; on the writer's connection. */
+extern const char erased_table[];
 
 MUST_USE enum status erase(struct ctx *ctx, struct db *db, const struct forget *what,
                            int64_t *erased);
@@ -365,8 +368,8 @@ enum status sqlite_consolidate(struct ctx *ctx, struct store *s, const struct co
                                int64_t *changed);
 enum status sqlite_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                            struct receipt *out);
-enum status sqlite_block_of(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t chain,
-                            str *out);
+enum status sqlite_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, struct receipt *out);
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out);
 enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
                           size_t *n);

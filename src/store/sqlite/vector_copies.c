@@ -1,8 +1,14 @@
 /* vector_copies.c - the copies of vectors in memory follow the rows, this process's and others'. */
+#include <time.h>
+
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/sqlite/sqlite_store.h"
 #include "store/vectors/kernels.h"
 #include "store/vectors/row.h"
+
+/* So many are read even when there is no time. */
+enum { READ_AT_LEAST = 1024 };
 
 static void note_lost(struct ctx *ctx, struct lost_rows *lost, int64_t seq, int64_t pool,
                       doc_id doc)
@@ -20,18 +26,30 @@ static enum status begin_anew(struct ctx *ctx, struct db *db, struct held *h,
     h->seen = 0;
     SQL_RUN(q, ctx, db, SQL_VECTOR_COUNT);
     sql_int(&q, h->pool);
-    if (sql_row(&q))
+    if (sql_row(&q)) {
         codes_reserve(&h->codes, (size_t)sql_get_int(&q));
+        h->began = sql_get_int(&q);
+    }
     return sql_end(&q);
 }
 
-/* What came since; *again when so much was forgotten that everything is to be read. */
+/* Half of what is left, so that there is time for what follows. */
+static int64_t half_of(const struct ctx *ctx)
+{
+    int64_t now = clock_mono_us();
+    return ctx->deadline_us ? now + (ctx->deadline_us - now) / 2 : INT64_MAX;
+}
+
+/* What came since; *again when so much was forgotten since it began that everything is to be read.
+ * A great pool may take longer than there is time: what was read stays, and the next one goes on.
+ */
 static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector_set *set,
                              struct held *h, struct lost_rows *lost, bool *again)
 {
     float scale, *room = NEW_N(&ctx->arena, float, set->dimensions);
     int8_t *codes = NEW_N(&ctx->arena, int8_t, vector_lanes(set->dimensions));
-    bool is_first = !h->seen;
+    int64_t until = half_of(ctx);
+    size_t n = 0;
     SQL_RUN(q, ctx, db, SQL_VECTOR_SINCE);
     sql_int(&q, h->pool);
     sql_int(&q, h->seen);
@@ -39,7 +57,7 @@ static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector
         int64_t seq = sql_get_int(&q);
         doc_id doc = sql_get_int(&q);
         bool is_gone = sql_get_int(&q) != 0;
-        *again = doc < 0 && !is_first;
+        *again = doc < 0 && seq > h->began;
         if (*again)
             return OK;
         if (!is_gone && vector_row_codes(sql_see_blob(&q), set->dimensions, set->is_int8, room,
@@ -51,6 +69,8 @@ static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector
                 note_lost(ctx, lost, seq, h->pool, doc);
         }
         h->seen = seq;
+        if (++n % READ_AT_LEAST == 0 && clock_mono_us() > until)
+            return fail(ctx, TIMED_OUT, "the vectors are still being read");
     }
     return sql_end(&q);
 }
@@ -80,39 +100,57 @@ static enum status is_fresh(struct ctx *ctx, struct db *db, const struct held *h
     return sql_end(&q);
 }
 
-/* Leaves the lock held for reading, also when it fails. */
+/* A great pool is read for seconds; who has less time does not wait for whoever reads it. */
+static enum status lock(struct ctx *ctx, struct held *h, bool to_write)
+{
+    struct timespec until;
+    int64_t left = half_of(ctx) - clock_mono_us();
+    if (!ctx->deadline_us) {
+        if (to_write)
+            pthread_rwlock_wrlock(&h->lock);
+        else
+            pthread_rwlock_rdlock(&h->lock);
+        return OK;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    left = (left < 0 ? 0 : left) + until.tv_nsec / 1000;
+    until.tv_sec += left / 1000000;
+    until.tv_nsec = left % 1000000 * 1000;
+    int rc = to_write ? pthread_rwlock_timedwrlock(&h->lock, &until)
+                      : pthread_rwlock_timedrdlock(&h->lock, &until);
+    return rc ? fail(ctx, TIMED_OUT, "the vectors are still being read") : OK;
+}
+
+/* Leaves the lock held for reading when it is OK. */
 static enum status catch_up(struct ctx *ctx, struct db *db, const struct vector_set_row *set,
                             struct held *h, struct lost_rows *lost)
 {
     for (;;) {
         bool fresh = false;
-        pthread_rwlock_rdlock(&h->lock);
-        if (h->set > set->no)
-            return OK;
-        if (h->set == set->no)
-            TRY(is_fresh(ctx, db, h, &fresh));
-        if (fresh)
+        TRY(lock(ctx, h, false));
+        enum status status = h->set == set->no ? is_fresh(ctx, db, h, &fresh) : OK;
+        if (status == OK && (fresh || h->set > set->no))
             return OK;
         pthread_rwlock_unlock(&h->lock);
-        pthread_rwlock_wrlock(&h->lock);
-        enum status status = follow(ctx, db, set, h, lost);
+        TRY(status);
+        TRY(lock(ctx, h, true));
+        status = follow(ctx, db, set, h, lost);
         pthread_rwlock_unlock(&h->lock);
-        if (status != OK) {
-            pthread_rwlock_rdlock(&h->lock);
-            return status;
-        }
+        TRY(status);
     }
 }
 
 enum status copy_begin(struct ctx *ctx, struct sqlite_store *s, struct db *db, int64_t pool,
                        const struct vector_set_row *set, struct lost_rows *lost, struct copy *out)
 {
-    struct held *h = shelf_take(&s->shelf, pool);
-    struct copy c = {s, h};
-    enum status status = catch_up(ctx, db, set, h, lost);
-    if (status != OK || h->set != set->no)
+    struct copy c = {s, shelf_take(&s->shelf, pool)};
+    enum status status = catch_up(ctx, db, set, c.held, lost);
+    if (status != OK) {
+        shelf_give(&s->shelf, c.held);
+        return status;
+    }
+    if (c.held->set != set->no)
         copy_end(&c);
-    TRY(status);
     *out = c;
     return OK;
 }

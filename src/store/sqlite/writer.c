@@ -71,12 +71,24 @@ static enum status run_kind(struct writer *w, struct task *t, struct index_chang
     return OK;
 }
 
+/*
+ * What may erase very much has a transaction of its own and no part inside it: a part keeps what
+ * each page was, and SQLite walks through all of that at the end of every statement, so that the
+ * time would grow with the square of what is erased.
+ */
+static bool is_alone(const struct task *t)
+{
+    return t->kind == TASK_FORGET && !t->forget->id.n;
+}
+
 /* One task's failure undoes only what it did itself. */
 static enum status run_task(struct writer *w, struct task *t, struct index_changes *changes)
 {
     size_t noted = changes->n;
     if (t->kind == TASK_FLUSH)
         return OK;
+    if (is_alone(t))
+        return run_kind(w, t, changes);
     if (t->nobody_waits && t->bundle)
         t->words = bundle_words_of(&t->ctx->arena, t->bundle);
     TXN(part);
@@ -101,6 +113,8 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
         t->result = run_task(w, t, &changes);
         if (sqlite3_get_autocommit(w->db.handle))
             return fail(ctx, t->result, "%s", t->ctx->why);
+        if (is_alone(t) && t->result != OK)
+            return OK; /* undone as a whole */
     }
     TRY(index_apply(ctx, &w->db, &changes));
     return txn_commit(&all);
@@ -193,7 +207,8 @@ static struct task *take_group(struct writer *w)
 {
     struct task *first = w->first, *last = first;
     size_t bytes = first->bytes;
-    while (last->next && bytes + last->next->bytes <= GROUP_BYTES_MAX) {
+    while (last->next && !is_alone(last) && !is_alone(last->next) &&
+           bytes + last->next->bytes <= GROUP_BYTES_MAX) {
         last = last->next;
         bytes += last->bytes;
     }
@@ -395,7 +410,7 @@ static void end_locks(struct writer *w)
 static enum status prepare(struct ctx *ctx, struct db *db)
 {
     TRY(words_setup(ctx, db));
-    TRY(db_exec(ctx, db, "CREATE TEMP TABLE erased(id TEXT PRIMARY KEY) WITHOUT ROWID"));
+    TRY(db_exec(ctx, db, erased_table));
     TRY(db_prepare(ctx, db, WRITES));
     return words_renew(ctx, db);
 }

@@ -8,7 +8,9 @@
 /* One pool's. Whoever took it reads under its lock, and writes under its lock what it has missed:
  * other pools are not held up meanwhile. */
 struct held {
-    int64_t pool, set, seen; /* rows of that set up to that seq are in it */
+    int64_t pool, set;
+    int64_t seen;  /* rows of that set up to that seq are in it */
+    int64_t began; /* the greatest seq there was when it began to be read */
     pthread_rwlock_t lock;
     struct codes codes;
     /* The shelf's own. */
