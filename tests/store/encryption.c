@@ -1,6 +1,7 @@
 /* encryption.c - keys and files: what fits opens, what does not is refused and left as it was; a
  * store is converted as a whole. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <sodium.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -103,6 +104,48 @@ TEST(an_encrypted_store_is_a_store)
     CHECK(store_key_fits(ctx, str_of(p.path), one));
     CHECK(!store_key_fits(ctx, str_of(p.path), two));
     check_filled(ctx, &p, one, 50);
+}
+
+/* --- many connections at once --- */
+
+struct talker {
+    struct store *s;
+    int n, failed;
+};
+
+static void *talk(void *arg)
+{
+    struct talker *t = arg;
+    for (int i = 0; i < 50; i++) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        struct word_hits hits;
+        struct message m = {.id = str_printf(&ctx.arena, "t%dm%d", t->n, i),
+                            .text = S("Ithaca again")};
+        str stem = S("ithaca");
+        t->failed += say(&ctx, t->s, mine, "s1", &m) != OK;
+        t->failed += store_search_words(&ctx, t->s, mine, &stem, 1, 10000, &hits) != OK;
+        t->failed += hits.n < (size_t)i + 1;
+    }
+    return NULL;
+}
+
+TEST(many_threads_write_and_read_what_is_encrypted)
+{
+    enum { N = 8 };
+    PLACE(p);
+    KEYED(s, p, one);
+    pthread_t threads[N];
+    struct talker talkers[N];
+    for (int i = 0; i < N; i++) {
+        talkers[i] = (struct talker){s, i, 0};
+        CHECK(pthread_create(&threads[i], NULL, talk, &talkers[i]) == 0);
+    }
+    for (int i = 0; i < N; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(talkers[i].failed, 0);
+    }
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, N * 50);
+    check_healthy(ctx, s);
 }
 
 TEST(a_key_that_does_not_fit_is_refused)
