@@ -67,7 +67,6 @@ static void follow_settings(const struct settings *s, struct live *out)
     struct live_qdrant *q = &out->qdrant;
     fields_defaults(live_memory_fields, m);
     fields_defaults(live_qdrant_fields, q);
-    fields_defaults(live_osaurus_fields, &out->osaurus);
     m->enabled = str_is(s->memory, "on");
     m->embedding_source = choice.source;
     m->embedding_model = choice.provider_model;
