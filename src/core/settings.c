@@ -56,6 +56,8 @@ const struct field settings_table[] = {
     {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
      .help = "how likely the best memory must be to help before any is injected; higher is more "
              "silent"},
+    {INT(struct settings, tool_rounds), .otherwise = 4, .min = 1, .max = 20,
+     .help = "how often a model that calls search_memory is asked again within one request"},
     {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,
      .help = "days that receipts are kept"},
     {INT(struct settings, body_max), .otherwise = 32 << 20, .min = 1024, .max = 1 << 30,

@@ -34,7 +34,7 @@ struct settings {
     str extraction; /* user: the user's words, mended rules; seed: as OmniRoute's document has it;
                        off */
     str hosts;      /* further Host names that are served, separated by commas; * for any */
-    int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days;
+    int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days, tool_rounds;
     double gate_threshold; /* score the best must have for any to go in; lower talks more */
     int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,
         idle_timeout_ms, request_timeout_ms, shutdown_ms;

@@ -71,6 +71,7 @@ static const str ours[] = {
     S("X-OmniRoute-No-Memory"),
     S("X-OmniRoute-Session-Id"),
     S("X-Memory-Mode"),
+    S("X-Memory-Tools"),
     S("X-Session-Id"),
     S("X-Osaurus-Agent-Id"),
 };

@@ -8,7 +8,7 @@ const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/cli
 const { bin, cleanEnv, run, serve, tempFolder } = require('./lib');
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const names = ['memory_search', 'memory_context', 'memory_add', 'memory_get', 'memory_update', 'memory_forget',
+const names = ['memory_search', 'search_memory', 'memory_context', 'memory_add', 'memory_get', 'memory_update', 'memory_forget',
   'omniroute_memory_search', 'omniroute_memory_add', 'omniroute_memory_clear'];
 
 // The SDK's client checks every structured result against the tool's output schema once the tools are listed.
@@ -75,7 +75,7 @@ for (const [how, open] of Object.entries(transports)) {
       for (const [field, schema] of Object.entries(one.inputSchema.properties)) assert.ok(schema.description, `${one.name}.${field}`);
     }
     assert.deepEqual(tools.filter((one) => one.annotations.readOnlyHint).map((one) => one.name),
-      ['memory_search', 'memory_context', 'memory_get', 'omniroute_memory_search']);
+      ['memory_search', 'search_memory', 'memory_context', 'memory_get', 'omniroute_memory_search']);
   });
 
   test(`${how}: the life of a memory through the general tools`, async (t) => {
