@@ -116,7 +116,7 @@ for (const stream of [false, true]) {
     assert.equal(said.role, 'assistant');
     assert.equal(result.role, 'tool');
     assert.equal(result.tool_call_id, 'c1');
-    assert.match(result.content, /^Found 1 transcript excerpt:\n- \d{4}-\d\d-\d\d \d\d:\d\d, .+, user: My dog is called Rex and I live in Lisbon\.$/);
+    assert.match(result.content, /^Found 1 transcript excerpt:\n- \d{4}-\d\d-\d\d \d\d:\d\d, My dog is called Rex and I live in Lisbon\., user: My dog is called Rex and I live in Lisbon\.$/);
   });
 
   named('the receipt tells of the search, and only question and answer are kept', async (t) => {
