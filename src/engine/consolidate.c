@@ -133,7 +133,8 @@ static void promote(struct pass *p, struct arena *own, const struct mentions *m,
                     struct memory *fact)
 {
     struct consolidation *c = &p->change;
-    int64_t n = m->n ? count_mentions(own, m, fact->content) : 0;
+    bool is_seen = m->n && fact->updated <= c->seen;
+    int64_t n = is_seen ? count_mentions(own, m, fact->content) : 0;
     double due = fact->importance + STEP * (double)(n / MENTIONS);
     due = due > 1 ? 1 : due;
     if (n < MENTIONS || due <= fact->salience + STEP / 1000)
@@ -217,6 +218,7 @@ static enum status run(struct pass *p)
 {
     const struct consolidation *c = &p->change;
     int64_t changed;
+    p->change.seen = clock_ms();
     TRY(episodes_read(p));
     episodes_merge(p);
     TRY(facts(p));

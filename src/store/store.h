@@ -460,10 +460,12 @@ MUST_USE enum status store_work_sum(struct ctx *ctx, struct store *s, int64_t si
 MUST_USE enum status store_touch(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                  const doc_id *docs, size_t n, int64_t now);
 
-/* What a consolidation changes in a pool, all or nothing; ids are of memories. What is gone or
- * closed meanwhile is left out. *changed counts what was closed, raised or erased. */
+/* What a consolidation changes in a pool, all or nothing; ids are of memories. What is gone, closed
+ * or changed meanwhile is left out, and what was used meanwhile is not evicted. *changed counts
+ * what was closed, raised or erased. */
 struct consolidation {
     struct pool_ref pool;
+    int64_t seen;     /* when the memories were read, unix ms; 0: nothing is left out as changed */
     const str *evict; /* closed, and superseded by none */
     size_t n_evict;
     struct merged {

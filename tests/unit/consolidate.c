@@ -2,6 +2,8 @@
  */
 #include "engine/consolidate.h"
 
+#include <pthread.h>
+
 #include "unit/fixture.h"
 
 /* --- decay --- */
@@ -424,6 +426,51 @@ TEST(one_at_a_time)
     CHECK_OK(engine_consolidate(ctx, e, mine, true, &r));
 }
 
+struct side {
+    struct engine *e;
+    int64_t merged;
+    enum status how;
+};
+
+static void *side(void *own)
+{
+    struct side *it = own;
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    struct consolidate_report r;
+    for (int i = 0; i < 10 && it->how == OK; i++) {
+        it->how = consolidate_at(&ctx, it->e, mine, false, start + 9 * DAY_MS, &r);
+        it->merged += it->how == OK ? r.merged : 0;
+    }
+    return NULL;
+}
+
+/* By two engines, as two processes have them, and two threads of each. */
+TEST(many_at_once_do_what_one_does)
+{
+    ENGINE(e, s, p);
+    CLEANUP(engine_closep) struct engine *other = NULL;
+    CHECK_OK(engine_open(ctx, s, &settings, &other));
+    struct memory first = put(ctx, s, mine, episode(TALK, "{\"topics\":[\"t0\"]}", 0));
+    for (int64_t i = 1; i < 20; i++)
+        put(ctx, s, mine, episode(TALK, "{\"decisions\":[\"go\"]}", i % 9));
+    struct side sides[] = {{e}, {other}, {e}, {other}};
+    pthread_t threads[4];
+    for (size_t i = 0; i < 4; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, side, &sides[i]), 0);
+    for (size_t i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(sides[i].how, OK);
+    }
+    CHECK(sides[0].merged + sides[1].merged + sides[2].merged + sides[3].merged >= 19);
+    rests(ctx, e, mine, 9);
+    str kept = get(ctx, e, first.id).metadata;
+    CHECK(str_find(kept, S("\"t0\"")) < kept.n && str_find(kept, S("[\"go\"]")) < kept.n);
+    struct agent agent;
+    CHECK_OK(engine_agent(ctx, e, mine, &agent));
+    CHECK_INT(agent.episodes, 1);
+    check_healthy(ctx, s);
+}
+
 /* --- at size --- */
 
 static str words_like(struct ctx *ctx, uint64_t *seed, int n)
@@ -459,6 +506,7 @@ TEST(a_full_pool_is_done_in_a_moment)
     struct live_osaurus by = {.episode_days = 365};
     struct pass alone = {.ctx = &own, .e = e, .by = &by, .now = start + 50 * DAY_MS};
     alone.change.pool = mine;
+    alone.change.seen = clock_ms();
     CHECK_OK(episodes_read(&alone));
     int64_t began = clock_mono_us();
     episodes_merge(&alone);
