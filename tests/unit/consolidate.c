@@ -501,7 +501,8 @@ TEST(a_full_pool_is_done_in_a_moment)
     printf("a pass: %lld ms\n", (long long)r.took_ms);
     CHECK_INT(r.looked_at, FACTS + EPISODES);
     CHECK_INT(changes(&r), 0);
-    CHECK(r.took_ms < 5000); /* also under sanitizers; it takes a fiftieth of that */
+    CHECK(r.took_ms <
+          30000); /* under sanitizers on a busy machine; else it is a tenth of a second */
     CLEANUP(ctx_free) struct ctx own = {0};
     struct live_osaurus by = {.episode_days = 365};
     struct pass alone = {.ctx = &own, .e = e, .by = &by, .now = start + 50 * DAY_MS};
@@ -516,6 +517,6 @@ TEST(a_full_pool_is_done_in_a_moment)
     printf("evicting and pruning all: %lld ms\n", (long long)r.took_ms);
     CHECK_INT(r.evicted, FACTS);
     CHECK_INT(r.pruned, EPISODES);
-    CHECK(r.took_ms < 20000);
+    CHECK(r.took_ms < 60000);
     check_healthy(ctx, s);
 }
