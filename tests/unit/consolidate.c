@@ -394,6 +394,37 @@ TEST(it_runs_when_its_time_has_come)
     CHECK_INT(r.evicted, 0);
 }
 
+static void set(struct ctx *ctx, struct engine *e, const char *text)
+{
+    struct json *object;
+    CHECK_OK(json_parse(ctx, str_of(text), &object));
+    CHECK_OK(engine_change_osaurus_settings(ctx, e, object));
+}
+
+TEST(the_settings_that_act_decide)
+{
+    ENGINE(e, s, p);
+    bool more;
+    struct consolidate_report r;
+    put(ctx, s, mine, distilled("Heavy", 0.9));
+    put(ctx, s, mine, episode("Old", "", 0));
+    CHECK_INT(pass(ctx, e, mine, true, 31).evicted, 0);
+    set(ctx, e, "{\"salienceFloor\":0.5,\"episodeRetentionDays\":0}");
+    CHECK_INT(pass(ctx, e, mine, true, 31).evicted, 1);
+    CHECK_INT(pass(ctx, e, mine, true, 3000).pruned, 0);
+    set(ctx, e, "{\"salienceFloor\":0,\"episodeRetentionDays\":30}");
+    CHECK_INT(pass(ctx, e, mine, true, 3000).evicted, 0);
+    CHECK_INT(pass(ctx, e, mine, true, 31).pruned, 1);
+    set(ctx, e, "{\"consolidationIntervalHours\":1,\"enabled\":false}");
+    CHECK_OK(consolidate_some_at(ctx, e, start, &more));
+    CHECK_STATUS(engine_consolidated(ctx, e, mine.user, &r), NOT_FOUND);
+    set(ctx, e, "{\"enabled\":true}");
+    for (int64_t i = 0; i < 3; i++)
+        CHECK_OK(consolidate_some_at(ctx, e, start + i * 1800000, &more));
+    CHECK_OK(engine_consolidated(ctx, e, mine.user, &r));
+    CHECK_INT(r.began, start + 3600000);
+}
+
 TEST(a_report_has_counts_and_no_texts)
 {
     ENGINE(e, s, p);
