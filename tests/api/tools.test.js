@@ -132,6 +132,13 @@ for (const stream of [false, true]) {
     assert.ok(!texts.some((one) => /Found 1|search_memory/.test(one)), texts.join('|'));
   });
 
+  named("so it does where the client has tools, whose receipt is written before the model is asked", async (t) => {
+    const { server } = await scripted(t, [{ calls: [search()] }, { text: 'Rex.' }]);
+    const { receipt } = await ask(server, { tools: [lookTool] }, { stream });
+    await until('the search is told', async () =>
+      (await server.receipt(receipt)).lines.some((one) => /^the model searched transcript/.test(one.why)));
+  });
+
   named('several rounds, each with what came before', async (t) => {
     const { model, server } = await scripted(t, [{ calls: [search({ scope: 'pinned', query: 'dog' }, 'a')], usage: usage(1, 1) },
       { calls: [search({ scope: 'transcript', query: 'Lisbon', days: 30, top_k: 3 }, 'b'), search({ scope: 'episodes', query: 'dog' }, 'c')], usage: usage(2, 2) },
