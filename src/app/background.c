@@ -1,6 +1,7 @@
 /* background.c - one loop for every job: work until there is no more, then wait for a write. */
 #include "app/background.h"
 
+#include <assert.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@ struct job {
     enum status (*run)(struct ctx *ctx, struct home *home, bool *more);
     int64_t first_s, every_s; /* by the clock; both 0: whenever something was written */
     bool is_heavy;            /* gives way to those that someone waits for */
+    bool is_parallel;         /* by as many threads as core_parallel says */
 };
 
 static enum status embed(struct ctx *ctx, struct home *home, bool *more)
@@ -24,6 +26,11 @@ static enum status embed(struct ctx *ctx, struct home *home, bool *more)
 static enum status mirror(struct ctx *ctx, struct home *home, bool *more)
 {
     return engine_mirror_some(ctx, home->engine, more);
+}
+
+static enum status distil(struct ctx *ctx, struct home *home, bool *more)
+{
+    return engine_distil_some(ctx, home->engine, more);
 }
 
 static enum status prune(struct ctx *ctx, struct home *home, bool *more)
@@ -44,12 +51,12 @@ static enum status consolidate(struct ctx *ctx, struct home *home, bool *more)
 static const struct job jobs[] = {
     {"embed", embed, .is_heavy = true},
     {"mirror", mirror},
+    {"distil", distil, .is_heavy = true, .is_parallel = true},
     {"prune", prune, .first_s = 60, .every_s = 3600},
     /* The store remembers when it was done last; this only asks. */
     {"consolidate", consolidate, .first_s = 30, .every_s = 60, .is_heavy = true},
 };
 #define JOBS (sizeof jobs / sizeof *jobs)
-_Static_assert(JOBS <= JOBS_MAX, "there is a worker for each job");
 
 static bool run(struct worker *w)
 {
@@ -80,16 +87,24 @@ static void *work(void *arg)
     return NULL;
 }
 
+static void begin(struct background *b, const struct job *job)
+{
+    assert(b->n < WORKERS_MAX);
+    struct worker *w = &b->workers[b->n];
+    *w = (struct worker){.all = b, .job = job};
+    if (pthread_create(&w->thread, NULL, work, w) == 0)
+        b->n++;
+    else
+        log_event(LOG_ERROR, "background.missing", "job=%s", job->name);
+}
+
 void background_begin(struct background *b, struct home *home)
 {
     b->home = home;
     for (size_t i = 0; i < JOBS; i++) {
-        struct worker *w = &b->workers[b->n];
-        *w = (struct worker){.all = b, .job = &jobs[i]};
-        if (pthread_create(&w->thread, NULL, work, w) == 0)
-            b->n++;
-        else
-            log_event(LOG_ERROR, "background.missing", "job=%s", jobs[i].name);
+        int64_t threads = jobs[i].is_parallel ? home->settings.core_parallel : 1;
+        while (threads-- > 0)
+            begin(b, &jobs[i]);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "app/home.h"
 
-enum { JOBS_MAX = 8 };
+enum { WORKERS_MAX = 24 };
 
 struct background {
     struct home *home;
@@ -15,11 +15,11 @@ struct background {
         struct background *all;
         const struct job *job;
         pthread_t thread;
-    } workers[JOBS_MAX];
+    } workers[WORKERS_MAX];
     size_t n;
 };
 
-/* One thread for each job. The background stays where it is until its end. */
+/* A thread for each job, or several. The background stays where it is until its end. */
 void background_begin(struct background *b, struct home *home);
 /* What is under way is cut short. Harmless on one that never began. */
 void background_end(struct background *b);

@@ -170,8 +170,7 @@ static void look_at_store(struct visit *v)
     if (home_open(v->ctx, v->o, &home) != OK || store_stats(v->ctx, home.store, &stats) != OK ||
         store_check(v->ctx, home.store, &findings) != OK) {
         note(v, "bad", S("database"), str_dup(&v->ctx->arena, str_of(v->ctx->why)),
-             v->ctx->failed == FORBIDDEN ? "a lost key cannot be made again; rememberd key where "
-                                           "says where it was, on the machine that has it"
+             v->ctx->failed == FORBIDDEN ? "see to its key; a lost one cannot be made again"
                                          : "if it stays, restore the file from a backup");
         return;
     }

@@ -45,6 +45,10 @@ static enum status convert(struct ctx *ctx, const struct home *home, const struc
     return status;
 }
 
+static const char beside_the_data[] =
+    "It protects copies and backups of the database, and not from who gets the whole folder.\n"
+    "For that, keep it elsewhere: rekey --new-key-file FILE.\n";
+
 static enum status report(struct ctx *ctx, const struct options *o, const struct home *home,
                           const struct key *key, const char *done, const char *advice)
 {
@@ -62,6 +66,8 @@ static enum status report(struct ctx *ctx, const struct options *o, const struct
     printf("%s: " S_FMT " (%.1f MB)\n%s", done, S_ARG(home->file), (double)out.bytes / 1e6, advice);
     if (key->bytes)
         printf("the key is in " S_FMT "\n", S_ARG(key->from));
+    if (key->keeper == &keepers[KEEPER_FILE])
+        fputs(beside_the_data, stdout);
     return OK;
 }
 

@@ -2,6 +2,7 @@
 #include "app/home.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "app/key.h"
@@ -44,6 +45,8 @@ static enum status open_store(struct ctx *ctx, struct home *home)
     CLEANUP(key_free) struct key key = {0};
     TRY(key_find(ctx, &home->settings, home->folder, home->file, &key));
     struct store_settings store = {.path = home->file, .key = key.bytes};
+    if (key.bytes) /* a core file would hold it, and what it protects */
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     home->key_from = key.from;
     return store_open(ctx, &store, &home->store);
 }

@@ -13,6 +13,8 @@ const char *const placement_names[] = {"user-suffix", "before-user", "system", "
 static const char *const extractions[] = {"user", "seed", "off", NULL};
 static const char *const sources[] = {"auto", "remote", "static", "transformers", NULL};
 static const char *const quantizations[] = {"none", "int8", NULL};
+static const char *const extraction_modes[] = {"sessionEnd", "manual", NULL};
+static const char *const gate_modes[] = {"off", "heuristic", "llm", NULL};
 static const char *const dialects[] = {"openai", "anthropic", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
@@ -54,6 +56,8 @@ const struct field settings_table[] = {
     {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
      .help = "how likely the best memory must be to help before any is injected; higher is more "
              "silent"},
+    {INT(struct settings, tool_rounds), .otherwise = 4, .min = 1, .max = 20,
+     .help = "how often a model that calls search_memory is asked again within one request"},
     {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,
      .help = "days that receipts are kept"},
     {INT(struct settings, body_max), .otherwise = 32 << 20, .min = 1024, .max = 1 << 30,
@@ -122,6 +126,29 @@ const struct field settings_table[] = {
      .max = 1000000000000.0,
      .help = "most tokens, asked and answered, that background work may spend on it within an "
              "hour; what is over waits; 0 has no limit"},
+    {INT(struct settings, core_parallel), .otherwise = 4, .min = 1, .max = 16,
+     .help = "most conversations that are distilled at once"},
+    {STR(struct settings, extraction_mode), .otherwise_str = "sessionEnd",
+     .one_of = extraction_modes,
+     .help =
+         "when conversations are distilled: sessionEnd (after the debounce, or when another one "
+         "begins) or manual (when asked for)"},
+    {INT(struct settings, summary_debounce_s), .otherwise = 60, .min = 10, .max = 3600,
+     .help = "seconds of silence after which a conversation is distilled"},
+    {STR(struct settings, gate_mode), .otherwise_str = "heuristic", .one_of = gate_modes,
+     .help = "how a chat of an Osaurus agent is given memory: off (always episodes), heuristic (by "
+             "phrases) or llm (asks the core model)"},
+    {INT(struct settings, memory_budget), .otherwise = 800, .min = 100, .max = 4000,
+     .help = "most tokens of memory in a chat of an Osaurus agent"},
+    {STR(struct settings, embedding_backend), .otherwise_str = "mlx", .min = 1, .max = 64,
+     .help = "none leaves vectors out of an Osaurus agent's searches; else they are made by "
+             "embedding_source"},
+    {INT(struct settings, consolidation_hours), .otherwise = 24, .min = 1, .max = 168,
+     .help = "hours between two consolidations"},
+    {NUM(struct settings, salience_floor), .otherwise = 0.2, .min = 0, .max = 1,
+     .help = "what was distilled, is not used and is worth less than this goes in a consolidation"},
+    {INT(struct settings, episode_days), .otherwise = 365, .max = 3650,
+     .help = "days that episodes are kept; 0: for ever"},
     {STR(struct settings, qdrant_host), .otherwise_str = "", .max = 500,
      .help = "Qdrant, with or without a scheme and a port, until /api/settings/qdrant names one"},
     {INT(struct settings, qdrant_port), .otherwise = 6333, .min = 1, .max = 65535,

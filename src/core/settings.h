@@ -29,12 +29,12 @@ enum { UPSTREAMS_MAX = 16 };
 struct settings {
     str listen, data, config, upstream, upstream_key, log_level, log_format;
     str key_file, key_command; /* of an encrypted store */
-    str memory;     /* on, off */
-    str placement;  /* one of placement_names */
+    str memory;                /* on, off */
+    str placement;             /* one of placement_names */
     str extraction; /* user: the user's words, mended rules; seed: as OmniRoute's document has it;
                        off */
     str hosts;      /* further Host names that are served, separated by commas; * for any */
-    int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days;
+    int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days, tool_rounds;
     double gate_threshold; /* score the best must have for any to go in; lower talks more */
     int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,
         idle_timeout_ms, request_timeout_ms, shutdown_ms;
@@ -48,6 +48,12 @@ struct settings {
     int64_t vec_top_k, rrf_k;
     str core_model; /* [UPSTREAM/]MODEL that distils and writes summaries, or "" */
     int64_t rerank_timeout_ms, core_timeout_ms, core_max_tokens, core_tokens_per_hour;
+    int64_t core_parallel; /* sessions that are distilled at once */
+    str extraction_mode;   /* sessionEnd, manual */
+    str gate_mode;         /* off, heuristic, llm: Osaurus's gate */
+    str embedding_backend; /* none leaves vectors out of Osaurus's searches */
+    int64_t memory_budget, summary_debounce_s, consolidation_hours, episode_days;
+    double salience_floor;
     str qdrant_host, qdrant_api_key, qdrant_collection, qdrant_embedding_model;
     int64_t qdrant_port, qdrant_timeout_ms;
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */

@@ -133,7 +133,8 @@ static void promote(struct pass *p, struct arena *own, const struct mentions *m,
                     struct memory *fact)
 {
     struct consolidation *c = &p->change;
-    int64_t n = m->n ? count_mentions(own, m, fact->content) : 0;
+    bool is_seen = m->n && fact->updated <= c->seen;
+    int64_t n = is_seen ? count_mentions(own, m, fact->content) : 0;
     double due = fact->importance + STEP * (double)(n / MENTIONS);
     due = due > 1 ? 1 : due;
     if (n < MENTIONS || due <= fact->salience + STEP / 1000)
@@ -204,19 +205,11 @@ static enum status facts(struct pass *p)
 
 /* --- a pass --- */
 
-/* Until the settings that act have these, the table's defaults stand in. */
-static struct live_osaurus rules_of(struct engine *e)
-{
-    struct live_osaurus by = engine_live(e)->osaurus;
-    if (!by.consolidation_h)
-        fields_defaults(live_osaurus_fields, &by);
-    return by;
-}
-
 static enum status run(struct pass *p)
 {
     const struct consolidation *c = &p->change;
     int64_t changed;
+    p->change.seen = clock_ms();
     TRY(episodes_read(p));
     episodes_merge(p);
     TRY(facts(p));
@@ -261,8 +254,7 @@ static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref p
                             struct consolidate_report *sum)
 {
     CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us, .is_cut = ctx->is_cut};
-    struct live_osaurus by = rules_of(e);
-    struct pass p = {.ctx = &own, .e = e, .by = &by, .now = sum->began};
+    struct pass p = {.ctx = &own, .e = e, .by = &engine_live(e)->osaurus, .now = sum->began};
     p.change.pool = pool;
     p.report.dry_run = sum->dry_run;
     enum status s = run_alone(&p);
@@ -390,7 +382,8 @@ enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now, 
     struct strs users;
     *more = false;
     TRY(store_setting(ctx, e->store, S("consolidated"), &last));
-    if (!engine_live(e)->memory.enabled || !is_due(last, now, rules_of(e).consolidation_h))
+    const struct live_osaurus *by = &engine_live(e)->osaurus;
+    if (!by->enabled || !is_due(last, now, by->consolidation_h))
         return OK;
     TRY(store_users(ctx, e->store, &users));
     everyone(ctx, e, &users, now);

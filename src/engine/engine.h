@@ -21,6 +21,7 @@ struct recalled {
     struct message message;      /* when it is none */
     struct memory memory;        /* when it is one */
     str text;                    /* what is shown of it: all, or the part that answers */
+    str title;                   /* of a message's session, from engine_search_scope; or "" */
     double score;                /* 0 to 1: how likely it helps to answer */
     double signals[SIGNALS_MAX]; /* by signal_names */
     int64_t tokens;

@@ -27,6 +27,9 @@ struct engine {
     struct breaker questions;            /* vectors: the source, as chats meet it */
     struct breaker making;               /* and as what is kept meets it */
     struct llm_meter meter;              /* what the core model was given to do */
+    struct breaker core;                 /* of the core model, as distillation meets it */
+    atomic_int_least64_t core_took_ms;   /* how long an answer of it takes, about; 0: not known */
+    atomic_bool is_looking;              /* someone claims sessions that are due */
     struct breaker reranks;              /* of the server that puts in order */
     atomic_int rerank_last;              /* enum status of the last call of it */
     atomic_int_least64_t rerank_asked;   /* clock_mono_us of that; 0: not this model */
@@ -103,6 +106,9 @@ void extractor_free(struct extractor *x);
 
 /* The list v of n with room for one more; it moves when n is a power of two. */
 struct memory *memories_with_room(struct arena *a, struct memory *v, size_t n);
+
+/* Whether it holds what no memory may hold: keys, passwords, card numbers. */
+bool extractor_finds_secret(const struct extractor *x, str text);
 
 /* --- session.c --- */
 

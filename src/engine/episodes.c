@@ -89,7 +89,8 @@ static void read_episode(struct ctx *ctx, const struct memory *m, struct episode
     out->metadata = metadata;
     for (int i = 0; i < LIST_COUNT; i++)
         out->lists[i] = list_with_text(&ctx->arena, metadata, list_names[i]);
-    if (time_read(json_string(json_get(metadata, "latest")), &latest) && latest > out->latest)
+    str held = json_string(json_get(metadata, "latest"));
+    if (held.n && time_read(held, &latest) && latest > out->latest)
         out->latest = latest;
 }
 
@@ -158,7 +159,7 @@ enum status episodes_read(struct pass *p)
     for (size_t i = 0; i < n; i++) {
         struct episode *e = &p->episodes[n - 1 - i];
         read_episode(p->ctx, &v[i], e);
-        e->is_gone = is_too_old(p, e);
+        e->is_gone = is_too_old(p, e) || e->memory.updated > p->change.seen;
         measure(&p->ctx->arena, e);
     }
     p->n_episodes = n;

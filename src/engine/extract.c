@@ -200,7 +200,7 @@ static bool holds_card(str text)
     return false;
 }
 
-static bool holds_secret(const struct extractor *x, str text)
+bool extractor_finds_secret(const struct extractor *x, str text)
 {
     struct match m;
     for (size_t i = 0; i < SECRET_COUNT; i++)
@@ -248,7 +248,7 @@ struct memory *found_add(struct found *f, const char *category, enum memory_type
     size_t at = 0;
     while (at < f->n && !str_eq(f->v[at].key, key))
         at++;
-    if ((at < f->n && !f->newest_wins) || at == f->room || holds_secret(f->x, content))
+    if ((at < f->n && !f->newest_wins) || at == f->room || extractor_finds_secret(f->x, content))
         return NULL;
     int64_t now = clock_ms();
     if (at == f->n)

@@ -20,10 +20,19 @@
 enum { LOOK_US = 900 * 1000, TEXT_MAX = 64 << 10, WAIT_MS = 5000 };
 static const int64_t KEEP_US = (int64_t)3600 * 1000 * 1000;
 
+/* What is stored apart. */
+enum part { MEMORY, QDRANT, OSAURUS, PARTS };
+static const struct {
+    const char *name;
+    const struct field *table;
+} parts[] = {[MEMORY] = {"memory", live_memory_fields},
+             [QDRANT] = {"qdrant", live_qdrant_fields},
+             [OSAURUS] = {"osaurus", live_osaurus_fields}};
+
 struct snapshot {
     struct live live;
-    str memory, qdrant; /* as stored, or "" */
-    struct ctx ctx;     /* what it is made of */
+    str texts[PARTS]; /* as stored, or "" */
+    struct ctx ctx;   /* what it is made of */
     int64_t retired_us;
     struct snapshot *older;
 };
@@ -36,6 +45,21 @@ static void snapshot_free(struct snapshot *s)
 
 /* --- from texts to settings --- */
 
+static void follow_osaurus(const struct settings *s, str embedding_model, struct live_osaurus *out)
+{
+    fields_defaults(live_osaurus_fields, out);
+    out->embedding_backend = s->embedding_backend;
+    if (embedding_model.n)
+        out->embedding_model = embedding_model;
+    out->extraction_mode = s->extraction_mode;
+    out->gate_mode = s->gate_mode;
+    out->budget_tokens = s->memory_budget;
+    out->debounce_s = s->summary_debounce_s;
+    out->consolidation_h = s->consolidation_hours;
+    out->salience_floor = s->salience_floor;
+    out->episode_days = s->episode_days;
+}
+
 static void follow_settings(const struct settings *s, struct live *out)
 {
     struct embed_choice choice = embed_choice_of(s);
@@ -43,7 +67,6 @@ static void follow_settings(const struct settings *s, struct live *out)
     struct live_qdrant *q = &out->qdrant;
     fields_defaults(live_memory_fields, m);
     fields_defaults(live_qdrant_fields, q);
-    fields_defaults(live_osaurus_fields, &out->osaurus);
     m->enabled = str_is(s->memory, "on");
     m->embedding_source = choice.source;
     m->embedding_model = choice.provider_model;
@@ -54,6 +77,7 @@ static void follow_settings(const struct settings *s, struct live *out)
     q->api_key = s->qdrant_api_key;
     q->collection = s->qdrant_collection;
     q->embedding_model = s->qdrant_embedding_model;
+    follow_osaurus(s, choice.provider_model, &out->osaurus);
 }
 
 /* A hand or another version may have written it: a number is brought into its range, and what makes
@@ -61,16 +85,19 @@ static void follow_settings(const struct settings *s, struct live *out)
 static bool take(struct ctx *ctx, const struct field *table, const struct field *f,
                  const struct json *v, void *out)
 {
-    static const enum json_type types[] = {
-        [FIELD_STR] = JSON_STRING, [FIELD_INT] = JSON_NUMBER, [FIELD_BOOL] = JSON_BOOL};
+    static const enum json_type types[] = {[FIELD_STR] = JSON_STRING,
+                                           [FIELD_INT] = JSON_NUMBER,
+                                           [FIELD_NUM] = JSON_NUMBER,
+                                           [FIELD_BOOL] = JSON_BOOL};
     double d = v ? json_num_or(v, NAN) : 0;
     if (!v || v->type != types[f->type])
         return false;
-    if (f->type == FIELD_INT && isfinite(d)) {
-        d = round(d);
-        *(int64_t *)((char *)out + f->at) = (int64_t)(d < f->min   ? f->min
-                                                      : d > f->max ? f->max
-                                                                   : d);
+    if (v->type == JSON_NUMBER && isfinite(d)) {
+        d = d < f->min ? f->min : d > f->max ? f->max : d;
+        if (f->type == FIELD_INT)
+            *(int64_t *)((char *)out + f->at) = (int64_t)round(d);
+        else
+            *(double *)((char *)out + f->at) = d;
         return true;
     }
     str text = f->type == FIELD_STR ? v->string : v->source;
@@ -91,7 +118,7 @@ static const struct json *parsed(struct ctx *ctx, str text)
 
 static void take_memory(struct snapshot *s)
 {
-    const struct json *root = parsed(&s->ctx, s->memory);
+    const struct json *root = parsed(&s->ctx, s->texts[MEMORY]);
     for (const struct field *f = live_memory_fields; f->name; f++) {
         bool is_set =
             take(&s->ctx, live_memory_fields, f, json_get(root, f->name), &s->live.memory);
@@ -103,7 +130,7 @@ static void take_memory(struct snapshot *s)
 /* An empty text is as one that was never set: the server's own setting stands in. */
 static void take_qdrant(struct snapshot *s)
 {
-    const struct json *root = parsed(&s->ctx, s->qdrant);
+    const struct json *root = parsed(&s->ctx, s->texts[QDRANT]);
     for (const struct field *f = live_qdrant_fields; f->name; f++) {
         const struct json *v = json_get(root, f->name);
         if (v && (v->type != JSON_STRING || v->string.n))
@@ -111,14 +138,24 @@ static void take_qdrant(struct snapshot *s)
     }
 }
 
-static struct snapshot *snapshot_new(const struct engine *e, str memory, str qdrant)
+/* The switch is the memory's own. */
+static void take_osaurus(struct snapshot *s)
+{
+    const struct json *root = parsed(&s->ctx, s->texts[OSAURUS]);
+    for (const struct field *f = live_osaurus_fields; f->name; f++)
+        take(&s->ctx, live_osaurus_fields, f, json_get(root, f->name), &s->live.osaurus);
+    s->live.osaurus.enabled = s->live.memory.enabled;
+}
+
+static struct snapshot *snapshot_new(const struct engine *e, const str texts[PARTS])
 {
     struct snapshot *s = heap_alloc(sizeof *s);
-    s->memory = str_dup(&s->ctx.arena, memory);
-    s->qdrant = str_dup(&s->ctx.arena, qdrant);
+    for (int i = 0; i < PARTS; i++)
+        s->texts[i] = str_dup(&s->ctx.arena, texts[i]);
     follow_settings(e->settings, &s->live);
     take_memory(s);
     take_qdrant(s);
+    take_osaurus(s);
     return s;
 }
 
@@ -171,13 +208,16 @@ static void replace(struct engine *e, struct snapshot *next)
 
 static enum status look(struct ctx *ctx, struct engine *e)
 {
-    str memory, qdrant;
+    str texts[PARTS];
+    bool is_same = true;
     const struct snapshot *now = e->now;
     e->looked = clock_mono_us();
-    TRY(store_setting(ctx, e->store, S("memory"), &memory));
-    TRY(store_setting(ctx, e->store, S("qdrant"), &qdrant));
-    if (!str_eq(memory, now->memory) || !str_eq(qdrant, now->qdrant))
-        replace(e, snapshot_new(e, memory, qdrant));
+    for (int i = 0; i < PARTS; i++) {
+        TRY(store_setting(ctx, e->store, str_of(parts[i].name), &texts[i]));
+        is_same &= str_eq(texts[i], now->texts[i]);
+    }
+    if (!is_same)
+        replace(e, snapshot_new(e, texts));
     return OK;
 }
 
@@ -201,18 +241,31 @@ static str merged(struct ctx *ctx, const struct field *table, str stored, const 
     return buf_str(&b);
 }
 
-static enum status change_now(struct ctx *ctx, struct engine *e, const struct field *table,
-                              const struct json *object)
+static enum status put_part(struct ctx *ctx, struct engine *e, enum part part,
+                            const struct json *object)
 {
-    bool is_memory = table == live_memory_fields;
-    TRY(look(ctx, e));
     const struct snapshot *now = e->now;
-    str text = merged(ctx, table, is_memory ? now->memory : now->qdrant, object);
-    str name = is_memory ? S("memory") : S("qdrant");
-    TRY(store_put_setting(ctx, e->store, name, text));
-    replace(e, snapshot_new(e, is_memory ? text : now->memory, is_memory ? now->qdrant : text));
+    str texts[PARTS], name = str_of(parts[part].name);
+    memcpy(texts, now->texts, sizeof texts);
+    texts[part] = merged(ctx, parts[part].table, texts[part], object);
+    TRY(store_put_setting(ctx, e->store, name, texts[part]));
+    replace(e, snapshot_new(e, texts));
     log_event(LOG_INFO, "settings.changed", "what=" S_FMT, S_ARG(name));
     return OK;
+}
+
+/* Osaurus's switch is the memory's, and what else it names is its own. */
+static enum status change_now(struct ctx *ctx, struct engine *e, enum part part,
+                              const struct json *object)
+{
+    const struct json *enabled = json_get(object, "enabled");
+    TRY(look(ctx, e));
+    if (part == OSAURUS && enabled) {
+        struct json one = *enabled, both = {.type = JSON_OBJECT, .first = &one, .n = 1};
+        one.next = NULL;
+        TRY(put_part(ctx, e, MEMORY, &both));
+    }
+    return put_part(ctx, e, part, object);
 }
 
 /* Raises is_changing. A look at the store or a change takes milliseconds. */
@@ -227,11 +280,11 @@ static enum status begin_change(struct ctx *ctx, struct engine *e)
     return OK;
 }
 
-static enum status change(struct ctx *ctx, struct engine *e, const struct field *table,
+static enum status change(struct ctx *ctx, struct engine *e, enum part part,
                           const struct json *object)
 {
     TRY(begin_change(ctx, e));
-    enum status s = change_now(ctx, e, table, object);
+    enum status s = change_now(ctx, e, part, object);
     e->is_changing = false;
     return s;
 }
@@ -303,7 +356,7 @@ enum status engine_change_memory_settings(struct ctx *ctx, struct engine *e,
     struct live_memory checked;
     TRY(fields_read(ctx, live_memory_fields, object, true, &checked));
     TRY(check_nulls(ctx, object));
-    return change(ctx, e, live_memory_fields, object);
+    return change(ctx, e, MEMORY, object);
 }
 
 enum status engine_change_qdrant_settings(struct ctx *ctx, struct engine *e,
@@ -312,12 +365,23 @@ enum status engine_change_qdrant_settings(struct ctx *ctx, struct engine *e,
     struct live_qdrant checked;
     TRY(fields_read(ctx, live_qdrant_fields, object, true, &checked));
     TRY(check_nulls(ctx, object));
-    return change(ctx, e, live_qdrant_fields, object);
+    return change(ctx, e, QDRANT, object);
+}
+
+enum status engine_change_osaurus_settings(struct ctx *ctx, struct engine *e,
+                                           const struct json *object)
+{
+    struct live_osaurus checked;
+    TRY(fields_read(ctx, live_osaurus_fields, object, true, &checked));
+    for (const struct json *m = object->first; m; m = m->next)
+        if (m->type == JSON_NULL)
+            return fail_field(ctx, str_c(&ctx->arena, m->key), "must not be null");
+    return change(ctx, e, OSAURUS, object);
 }
 
 enum status live_open(struct ctx *ctx, struct engine *e)
 {
-    e->now = snapshot_new(e, S(""), S(""));
+    e->now = snapshot_new(e, (str[PARTS]){{0}});
     choose(e, &atomic_load(&e->now)->live.memory);
     return e->store ? look(ctx, e) : OK; /* patterns alone need no store */
 }

@@ -9,6 +9,7 @@ const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL
 
 /* Where text is looked for as it stands: the newest messages of so many sessions and each. */
 enum { DAYS = 365, LIMIT = 10, LIMIT_MAX = 50, SESSIONS = 100, OF_SESSION = 200 };
+enum { TITLE_AMONG = 3, TITLE_MAX = 80 };
 
 #define DAY_MS ((int64_t)86400000)
 
@@ -110,6 +111,39 @@ static enum status literal_turns(struct ctx *ctx, struct engine *e, const struct
     return OK;
 }
 
+/* --- titles --- */
+
+/* A session is called by the first line that its user said. */
+static enum status title_of(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
+                            str *out)
+{
+    struct message *v;
+    size_t n;
+    TRY(store_session_messages(ctx, e->store, pool, session, 0, TITLE_AMONG, &v, &n));
+    *out = S("");
+    for (size_t i = 0; i < n && !out->n; i++) {
+        str text = str_trim(v[i].text);
+        if (str_is(v[i].role, "user"))
+            *out = utf8_cut(str_cut(&text, '\n'), TITLE_MAX);
+    }
+    return OK;
+}
+
+static enum status add_titles(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                              struct recalled *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+        while (same < i && !str_eq(v[same].message.session, v[i].message.session))
+            same++;
+        if (same < i)
+            v[i].title = v[same].title;
+        else
+            TRY(title_of(ctx, e, pool, v[i].message.session, &v[i].title));
+    }
+    return OK;
+}
+
 enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct scope_in *in,
                                 struct recalled **out, size_t *n)
 {
@@ -137,6 +171,8 @@ enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct 
             v[i].tokens = tokens_of(v[i].text);
         }
     }
+    if (in->scope == PLAN_TRANSCRIPT)
+        TRY(add_titles(ctx, e, in->pool, v, found));
     *out = v;
     *n = found;
     return OK;

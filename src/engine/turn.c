@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/words.h"
 #include "core/tokens.h"
+#include "engine/distil.h"
 #include "engine/gate.h"
 
 enum { LINES_MAX = 50, TITLE_MAX = 80, QUESTION_MAX = 8000, FOLLOW_UP_WORDS = 1 };
@@ -342,6 +343,7 @@ static void add_messages(struct ctx *ctx, struct engine *e, struct turn *t, str 
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
     if (t->n_fresh && !t->fresh[0].tail)
         b->session.title = title_of(t->fresh, t->n_fresh);
+    b->distil_at = distil_due(engine_live(e), clock_ms());
     b->rule = rules == EXTRACT_SEED ? PUT_REPLACE : PUT_SUPERSEDE;
     for (size_t i = 0; i < b->n_messages; i++)
         if (str_is(all[i].role, "user") ||

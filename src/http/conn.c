@@ -28,12 +28,12 @@ static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_b
 }
 
 /* A client that closes its half while a worker runs still gets the reply; a relay ends, since
- * nobody would read it. */
+ * nobody would read it, also while a worker says what to ask next. */
 static void on_eof(struct conn *c, bool is_clean)
 {
     c->has_eof = true;
     bool waits = is_clean && c->state == CONN_ANSWERING &&
-                 (c->x->phase == WORKING || c->x->phase == ANSWERED);
+                 (c->x->phase == ANSWERED || (c->x->phase == WORKING && !c->x->flow));
     if (!waits) {
         conn_close(c);
         return;

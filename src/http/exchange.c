@@ -203,18 +203,26 @@ static void work(void *arg)
 {
     struct exchange *x = arg;
     atomic_fetch_sub(&x->loop->server->queued, 1);
-    if (!atomic_load(&x->gone))
+    if (!atomic_load(&x->gone) && x->flow)
+        relay_work(x);
+    else if (!atomic_load(&x->gone))
         run(x);
     loop_post(x->loop, x);
 }
 
-static bool queue_up(struct exchange *x)
+bool exchange_queue(struct exchange *x)
 {
     struct server *s = x->loop->server;
+    enum phase before = x->phase;
+    x->phase = WORKING;
     if (atomic_fetch_add(&s->queued, 1) < s->settings.queue_max &&
         pool_run(s->workers, work, x) == OK)
         return true;
+    x->phase = before;
     atomic_fetch_sub(&s->queued, 1);
+    count_up(&x->loop->count.rejected_busy, 1);
+    fail(&x->ctx, TOO_BUSY, "%zu requests are waiting already; try again in a moment",
+         s->settings.queue_max);
     return false;
 }
 
@@ -246,18 +254,16 @@ void exchange_dispatch(struct exchange *x)
         exchange_ran(x);
         return;
     }
-    x->phase = WORKING;
-    if (queue_up(x))
-        return;
-    x->phase = READING;
-    count_up(&x->loop->count.rejected_busy, 1);
-    fail(&x->ctx, TOO_BUSY, "%zu requests are waiting already; try again in a moment",
-         s->settings.queue_max);
-    exchange_refuse(x, TOO_BUSY, 0);
+    if (!exchange_queue(x))
+        exchange_refuse(x, TOO_BUSY, 0);
 }
 
 void exchange_ran(struct exchange *x)
 {
+    if (x->flow) {
+        relay_ran(x);
+        return;
+    }
     x->relay = x->out.relay;
     if (x->conn && x->conn->has_eof && x->relay) {
         x->phase = READING;

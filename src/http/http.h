@@ -56,11 +56,29 @@ void reply_header(struct reply *r, const char *name, str value);
 /* Writes a struct by its table into the body. */
 void reply_fields(struct reply *r, const struct field *table, const void *in);
 
+struct relay;
+
+/*
+ * For an answer that may become another question to the upstream before the client sees it. Nothing
+ * goes to the client before the first byte that pass or over give, not even the head: that of the
+ * answer whose byte comes first is sent, without its length. What they return lives until the next
+ * call of either.
+ */
+struct filter {
+    /* In the place of these bytes; on the loop thread, so quick. */
+    str (*pass)(struct relay *r, str bytes);
+    /* The answer has ended whole, and *rest goes to the client. True: a worker is to run again. */
+    bool (*over)(struct relay *r, str *rest);
+    /* On a worker. True: r's first part is the next request, for the same client. False: *rest goes
+     * to the client, and that is the end. ctx->is_cut is set when the client leaves. */
+    bool (*again)(struct ctx *ctx, struct app *app, struct relay *r, str *rest);
+};
+
 /*
  * The answer of an upstream, passed on as it comes. A handler makes it in the ctx's arena, fills
  * the first part and puts it into reply.relay. Status, body and headers of the upstream go to the
  * client (without hop-by-hop headers), then those of the reply. The client's leaving cancels the
- * call; a slow client slows the upstream down. Nothing is held back.
+ * call; a slow client slows the upstream down. Nothing is held back, but by a filter.
  */
 struct relay {
     str url, method;
@@ -69,7 +87,8 @@ struct relay {
     str body;
     int64_t timeout_ms; /* until the first byte, and between two bytes; 0 is the server's setting */
 
-    /* Seen on the loop thread, so quick: each piece of the answer as it passes. May be NULL. */
+    const struct filter *filter; /* NULL: everything as it comes */
+    /* Seen on the loop thread, so quick: each piece that goes to the client. May be NULL. */
     void (*piece)(struct relay *r, str bytes);
     /*
      * Called once on a worker when the answer has ended, whole or not; the client already has its
@@ -79,8 +98,9 @@ struct relay {
      */
     void (*done)(struct ctx *ctx, struct app *app, struct relay *r, enum status how);
     struct tap *tap; /* the surface's own; http does not look inside */
+    struct rounds *rounds;
 
-    /* Filled by http before the first piece. */
+    /* Filled by http before the first piece; of the last answer that was asked for. */
     int code;
     str type; /* the answer's Content-Type */
 };

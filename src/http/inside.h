@@ -75,7 +75,12 @@ struct flow {
     int64_t last_us; /* when the upstream last gave a sign */
     int64_t timeout_us;
     int64_t length; /* of the body, as the upstream announced it, if has_length */
-    bool is_paused, has_length, is_coded, has_date, has_id, head_sent;
+    uint64_t came;  /* of the body, so far */
+    str rest;       /* what the filter gave last, on a worker */
+    bool is_paused, has_length, is_coded, has_date, has_id;
+    bool head_came; /* of this answer */
+    bool head_sent; /* of this or an earlier one */
+    bool asks_again;
 };
 
 struct exchange {
@@ -114,6 +119,8 @@ bool exchange_head_is_there(struct exchange *x);
 void exchange_dispatch(struct exchange *x);
 /* A worker is through with it, or the loop itself ran it. */
 void exchange_ran(struct exchange *x);
+/* To a worker, then exchange_ran; false when too many wait already. */
+bool exchange_queue(struct exchange *x);
 /* Words a failure and sends it; code 0 takes the status's own. */
 void exchange_refuse(struct exchange *x, enum status s, int code);
 /* Nothing more will be sent: logs, runs done if there is one, frees. */
@@ -177,6 +184,9 @@ void relay_resume(struct exchange *x);
 void relay_sweep(struct exchange *x, int64_t now);
 /* Ends the upstream call; the client is gone or about to be. */
 void relay_cancel(struct exchange *x);
+/* On a worker: what the filter makes of the answer; then, on the loop, what comes of it. */
+void relay_work(struct exchange *x);
+void relay_ran(struct exchange *x);
 /* curl says the transfer is over. */
 void relay_over(struct exchange *x, CURLcode code);
 

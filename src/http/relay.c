@@ -88,29 +88,34 @@ static void take_header(struct exchange *x, str line)
     reply_headers(&f->head, &h, 1);
 }
 
+/* Of the answer that the client gets. */
 static bool has_body(const struct exchange *x)
 {
-    int code = x->relay->code;
+    int code = x->out.code;
     return !x->is_head && code != 204 && code != 304;
+}
+
+/* What a filter makes of the answer has a length of its own. */
+static bool has_length(const struct exchange *x)
+{
+    return x->flow->has_length && !x->relay->filter;
 }
 
 static bool is_chunked(const struct exchange *x)
 {
-    return has_body(x) && !x->flow->has_length && !x->is_old;
+    return has_body(x) && !has_length(x) && !x->is_old;
 }
 
 static void send_head(struct exchange *x)
 {
     struct flow *f = x->flow;
     struct buf *b = &x->conn->out;
-    f->has_length &= !f->is_coded;
     if (x->out.close || atomic_load(&x->loop->server->phase) != SERVING ||
-        (x->is_old && has_body(x) && !f->has_length))
+        (x->is_old && has_body(x) && !has_length(x)))
         x->keep_alive = false;
-    x->out.code = x->relay->code;
     reply_begin(x, b, !f->has_date, !f->has_id);
     buf_add(b, buf_str(&f->head));
-    if (f->has_length)
+    if (has_length(x))
         buf_printf(b, "Content-Length: %lld\r\n", (long long)f->length);
     if (is_chunked(x))
         buf_add(b, S("Transfer-Encoding: chunked\r\n"));
@@ -122,13 +127,26 @@ static void send_head(struct exchange *x)
     conn_touch(x->conn);
 }
 
+/* An answer to a later question says nothing to the client that has a head already. */
+static void end_head(struct exchange *x)
+{
+    struct flow *f = x->flow;
+    f->head_came = true;
+    f->has_length &= !f->is_coded;
+    if (f->head_sent)
+        return;
+    x->out.code = x->relay->code;
+    if (!x->relay->filter)
+        send_head(x);
+}
+
 static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
 {
     struct exchange *x = arg;
     struct flow *f = x->flow;
     str line = str_trim((str){p, n});
     f->last_us = clock_mono_us();
-    if (f->head_sent || *p == ' ' || *p == '\t')
+    if (f->head_came || *p == ' ' || *p == '\t')
         return n; /* a trailer, or the rest of a folded header */
     if (str_starts(line, S("HTTP/"))) {
         x->relay->code = code_of(line);
@@ -138,7 +156,7 @@ static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, 
     } else if (line.n) {
         take_header(x, line);
     } else if (x->relay->code >= 200) {
-        send_head(x);
+        end_head(x);
     }
     return f->head.full ? 0 : n;
 }
@@ -149,14 +167,34 @@ static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, 
 static bool is_due(const struct exchange *x, size_t n)
 {
     const struct flow *f = x->flow;
-    return f->head_sent && (!f->has_length || !has_body(x) || x->sent + n <= (uint64_t)f->length);
+    return f->head_came && (!f->has_length || !has_body(x) || f->came + n <= (uint64_t)f->length);
+}
+
+static void put(struct exchange *x, str bytes)
+{
+    struct relay *r = x->relay;
+    struct buf *b = &x->conn->out;
+    if (!bytes.n)
+        return;
+    if (!x->flow->head_sent)
+        send_head(x);
+    if (r->piece)
+        r->piece(r, bytes);
+    x->sent += bytes.n;
+    if (!has_body(x))
+        return;
+    if (is_chunked(x))
+        buf_printf(b, "%zx\r\n", bytes.n);
+    buf_add(b, bytes);
+    if (is_chunked(x))
+        buf_add(b, S("\r\n"));
+    conn_touch(x->conn);
 }
 
 static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
 {
     struct exchange *x = arg;
     struct relay *r = x->relay;
-    struct buf *b = &x->conn->out;
     if (conn_unsent(x->conn) > UNSENT_MAX) {
         x->flow->is_paused = true;
         return CURL_WRITEFUNC_PAUSE;
@@ -164,17 +202,8 @@ static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, vo
     if (!is_due(x, n))
         return 0;
     x->flow->last_us = clock_mono_us();
-    if (r->piece)
-        r->piece(r, (str){p, n});
-    x->sent += n;
-    if (!has_body(x))
-        return n;
-    if (is_chunked(x))
-        buf_printf(b, "%zx\r\n", n);
-    buf_add(b, (str){p, n});
-    if (is_chunked(x))
-        buf_add(b, S("\r\n"));
-    conn_touch(x->conn);
+    x->flow->came += n;
+    put(x, r->filter ? r->filter->pass(r, (str){p, n}) : (str){p, n});
     return n;
 }
 
@@ -242,16 +271,14 @@ static void set_method(CURL *easy, struct ctx *ctx, const struct relay *r)
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, is_head ? NULL : str_c(&ctx->arena, r->method));
 }
 
-void relay_start(struct exchange *x)
+static void ask(struct exchange *x)
 {
     struct relay *r = x->relay;
     struct loop *l = x->loop;
-    struct flow *f = NEW(&x->ctx.arena, struct flow);
-    int64_t timeout_ms = r->timeout_ms ? r->timeout_ms : l->server->settings.upstream_ms;
-    x->flow = f;
+    struct flow *f = x->flow;
     x->phase = RELAYING;
-    f->head = buf_make(&x->ctx.arena, UPSTREAM_HEAD_MAX);
-    f->timeout_us = timeout_ms * 1000;
+    f->head_came = f->is_paused = false;
+    f->came = 0;
     f->last_us = clock_mono_us();
     f->easy = multi_handle(l);
     curl_easy_setopt(f->easy, CURLOPT_URL, str_c(&x->ctx.arena, r->url));
@@ -267,6 +294,16 @@ void relay_start(struct exchange *x)
     multi_kick(l);
 }
 
+void relay_start(struct exchange *x)
+{
+    int64_t timeout_ms = x->relay->timeout_ms;
+    struct flow *f = NEW(&x->ctx.arena, struct flow);
+    x->flow = f;
+    f->head = buf_make(&x->ctx.arena, UPSTREAM_HEAD_MAX);
+    f->timeout_us = (timeout_ms ? timeout_ms : x->loop->server->settings.upstream_ms) * 1000;
+    ask(x);
+}
+
 /* --- the end --- */
 
 static void let_go(struct exchange *x)
@@ -280,6 +317,18 @@ static void let_go(struct exchange *x)
 }
 
 /* Before the first byte a failure can still be told; after it, only breaking off tells. */
+static void cut(struct exchange *x, enum status s)
+{
+    x->how = s;
+    if (!x->flow->head_sent) {
+        exchange_refuse(x, s, 0);
+        return;
+    }
+    x->conn->close_after = true;
+    x->phase = ANSWERED;
+    conn_flush(x->conn);
+}
+
 static void broke(struct exchange *x, enum status s, const char *why)
 {
     str url = x->relay->url;
@@ -290,36 +339,69 @@ static void broke(struct exchange *x, enum status s, const char *why)
     if (at < host.n)
         host = str_sub(host, at + 1, host.n);
     ctx_clear_failure(&x->ctx);
-    x->how = fail(&x->ctx, s, "the upstream at %.100s did not answer%s: %s",
-                  str_c(&x->ctx.arena, host), x->flow->head_sent ? " to the end" : "", why);
-    if (!x->flow->head_sent) {
-        exchange_refuse(x, s, 0);
-        return;
-    }
-    x->conn->close_after = true;
+    fail(&x->ctx, s, "the upstream at %.100s did not answer%s: %s", str_c(&x->ctx.arena, host),
+         x->flow->head_came ? " to the end" : "", why);
+    cut(x, s);
+}
+
+static void finish(struct exchange *x)
+{
+    if (!x->flow->head_sent)
+        send_head(x);
+    if (is_chunked(x))
+        buf_add(&x->conn->out, S("0\r\n\r\n"));
     x->phase = ANSWERED;
     conn_flush(x->conn);
 }
 
 void relay_over(struct exchange *x, CURLcode code)
 {
+    struct flow *f = x->flow;
+    const struct filter *filter = x->relay->filter;
+    str rest = S("");
     let_go(x);
     if (code == CURLE_OPERATION_TIMEDOUT) {
         broke(x, TIMED_OUT, curl_easy_strerror(code));
         return;
     }
-    if (code != CURLE_OK || !x->flow->head_sent) {
+    if (code != CURLE_OK || !f->head_came) {
         broke(x, UPSTREAM, code ? curl_easy_strerror(code) : "it sent no head");
         return;
     }
-    if (x->flow->has_length && has_body(x) && x->sent != (uint64_t)x->flow->length) {
+    if (f->has_length && has_body(x) && f->came != (uint64_t)f->length) {
         broke(x, UPSTREAM, "it ended early");
         return;
     }
-    if (is_chunked(x))
-        buf_add(&x->conn->out, S("0\r\n\r\n"));
-    x->phase = ANSWERED;
-    conn_flush(x->conn);
+    bool is_over = !filter || !filter->over(x->relay, &rest);
+    put(x, rest);
+    if (is_over)
+        finish(x);
+    else if (!exchange_queue(x))
+        cut(x, TOO_BUSY);
+}
+
+void relay_work(struct exchange *x)
+{
+    struct relay *r = x->relay;
+    x->flow->rest = S("");
+    x->ctx.is_cut = &x->gone;
+    x->flow->asks_again = r->filter->again(&x->ctx, x->loop->server->app, r, &x->flow->rest);
+    x->ctx.is_cut = NULL;
+}
+
+void relay_ran(struct exchange *x)
+{
+    if (!x->conn) {
+        relay_cancel(x);
+        exchange_end(x);
+        return;
+    }
+    if (x->flow->asks_again) {
+        ask(x);
+        return;
+    }
+    put(x, x->flow->rest);
+    finish(x);
 }
 
 void relay_sweep(struct exchange *x, int64_t now)
@@ -337,5 +419,6 @@ void relay_cancel(struct exchange *x)
 {
     let_go(x);
     count_up(&x->loop->count.relays_cancelled, 1);
+    ctx_clear_failure(&x->ctx);
     x->how = fail(&x->ctx, UPSTREAM, "the client left");
 }

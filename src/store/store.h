@@ -4,6 +4,7 @@
 #include "core/memory.h"
 
 struct store;
+struct work;
 
 /*
  * Every function may be called from any thread and may block (a read for microseconds to a few ms,
@@ -65,6 +66,8 @@ enum put_rule {
                       tags and salience, too; metadata is merged; id and created stay */
     PUT_IMPORT,    /* what has the id already stays as it is, or is replaced when this was updated
                       later; under a key the one made later is true, whichever comes first */
+    PUT_DISTILLED, /* episodes as with PUT_REPLACE, all else as with PUT_SUPERSEDE, but under a key
+                      the one made later is true */
 };
 
 /*
@@ -84,11 +87,12 @@ struct bundle {
     size_t added, replaced;        /* memories; set by store_write */
     int64_t distil_at; /* not 0: each new message of the user becomes a signal, and its session
                           waits to be distilled from then on (unix ms); other sessions of the pool
-                          that wait are due now */
+                          that wait are due now, unless theirs or its own is over a day away */
     const int64_t *distilled; /* signals of the session that these memories came from: they are done
                                  with it. CONFLICT, and nothing is written, when one of them was
                                  forgotten or distilled meanwhile */
     size_t n_distilled;
+    const struct work *work; /* is logged with it, by store_write alone; or NULL */
 };
 
 /* Returns when it is durable (fsync), together with whatever other threads write at the same time.
@@ -413,6 +417,7 @@ struct distil_end {
     int64_t again_at; /* when the rest is due, unix ms; 0: now */
     str error;        /* not "": it failed, which counts as a try */
     bool is_dead;     /* it waits until it is asked for (store_flush_signals), whatever comes */
+    const struct work *work; /* is logged with it; or NULL */
 };
 MUST_USE enum status store_end_distil(struct ctx *ctx, struct store *s,
                                       const struct distil_end *end);
@@ -458,10 +463,12 @@ MUST_USE enum status store_work_sum(struct ctx *ctx, struct store *s, int64_t si
 MUST_USE enum status store_touch(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                  const doc_id *docs, size_t n, int64_t now);
 
-/* What a consolidation changes in a pool, all or nothing; ids are of memories. What is gone or
- * closed meanwhile is left out. *changed counts what was closed, raised or erased. */
+/* What a consolidation changes in a pool, all or nothing; ids are of memories. What is gone, closed
+ * or changed meanwhile is left out, and what was used meanwhile is not evicted. *changed counts
+ * what was closed, raised or erased. */
 struct consolidation {
     struct pool_ref pool;
+    int64_t seen;     /* when the memories were read, unix ms; 0: nothing is left out as changed */
     const str *evict; /* closed, and superseded by none */
     size_t n_evict;
     struct merged {

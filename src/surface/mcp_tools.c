@@ -2,6 +2,7 @@
 #include "core/tokens.h"
 
 #include "surface/mcp.h"
+#include "surface/search_memory.h"
 #include "surface/shapes.h"
 
 enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200 };
@@ -78,6 +79,42 @@ static enum status search(struct tool_call *c)
     TRY(json_list(c->ctx, found_out_fields, items, found.n, sizeof *items, &out->results));
     out->took_us = found.took_us;
     c->out = out;
+    return OK;
+}
+
+/* --- search_memory --- */
+
+struct layer_out {
+    str scope;
+    int64_t count;
+    const struct json *results;
+};
+static const struct field layer_out_fields[] = {
+    {STR(struct layer_out, scope), .required = true, .one_of = plan_scope_names,
+     .help = "what was searched"},
+    {INT(struct layer_out, count), .required = true, .help = "how many were found"},
+    {JSON(struct layer_out, results), .required = true, .inside = found_out_fields,
+     .help = "memories or messages, best first"},
+    {0},
+};
+
+static enum status search_layer(struct tool_call *c)
+{
+    const struct search_memory_in *in = c->in;
+    struct searched found;
+    TRY(tool_space(c, in->agent_id));
+    TRY(search_memory(c->ctx, c->app, c->pool, in, &found));
+    struct found_out *items = NEW_N(&c->ctx->arena, struct found_out, found.n);
+    for (size_t i = 0; i < found.n; i++)
+        items[i] = found_shape(c->ctx, &found.v[i], false);
+    struct layer_out *out = NEW(&c->ctx->arena, struct layer_out);
+    *out = (struct layer_out){
+        .scope = str_of(plan_scope_names[found.scope]),
+        .count = (int64_t)found.n,
+    };
+    TRY(json_list(c->ctx, found_out_fields, items, found.n, sizeof *items, &out->results));
+    c->out = out;
+    c->text = found.text;
     return OK;
 }
 
@@ -302,6 +339,8 @@ const struct tool memory_tools[] = {
      "Finds what was said or remembered earlier and helps to answer a question: memories and "
      "messages, best first.",
      search, TAKES(search_in), .gives = search_out_fields, .reads = true, .repeats = true},
+    {SEARCH_MEMORY, "Search a layer of memory", search_memory_help, search_layer,
+     TAKES(search_memory_in), .gives = layer_out_fields, .reads = true, .repeats = true},
     {"memory_context", "Recall for a question",
      "What is worth knowing from earlier conversations before answering the user: a short text to "
      "keep in mind, or nothing when nothing matters.",

@@ -3,6 +3,7 @@
 
 #include "surface/demo.h"
 #include "surface/dialect.h"
+#include "surface/rounds.h"
 #include "surface/splice.h"
 #include "surface/tap.h"
 #include "surface/upstream.h"
@@ -16,6 +17,8 @@ struct chat {
     const struct json *model;
     struct target to;
     struct turn turn;
+    bool wants_tools; /* our tool shall be offered to the model */
+    struct splice body;
 };
 
 static bool is_yes(str value)
@@ -37,6 +40,16 @@ static bool mode_of(const struct app *app, const struct request *in, enum memory
         !engine_remembers(app->engine) || is_yes(request_header(in, "X-OmniRoute-No-Memory"));
     *out = is_off || !memory_mode_names[mode] ? MODE_OFF : (enum memory_mode)mode;
     return memory_mode_names[mode] != NULL;
+}
+
+static enum status read_tools_wish(struct ctx *ctx, const struct request *in, bool *out)
+{
+    str wish = str_trim(request_header(in, "X-Memory-Tools"));
+    bool is_on = str_eq_nocase(wish, S("on"));
+    if (wish.n && !is_on && !str_eq_nocase(wish, S("off")))
+        return fail_field(ctx, "X-Memory-Tools", "must be one of: on, off");
+    *out = is_on;
+    return OK;
 }
 
 /* True when no byte of the body matters here: one upstream for every model, and no wish for the
@@ -130,12 +143,12 @@ static bool has_no_system_role(struct arena *a, const struct target *to)
            (rest.n && (rejects_system(a, prefix) || rejects_system(a, rest)));
 }
 
-static str body_of(struct ctx *ctx, const struct app *app, const struct chat *c, str body)
+static void put_into(struct ctx *ctx, const struct app *app, struct chat *c)
 {
-    struct splice s = {.body = body};
+    struct splice *s = &c->body;
     const struct turn *t = &c->turn;
     if (c->model && c->to.model.n < c->model->string.n)
-        splice_model(&ctx->arena, &s, c->model, c->to.model);
+        splice_model(&ctx->arena, s, c->model, c->to.model);
     const struct json *at = t->block.n ? element(c->messages, t->block_at) : NULL;
     if (at) {
         str where = c->to.up->placement.n ? c->to.up->placement : app->settings->placement;
@@ -145,9 +158,28 @@ static str body_of(struct ctx *ctx, const struct app *app, const struct chat *c,
             .where = t->is_planned ? PLACE_USER_PREFIX : (enum placement)place,
             .no_system = has_no_system_role(&ctx->arena, &c->to),
         };
-        splice_block(&ctx->arena, &s, c->root, c->messages, at, &block);
+        splice_block(&ctx->arena, s, c->root, c->messages, at, &block);
     }
-    return splice_done(&ctx->arena, &s);
+}
+
+static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct chat *c, str path)
+{
+    c->body = (struct splice){.body = in->body};
+    put_into(ctx, app, c);
+    bool has_tool =
+        c->wants_tools && c->turn.mode != MODE_OFF && rounds_offer(ctx, &c->body, c->root);
+    struct relay *r = relay_to(ctx, in, c->to.up, path, splice_done(&ctx->arena, &c->body));
+    if (c->turn.mode != MODE_OFF)
+        tap_on(ctx, r, &c->turn);
+    const struct rounds_in rounds = {.body = &c->body,
+                                     .root = c->root,
+                                     .messages = c->messages,
+                                     .turn = &c->turn,
+                                     .max = app->settings->tool_rounds};
+    if (has_tool)
+        rounds_on(ctx, r, &rounds);
+    return r;
 }
 
 /* --- answering --- */
@@ -214,6 +246,7 @@ static enum status complete(struct ctx *ctx, struct app *app, const struct reque
     struct chat *c = NEW(&ctx->arena, struct chat);
     const str path = S("/v1/chat/completions");
     TRY(read_controls(ctx, app, in, &c->turn));
+    TRY(read_tools_wish(ctx, in, &c->wants_tools));
     bool is_packed = request_header(in, "Content-Encoding").n > 0;
     if (is_packed || (c->turn.mode == MODE_OFF && passes_unread(app->settings, in->body))) {
         tell(&c->turn, out);
@@ -225,9 +258,7 @@ static enum status complete(struct ctx *ctx, struct app *app, const struct reque
     tell(&c->turn, out);
     if (!c->to.up)
         return answer_demo(ctx, app, c, out);
-    out->relay = relay_to(ctx, in, c->to.up, path, body_of(ctx, app, c, in->body));
-    if (c->turn.mode != MODE_OFF)
-        tap_on(ctx, out->relay, &c->turn);
+    out->relay = ask_model(ctx, app, in, c, path);
     return OK;
 }
 

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "core/settings.h"
 
-enum { CUTS_MAX = 4 };
+enum { CUTS_MAX = 8 };
 
 /* At one place of the body: so many bytes go, and these come. */
 struct cut {

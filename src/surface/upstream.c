@@ -72,6 +72,7 @@ static const str ours[] = {
     S("X-OmniRoute-Session-Id"),
     S("X-OmniRoute-CLI-Token"),
     S("X-Memory-Mode"),
+    S("X-Memory-Tools"),
     S("X-Session-Id"),
     S("X-Osaurus-Agent-Id"),
 };

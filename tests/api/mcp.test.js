@@ -8,7 +8,7 @@ const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/cli
 const { bin, cleanEnv, run, serve, tempFolder } = require('./lib');
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const names = ['memory_search', 'memory_context', 'memory_add', 'memory_get', 'memory_update', 'memory_forget',
+const names = ['memory_search', 'search_memory', 'memory_context', 'memory_add', 'memory_get', 'memory_update', 'memory_forget',
   'omniroute_memory_search', 'omniroute_memory_add', 'omniroute_memory_clear'];
 
 // The SDK's client checks every structured result against the tool's output schema once the tools are listed.
@@ -75,7 +75,7 @@ for (const [how, open] of Object.entries(transports)) {
       for (const [field, schema] of Object.entries(one.inputSchema.properties)) assert.ok(schema.description, `${one.name}.${field}`);
     }
     assert.deepEqual(tools.filter((one) => one.annotations.readOnlyHint).map((one) => one.name),
-      ['memory_search', 'memory_context', 'memory_get', 'omniroute_memory_search']);
+      ['memory_search', 'search_memory', 'memory_context', 'memory_get', 'omniroute_memory_search']);
   });
 
   test(`${how}: the life of a memory through the general tools`, async (t) => {
@@ -117,6 +117,42 @@ for (const [how, open] of Object.entries(transports)) {
     await refused(client, 'memory_get', { id: added.id }, /memory/);
     await refused(client, 'memory_forget', { id: added.id }, /memory/);
     await refused(client, 'memory_update', { id: added.id, content: 'x' }, /memory/);
+  });
+
+  test(`${how}: one layer of memory is searched by its scope`, async (t) => {
+    const { client } = await open(t);
+    const search = async (args) => {
+      const { content, structuredContent, isError } = await client.callTool({ name: 'search_memory', arguments: args });
+      assert.ok(!isError, content[0].text);
+      assert.equal(structuredContent.count, structuredContent.results.length);
+      return { text: content[0].text, ...structuredContent };
+    };
+    await call(client, 'memory_add', { content: 'Ada prefers green tea.\n- and no coffee', importance: 0.9 });
+    await call(client, 'memory_add', { content: 'Ada has a blue bicycle.' });
+    await call(client, 'memory_add', { content: 'Ada planned a tea party.', layer: 'episode', type: 'episodic',
+      metadata: { topics: ['tea', 'party'], decisions: ['invite Ben'] } });
+    const facts = await search({ scope: 'pinned', query: 'Which tea does Ada like?' });
+    assert.equal(facts.scope, 'pinned');
+    assert.match(facts.text, /^Found \d pinned facts?:\n- Ada prefers green tea\. - and no coffee \(salience: 0\.\d\d\)/);
+    assert.equal(facts.text.split('\n').length, facts.count + 1, 'a memory keeps to its line');
+    assert.ok(facts.results[0].text.startsWith('Ada prefers green tea.') && facts.results.every((one) => one.kind === 'memory'));
+    const episodes = await search({ scope: 'episodes', query: 'tea party', top_k: 1 });
+    assert.match(episodes.text, /^Found 1 episode:\n- \d{4}-\d\d-\d\d: Ada planned a tea party\. \| topics: tea, party \| decisions: invite Ben$/);
+    assert.deepEqual(await search({ scope: 'transcript', query: 'tea', days: 3650 }),
+      { text: "No transcript excerpts match 'tea'.", scope: 'transcript', count: 0, results: [] });
+    assert.equal((await search({ scope: 'pinned', query: 'Ada tea bicycle', top_k: 1 })).count, 1);
+    assert.equal((await search({ scope: 'pinned', query: 'green tea', agent_id: 'elsewhere' })).count, 0);
+    for (const [args, words] of [
+      [{ query: 'x' }, /^scope: is required$/], [{ scope: 'pinned' }, /^query: is required$/],
+      [{ scope: 'facts', query: 'x' }, /^scope: must be one of: pinned, episodes, transcript$/],
+      [{ scope: 'pinned', query: ' \n' }, /^query: must not be blank$/],
+      [{ scope: 'pinned', query: 'x', days: 7 }, /^days: is only for the scope transcript$/],
+      [{ scope: 'transcript', query: 'x', days: 0 }, /^days: must be from 1 to 3650$/],
+      [{ scope: 'transcript', query: 'x', days: 3651 }, /^days: must be from 1 to 3650$/],
+      [{ scope: 'pinned', query: 'x', top_k: 0 }, /^top_k: must be from 1 to 50$/],
+      [{ scope: 'pinned', query: 'x', top_k: 51 }, /^top_k: must be from 1 to 50$/],
+      [{ scope: 'pinned', query: 'x', limit: 5 }, /^limit: is not a known field$/],
+    ]) await refused(client, 'search_memory', args, words);
   });
 
   test(`${how}: OmniRoute's tools in its shapes`, async (t) => {
@@ -283,6 +319,9 @@ test('two tokens cannot see each other, whatever they name', async (t) => {
   for (const name of ['memory_get', 'memory_forget']) await refused(two, name, { id, space: a.space }, /another token's own/);
   await refused(two, 'memory_search', { query: 'safe', space: a.id }, /another token's own/);
   await refused(two, 'memory_context', { question: 'How does the safe open?', space: a.space }, /another token's own/);
+  await refused(two, 'search_memory', { scope: 'pinned', query: 'safe', agent_id: a.space }, /another token's own/);
+  const mine = await two.callTool({ name: 'search_memory', arguments: { scope: 'pinned', query: 'safe opens' } });
+  assert.equal(mine.structuredContent.count, 0);
   assert.equal((await call(two, 'memory_search', { query: 'What opens the safe?' })).results.length, 0);
   assert.equal((await call(two, 'memory_context', { question: 'What opens the safe?' })).block, '');
   for (const apiKeyId of [a.id, a.space, boss.id, 'unknown']) {

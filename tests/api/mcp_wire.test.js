@@ -59,7 +59,7 @@ test('after initialize the header names the revision, and nothing else is asked 
     assert.deepEqual([accepted.status, accepted.text], [202, '']);
     assert.deepEqual((await post(server, request('ping'), headers)).json(), { jsonrpc: '2.0', id: 1, result: {} });
     const listed = (await post(server, request('tools/list', {}), headers)).json().result;
-    assert.equal(listed.tools.length, 9);
+    assert.equal(listed.tools.length, 10);
     assert.deepEqual(Object.keys(listed), ['tools']);
     const { result } = (await post(server, request('tools/call', { name: 'memory_search', arguments: { query: 'x' } }), headers)).json();
     assert.deepEqual(Object.keys(result), ['content', 'structuredContent', 'isError']);

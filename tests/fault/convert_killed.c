@@ -1,5 +1,6 @@
-/* convert_killed.c - a store is encrypted, decrypted, rekeyed or restored and the process is killed
- * on the way: there is the old store or the new one, whole. */
+/* convert_killed.c - a store is encrypted, decrypted, rekeyed or restored, and on the way the
+ * process is killed or the disk is full: there is the old store or the new one, whole. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -13,6 +14,17 @@ static const uint8_t one[STORE_KEY_BYTES] = {1}, two[STORE_KEY_BYTES] = {2};
 
 /* Where the child dies: at a write of SQLite's, at a word of progress, or nowhere. */
 static int writes_left = -1, words_left = -1;
+/* After so many writes the disk is full; -1: never. */
+static int room_left = -1;
+
+static bool is_full(void)
+{
+    if (room_left < 0 || room_left-- > 0)
+        return false;
+    room_left = 0;
+    errno = ENOSPC;
+    return true;
+}
 
 static void count_down(int *left)
 {
@@ -26,19 +38,21 @@ static ssize_t (*real_write)(int, const void *, size_t);
 static ssize_t counted_pwrite(int fd, const void *p, size_t n, off_t at)
 {
     count_down(&writes_left);
-    return real_pwrite(fd, p, n, at);
+    return is_full() ? -1 : real_pwrite(fd, p, n, at);
 }
 
 static ssize_t counted_write(int fd, const void *p, size_t n)
 {
     count_down(&writes_left);
-    return real_write(fd, p, n);
+    return is_full() ? -1 : real_write(fd, p, n);
 }
 
 static void count_writes(void)
 {
     static const char *const names[] = {"pwrite", "pwrite64"};
     sqlite3_vfs *vfs = sqlite3_vfs_find("unix");
+    if (real_write)
+        return;
     real_write = (ssize_t(*)(int, const void *, size_t))vfs->xGetSystemCall(vfs, "write");
     vfs->xSetSystemCall(vfs, "write", (sqlite3_syscall_ptr)counted_write);
     for (size_t i = 0; i < 2; i++) {
@@ -214,7 +228,7 @@ static void kill_everywhere(struct ctx *ctx, const struct scene *s)
     }
     for (int i = 0; i < TIMED; i++, runs++) {
         set_up(ctx, &p);
-        bool done = run_child(ctx, &p, s, -1, -1, 1 + (useconds_t)(rand_r(&random) % 60000));
+        bool done = run_child(ctx, &p, s, -1, -1, 1 + (useconds_t)(rand_r(&random) % 150000));
         check_whole(&p, s, done, &olds, &news);
     }
     printf("%s: %d runs, %d times the old store and %d times the new one\n", s->name, runs, olds,
@@ -240,4 +254,34 @@ TEST(decrypting_is_killed)
 TEST(restoring_is_killed)
 {
     kill_everywhere(ctx, &(struct scene){"restore", one, one, true});
+}
+
+/* The failure is reported, and the old store goes on. */
+static void fill_everywhere(struct ctx *ctx, const struct scene *s)
+{
+    PLACE(p);
+    int olds = 0, news = 0;
+    make_store(ctx, str_printf(&ctx->arena, "%s/original", p.folder), s->before, MESSAGES);
+    count_writes();
+    bool done = false;
+    for (int n = 0; !done; n += STRIDE) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        set_up(ctx, &p);
+        room_left = n;
+        enum status status = run_scene(&own, &p, s);
+        room_left = -1;
+        done = status == OK;
+        CHECK(done || (status == STORAGE && own.why[0]));
+        CHECK(access(str_printf(&ctx->arena, "%s.new", p.path).p, F_OK) != 0);
+        check_whole(&p, s, done, &olds, &news);
+    }
+    CHECK(olds > 10);
+    CHECK_INT(news, 1);
+}
+
+TEST(the_disk_is_full_on_the_way)
+{
+    fill_everywhere(ctx, &(struct scene){"encrypt", NULL, one, false});
+    fill_everywhere(ctx, &(struct scene){"rekey", one, two, false});
+    fill_everywhere(ctx, &(struct scene){"decrypt", one, NULL, false});
 }

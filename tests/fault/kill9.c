@@ -7,6 +7,9 @@
 
 enum { ROUNDS = 50, THREADS = 4, TURNS = 3 };
 
+/* Of the store; NULL: it is plain. */
+static const uint8_t *key;
+
 /* What the child says over the pipe once a write has returned: fewer bytes than a pipe can tear. */
 struct ack {
     int32_t round, thread, n;
@@ -61,7 +64,7 @@ static void child(const struct place *p, int pipe, int round)
     struct store *s;
     pthread_t threads[THREADS];
     struct talker talkers[THREADS];
-    if (store_open(&ctx, &(struct store_settings){.path = str_of(p->path)}, &s) != OK)
+    if (store_open(&ctx, &(struct store_settings){.path = str_of(p->path), .key = key}, &s) != OK)
         _exit(2);
     for (int i = 0; i < THREADS; i++) {
         talkers[i] = (struct talker){s, pipe, {round, i, 0}};
@@ -124,7 +127,7 @@ static void run_child(const struct place *p, int round, int kill_after, int acke
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-TEST(nothing_acknowledged_is_missing_after_kill_9)
+static void kill_often(struct ctx *ctx)
 {
     PLACE(p);
     unsigned random = (unsigned)clock_mono_us();
@@ -135,7 +138,7 @@ TEST(nothing_acknowledged_is_missing_after_kill_9)
         run_child(&p, round, 1 + rand_r(&random) % 120, acked);
         struct store *s;
         ctx = &own;
-        CHECK_OK(store_open(ctx, &(struct store_settings){.path = str_of(p.path)}, &s));
+        CHECK_OK(store_open(ctx, &(struct store_settings){.path = str_of(p.path), .key = key}, &s));
         for (int i = 0; i < THREADS; i++) {
             check_thread(ctx, s, round, i, acked[i]);
             all += acked[i];
@@ -144,4 +147,17 @@ TEST(nothing_acknowledged_is_missing_after_kill_9)
         store_close(s);
     }
     printf("%d bundles acknowledged over %d kills, none missing\n", all, ROUNDS);
+}
+
+TEST(nothing_acknowledged_is_missing_after_kill_9)
+{
+    kill_often(ctx);
+}
+
+TEST(nothing_acknowledged_is_missing_from_an_encrypted_store)
+{
+    static const uint8_t some[STORE_KEY_BYTES] = {4, 2};
+    key = some;
+    kill_often(ctx);
+    key = NULL;
 }

@@ -102,6 +102,7 @@ static void done(struct ctx *ctx, struct app *app, struct relay *r, enum status 
 
 struct tap {
     struct app *app;
+    bool is_hidden;
 };
 
 static enum status relayed(struct ctx *ctx, struct app *app, const struct request *in,
@@ -121,6 +122,44 @@ static enum status relayed(struct ctx *ctx, struct app *app, const struct reques
     out->relay = r;
     reply_header(out, "X-Receipt", S("r1"));
     return OK;
+}
+
+/* Of /filtered: what holds a ~, and all behind it, is not shown, and "more" is asked instead,
+ * twice at most. */
+static str pass(struct relay *r, str bytes)
+{
+    r->tap->is_hidden |= str_find(bytes, S("~")) < bytes.n;
+    return r->tap->is_hidden ? S("") : bytes;
+}
+
+static bool over(struct relay *r, str *rest)
+{
+    *rest = r->tap->is_hidden ? S("") : S("(over)");
+    return r->tap->is_hidden;
+}
+
+static bool again(struct ctx *ctx, struct app *app, struct relay *r, str *rest)
+{
+    int count = atomic_fetch_add(&app->again, 1);
+    for (int left = 10000; left && atomic_load(&app->again_blocks); left--) {
+        if (!ctx_has_time(ctx))
+            atomic_store(&app->was_cut, true);
+        pause_ms(1);
+    }
+    r->body = S("more");
+    r->tap->is_hidden = false;
+    *rest = S("(last)");
+    return count < 2;
+}
+
+static enum status filtered(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    static const struct filter filter = {pass, over, again};
+    enum status s = relayed(ctx, app, in, out);
+    if (s == OK)
+        out->relay->filter = &filter;
+    return s;
 }
 
 static void piece(struct relay *r, str bytes)
@@ -194,6 +233,7 @@ static const struct route first_routes[] = {
     {"GET", "/header", set_header, .access = ACCESS_OPEN},
     {"POST", "/relay/{x}", relayed, .access = ACCESS_OPEN},
     {"GET", "/relay/{x}", relayed, .is_quick = true},
+    {"POST", "/filtered/{x}", filtered, .access = ACCESS_OPEN},
     {0},
 };
 static const struct route second_routes[] = {

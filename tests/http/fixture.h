@@ -15,6 +15,9 @@ struct app {
     atomic_size_t seen; /* bytes that passed piece */
     atomic_bool done_blocks;
     int64_t relay_timeout_ms;
+    atomic_bool again_blocks; /* holds the worker that says what is asked next */
+    atomic_int again;         /* how often one was asked */
+    atomic_bool was_cut;      /* and that it was told of the client's leaving */
 };
 
 extern const struct surface *const test_surfaces[];

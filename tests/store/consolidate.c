@@ -37,7 +37,13 @@ TEST(a_consolidation_evicts_merges_and_raises)
     str evict[] = {S("f1")};
     struct merged merges[] = {{S("e1"), S("e2"), S("{\"both\":1}")}};
     struct raised raises[] = {{S("f2"), 0.75}};
-    struct consolidation c = {mine, evict, 1, merges, 1, raises, 1};
+    struct consolidation c = {.pool = mine,
+                              .evict = evict,
+                              .n_evict = 1,
+                              .merges = merges,
+                              .n_merges = 1,
+                              .raises = raises,
+                              .n_raises = 1};
     CHECK_OK(store_consolidate(ctx, s, &c, &changed));
     CHECK_INT(changed, 3);
     CHECK(get(ctx, s, "f1").valid_to != 0);
@@ -64,7 +70,13 @@ TEST(what_is_gone_or_closed_is_left_out)
                               {S("e1"), S("e1"), S("{}")},
                               {S("e1"), S("nobody"), S("{}")}};
     struct raised raises[] = {{S("f1"), 1}, {S("nobody"), 1}};
-    struct consolidation c = {mine, evict, 3, merges, 4, raises, 2};
+    struct consolidation c = {.pool = mine,
+                              .evict = evict,
+                              .n_evict = 3,
+                              .merges = merges,
+                              .n_merges = 4,
+                              .raises = raises,
+                              .n_raises = 2};
     CHECK_OK(store_consolidate(ctx, s, &c, &changed));
     CHECK_INT(changed, 1);
     CHECK_STR(get(ctx, s, "e1").metadata, S("{\"old\":1}"));
@@ -73,6 +85,51 @@ TEST(what_is_gone_or_closed_is_left_out)
     CHECK_OK(store_consolidate(ctx, s, &c, &changed));
     CHECK_INT(changed, 0);
     CHECK_INT(find(ctx, s, mine, "ithaca").n, 4);
+    check_healthy(ctx, s);
+}
+
+TEST(what_has_changed_since_it_was_read_is_left_alone)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory m;
+    int64_t changed, seen = clock_ms() - 1000;
+    keep_five(ctx, s);
+    struct change change = {.pool = mine,
+                            .what = CHANGE_METADATA,
+                            .to = {.metadata = S("{\"new\":1}")}};
+    const char *const ids[] = {"f1", "e1"};
+    for (size_t i = 0; i < 2; i++) {
+        change.id = str_of(ids[i]);
+        CHECK_OK(store_change(ctx, s, &change, &m));
+    }
+    m = get(ctx, s, "f2");
+    CHECK_OK(store_touch(ctx, s, mine, &m.doc, 1, clock_ms()));
+    CHECK_OK(store_flush(ctx, s));
+    str evict[] = {S("f1"), S("f2")};
+    struct merged merges[] = {{S("e1"), S("e2"), S("{}")}, {S("e2"), S("e1"), S("{}")}};
+    struct raised raises[] = {{S("f1"), 1}};
+    struct consolidation c = {.pool = mine,
+                              .seen = seen,
+                              .evict = evict,
+                              .n_evict = 2,
+                              .merges = merges,
+                              .n_merges = 2,
+                              .raises = raises,
+                              .n_raises = 1};
+    CHECK_OK(store_consolidate(ctx, s, &c, &changed));
+    CHECK_INT(changed, 0);
+    CHECK_STR(get(ctx, s, "e1").metadata, S("{\"new\":1}"));
+    CHECK(get(ctx, s, "f1").salience == 0.5 && get(ctx, s, "f2").valid_to == 0);
+    /* One that takes over two is its own doing. */
+    struct memory e3 = in_layer("e3", LAYER_EPISODE, "Ithaca six");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &e3));
+    struct merged both[] = {{S("e2"), S("e3"), S("{\"all\":1}")},
+                            {S("i1"), S("e2"), S("{\"all\":2}")}};
+    c = (struct consolidation){.pool = mine, .seen = seen, .merges = both, .n_merges = 2};
+    CHECK_OK(store_consolidate(ctx, s, &c, &changed));
+    CHECK_INT(changed, 2);
+    CHECK_STR(get(ctx, s, "i1").metadata, S("{\"all\":2}"));
     check_healthy(ctx, s);
 }
 
@@ -141,7 +198,8 @@ TEST(the_mirror_follows_a_consolidation)
         CHECK_OK(store_mirror_done(ctx, s, &v[i].no, 1, 0));
     struct merged merges[] = {{S("e1"), S("e2"), S("{\"both\":1}")}};
     struct raised raises[] = {{S("f2"), 0.75}};
-    struct consolidation c = {mine, NULL, 0, merges, 1, raises, 1};
+    struct consolidation c = {
+        .pool = mine, .merges = merges, .n_merges = 1, .raises = raises, .n_raises = 1};
     CHECK_OK(store_consolidate(ctx, s, &c, &changed));
     CHECK_OK(store_mirror_waiting(ctx, s, 10, &v, &n, &all));
     CHECK_INT(n, 2);

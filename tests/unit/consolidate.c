@@ -2,6 +2,8 @@
  */
 #include "engine/consolidate.h"
 
+#include <pthread.h>
+
 #include "unit/fixture.h"
 
 /* --- decay --- */
@@ -392,6 +394,37 @@ TEST(it_runs_when_its_time_has_come)
     CHECK_INT(r.evicted, 0);
 }
 
+static void set(struct ctx *ctx, struct engine *e, const char *text)
+{
+    struct json *object;
+    CHECK_OK(json_parse(ctx, str_of(text), &object));
+    CHECK_OK(engine_change_osaurus_settings(ctx, e, object));
+}
+
+TEST(the_settings_that_act_decide)
+{
+    ENGINE(e, s, p);
+    bool more;
+    struct consolidate_report r;
+    put(ctx, s, mine, distilled("Heavy", 0.9));
+    put(ctx, s, mine, episode("Old", "", 0));
+    CHECK_INT(pass(ctx, e, mine, true, 31).evicted, 0);
+    set(ctx, e, "{\"salienceFloor\":0.5,\"episodeRetentionDays\":0}");
+    CHECK_INT(pass(ctx, e, mine, true, 31).evicted, 1);
+    CHECK_INT(pass(ctx, e, mine, true, 3000).pruned, 0);
+    set(ctx, e, "{\"salienceFloor\":0,\"episodeRetentionDays\":30}");
+    CHECK_INT(pass(ctx, e, mine, true, 3000).evicted, 0);
+    CHECK_INT(pass(ctx, e, mine, true, 31).pruned, 1);
+    set(ctx, e, "{\"consolidationIntervalHours\":1,\"enabled\":false}");
+    CHECK_OK(consolidate_some_at(ctx, e, start, &more));
+    CHECK_STATUS(engine_consolidated(ctx, e, mine.user, &r), NOT_FOUND);
+    set(ctx, e, "{\"enabled\":true}");
+    for (int64_t i = 0; i < 3; i++)
+        CHECK_OK(consolidate_some_at(ctx, e, start + i * 1800000, &more));
+    CHECK_OK(engine_consolidated(ctx, e, mine.user, &r));
+    CHECK_INT(r.began, start + 3600000);
+}
+
 TEST(a_report_has_counts_and_no_texts)
 {
     ENGINE(e, s, p);
@@ -424,6 +457,51 @@ TEST(one_at_a_time)
     CHECK_OK(engine_consolidate(ctx, e, mine, true, &r));
 }
 
+struct side {
+    struct engine *e;
+    int64_t merged;
+    enum status how;
+};
+
+static void *side(void *own)
+{
+    struct side *it = own;
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    struct consolidate_report r;
+    for (int i = 0; i < 10 && it->how == OK; i++) {
+        it->how = consolidate_at(&ctx, it->e, mine, false, start + 9 * DAY_MS, &r);
+        it->merged += it->how == OK ? r.merged : 0;
+    }
+    return NULL;
+}
+
+/* By two engines, as two processes have them, and two threads of each. */
+TEST(many_at_once_do_what_one_does)
+{
+    ENGINE(e, s, p);
+    CLEANUP(engine_closep) struct engine *other = NULL;
+    CHECK_OK(engine_open(ctx, s, &settings, &other));
+    struct memory first = put(ctx, s, mine, episode(TALK, "{\"topics\":[\"t0\"]}", 0));
+    for (int64_t i = 1; i < 20; i++)
+        put(ctx, s, mine, episode(TALK, "{\"decisions\":[\"go\"]}", i % 9));
+    struct side sides[] = {{e}, {other}, {e}, {other}};
+    pthread_t threads[4];
+    for (size_t i = 0; i < 4; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, side, &sides[i]), 0);
+    for (size_t i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(sides[i].how, OK);
+    }
+    CHECK(sides[0].merged + sides[1].merged + sides[2].merged + sides[3].merged >= 19);
+    rests(ctx, e, mine, 9);
+    str kept = get(ctx, e, first.id).metadata;
+    CHECK(str_find(kept, S("\"t0\"")) < kept.n && str_find(kept, S("[\"go\"]")) < kept.n);
+    struct agent agent;
+    CHECK_OK(engine_agent(ctx, e, mine, &agent));
+    CHECK_INT(agent.episodes, 1);
+    check_healthy(ctx, s);
+}
+
 /* --- at size --- */
 
 static str words_like(struct ctx *ctx, uint64_t *seed, int n)
@@ -454,11 +532,13 @@ TEST(a_full_pool_is_done_in_a_moment)
     printf("a pass: %lld ms\n", (long long)r.took_ms);
     CHECK_INT(r.looked_at, FACTS + EPISODES);
     CHECK_INT(changes(&r), 0);
-    CHECK(r.took_ms < 5000); /* also under sanitizers; it takes a fiftieth of that */
+    CHECK(r.took_ms <
+          30000); /* under sanitizers on a busy machine; else it is a tenth of a second */
     CLEANUP(ctx_free) struct ctx own = {0};
     struct live_osaurus by = {.episode_days = 365};
     struct pass alone = {.ctx = &own, .e = e, .by = &by, .now = start + 50 * DAY_MS};
     alone.change.pool = mine;
+    alone.change.seen = clock_ms();
     CHECK_OK(episodes_read(&alone));
     int64_t began = clock_mono_us();
     episodes_merge(&alone);
@@ -468,6 +548,6 @@ TEST(a_full_pool_is_done_in_a_moment)
     printf("evicting and pruning all: %lld ms\n", (long long)r.took_ms);
     CHECK_INT(r.evicted, FACTS);
     CHECK_INT(r.pruned, EPISODES);
-    CHECK(r.took_ms < 20000);
+    CHECK(r.took_ms < 60000);
     check_healthy(ctx, s);
 }

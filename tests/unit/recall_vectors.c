@@ -388,6 +388,8 @@ TEST(a_layer_is_searched_by_meaning_unless_its_settings_say_otherwise)
     CHECK_INT(n, 0);
     search_layer(ctx, e, PLAN_PINNED, "the automobile", &n);
     CHECK_INT(n, 1);
+}
+
 /* --- many at once --- */
 
 struct asker {

@@ -5,11 +5,12 @@
 struct pass {
     struct ctx *ctx;
     struct db *db;
-    int64_t pool, now, closed, changed;
+    int64_t pool, seen, now, closed, changed;
     struct index_changes changes;
 };
 
-/* A memory that is still true; else its id is empty. */
+/* A memory that is still true and as it was read, but for what this pass did; else its id is empty.
+ */
 static enum status find(struct pass *p, str id, struct memory *out)
 {
     *out = (struct memory){0};
@@ -18,7 +19,8 @@ static enum status find(struct pass *p, str id, struct memory *out)
     sql_text(&q, id);
     if (sql_row(&q))
         read_memory(&q, out);
-    if (out->valid_to)
+    bool is_other = p->seen && out->updated > p->seen && out->updated != p->now;
+    if (out->valid_to || is_other)
         out->id = S("");
     return sql_end(&q);
 }
@@ -48,7 +50,8 @@ static enum status evict(struct pass *p, str id)
 {
     struct memory m;
     TRY(find(p, id, &m));
-    return m.id.n ? close_memory(p, &m, S("")) : OK;
+    bool is_used = p->seen && m.last_used > p->seen;
+    return m.id.n && !is_used ? close_memory(p, &m, S("")) : OK;
 }
 
 static enum status merge(struct pass *p, const struct merged *merged)
@@ -101,7 +104,7 @@ static enum status consolidate(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct consolidate *own = what;
     const struct consolidation *c = own->what;
-    struct pass p = {.ctx = ctx, .db = db, .now = clock_ms()};
+    struct pass p = {.ctx = ctx, .db = db, .seen = c->seen, .now = clock_ms()};
     struct pool_row row;
     TRY(pool_find(ctx, db, c->pool, &row));
     p.pool = row.no;

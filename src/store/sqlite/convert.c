@@ -32,6 +32,8 @@ static void say(const struct job *j, const char *what, int64_t done, int64_t all
 static enum status open_as_it_is(struct ctx *ctx, const char *path, const uint8_t *key,
                                  const char *mode, struct db *db)
 {
+    static const char pragmas[] = "PRAGMA temp_store=2; PRAGMA trusted_schema=OFF;"
+                                  "PRAGMA cell_size_check=ON; PRAGMA cache_size=-8000;";
     *db = (struct db){0};
     str uri = file_uri(&ctx->arena, path, mode);
     int rc = sqlite3_open_v2(uri.p, &db->handle,
@@ -39,8 +41,7 @@ static enum status open_as_it_is(struct ctx *ctx, const char *path, const uint8_
     if (rc == SQLITE_OK)
         rc = db_set_key(db->handle, key);
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(db->handle, "PRAGMA temp_store=2; PRAGMA cache_size=-8000;", NULL, NULL,
-                          NULL);
+        rc = sqlite3_exec(db->handle, pragmas, NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         return OK;
     enum status status = db_failed(ctx, db, rc);

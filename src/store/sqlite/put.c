@@ -327,11 +327,16 @@ static enum status import_memory(struct put *p, struct memory *m, struct index_t
     return add_memory(p, m, words);
 }
 
+static bool replaces(const struct put *p, const struct memory *m)
+{
+    enum put_rule rule = p->bundle->rule;
+    return rule == PUT_REPLACE || (rule == PUT_DISTILLED && m->layer == LAYER_EPISODE);
+}
+
 /* The same thing by id and key, with other content. */
 static bool is_replaced(const struct put *p, const struct memory *old, const struct memory *m)
 {
-    return p->bundle->rule == PUT_REPLACE && str_eq(old->key, m->key) &&
-           !str_eq(old->content, m->content);
+    return replaces(p, m) && str_eq(old->key, m->key) && !str_eq(old->content, m->content);
 }
 
 /*
@@ -359,10 +364,15 @@ static enum status put_memory(struct put *p, struct memory *m, struct index_text
     TRY(find_memory(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
     if (!is_there || m->valid_to)
         return add_memory(p, m, words);
-    if (p->bundle->rule == PUT_REPLACE)
+    if (replaces(p, m))
         return replace_memory(p, &old, m, words);
     if (str_eq(old.content, m->content))
         return say_again(p, &old, m);
+    if (p->bundle->rule == PUT_DISTILLED && old.created > m->created) {
+        m->valid_to = old.created;
+        m->superseded_by = old.id;
+        return add_memory(p, m, words);
+    }
     TRY(close_memory(p, &old, m));
     return add_memory(p, m, words);
 }
@@ -400,6 +410,8 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
         TRY(signals_distilled(ctx, db, session, b->distilled, b->n_distilled));
     for (size_t i = 0; i < b->n_memories; i++)
         TRY(put_memory(&p, &b->memories[i], words->memories[i]));
+    if (b->work)
+        TRY(work_add(ctx, db, b->work));
     if (b->receipt)
         TRY(receipt_put(ctx, db, p.pool, b->receipt));
     b->added = p.added;

@@ -51,8 +51,9 @@ static enum status wait_until(struct ctx *ctx, struct db *db, enum sql which,
 enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref session, int64_t due,
                           int64_t now)
 {
+    enum { DAY_MS = 86400000 };
     TRY(wait_until(ctx, db, SQL_WAITING_ADD, session, due));
-    return wait_until(ctx, db, SQL_WAITING_HURRY, session, now);
+    return due - now > DAY_MS ? OK : wait_until(ctx, db, SQL_WAITING_HURRY, session, now);
 }
 
 static enum status signal_done(struct ctx *ctx, struct db *db, struct session_ref session,
@@ -243,6 +244,8 @@ static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
     struct session_ref session;
     bool was_there;
     int64_t now = clock_ms(), due = end->again_at ? end->again_at : now;
+    if (end->work)
+        TRY(work_add(ctx, db, end->work));
     TRY(find_session(ctx, db, end->pool, end->session, &session));
     for (size_t i = 0; i < end->n_done; i++)
         TRY(signal_done(ctx, db, session, end->done[i], &was_there));

@@ -229,6 +229,7 @@ MUST_USE enum status signal_add(struct ctx *ctx, struct db *db, int64_t pool, do
 MUST_USE enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref session,
                                    int64_t due, int64_t now);
 /* These have become memories. CONFLICT when one of them waits no more. */
+MUST_USE enum status work_add(struct ctx *ctx, struct db *db, const struct work *work);
 MUST_USE enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref session,
                                        const int64_t *no, size_t n);
 MUST_USE enum status signal_erase(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc);

@@ -2,9 +2,8 @@
 #include "base/clock.h"
 #include "store/sqlite/sqlite_store.h"
 
-static enum status add(struct ctx *ctx, struct db *db, const void *what)
+enum status work_add(struct ctx *ctx, struct db *db, const struct work *work)
 {
-    const struct work *work = what;
     SQL_RUN(q, ctx, db, SQL_WORK_ADD);
     sql_text(&q, work->pool.user);
     sql_text(&q, work->pool.space);
@@ -17,6 +16,11 @@ static enum status add(struct ctx *ctx, struct db *db, const void *what)
     sql_int(&q, work->took_ms);
     sql_int(&q, work->created ? work->created : clock_ms());
     return sql_do(&q);
+}
+
+static enum status add(struct ctx *ctx, struct db *db, const void *what)
+{
+    return work_add(ctx, db, what);
 }
 
 enum status sqlite_log_work(struct ctx *ctx, struct store *s, const struct work *work)

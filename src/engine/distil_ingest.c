@@ -1,0 +1,111 @@
+/* distil_ingest.c - a conversation that is brought in whole: kept in place of what was there. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "engine/distil.h"
+
+enum { CONVERSATION_MAX = 255, TURNS_MAX = 100000 };
+
+static struct message message_of(struct arena *a, const struct ingest_turns_in *in, size_t i,
+                                 bool is_user, int64_t now)
+{
+    const struct ingest_turn *t = &in->turns[i];
+    str text = is_user ? t->user : t->assistant;
+    size_t index = 2 * i + !is_user;
+    const str parts[] = {in->conversation, {(const char *)&index, sizeof index}, text};
+    return (struct message){
+        .id = id_of(a, parts, 3),
+        .session = in->conversation,
+        .role = is_user ? S("user") : S("assistant"),
+        .text = engine_strip_block(a, text),
+        .origin = is_user ? ORIGIN_USER : ORIGIN_ASSISTANT,
+        .created = t->date            ? t->date
+                   : in->session_date ? in->session_date
+                                      : now,
+    };
+}
+
+static enum status check(struct ctx *ctx, const struct ingest_turns_in *in)
+{
+    if (!in->conversation.n)
+        return fail_field(ctx, "conversation_id", "is required");
+    if (in->conversation.n > CONVERSATION_MAX)
+        return fail_field(ctx, "conversation_id", "must be at most %d bytes", CONVERSATION_MAX);
+    if (in->n > TURNS_MAX)
+        return fail_field(ctx, "turns", "must be at most %d", TURNS_MAX);
+    return OK;
+}
+
+static enum status forget_old(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in)
+{
+    struct forget what = {.pool = in->pool, .session = in->conversation};
+    int64_t erased;
+    enum status s = store_forget(ctx, e->store, &what, &erased);
+    if (s == NOT_FOUND)
+        ctx_clear_failure(ctx);
+    return s == NOT_FOUND ? OK : s;
+}
+
+/* Nobody else takes it while the caller waits for it, and should the caller die, it is due. */
+static int64_t due_of(struct engine *e, const struct live *live, int64_t now)
+{
+    return e->settings->core_model.n ? now + distil_lease_ms(e) : distil_due(live, now);
+}
+
+static enum status put(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in)
+{
+    int64_t now = clock_ms();
+    struct message *v = NEW_N(&ctx->arena, struct message, 2 * in->n + 1);
+    struct bundle b = {.pool = in->pool, .session = {.id = in->conversation}, .messages = v};
+    for (size_t i = 0; i < in->n; i++)
+        for (int is_user = 1; is_user >= 0; is_user--) {
+            struct message m = message_of(&ctx->arena, in, i, is_user, now);
+            if (str_trim(m.text).n)
+                v[b.n_messages++] = m;
+        }
+    if (!b.n_messages)
+        return OK;
+    if (!in->skip_extraction)
+        b.distil_at = due_of(e, engine_live(e), now);
+    return store_write(ctx, e->store, &b);
+}
+
+static str told(struct arena *a, const struct distil_outcome *o)
+{
+    static const char *const words[] = {
+        [DISTIL_DONE] = "distilled", [DISTIL_NOTHING] = "no_signals", [DISTIL_SKIPPED] = "skipped:",
+        [DISTIL_EMPTY] = "empty:",   [DISTIL_WAITS] = "pending:",     [DISTIL_FAILED] = "error:"};
+    static const char *const skipped[] = {"core_model_unset", "core_model_unavailable",
+                                          "breaker_open", "cancelled", NULL};
+    const char *word = words[o->result];
+    for (const char *const *why = skipped; *why; why++) /* as Osaurus calls what waits */
+        if (o->result == DISTIL_WAITS && str_is(o->why, *why))
+            word = words[DISTIL_SKIPPED];
+    return str_printf(a, "%s" S_FMT, word, S_ARG(o->why));
+}
+
+enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                                struct ingest_turns_out *out)
+{
+    struct ingest_turns_out o = {.turns = (int64_t)in->n,
+                                 .distillation = S(""),
+                                 .episode_id = S("")};
+    struct distil_outcome outcome;
+    TRY(check(ctx, in));
+    if (!live_remembers(engine_live(e)))
+        return fail(ctx, FORBIDDEN, "memory_disabled");
+    TRY(forget_old(ctx, e, in));
+    TRY(put(ctx, e, in));
+    if (!in->skip_extraction) {
+        struct waiting_session w = {.pool = in->pool, .session = in->conversation};
+        struct ctx own = {.deadline_us = ctx->deadline_us, .is_cut = ctx->is_cut};
+        enum status s = distil_session(&own, e, &w, &outcome);
+        if (s != OK)
+            outcome = (struct distil_outcome){DISTIL_FAILED, str_of(own.why), true};
+        o.distillation = told(&ctx->arena, &outcome);
+        if (outcome.result == DISTIL_DONE)
+            o.episode_id = episode_id(&ctx->arena, in->conversation);
+        ctx_free(&own);
+    }
+    *out = o;
+    return OK;
+}

@@ -1,0 +1,314 @@
+/* distil_keep.c - from what a model says of a session to the memories that are kept of it. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/words.h"
+#include "engine/distil.h"
+#include "engine/extract_int.h"
+#include "engine/sentences.h"
+
+enum { PINNED_MAX = 4, IDENTITY_MAX = 8, LIST_MAX = 32, ITEM_MAX = 300, LINE_MAX = 500 };
+enum { PINNED_LEAST = 5, SIMILAR_MAX = 32, HITS_MAX = 2000 };
+
+struct keeper {
+    struct ctx *ctx;
+    const struct distilling *d;
+    struct bundle *b;
+    struct kept *kept;
+    struct told_words told;
+    int64_t now;
+};
+
+str episode_id(struct arena *a, str session)
+{
+    const str parts[] = {S("episode"), session};
+    return id_of(a, parts, 2);
+}
+
+static bool is_secret(const struct keeper *k, str text)
+{
+    return extractor_finds_secret(k->d->e->extractor, text);
+}
+
+static struct memory *add(struct keeper *k, enum layer layer, str key, str content)
+{
+    struct bundle *b = k->b;
+    const str parts[] = {k->d->session, S("distilled"), content};
+    b->memories = memories_with_room(&k->ctx->arena, b->memories, b->n_memories);
+    struct memory *m = &b->memories[b->n_memories++];
+    *m = (struct memory){.id = id_of(&k->ctx->arena, parts, 3),
+                         .session = k->d->session,
+                         .layer = layer,
+                         .type = layer == LAYER_EPISODE ? TYPE_EPISODIC : TYPE_FACTUAL,
+                         .key = key,
+                         .content = content,
+                         .origin = ORIGIN_DISTILLED,
+                         .created = k->d->date,
+                         .updated = k->now,
+                         .last_used = k->now,
+                         .valid_from = k->d->date};
+    return m;
+}
+
+static void weigh(struct memory *m, double salience)
+{
+    m->importance = m->salience = salience < 0 ? 0 : salience > 1 ? 1 : salience;
+}
+
+/* --- the episode --- */
+
+static void add_item(struct keeper *k, struct strs *list, str text)
+{
+    str item = utf8_cut(one_line(&k->ctx->arena, text), ITEM_MAX);
+    bool is_there = !item.n || list->n == LIST_MAX || is_secret(k, item);
+    for (size_t i = 0; i < list->n && !is_there; i++)
+        is_there = str_eq_nocase(list->v[i], item);
+    if (!is_there)
+        list->v[list->n++] = item;
+}
+
+/* What was listed of the session before, and what is listed now. */
+static void write_list(struct keeper *k, struct json_out *w, const struct json *before,
+                       const char *name, struct strs now)
+{
+    const struct json *old = json_get(before, name);
+    struct strs list = {NEW_N(&k->ctx->arena, str, LIST_MAX), 0};
+    for (const struct json *v = old && old->type == JSON_ARRAY ? old->first : NULL; v; v = v->next)
+        add_item(k, &list, v->string);
+    for (size_t i = 0; i < now.n; i++)
+        add_item(k, &list, now.v[i]);
+    json_key(w, name);
+    json_open(w, '[');
+    for (size_t i = 0; i < list.n; i++)
+        json_str(w, list.v[i]);
+    json_close(w, ']');
+}
+
+static str metadata_of(struct keeper *k, const struct said_of_session *said)
+{
+    struct buf b = buf_make(&k->ctx->arena, 1 << 20);
+    struct json_out w = json_to(&b);
+    struct json *before = NULL;
+    const struct memory *old = k->d->before;
+    if (old && old->metadata.n && json_parse(k->ctx, old->metadata, &before) != OK)
+        ctx_clear_failure(k->ctx);
+    json_open(&w, '{');
+    write_list(k, &w, before, "topics", said->episode.topics);
+    write_list(k, &w, before, "entities", said->entities);
+    write_list(k, &w, before, "decisions", said->episode.decisions);
+    write_list(k, &w, before, "action_items", said->episode.action_items);
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+/* Sentence by sentence, so that one that nobody may keep does not take the others with it. */
+static str without_secrets(struct keeper *k, str text)
+{
+    if (!is_secret(k, text))
+        return text;
+    struct buf b = buf_make(&k->ctx->arena, text.n + 1);
+    k->kept->secret++;
+    while (text.n) {
+        str first = first_sentences(text, 1);
+        size_t took = first.n ? (size_t)(first.p + first.n - text.p) : text.n;
+        if (first.n && !is_secret(k, first)) {
+            if (b.n)
+                buf_byte(&b, ' ');
+            buf_add(&b, first);
+        }
+        text = str_trim(str_sub(text, took, text.n));
+    }
+    return is_secret(k, buf_str(&b)) ? S("") : buf_str(&b);
+}
+
+static bool keep_episode(struct keeper *k, const struct said_of_session *said)
+{
+    str summary = distil_summary(&k->ctx->arena, said->episode.summary);
+    summary = without_secrets(k, summary);
+    if (!summary.n)
+        return false;
+    str key = str_printf(&k->ctx->arena, "episode:" S_FMT, S_ARG(k->d->session));
+    struct memory *m = add(k, LAYER_EPISODE, key, summary);
+    m->id = episode_id(&k->ctx->arena, k->d->session);
+    m->metadata = metadata_of(k, said);
+    weigh(m, said->episode.salience);
+    return true;
+}
+
+/* --- facts --- */
+
+/* The facts of the pool that hold most of the line's words. */
+static enum status similar(struct keeper *k, str line, struct memory **out, size_t *n)
+{
+    struct arena *a = &k->ctx->arena;
+    struct words w = words_of(a, line, 64);
+    struct word_hits hits;
+    str stems[QUERY_WORDS_MAX];
+    doc_id docs[SIMILAR_MAX];
+    size_t asked = 0, found = 0;
+    for (size_t i = 0; i < w.n && asked < QUERY_WORDS_MAX; i++)
+        if (!w.v[i].is_stop)
+            stems[asked++] = w.v[i].stem;
+    *out = NEW_N(a, struct memory, SIMILAR_MAX);
+    *n = 0;
+    if (!asked)
+        return OK;
+    TRY(store_search_memory_words(k->ctx, k->d->e->store, k->d->pool, stems, asked, HITS_MAX,
+                                  &hits));
+    for (size_t least = asked; least > 0 && found < SIMILAR_MAX; least--) {
+        for (size_t i = 0; i < hits.n && found < SIMILAR_MAX; i++) {
+            size_t held = 0;
+            for (size_t s = 0; s < asked; s++)
+                held += (hits.v[i].counts[s] & 15) != 0;
+            if (held == least)
+                docs[found++] = hits.v[i].doc;
+        }
+    }
+    TRY(store_memories(k->ctx, k->d->e->store, k->d->pool, docs, found, *out));
+    *n = found;
+    return OK;
+}
+
+/* The memory that the line is the same as, or newer than: of the store, or of this bundle. */
+static enum status liken(struct keeper *k, str line, enum likeness *out, struct memory *like)
+{
+    struct memory *v;
+    size_t n;
+    *out = ANOTHER;
+    for (size_t i = 0; i < k->b->n_memories && *out == ANOTHER; i++) {
+        *like = k->b->memories[i];
+        if (like->layer == LAYER_FACT)
+            *out = likeness_of(&k->ctx->arena, line, like->content);
+    }
+    if (*out != ANOTHER)
+        return OK;
+    TRY(similar(k, line, &v, &n));
+    for (size_t i = 0; i < n && *out == ANOTHER; i++) {
+        *like = v[i];
+        if (like->id.n && like->layer == LAYER_FACT && !like->valid_to)
+            *out = likeness_of(&k->ctx->arena, line, like->content);
+    }
+    return OK;
+}
+
+static bool may_be_kept(struct keeper *k, str line)
+{
+    if (is_secret(k, line)) {
+        k->kept->secret++;
+        return false;
+    }
+    if (!is_told(&k->ctx->arena, &k->told, line)) {
+        k->kept->unsaid++;
+        return false;
+    }
+    return true;
+}
+
+static void set_source(struct keeper *k, struct memory *m)
+{
+    m->source = k->d->signals[teller_of(&k->ctx->arena, k->d, m->content)].message.id;
+}
+
+/* Of two alike in one answer the fuller one. */
+static bool replace_in_bundle(struct keeper *k, const struct memory *like, str content)
+{
+    for (size_t i = 0; i < k->b->n_memories; i++) {
+        struct memory *m = &k->b->memories[i];
+        if (!str_eq(m->id, like->id))
+            continue;
+        m->content = content;
+        set_source(k, m);
+        k->kept->known++;
+        return true;
+    }
+    return false;
+}
+
+/* What takes the place of one that was distilled has its key; what someone else has kept stays. */
+static enum status keep_pinned(struct keeper *k, const struct said_pinned *said)
+{
+    struct arena *a = &k->ctx->arena;
+    str content = utf8_cut(one_line(a, said->content), LINE_MAX);
+    enum likeness likeness;
+    struct memory like;
+    if (utf16_length(content) <= PINNED_LEAST || !may_be_kept(k, content))
+        return OK;
+    TRY(liken(k, content, &likeness, &like));
+    if (likeness == THE_SAME) {
+        k->kept->known++;
+        return OK;
+    }
+    if (likeness == NEWER && replace_in_bundle(k, &like, content))
+        return OK;
+    struct memory *m = add(k, LAYER_FACT, S(""), content);
+    bool takes_place = likeness == NEWER && like.origin == ORIGIN_DISTILLED && like.key.n;
+    m->key = takes_place ? like.key : str_printf(a, "pinned:" S_FMT, S_ARG(m->id));
+    m->category = S("pinned");
+    m->tags = (struct strs){NEW_N(a, str, LIST_MAX), 0};
+    for (size_t i = 0; i < said->tags.n; i++)
+        add_item(k, &m->tags, said->tags.v[i]);
+    set_source(k, m);
+    weigh(m, said->salience);
+    k->kept->pinned++;
+    return OK;
+}
+
+/* --- identity --- */
+
+/* Whether it is known, or says the same of the same thing. */
+static bool is_known(struct keeper *k, str line)
+{
+    str value, there, slot = slot_of(line, &value);
+    for (size_t i = 0; i < k->d->n_identity; i++) {
+        str old = k->d->identity[i].content, old_slot = slot_of(old, &there);
+        if (slot.n && str_eq(slot, old_slot) ? str_eq_nocase(value, there)
+                                             : likeness_of(&k->ctx->arena, line, old) == THE_SAME)
+            return true;
+    }
+    for (size_t i = 0; i < k->b->n_memories; i++)
+        if (k->b->memories[i].layer == LAYER_IDENTITY &&
+            (str_eq_nocase(k->b->memories[i].content, line) ||
+             (slot.n && str_ends(k->b->memories[i].key, slot))))
+            return true;
+    return false;
+}
+
+static void keep_identity(struct keeper *k, str text)
+{
+    str value, line = utf8_cut(one_line(&k->ctx->arena, text), LINE_MAX);
+    if (utf16_length(line) <= PINNED_LEAST || !may_be_kept(k, line))
+        return;
+    if (is_known(k, line)) {
+        k->kept->known++;
+        return;
+    }
+    str slot = slot_of(line, &value);
+    str key = slot.n ? str_printf(&k->ctx->arena, "who:" S_FMT, S_ARG(slot)) : S("");
+    struct memory *m = add(k, LAYER_IDENTITY, key, line);
+    m->category = S("identity");
+    set_source(k, m);
+    weigh(m, 0.9);
+    k->kept->identity++;
+}
+
+enum status distil_keep(struct ctx *ctx, const struct distilling *d,
+                        const struct said_of_session *said, struct bundle *b, struct kept *kept)
+{
+    struct keeper k = {.ctx = ctx, .d = d, .b = b, .kept = kept, .now = clock_ms()};
+    *kept = (struct kept){0};
+    if (!keep_episode(&k, said))
+        return NOT_FOUND;
+    k.told = told_words_of(&ctx->arena, d);
+    const struct json *list = said->pinned_candidates;
+    const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
+    for (size_t i = 0; v && i < PINNED_MAX; v = v->next) {
+        struct said_pinned pinned;
+        if (fields_read(ctx, said_pinned_fields, v, false, &pinned) == OK) {
+            TRY(keep_pinned(&k, &pinned));
+            i++;
+        }
+        ctx_clear_failure(ctx);
+    }
+    for (size_t i = 0; i < said->identity_facts.n && i < IDENTITY_MAX; i++)
+        keep_identity(&k, said->identity_facts.v[i]);
+    return OK;
+}

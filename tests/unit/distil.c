@@ -1,0 +1,624 @@
+/* distil.c - from turns to an episode and facts: what is kept, what is not, and what fails. */
+#include "engine/distil.h"
+
+#include "unit/fixture.h"
+#include "unit/model.h"
+
+/* An engine whose core model follows a script. */
+struct bench {
+    struct ctx *ctx;
+    struct engine *e;
+    struct store *s;
+    struct settings *settings;
+    struct model *m;
+};
+
+static void model_closep(struct model **m)
+{
+    model_close(*m);
+}
+
+#define DISTILLERY(b)                                                                              \
+    ENGINE(e, s, p);                                                                               \
+    CLEANUP(model_closep) struct model *m = model_open(ctx);                                       \
+    settings.upstreams[0] = m->up;                                                                 \
+    settings.n_upstreams = 1;                                                                      \
+    settings.core_model = S("fake/tiny/chat");                                                     \
+    settings.core_timeout_ms = 2000;                                                               \
+    settings.core_tokens_per_hour = 0;                                                             \
+    struct bench b = {ctx, e, s, &settings, m}
+
+#define SCRIPT(b, ...)                                                                             \
+    static const struct scripted script_[] = {__VA_ARGS__, {0}};                                   \
+    follow(&(b), script_)
+
+static void follow(struct bench *b, const struct scripted *script)
+{
+    b->m->app.script = script;
+    b->m->app.said = 0;
+}
+
+#define LONG                                                                                       \
+    " and I would like to talk about it at some length, as there is a lot to be said of it here."
+
+/* One turn of a chat, which is written when this returns. */
+static void chat(struct bench *b, const char *session, const char *text, const char *answer)
+{
+    struct ctx *ctx = b->ctx;
+    struct said said[] = {{.role = S("user"), .text = str_of(text)}};
+    struct turn t = {.pool = mine, .session = str_of(session), .said = said, .n_said = 1};
+    engine_begin_turn(ctx, b->e, &t);
+    CHECK_OK(engine_end_turn(ctx, b->e, &t, str_of(answer)));
+    CHECK_OK(store_flush(ctx, b->s));
+}
+
+static struct ingest_turns_out ingest(struct bench *b, const char *conversation, const char *text,
+                                      const char *answer, int64_t date)
+{
+    struct ctx *ctx = b->ctx;
+    struct ingest_turn turn = {str_of(text), str_of(answer), 0};
+    struct ingest_turns_in in = {.pool = mine,
+                                 .conversation = str_of(conversation),
+                                 .turns = &turn,
+                                 .n = 1,
+                                 .session_date = date};
+    struct ingest_turns_out out;
+    CHECK_OK(engine_ingest_turns(ctx, b->e, &in, &out));
+    return out;
+}
+
+static struct distil_status status_of(struct bench *b)
+{
+    struct ctx *ctx = b->ctx;
+    struct distil_status out;
+    CHECK_OK(engine_distil_status(ctx, b->e, NULL, &out));
+    return out;
+}
+
+/* Distils everything that is due. */
+static void distil(struct bench *b)
+{
+    struct ctx *ctx = b->ctx;
+    bool more = true;
+    for (int i = 0; more && i < 100; i++)
+        CHECK_OK(engine_distil_some(ctx, b->e, &more));
+    CHECK(!more);
+}
+
+static void sync_and_distil(struct bench *b)
+{
+    struct ctx *ctx = b->ctx;
+    int64_t n;
+    CHECK_OK(engine_sync(ctx, b->e, (struct pool_ref){mine.user, S("")}, &n));
+    distil(b);
+}
+
+/* The contents of a layer, the newest first, as "one | other". */
+static str layer_of(struct bench *b, const char *layer)
+{
+    struct ctx *ctx = b->ctx;
+    struct memory_filter f = {.pool = mine, .layer = str_of(layer), .limit = 100};
+    struct memory *v;
+    size_t n;
+    int64_t total;
+    struct buf out = buf_make(&ctx->arena, 1 << 16);
+    CHECK_OK(engine_list(ctx, b->e, &f, &v, &n, &total));
+    for (size_t i = 0; i < n; i++)
+        if (v[i].origin == ORIGIN_DISTILLED)
+            buf_printf(&out, "%s" S_FMT, out.n ? " | " : "", S_ARG(v[i].content));
+    return buf_str(&out);
+}
+
+/* The newest line of the work log as "status: details". */
+static str last_work(struct bench *b)
+{
+    struct ctx *ctx = b->ctx;
+    struct work *v;
+    size_t n;
+    CHECK_OK(store_work_log(ctx, b->s, NULL, S("distil"), 1, &v, &n));
+    CHECK_INT(n, 1);
+    return str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(v->status), S_ARG(v->details));
+}
+
+static bool holds(str text, const char *part)
+{
+    return str_find(text, str_of(part)) < text.n;
+}
+
+#define PINNED ",\"pinned_candidates\":["
+#define FACT(TEXT) "{\"content\":\"" TEXT "\"}"
+#define WHO(TEXT) ",\"identity_facts\":[\"" TEXT "\"]"
+#define EPISODE(SUMMARY)                                                                           \
+    "{\"episode\":{\"summary\":\"" SUMMARY "\",\"topics\":[\"boats\"],\"salience\":0.7},"          \
+    "\"entities\":[\"Ithaca\"]"
+
+/* --- arithmetic --- */
+
+TEST(words_are_shared_as_osaurus_counts_them)
+{
+    static const struct {
+        const char *one, *other;
+        double shared;
+    } cases[] = {
+        {"User prefers dark mode", "User prefers dark mode in editors", 4.0 / 6},
+        {"User likes Python", "User likes Rust", 0.5},
+        {"User's name is Alice", "User name is Alice", 0.6},
+        {"", "", 0},
+        {"a", "A", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(fabs(word_jaccard(&ctx->arena, str_of(cases[i].one), str_of(cases[i].other)) -
+                   cases[i].shared) < 1e-9);
+}
+
+TEST(a_line_is_another_the_same_or_newer)
+{
+    static const struct {
+        const char *line, *there;
+        enum likeness likeness;
+    } cases[] = {
+        {"User prefers dark mode in editors", "User prefers dark mode", NEWER},
+        {"User prefers dark mode", "User prefers dark mode in editors", THE_SAME},
+        {"User prefers dark mode.", "User prefers dark mode", THE_SAME},
+        {"User likes Python", "User likes Rust", ANOTHER},
+        {"User is not a vegetarian", "User is a vegetarian", NEWER},
+        {"User is a vegetarian", "User is not a vegetarian", NEWER},
+        {"User's favourite color is red", "User's favourite color is blue", ANOTHER},
+        {"User's name is Alice", "User name is Alice", ANOTHER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_INT(likeness_of(&ctx->arena, str_of(cases[i].line), str_of(cases[i].there)),
+                  cases[i].likeness);
+}
+
+TEST(what_an_identity_line_is_about)
+{
+    static const struct {
+        const char *line, *slot, *value;
+    } cases[] = {
+        {"User's name is Anna.", "name", "Anna"},
+        {"The user works at Acme Corp", "employer", "Acme Corp"},
+        {"Works for Acme", "employer", "Acme"},
+        {"User lives in Berlin", "home", "Berlin"},
+        {"User is a vegetarian", "", "is a vegetarian"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        str value;
+        CHECK_STR(slot_of(str_of(cases[i].line), &value), str_of(cases[i].slot));
+        CHECK_STR(value, str_of(cases[i].value));
+    }
+}
+
+TEST(a_summary_loses_its_pleasantries)
+{
+    static const char *const cases[][2] = {
+        {"Certainly! Here is a summary of the conversation: The user sails.", "The user sails."},
+        {"Sure, here's the summary: We met.", "We met."},
+        {"Of course. The user sails.", "The user sails."},
+        {"Surely the user sails.", "Surely the user sails."},
+        {"Here is where they met. It was: nice.", "Here is where they met. It was: nice."},
+        {"Certainly", ""},
+        {"  ", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_STR(distil_summary(&ctx->arena, str_of(cases[i][0])), str_of(cases[i][1]));
+}
+
+/* --- a session --- */
+
+/* With pleasantries, a number in quotes and one text for a list of texts. */
+#define BOATS                                                                                      \
+    EPISODE("Sure, here is the summary: The user plans a boat trip to Ithaca.")                    \
+    PINNED "{\"content\":\"User sails a small boat\",\"salience\":\"0.8\","                        \
+           "\"tags\":\"boats\"}," FACT("User") "]" WHO("User builds ships") "}"
+
+TEST(a_session_becomes_an_episode_and_facts)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = BOATS});
+    chat(&b, "s1", "Who builds ships sails a small boat to Ithaca" LONG, "A fine boat!");
+    CHECK_INT(status_of(&b).signals.signals, 1);
+    distil(&b);
+    CHECK_INT(m->app.calls, 0); /* it is not due */
+    sync_and_distil(&b);
+    CHECK_INT(m->app.calls, 1);
+    CHECK_STR(last_work(&b), S("success: pinned=1 identity=1 known=0 unsaid=0 secret=0"));
+    CHECK_STR(layer_of(&b, "episode"), S("The user plans a boat trip to Ithaca."));
+    CHECK_STR(layer_of(&b, "fact"), S("User sails a small boat"));
+    CHECK_STR(layer_of(&b, "identity"), S("User builds ships"));
+    CHECK_STR(last_work(&b), S("success: pinned=1 identity=1 known=0 unsaid=0 secret=0"));
+    struct distil_status status = status_of(&b);
+    CHECK_INT(status.signals.signals, 0);
+    CHECK(status.available && !status.reason.n);
+    CHECK_INT(status.day.calls, 1);
+    CHECK_INT(status.hour_tokens, 15);
+    struct memory episode;
+    CHECK_OK(engine_get(ctx, e, mine, episode_id(&ctx->arena, S("s1")), &episode));
+    CHECK_STR(episode.metadata, S("{\"topics\":[\"boats\"],\"entities\":[\"Ithaca\"],"
+                                  "\"decisions\":[],\"action_items\":[]}"));
+    CHECK_STR(episode.session, S("s1"));
+    CHECK(fabs(episode.importance - 0.7) < 1e-9);
+}
+
+TEST(a_session_that_goes_on_keeps_one_episode)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("First.") "}"}, {.text = EPISODE("First and second.") "}"});
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    chat(&b, "s1", "I sold it again" LONG, "Pity");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "episode"), S("First and second."));
+    CHECK(holds(str_of(m->app.user), "\"First.\""));
+    CHECK(!holds(str_of(m->app.user), "bought"));
+}
+
+TEST(another_session_makes_the_one_before_due)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("First.") "}"});
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    chat(&b, "s2", "I bought a car" LONG, "Good");
+    distil(&b);
+    CHECK_STR(layer_of(&b, "episode"), S("First."));
+    CHECK(holds(str_of(m->app.user), "boat") && !holds(str_of(m->app.user), "car"));
+    CHECK_INT(status_of(&b).signals.sessions, 1);
+}
+
+TEST(silence_makes_a_session_due)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("First.") "}"});
+    int64_t now = clock_ms();
+    clock_pretend(now);
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    clock_pretend(now + 59000);
+    distil(&b);
+    CHECK_STR(layer_of(&b, "episode"), S(""));
+    clock_pretend(now + 60000);
+    distil(&b);
+    clock_pretend(0);
+    CHECK_STR(layer_of(&b, "episode"), S("First."));
+}
+
+TEST(manual_waits_to_be_asked)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("First.") "}"}, {.text = EPISODE("Second.") "}"});
+    struct json *change;
+    CHECK_OK(json_parse(ctx, S("{\"extractionMode\":\"manual\"}"), &change));
+    CHECK_OK(engine_change_osaurus_settings(ctx, e, change));
+    int64_t now = clock_ms();
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    chat(&b, "s2", "I bought a car" LONG, "Good");
+    clock_pretend(now + (int64_t)30 * 86400000);
+    distil(&b);
+    CHECK_INT(m->app.calls, 0);
+    clock_pretend(0);
+    sync_and_distil(&b);
+    CHECK_INT(m->app.calls, 2);
+}
+
+TEST(too_little_is_done_without_a_model)
+{
+    DISTILLERY(b);
+    chat(&b, "s1", "Hello there", "Hi! What can I do?");
+    sync_and_distil(&b);
+    CHECK_INT(m->app.calls, 0);
+    CHECK_STR(last_work(&b), S("skipped: low_novelty:29chars"));
+    CHECK_INT(status_of(&b).signals.signals, 0);
+}
+
+TEST(readonly_and_off_leave_no_signal)
+{
+    DISTILLERY(b);
+    struct said said[] = {{.role = S("user"), .text = S("I bought a boat" LONG)}};
+    static const enum memory_mode modes[] = {MODE_READONLY, MODE_OFF};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        struct turn t = {.pool = mine, .said = said, .n_said = 1, .mode = modes[i]};
+        engine_begin_turn(ctx, e, &t);
+        CHECK_OK(engine_end_turn(ctx, e, &t, S("Good")));
+    }
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_INT(status_of(&b).signals.signals, 0);
+}
+
+TEST(a_recalled_block_is_not_distilled)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("First.") "}"});
+    struct recalled r = {.is_memory = true,
+                         .injected = true,
+                         .text = S("Penelope weaves a shroud")};
+    r.memory.content = r.text;
+    r.memory.created = 1700000000000;
+    str block = block_render(&ctx->arena, &r, 1, 800, clock_ms());
+    CHECK(holds(block, "Penelope"));
+    str text = str_printf(&ctx->arena, "I bought a boat" LONG "\n\n" S_FMT, S_ARG(block));
+    CHECK_STR(ingest(&b, "c1", text.p, "Good", 0).distillation, S("distilled"));
+    CHECK(holds(str_of(m->app.user), "boat") && !holds(str_of(m->app.user), "Penelope"));
+}
+
+/* --- what is true of the user --- */
+
+TEST(facts_come_from_the_users_words_alone)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("The user asked for an address.")
+                   PINNED FACT("User lives in Paris with Marie") "," FACT(
+                       "User asked where the boat is moored") "]" WHO("User works at Globex") "}"});
+    chat(&b, "s1", "Where do I live, and where is my boat moored? I asked that before" LONG,
+         "You live in Paris with Marie, you work at Globex, and the boat lies in Rouen.");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "fact"), S("User asked where the boat is moored"));
+    CHECK_STR(layer_of(&b, "identity"), S(""));
+    CHECK_STR(last_work(&b), S("success: pinned=1 identity=0 known=0 unsaid=2 secret=0"));
+}
+
+TEST(secrets_are_no_memories)
+{
+    DISTILLERY(b);
+    SCRIPT(
+        b,
+        {.text = EPISODE(
+             "The user moved. The password is hunter2-Ithaca. All is well.") ",\"pinned_"
+                                                                             "candidates\":[{"
+                                                                             "\"content\":\"User's "
+                                                                             "password is "
+                                                                             "hunter2-Ithaca\"}]"
+                                                                             "}"});
+    chat(&b, "s1", "I moved, and my password is hunter2-Ithaca" LONG, "Noted");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "episode"), S("The user moved. All is well."));
+    CHECK_STR(layer_of(&b, "fact"), S(""));
+}
+
+TEST(a_fact_said_again_is_one_and_a_detail_takes_its_place)
+{
+    DISTILLERY(b);
+    SCRIPT(b,
+           {.text = EPISODE("1.")
+                PINNED FACT("User prefers dark mode") "," FACT("User prefers dark mode.") "]}"},
+           {.text = EPISODE("2.") PINNED FACT("User prefers dark mode in editors") "]}"},
+           {.text = EPISODE("3.") PINNED FACT("User prefers dark mode") "]}"});
+    chat(&b, "s1", "User prefers dark mode, say it" LONG, "Yes");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "fact"), S("User prefers dark mode"));
+    chat(&b, "s2", "I prefer dark mode in editors" LONG, "Yes");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "fact"), S("User prefers dark mode in editors"));
+    chat(&b, "s3", "I prefer dark mode" LONG, "Yes");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "fact"), S("User prefers dark mode in editors"));
+}
+
+TEST(an_identity_line_follows_what_is_true_now)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("1.") WHO("User works at Acme") "}"},
+           {.text = EPISODE("2.") WHO("The user works for Globex.") "}"},
+           {.text = EPISODE("3.") WHO("User works at globex") "}"},
+           {.text = EPISODE("4.") WHO("User works at Initech") "}"});
+    chat(&b, "s1", "I work at Acme" LONG, "Yes");
+    sync_and_distil(&b);
+    chat(&b, "s2", "I work for Globex now" LONG, "Yes");
+    sync_and_distil(&b);
+    chat(&b, "s3", "I work at Globex as you know" LONG, "Yes");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "identity"), S("The user works for Globex."));
+    /* A conversation of long ago says what was true then. */
+    CHECK_STR(ingest(&b, "c1", "I work at Initech" LONG, "Yes", 1000000000000).distillation,
+              S("distilled"));
+    CHECK_STR(layer_of(&b, "identity"), S("The user works for Globex."));
+}
+
+/* --- failures --- */
+
+TEST(a_broken_answer_is_asked_for_once_more)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = "{\"episode\": [nothing"}, {.text = EPISODE("Good.") "}"});
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "episode"), S("Good."));
+    CHECK_INT(m->app.calls, 2);
+}
+
+TEST(an_empty_summary_is_done)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("") WHO("User bought a boat") "}"});
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    CHECK_STR(last_work(&b), S("empty: empty_summary"));
+    CHECK_INT(status_of(&b).signals.signals, 0);
+    CHECK_STR(layer_of(&b, "identity"), S(""));
+}
+
+TEST(a_session_that_gets_no_answer_five_times_waits_to_be_asked_for)
+{
+    DISTILLERY(b);
+    static const struct scripted refusal[] = {{.text = "I cannot help with that."},
+                                              {.text = "I cannot help with that."},
+                                              {0}};
+    int64_t now = clock_ms();
+    clock_pretend(now);
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(status_of(&b).signals.dead, 0);
+        clock_pretend(now += 2 * 3600000);
+        follow(&b, refusal);
+        distil(&b);
+        CHECK_INT(m->app.calls, 2 * (i + 1));
+        distil(&b); /* it is left alone for a while */
+        CHECK_INT(m->app.calls, 2 * (i + 1));
+        CHECK(holds(last_work(&b), i < 4 ? "error: answer: " : "dead: answer: "));
+    }
+    struct distil_status status = status_of(&b);
+    CHECK_INT(status.signals.dead, 1);
+    CHECK_INT(status.signals.signals, 1);
+    CHECK(status.available && holds(status.reason, "answer: "));
+    clock_pretend(now += (int64_t)365 * 86400000);
+    distil(&b);
+    CHECK_INT(m->app.calls, 10);
+    SCRIPT(b, {.text = EPISODE("At last.") "}"});
+    sync_and_distil(&b);
+    clock_pretend(0);
+    CHECK_STR(layer_of(&b, "episode"), S("At last."));
+    CHECK_INT(status_of(&b).signals.dead, 0);
+}
+
+TEST(a_server_that_is_down_is_left_alone_and_nothing_is_lost)
+{
+    DISTILLERY(b);
+    static const enum model_mode modes[] = {REFUSES_KEY, STALLS};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        settings.core_timeout_ms = 200;
+        m->app.calls = 0;
+        m->app.mode = modes[i];
+        chat(&b, i ? "s1" : "s2", "I bought a boat" LONG, "Good");
+        chat(&b, i ? "s3" : "s4", "I bought a car" LONG, "Good");
+        sync_and_distil(&b);
+        int calls = m->app.calls;
+        CHECK(calls >= 1);
+        distil(&b); /* the other one is due, and nobody is asked */
+        CHECK_INT(m->app.calls, calls);
+        struct distil_status status = status_of(&b);
+        CHECK_INT(status.signals.signals, 2 * ((int64_t)i + 1));
+        CHECK(!status.available && holds(status.reason, "left alone"));
+        CHECK(status.signals.error.n);
+    }
+    settings.core_timeout_ms = 2000;
+    SCRIPT(b, {.text = EPISODE("1.") "}"}, {.text = EPISODE("2.") "}"}, {.text = EPISODE("3.") "}"},
+           {.text = EPISODE("4.") "}"}, {.text = EPISODE("5.") "}"},
+           {.text = EPISODE("6.") "}"}); /* calls that had stalled take some */
+    m->app.mode = ANSWERS;
+    sync_and_distil(&b);
+    CHECK_INT(status_of(&b).signals.signals, 0);
+    CHECK_STR(status_of(&b).reason, S(""));
+}
+
+TEST(without_a_core_model_signals_wait)
+{
+    DISTILLERY(b);
+    settings.core_model = S("");
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    struct distil_status status = status_of(&b);
+    CHECK(!status.available && !status.core_model.n);
+    CHECK_STR(status.reason, S("core_model_unset"));
+    CHECK_INT(status.signals.signals, 1);
+    CHECK_STR(ingest(&b, "c1", "I bought a boat" LONG, "Good", 0).distillation,
+              S("skipped:core_model_unset"));
+    settings.core_model = S("fake/tiny/chat");
+    SCRIPT(b, {.text = EPISODE("1.") "}"}, {.text = EPISODE("2.") "}"});
+    sync_and_distil(&b);
+    CHECK_INT(status_of(&b).signals.signals, 0);
+}
+
+TEST(what_is_over_the_budget_waits)
+{
+    DISTILLERY(b);
+    settings.core_tokens_per_hour = 1000;
+    llm_meter_add(&e->meter, 900);
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    CHECK_INT(m->app.calls, 0);
+    struct distil_status status = status_of(&b);
+    CHECK(!status.available && holds(status.reason, "tokens"));
+    CHECK_INT(status.signals.signals, 1);
+    CHECK_STR(ingest(&b, "c1", "I bought a boat" LONG, "Good", 0).distillation,
+              S("pending:token_budget"));
+}
+
+/* --- conversations that are brought in --- */
+
+TEST(the_same_conversation_again_leaves_one_episode_dated_as_given)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("Once.") PINNED FACT("User has a boat") "]}"},
+           {.text = EPISODE("Twice.") "}"});
+    int64_t date = 1683503760000;
+    for (int i = 0; i < 2; i++) {
+        struct ingest_turns_out out = ingest(&b, "c1", "I have a boat" LONG, "Good", date);
+        CHECK_STR(out.distillation, S("distilled"));
+        CHECK_INT(out.turns, 1);
+        struct memory episode;
+        CHECK_OK(engine_get(ctx, e, mine, out.episode_id, &episode));
+        CHECK(episode.created == date && episode.valid_from == date);
+        CHECK_STR(episode.content, i ? S("Twice.") : S("Once."));
+    }
+    CHECK_STR(layer_of(&b, "episode"), S("Twice."));
+    CHECK_STR(layer_of(&b, "fact"), S("")); /* it came from what was replaced */
+    struct message *v;
+    size_t n;
+    CHECK_OK(store_session_messages(ctx, s, mine, S("c1"), 0, 10, &v, &n));
+    CHECK_INT(n, 2);
+    CHECK_INT(v[1].created, date);
+}
+
+TEST(what_comes_of_a_conversation_is_told)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("") "}"}, {.text = "no"}, {.text = "no"});
+    struct ingest_turns_in none = {.pool = mine, .conversation = S("c0")};
+    struct ingest_turns_out out;
+    CHECK_OK(engine_ingest_turns(ctx, e, &none, &out));
+    CHECK_STR(out.distillation, S("no_signals"));
+    CHECK_STR(ingest(&b, "c1", "Hello", "Hi", 0).distillation, S("skipped:low_novelty:7chars"));
+    CHECK_STR(ingest(&b, "c2", "I have a boat" LONG, "Good", 0).distillation,
+              S("empty:empty_summary"));
+    CHECK(holds(ingest(&b, "c3", "I have a boat" LONG, "Good", 0).distillation, "error:answer: "));
+    CHECK_INT(status_of(&b).signals.sessions, 1);
+    struct ingest_turn turn = {S("I have a boat" LONG), S("Good"), 0};
+    struct ingest_turns_in kept = {
+        .pool = mine, .conversation = S("c4"), .turns = &turn, .n = 1, .skip_extraction = true};
+    CHECK_OK(engine_ingest_turns(ctx, e, &kept, &out));
+    CHECK_STR(out.distillation, S(""));
+    CHECK_INT(status_of(&b).signals.sessions, 1);
+    none.conversation = S("");
+    CHECK_STATUS(engine_ingest_turns(ctx, e, &none, &out), BAD_INPUT);
+}
+
+/* What is forgotten while the model answers is not kept. */
+static void forget_it(void *own)
+{
+    struct bench *b = own;
+    struct ctx mine_too = {0};
+    struct forget what = {.pool = mine, .session = S("s1")};
+    int64_t n;
+    if (store_forget(&mine_too, b->s, &what, &n) != OK)
+        abort();
+    ctx_free(&mine_too);
+}
+
+TEST(what_is_forgotten_while_the_model_answers_stays_forgotten)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("First.") "}"});
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    m->app.own = &b;
+    m->app.meanwhile = forget_it;
+    sync_and_distil(&b);
+    CHECK_INT(m->app.calls, 1);
+    CHECK_STR(layer_of(&b, "episode"), S(""));
+    CHECK_INT(status_of(&b).signals.signals, 0);
+}
+
+TEST(long_conversations_are_cut)
+{
+    struct distilling d = {.session = S("s"), .date = 1683503760000, .n = 200};
+    d.signals = NEW_N(&ctx->arena, struct pending_signal, d.n);
+    str lots = str_printf(&ctx->arena, "%010000d", 7);
+    for (size_t i = 0; i < d.n; i++) {
+        d.signals[i].message.text = str_printf(&ctx->arena, "turn-%zu " S_FMT, i, S_ARG(lots));
+        d.signals[i].answer = S("yes");
+    }
+    str prompt = distil_prompt(&ctx->arena, &d);
+    CHECK(prompt.n < 100000);
+    CHECK(holds(prompt, "{\"date\":\"2023-05-07\"}"));
+    CHECK(holds(prompt, "turn-14 ") && !holds(prompt, "turn-15 "));
+    CHECK(holds(prompt, "\"omitted_turns\": 140"));
+    CHECK(!holds(prompt, "turn-154 ") && holds(prompt, "turn-155 ") && holds(prompt, "turn-199 "));
+    CHECK(holds(prompt, "cut_off_bytes"));
+}
