@@ -15,7 +15,7 @@ static struct live_osaurus *knobs(struct engine *e)
     return &((struct live *)engine_live(e))->osaurus;
 }
 
-#define AT_A_TIME __attribute__((cleanup(real_time))) int pretended = (clock_pretend(now), 0)
+#define AT_A_TIME __attribute__((unused)) CLEANUP(real_time) int pretended = (clock_pretend(now), 0)
 
 static void real_time(int *unused)
 {
