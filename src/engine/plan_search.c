@@ -7,8 +7,8 @@
 
 const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
 
-/* How far back and how many, unless told; where text is looked for as it stands: the newest messages
- * of so many sessions and each. Messages that may give a session its title, and bytes of it. */
+/* How far back and how many, unless told; where text is looked for as it stands: the newest
+ * messages of so many sessions and each. Messages that may give a title, and bytes of it. */
 enum { DAYS = 365, DAYS_MAX = 36500, LIMIT = 10, LIMIT_MAX = 50 };
 enum { SESSIONS = 100, OF_SESSION = 200, TITLE_AMONG = 3, TITLE_MAX = 80 };
 
