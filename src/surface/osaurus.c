@@ -19,10 +19,9 @@ static const char *const codes[STATUS_COUNT] = {
     [UNSUPPORTED] = "unsupported",
 };
 static const char disabled[] = "memory_disabled";
-static const char unavailable[] = "memory_database_unavailable";
 static const char ingest_path[] = "/memory/ingest";
 
-static void refuse(struct reply *out, int code, const char *error, str message, str field)
+static void write_refusal(struct reply *out, int code, const char *error, str message, str field)
 {
     out->code = code;
     buf_clear(&out->body);
@@ -40,9 +39,12 @@ static void refuse(struct reply *out, int code, const char *error, str message, 
 }
 
 /* Osaurus words what it cannot read as plain text; here the same sentence stands in an object that
- * names the field. */
+ * names the field. Who asks is not known yet where the store could not be asked, or nobody was
+ * free. */
 void word_osaurus_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
+    bool is_known = in->who.pool.user.n > 0;
+    bool is_ingest = is_known && str_is(in->path, ingest_path);
     str why = str_of(ctx->why[0] ? ctx->why : status_name(s)), field = str_of(ctx->field);
     const char *error = codes[s] ? codes[s] : "failed";
     int code = 0;
@@ -54,14 +56,13 @@ void word_osaurus_error(struct ctx *ctx, enum status s, const struct request *in
         error = disabled;
         code = 503;
         why = S("Memory is switched off. PUT /memory/config {\"enabled\": true} switches it on.");
-    }
-    if (s == STORAGE && !in->who.pool.user.n) {
-        error = unavailable;
+    } else if ((s == STORAGE && !is_known) || (s == TOO_BUSY && is_ingest)) {
+        error = "memory_database_unavailable";
         code = 503;
-    } else if (s == STORAGE && str_is(in->path, ingest_path)) {
+    } else if (s == STORAGE && is_ingest) {
         error = "memory_ingest_failed";
     }
-    refuse(out, code, error, why, field);
+    write_refusal(out, code, error, why, field);
 }
 
 enum status needs_memory(struct ctx *ctx, struct app *app)
@@ -248,16 +249,6 @@ static enum status read_turns(struct ctx *ctx, const struct json *list, struct i
     return OK;
 }
 
-/* A store that does not answer any more is told apart from a write that failed. */
-static enum status failed(struct ctx *ctx, struct app *app, enum status s, struct reply *out)
-{
-    CLEANUP(ctx_free) struct ctx own = {0};
-    if (s != STORAGE || engine_ping(&own, app->engine) == OK)
-        return s;
-    refuse(out, 503, unavailable, str_of(ctx->why), S(""));
-    return OK;
-}
-
 static enum status ingest(struct ctx *ctx, struct app *app, const struct request *in,
                           struct reply *out)
 {
@@ -271,9 +262,7 @@ static enum status ingest(struct ctx *ctx, struct app *app, const struct request
     TRY(agent_pool(ctx, app, in, a->agent, &batch.pool));
     TRY(read_turns(ctx, a->turns, &batch));
     TRY(needs_memory(ctx, app));
-    enum status s = engine_ingest_turns(ctx, app->engine, &batch, &made);
-    if (s != OK)
-        return failed(ctx, app, s, out);
+    TRY(engine_ingest_turns(ctx, app->engine, &batch, &made));
     struct ingest_out shape = {.status = S("ok"),
                                .turns = made.turns,
                                .distillation = made.distillation,

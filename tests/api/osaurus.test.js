@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { answer, run, serve, upstream } = require('./lib');
+const { answer, run, serve, until, upstream } = require('./lib');
 
 const turns = [
   { user: 'Hi, my name is Alice', assistant: 'Hello Alice!' },
@@ -134,6 +134,27 @@ test('what comes of it is told in its words', async (t) => {
   assert.match(failed.distillation, /^error:/);
   assert.ok(!('episode_id' in failed));
   assert.equal(failed.turns_ingested, 2, 'the turns are kept all the same');
+});
+
+test('many at once leave room for chats: what the model is too busy for waits, and is distilled', async (t) => {
+  const held = [];
+  let open = false;
+  const { server, ingest } = await withCore(t, async (asked) => {
+    if (asked.json.model !== 'tiny') return 'fine';
+    if (!open) await new Promise((done) => held.push(done));
+    return episode('Alice told where she works.');
+  });
+  const all = Array.from({ length: 8 }, (_, i) => ingest({ ...batch, conversation_id: `s${i}` }));
+  // Six are answered although the model says nothing, and so is a chat.
+  const first = [];
+  for (const one of all) one.then((res) => first.push(res.json().distillation));
+  await until('the six', () => first.length === 6);
+  assert.deepEqual([...new Set(first)], ['pending:model_in_use']);
+  assert.equal((await server.chat({ model: 'any', messages: [{ role: 'user', content: 'hi' }] })).status, 200);
+  open = true;
+  await until('all are asked for', () => { held.splice(0).forEach((done) => done()); return first.length === 8; });
+  assert.deepEqual(first.slice(6), ['distilled', 'distilled']);
+  await until('the others', async () => (await server.ask('GET', '/memory/status')).json().counts.episodes === 8);
 });
 
 test('what breaks a rule is a 400 that names it, and nothing is kept', async (t) => {
