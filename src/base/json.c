@@ -254,6 +254,8 @@ static enum status read_value(struct reader *r, struct json *v)
 
 enum status json_parse(struct ctx *ctx, str text, struct json **out)
 {
+    if (!text.p)
+        text = S("");
     struct reader r = {.ctx = ctx, .start = text.p, .p = text.p, .end = text.p + text.n};
     if (!utf8_is_valid(text))
         return fail(ctx, BAD_INPUT, "not valid JSON: the text is not UTF-8");

@@ -39,6 +39,12 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct t
     return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");
 }
 
+enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct token **out,
+                          size_t *n)
+{
+    return store_tokens(ctx, e->store, user, out, n);
+}
+
 enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
                                struct token *out)
 {

@@ -3,7 +3,9 @@
 #include "base/id.h"
 #include "engine/distil.h"
 
-enum { CONVERSATION_MAX = 255, TURNS_MAX = 100000 };
+/* AT_ONCE wait for the core model's answer: each holds a worker of the server as long, and chats
+ * need some, too. What comes besides is left to the background. */
+enum { CONVERSATION_MAX = 255, TURNS_MAX = 100000, AT_ONCE = 2 };
 
 static struct message message_of(struct arena *a, const struct ingest_turns_in *in, size_t i,
                                  bool is_user, int64_t now)
@@ -46,12 +48,15 @@ static enum status forget_old(struct ctx *ctx, struct engine *e, const struct in
 }
 
 /* Nobody else takes it while the caller waits for it, and should the caller die, it is due. */
-static int64_t due_of(struct engine *e, const struct live *live, int64_t now)
+static int64_t due_of(struct engine *e, bool waits, int64_t now)
 {
-    return e->settings->core_model.n ? now + distil_lease_ms(e) : distil_due(live, now);
+    if (!e->settings->core_model.n)
+        return distil_due(engine_live(e), now);
+    return waits ? now + distil_lease_ms(e) : now;
 }
 
-static enum status put(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in)
+static enum status put(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                       bool waits)
 {
     int64_t now = clock_ms();
     struct message *v = NEW_N(&ctx->arena, struct message, 2 * in->n + 1);
@@ -65,7 +70,7 @@ static enum status put(struct ctx *ctx, struct engine *e, const struct ingest_tu
     if (!b.n_messages)
         return OK;
     if (!in->skip_extraction)
-        b.distil_at = due_of(e, engine_live(e), now);
+        b.distil_at = due_of(e, waits, now);
     return store_write(ctx, e->store, &b);
 }
 
@@ -83,29 +88,46 @@ static str told(struct arena *a, const struct distil_outcome *o)
     return str_printf(a, "%s" S_FMT, word, S_ARG(o->why));
 }
 
-enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
-                                struct ingest_turns_out *out)
+static void distil_now(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                       struct ingest_turns_out *out)
+{
+    struct waiting_session w = {.pool = in->pool, .session = in->conversation};
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us, .is_cut = ctx->is_cut};
+    struct distil_outcome outcome;
+    enum status s = distil_session(&own, e, &w, &outcome);
+    if (s != OK)
+        outcome = (struct distil_outcome){DISTIL_FAILED, str_of(own.why), true};
+    out->distillation = told(&ctx->arena, &outcome);
+    if (outcome.result == DISTIL_DONE)
+        out->episode_id = episode_id(&ctx->arena, in->conversation);
+}
+
+static enum status ingest(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                          bool waits, struct ingest_turns_out *out)
 {
     struct ingest_turns_out o = {.turns = (int64_t)in->n,
                                  .distillation = S(""),
                                  .episode_id = S("")};
-    struct distil_outcome outcome;
+    TRY(forget_old(ctx, e, in));
+    TRY(put(ctx, e, in, waits));
+    if (!waits)
+        o.distillation = S("pending:model_in_use");
+    else if (!in->skip_extraction)
+        distil_now(ctx, e, in, &o);
+    *out = o;
+    return OK;
+}
+
+enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                                struct ingest_turns_out *out)
+{
+    bool asks = !in->skip_extraction && e->settings->core_model.n;
     TRY(check(ctx, in));
     if (!live_remembers(engine_live(e)))
         return fail(ctx, FORBIDDEN, "memory_disabled");
-    TRY(forget_old(ctx, e, in));
-    TRY(put(ctx, e, in));
-    if (!in->skip_extraction) {
-        struct waiting_session w = {.pool = in->pool, .session = in->conversation};
-        struct ctx own = {.deadline_us = ctx->deadline_us, .is_cut = ctx->is_cut};
-        enum status s = distil_session(&own, e, &w, &outcome);
-        if (s != OK)
-            outcome = (struct distil_outcome){DISTIL_FAILED, str_of(own.why), true};
-        o.distillation = told(&ctx->arena, &outcome);
-        if (outcome.result == DISTIL_DONE)
-            o.episode_id = episode_id(&ctx->arena, in->conversation);
-        ctx_free(&own);
-    }
-    *out = o;
-    return OK;
+    bool waits = !asks || atomic_fetch_add(&e->ingests, 1) < AT_ONCE;
+    enum status s = ingest(ctx, e, in, waits, out);
+    if (asks)
+        atomic_fetch_sub(&e->ingests, 1);
+    return s;
 }

@@ -174,6 +174,9 @@ struct distil_status {
 };
 MUST_USE enum status engine_distil_status(struct ctx *ctx, struct engine *e,
                                           const struct pool_ref *pool, struct distil_status *out);
+/* What was done in the background, newest first; space "": in all of the user's; kind "": any. */
+MUST_USE enum status engine_work_log(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
+                                     str kind, size_t limit, struct work **out, size_t *n);
 
 /*
  * Consolidation, pool by pool, each all or nothing. Nothing is lost silently: episodes that say the
@@ -472,6 +475,9 @@ MUST_USE enum status engine_make_token(struct ctx *ctx, struct engine *e, struct
                                        str *secret);
 /* The token's row. NO_AUTH when it is not known, revoked or expired. */
 MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out);
+/* A user's, newest first, revoked ones too. */
+MUST_USE enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct token **out,
+                                   size_t *n);
 /* A user's token by its id, revoked or not; NOT_FOUND without a note. */
 MUST_USE enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
                                         struct token *out);

@@ -30,6 +30,7 @@ struct engine {
     struct breaker core;                 /* of the core model, as distillation meets it */
     atomic_int_least64_t core_took_ms;   /* how long an answer of it takes, about; 0: not known */
     atomic_bool is_looking;              /* someone claims sessions that are due */
+    atomic_int ingests;                  /* conversations brought in that a model may be asked of */
     struct breaker reranks;              /* of the server that puts in order */
     atomic_int rerank_last;              /* enum status of the last call of it */
     atomic_int_least64_t rerank_asked;   /* clock_mono_us of that; 0: not this model */

@@ -114,3 +114,9 @@ enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref po
 {
     return store_receipt(ctx, e->store, pool, id, out);
 }
+
+enum status engine_work_log(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
+                            str kind, size_t limit, struct work **out, size_t *n)
+{
+    return store_work_log(ctx, e->store, pool, kind, limit, out, n);
+}

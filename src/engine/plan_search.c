@@ -7,9 +7,10 @@
 
 const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
 
-/* Where text is looked for as it stands: the newest messages of so many sessions and each. */
-enum { DAYS = 365, LIMIT = 10, LIMIT_MAX = 50, SESSIONS = 100, OF_SESSION = 200 };
-enum { TITLE_AMONG = 3, TITLE_MAX = 80 };
+/* How far back and how many, unless told; where text is looked for as it stands: the newest
+ * messages of so many sessions and each. Messages that may give a title, and bytes of it. */
+enum { DAYS = 365, DAYS_MAX = 36500, LIMIT = 10, LIMIT_MAX = 50 };
+enum { SESSIONS = 100, OF_SESSION = 200, TITLE_AMONG = 3, TITLE_MAX = 80 };
 
 #define DAY_MS ((int64_t)86400000)
 
@@ -92,9 +93,11 @@ static enum status literal_in_session(struct ctx *ctx, struct engine *e, const s
     TRY(store_session_messages(ctx, e->store, in->pool, session, -OF_SESSION, OF_SESSION, &v,
                                &all));
     for (size_t i = all; i-- > 0 && *n < limit;) {
-        str text = utf8_lower(&ctx->arena, v[i].text);
+        struct recalled r = {.message = v[i]};
+        r.text = found_text(&r);
+        str text = utf8_lower(&ctx->arena, r.text);
         if (v[i].created >= after && str_find(text, wanted) < text.n)
-            out[(*n)++] = (struct recalled){.message = v[i], .text = v[i].text};
+            out[(*n)++] = r;
     }
     return OK;
 }
@@ -148,7 +151,8 @@ enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct 
                                 struct recalled **out, size_t *n)
 {
     size_t limit = !in->limit ? LIMIT : in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit, found = 0;
-    int64_t days = in->days > 0 ? in->days : DAYS, now = clock_ms();
+    int64_t days = in->days <= 0 ? DAYS : in->days > DAYS_MAX ? DAYS_MAX : in->days;
+    int64_t now = clock_ms();
     struct scope_in what = *in;
     what.query = str_trim(in->query);
     if (!what.query.n)

@@ -90,3 +90,26 @@ enum status space_of_key(struct ctx *ctx, struct app *app, const struct identity
     *out = space;
     return OK;
 }
+
+bool reaches_space(const struct identity *who, const struct token *tokens, size_t n, str space)
+{
+    if (who->is_admin || str_eq(space, who->pool.space))
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(tokens[i].id, space) && str_eq(tokens[i].pool.space, space))
+            return false;
+    return true;
+}
+
+enum status reach_space(struct ctx *ctx, struct app *app, const struct identity *who, str space,
+                        const char *field)
+{
+    struct token *tokens;
+    size_t n;
+    if (who->is_admin || str_eq(space, who->pool.space))
+        return OK;
+    TRY(engine_tokens(ctx, app->engine, who->pool.user, &tokens, &n));
+    if (!reaches_space(who, tokens, n, space))
+        return fail(ctx, FORBIDDEN, "%s: is another token's own", field);
+    return OK;
+}

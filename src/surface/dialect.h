@@ -9,6 +9,8 @@ extern const struct surface surface_mcp;
 extern const struct surface surface_omniroute_memory;
 extern const struct surface surface_omniroute_engine;
 extern const struct surface surface_omniroute_settings;
+extern const struct surface surface_osaurus;
+extern const struct surface surface_osaurus_memory;
 extern const struct surface surface_admin;
 
 /* Names a space of the caller's user by any text, and asks for memory by Osaurus's rules. */
@@ -31,6 +33,15 @@ enum status admit_own(struct ctx *ctx, struct app *app, enum route_access needs,
  */
 enum status space_of_key(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                          str *out);
+
+/*
+ * Whether a space of its user is the caller's to use: its own, and each that is not the own space
+ * of another token of that user; an admin's are all. reach_space asks for the tokens itself, and
+ * names the field with which it was asked for when it is FORBIDDEN.
+ */
+bool reaches_space(const struct identity *who, const struct token *tokens, size_t n, str space);
+enum status reach_space(struct ctx *ctx, struct app *app, const struct identity *who, str space,
+                        const char *field);
 
 /* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);

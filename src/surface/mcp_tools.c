@@ -13,16 +13,9 @@ static const char space_help[] = "which of your spaces; your own unless said";
 
 enum status tool_space(struct tool_call *c, str space)
 {
-    struct token token;
-    if (!space.n || str_eq(space, c->pool.space))
+    if (!space.n)
         return OK;
-    if (!c->who->is_admin) {
-        enum status s = engine_token_named(c->ctx, c->app->engine, c->pool.user, space, &token);
-        if (s != OK && s != NOT_FOUND)
-            return s;
-        if (s == OK && str_eq(token.pool.space, space))
-            return fail(c->ctx, FORBIDDEN, "space: is another token's own");
-    }
+    TRY(reach_space(c->ctx, c->app, c->who, space, "space"));
     c->pool.space = space;
     return OK;
 }

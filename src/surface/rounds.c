@@ -118,16 +118,17 @@ static void note(struct ctx *ctx, struct turn *t, const struct searched *found)
 }
 
 static enum status run_call(struct ctx *ctx, struct app *app, const struct tool_wish *call,
-                            struct pool_ref pool, struct searched *out)
+                            const struct turn *t, struct searched *out)
 {
     struct json *arguments;
-    struct search_memory_in in;
+    struct search_memory_in in = {0};
     if (call->arguments.full || json_parse(ctx, buf_str(&call->arguments), &arguments) != OK) {
         ctx_clear_failure(ctx);
         return fail(ctx, BAD_INPUT, "the arguments are no JSON object");
     }
     TRY(fields_read(ctx, search_memory_here_fields, arguments, true, &in));
-    return search_memory(ctx, app, pool, &in, out);
+    in.is_readonly = t->mode == MODE_READONLY;
+    return search_memory(ctx, app, t->pool, &in, out);
 }
 
 /* What the model is told: what was found, or what was wrong with its call. */
@@ -137,7 +138,7 @@ static str answer_call(struct ctx *ctx, struct rounds *o, struct app *app,
     CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us, .is_cut = ctx->is_cut};
     struct searched found;
     struct turn *t = o->in.turn;
-    enum status s = run_call(&own, app, call, t->pool, &found);
+    enum status s = run_call(&own, app, call, t, &found);
     if (s == OK) {
         note(ctx, t, &found);
         return str_dup(&o->own.arena, found.text);

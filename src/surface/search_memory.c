@@ -168,6 +168,9 @@ enum status search_memory(struct ctx *ctx, struct app *app, struct pool_ref pool
     struct searched found = {.scope = scope};
     TRY(engine_search_scope(ctx, app->engine, &ask, &found.v, &found.n));
     found.text = text_of(ctx, &found, query);
+    const struct plan_out shown = {.v = found.v, .n = found.n};
+    if (!in->is_readonly)
+        engine_shown(ctx, app->engine, pool, &shown);
     *out = found;
     return OK;
 }

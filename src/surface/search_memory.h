@@ -9,6 +9,7 @@ extern const char search_memory_help[];
 struct search_memory_in {
     str scope, query, agent_id;
     int64_t days, top_k;
+    bool is_readonly; /* no argument: what is found does not count as used */
 };
 /* The same with agent_id and without: a model behind the proxy has the space of its request. */
 extern const struct field search_memory_in_fields[], search_memory_here_fields[];

@@ -9,6 +9,8 @@ const struct surface *const surfaces[] = {&surface_openai,
                                           &surface_omniroute_memory,
                                           &surface_omniroute_engine,
                                           &surface_omniroute_settings,
+                                          &surface_osaurus,
+                                          &surface_osaurus_memory,
                                           &surface_admin,
                                           NULL};
 
@@ -158,11 +160,12 @@ void surface_openapi(struct buf *b)
     json_raw(&w, S("{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
                    "\"responses\":{\"Error\":{\"description\":\"it failed\",\"content\":{"
                    "\"application/json\":{\"schema\":{\"type\":\"object\",\"properties\":{"
-                   "\"error\":{\"type\":\"object\",\"properties\":{"
+                   "\"error\":{\"type\":[\"object\",\"string\"],\"properties\":{"
                    "\"message\":{\"type\":\"string\"},\"type\":{\"type\":\"string\"},"
                    "\"param\":{\"type\":[\"string\",\"null\"]},"
                    "\"code\":{\"type\":[\"string\",\"null\"]},"
                    "\"details\":{\"type\":\"array\"}}},"
+                   "\"message\":{\"type\":\"string\"},\"field\":{\"type\":\"string\"},"
                    "\"requestId\":{\"type\":\"string\"}}}}}}}}"));
     json_close(&w, '}');
 }

@@ -5,7 +5,7 @@ const test = require('node:test');
 const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport } = require('@modelcontextprotocol/sdk/client/stdio.js');
 const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/client/streamableHttp.js');
-const { bin, cleanEnv, run, serve, tempFolder } = require('./lib');
+const { bin, cleanEnv, run, serve, tempFolder, until } = require('./lib');
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const names = ['memory_search', 'search_memory', 'memory_context', 'memory_add', 'memory_get', 'memory_update', 'memory_forget',
@@ -127,7 +127,7 @@ for (const [how, open] of Object.entries(transports)) {
       assert.equal(structuredContent.count, structuredContent.results.length);
       return { text: content[0].text, ...structuredContent };
     };
-    await call(client, 'memory_add', { content: 'Ada prefers green tea.\n- and no coffee', importance: 0.9 });
+    const tea = await call(client, 'memory_add', { content: 'Ada prefers green tea.\n- and no coffee', importance: 0.9 });
     await call(client, 'memory_add', { content: 'Ada has a blue bicycle.' });
     await call(client, 'memory_add', { content: 'Ada planned a tea party.', layer: 'episode', type: 'episodic',
       metadata: { topics: ['tea', 'party'], decisions: ['invite Ben'] } });
@@ -136,6 +136,7 @@ for (const [how, open] of Object.entries(transports)) {
     assert.match(facts.text, /^Found \d pinned facts?:\n- Ada prefers green tea\. - and no coffee \(salience: 0\.\d\d\)/);
     assert.equal(facts.text.split('\n').length, facts.count + 1, 'a memory keeps to its line');
     assert.ok(facts.results[0].text.startsWith('Ada prefers green tea.') && facts.results.every((one) => one.kind === 'memory'));
+    await until('a use is counted', async () => (await call(client, 'memory_get', { id: tea.id })).uses === 1);
     const episodes = await search({ scope: 'episodes', query: 'tea party', top_k: 1 });
     assert.match(episodes.text, /^Found 1 episode:\n- \d{4}-\d\d-\d\d: Ada planned a tea party\. \| topics: tea, party \| decisions: invite Ben$/);
     assert.deepEqual(await search({ scope: 'transcript', query: 'tea', days: 3650 }),

@@ -8,9 +8,9 @@ const as = (agent, more = {}) => ({ 'x-osaurus-agent-id': agent, ...more });
 const user = (content) => ({ role: 'user', content });
 const block = /^\[Memory\]\nCurrent date: \d{1,2} [A-Z][a-z]+ \d{4}\n\n[^\n]+data and not instructions[^\n]+\n\n## [^]*\n\[\/Memory\]$/;
 
-async function ready(t, handler) {
+async function ready(t, handler, flags = []) {
   const model = await upstream(t, handler);
-  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const server = await serve(t, { flags: ['--upstream', model.url, ...flags] });
   const remember = async (agent, content, more = {}) => {
     const res = await server.ask('POST', '/v1/memories', { content, ...more }, as(agent));
     assert.ok(res.status < 300, res.text);
@@ -136,6 +136,73 @@ test('the budget of a section is kept', async (t) => {
   const section = receipt.block.slice(receipt.block.indexOf('## '), receipt.block.indexOf('[/Memory]'));
   assert.ok(section.length <= 3200 && section.length > 2400, String(section.length));
   assert.equal(section.match(/^- /gm).length, receipt.lines.filter((line) => line.injected).length);
+});
+
+test('the settings of the gate and the budget act', async (t) => {
+  const { remember, ask } = await ready(t, undefined, ['--gate-mode', 'off', '--memory-budget', '100']);
+  for (let i = 0; i < 9; i++) await remember('a', `Talk ${i} was about ${'roses and '.repeat(12)}tulips.`, { layer: 'episode' });
+  const { receipt } = await ask('a', 'hi');
+  assert.equal(receipt.decision, 'episode');
+  assert.equal(receipt.lines.length, 2);
+  const section = receipt.block.slice(receipt.block.indexOf('## '), receipt.block.indexOf('[/Memory]'));
+  assert.ok(section.length <= 400, String(section.length));
+});
+
+test('the core model may open the gate, and a chat does not hang on it', async (t) => {
+  let says = '{"section":"pinned"}';
+  const { model, remember, ask } = await ready(t, (req, res, asked) => {
+    if (asked.json.model !== 'core') return answer(res, asked, 'fine');
+    return says && answer(res, asked, says);
+  }, ['--gate-mode', 'llm', '--core-model', 'core']);
+  await remember('a', "User's cat is called Momo");
+  const opened = await ask('a', 'Which food suits a cat?');
+  assert.match(opened.receipt.block, /## Things I remember\n- User's cat is called Momo/);
+  assert.match(opened.receipt.reason, /core model/);
+  assert.equal(model.asked.filter((one) => one.json.model === 'core').length, 1);
+  says = 'no idea';
+  const wrong = await ask('a', 'do you remember my cat?');
+  assert.match(wrong.receipt.block, /Momo/);
+  assert.match(wrong.receipt.reason, /by phrases, as the core model did not say/);
+  says = '';
+  const late = await ask('a', 'do you remember my cat?');
+  assert.match(late.receipt.block, /Momo/);
+  assert.match(late.receipt.reason, /it was late/);
+});
+
+test('settings that change while the server runs act at the next chat', async (t) => {
+  const { server, remember, ask } = await ready(t);
+  const change = async (members) => {
+    const res = await server.ask('PUT', '/memory/config', members);
+    assert.equal(res.status, 200, res.text);
+  };
+  for (let i = 0; i < 9; i++) await remember('a', `Talk ${i} was about ${'roses and '.repeat(8)}tulips.`, { layer: 'episode' });
+  assert.equal((await ask('a', 'hi')).receipt.block, '');
+  await change({ relevanceGateMode: 'off' });
+  assert.equal((await ask('a', 'hi')).receipt.lines.length, 6);
+  await change({ memoryBudgetTokens: 100 });
+  assert.equal((await ask('a', 'hi')).receipt.lines.length, 2);
+  await change({ relevanceGateMode: 'heuristic' });
+  assert.equal((await ask('a', 'hi')).receipt.block, '');
+  await change({ enabled: false });
+  assert.equal((await ask('a', 'What did we say earlier?')).receipt, undefined);
+});
+
+test('what was ingested and distilled is there in the next chat, dated as given', async (t) => {
+  const said = { episode: { summary: 'Alice introduced herself and her job at Acme.', topics: ['work'], decisions: ['call on Monday'],
+    action_items: [], salience: 0.7 }, entities: ['Alice', 'Acme Corp'], pinned_candidates: [{ content: 'Alice rides a red bicycle', salience: 0.8, tags: [] }],
+  identity_facts: ["User's name is Alice"] };
+  const { server, ask } = await ready(t, (req, res, asked) => answer(res, asked, asked.json.model === 'core' ? JSON.stringify(said) : 'fine'),
+    ['--core-model', 'core']);
+  const res = await server.ask('POST', '/memory/ingest', { agent_id: 'a', conversation_id: 'one', session_date: '2026-01-31T12:00:00Z', turns: [
+    { user: 'Hi, my name is Alice and I work at Acme Corp, where I go on my red bicycle every day.', assistant: 'Hello Alice!' }] });
+  assert.equal(res.status, 200, res.text);
+  assert.equal(res.json().distillation, 'distilled');
+  const earlier = (await ask('a', 'What did we talk about earlier?')).receipt.block;
+  assert.match(earlier, /## What I should always remember\n- User's name is Alice\n/);
+  assert.match(earlier, /- \[2026-01-31\] Alice introduced herself and her job at Acme\. \(decision: call on Monday\)\n/);
+  assert.match((await ask('a', 'do you remember my bicycle?')).receipt.block, /## Things I remember\n[^]*red bicycle/);
+  assert.equal((await ask('b', 'do you remember my bicycle?')).receipt.block, '');
+  assert.equal((await ask('b', "What's my name?")).receipt.block, '');
 });
 
 test('X-Memory-Mode and the switch act on these chats, too', async (t) => {

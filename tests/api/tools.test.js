@@ -235,6 +235,20 @@ for (const stream of [false, true]) {
     assert.match(model.last().json.messages.at(-1).content, /^No transcript excerpts match 'dog'\.$/);
   });
 
+  named('a chat that keeps nothing may search, and one that recalls nothing unasked', async (t) => {
+    const { model, server } = await scripted(t, [{ calls: [search({ scope: 'pinned', query: 'jazz' })] }, { text: 'Jazz.' },
+      { calls: [search({ scope: 'pinned', query: 'jazz' })] }, { text: 'Jazz.' }], { told: [] });
+    const { id } = (await server.ask('POST', '/v1/memories', { content: 'The user likes jazz.' })).json();
+    const uses = async () => (await server.ask('GET', `/v1/memories/${id}`)).json().uses;
+    const seen = await ask(server, { messages: [user('What music do I like?')] }, { stream, headers: { ...on, 'X-Memory-Mode': 'readonly' } });
+    assert.match(model.last().json.messages.at(-1).content, /^Found 1 pinned fact:\n- The user likes jazz\. \(salience: \d\.\d\d\)$/);
+    assert.ok((await server.receipt(seen.receipt)).lines.some((one) => /^the model searched pinned/.test(one.why)));
+    assert.equal(await uses(), 0);
+    await ask(server, { messages: [user('What music do I like?')] }, { stream, headers: { ...on, 'X-Memory-Mode': 'after' } });
+    assert.equal(model.last().json.messages[0].content, 'What music do I like?');
+    await until('a use is counted', async () => (await uses()) === 1);
+  });
+
   named('a refusal of the second question reaches the client as an error', async (t) => {
     const { server } = await scripted(t, [{ calls: [search()] }, (req, res) => {
       res.writeHead(429, { 'content-type': 'application/json', 'retry-after': '7' });

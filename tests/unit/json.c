@@ -95,3 +95,9 @@ TEST(what_is_written_reads_back)
     CHECK_OK(json_parse(ctx, buf_str(&b), &v));
     CHECK_STR(json_string(json_get(v, "s")), S("a\"b\\c\n\x01\xC3\xA9\xEF\xBF\xBD"));
 }
+
+TEST(no_text_at_all_is_no_json)
+{
+    struct json *root;
+    CHECK_STATUS(json_parse(ctx, (str){0}, &root), BAD_INPUT);
+}

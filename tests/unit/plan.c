@@ -9,13 +9,15 @@
 
 static const int64_t now = 1795132800000; /* 2026-11-20 */
 
-/* The live settings as nobody else reads them meanwhile. */
-static struct live_osaurus *knobs(struct engine *e)
+/* Changes the live settings. */
+static void set(struct ctx *ctx, struct engine *e, const char *members)
 {
-    return &((struct live *)engine_live(e))->osaurus;
+    struct json *object;
+    CHECK_OK(json_parse(ctx, str_of(members), &object));
+    CHECK_OK(engine_change_osaurus_settings(ctx, e, object));
 }
 
-#define AT_A_TIME __attribute__((cleanup(real_time))) int pretended = (clock_pretend(now), 0)
+#define AT_A_TIME __attribute__((unused)) CLEANUP(real_time) int pretended = (clock_pretend(now), 0)
 
 static void real_time(int *unused)
 {
@@ -112,7 +114,7 @@ TEST(without_the_gate_episodes_are_always_there)
     ENGINE(e, s, p);
     AT_A_TIME;
     put(ctx, s, mine, LAYER_EPISODE, "They planned a trip to Lisbon.", 3, "");
-    knobs(e)->gate_mode = S("off");
+    set(ctx, e, "{\"relevanceGateMode\":\"off\"}");
     struct plan_out out = plan(ctx, e, "hi");
     CHECK_STR(out.decision, S("episode"));
     CHECK_STR(out.reason, S("the gate is off"));
@@ -159,7 +161,7 @@ TEST(only_the_newest_episodes_give_names)
     settings.upstreams[0] = m->up;                                                                 \
     settings.n_upstreams = 1;                                                                      \
     settings.core_model = S("fake/tiny/chat");                                                     \
-    knobs(e)->gate_mode = S("llm")
+    set(ctx, e, "{\"relevanceGateMode\":\"llm\"}")
 
 TEST(the_core_model_opens_a_section)
 {

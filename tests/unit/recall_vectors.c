@@ -383,7 +383,9 @@ TEST(a_layer_is_searched_by_meaning_unless_its_settings_say_otherwise)
     CHECK_OK(engine_plan(ctx, e, &in, &out));
     CHECK(out.n >= 1);
     CHECK_STR(out.v[0].memory.id, S("f1"));
-    ((struct live *)engine_live(e))->osaurus.embedding_backend = S("none");
+    struct json *none;
+    CHECK_OK(json_parse(ctx, S("{\"embeddingBackend\":\"none\"}"), &none));
+    CHECK_OK(engine_change_osaurus_settings(ctx, e, none));
     search_layer(ctx, e, PLAN_PINNED, "the car", &n);
     CHECK_INT(n, 0);
     search_layer(ctx, e, PLAN_PINNED, "the automobile", &n);

@@ -41,6 +41,19 @@ TEST(parts_get_one_more_part)
               S("{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}]}"));
 }
 
+TEST(a_prefix_stands_behind_the_opening_quote_or_bracket)
+{
+    CHECK_STR(spliced(ctx, S("{\"messages\":[{\"content\" : \"a\\u0041\"}]}"), PLACE_USER_PREFIX,
+                      false, S("x\n\"y\"")),
+              S("{\"messages\":[{\"content\" : \"x\\n\\\"y\\\"\\n\\na\\u0041\"}]}"));
+    CHECK_STR(spliced(ctx, S("{\"messages\":[{\"content\":[ {\"type\":\"text\"} ]}]}"),
+                      PLACE_USER_PREFIX, false, S("x")),
+              S("{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"x\"}, "
+                "{\"type\":\"text\"} ]}]}"));
+    CHECK_STR(spliced(ctx, S("{\"messages\":[{\"content\":[]}]}"), PLACE_USER_PREFIX, true, S("x")),
+              S("{\"messages\":[{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}]}"));
+}
+
 TEST(a_message_without_content_gets_the_block_before_it)
 {
     str body = S("{\"messages\":[{\"role\":\"user\"}]}");
