@@ -1,6 +1,7 @@
 /* distil.h - what a session leaves behind: asked of the core model, checked, kept. */
 #pragma once
 
+#include "base/words.h"
 #include "engine/engine_int.h"
 
 /* What a model says of a session. */
@@ -66,12 +67,13 @@ MUST_USE enum status distil_keep(struct ctx *ctx, const struct distilling *d,
 struct told_words {
     uint64_t *v; /* hashes, ascending */
     size_t n;
+    struct words *each; /* of each signal */
 };
 struct told_words told_words_of(struct arena *a, const struct distilling *d);
 /* Whether a line is in the user's words: at least half of what tells in it, and every name. */
 bool is_told(struct arena *a, const struct told_words *told, str line);
 /* The number of the signal whose text shares most with the line. */
-size_t teller_of(struct arena *a, const struct distilling *d, str line);
+size_t teller_of(struct arena *a, const struct told_words *told, size_t signals, str line);
 
 /* Shared words by all words: lower case, parted by blanks, without punctuation at their ends. */
 double word_jaccard(struct arena *a, str one, str other);

@@ -205,7 +205,8 @@ static bool may_be_kept(struct keeper *k, str line)
 
 static void set_source(struct keeper *k, struct memory *m)
 {
-    m->source = k->d->signals[teller_of(&k->ctx->arena, k->d, m->content)].message.id;
+    size_t teller = teller_of(&k->ctx->arena, &k->told, k->d->n, m->content);
+    m->source = k->d->signals[teller].message.id;
 }
 
 /* Of two alike in one answer the fuller one. */

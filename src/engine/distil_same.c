@@ -12,23 +12,26 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_words(struct arena *a, struct told_words *told, size_t *cap, str text)
+static void add_words(struct arena *a, struct told_words *told, size_t *cap, const struct words *w)
 {
-    struct words w = words_of(a, text, TOLD_MAX);
-    for (size_t i = 0; i < w.n && told->n < TOLD_MAX; i++) {
+    for (size_t i = 0; i < w->n && told->n < TOLD_MAX; i++) {
         told->v = arena_more(a, told->v, told->n, cap, sizeof *told->v);
-        told->v[told->n++] = str_hash(w.v[i].stem);
+        told->v[told->n++] = str_hash(w->v[i].stem);
     }
 }
 
 struct told_words told_words_of(struct arena *a, const struct distilling *d)
 {
-    struct told_words told = {0};
+    struct told_words told = {.each = NEW_N(a, struct words, d->n)};
     size_t cap = 0;
-    for (size_t i = 0; i < d->n; i++)
-        add_words(a, &told, &cap, d->signals[i].message.text);
-    for (size_t i = 0; i < d->n_identity; i++)
-        add_words(a, &told, &cap, d->identity[i].content);
+    for (size_t i = 0; i < d->n; i++) {
+        told.each[i] = words_of(a, d->signals[i].message.text, TOLD_MAX - told.n);
+        add_words(a, &told, &cap, &told.each[i]);
+    }
+    for (size_t i = 0; i < d->n_identity; i++) {
+        struct words known = words_of(a, d->identity[i].content, LINE_WORDS);
+        add_words(a, &told, &cap, &known);
+    }
     if (told.n)
         qsort(told.v, told.n, sizeof *told.v, by_number);
     return told;
@@ -76,19 +79,22 @@ bool is_told(struct arena *a, const struct told_words *told, str line)
     return found && 2 * found >= telling;
 }
 
-size_t teller_of(struct arena *a, const struct distilling *d, str line)
+static bool says(const struct words *said, str stem)
+{
+    for (size_t i = 0; i < said->n; i++)
+        if (str_eq(said->v[i].stem, stem))
+            return true;
+    return false;
+}
+
+size_t teller_of(struct arena *a, const struct told_words *told, size_t signals, str line)
 {
     struct words w = words_of(a, line, LINE_WORDS);
     size_t best = 0, most = 0;
-    for (size_t i = 0; i < d->n; i++) {
-        struct words said = words_of(a, d->signals[i].message.text, TOLD_MAX);
+    for (size_t i = 0; i < signals; i++) {
         size_t shared = 0;
         for (size_t k = 0; k < w.n; k++)
-            for (size_t s = 0; s < said.n && !says_nothing(&w.v[k]); s++)
-                if (str_eq(w.v[k].stem, said.v[s].stem)) {
-                    shared++;
-                    break;
-                }
+            shared += !says_nothing(&w.v[k]) && says(&told->each[i], w.v[k].stem);
         if (shared > most) {
             most = shared;
             best = i;

@@ -10,7 +10,8 @@
 #include "base/buf.h"
 
 /* upstream PORT INTERVAL_MS: prints its address; ends with a signal. A stream has as many pieces
- * as the request's max_tokens says. */
+ * as the request's max_tokens says. Who wants JSON is told what a session leaves behind, each time
+ * something else. */
 
 enum { ANSWER = 1024 };
 
@@ -95,11 +96,39 @@ static int on_body(llhttp_t *p, const char *at, size_t n)
     return 0;
 }
 
+/* "boat" and "number" are the user's words in distil.c. */
+static void put_distilled(struct client *c)
+{
+    static int calls;
+    static const char form[] =
+        "{\"choices\":[{\"index\":0,\"finish_reason\":\"stop\",\"message\":{\"role\":\"assistant\","
+        "\"content\":\"{\\\"episode\\\":{\\\"summary\\\":\\\"The user wants to sail the boat "
+        "number %d "
+        "home and asked what it takes.\\\",\\\"topics\\\":[\\\"boats\\\"],\\\"salience\\\":0.6},"
+        "\\\"entities\\\":[\\\"Ithaca\\\"],\\\"pinned_candidates\\\":[{\\\"content\\\":\\\"User "
+        "owns the "
+        "boat number %d\\\"}],\\\"identity_facts\\\":[]}\"}}],"
+        "\"usage\":{\"prompt_tokens\":700,\"completion_tokens\":90}}";
+    char body[1024], text[1200];
+    calls++;
+    int n = snprintf(body, sizeof body, form, calls, calls);
+    n = snprintf(
+        text, sizeof text,
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", n,
+        body);
+    put(c, text, (size_t)n);
+}
+
 static int on_whole(llhttp_t *p)
 {
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                                "Transfer-Encoding: chunked\r\n\r\n";
     struct client *c = p->data;
+    if (str_find(buf_str(&c->body), S("\"response_format\"")) < c->body.n) {
+        buf_clear(&c->body);
+        put_distilled(c);
+        return 0;
+    }
     bool streams = str_find(buf_str(&c->body), S("\"stream\":true")) < c->body.n;
     size_t most = str_find(buf_str(&c->body), S("\"max_tokens\":"));
     c->chunks_left = most < c->body.n ? (int)strtol(c->body.p + most + 13, NULL, 10) : 1;

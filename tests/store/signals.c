@@ -520,3 +520,85 @@ TEST(no_session_is_claimed_twice)
     }
     CHECK_INT(all, SESSIONS);
 }
+
+TEST(what_waits_to_be_asked_for_is_hurried_by_nobody)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t n, later = clock_ms() + MINUTE, asked = clock_ms() + (int64_t)365 * 86400000;
+    talk(ctx, s, "s1", "one", asked);
+    talk(ctx, s, "s2", "two", later);
+    CHECK_STR(due(ctx, s, MINUTE), S(""));
+    talk(ctx, s, "s3", "three", asked);
+    CHECK_STR(due(ctx, s, MINUTE), S(""));
+    CHECK_OK(store_flush_signals(ctx, s, mine, S(""), &n));
+    CHECK_INT(n, 3);
+    CHECK_STR(due(ctx, s, MINUTE), S("s1 s2 s3"));
+}
+
+TEST(the_work_is_logged_with_its_end)
+{
+    PLACE(p);
+    STORE(s, p);
+    talk(ctx, s, "s1", "one", clock_ms());
+    int64_t gone = -1, no = pending(ctx, s, "s1", 1)[0].no;
+    struct work *v, done = {.pool = mine, .kind = S("distil"), .status = S("success")};
+    struct memory m = episode("s1", "an episode");
+    size_t n;
+    struct bundle b = {.pool = mine,
+                       .session = {.id = S("s1")},
+                       .memories = &m,
+                       .n_memories = 1,
+                       .distilled = &gone,
+                       .n_distilled = 1,
+                       .work = &done};
+    CHECK_STATUS(store_write(ctx, s, &b), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_work_log(ctx, s, NULL, S("distil"), 10, &v, &n));
+    CHECK_INT(n, 0);
+    b.distilled = &no;
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_OK(store_work_log(ctx, s, NULL, S("distil"), 10, &v, &n));
+    CHECK_INT(n, 1);
+    talk(ctx, s, "s1", "two", clock_ms());
+    struct work failed = {.pool = mine, .kind = S("distil"), .status = S("error")};
+    struct distil_end end = {
+        .pool = mine, .session = S("s1"), .error = S("down"), .again_at = 1, .work = &failed};
+    CHECK_OK(store_end_distil(ctx, s, &end));
+    CHECK_OK(store_work_log(ctx, s, NULL, S("distil"), 10, &v, &n));
+    CHECK_INT(n, 2);
+    CHECK_STR(v[0].status, S("error"));
+}
+
+/* An episode is replaced in place; of a line under a key the one made later is true. */
+TEST(what_is_distilled_again_follows_its_dates)
+{
+    PLACE(p);
+    STORE(s, p);
+    static const struct {
+        const char *content, *now;
+        int64_t created;
+    } lines[] = {{"at Acme", "at Acme", 2000},
+                 {"at Globex", "at Globex", 3000},
+                 {"at Initech", "at Globex", 1000}};
+    for (size_t i = 0; i < 3; i++) {
+        struct memory m[2];
+        m[0] = episode("s1", lines[i].content);
+        m[0].id = S("e1");
+        m[1] = fact("", "who:employer", lines[i].content);
+        m[1].layer = LAYER_IDENTITY;
+        m[1].created = lines[i].created;
+        struct bundle b = {.pool = mine, .memories = m, .n_memories = 2, .rule = PUT_DISTILLED};
+        CHECK_OK(store_write(ctx, s, &b));
+        struct memory kept, *v;
+        size_t n;
+        int64_t total;
+        CHECK_OK(store_memory(ctx, s, mine, S("e1"), &kept));
+        CHECK_STR(kept.content, str_of(lines[i].content));
+        struct memory_filter f = {.pool = mine, .layer = S("identity"), .limit = 10};
+        CHECK_OK(store_list_memories(ctx, s, &f, &v, &n, &total));
+        CHECK_INT(total, 1);
+        CHECK_STR(v[0].content, str_of(lines[i].now));
+    }
+    check_healthy(ctx, s);
+}

@@ -32,6 +32,11 @@ static str shown(struct ctx *ctx, struct engine *e)
     return buf_str(&b);
 }
 
+static enum status set_osaurus(struct ctx *ctx, struct engine *e, const char *text)
+{
+    return engine_change_osaurus_settings(ctx, e, object(ctx, text));
+}
+
 /* --- what acts --- */
 
 TEST(what_nobody_has_set_is_the_seeds_and_the_servers)
@@ -386,4 +391,86 @@ TEST(what_is_older_than_was_set_is_not_found_in_a_chat)
     CHECK_STR(chat(&c, "What is my dog's name?"), S(""));
     CHECK_OK(set(ctx, e, "{\"retentionDays\":60}"));
     CHECK(chat(&c, "What is my dog's name?").n);
+}
+
+/* --- Osaurus's ten knobs --- */
+
+static str knobs(struct ctx *ctx, struct engine *e)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 12);
+    struct json_out w = json_to(&b);
+    fields_write(&w, live_osaurus_fields, &engine_live(e)->osaurus);
+    return buf_str(&b);
+}
+
+TEST(the_knobs_are_the_seeds_and_follow_the_server)
+{
+    ENGINE(e, s, p);
+    CHECK_STR(knobs(ctx, e),
+              S("{\"enabled\":true,\"embeddingBackend\":\"mlx\","
+                "\"embeddingModel\":\"nomic-embed-text-v1.5\",\"extractionMode\":\"sessionEnd\","
+                "\"relevanceGateMode\":\"heuristic\",\"memoryBudgetTokens\":800,"
+                "\"summaryDebounceSeconds\":60,\"consolidationIntervalHours\":24,"
+                "\"salienceFloor\":0.2,\"episodeRetentionDays\":365}"));
+    struct settings own = settings;
+    CLEANUP(engine_closep) struct engine *other = NULL;
+    own.memory = S("off");
+    own.extraction_mode = S("manual");
+    own.gate_mode = S("llm");
+    own.embedding_backend = S("none");
+    own.memory_budget = 400;
+    own.summary_debounce_s = 10;
+    own.consolidation_hours = 1;
+    own.salience_floor = 0.5;
+    own.episode_days = 0;
+    CHECK_OK(engine_open(ctx, s, &own, &other));
+    const struct live_osaurus *l = &engine_live(other)->osaurus;
+    CHECK(!l->enabled && l->budget_tokens == 400 && l->debounce_s == 10 && l->episode_days == 0);
+    CHECK(l->consolidation_h == 1 && l->salience_floor == 0.5);
+    CHECK_STR(l->extraction_mode, S("manual"));
+    CHECK_STR(l->gate_mode, S("llm"));
+    CHECK_STR(l->embedding_backend, S("none"));
+}
+
+TEST(a_knob_acts_at_once_and_the_switch_is_the_memorys)
+{
+    ENGINE(e, s, p);
+    CHECK_OK(set_osaurus(ctx, e, "{\"salienceFloor\":0.35,\"memoryBudgetTokens\":1200}"));
+    CHECK_OK(set_osaurus(ctx, e, "{\"enabled\":false,\"extractionMode\":\"manual\"}"));
+    const struct live *l = engine_live(e);
+    CHECK(!l->memory.enabled && !l->osaurus.enabled && !engine_remembers(e));
+    CHECK(l->osaurus.salience_floor == 0.35 && l->osaurus.budget_tokens == 1200);
+    CHECK_OK(set(ctx, e, "{\"enabled\":true}"));
+    CHECK(engine_live(e)->osaurus.enabled);
+    CLEANUP(engine_closep) struct engine *next = NULL;
+    CHECK_OK(engine_open(ctx, s, &settings, &next));
+    CHECK_STR(knobs(ctx, next), knobs(ctx, e));
+}
+
+TEST(a_wrong_knob_changes_nothing)
+{
+    ENGINE(e, s, p);
+    static const char *const wrong[] = {"{\"memoryBudgetTokens\":99}",
+                                        "{\"summaryDebounceSeconds\":9}",
+                                        "{\"salienceFloor\":1.1}",
+                                        "{\"relevanceGateMode\":\"often\"}",
+                                        "{\"episodeRetentionDays\":-1}",
+                                        "{\"budget\":800}",
+                                        "{\"enabled\":null}",
+                                        "{\"enabled\":false,\"extractionMode\":\"never\"}"};
+    str before = knobs(ctx, e);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_STATUS(set_osaurus(ctx, e, wrong[i]), BAD_INPUT);
+        CHECK(ctx->field[0]);
+    }
+    ctx_clear_failure(ctx);
+    CHECK_STR(knobs(ctx, e), before);
+    CHECK_OK(store_put_setting(ctx, s, S("osaurus"),
+                               S("{\"salienceFloor\":7,\"memoryBudgetTokens\":1,"
+                                 "\"extractionMode\":\"odd\",\"summaryDebounceSeconds\":\"x\"}")));
+    CLEANUP(engine_closep) struct engine *next = NULL;
+    CHECK_OK(engine_open(ctx, s, &settings, &next));
+    const struct live_osaurus *l = &engine_live(next)->osaurus;
+    CHECK(l->salience_floor == 1 && l->budget_tokens == 100 && l->debounce_s == 60);
+    CHECK_STR(l->extraction_mode, S("sessionEnd"));
 }
