@@ -80,6 +80,16 @@ test('again leaves one conversation and one episode, dated as given', async (t) 
   assert.deepEqual(counts, { agents: 1, pinned: 1, episodes: 1, sessions: 1, turns: 4 });
 });
 
+test('the same four times at once leaves one conversation and one episode', async (t) => {
+  const { server, ingest } = await withCore(t);
+  for (const res of await Promise.all([1, 2, 3, 4].map(() => ingest({ ...batch, session_date: '2026-03-05' })))) ok(res);
+  await until('all is distilled', async () => {
+    const { pending, counts } = ok(await server.ask('GET', '/memory/status'));
+    return pending.signals === 0 && counts.turns === 4 && counts.episodes === 1 && counts.pinned === 1;
+  });
+  assert.deepEqual((await layer(server, 'my-agent', 'episode')).map((one) => one.created), ['2026-03-05T00:00:00.000Z']);
+});
+
 test('fewer turns take the place of more, and none the place of some', async (t) => {
   const { server, ingest } = await withCore(t);
   ok(await ingest(batch));
