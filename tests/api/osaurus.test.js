@@ -149,7 +149,7 @@ test('what comes of it is told in its words', async (t) => {
 test('many at once leave room for chats: what the model is too busy for waits, and is distilled', async (t) => {
   const held = [];
   let open = false;
-  const { server, ingest } = await withCore(t, async (asked) => {
+  const { server, model, ingest } = await withCore(t, async (asked) => {
     if (asked.json.model !== 'tiny') return 'fine';
     if (!open) await new Promise((done) => held.push(done));
     return episode('Alice told where she works.');
@@ -165,6 +165,7 @@ test('many at once leave room for chats: what the model is too busy for waits, a
   await until('all are asked for', () => { held.splice(0).forEach((done) => done()); return first.length === 8; });
   assert.deepEqual(first.slice(6), ['distilled', 'distilled']);
   await until('the others', async () => (await server.ask('GET', '/memory/status')).json().counts.episodes === 8);
+  assert.equal(model.asked.filter((one) => one.json.model === 'tiny').length, 8, 'each is asked for once');
 });
 
 test('what breaks a rule is a 400 that names it, and nothing is kept', async (t) => {
