@@ -47,18 +47,11 @@ static enum status forget_old(struct ctx *ctx, struct engine *e, const struct in
     return s == NOT_FOUND ? OK : s;
 }
 
-/* Nobody else takes it while the caller waits for it, and should the caller die, it is due. */
-static int64_t due_of(struct engine *e, bool waits, int64_t now)
-{
-    if (!e->settings->core_model.n)
-        return distil_due(engine_live(e), now);
-    return waits ? now + distil_lease_ms(e) : now;
-}
-
 static enum status put(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
                        bool waits)
 {
     int64_t now = clock_ms();
+    bool has_model = e->settings->core_model.n > 0;
     struct message *v = NEW_N(&ctx->arena, struct message, 2 * in->n + 1);
     struct bundle b = {.pool = in->pool, .session = {.id = in->conversation}, .messages = v};
     for (size_t i = 0; i < in->n; i++)
@@ -70,7 +63,9 @@ static enum status put(struct ctx *ctx, struct engine *e, const struct ingest_tu
     if (!b.n_messages)
         return OK;
     if (!in->skip_extraction)
-        b.distil_at = due_of(e, waits, now);
+        b.distil_at = has_model ? now : distil_due(engine_live(e), now);
+    if (has_model && waits) /* nobody else takes it while the caller waits for it */
+        b.claim_ms = distil_lease_ms(e);
     return store_write(ctx, e->store, &b);
 }
 

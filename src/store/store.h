@@ -88,6 +88,8 @@ struct bundle {
     int64_t distil_at; /* not 0: each new message of the user becomes a signal, and its session
                           waits to be distilled from then on (unix ms); other sessions of the pool
                           that wait are due now, unless theirs or its own is over a day away */
+    int64_t claim_ms;  /* with distil_at: who writes has claimed the session as store_due_sessions
+                          would, and distils it */
     const int64_t *distilled; /* signals of the session that these memories came from: they are done
                                  with it. CONFLICT, and nothing is written, when one of them was
                                  forgotten or distilled meanwhile */

@@ -80,6 +80,16 @@ test('again leaves one conversation and one episode, dated as given', async (t) 
   assert.deepEqual(counts, { agents: 1, pinned: 1, episodes: 1, sessions: 1, turns: 4 });
 });
 
+test('the same four times at once leaves one conversation and one episode', async (t) => {
+  const { server, ingest } = await withCore(t);
+  for (const res of await Promise.all([1, 2, 3, 4].map(() => ingest({ ...batch, session_date: '2026-03-05' })))) ok(res);
+  await until('all is distilled', async () => {
+    const { pending, counts } = ok(await server.ask('GET', '/memory/status'));
+    return pending.signals === 0 && counts.turns === 4 && counts.episodes === 1 && counts.pinned === 1;
+  });
+  assert.deepEqual((await layer(server, 'my-agent', 'episode')).map((one) => one.created), ['2026-03-05T00:00:00.000Z']);
+});
+
 test('fewer turns take the place of more, and none the place of some', async (t) => {
   const { server, ingest } = await withCore(t);
   ok(await ingest(batch));
@@ -139,7 +149,7 @@ test('what comes of it is told in its words', async (t) => {
 test('many at once leave room for chats: what the model is too busy for waits, and is distilled', async (t) => {
   const held = [];
   let open = false;
-  const { server, ingest } = await withCore(t, async (asked) => {
+  const { server, model, ingest } = await withCore(t, async (asked) => {
     if (asked.json.model !== 'tiny') return 'fine';
     if (!open) await new Promise((done) => held.push(done));
     return episode('Alice told where she works.');
@@ -155,6 +165,7 @@ test('many at once leave room for chats: what the model is too busy for waits, a
   await until('all are asked for', () => { held.splice(0).forEach((done) => done()); return first.length === 8; });
   assert.deepEqual(first.slice(6), ['distilled', 'distilled']);
   await until('the others', async () => (await server.ask('GET', '/memory/status')).json().counts.episodes === 8);
+  assert.equal(model.asked.filter((one) => one.json.model === 'tiny').length, 8, 'each is asked for once');
 });
 
 test('what breaks a rule is a 400 that names it, and nothing is kept', async (t) => {

@@ -216,6 +216,26 @@ TEST(a_claim_is_ones_own_until_its_lease_is_over)
     CHECK_STR(due(ctx, s, -1), S("s2"));
 }
 
+TEST(a_write_can_claim_what_it_writes)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct message m = said("m1", "user", "one", 1000);
+    struct bundle b = {.pool = mine,
+                       .session = {.id = S("s1")},
+                       .messages = &m,
+                       .n_messages = 1,
+                       .distil_at = 1,
+                       .claim_ms = MINUTE};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_STR(due(ctx, s, MINUTE), S(""));
+    talk(ctx, s, "s2", "two", 1); /* another session hurries it, and it is claimed all the same */
+    CHECK_STR(due(ctx, s, MINUTE), S("s2"));
+    struct distil_end end = {.pool = mine, .session = S("s1")};
+    CHECK_OK(store_end_distil(ctx, s, &end));
+    CHECK_STR(due(ctx, s, MINUTE), S("s1"));
+}
+
 TEST(what_was_distilled_waits_no_more)
 {
     PLACE(p);

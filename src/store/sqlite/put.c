@@ -406,6 +406,8 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
     struct session_ref session = {p.pool, p.session};
     if (p.signals)
         TRY(session_waits(ctx, db, session, b->distil_at, p.now));
+    if (p.signals && b->claim_ms)
+        TRY(session_claim(ctx, db, session, p.now + b->claim_ms));
     if (b->n_distilled)
         TRY(signals_distilled(ctx, db, session, b->distilled, b->n_distilled));
     for (size_t i = 0; i < b->n_memories; i++)

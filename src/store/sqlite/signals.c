@@ -56,6 +56,19 @@ enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref ses
     return due - now > DAY_MS ? OK : wait_until(ctx, db, SQL_WAITING_HURRY, session, now);
 }
 
+static enum status lease(struct ctx *ctx, struct db *db, int64_t session, int64_t until)
+{
+    SQL_RUN(q, ctx, db, SQL_WAITING_LEASE);
+    sql_int(&q, session);
+    sql_int(&q, until);
+    return sql_do(&q);
+}
+
+enum status session_claim(struct ctx *ctx, struct db *db, struct session_ref session, int64_t until)
+{
+    return lease(ctx, db, session.no, until);
+}
+
 static enum status signal_done(struct ctx *ctx, struct db *db, struct session_ref session,
                                int64_t no, bool *was_there)
 {
@@ -123,14 +136,6 @@ struct claim {
     struct waiting_session *v;
     size_t n;
 };
-
-static enum status lease(struct ctx *ctx, struct db *db, int64_t session, int64_t until)
-{
-    SQL_RUN(q, ctx, db, SQL_WAITING_LEASE);
-    sql_int(&q, session);
-    sql_int(&q, until);
-    return sql_do(&q);
-}
 
 static enum status find_due(struct ctx *ctx, struct db *db, int64_t now, struct claim *c,
                             int64_t *sessions)

@@ -228,6 +228,9 @@ MUST_USE enum status signal_add(struct ctx *ctx, struct db *db, int64_t pool, do
                                 int64_t now);
 MUST_USE enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref session,
                                    int64_t due, int64_t now);
+/* Nobody else is given it before then. */
+MUST_USE enum status session_claim(struct ctx *ctx, struct db *db, struct session_ref session,
+                                   int64_t until);
 /* These have become memories. CONFLICT when one of them waits no more. */
 MUST_USE enum status work_add(struct ctx *ctx, struct db *db, const struct work *work);
 MUST_USE enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref session,
