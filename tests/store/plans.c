@@ -124,9 +124,9 @@ TEST(sums_walk_no_facts)
 {
     PLACE(p);
     STORE(s, p);
-    static const char *const steps[] = {"autoindex_pool_1 (user=?", "memory_layer (pool=? AND layer=?",
-                                        "waiting_pool (pool=?", "session_recent (pool=?",
-                                        "memory_recent (pool=?"};
+    static const char *const steps[] = {"autoindex_pool_1 (user=?",
+                                        "memory_layer (pool=? AND layer=?", "waiting_pool (pool=?",
+                                        "session_recent (pool=?", "memory_recent (pool=?"};
     sqlite3 *handle = open_beside(&p);
     size_t k = 0;
     while (strcmp(statements[k].name, "POOL_SUMS") != 0)

@@ -2,9 +2,8 @@
 #include "base/clock.h"
 #include "store/sqlite/sqlite_store.h"
 
-/* Rows that are erased before their words are, in one go; how long work is told of. */
-enum { BATCH = 256, PRUNE_BATCH = 2000 };
-static const int64_t WORK_DAYS = 30;
+/* Rows that are erased before their words are, in one go. */
+enum { BATCH = 256 };
 
 const char erased_table[] = "CREATE TEMP TABLE erased(id TEXT, layer INTEGER, superseded_by TEXT,"
                             " PRIMARY KEY(id, layer)) WITHOUT ROWID";
@@ -556,9 +555,7 @@ enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *
     return n ? run_1(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool) : OK;
 }
 
-/* --- pruning --- */
-
-static enum status prune_memory(struct ctx *ctx, struct db *db, int64_t pool, int64_t no)
+enum status memory_prune(struct ctx *ctx, struct db *db, int64_t pool, int64_t no)
 {
     struct memory m = {0};
     int64_t erased = 0;
@@ -571,43 +568,4 @@ static enum status prune_memory(struct ctx *ctx, struct db *db, int64_t pool, in
     TRY(sql_end(&q));
     TRY(erase_memory(&e, &m));
     return end_batch(&e, &erased);
-}
-
-static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before, int64_t *removed)
-{
-    int64_t(*v)[2] = arena_alloc(&ctx->arena, sizeof *v * PRUNE_BATCH);
-    size_t n = 0;
-    SQL_RUN(q, ctx, db, SQL_MEMORY_PRUNABLE);
-    sql_int(&q, before);
-    sql_int(&q, PRUNE_BATCH);
-    while (sql_row(&q)) {
-        v[n][0] = sql_get_int(&q);
-        v[n++][1] = sql_get_int(&q);
-    }
-    TRY(sql_end(&q));
-    for (size_t i = 0; i < n; i++)
-        TRY(prune_memory(ctx, db, v[i][0], v[i][1]));
-    *removed += (int64_t)n;
-    return OK;
-}
-
-static enum status prune_rows(struct ctx *ctx, struct db *db, enum sql which, int64_t before,
-                              int64_t *removed)
-{
-    SQL_RUN(q, ctx, db, which);
-    sql_int(&q, before);
-    sql_int(&q, PRUNE_BATCH);
-    TRY(sql_do(&q));
-    *removed += db_changes(db);
-    return OK;
-}
-
-enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_before, int64_t expired_before,
-                  int64_t *removed)
-{
-    *removed = 0;
-    TRY(prune_memories(ctx, db, expired_before, removed));
-    TRY(prune_rows(ctx, db, SQL_RECEIPT_PRUNE, receipts_before, removed));
-    TRY(prune_rows(ctx, db, SQL_WORK_PRUNE, clock_ms() - WORK_DAYS * 86400000, removed));
-    return vectors_prune(ctx, db);
 }

@@ -211,6 +211,11 @@ MUST_USE enum status erase(struct ctx *ctx, struct db *db, const struct forget *
 /* Memories of a pool by their ids; what is not there is left out. Adds to *erased. */
 MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids,
                                 size_t n, int64_t *erased);
+/* One expired memory, with everything of it. */
+MUST_USE enum status memory_prune(struct ctx *ctx, struct db *db, int64_t pool, int64_t no);
+
+/* --- prune.c --- */
+
 MUST_USE enum status prune(struct ctx *ctx, struct db *db, int64_t receipts_before,
                            int64_t expired_before, int64_t *removed);
 MUST_USE enum status token_add(struct ctx *ctx, struct db *db, const struct token *t);
