@@ -6,8 +6,18 @@ struct pass {
     struct ctx *ctx;
     struct db *db;
     int64_t pool, seen, now, closed, changed;
+    doc_id *kept; /* what has taken over others in this pass */
+    size_t n_kept;
     struct index_changes changes;
 };
+
+static bool is_own(const struct pass *p, const struct memory *m)
+{
+    size_t i = 0;
+    while (i < p->n_kept && p->kept[i] != m->doc)
+        i++;
+    return i < p->n_kept;
+}
 
 /* A memory that is still true and as it was read, but for what this pass did; else its id is empty.
  */
@@ -19,7 +29,7 @@ static enum status find(struct pass *p, str id, struct memory *out)
     sql_text(&q, id);
     if (sql_row(&q))
         read_memory(&q, out);
-    bool is_other = p->seen && out->updated > p->seen && out->updated != p->now;
+    bool is_other = p->seen && out->updated > p->seen && !is_own(p, out);
     if (out->valid_to || is_other)
         out->id = S("");
     return sql_end(&q);
@@ -67,6 +77,7 @@ static enum status merge(struct pass *p, const struct merged *merged)
     sql_text(&q, merged->metadata);
     sql_int(&q, p->now);
     TRY(sql_do(&q));
+    p->kept[p->n_kept++] = keep.doc;
     return close_memory(p, &drop, keep.id);
 }
 
@@ -108,6 +119,7 @@ static enum status consolidate(struct ctx *ctx, struct db *db, const void *what)
     struct pool_row row;
     TRY(pool_find(ctx, db, c->pool, &row));
     p.pool = row.no;
+    p.kept = NEW_N(&ctx->arena, doc_id, c->n_merges + 1);
     for (size_t i = 0; i < c->n_evict; i++)
         TRY(evict(&p, c->evict[i]));
     for (size_t i = 0; i < c->n_merges; i++)
