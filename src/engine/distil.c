@@ -97,6 +97,7 @@ static enum status end_failed(struct ctx *ctx, struct job *j, enum status s, str
                              .error = error,
                              .is_dead = dead,
                              .work = &work};
+    count(&j->d.e->distil_failed, 1);
     out->result = DISTIL_FAILED;
     out->is_server = !own;
     out->why = error;
@@ -209,6 +210,7 @@ static enum status keep(struct ctx *ctx, struct job *j, const struct said_of_ses
         out->why = S("changed_meanwhile");
         return leave(ctx, j->d.e, j->w, clock_ms());
     }
+    count(&j->d.e->distilled, s == OK);
     return s;
 }
 
@@ -258,7 +260,9 @@ static enum status put_question(struct ctx *ctx, struct job *j, struct distil_ou
     question.user = distil_prompt(&ctx->arena, &j->d);
     j->ask = &question;
     int64_t about = tokens_of(question.system) + tokens_of(question.user) + ANSWER_ABOUT;
-    if (!llm_meter_may(&e->meter, e->settings->core_tokens_per_hour, about)) {
+    bool may = llm_meter_may(&e->meter, e->settings->core_tokens_per_hour, about);
+    e->core_wants = may ? 0 : about;
+    if (!may) {
         *out = (struct distil_outcome){DISTIL_WAITS, S("token_budget"), true};
         return leave(ctx, e, j->w, clock_ms() + AGAIN_MS);
     }
@@ -305,6 +309,14 @@ int64_t distil_lease_ms(const struct engine *e)
 
 /* --- the background --- */
 
+/* Whether the hour has room for another session: the one that found none, if there was one. */
+static bool has_tokens(struct engine *e)
+{
+    int64_t wants = e->core_wants;
+    return llm_meter_may(&e->meter, e->settings->core_tokens_per_hour,
+                         wants ? wants : ANSWER_ABOUT);
+}
+
 /* Whether anything could be distilled now, without a look at the store. */
 static bool may_begin(struct ctx *ctx, struct engine *e)
 {
@@ -314,7 +326,7 @@ static bool may_begin(struct ctx *ctx, struct engine *e)
     ctx_clear_failure(ctx);
     int64_t until = e->core.until_us;
     return has_model && live_remembers(engine_live(e)) && (!until || clock_mono_us() >= until) &&
-           llm_meter_may(&e->meter, e->settings->core_tokens_per_hour, ANSWER_ABOUT);
+           has_tokens(e);
 }
 
 /* One after a failure, so that the others are not all taken through it; of a slow model's sessions
@@ -368,11 +380,11 @@ enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool,
     return store_flush_signals(ctx, e->store, pool, S(""), sessions);
 }
 
-static str hindrance(struct ctx *ctx, struct engine *e, const struct distil_status *s)
+static str hindrance(struct ctx *ctx, struct engine *e)
 {
     if (!live_remembers(engine_live(e)))
         return S("memory is switched off");
-    if (!llm_meter_may(&e->meter, s->hour_budget, ANSWER_ABOUT))
+    if (!has_tokens(e))
         return S("the tokens of this hour are spent");
     if (e->core.until_us)
         return str_printf(&ctx->arena, "the core model has failed and is left alone for %lld s",
@@ -394,7 +406,7 @@ enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct
     bool has_model = llm_core(ctx, e->settings, &up, &model) == OK;
     str why = str_dup(&ctx->arena, str_of(ctx->why));
     ctx_clear_failure(ctx);
-    s.reason = has_model ? hindrance(ctx, e, &s) : why;
+    s.reason = has_model ? hindrance(ctx, e) : why;
     s.available = !s.reason.n;
     if (s.available)
         s.reason = s.signals.error;

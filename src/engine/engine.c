@@ -65,6 +65,9 @@ enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats 
         .facts = e->facts,
         .dropped_turns = e->dropped_turns,
         .rerank_failed = e->rerank_failed,
+        .distilled = e->distilled,
+        .distil_failed = e->distil_failed,
+        .core_tokens = (uint64_t)llm_meter_spent(&e->meter),
         .recall_us_sum = e->recall_us_sum,
     };
     for (size_t i = 0; i < RECALL_BUCKETS; i++)

@@ -511,7 +511,7 @@ extern const int64_t recall_bucket_us[RECALL_BUCKETS - 1];
 
 struct engine_stats {
     uint64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns, facts,
-        dropped_turns, rerank_failed;
+        dropped_turns, rerank_failed, distilled, distil_failed, core_tokens;
     uint64_t recall_us_sum;
     uint64_t recall_buckets[RECALL_BUCKETS];
     struct store_stats store;

@@ -20,16 +20,18 @@ struct engine {
     const struct settings *settings;
     struct extractor *extractor;
     struct embed *embed;
-    _Atomic(struct snapshot *) now;      /* the live settings: live.c */
-    atomic_bool is_changing;             /* someone makes another snapshot */
-    atomic_bool is_consolidating;        /* someone consolidates a pool */
-    atomic_int_least64_t looked;         /* clock_mono_us of the last look at what is stored */
-    struct breaker questions;            /* vectors: the source, as chats meet it */
-    struct breaker making;               /* and as what is kept meets it */
-    struct llm_meter meter;              /* what the core model was given to do */
-    struct breaker core;                 /* of the core model, as distillation meets it */
-    atomic_int_least64_t core_took_ms;   /* how long an answer of it takes, about; 0: not known */
-    atomic_bool is_looking;              /* someone claims sessions that are due */
+    _Atomic(struct snapshot *) now;    /* the live settings: live.c */
+    atomic_bool is_changing;           /* someone makes another snapshot */
+    atomic_bool is_consolidating;      /* someone consolidates a pool */
+    atomic_int_least64_t looked;       /* clock_mono_us of the last look at what is stored */
+    struct breaker questions;          /* vectors: the source, as chats meet it */
+    struct breaker making;             /* and as what is kept meets it */
+    struct llm_meter meter;            /* what the core model was given to do */
+    struct breaker core;               /* of the core model, as distillation meets it */
+    atomic_int_least64_t core_took_ms; /* how long an answer of it takes, about; 0: not known */
+    atomic_int_least64_t core_wants;   /* tokens that a session needs and the hour lacked */
+    atomic_bool is_looking;            /* someone claims sessions that are due */
+    atomic_uint_least64_t distilled, distil_failed; /* sessions */
     atomic_int ingests;                  /* conversations brought in that a model may be asked of */
     struct breaker reranks;              /* of the server that puts in order */
     atomic_int rerank_last;              /* enum status of the last call of it */

@@ -92,6 +92,11 @@ static void engine_metrics(struct buf *b, const struct engine_stats *s)
     metric(b, "rerank_failures_total", "counter", "calls of the reranker that failed",
            (double)s->rerank_failed);
     metric(b, "facts_total", "counter", "facts extracted", (double)s->facts);
+    metric(b, "distilled_total", "counter", "conversations distilled", (double)s->distilled);
+    metric(b, "distil_failures_total", "counter", "conversations that could not be distilled",
+           (double)s->distil_failed);
+    metric(b, "core_tokens", "gauge", "tokens of the core model in the last hour",
+           (double)s->core_tokens);
 }
 
 static void store_metrics(struct buf *b, const struct store_stats *s)

@@ -529,6 +529,22 @@ TEST(what_is_over_the_budget_waits)
     CHECK_INT(status.signals.signals, 1);
     CHECK_STR(ingest(&b, "c1", "I bought a boat" LONG, "Good", 0).distillation,
               S("pending:token_budget"));
+    CHECK(e->core_wants > 100);
+    int64_t leases;
+    struct pool_ref all = {mine.user, S("")};
+    CHECK_OK(engine_sync(ctx, e, all, &leases));
+    struct store_stats before, after;
+    CHECK_OK(store_stats(ctx, s, &before));
+    distil(&b); /* while the hour has no room for it, nothing is claimed in vain */
+    CHECK_OK(store_stats(ctx, s, &after));
+    CHECK(before.commits == after.commits);
+    settings.core_tokens_per_hour = 100000;
+    SCRIPT(b, {.text = EPISODE("1.") "}"}, {.text = EPISODE("2.") "}"});
+    distil(&b);
+    CHECK_INT(m->app.calls, 2);
+    struct engine_stats stats;
+    CHECK_OK(engine_stats(ctx, e, &stats));
+    CHECK(stats.distilled == 2 && stats.distil_failed == 0 && stats.core_tokens == 930);
 }
 
 /* --- conversations that are brought in --- */

@@ -1,0 +1,100 @@
+// distil.test.js - conversations become episodes by a scripted core model, through HTTP alone.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { answer, serve, tempFolder, until, upstream } = require('./lib');
+
+const long = 'and there is a lot to be said about it, more than I can put into one message of a few lines.';
+const distilled = (summary, more = {}) => JSON.stringify({
+  episode: { summary, topics: ['boats'], decisions: [], action_items: [], salience: 0.7 }, entities: ['Ithaca'],
+  pinned_candidates: [], identity_facts: [], ...more });
+
+// A model that follows a script where the core model is asked; chats are answered at once.
+async function core(t, script, flags = []) {
+  const questions = [];
+  const model = await upstream(t, async (req, res, asked) => {
+    if (asked.json.model !== 'core') return answer(res, asked, 'I see, a boat.');
+    questions.push(asked.json.messages.at(-1).content);
+    const next = script.shift() ?? { status: 500 };
+    if (next.meanwhile) await next.meanwhile();
+    if (typeof next === 'string') return answer(res, asked, next);
+    if (next.text) return answer(res, asked, next.text);
+    res.writeHead(next.status, { 'content-type': 'application/json', ...next.headers }).end('{"error":{"message":"not today"}}');
+  });
+  const data = tempFolder();
+  const all = ['--upstream', model.url, '--core-model', 'core', '--core-timeout-ms', '3000', ...flags];
+  const server = await serve(t, { data, flags: all });
+  return { server, questions, data, model, again: () => serve(t, { data, flags: all }) };
+}
+const json = (res) => {
+  assert.equal(res.status, 200, res.text);
+  return res.json();
+};
+const say = async (server, session, text, agent = 'sailor') =>
+  json(await server.chat({ model: 'tiny', messages: [{ role: 'user', content: text }] }, { 'x-session-id': session, 'x-osaurus-agent-id': agent }));
+const ingest = async (server, conversation_id, user, more = {}) =>
+  json(await server.ask('POST', '/memory/ingest', {
+    agent_id: 'sailor', conversation_id, turns: [{ user, assistant: 'A fine boat.' }], ...more }));
+const status = async (server) => json(await server.ask('GET', '/memory/status'));
+const episodes = async (server) =>
+  json(await server.ask('GET', '/v1/memories?type=episodic', undefined, { 'x-osaurus-agent-id': 'sailor' })).memories
+    .filter((m) => m.layer === 'episode');
+const summaries = async (server) => (await episodes(server)).map((m) => m.content);
+
+test('a conversation is distilled in the background when another one begins', async (t) => {
+  const { server, questions } = await core(t, [distilled('The user bought a boat.', {
+    pinned_candidates: [{ content: 'User bought a boat', salience: 0.8, tags: ['boats'] }] })]);
+  await say(server, 'one', `I bought a boat, ${long}`);
+  await say(server, 'two', `Now something else, ${long}`);
+  await until('the first is distilled', async () => (await status(server)).pending.sessions === 1);
+  assert.deepEqual(await summaries(server), ['The user bought a boat.']);
+  assert.equal(questions.length, 1);
+  assert.match(questions[0], /I bought a boat/);
+  assert.doesNotMatch(questions[0], /something else/);
+});
+
+test('broken JSON, a busy server and a refusal', async (t) => {
+  const { server, questions } = await core(t, [
+    '{"episode": {"summary": [', distilled('Mended.'),
+    { status: 429 }, distilled('Waited.'),
+    'I cannot do that.', 'I cannot do that.']);
+  assert.equal((await ingest(server, 'c1', `I bought a boat, ${long}`)).distillation, 'distilled');
+  assert.equal(questions.length, 2);
+  assert.equal((await ingest(server, 'c2', `I bought a car, ${long}`)).distillation, 'distilled');
+  assert.equal(questions.length, 4);
+  assert.match((await ingest(server, 'c3', `I bought a house, ${long}`)).distillation, /^error:answer: /);
+  assert.deepEqual((await summaries(server)).sort(), ['Mended.', 'Waited.']);
+  assert.equal((await status(server)).pending.signals, 1);
+});
+
+test('a server that is down costs one question, and nothing is lost', async (t) => {
+  const { server, questions } = await core(t, [{ status: 401 }]);
+  assert.match((await ingest(server, 'c1', `I bought a boat, ${long}`)).distillation, /^error:/);
+  assert.equal((await ingest(server, 'c2', `I bought a car, ${long}`)).distillation, 'skipped:breaker_open');
+  assert.equal(questions.length, 1);
+  assert.equal((await status(server)).pending.signals, 2);
+});
+
+test('the same conversation again leaves one episode, dated as given', async (t) => {
+  const { server } = await core(t, [distilled('Once.'), distilled('Twice.')]);
+  for (const _ of [1, 2]) {
+    const out = await ingest(server, 'c1', `I bought a boat, ${long}`, { session_date: '2023-05-08T10:00:00Z' });
+    assert.equal(out.distillation, 'distilled');
+    assert.match(out.episode_id, /^[0-9a-f-]{36}$/);
+  }
+  const [episode, ...others] = await episodes(server);
+  assert.deepEqual([episode.content, others.length], ['Twice.', 0]);
+  assert.match(JSON.stringify(episode), /2023-05-08T10:00:00/);
+});
+
+test('killed while the model answers, the turn waits and is there once', async (t) => {
+  const script = [];
+  const { server, again } = await core(t, script);
+  script.push({ meanwhile: () => server.stop('SIGKILL'), text: distilled('Never kept.') });
+  await say(server, 'one', `I bought a boat, ${long}`);
+  await say(server, 'two', `Now something else, ${long}`);
+  await server.exited;
+  const next = await again();
+  assert.equal((await status(next)).pending.signals, 2);
+  assert.deepEqual(await summaries(next), []);
+});
