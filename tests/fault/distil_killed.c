@@ -35,6 +35,7 @@ static pid_t model_begin(struct ctx *ctx, struct heard *out, int *answers)
                           "\"pinned_candidates\":[{\"content\":\"User bought a boat\"}]}");
         m->app.own = &tells[1];
         m->app.meanwhile = answered;
+        m->app.mode = ANSWERS; /* whoever reads it sees what stands above: another process asks */
         snprintf(h.url, sizeof h.url, S_FMT, S_ARG(m->up.url));
         if (write(says[1], &h, sizeof h) != sizeof h)
             _exit(3);
