@@ -151,7 +151,8 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
     const struct dialect *speaks = llm_is_anthropic(ask->up) ? &anthropic : &openai;
     for (;;) {
         str body = question(a, ask, speaks, how);
-        enum status s = llm_post(ctx, ask->up, speaks->path, body, ask->timeout_ms, heard);
+        enum status s =
+            llm_post(ctx, ask->up, speaks->path, body, ask->timeout_ms, ask->user, heard);
         if (s == OK)
             break;
         if (s != UPSTREAM || heard->may_pass || !adapt(a, heard, how))
@@ -162,7 +163,7 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
     /* Some gateways say what is wrong under a code that promises success. */
     if (!out->text.n && json_get(heard->root, "error"))
         return fail(ctx, UPSTREAM, "the server: " S_FMT,
-                    S_ARG(llm_complaint(a, heard->root->source)));
+                    S_ARG(http_complaint(a, heard->root->source, SAID_MAX, &ask->user, 1)));
     count(ask, out);
     out->text = without_thought(out->text);
     return OK;

@@ -3,26 +3,9 @@
 #include "base/words.h"
 #include "llm/inside.h"
 
-enum { SAID_MAX = 200 };
-
 bool llm_is_anthropic(const struct upstream *up)
 {
     return str_is(up->dialect, "anthropic");
-}
-
-str llm_complaint(struct arena *a, str body)
-{
-    struct ctx own = {0};
-    struct json *root;
-    str said = S("");
-    if (json_parse(&own, body, &root) == OK) {
-        static const char *const places[] = {"error.message", "error", "message", "detail", NULL};
-        for (const char *const *place = places; *place && !said.n; place++)
-            said = json_string(json_at(root, *place));
-    }
-    said = str_dup(a, utf8_cut(said, SAID_MAX));
-    ctx_free(&own);
-    return said;
 }
 
 static size_t headers_of(struct arena *a, const struct upstream *up, struct header out[3])
@@ -46,7 +29,7 @@ static bool may_pass(int code)
 }
 
 enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *path, str body,
-                     int64_t timeout_ms, struct heard *heard)
+                     int64_t timeout_ms, str asked, struct heard *heard)
 {
     struct arena *a = &ctx->arena;
     struct header headers[3];
@@ -67,7 +50,7 @@ enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *pat
         return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "the server: " S_FMT, S_ARG(why));
     }
     if (answer.code < 200 || answer.code > 299) {
-        str said = llm_complaint(a, answer.body);
+        str said = http_complaint(a, answer.body, SAID_MAX, &asked, 1);
         enum status how = answer.code == 401 || answer.code == 403 ? NO_AUTH : UPSTREAM;
         heard->body = answer.body;
         heard->may_pass = may_pass(answer.code);

@@ -13,12 +13,13 @@ struct heard {
     int64_t retry_ms;  /* how long the server asks to be left alone, or 0 */
     bool may_pass;     /* no connection, too busy, out of order: later it may go */
 };
-/* One POST; every code but 2xx is a failure that says what the server said. heard is filled in also
- * when it fails. NO_AUTH, UPSTREAM or TIMED_OUT. */
+/* One POST; every code but 2xx is a failure that says what the server said. asked is the text that
+ * those words may not repeat. heard is filled in also when it fails. NO_AUTH, UPSTREAM or
+ * TIMED_OUT. */
 MUST_USE enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *path,
-                              str body, int64_t timeout_ms, struct heard *heard);
-/* What the server says is wrong, for a person; "" when it says nothing. */
-str llm_complaint(struct arena *a, str body);
+                              str body, int64_t timeout_ms, str asked, struct heard *heard);
+/* Most that is told of a server's words. */
+enum { SAID_MAX = 200 };
 bool llm_is_anthropic(const struct upstream *up);
 
 /* How a server wants to be asked; what it refuses is noted here. */

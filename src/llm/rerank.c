@@ -27,12 +27,22 @@ static str order_body(struct arena *a, const struct llm_order *order)
     return buf_str(&b);
 }
 
+/* What a server's complaint may not repeat. */
+static str texts_of(struct arena *a, const struct llm_order *order)
+{
+    struct buf b = buf_make(a, REQUEST_MAX);
+    buf_add(&b, order->query);
+    for (size_t i = 0; i < order->n; i++)
+        buf_printf(&b, "\n" S_FMT, S_ARG(utf8_cut(order->documents[i], DOCUMENT_MAX)));
+    return buf_str(&b);
+}
+
 enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *scores)
 {
     struct heard heard;
     size_t named = 0, n = order->n;
     TRY(llm_post(ctx, order->up, "/v1/rerank", order_body(&ctx->arena, order), order->timeout_ms,
-                 &heard));
+                 texts_of(&ctx->arena, order), &heard));
     /* Cohere and most others say results, Voyage says data. */
     const struct json *results = json_get(heard.root, "results");
     if (!results)
