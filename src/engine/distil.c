@@ -194,6 +194,12 @@ static enum status keep(struct ctx *ctx, struct job *j, const struct said_of_ses
                        .n_distilled = j->d.n};
     struct kept kept;
     enum status s = distil_keep(ctx, &j->d, said, &b, &kept);
+    if (s == BAD_INPUT || (s == NOT_FOUND && j->answer.is_cut)) {
+        str why =
+            s == NOT_FOUND ? S("no summary, and cut off") : str_dup(&ctx->arena, str_of(ctx->why));
+        ctx_clear_failure(ctx);
+        return end_failed(ctx, j, BAD_INPUT, why, out);
+    }
     if (s == NOT_FOUND) {
         ctx_clear_failure(ctx);
         out->result = DISTIL_EMPTY;

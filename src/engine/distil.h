@@ -56,7 +56,8 @@ struct kept {
     int64_t pinned, identity;
     int64_t known, unsaid, secret; /* said before; not in the user's words; nothing to keep */
 };
-/* Makes the bundle's memories. NOT_FOUND without a note when there is no summary to keep. */
+/* Makes the bundle's memories. NOT_FOUND without a note when there is no summary to keep; BAD_INPUT
+ * when it is another conversation's. */
 MUST_USE enum status distil_keep(struct ctx *ctx, const struct distilling *d,
                                  const struct said_of_session *said, struct bundle *b,
                                  struct kept *kept);

@@ -120,18 +120,29 @@ static str without_secrets(struct keeper *k, str text)
     return is_secret(k, buf_str(&b)) ? S("") : buf_str(&b);
 }
 
-static bool keep_episode(struct keeper *k, const struct said_of_session *said)
+/* The earlier episodes stand in the question, and a small model gives one of them as the answer. */
+static bool is_anothers(const struct keeper *k, str summary)
+{
+    for (size_t i = 0; i < k->d->n_episodes; i++)
+        if (str_eq_nocase(k->d->episodes[i].content, summary))
+            return !is_told(&k->ctx->arena, &k->told, summary);
+    return false;
+}
+
+static enum status keep_episode(struct keeper *k, const struct said_of_session *said)
 {
     str summary = distil_summary(&k->ctx->arena, said->episode.summary);
     summary = without_secrets(k, summary);
     if (!summary.n)
-        return false;
+        return NOT_FOUND;
+    if (is_anothers(k, summary))
+        return fail(k->ctx, BAD_INPUT, "the summary is that of another conversation");
     str key = str_printf(&k->ctx->arena, "episode:" S_FMT, S_ARG(k->d->session));
     struct memory *m = add(k, LAYER_EPISODE, key, summary);
     m->id = episode_id(&k->ctx->arena, k->d->session);
     m->metadata = metadata_of(k, said);
     weigh(m, said->episode.salience);
-    return true;
+    return OK;
 }
 
 /* --- facts --- */
@@ -296,9 +307,8 @@ enum status distil_keep(struct ctx *ctx, const struct distilling *d,
 {
     struct keeper k = {.ctx = ctx, .d = d, .b = b, .kept = kept, .now = clock_ms()};
     *kept = (struct kept){0};
-    if (!keep_episode(&k, said))
-        return NOT_FOUND;
     k.told = told_words_of(&ctx->arena, d);
+    TRY(keep_episode(&k, said));
     const struct json *list = said->pinned_candidates;
     const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
     for (size_t i = 0; v && i < PINNED_MAX; v = v->next) {

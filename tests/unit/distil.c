@@ -435,6 +435,20 @@ TEST(an_empty_summary_is_done)
     CHECK_STR(layer_of(&b, "identity"), S(""));
 }
 
+TEST(the_summary_of_another_conversation_is_no_answer)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("Ann moved to Lisbon.") "}"},
+           {.text = EPISODE("Ann moved to Lisbon.") "}"});
+    chat(&b, "s1", "I am Ann and I moved to Lisbon" LONG, "Good");
+    sync_and_distil(&b);
+    chat(&b, "s2", "Which database suits my shop" LONG, "A small one");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "episode"), S("Ann moved to Lisbon."));
+    CHECK_STR(last_work(&b), S("error: answer: the summary is that of another conversation"));
+    CHECK_INT(status_of(&b).signals.signals, 1);
+}
+
 TEST(a_session_that_gets_no_answer_five_times_waits_to_be_asked_for)
 {
     DISTILLERY(b);
