@@ -444,3 +444,15 @@ TEST(a_server_that_hangs_up_is_called_again)
     ctx->deadline_us = clock_mono_us() + 200000;
     CHECK_STATUS(llm_json(ctx, &ask, told, &t, &answer), UPSTREAM);
 }
+
+/* A failure stands in the log and in the status, where nobody's text has a place. */
+TEST(a_refusal_that_repeats_the_question_is_not_quoted)
+{
+    struct model *m = model_open(ctx);
+    struct told t;
+    struct llm_answer answer;
+    const char *body = "{\"error\":{\"message\":\"cannot say: What was it?\"}}";
+    CHECK_STATUS(asked(ctx, m, SCRIPT({.code = 400, .body = body}), &t, &answer), UPSTREAM);
+    CHECK(says(str_of(ctx->why), "400: (in words that repeat what was asked)"));
+    model_close(m);
+}
