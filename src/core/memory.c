@@ -6,6 +6,30 @@ const char *const origin_names[] = {"user", "assistant", "tool", "import",
 const char *const layer_names[] = {"fact", "episode", "identity", "summary", NULL};
 const char *const type_names[] = {"factual", "episodic", "procedural", "semantic", NULL};
 
+const char *const kind_names[] = {"fact",   "preference",   "context", "procedure",
+                                  "entity", "relationship", NULL};
+const char *const priority_names[] = {"critical", "high", "medium", "low", NULL};
+const double priority_least[PRIORITY_COUNT] = {0.9, 0.7, 0.4, 0};
+
+/* What someone sorted it under wins over how it was learnt. */
+enum memory_kind kind_of(const struct memory *m)
+{
+    int named = name_index(kind_names, m->category, -1);
+    if (named >= 0)
+        return (enum memory_kind)named;
+    if (m->layer == LAYER_EPISODE || m->layer == LAYER_SUMMARY || m->type == TYPE_EPISODIC)
+        return KIND_CONTEXT;
+    return m->type == TYPE_PROCEDURAL ? KIND_PROCEDURE : KIND_FACT;
+}
+
+enum priority priority_of(double importance)
+{
+    int p = PRIORITY_CRITICAL;
+    while (importance < priority_least[p])
+        p++;
+    return (enum priority)p;
+}
+
 int name_index(const char *const *names, str name, int otherwise)
 {
     for (int i = 0; names[i]; i++)

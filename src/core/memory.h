@@ -33,6 +33,23 @@ extern const char *const origin_names[];
 extern const char *const layer_names[];
 extern const char *const type_names[];
 
+/*
+ * What a memory is about, as the RAG backend sorts it: a view of layer, category and type. The
+ * priority is a view of importance: critical from 0.9 on, high from 0.7, medium from 0.4, low.
+ */
+enum memory_kind {
+    KIND_FACT,
+    KIND_PREFERENCE,
+    KIND_CONTEXT,
+    KIND_PROCEDURE,
+    KIND_ENTITY,
+    KIND_RELATIONSHIP,
+    KIND_COUNT
+};
+enum priority { PRIORITY_CRITICAL, PRIORITY_HIGH, PRIORITY_MEDIUM, PRIORITY_LOW, PRIORITY_COUNT };
+extern const char *const kind_names[];
+extern const char *const priority_names[];
+
 /* The index of name in a NULL-ended list, or otherwise. */
 int name_index(const char *const *names, str name, int otherwise);
 
@@ -80,11 +97,19 @@ struct message {
 };
 
 struct session {
-    str id;     /* as the client named it, or a UUID */
-    int64_t no; /* number in the store */
-    str title;
+    str id;       /* as the client named it, or a UUID */
+    int64_t no;   /* number in the store */
+    str space;    /* of its pool; set by the store */
+    str title;    /* "" until something is said */
+    str metadata; /* a JSON object as text, or "" */
     int64_t created, updated;
     int64_t messages;
+};
+
+/* What of a session a change sets. */
+struct session_change {
+    bool sets_title, sets_metadata;
+    str title, metadata; /* metadata as a whole */
 };
 
 /* Bytes of what belongs to a memory beside its content. */
@@ -150,8 +175,23 @@ struct token {
     str name;
     struct pool_ref pool;
     bool is_admin;                     /* may manage users, tokens and settings */
+    str prefix;                        /* how its text begins, to be told by: "ctx_Ab3dEf" */
     int64_t created, expires, revoked; /* unix ms; 0: never */
+    int64_t last_used;                 /* to a minute; 0: never */
 };
+
+/* Someone who registered. Whose name stands on pools and tokens need not have. */
+struct user {
+    str id, email, first_name, last_name;
+    str attributes;              /* a JSON object as text, or "" */
+    str sealed_key, key_preview; /* of the model server: sealed, and as it may be shown; or "" */
+    int64_t created, updated;
+};
+
+enum memory_kind kind_of(const struct memory *m);
+enum priority priority_of(double importance);
+/* The least importance of a priority. */
+extern const double priority_least[PRIORITY_COUNT];
 
 /* A copy that lives in the arena. */
 struct memory memory_copy(struct arena *a, const struct memory *m);

@@ -1,4 +1,4 @@
-/* settings.c - the settings table, and the places its values come from. */
+/* settings.c - the places that settings come from: file, environment, flags. */
 #include "core/settings.h"
 
 #include <ctype.h>
@@ -8,165 +8,7 @@
 
 #include "core/memory.h"
 
-static const char *const on_off[] = {"on", "off", NULL};
-const char *const placement_names[] = {"user-suffix", "before-user", "system", "first-user", NULL};
-static const char *const extractions[] = {"user", "seed", "off", NULL};
-static const char *const sources[] = {"auto", "remote", "static", "transformers", NULL};
-static const char *const quantizations[] = {"none", "int8", NULL};
-static const char *const extraction_modes[] = {"sessionEnd", "manual", NULL};
-static const char *const gate_modes[] = {"off", "heuristic", "llm", NULL};
 static const char *const dialects[] = {"openai", "anthropic", NULL};
-static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
-static const char *const formats[] = {"text", "json", NULL};
-
-/* The file may set what a flag may; upstreams have a shape of their own there. */
-const struct field settings_table[] = {
-    {STR(struct settings, listen), .otherwise_str = "127.0.0.1:7077", .min = 1, .max = 200,
-     .help = "address and port to serve on; port 0 picks a free one"},
-    {STR(struct settings, data), .otherwise_str = "", .max = 4000,
-     .help = "folder of the database; empty: $XDG_DATA_HOME/rememberd or ~/.local/share/rememberd"},
-    {STR(struct settings, key_file), .otherwise_str = "", .max = 4000,
-     .help = "a file, closed to others, that holds the key of an encrypted store (32 bytes or 64 "
-             "hex digits); or the variable REMEMBERD_KEY holds it; neither: a kept key is found"},
-    {STR(struct settings, key_command), .otherwise_str = "", .max = 4000, .secret = true,
-     .help = "a shell command that prints it, as a password manager's"},
-    {STR(struct settings, config), .otherwise_str = "", .max = 4000,
-     .help = "a JSON file with these settings"},
-    {STR(struct settings, upstream), .otherwise_str = "", .max = 2000,
-     .help = "base URL of the model server (https://api.openai.com/v1); NAME=URL adds one for "
-             "models NAME/…; "
-             "none: the built-in model rememberd/demo"},
-    {STR(struct settings, upstream_key), .otherwise_str = "", .max = 4000, .secret = true,
-     .help = "key sent to the default upstream when the client's own is not passed on"},
-    {STR(struct settings, memory), .otherwise_str = "on", .one_of = on_off,
-     .help = "whether to remember and recall: on or off"},
-    {STR(struct settings, placement), .otherwise_str = "user-suffix", .one_of = placement_names,
-     .help =
-         "where recalled memory goes: user-suffix (end of the last user message), before-user (a "
-         "message before it), system (a system message) or first-user (a first user message)"},
-    {STR(struct settings, extraction), .otherwise_str = "user", .one_of = extractions,
-     .help = "facts by patterns: user (from the user's words), seed (exactly as OmniRoute's table "
-             "has it) or off"},
-    {INT(struct settings, budget_tokens), .otherwise = 800, .min = 0, .max = 16000,
-     .help = "most tokens a chat may get from memory; 0 injects nothing"},
-    {INT(struct settings, recall_limit), .otherwise = 10, .min = 1, .max = 100,
-     .help = "most remembered things a chat may get"},
-    {INT(struct settings, recall_deadline_ms), .otherwise = 150, .min = 1, .max = 10000,
-     .help = "a recall that takes longer is left out of the chat"},
-    {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
-     .help = "how likely the best memory must be to help before any is injected; higher is more "
-             "silent"},
-    {INT(struct settings, tool_rounds), .otherwise = 4, .min = 1, .max = 20,
-     .help = "how often a model that calls search_memory is asked again within one request"},
-    {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,
-     .help = "days that receipts are kept"},
-    {INT(struct settings, body_max), .otherwise = 32 << 20, .min = 1024, .max = 1 << 30,
-     .help = "largest request body in bytes"},
-    {INT(struct settings, header_max), .otherwise = 64 << 10, .min = 1024, .max = 1 << 20,
-     .help = "largest request head in bytes"},
-    {INT(struct settings, connections_max), .otherwise = 4096, .min = 1, .max = 100000,
-     .help = "most client connections at once"},
-    {INT(struct settings, queue_max), .otherwise = 1024, .min = 1, .max = 100000,
-     .help = "most requests waiting for a worker"},
-    {INT(struct settings, workers), .otherwise = 0, .max = 256,
-     .help = "worker threads; 0: two per core, at least 4"},
-    {INT(struct settings, loops), .otherwise = 0, .max = 64,
-     .help = "event loops; 0: one per core"},
-    {INT(struct settings, upstream_timeout_ms), .otherwise = 600000, .min = 1, .max = 86400000,
-     .help = "longest silence of an upstream"},
-    {INT(struct settings, idle_timeout_ms), .otherwise = 75000, .min = 1, .max = 86400000,
-     .help = "how long an idle connection is kept"},
-    {INT(struct settings, request_timeout_ms), .otherwise = 30000, .min = 1, .max = 86400000,
-     .help = "how long a request may take to arrive"},
-    {INT(struct settings, shutdown_ms), .otherwise = 10000, .min = 0, .max = 600000,
-     .help = "how long running requests may take to finish at shut-down"},
-    {STR(struct settings, hosts), .otherwise_str = "", .max = 4000,
-     .help = "Host names served besides the loopback ones, separated by commas; * serves any"},
-    {STR(struct settings, embedding_source), .otherwise_str = "auto", .one_of = sources,
-     .help = "what makes vectors: remote (an upstream), static (a table), transformers (a model "
-             "run here), or auto (the first that can be used)"},
-    {STR(struct settings, embedding_model), .otherwise_str = "", .max = 200,
-     .help = "PROVIDER/MODEL of a remote source; PROVIDER is the name of an upstream"},
-    {STR(struct settings, embedding_static), .otherwise_str = "off", .one_of = on_off,
-     .help = "whether the static table may be used: on or off"},
-    {STR(struct settings, embedding_transformers), .otherwise_str = "off", .one_of = on_off,
-     .help = "whether the transformer may be used: on or off"},
-    {STR(struct settings, static_model), .otherwise_str = "minishlab/potion-base-8M", .min = 1,
-     .max = 200, .help = "the static table; rememberd model list shows what there is"},
-    {STR(struct settings, transformers_model), .otherwise_str = "Xenova/all-MiniLM-L6-v2", .min = 1,
-     .max = 200, .help = "the transformer"},
-    {STR(struct settings, model_dir), .otherwise_str = "", .max = 4000,
-     .help = "folder of models; empty: models in the data folder"},
-    {STR(struct settings, model_url), .otherwise_str = "https://huggingface.co", .min = 1,
-     .max = 2000, .help = "where models are fetched from: Hugging Face or a mirror of it"},
-    {INT(struct settings, embedding_timeout_ms), .otherwise = 10000, .min = 1, .max = 600000,
-     .help = "longest wait for a remote source"},
-    {INT(struct settings, embedding_cache_max), .otherwise = 1000, .min = 0, .max = 1000000,
-     .help = "most vectors kept for texts that come again; 0 keeps none"},
-    {INT(struct settings, embedding_cache_ttl_ms), .otherwise = 300000, .min = 0, .max = 86400000,
-     .help = "how long they are kept"},
-    {STR(struct settings, vectors), .otherwise_str = "on", .one_of = on_off,
-     .help = "whether vectors are made and searched, where there is a source: on or off"},
-    {STR(struct settings, vec_quantization), .otherwise_str = "none", .one_of = quantizations,
-     .help = "how vectors are kept: none (float32) or int8 (a quarter of it)"},
-    {INT(struct settings, vec_top_k), .otherwise = 20, .min = 1, .max = 1000,
-     .help = "how many nearest vectors a search of memories looks for when it names no number"},
-    {INT(struct settings, rrf_k), .otherwise = 60, .min = 0, .max = 10000,
-     .help = "k of reciprocal rank fusion, where words and vectors are put together by rank"},
-    {INT(struct settings, rerank_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
-     .help = "longest wait for a reranker"},
-    {STR(struct settings, core_model), .otherwise_str = "", .max = 200,
-     .help = "[UPSTREAM/]MODEL that distils conversations and writes summaries; empty: "
-             "conversations wait, and summaries are condensed by rule"},
-    {INT(struct settings, core_timeout_ms), .otherwise = 60000, .min = 1, .max = 600000,
-     .help = "longest wait for one answer of it"},
-    {INT(struct settings, core_max_tokens), .otherwise = 4000, .min = 100, .max = 1000000,
-     .help = "most tokens of one answer of it; a model that thinks before it answers needs more"},
-    {INT(struct settings, core_tokens_per_hour), .otherwise = 200000, .min = 0,
-     .max = 1000000000000.0,
-     .help = "most tokens, asked and answered, that background work may spend on it within an "
-             "hour; what is over waits; 0 has no limit"},
-    {INT(struct settings, core_parallel), .otherwise = 4, .min = 1, .max = 16,
-     .help = "most conversations that are distilled at once"},
-    {STR(struct settings, extraction_mode), .otherwise_str = "sessionEnd",
-     .one_of = extraction_modes,
-     .help =
-         "when conversations are distilled: sessionEnd (after the debounce, or when another one "
-         "begins) or manual (when asked for)"},
-    {INT(struct settings, summary_debounce_s), .otherwise = 60, .min = 10, .max = 3600,
-     .help = "seconds of silence after which a conversation is distilled"},
-    {STR(struct settings, gate_mode), .otherwise_str = "heuristic", .one_of = gate_modes,
-     .help = "how a chat of an Osaurus agent is given memory: off (always episodes), heuristic (by "
-             "phrases) or llm (asks the core model)"},
-    {INT(struct settings, memory_budget), .otherwise = 800, .min = 100, .max = 4000,
-     .help = "most tokens of memory in a chat of an Osaurus agent"},
-    {STR(struct settings, embedding_backend), .otherwise_str = "mlx", .min = 1, .max = 64,
-     .help = "none leaves vectors out of an Osaurus agent's searches; else they are made by "
-             "embedding_source"},
-    {INT(struct settings, consolidation_hours), .otherwise = 24, .min = 1, .max = 168,
-     .help = "hours between two consolidations"},
-    {NUM(struct settings, salience_floor), .otherwise = 0.2, .min = 0, .max = 1,
-     .help = "what was distilled, is not used and is worth less than this goes in a consolidation"},
-    {INT(struct settings, episode_days), .otherwise = 365, .max = 3650,
-     .help = "days that episodes are kept; 0: for ever"},
-    {STR(struct settings, qdrant_host), .otherwise_str = "", .max = 500,
-     .help = "Qdrant, with or without a scheme and a port, until /api/settings/qdrant names one"},
-    {INT(struct settings, qdrant_port), .otherwise = 6333, .min = 1, .max = 65535,
-     .help = "where its host names none"},
-    {STR(struct settings, qdrant_api_key), .otherwise_str = "", .max = 4000, .secret = true,
-     .help = "sent to it as api-key"},
-    {STR(struct settings, qdrant_collection), .otherwise_str = "omniroute_memory", .min = 1,
-     .max = 255, .help = "its collection"},
-    {STR(struct settings, qdrant_embedding_model), .otherwise_str = "openai/text-embedding-3-small",
-     .min = 1, .max = 200, .help = "PROVIDER/MODEL of the vectors there"},
-    {INT(struct settings, qdrant_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
-     .help = "longest wait for it"},
-    {STR(struct settings, log_level), .otherwise_str = "info", .one_of = levels,
-     .help = "least level that is logged: error, warn, info or debug"},
-    {STR(struct settings, log_format), .otherwise_str = "text", .one_of = formats,
-     .help = "how lines are logged: text or json"},
-    {0},
-};
 
 static const struct field upstream_table[] = {
     {STR(struct upstream, name), .max = 64,
@@ -296,7 +138,8 @@ static enum status load_file(struct ctx *ctx, struct settings *s, const char *pa
 
 /* --- environment and flags --- */
 
-/* Names under which OmniRoute's users know a setting; ours win, also those of the file. */
+/* Names under which OmniRoute's and Cortex's users know a setting; ours win, also those of the
+ * file. */
 static const struct {
     const char *variable, *setting;
     const char *only,
@@ -313,6 +156,19 @@ static const struct {
     {"MEMORY_RRF_K", "rrf_k"},
     {"VECTOR_STORE_DISABLE_VEC", "vectors", "true", "off"},
     {"HF_HUB_ENDPOINT", "model_url"},
+    {"LLM_BASE_URL", "upstream"},
+    {"SWITCH_AI_API_KEY", "upstream_key"},
+    {"ENCRYPTION_KEY", "encryption_key"},
+    {"MODEL_FAST", "model_fast"},
+    {"MODEL_BALANCED", "model_balanced"},
+    {"MODEL_POWERFUL", "model_powerful"},
+    {"MEMORY_TEMPORAL_DECAY", "memory_decay"},
+    {"MEMORY_MIN_IMPORTANCE", "importance_min"},
+    {"MEMORY_MAX_AGE_DAYS", "memory_max_age_days"},
+    {"MEMORY_DEDUP_SIMILARITY_THRESHOLD", "dedup_similarity"},
+    {"MEMORY_DEDUP_LLM_CHECK_ENABLED", "dedup_llm", "false", "off"},
+    {"MEMORY_DEDUP_LLM_THRESHOLD_LOW", "dedup_llm_low"},
+    {"MEMORY_DEDUP_LLM_THRESHOLD_HIGH", "dedup_llm_high"},
     {"QDRANT_HOST", "qdrant_host"},
     {"QDRANT_PORT", "qdrant_port"},
     {"QDRANT_API_KEY", "qdrant_api_key"},

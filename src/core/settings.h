@@ -56,6 +56,12 @@ struct settings {
     double salience_floor;
     str qdrant_host, qdrant_api_key, qdrant_collection, qdrant_embedding_model;
     int64_t qdrant_port, qdrant_timeout_ms;
+    str registration;   /* auto, open, off */
+    str encryption_key; /* seals what users leave here; "" is a file's */
+    str model_fast, model_balanced, model_powerful, prices;
+    str dynamic_window, session_budget, query_rewriting, dedup_llm;
+    int64_t context_tokens, rewrite_timeout_ms, memory_max_age_days;
+    double importance_min, memory_decay, dedup_similarity, dedup_llm_low, dedup_llm_high;
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */
     size_t n_upstreams;
 };

@@ -3,6 +3,8 @@
 
 #include "core/live.h"
 #include "core/settings.h"
+#include "engine/people.h"
+#include "engine/session_memory.h"
 #include "store/store.h"
 
 struct engine;
@@ -374,7 +376,14 @@ struct turn {
     bool stand_in;         /* the built-in model answers: kept, but never found again */
     bool is_planned; /* Osaurus's way: engine_plan makes the block, which goes in front of the text
                       */
-    bool has_tools;  /* the answer may be a call, and then the same question comes again at once */
+    const struct message *window; /* earlier messages of the session that the request does not hold
+                                     and the model is shown: they help to understand the question,
+                                     and are not recalled */
+    size_t n_window;
+    int64_t rewrite_ms; /* the chat can wait so long for a better question; 0: not at all */
+    bool is_durable;    /* engine_end_turn returns when it is on the disk, and fails where it is not
+                           kept */
+    bool has_tools; /* the answer may be a call, and then the same question comes again at once */
     /* out of engine_begin_turn */
     str receipt;           /* id; "" when mode is off */
     str block;             /* to be put beside the last user message, or "" */
@@ -442,6 +451,48 @@ MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const stru
 MUST_USE enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                                     struct receipt *out);
 
+/* --- memories that are alike --- */
+
+/* How important what a user says is, by rule: 0.9 health and safety, 0.85 who one is, 0.75
+ * summaries, 0.7 preferences, 0.65 decisions, else 0.5 (Cortex's levels). */
+double importance_by_rule(struct arena *a, const struct memory *m);
+
+/* Relevance by the RAG backend's rule: (similarity + by priority) · 0.5^(days / 30) · use, at most
+ * 1. */
+double relevance_of(double similarity, enum priority priority, int64_t days, int64_t uses);
+
+struct similar_in {
+    struct pool_ref pool;
+    str query;
+    double least;  /* similarity, 0 to 1 */
+    int64_t after; /* only what was made since (unix ms); 0: any age */
+    size_t offset, limit;
+};
+struct similar {
+    struct memory memory;
+    double similarity;
+};
+/* Memories by similarity to a text, the greatest first: the cosine, or the weight of the text's
+ * words that the memory holds, whichever is more. total counts all of at least that similarity, up
+ * to 1000. */
+MUST_USE enum status engine_similar(struct ctx *ctx, struct engine *e, const struct similar_in *in,
+                                    struct similar **out, size_t *n, int64_t *total);
+
+/* Memories that say the same as an older one. */
+struct duplicates {
+    struct memory first; /* the oldest */
+    struct similar *v;   /* the others, by age; similarity is to the first */
+    size_t n;
+};
+/* The groups of a pool, by age; by vectors where there are some, else by words. Those that differ
+ * in a number, a name or a negation are not the same, however alike. */
+MUST_USE enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                       struct duplicates **out, size_t *n);
+/* Closes the others in favour of the first of each group, all or nothing; they remain as history.
+ */
+MUST_USE enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                        int64_t *groups, int64_t *closed);
+
 /* --- import --- */
 
 struct ingest_report {
@@ -467,23 +518,6 @@ struct omniroute_report {
 MUST_USE enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
                                              str path, void (*progress)(int64_t done, int64_t all),
                                              struct omniroute_report *out);
-
-/* --- people and tokens --- */
-
-/* Makes a token for a user and space; *secret is its text, shown once. */
-MUST_USE enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t,
-                                       str *secret);
-/* The token's row. NO_AUTH when it is not known, revoked or expired. */
-MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out);
-/* A user's, newest first, revoked ones too. */
-MUST_USE enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct token **out,
-                                   size_t *n);
-/* A user's token by its id, revoked or not; NOT_FOUND without a note. */
-MUST_USE enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
-                                        struct token *out);
-/* Whether requests must show a token. Another process's first token is seen after TOKEN_LOOK_MS. */
-enum { TOKEN_LOOK_MS = 50 };
-MUST_USE enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out);
 
 /* --- the built-in model --- */
 

@@ -107,8 +107,8 @@ static enum status literal_turns(struct ctx *ctx, struct engine *e, const struct
 {
     struct session *v;
     size_t sessions;
-    int64_t total;
-    TRY(store_sessions(ctx, e->store, in->pool, 0, SESSIONS, &v, &sessions, &total));
+    const struct session_filter newest = {.pool = in->pool, .limit = SESSIONS};
+    TRY(store_sessions(ctx, e->store, &newest, &v, &sessions, NULL));
     for (size_t i = 0; i < sessions && *n < limit && ctx_has_time(ctx); i++)
         TRY(literal_in_session(ctx, e, in, v[i].id, after, limit, out, n));
     return OK;

@@ -141,10 +141,10 @@ enum status store_session_messages(struct ctx *ctx, struct store *s, struct pool
     return s->ops->session_messages(ctx, s, pool, session, from, limit, out, n);
 }
 
-enum status store_sessions(struct ctx *ctx, struct store *s, struct pool_ref pool, size_t offset,
-                           size_t limit, struct session **out, size_t *n, int64_t *total)
+enum status store_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
+                           struct session **out, size_t *n, int64_t *total)
 {
-    return s->ops->sessions(ctx, s, pool, offset, limit, out, n, total);
+    return s->ops->sessions(ctx, s, f, out, n, total);
 }
 
 enum status store_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,

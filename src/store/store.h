@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/memory.h"
+#include "store/people.h"
 
 struct store;
 struct work;
@@ -119,13 +120,14 @@ MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
  */
 struct forget {
     struct pool_ref pool;
-    str id;          /* a memory, message or session id; or "" */
-    str session;     /* a whole session; or "" */
-    bool everything; /* the whole pool */
-    bool all_spaces; /* with everything: all pools of the user, and its tokens' receipts */
-    bool memories;   /* the pool's memories, closed ones too; messages stay */
-    str type;        /* with memories: only of this type; "" for any */
-    int64_t before;  /* with memories: only those made before (unix ms); 0 for any */
+    str id;              /* a memory, message or session id; or "" */
+    str session;         /* a whole session; or "" */
+    bool keeps_memories; /* with session: what was learnt from it stays */
+    bool everything;     /* the whole pool */
+    bool all_spaces;     /* with everything: all pools of the user, and its tokens' receipts */
+    bool memories;       /* the pool's memories, closed ones too; messages stay */
+    str type;            /* with memories: only of this type; "" for any */
+    int64_t before;      /* with memories: only those made before (unix ms); 0 for any */
 };
 MUST_USE enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
                                   int64_t *erased);
@@ -187,10 +189,6 @@ MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_
 MUST_USE enum status store_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                             str session, int64_t from, size_t limit,
                                             struct message **out, size_t *n);
-MUST_USE enum status store_sessions(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                    size_t offset, size_t limit, struct session **out, size_t *n,
-                                    int64_t *total);
-
 struct memory_filter {
     struct pool_ref pool;               /* space "": every space of the user */
     str layer, type, category, session; /* "" for any */
@@ -198,7 +196,10 @@ struct memory_filter {
     bool with_closed;                   /* also superseded and expired ones */
     bool with_expired;                  /* also expired ones */
     int64_t after, before;              /* created in [after, before), unix ms; 0: no such end */
+    str kind;                           /* of kind_names; "" for any */
+    str priority;                       /* of priority_names; "" for any */
     bool oldest_first;
+    bool by_use; /* last used first */
     size_t offset, limit;
 };
 /* Newest first. total counts all that match, which looks at each of them; NULL: nobody asks. */
@@ -208,8 +209,9 @@ MUST_USE enum status store_list_memories(struct ctx *ctx, struct store *s,
 
 /* What all memories that match a filter come to; its offset and limit do not count. */
 struct memory_totals {
-    int64_t total, by_type[TYPE_COUNT];
-    int64_t tokens; /* of their contents, as tokens_of counts */
+    int64_t total, by_type[TYPE_COUNT], by_kind[KIND_COUNT], by_priority[PRIORITY_COUNT];
+    int64_t uses, oldest, newest; /* uses in all; times of making, unix ms, 0: there is none */
+    int64_t tokens;               /* of their contents, as tokens_of counts */
 };
 MUST_USE enum status store_memory_totals(struct ctx *ctx, struct store *s,
                                          const struct memory_filter *f, struct memory_totals *out);
@@ -559,24 +561,13 @@ MUST_USE enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings
 MUST_USE enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_settings *q, str user,
                                     int64_t before, int64_t *deleted);
 
-/* --- receipts, tokens, the store itself --- */
+/* --- receipts, the store itself --- */
 
 MUST_USE enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                    struct receipt *out);
 /* The last one of the user message with that chain; its id is "" when there is none. */
 MUST_USE enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                       uint64_t chain, struct receipt *out);
-
-MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t);
-/* By SHA-256 hex. NOT_FOUND also when revoked or expired. */
-MUST_USE enum status store_find_token(struct ctx *ctx, struct store *s, str hash,
-                                      struct token *out);
-/* A user's, newest first; user "" lists everyone's. */
-MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
-                                  size_t *n);
-MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
-/* True when any token exists: then requests must show one. Cheap. */
-MUST_USE enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out);
 
 struct store_stats {
     int64_t users, pools, sessions, messages, memories, receipts, bytes, wal_bytes;

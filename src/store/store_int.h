@@ -29,8 +29,8 @@ struct store_ops {
     enum status (*session_messages)(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     str session, int64_t from, size_t limit, struct message **out,
                                     size_t *n);
-    enum status (*sessions)(struct ctx *ctx, struct store *s, struct pool_ref pool, size_t offset,
-                            size_t limit, struct session **out, size_t *n, int64_t *total);
+    enum status (*sessions)(struct ctx *ctx, struct store *s, const struct session_filter *f,
+                            struct session **out, size_t *n, int64_t *total);
     enum status (*list_memories)(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total);
     enum status (*memory_totals)(struct ctx *ctx, struct store *s, const struct memory_filter *f,

@@ -118,7 +118,9 @@ TEST(a_session_is_forgotten_by_its_name_or_as_an_id)
     struct session *v;
     size_t n;
     int64_t total;
-    CHECK_OK(store_sessions(ctx, s, mine, 0, 10, &v, &n, &total));
+    CHECK_OK(store_sessions(ctx, s,
+                            &(struct session_filter){.pool = mine, .offset = 0, .limit = 10}, &v,
+                            &n, &total));
     CHECK_INT(total, 1);
     check_healthy(ctx, s);
 }

@@ -113,7 +113,8 @@ TEST(sessions_are_listed_newest_first)
     struct session *v;
     size_t n;
     int64_t total;
-    CHECK_OK(store_sessions(ctx, s, mine, 0, 2, &v, &n, &total));
+    CHECK_OK(store_sessions(ctx, s, &(struct session_filter){.pool = mine, .offset = 0, .limit = 2},
+                            &v, &n, &total));
     CHECK_INT(total, 3);
     CHECK_INT(n, 2);
     CHECK_STR(v[0].id, S("s2"));
@@ -121,10 +122,12 @@ TEST(sessions_are_listed_newest_first)
     CHECK_INT(v[0].created, 1000);
     CHECK_INT(v[0].updated, 9000);
     CHECK_STR(v[1].id, S("s1"));
-    CHECK_OK(store_sessions(ctx, s, mine, 2, 2, &v, &n, &total));
+    CHECK_OK(store_sessions(ctx, s, &(struct session_filter){.pool = mine, .offset = 2, .limit = 2},
+                            &v, &n, &total));
     CHECK_INT(n, 1);
     CHECK_STR(v[0].id, S("s3"));
-    CHECK_OK(store_sessions(ctx, s, mine, 9, 2, &v, &n, &total));
+    CHECK_OK(store_sessions(ctx, s, &(struct session_filter){.pool = mine, .offset = 9, .limit = 2},
+                            &v, &n, &total));
     CHECK_INT(n, 0);
 }
 
@@ -162,7 +165,9 @@ TEST(no_read_sees_another_pool)
         ctx_clear_failure(ctx);
         CHECK_OK(store_session_messages(ctx, s, o, S("s1"), 0, 10, &messages, &n));
         CHECK_INT(n, 0);
-        CHECK_OK(store_sessions(ctx, s, o, 0, 10, &sessions, &n, &total));
+        CHECK_OK(store_sessions(ctx, s,
+                                &(struct session_filter){.pool = o, .offset = 0, .limit = 10},
+                                &sessions, &n, &total));
         CHECK_INT(total, i == 1);
         CHECK_OK(store_list_memories(ctx, s, &(struct memory_filter){.pool = o, .limit = 10},
                                      &memories, &n, &total));

@@ -147,15 +147,15 @@ static enum status total_sessions(struct ctx *ctx, struct db *db, int64_t pool, 
     return count(&q, out);
 }
 
-enum status sqlite_sessions(struct ctx *ctx, struct store *s, struct pool_ref pool, size_t offset,
-                            size_t limit, struct session **out, size_t *n, int64_t *total)
+enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
+                            struct session **out, size_t *n, int64_t *total)
 {
     struct pool_row row;
-    size_t have = 0;
+    size_t have = 0, limit = f->limit;
     int64_t all;
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    TRY(pool_find(ctx, r.db, pool, &row));
+    TRY(pool_find(ctx, r.db, f->pool, &row));
     TRY(total_sessions(ctx, r.db, row.no, &all));
     if (limit > (size_t)all)
         limit = (size_t)all;
@@ -163,7 +163,7 @@ enum status sqlite_sessions(struct ctx *ctx, struct store *s, struct pool_ref po
     SQL_RUN(q, ctx, r.db, SQL_SESSION_LIST);
     sql_int(&q, row.no);
     sql_int(&q, (int64_t)limit);
-    sql_int(&q, offset > INT32_MAX ? INT32_MAX : (int64_t)offset);
+    sql_int(&q, f->offset > INT32_MAX ? INT32_MAX : (int64_t)f->offset);
     while (have < limit && sql_row(&q)) {
         struct session *session = &v[have++];
         session->id = sql_get_text(&q);
@@ -176,6 +176,7 @@ enum status sqlite_sessions(struct ctx *ctx, struct store *s, struct pool_ref po
     TRY(sql_end(&q));
     *out = v;
     *n = have;
-    *total = all;
+    if (total)
+        *total = all;
     return OK;
 }

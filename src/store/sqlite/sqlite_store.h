@@ -336,8 +336,8 @@ enum status sqlite_memory(struct ctx *ctx, struct store *s, struct pool_ref pool
 enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     str session, int64_t from, size_t limit, struct message **out,
                                     size_t *n);
-enum status sqlite_sessions(struct ctx *ctx, struct store *s, struct pool_ref pool, size_t offset,
-                            size_t limit, struct session **out, size_t *n, int64_t *total);
+enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
+                            struct session **out, size_t *n, int64_t *total);
 enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total);
 enum status sqlite_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
