@@ -138,7 +138,12 @@ struct surface {
     /* Turns the credential into in->who, or fails; runs where the handler runs. */
     enum status (*admit)(struct ctx *ctx, struct app *app, enum route_access needs,
                          struct request *in);
+    /* A header that every answer has as the request had it, or with the request's id; or NULL. */
+    const char *trace;
 };
+
+/* What stands in that header of the answer. */
+str request_trace(const struct ctx *ctx, const struct request *r, const char *header);
 
 /* The HTTP code of a status: the one table. */
 int http_code(enum status s);

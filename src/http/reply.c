@@ -102,6 +102,8 @@ void reply_begin(struct exchange *x, struct buf *b, bool needs_date, bool needs_
         add_line(b, S("Date"), date_of(x->loop));
     if (needs_id)
         add_line(b, S("X-Request-Id"), str_of(x->ctx.id));
+    if (x->surface->trace)
+        add_line(b, str_of(x->surface->trace), request_trace(&x->ctx, &x->in, x->surface->trace));
     if (!x->keep_alive)
         add_line(b, S("Connection"), S("close"));
     else if (x->is_old)

@@ -3,6 +3,8 @@
 
 #include "http/inside.h"
 
+enum { TRACE_MAX = 200 };
+
 str request_header(const struct request *r, const char *name)
 {
     str wanted = str_of(name);
@@ -10,6 +12,12 @@ str request_header(const struct request *r, const char *name)
         if (str_eq_nocase(r->headers[i].name, wanted))
             return r->headers[i].value;
     return S("");
+}
+
+str request_trace(const struct ctx *ctx, const struct request *r, const char *header)
+{
+    str value = str_trim(request_header(r, header));
+    return value.n && value.n <= TRACE_MAX ? value : str_of(ctx->id);
 }
 
 /* Takes the next name=value off the query, decoded. */

@@ -11,6 +11,12 @@ extern const struct surface surface_omniroute_engine;
 extern const struct surface surface_omniroute_settings;
 extern const struct surface surface_osaurus;
 extern const struct surface surface_osaurus_memory;
+extern const struct surface surface_cortex_users;
+extern const struct surface surface_cortex_sessions;
+extern const struct surface surface_cortex_profile;
+extern const struct surface surface_cortex_memory;
+extern const struct surface surface_cortex_chat;
+extern const struct surface surface_cortex_a2a;
 extern const struct surface surface_admin;
 
 /* Names a space of the caller's user by any text, and asks for memory by Osaurus's rules. */

@@ -11,6 +11,12 @@ const struct surface *const surfaces[] = {&surface_openai,
                                           &surface_omniroute_settings,
                                           &surface_osaurus,
                                           &surface_osaurus_memory,
+                                          &surface_cortex_users,
+                                          &surface_cortex_sessions,
+                                          &surface_cortex_profile,
+                                          &surface_cortex_memory,
+                                          &surface_cortex_chat,
+                                          &surface_cortex_a2a,
                                           &surface_admin,
                                           NULL};
 

@@ -1,0 +1,26 @@
+/* cortex.h - what Cortex's endpoints share: which app is meant, how a failure reads. */
+#pragma once
+
+#include "surface/dialect.h"
+
+#define TRACE_HEADER "X-Trace-ID"
+enum { APP_ID_MAX = 200 };
+
+/*
+ * An app is a space of the caller's user. Without a name it is DEFAULT_SPACE; of a token that has a
+ * space of its own, that one. FORBIDDEN names app_id when it is another token's own.
+ */
+MUST_USE enum status app_pool(struct ctx *ctx, struct app *app, const struct request *in,
+                              str app_id, struct pool_ref *out);
+/* Where something of the caller's is looked for by its id, and what a list of all apps shows: every
+ * space of the user, or the token's own space when it is not to see all of them. */
+MUST_USE enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct pool_ref *out);
+
+/*
+ * {"error": {code, message, trace_id, details}}. ctx->field chooses among the codes of a status:
+ * NOT_FOUND of "session", "memory" or "token" (cortex_missing), BAD_INPUT of "token_budget".
+ */
+void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
+/* NOT_FOUND: there is no such thing, or it is not the caller's: the same answer. */
+enum status cortex_missing(struct ctx *ctx, const char *what);
