@@ -51,6 +51,7 @@ enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, str
         return OK;
     if (agent.n > SPACE_NAME_MAX)
         return fail_field(ctx, AGENT_HEADER, "must have at most %d bytes", SPACE_NAME_MAX);
+    TRY(reach_space(ctx, app, &in->who, agent, AGENT_HEADER));
     in->who.pool.space = agent;
     return OK;
 }

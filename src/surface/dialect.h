@@ -24,7 +24,8 @@ extern const struct surface surface_admin;
 
 /*
  * Who asks. On loopback, as long as no token was ever made, everyone is LOCAL_USER and may do
- * everything; afterwards a bearer token decides. X-Osaurus-Agent-Id picks a space of that user.
+ * everything; afterwards a bearer token decides. X-Osaurus-Agent-Id picks a space of that user, one
+ * that reach_space allows.
  */
 enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in);
 /* The same without that header: the credential alone decides. */

@@ -130,6 +130,35 @@ test('no memory crosses from one user or space to another', async (t) => {
   assert.equal((await server.ask('DELETE', `/v1/memories/${added.id}`, undefined, who.ada)).status, 200);
 });
 
+test('X-Osaurus-Agent-Id reaches no other token\'s own space, and each other one', async (t) => {
+  const { model, server, make } = await ready(t);
+  const [ada, desk, admin, bob] = [await make('--user', 'ada'), await make('--user', 'ada'), await make('--user', 'ada', '--admin'),
+    await make('--user', 'bob')];
+  const as = (token, space) => ({ ...bearer(token.token), 'x-osaurus-agent-id': space });
+  await server.tell('My dog is called Rex.', as(ada, ada.space));
+  const before = model.asked.length;
+  const body = (name) => ({ ...user('do you remember my dog?'), model: name });
+  for (const ask of [(h) => server.chat(body('any'), h), (h) => server.chat(body('rememberd/demo'), h), (h) => server.ask('GET', '/v1/memories', undefined, h),
+    (h) => server.ask('POST', '/v1/memories', { content: 'x' }, h), (h) => server.ask('GET', '/v1/models', undefined, h)]) {
+    const res = await ask(as(desk, ada.space));
+    assert.equal(res.status, 403, res.text);
+    assert.match(res.json().error.message, /^X-Osaurus-Agent-Id: is another token's own$/);
+  }
+  assert.equal(model.asked.length, before, 'the model was not asked');
+  const knows = async (headers) => {
+    assert.equal((await server.chat(body('any'), headers)).status, 200);
+    const proxied = /Rex/.test(model.last().json.messages[0].content);
+    assert.equal(/Rex/.test((await server.chat(body('rememberd/demo'), headers)).text), proxied);
+    return proxied;
+  };
+  assert.deepEqual([await knows(as(ada, ada.space)), await knows(as(admin, ada.space)), await knows(as(bob, ada.space)), await knows(as(desk, 'free'))],
+    [true, true, false, false]);
+  await server.tell('My dog is called Rex.', as(ada, 'free'));
+  assert.ok(await knows(as(desk, 'free')), 'a space of a name is the user\'s');
+  await run(['token', 'revoke', ada.id, '--data', server.data]);
+  assert.equal((await server.chat(body('any'), as(desk, ada.space))).status, 403, 'also after its token is gone');
+});
+
 test('an address that others reach is refused until there is an admin token', async (t) => {
   const { server, make } = await ready(t);
   const open = () => run(['serve', '--listen', '0.0.0.0:0', '--data', server.data]);
