@@ -40,7 +40,8 @@ struct recall_in {
     int64_t asked;      /* unix ms: the time the question is asked at, for "last week"; 0: now */
     const str *exclude; /* ids of messages that the reader has in front of it */
     size_t n_exclude;
-    size_t limit;          /* most results; 0: the setting */
+    str session;  /* one that the reader has in front of it whole, with its episode; or "" */
+    size_t limit; /* most results; 0: the setting */
     int64_t budget_tokens; /* 0: the setting; < 0: no budget */
     bool gate;             /* apply the relevance gate and the score threshold, as a chat does */
     bool turns_only;       /* no memories: for measuring */
@@ -235,7 +236,7 @@ struct plan_in {
     int64_t budget_tokens; /* 100 to 4000 */
     const str *exclude;    /* ids of messages in front of the reader */
     size_t n_exclude;
-    str session; /* the running one, whose episode the reader knows; or "" */
+    str session; /* one that the reader has in front of it whole, with its episode; or "" */
 };
 struct plan_out {
     str decision, reason; /* the section, and what fired */
@@ -262,12 +263,19 @@ struct scope_in {
     str query;
     int64_t days; /* of transcript: how far back; 0: 365 */
     size_t limit;
+    const str *exclude; /* these three as plan_in has them */
+    size_t n_exclude;
+    str session;
 };
-/* One layer, best first: words and vectors, then variety; what cannot be made a query of words is
- * looked for as it stands. */
+struct scope_out {
+    struct recalled *v; /* best first */
+    size_t n;
+    bool is_cut; /* nothing was found, and not all of the transcript was looked through in time */
+};
+/* One layer: words and vectors, then variety; what cannot be made a query of words, or is found
+ * nowhere, is looked for as it stands. */
 MUST_USE enum status engine_search_scope(struct ctx *ctx, struct engine *e,
-                                         const struct scope_in *in, struct recalled **out,
-                                         size_t *n);
+                                         const struct scope_in *in, struct scope_out *out);
 
 /* --- settings that change while the server runs --- */
 
@@ -389,6 +397,8 @@ struct turn {
     str block;             /* to be put beside the last user message, or "" */
     size_t block_at;       /* index in said of the message it belongs to */
     struct receipt record; /* what engine_end_turn writes; its session is the one that was found */
+    struct strs ids;       /* of the messages in said, as the store has or will have them */
+    str whole;             /* the session when all of it stands in said, or "" */
     struct message *fresh; /* of said: what the store does not know yet, in order */
     size_t n_fresh;
     uint64_t chain; /* of everything said */

@@ -116,11 +116,10 @@ bool extractor_finds_secret(const struct extractor *x, str text);
 /* --- session.c --- */
 
 /*
- * Finds where the conversation of a turn stands in the store and fills record.session, fresh,
- * n_fresh, chain and last. *exclude are the ids of its messages, as far as they are known. A store
- * that does not answer is as one that knows nothing.
+ * Finds where the conversation of a turn stands in the store and fills record.session, whole, ids,
+ * fresh, n_fresh, chain and last. A store that does not answer is as one that knows nothing.
  */
-void turn_place(struct ctx *ctx, struct engine *e, struct turn *t, struct strs *exclude);
+void turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
 
 /* The assistant's message at the end of a turn. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer);

@@ -298,14 +298,15 @@ static str person_of(const struct search *s)
     return person;
 }
 
-static bool is_wanted(const struct recall_in *in, const struct message *m,
-                      const struct memory *memory)
+bool find_wants(const struct recall_in *in, const struct message *m, const struct memory *memory)
 {
+    bool is_of_now = memory && in->session.n && memory->layer == LAYER_EPISODE &&
+                     str_eq(memory->session, in->session);
     if (m)
         return m->id.n && m->created >= in->after && !is_excluded(in, m->id) &&
                !(m->is_echo && !str_trim(m->says).n);
-    return memory->id.n && memory->created >= in->after && !is_excluded(in, memory->id) &&
-           !is_excluded(in, memory->source) &&
+    return memory->id.n && !is_of_now && memory->created >= in->after &&
+           !is_excluded(in, memory->id) && !is_excluded(in, memory->source) &&
            (!in->layer.n || str_is(in->layer, layer_names[memory->layer])) &&
            (!in->type.n || str_is(in->type, type_names[memory->type]));
 }
@@ -315,7 +316,7 @@ static void add(struct search *s, const struct candidate *c, const struct messag
 {
     struct finder *f = s->f;
     struct recalled *r = &f->found[f->n];
-    if (!is_wanted(s->in, m, memory))
+    if (!find_wants(s->in, m, memory))
         return;
     signals_of(&s->asked, c, m, memory, before, r->signals);
     enum weights weights = f->vectors.n ? WITH_VECTORS : WORDS_ALONE;
@@ -483,7 +484,7 @@ enum status find_newest(struct finder *f, size_t limit)
     f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
     f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++)
-        if (is_wanted(f->in, NULL, &v[i]))
+        if (find_wants(f->in, NULL, &v[i]))
             f->found[f->n++] = (struct recalled){.is_memory = true,
                                                  .memory = v[i],
                                                  .score = 1,

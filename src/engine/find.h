@@ -27,6 +27,10 @@ MUST_USE enum status find_answers(struct finder *f, size_t limit);
 /* The newest memories, whatever the question. */
 MUST_USE enum status find_newest(struct finder *f, size_t limit);
 
+/* Whether a search that asks so may show it: one of the two is NULL. What the reader has in front
+ * of it is not wanted, nor what was made of that. */
+bool find_wants(const struct recall_in *in, const struct message *m, const struct memory *memory);
+
 /* Why a candidate was found: "says lake, paint; near it: sunrise; by Melanie, whom the question
  * names". */
 str found_why(struct arena *a, const struct query *q, const struct candidate *c,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/words.h"
 #include "core/tokens.h"
+#include "engine/find.h"
 #include "engine/known.h"
 #include "engine/plan.h"
 #include "engine/query.h"
@@ -84,12 +85,10 @@ static void add(struct list *list, size_t most, const struct recalled *r)
 
 static bool is_in_front(const struct plan *p, const struct memory *m)
 {
-    if (m->layer == LAYER_EPISODE && m->session.n && str_eq(m->session, p->in->session))
-        return true;
-    for (size_t i = 0; m->source.n && i < p->in->n_exclude; i++)
-        if (str_eq(m->source, p->in->exclude[i]))
-            return true;
-    return false;
+    const struct recall_in any = {.exclude = p->in->exclude,
+                                  .n_exclude = p->in->n_exclude,
+                                  .session = p->in->session};
+    return !find_wants(&any, NULL, m);
 }
 
 /* When it was said or happened. */
@@ -117,6 +116,7 @@ static enum status find(struct plan *p, enum plan_scope scope, size_t most, stru
                                         .query = p->in->question,
                                         .exclude = p->in->exclude,
                                         .n_exclude = p->in->n_exclude,
+                                        .session = p->in->session,
                                         .after = p->after,
                                         .limit = 2 * most,
                                         .in_chat = true};
@@ -124,8 +124,7 @@ static enum status find(struct plan *p, enum plan_scope scope, size_t most, stru
     TRY(plan_find(p->ctx, p->e, &search, &found.v, &found.n));
     double least = least_of(p, &found);
     for (size_t i = 0; i < found.n; i++)
-        if (found.v[i].score >= least &&
-            !(found.v[i].is_memory && is_in_front(p, &found.v[i].memory)))
+        if (found.v[i].score >= least)
             add(out, most, &found.v[i]);
     return OK;
 }

@@ -7,10 +7,9 @@
 
 const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
 
-/* How far back and how many, unless told; where text is looked for as it stands: the newest
- * messages of so many sessions and each. Messages that may give a title, and bytes of it. */
+/* How far back and how many, unless told; messages that may give a title, and bytes of it. */
 enum { DAYS = 365, DAYS_MAX = 36500, LIMIT = 10, LIMIT_MAX = 50 };
-enum { SESSIONS = 100, OF_SESSION = 200, TITLE_AMONG = 3, TITLE_MAX = 80 };
+enum { TITLE_AMONG = 3, TITLE_MAX = 80 };
 
 #define DAY_MS ((int64_t)86400000)
 
@@ -28,16 +27,15 @@ static bool is_true_now(const struct recalled *r, int64_t now)
            (!m->valid_to && !m->superseded_by.n && (!m->expires || m->expires > now));
 }
 
-enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
-                      struct recalled **out, size_t *n)
+struct recall_in plan_ask(struct engine *e, const struct layer_search *in)
 {
-    int64_t now = clock_ms();
     const struct live_osaurus *live = &engine_live(e)->osaurus;
-    const struct recall_in recall = {
+    return (struct recall_in){
         .pool = in->pool,
         .question = in->query,
         .exclude = in->exclude,
         .n_exclude = in->n_exclude,
+        .session = in->session,
         .gate = in->in_chat,
         .turns_only = in->scope == PLAN_TRANSCRIPT,
         .memories_only = in->scope != PLAN_TRANSCRIPT,
@@ -45,6 +43,13 @@ enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_sear
         .words_only = str_is(live->embedding_backend, "none"),
         .after = in->after,
     };
+}
+
+enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
+                      struct recalled **out, size_t *n)
+{
+    int64_t now = clock_ms();
+    const struct recall_in recall = plan_ask(e, in);
     struct finder f = {.ctx = ctx, .e = e, .in = &recall};
     f.query = query_of(&ctx->arena, in->query, now);
     if (f.query.n)
@@ -61,56 +66,6 @@ enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_sear
     }
     *out = f.found;
     *n = kept;
-    return OK;
-}
-
-/* --- as it stands --- */
-
-static enum status literal_memories(struct ctx *ctx, struct engine *e, const struct scope_in *in,
-                                    size_t limit, struct recalled *out, size_t *n)
-{
-    struct memory *v;
-    size_t found;
-    int64_t total;
-    const struct memory_filter f = {.pool = in->pool,
-                                    .layer = layer_of(in->scope),
-                                    .contains = in->query,
-                                    .limit = limit};
-    TRY(store_list_memories(ctx, e->store, &f, &v, &found, &total));
-    for (size_t i = 0; i < found; i++)
-        out[i] = (struct recalled){.is_memory = true, .memory = v[i], .text = v[i].content};
-    *n = found;
-    return OK;
-}
-
-static enum status literal_in_session(struct ctx *ctx, struct engine *e, const struct scope_in *in,
-                                      str session, int64_t after, size_t limit,
-                                      struct recalled *out, size_t *n)
-{
-    struct message *v;
-    size_t all;
-    str wanted = utf8_lower(&ctx->arena, in->query);
-    TRY(store_session_messages(ctx, e->store, in->pool, session, -OF_SESSION, OF_SESSION, &v,
-                               &all));
-    for (size_t i = all; i-- > 0 && *n < limit;) {
-        struct recalled r = {.message = v[i]};
-        r.text = found_text(&r);
-        str text = utf8_lower(&ctx->arena, r.text);
-        if (v[i].created >= after && str_find(text, wanted) < text.n)
-            out[(*n)++] = r;
-    }
-    return OK;
-}
-
-static enum status literal_turns(struct ctx *ctx, struct engine *e, const struct scope_in *in,
-                                 int64_t after, size_t limit, struct recalled *out, size_t *n)
-{
-    struct session *v;
-    size_t sessions;
-    const struct session_filter newest = {.pool = in->pool, .limit = SESSIONS};
-    TRY(store_sessions(ctx, e->store, &newest, &v, &sessions, NULL));
-    for (size_t i = 0; i < sessions && *n < limit && ctx_has_time(ctx); i++)
-        TRY(literal_in_session(ctx, e, in, v[i].id, after, limit, out, n));
     return OK;
 }
 
@@ -148,36 +103,27 @@ static enum status add_titles(struct ctx *ctx, struct engine *e, struct pool_ref
 }
 
 enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct scope_in *in,
-                                struct recalled **out, size_t *n)
+                                struct scope_out *out)
 {
-    size_t limit = !in->limit ? LIMIT : in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit, found = 0;
+    size_t limit = !in->limit ? LIMIT : in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit;
     int64_t days = in->days <= 0 ? DAYS : in->days > DAYS_MAX ? DAYS_MAX : in->days;
-    int64_t now = clock_ms();
-    struct scope_in what = *in;
-    what.query = str_trim(in->query);
-    if (!what.query.n)
-        return fail_field(ctx, "query", "must say what is looked for");
+    bool is_transcript = in->scope == PLAN_TRANSCRIPT;
     struct layer_search search = {.pool = in->pool,
                                   .scope = in->scope,
-                                  .query = what.query,
-                                  .after = in->scope == PLAN_TRANSCRIPT ? now - days * DAY_MS : 0,
+                                  .query = str_trim(in->query),
+                                  .exclude = in->exclude,
+                                  .n_exclude = in->n_exclude,
+                                  .session = in->session,
+                                  .after = is_transcript ? clock_ms() - days * DAY_MS : 0,
                                   .limit = limit};
-    struct recalled *v;
-    TRY(plan_find(ctx, e, &search, &v, &found));
-    if (!found) {
-        v = NEW_N(&ctx->arena, struct recalled, limit + 1);
-        if (in->scope == PLAN_TRANSCRIPT)
-            TRY(literal_turns(ctx, e, &what, search.after, limit, v, &found));
-        else
-            TRY(literal_memories(ctx, e, &what, limit, v, &found));
-        for (size_t i = 0; i < found; i++) {
-            v[i].why = S("holds the query as it stands");
-            v[i].tokens = tokens_of(v[i].text);
-        }
-    }
-    if (in->scope == PLAN_TRANSCRIPT)
-        TRY(add_titles(ctx, e, in->pool, v, found));
-    *out = v;
-    *n = found;
+    struct scope_out found = {0};
+    if (!search.query.n)
+        return fail_field(ctx, "query", "must say what is looked for");
+    TRY(plan_find(ctx, e, &search, &found.v, &found.n));
+    if (!found.n)
+        TRY(plan_find_literal(ctx, e, &search, &found));
+    if (is_transcript)
+        TRY(add_titles(ctx, e, in->pool, found.v, found.n));
+    *out = found;
     return OK;
 }

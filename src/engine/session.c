@@ -32,6 +32,7 @@ struct place {
     uint64_t seed;
     size_t known; /* so many from the front are in the store */
     str session;
+    bool is_part; /* the session may hold more than what was said here */
 };
 
 /* --- hashes --- */
@@ -163,6 +164,7 @@ static bool by_tail(struct place *p)
         p->known = i + 1;
         p->session = m.session;
         p->v[i].chain = m.chain;
+        p->is_part = doc_position(m.doc) > (int64_t)i;
         link_from(p, i + 1, m.chain);
         name_earlier(p, &m, i);
         return true;
@@ -184,7 +186,10 @@ static void after_last(struct place *p)
         return;
     bool same =
         str_eq(last->role, p->v[0].role) && str_eq(str_trim(last->text), str_trim(p->v[0].text));
-    if (same || (doc_position(last->doc) == 1 && look(p, p->v[0].chain, 0, &m))) {
+    int64_t at = doc_position(last->doc);
+    bool again = !same && at == 1 && look(p, p->v[0].chain, 0, &m);
+    p->is_part = same ? at > 0 : !again;
+    if (same || again) {
         p->known = 1;
         p->v[0].chain = same ? last->chain : m.chain;
         p->v[0].id = same ? last->id : m.id;
@@ -212,8 +217,11 @@ static void find(struct place *p)
     }
     if (p->session.n && !has_history(p))
         after_last(p);
-    else if (!by_chain(p) && !by_tail(p) && !p->session.n)
-        p->session = message_id(&p->ctx->arena, S("session"), p->v[0].chain);
+    else if (!by_chain(p) && !by_tail(p)) {
+        p->is_part = p->session.n > 0;
+        if (!p->session.n)
+            p->session = message_id(&p->ctx->arena, S("session"), p->v[0].chain);
+    }
 }
 
 /* --- what is new --- */
@@ -238,7 +246,7 @@ static struct message message_of(const struct place *p, const struct heard *h, i
                             .tail = h->tail};
 }
 
-void turn_place(struct ctx *ctx, struct engine *e, struct turn *t, struct strs *exclude)
+void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
     int64_t now = clock_ms();
@@ -246,12 +254,13 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t, struct strs *
     find(&p);
     t->record.session = p.session;
     t->fresh = NEW_N(&ctx->arena, struct message, p.n + 1);
-    *exclude = (struct strs){NEW_N(&ctx->arena, str, p.n + 1), p.n};
+    t->whole = p.is_part ? S("") : p.session;
+    t->ids = (struct strs){NEW_N(&ctx->arena, str, p.n + 1), p.n};
     t->chain = t->last = 0;
     for (size_t i = 0; i < p.n; i++) {
         if (!p.v[i].id.n)
             p.v[i].id = message_id(&ctx->arena, p.session, p.v[i].chain);
-        exclude->v[i] = p.v[i].id;
+        t->ids.v[i] = p.v[i].id;
         if (i >= p.known)
             t->fresh[t->n_fresh++] = message_of(&p, &p.v[i], now);
         if (str_is(p.v[i].role, "user"))

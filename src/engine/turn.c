@@ -123,7 +123,7 @@ static void leave_out(struct ctx *ctx, struct engine *e, struct turn *t, enum st
 
 /* Recall looks at far more than it keeps, and the turn lives as long as the model's answer streams:
  * so it works in a ctx of its own, and what is kept is copied. */
-static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us};
     struct recall_out found;
@@ -131,8 +131,9 @@ static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, str
     int64_t budget = live_budget(e, live);
     struct recall_in in = {.pool = t->pool,
                            .question = t->record.question,
-                           .exclude = exclude.v,
-                           .n_exclude = exclude.n,
+                           .exclude = t->ids.v,
+                           .n_exclude = t->ids.n,
+                           .session = t->whole,
                            .budget_tokens = budget,
                            .gate = true,
                            .strategy = live_strategy(live),
@@ -155,16 +156,16 @@ static enum status recall(struct ctx *ctx, struct engine *e, struct turn *t, str
 }
 
 /* The same by Osaurus's rules. */
-static enum status plan(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+static enum status plan(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     CLEANUP(ctx_free) struct ctx own = {.deadline_us = ctx->deadline_us};
     struct plan_out found;
     const struct plan_in in = {.pool = t->pool,
                                .question = t->record.question,
                                .budget_tokens = engine_live(e)->osaurus.budget_tokens,
-                               .exclude = exclude.v,
-                               .n_exclude = exclude.n,
-                               .session = t->record.session};
+                               .exclude = t->ids.v,
+                               .n_exclude = t->ids.n,
+                               .session = t->whole};
     memcpy(own.id, ctx->id, sizeof own.id);
     enum status s = engine_plan(&own, e, &in, &found);
     if (s != OK)
@@ -178,9 +179,9 @@ static enum status plan(struct ctx *ctx, struct engine *e, struct turn *t, struc
     return OK;
 }
 
-static enum status look_up(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+static enum status look_up(struct ctx *ctx, struct engine *e, struct turn *t)
 {
-    return t->is_planned ? plan(ctx, e, t, exclude) : recall(ctx, e, t, exclude);
+    return t->is_planned ? plan(ctx, e, t) : recall(ctx, e, t);
 }
 
 /* A tool's answer follows the question: what stood beside it stands there still, also nothing. */
@@ -213,7 +214,7 @@ static void promise(struct ctx *ctx, struct engine *e, const struct turn *t)
         ctx_clear_failure(ctx); /* engine_end_turn writes it again */
 }
 
-static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct receipt before;
     bool fresh = is_fresh(t, t->record.chain);
@@ -221,7 +222,7 @@ static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t, str
         ctx_clear_failure(ctx);
     TRY(store_receipt_of(ctx, e->store, t->pool, t->record.chain, &before));
     if (fresh && !before.block.n)
-        return look_up(ctx, e, t, exclude);
+        return look_up(ctx, e, t);
     t->block = before.block;
     /* What the block shows, so that this receipt goes with it when it is forgotten. */
     t->record.lines = before.lines;
@@ -231,7 +232,7 @@ static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t, str
     return OK;
 }
 
-static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t, struct strs exclude)
+static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     size_t at = last_user(t, t->n_said);
     if (at == t->n_said)
@@ -245,8 +246,8 @@ static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t, s
         return OK;
     }
     if (is_continued(t) && t->record.chain)
-        return repeat(ctx, e, t, exclude);
-    return look_up(ctx, e, t, exclude);
+        return repeat(ctx, e, t);
+    return look_up(ctx, e, t);
 }
 
 /* Who lets the core model open the gate has chosen to wait for it. */
@@ -261,20 +262,21 @@ static int64_t may_take_ms(struct engine *e, const struct turn *t)
 
 void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
 {
-    struct strs exclude;
     int64_t began = clock_mono_us(), deadline = ctx->deadline_us;
     int64_t mine = began + may_take_ms(e, t) * 1000;
     t->receipt = t->block = S("");
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
+    t->ids = (struct strs){0};
+    t->whole = S("");
     t->n_fresh = 0;
     if (t->mode == MODE_OFF || !live_remembers(engine_live(e))) {
         t->mode = MODE_OFF;
         return;
     }
     ctx_clear_failure(ctx);
-    turn_place(ctx, e, t, &exclude);
+    turn_place(ctx, e, t);
     ctx->deadline_us = deadline && deadline < mine ? deadline : mine;
-    enum status s = remember(ctx, e, t, exclude);
+    enum status s = remember(ctx, e, t);
     ctx->deadline_us = deadline;
     if (s != OK)
         leave_out(ctx, e, t, s);

@@ -128,6 +128,7 @@ static enum status run_call(struct ctx *ctx, struct app *app, const struct tool_
     }
     TRY(fields_read(ctx, search_memory_here_fields, arguments, true, &in));
     in.is_readonly = t->mode == MODE_READONLY;
+    in.turn = t;
     return search_memory(ctx, app, t->pool, &in, out);
 }
 

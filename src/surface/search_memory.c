@@ -126,7 +126,7 @@ static void add_excerpt(struct ctx *ctx, struct buf *b, const struct recalled *r
     add_flat(b, r->text.n ? r->text : m->text, EXCERPT_MAX);
 }
 
-static str text_of(struct ctx *ctx, const struct searched *found, str query)
+static str text_of(struct ctx *ctx, const struct searched *found, str query, bool is_cut)
 {
     static void (*const line[])(struct ctx * ctx, struct buf * b, const struct recalled *r) = {
         [PLAN_PINNED] = add_fact,
@@ -137,7 +137,8 @@ static str text_of(struct ctx *ctx, const struct searched *found, str query)
     if (!found->n) {
         buf_printf(&b, "No %s match '", kinds[found->scope].many);
         add_flat(&b, query, QUOTED_MAX);
-        buf_add(&b, S("'."));
+        buf_add(&b,
+                is_cut ? S("' among the newest; there was no time to look through all.") : S("'."));
         return buf_str(&b);
     }
     buf_printf(&b, "Found %zu %s:", found->n,
@@ -160,14 +161,20 @@ enum status search_memory(struct ctx *ctx, struct app *app, struct pool_ref pool
         return fail_field(ctx, "query", "must not be blank");
     if (in->days && scope != PLAN_TRANSCRIPT)
         return fail_field(ctx, "days", "is only for the scope transcript");
-    const struct scope_in ask = {.pool = pool,
-                                 .scope = scope,
-                                 .query = query,
-                                 .days = in->days ? in->days : DAYS,
-                                 .limit = (size_t)in->top_k};
-    struct searched found = {.scope = scope};
-    TRY(engine_search_scope(ctx, app->engine, &ask, &found.v, &found.n));
-    found.text = text_of(ctx, &found, query);
+    struct scope_in ask = {.pool = pool,
+                           .scope = scope,
+                           .query = query,
+                           .days = in->days ? in->days : DAYS,
+                           .limit = (size_t)in->top_k};
+    if (in->turn) {
+        ask.exclude = in->turn->ids.v;
+        ask.n_exclude = in->turn->ids.n;
+        ask.session = in->turn->whole;
+    }
+    struct scope_out got;
+    TRY(engine_search_scope(ctx, app->engine, &ask, &got));
+    struct searched found = {.scope = scope, .v = got.v, .n = got.n};
+    found.text = text_of(ctx, &found, query, got.is_cut);
     const struct plan_out shown = {.v = found.v, .n = found.n};
     if (!in->is_readonly)
         engine_shown(ctx, app->engine, pool, &shown);

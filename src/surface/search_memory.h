@@ -9,7 +9,9 @@ extern const char search_memory_help[];
 struct search_memory_in {
     str scope, query, agent_id;
     int64_t days, top_k;
-    bool is_readonly; /* no argument: what is found does not count as used */
+    /* No arguments: */
+    bool is_readonly;        /* what is found does not count as used */
+    const struct turn *turn; /* the chat that asks, whose own messages are left out; or NULL */
 };
 /* The same with agent_id and without: a model behind the proxy has the space of its request. */
 extern const struct field search_memory_in_fields[], search_memory_here_fields[];

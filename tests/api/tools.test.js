@@ -235,6 +235,21 @@ for (const stream of [false, true]) {
     assert.match(model.last().json.messages.at(-1).content, /^No transcript excerpts match 'dog'\.$/);
   });
 
+  named('what the model has in front of it is not searched', async (t) => {
+    const { model, server } = await scripted(t, [{ text: 'A fine dog.' }, { calls: [search({ scope: 'transcript', query: 'zeppelin' }, 'a'),
+      search({ scope: 'transcript', query: '\u2026???' }, 'b')] }, { text: 'Yes.' }], { told: [] });
+    const first = [user('My zeppelin is called Hindemith\u2026???')];
+    const { receipt } = await ask(server, { messages: first }, { stream });
+    await server.receipt(receipt);
+    await ask(server, { messages: [...first, { role: 'assistant', content: 'A fine dog.' }, user('What of my zeppelin?')] }, { stream });
+    const told = model.last().json.messages.filter((one) => one.role === 'tool').map((one) => one.content);
+    assert.deepEqual(told, ["No transcript excerpts match 'zeppelin'.", "No transcript excerpts match '\u2026???'."]);
+    const other = await scripted(t, [{ calls: [search({ scope: 'transcript', query: 'zeppelin' })] }, { text: 'Yes.' }], { told: [] });
+    await other.server.tell('My zeppelin is called Hindemith.');
+    await ask(other.server, { messages: [user('What of my zeppelin?')] }, { stream });
+    assert.match(other.model.last().json.messages.at(-1).content, /^Found 1 transcript excerpt/);
+  });
+
   named('a chat that keeps nothing may search, and one that recalls nothing unasked', async (t) => {
     const { model, server } = await scripted(t, [{ calls: [search({ scope: 'pinned', query: 'jazz' })] }, { text: 'Jazz.' },
       { calls: [search({ scope: 'pinned', query: 'jazz' })] }, { text: 'Jazz.' }], { told: [] });

@@ -460,10 +460,11 @@ TEST(only_what_was_shown_is_used)
 static struct recalled *search(struct ctx *ctx, struct engine *e, enum plan_scope scope,
                                const char *query, size_t limit, size_t *n)
 {
-    struct recalled *v;
+    struct scope_out out;
     struct scope_in in = {.pool = mine, .scope = scope, .query = str_of(query), .limit = limit};
-    CHECK_OK(engine_search_scope(ctx, e, &in, &v, n));
-    return v;
+    CHECK_OK(engine_search_scope(ctx, e, &in, &out));
+    *n = out.n;
+    return out.v;
 }
 
 TEST(a_scope_finds_its_layer_and_no_other)
@@ -558,9 +559,95 @@ TEST(no_query_is_an_error_but_the_empty_one)
     }
     search(ctx, e, PLAN_PINNED, "C++ & Rust!", 0, &n);
     CHECK_INT(n, 1);
-    struct recalled *v;
+    struct scope_out out;
     struct scope_in in = {.pool = mine, .query = S("  ")};
-    CHECK_STATUS(engine_search_scope(ctx, e, &in, &v, &n), BAD_INPUT);
+    CHECK_STATUS(engine_search_scope(ctx, e, &in, &out), BAD_INPUT);
+}
+
+TEST(a_text_is_looked_for_as_it_stands_in_all_of_the_transcript)
+{
+    enum { MANY = 2500, SESSIONS = 120 };
+    ENGINE(e, s, p);
+    AT_A_TIME;
+    size_t n;
+    struct message *v = NEW_N(&ctx->arena, struct message, MANY);
+    for (int i = 0; i < MANY; i++)
+        v[i] = said(str_printf(&ctx->arena, "m%d", i).p, "user",
+                    i == 3 ? "Really???" : "A line of a long talk.", now - 9 * DAY);
+    struct bundle b = {.pool = mine,
+                       .session = {.id = S("long")},
+                       .messages = v,
+                       .n_messages = MANY};
+    CHECK_OK(store_write(ctx, s, &b));
+    for (int i = 0; i < SESSIONS; i++) {
+        struct message m =
+            said(str_printf(&ctx->arena, "s%d", i).p, "user", "A short talk.", now - DAY);
+        CHECK_OK(say(ctx, s, mine, str_printf(&ctx->arena, "short %d", i).p, &m));
+    }
+    struct recalled *found = search(ctx, e, PLAN_TRANSCRIPT, "???", 0, &n);
+    CHECK_INT(n, 1);
+    CHECK_STR(found[0].text, S("Really???"));
+    CHECK_STR(found[0].title, S("A line of a long talk."));
+    struct scope_out out;
+    struct scope_in in = {.pool = mine, .scope = PLAN_TRANSCRIPT, .query = S("!!!")};
+    CHECK_OK(engine_search_scope(ctx, e, &in, &out));
+    CHECK(!out.n && !out.is_cut);
+}
+
+TEST(what_was_not_looked_through_in_time_is_said)
+{
+    ENGINE(e, s, p);
+    AT_A_TIME;
+    struct message m = said("m1", "user", "Really???", now - DAY);
+    CHECK_OK(say(ctx, s, mine, "one", &m));
+    atomic_bool is_cut = true;
+    struct ctx own = {.is_cut = &is_cut};
+    struct scope_out out;
+    struct scope_in in = {.pool = mine, .scope = PLAN_TRANSCRIPT, .query = S("!!!")};
+    CHECK_OK(engine_search_scope(&own, e, &in, &out));
+    CHECK(!out.n && out.is_cut);
+    in.query = S("???");
+    CHECK_OK(engine_search_scope(&own, e, &in, &out));
+    CHECK(out.n == 1 && !out.is_cut);
+    ctx_free(&own);
+}
+
+TEST(a_search_leaves_out_what_stands_in_front_of_the_reader)
+{
+    ENGINE(e, s, p);
+    AT_A_TIME;
+    struct message here = said("m1", "user", "The boat is green???", now - DAY);
+    struct message there = said("m2", "user", "The boat is blue???", now - 2 * DAY);
+    CHECK_OK(say(ctx, s, mine, "one", &here));
+    CHECK_OK(say(ctx, s, mine, "two", &there));
+    struct memory v[] = {
+        {.id = S("f1"), .content = S("User has a green boat???"), .source = S("m1")},
+        {.id = S("f2"), .content = S("User has a blue boat???"), .source = S("m2")},
+        {.id = S("e1"), .content = S("A green boat???"), .session = S("one")},
+        {.id = S("e2"), .content = S("A blue boat???"), .session = S("two")}};
+    for (int i = 0; i < 4; i++) {
+        v[i].layer = i < 2 ? LAYER_FACT : LAYER_EPISODE;
+        v[i].created = now - DAY;
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &v[i]));
+    }
+    const str m1 = S("m1");
+    static const char *const queries[] = {"boat", "???"};
+    for (int scope = PLAN_PINNED; scope <= PLAN_TRANSCRIPT; scope++) {
+        for (int i = 0; i < 2; i++) {
+            struct scope_out out;
+            struct scope_in in = {.pool = mine,
+                                  .scope = (enum plan_scope)scope,
+                                  .query = str_of(queries[i])};
+            CHECK_OK(engine_search_scope(ctx, e, &in, &out));
+            CHECK_INT(out.n, 2);
+            in.exclude = &m1;
+            in.n_exclude = 1;
+            in.session = S("one");
+            CHECK_OK(engine_search_scope(ctx, e, &in, &out));
+            CHECK_INT(out.n, 1);
+            CHECK(holds(out.v[0].text, "blue"));
+        }
+    }
 }
 
 TEST(the_transcript_goes_back_as_far_as_it_is_told)
@@ -568,7 +655,6 @@ TEST(the_transcript_goes_back_as_far_as_it_is_told)
     ENGINE(e, s, p);
     AT_A_TIME;
     size_t n;
-    struct recalled *v;
     struct message m = said("m1", "user", "The boat is green???", now - 400 * DAY);
     CHECK_OK(say(ctx, s, mine, "one", &m));
     static const char *const queries[] = {"boat", "???"};
@@ -579,8 +665,9 @@ TEST(the_transcript_goes_back_as_far_as_it_is_told)
                               .scope = PLAN_TRANSCRIPT,
                               .query = str_of(queries[i]),
                               .days = 401};
-        CHECK_OK(engine_search_scope(ctx, e, &in, &v, &n));
-        CHECK_INT(n, 1);
+        struct scope_out out;
+        CHECK_OK(engine_search_scope(ctx, e, &in, &out));
+        CHECK_INT(out.n, 1);
     }
 }
 

@@ -355,10 +355,11 @@ TEST(what_the_reader_has_crowds_nothing_out)
 static struct recalled *search_layer(struct ctx *ctx, struct engine *e, enum plan_scope scope,
                                      const char *query, size_t *n)
 {
-    struct recalled *v;
+    struct scope_out out;
     struct scope_in in = {.pool = mine, .scope = scope, .query = str_of(query)};
-    CHECK_OK(engine_search_scope(ctx, e, &in, &v, n));
-    return v;
+    CHECK_OK(engine_search_scope(ctx, e, &in, &out));
+    *n = out.n;
+    return out.v;
 }
 
 TEST(a_layer_is_searched_by_meaning_unless_its_settings_say_otherwise)

@@ -643,3 +643,65 @@ TEST(many_threads_share_an_engine)
     CHECK_INT(stats.sessions, 4 * 20);
     check_healthy(ctx, s);
 }
+
+/* --- the session's own episode --- */
+
+static void keep_episode(struct talk *t)
+{
+    struct ctx *ctx = t->ctx;
+    struct memory m = {.id = S("e1"),
+                       .layer = LAYER_EPISODE,
+                       .content = S("The user painted a green boat in Lisbon."),
+                       .session = t->turn.record.session,
+                       .importance = 0.5,
+                       .created = clock_ms()};
+    CHECK_OK(keep(ctx, t->s, mine, PUT_SUPERSEDE, &m));
+}
+
+static void ask_of_it(struct ctx *ctx, bool is_planned)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    t.session = is_planned ? "one" : NULL;
+    ask(&t, "I bought some paint.", "Fine.");
+    ask(&t, "Which brushes are good?", "Flat ones.");
+    keep_episode(&t);
+    say_as(&t, "user", "Where did we paint the green boat last time?");
+    for (size_t cut = 0; cut <= 2; cut += 2) {
+        t.turn = (struct turn){.pool = mine,
+                               .session = str_of(t.session ? t.session : ""),
+                               .said = t.said + cut,
+                               .n_said = t.n - cut,
+                               .mode = MODE_READONLY,
+                               .is_planned = is_planned};
+        engine_begin_turn(ctx, e, &t.turn);
+        CHECK_STR(t.turn.whole, cut ? S("") : t.turn.record.session);
+        CHECK(holds(t.turn.block, "green boat in Lisbon") == (cut > 0));
+    }
+}
+
+TEST(an_episode_is_no_news_where_its_whole_conversation_stands)
+{
+    ask_of_it(ctx, false);
+}
+
+TEST(nor_is_it_in_a_chat_of_osauruss_kind)
+{
+    ask_of_it(ctx, true);
+}
+
+TEST(a_client_that_sends_new_messages_only_is_told_of_the_earlier_ones)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    t.session = "one";
+    ask(&t, "I bought some paint.", "Fine.");
+    CHECK_STR(t.turn.whole, S("one"));
+    keep_episode(&t);
+    t.n = 0;
+    say_as(&t, "user", "Where did we paint the green boat last time?");
+    begin(&t);
+    CHECK_STR(t.turn.record.session, S("one"));
+    CHECK_STR(t.turn.whole, S(""));
+    CHECK(holds(t.turn.block, "green boat in Lisbon"));
+}
