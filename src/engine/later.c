@@ -102,13 +102,6 @@ enum status engine_window(struct ctx *ctx, struct engine *e, const struct window
     return fail(ctx, UNSUPPORTED, "this is not built yet");
 }
 
-enum status engine_similar(struct ctx *ctx, struct engine *e, const struct similar_in *in,
-                           struct similar **out, size_t *n, int64_t *total)
-{
-    (void)e, (void)in, (void)out, (void)n, (void)total;
-    return fail(ctx, UNSUPPORTED, "this is not built yet");
-}
-
 enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               struct duplicates **out, size_t *n)
 {
@@ -164,10 +157,4 @@ double importance_by_rule(struct arena *a, const struct memory *m)
 {
     (void)a;
     return m->importance;
-}
-
-double relevance_of(double similarity, enum priority priority, int64_t days, int64_t uses)
-{
-    (void)priority, (void)days, (void)uses;
-    return similarity;
 }
