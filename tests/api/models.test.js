@@ -93,6 +93,14 @@ test('models, embeddings and everything else of /v1 pass through', async (t) => 
   assert.equal(first.last().url, '/v1/files?limit=3');
   await client.files.delete('file-1').catch(() => {});
   assert.equal(first.last().method, 'DELETE');
+  for (const path of ['/v1/chat/completions?limit=1', '/v1/chat/completions/chatcmpl-1', '/v1/chat/completions/chatcmpl-1/messages']) {
+    await server.ask('GET', path);
+    assert.equal(first.last().url, path, 'only whole paths of ours stay here');
+  }
+  const asked = first.asked.length;
+  for (const path of ['/v1/memories/search', '/v1/memories/a/b', '/v1/receipts/a/b'])
+    assert.equal((await server.ask('POST', path, '{"a":"private"}')).status, path.endsWith('search') ? 400 : 404, path);
+  assert.equal(first.asked.length, asked, 'a slip in a path of ours goes nowhere');
   const form = Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n\x00\xff\r\n--b--\r\n', 'latin1');
   await server.ask('POST', '/v1/audio/transcriptions', form, { 'content-type': 'multipart/form-data; boundary=b' });
   assert.deepEqual(first.last().body, form);
