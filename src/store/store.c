@@ -1,6 +1,8 @@
 /* store.c - the face of the store: checks what comes in and hands it to the backend. */
 #include "store/store.h"
 
+#include <assert.h>
+
 #include "store/store_int.h"
 #include "store/vectors/row.h"
 
@@ -37,8 +39,8 @@ static enum status check_bundle(struct ctx *ctx, const struct bundle *b)
     TRY(check_pool(ctx, b->pool));
     if (b->n_messages && !b->session.id.n)
         return fail(ctx, BAD_INPUT, "messages need a session");
-    if (b->n_distilled && !b->session.id.n)
-        return fail(ctx, BAD_INPUT, "signals need a session");
+    if ((b->n_distilled || b->replaces) && !b->session.id.n)
+        return fail(ctx, BAD_INPUT, "signals and what is replaced need a session");
     for (size_t i = 0; i < b->n_memories; i++)
         if (!b->memories[i].content.n)
             return fail_field(ctx, "content", "must not be empty");
@@ -54,6 +56,7 @@ enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b)
 enum status store_write_later(struct ctx *ctx, struct store *s, const struct bundle *b)
 {
     TRY(check_bundle(ctx, b));
+    assert(!b->replaces && !b->work);
     return s->ops->write_later(ctx, s, b);
 }
 

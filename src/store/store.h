@@ -91,6 +91,10 @@ struct bundle {
                           that wait are due now, unless theirs or its own is over a day away */
     int64_t claim_ms;  /* with distil_at: who writes has claimed the session as store_due_sessions
                           would, and distils it */
+    bool replaces; /* what stood in the session goes first, as if it were forgotten, all or nothing;
+                      store_write alone. While someone else has claimed the session, claim_ms claims
+                      nothing, and the same messages (by their ids) are left as they are */
+    bool in_work;  /* set by store_write: someone else has claimed what was to be replaced */
     const int64_t *distilled; /* signals of the session that these memories came from: they are done
                                  with it. CONFLICT, and nothing is written, when one of them was
                                  forgotten or distilled meanwhile */
@@ -397,7 +401,8 @@ struct waiting_session {
     str error;          /* of the last one, or "" */
 };
 /* Claims sessions that are due, longest waiting first: nobody else is given them before lease_ms
- * are over, in no process. Cheap when none is due. */
+ * are over, in no process. The claims of a process of this machine that has ended are free again
+ * when a store_open or store_flush_signals finds them. Cheap when none is due. */
 MUST_USE enum status store_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms,
                                         size_t limit, struct waiting_session **out, size_t *n);
 

@@ -159,7 +159,7 @@ test('many at once leave room for chats: what the model is too busy for waits, a
   const first = [];
   for (const one of all) one.then((res) => first.push(res.json().distillation));
   await until('the six', () => first.length === 6);
-  assert.deepEqual([...new Set(first)], ['pending:model_in_use']);
+  assert.deepEqual([...new Set(first)], ['pending:busy']);
   assert.equal((await server.chat({ model: 'any', messages: [{ role: 'user', content: 'hi' }] })).status, 200);
   open = true;
   await until('all are asked for', () => { held.splice(0).forEach((done) => done()); return first.length === 8; });

@@ -10,6 +10,7 @@
 /*
  * distil fill FOLDER N    N sessions of three turns in ten spaces, all due
  * distil wait FOLDER N    until none of them waits; prints their rate from when it was begun
+ * distil left FOLDER N    how many of them wait, and the time in ms
  */
 
 enum { SPACES = 10, TURNS = 3, SESSIONS_AT_ONCE = 50 };
@@ -86,12 +87,17 @@ static void wait_for(struct store *s, long n)
            (long long)left, seconds, (double)(n - left) / seconds);
 }
 
+static void tell(struct store *s)
+{
+    printf("%lld %lld\n", (long long)waiting(s), (long long)(clock_mono_us() / 1000));
+}
+
 int main(int argc, char **argv)
 {
     struct ctx ctx = {0};
     struct store *s;
     if (argc != 4) {
-        fprintf(stderr, "usage: distil fill|wait FOLDER N\n");
+        fprintf(stderr, "usage: distil fill|wait|left FOLDER N\n");
         return 2;
     }
     str path = str_printf(&ctx.arena, "%s/rememberd.db", argv[2]);
@@ -99,6 +105,8 @@ int main(int argc, char **argv)
     long n = strtol(argv[3], NULL, 10);
     if (str_is(str_of(argv[1]), "fill"))
         fill(s, n);
+    else if (str_is(str_of(argv[1]), "left"))
+        tell(s);
     else
         wait_for(s, n);
     store_close(s);

@@ -5,7 +5,7 @@
 
 /* What the body did, and which of it was acknowledged. */
 struct done {
-    bool message, memory, forgotten, later, token, embedded;
+    bool message, memory, forgotten, later, token, embedded, replaced;
 };
 
 static struct message turn(const char *id, const char *text)
@@ -66,6 +66,18 @@ static bool has_vector(struct ctx *ctx, struct store *s, const char *text)
     return is_there;
 }
 
+/* Both turns of the session s4. */
+static enum status replace(struct ctx *ctx, struct store *s, const char *word)
+{
+    struct message m[2];
+    for (int i = 0; i < 2; i++)
+        m[i] = turn(str_printf(&ctx->arena, "%s%d", word, i).p,
+                    str_printf(&ctx->arena, "Ithaca %s %d", word, i).p);
+    struct bundle b = {
+        .pool = mine, .session = {.id = S("s4")}, .messages = m, .n_messages = 2, .replaces = true};
+    return store_write(ctx, s, &b);
+}
+
 static void begin(struct ctx *ctx, struct store *s)
 {
     struct message kept = turn("kept", "Ithaca kept"), doomed = turn("doomed", "Ithaca doomed");
@@ -94,6 +106,7 @@ static struct done body(struct ctx *ctx, struct store *s)
     d.embedded = went_well(ctx, embed(ctx, s));
     struct forget what = {.pool = mine, .session = S("s2")};
     d.forgotten = went_well(ctx, store_forget(ctx, s, &what, &erased));
+    d.replaced = went_well(ctx, replace(ctx, s, "present"));
     d.token = went_well(ctx, store_put_token(ctx, s, &token));
     d.later = went_well(ctx, store_write_later(ctx, s, &b));
     d.later &= went_well(ctx, store_flush(ctx, s));
@@ -130,6 +143,10 @@ static void check_kept(struct ctx *ctx, struct store *s, struct done d)
     CHECK_INT(has_vector(ctx, s, "likes tea"), !has_coffee);
     CHECK(!d.embedded || !d.message || has_vector(ctx, s, "Ithaca one"));
     CHECK(!d.embedded || !d.memory || has_vector(ctx, s, "likes coffee"));
+    bool is_present = find(ctx, s, mine, "present").n > 0;
+    CHECK(!d.replaced || is_present);
+    CHECK_INT(find(ctx, s, mine, "present").n, is_present ? 2 : 0);
+    CHECK_INT(find(ctx, s, mine, "former").n, is_present ? 0 : 2);
     CHECK(!d.token || has_token);
     CHECK(!d.later || is_there(ctx, s, "s3"));
     CHECK_INT(find(ctx, s, mine, "two").n, is_there(ctx, s, "s3"));
@@ -145,11 +162,13 @@ static bool round_with(struct ctx *ctx, enum disk_fault fault, int nth, bool for
     {
         STORE(s, p);
         begin(ctx, s);
+        CHECK_OK(replace(ctx, s, "former"));
         disk_fail(fault, nth, for_good);
         d = body(ctx, s);
         failed = disk_mend();
         if (!failed)
-            CHECK(d.message && d.memory && d.forgotten && d.token && d.later && d.embedded);
+            CHECK(d.message && d.memory && d.forgotten && d.token && d.later && d.embedded &&
+                  d.replaced);
         /* The same store goes on when the disk does. */
         struct message after = turn("after", "Ithaca behind");
         CHECK_OK(say(ctx, s, mine, "s9", &after));

@@ -610,6 +610,74 @@ TEST(what_comes_of_a_conversation_is_told)
     CHECK_STATUS(engine_ingest_turns(ctx, e, &none, &out), BAD_INPUT);
 }
 
+/* Brings a conversation in while the model answers of another; the model asks once. */
+struct second {
+    struct bench *b;
+    const char *conversation, *text;
+    str told;
+};
+
+static void ingest_second(void *own)
+{
+    struct second *s = own;
+    struct bench b = *s->b;
+    struct ctx mine_too = {0};
+    b.ctx = &mine_too;
+    b.m->app.meanwhile = NULL;
+    s->told =
+        str_dup(&s->b->ctx->arena, ingest(&b, s->conversation, s->text, "Good", 0).distillation);
+    ctx_free(&mine_too);
+}
+
+TEST(a_conversation_that_is_in_work_is_not_distilled_twice)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("Boats.") "}"}, {.text = EPISODE("Boats again.") "}"},
+           {.text = EPISODE("Boats at last.") "}"});
+    struct second second = {&b, "c1", "I have a boat" LONG, S("")};
+    m->app.own = &second;
+    m->app.meanwhile = ingest_second;
+    CHECK_STR(ingest(&b, "c1", second.text, "Good", 0).distillation, S("distilled"));
+    CHECK_STR(second.told, S("pending:in_work"));
+    distil(&b);
+    CHECK_INT(m->app.calls, 1);
+    CHECK_STR(layer_of(&b, "episode"), S("Boats."));
+    /* Other turns take the place of those that are in work, and are distilled behind them. */
+    second.text = "I have two boats" LONG;
+    m->app.meanwhile = ingest_second;
+    CHECK_STR(ingest(&b, "c1", "I have a boat" LONG, "Good", 0).distillation,
+              S("pending:changed_meanwhile"));
+    CHECK_STR(second.told, S("pending:in_work"));
+    distil(&b);
+    CHECK_INT(m->app.calls, 3);
+    CHECK_STR(layer_of(&b, "episode"), S("Boats at last."));
+}
+
+TEST(not_every_worker_waits_for_the_core_model)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("Boats.") "}"}, {.text = EPISODE("Two boats.") "}"});
+    settings.workers = 2;
+    struct second second = {&b, "c2", "I have two boats" LONG, S("")};
+    m->app.own = &second;
+    m->app.meanwhile = ingest_second;
+    CHECK_STR(ingest(&b, "c1", "I have a boat" LONG, "Good", 0).distillation, S("distilled"));
+    CHECK_STR(second.told, S("pending:busy"));
+    distil(&b);
+    CHECK_INT(m->app.calls, 2);
+    CHECK(holds(layer_of(&b, "episode"), "Two boats."));
+}
+
+TEST(a_conversation_has_so_many_turns_at_most)
+{
+    ENGINE(e, s, p);
+    struct ingest_turn *turns = NEW_N(&ctx->arena, struct ingest_turn, 10001);
+    struct ingest_turns_in in = {.pool = mine, .conversation = S("c1"), .turns = turns, .n = 10001};
+    struct ingest_turns_out out;
+    CHECK_STATUS(engine_ingest_turns(ctx, e, &in, &out), BAD_INPUT);
+    CHECK(holds(str_of(ctx->why), "10001") && holds(str_of(ctx->why), "at most 10000"));
+}
+
 /* What is forgotten while the model answers is not kept. */
 static void forget_it(void *own)
 {

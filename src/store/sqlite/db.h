@@ -19,11 +19,13 @@ enum sql_who { READS = 1, WRITES = 2, BOTH = 3 };
 enum { BUSY_MS = 10000 };
 
 struct postings;
+struct hold;
 
 struct db {
     sqlite3 *handle;
     sqlite3_stmt *stmts[SQL_COUNT];
     struct postings *postings; /* where the words index puts what it finds */
+    const struct hold *hold;   /* of the writer: whose claims it makes; or NULL */
 };
 
 /* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.

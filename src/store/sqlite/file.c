@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -74,6 +75,34 @@ enum status hold_take(struct ctx *ctx, const char *path, enum hold_how how, stru
         return why == EWOULDBLOCK ? busy(ctx, path, how)
                                   : fail(ctx, STORAGE, "cannot lock '%s': %s", path, strerror(why));
     }
+}
+
+/* --- marks --- */
+
+/* A byte far behind all that SQLite locks, for each mark. Nothing is written there. The lock is one
+ * of the open file, so no other descriptor of the process drops it. */
+static struct flock byte_of(int64_t mark)
+{
+    enum { MARKS_BITS = 40 };
+    return (struct flock){.l_type = F_WRLCK,
+                          .l_whence = SEEK_SET,
+                          .l_start = ((off_t)1 << MARKS_BITS) + mark,
+                          .l_len = 1};
+}
+
+void hold_mark(struct hold *h)
+{
+    uint64_t random;
+    randombytes_buf(&random, sizeof random);
+    int64_t mark = (int64_t)(random >> 4) + 1;
+    struct flock byte = byte_of(mark);
+    h->mark = fcntl(h->fd, F_OFD_SETLK, &byte) == 0 ? mark : 0;
+}
+
+bool hold_has_mark(const struct hold *h, int64_t mark)
+{
+    struct flock byte = byte_of(mark);
+    return mark == h->mark || fcntl(h->fd, F_OFD_GETLK, &byte) != 0 || byte.l_type != F_UNLCK;
 }
 
 /* --- what it is --- */

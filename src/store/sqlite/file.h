@@ -14,6 +14,7 @@
 struct hold {
     int fd;
     struct stat st;
+    int64_t mark; /* 0: none */
 };
 
 #define HOLD(h) CLEANUP(hold_leave) struct hold h = {.fd = -1}
@@ -25,6 +26,12 @@ enum hold_how { HOLD_SHARED, HOLD_ALONE };
 MUST_USE enum status hold_take(struct ctx *ctx, const char *path, enum hold_how how,
                                struct hold *out);
 void hold_leave(struct hold *h); /* fd -1 is fine */
+
+/* Marks the file with a number that nobody else has, until the hold is left or its process ends,
+ * however it does. Without a mark where the file system knows no such locks. */
+void hold_mark(struct hold *h);
+/* Whether the mark stands; true when that cannot be told. */
+bool hold_has_mark(const struct hold *h, int64_t mark);
 
 /* By the first bytes: an empty file is STORE_ABSENT. */
 enum store_kind file_kind(int fd);

@@ -83,6 +83,51 @@ static enum status find_session(struct put *p)
     return p->session ? OK : add_session(p);
 }
 
+/* --- a session in place of another --- */
+
+/* Whether the session holds the bundle's messages, and nothing else. */
+static enum status is_there(struct put *p, int64_t session, bool *out)
+{
+    size_t n = 0;
+    struct message m;
+    *out = true;
+    SQL_RUN(q, p->ctx, p->db, SQL_MESSAGE_RANGE);
+    sql_int(&q, p->pool);
+    sql_int(&q, doc_of_message(session, 0));
+    sql_int(&q, doc_of_message(session + 1, 0) - 1);
+    sql_int(&q, (int64_t)p->bundle->n_messages + 1);
+    while (*out && sql_row(&q)) {
+        read_message(&q, &m);
+        *out = n < p->bundle->n_messages && str_eq(m.id, p->bundle->messages[n].id);
+        n++;
+    }
+    *out &= n == p->bundle->n_messages;
+    return sql_end(&q);
+}
+
+static enum status forget_session(struct put *p)
+{
+    int64_t erased;
+    struct forget what = {.pool = p->bundle->pool, .session = p->bundle->session.id};
+    enum status s = erase(p->ctx, p->db, &what, &erased);
+    if (s == NOT_FOUND)
+        ctx_clear_failure(p->ctx);
+    return s == NOT_FOUND ? OK : s;
+}
+
+/* What is being distilled for someone else is not distilled twice. */
+static enum status replace_session(struct put *p, bool *in_work, bool *is_same)
+{
+    struct session_ref session = {.pool = p->pool};
+    *in_work = *is_same = false;
+    TRY(session_find(p->ctx, p->db, p->pool, p->bundle->session.id, &session.no));
+    if (session.no)
+        TRY(session_is_claimed(p->ctx, p->db, session, in_work));
+    if (*in_work && p->bundle->distil_at)
+        TRY(is_there(p, session.no, is_same));
+    return *is_same ? OK : forget_session(p);
+}
+
 /* --- messages --- */
 
 /* The user's words wait to be distilled, unless nothing in them is new. */
@@ -396,7 +441,13 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
                        const struct bundle_words *words, struct index_changes *changes)
 {
     struct put p = {.ctx = ctx, .db = db, .bundle = b, .changes = changes, .now = clock_ms()};
+    bool in_work = false, is_same = false;
     TRY(find_pool(&p));
+    if (b->replaces)
+        TRY(replace_session(&p, &in_work, &is_same));
+    b->in_work = in_work;
+    if (is_same)
+        return OK;
     if (b->session.id.n)
         TRY(find_session(&p));
     for (size_t i = 0; i < b->n_messages; i++)
@@ -406,7 +457,7 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
     struct session_ref session = {p.pool, p.session};
     if (p.signals)
         TRY(session_waits(ctx, db, session, b->distil_at, p.now));
-    if (p.signals && b->claim_ms)
+    if (p.signals && b->claim_ms && !in_work)
         TRY(session_claim(ctx, db, session, p.now + b->claim_ms));
     if (b->n_distilled)
         TRY(signals_distilled(ctx, db, session, b->distilled, b->n_distilled));

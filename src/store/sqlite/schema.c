@@ -149,7 +149,10 @@ static const char step_1[] =
     /* Each word of the index, for the check; holds nothing itself. */
     "CREATE VIRTUAL TABLE word_list USING fts5vocab(words, instance);";
 
-static const char *const steps[] = {step_1};
+/* The mark of who has claimed it (hold_mark), or 0. */
+static const char step_2[] = "ALTER TABLE waiting ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;";
+
+static const char *const steps[] = {step_1, step_2};
 
 int schema_version(void)
 {

@@ -61,12 +61,48 @@ static enum status lease(struct ctx *ctx, struct db *db, int64_t session, int64_
     SQL_RUN(q, ctx, db, SQL_WAITING_LEASE);
     sql_int(&q, session);
     sql_int(&q, until);
+    sql_int(&q, db->hold ? db->hold->mark : 0);
     return sql_do(&q);
 }
 
 enum status session_claim(struct ctx *ctx, struct db *db, struct session_ref session, int64_t until)
 {
     return lease(ctx, db, session.no, until);
+}
+
+enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_ref session,
+                               bool *out)
+{
+    SQL_RUN(q, ctx, db, SQL_WAITING_CLAIMED);
+    sql_int(&q, session.pool);
+    sql_int(&q, session.no);
+    sql_int(&q, clock_ms());
+    *out = sql_row(&q);
+    return sql_end(&q);
+}
+
+static enum status disown(struct ctx *ctx, struct db *db, int64_t owner)
+{
+    SQL_RUN(q, ctx, db, SQL_WAITING_DISOWN);
+    sql_int(&q, owner);
+    return sql_do(&q);
+}
+
+enum status claims_free(struct ctx *ctx, struct db *db)
+{
+    int64_t *owners = NULL;
+    size_t n = 0, cap = 0;
+    SQL_RUN(q, ctx, db, SQL_WAITING_OWNERS);
+    sql_int(&q, clock_ms());
+    while (sql_row(&q)) {
+        owners = arena_more(&ctx->arena, owners, n, &cap, sizeof *owners);
+        owners[n++] = sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    for (size_t i = 0; i < n; i++)
+        if (!hold_has_mark(db->hold, owners[i]))
+            TRY(disown(ctx, db, owners[i]));
+    return OK;
 }
 
 static enum status signal_done(struct ctx *ctx, struct db *db, struct session_ref session,
@@ -283,6 +319,7 @@ struct flush {
 static enum status flush(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct flush *f = what;
+    TRY(claims_free(ctx, db));
     SQL_RUN(q, ctx, db, SQL_WAITING_FLUSH);
     sql_text(&q, f->pool.user);
     sql_text(&q, f->pool.space);

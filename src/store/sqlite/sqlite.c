@@ -38,7 +38,8 @@ static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
     TRY(file_check_key(ctx, s->path, file_kind(s->hold.fd), s->key));
     file_remove_part(ctx, s->path);
     TRY(bring_schema(ctx, s));
-    TRY(writer_open(ctx, s->path, s->key, &s->writer));
+    hold_mark(&s->hold);
+    TRY(writer_open(ctx, s->path, s->key, &s->hold, &s->writer));
     READER(first);
     return reader_begin(ctx, s, &first);
 }
@@ -89,7 +90,10 @@ static enum status write_bundle(struct ctx *ctx, struct store *s, struct bundle 
                      .ctx = ctx,
                      .bundle = b,
                      .words = bundle_words_of(&ctx->arena, b)};
-    return writer_run(sqlite_of(s)->writer, &t);
+    TRY(writer_run(sqlite_of(s)->writer, &t));
+    if (b->replaces)
+        copies_follow(sqlite_of(s), &b->pool);
+    return OK;
 }
 
 static enum status write_later(struct ctx *ctx, struct store *s, const struct bundle *b)

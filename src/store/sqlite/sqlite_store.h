@@ -236,6 +236,11 @@ MUST_USE enum status session_waits(struct ctx *ctx, struct db *db, struct sessio
 /* Nobody else is given it before then. */
 MUST_USE enum status session_claim(struct ctx *ctx, struct db *db, struct session_ref session,
                                    int64_t until);
+/* Whether someone has claimed it, by the clock. */
+MUST_USE enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_ref session,
+                                        bool *out);
+/* Claims of processes that have ended hold no more. */
+MUST_USE enum status claims_free(struct ctx *ctx, struct db *db);
 /* These have become memories. CONFLICT when one of them waits no more. */
 MUST_USE enum status work_add(struct ctx *ctx, struct db *db, const struct work *work);
 MUST_USE enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref session,
@@ -250,7 +255,7 @@ MUST_USE enum status signals_renew(struct ctx *ctx, struct db *db, struct sessio
 /* --- writer.c: the one thread that writes --- */
 
 MUST_USE enum status writer_open(struct ctx *ctx, const char *path, const uint8_t *key,
-                                 struct writer **out);
+                                 const struct hold *hold, struct writer **out);
 void writer_close(struct writer *w); /* writes what is queued first */
 
 enum task_kind {

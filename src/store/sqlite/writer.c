@@ -78,7 +78,7 @@ static enum status run_kind(struct writer *w, struct task *t, struct index_chang
  */
 static bool is_alone(const struct task *t)
 {
-    return t->kind == TASK_FORGET && !t->forget->id.n;
+    return t->kind == TASK_FORGET ? !t->forget->id.n : t->bundle && t->bundle->replaces;
 }
 
 /* One task's failure undoes only what it did itself. */
@@ -125,7 +125,7 @@ static void empty_log(struct writer *w, const struct task *first)
 {
     bool erased = false;
     for (const struct task *t = first; t; t = t->next)
-        erased |= t->kind == TASK_FORGET && t->result == OK;
+        erased |= (t->kind == TASK_FORGET || is_alone(t)) && t->result == OK;
     if (!erased)
         return;
     sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
@@ -412,13 +412,16 @@ static enum status prepare(struct ctx *ctx, struct db *db)
     TRY(words_setup(ctx, db));
     TRY(db_exec(ctx, db, erased_table));
     TRY(db_prepare(ctx, db, WRITES));
+    TRY(claims_free(ctx, db));
     return words_renew(ctx, db);
 }
 
-enum status writer_open(struct ctx *ctx, const char *path, const uint8_t *key, struct writer **out)
+enum status writer_open(struct ctx *ctx, const char *path, const uint8_t *key,
+                        const struct hold *hold, struct writer **out)
 {
     struct writer *w = heap_alloc(sizeof *w);
     enum status status = db_open(ctx, path, key, &w->db);
+    w->db.hold = hold;
     if (status == OK)
         status = prepare(ctx, &w->db);
     make_locks(w);
