@@ -13,8 +13,8 @@ MUST_USE enum status store_user_by_email(struct ctx *ctx, struct store *s, str e
                                          struct user *out);
 /*
  * Makes the user, or (may_change) changes the one with that id, but for created; with the token in
- * the same transaction, or NULL. CONFLICT: the id is there and must not be changed, or the address
- * is another's.
+ * the same transaction, or NULL. CONFLICT: the id must not be changed and is there, or a pool or a
+ * token of that name is; or the address is another's.
  */
 MUST_USE enum status store_put_user(struct ctx *ctx, struct store *s, const struct user *u,
                                     bool may_change, const struct token *token);

@@ -76,6 +76,11 @@ static enum status check_filter(struct ctx *ctx, const struct memory_filter *f)
 {
     if (f->layer.n && name_index(layer_names, f->layer, -1) < 0)
         return fail_field(ctx, "layer", "must be fact, episode, identity or summary");
+    if (f->kind.n && name_index(kind_names, f->kind, -1) < 0)
+        return fail_field(ctx, "kind",
+                          "must be fact, preference, context, procedure, entity or relationship");
+    if (f->priority.n && name_index(priority_names, f->priority, -1) < 0)
+        return fail_field(ctx, "priority", "must be critical, high, medium or low");
     return check_type(ctx, f->type);
 }
 
@@ -87,6 +92,8 @@ enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *
         return fail(ctx, BAD_INPUT, "say one of an id, a session, the memories or everything");
     if ((what->type.n || what->before) && !what->memories)
         return fail(ctx, BAD_INPUT, "only memories are forgotten by type or age");
+    if (what->keeps_memories && !what->session.n)
+        return fail(ctx, BAD_INPUT, "memories are kept where a session is forgotten");
     TRY(check_type(ctx, what->type));
     if (!what->pool.user.n || (!what->pool.space.n && !what->all_spaces))
         return fail(ctx, BAD_INPUT, "a pool needs a user and a space");
@@ -354,11 +361,58 @@ enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref p
     return s->ops->receipt_of(ctx, s, pool, chain, out);
 }
 
-enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t)
+enum status store_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct session *out)
+{
+    return s->ops->session(ctx, s, pool, id, out);
+}
+
+enum status store_put_session(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              const struct session *session)
+{
+    TRY(check_pool(ctx, pool));
+    if (!session->id.n)
+        return fail(ctx, BAD_INPUT, "a session needs an id");
+    return s->ops->put_session(ctx, s, pool, session);
+}
+
+enum status store_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                 const struct session_change *change, struct session *out)
+{
+    return s->ops->change_session(ctx, s, pool, id, change, out);
+}
+
+enum status store_user(struct ctx *ctx, struct store *s, str id, struct user *out)
+{
+    return s->ops->user(ctx, s, id, out);
+}
+
+enum status store_user_by_email(struct ctx *ctx, struct store *s, str email, struct user *out)
+{
+    return s->ops->user_by_email(ctx, s, email, out);
+}
+
+static enum status check_token(struct ctx *ctx, const struct token *t)
 {
     TRY(check_pool(ctx, t->pool));
-    if (!t->id.n || !t->hash.n)
-        return fail(ctx, BAD_INPUT, "a token needs an id and a hash");
+    return t->id.n && t->hash.n ? OK : fail(ctx, BAD_INPUT, "a token needs an id and a hash");
+}
+
+enum status store_put_user(struct ctx *ctx, struct store *s, const struct user *u, bool may_change,
+                           const struct token *token)
+{
+    if (!u->id.n)
+        return fail(ctx, BAD_INPUT, "a user needs an id");
+    if (token)
+        TRY(check_token(ctx, token));
+    if (token && !str_eq(token->pool.user, u->id))
+        return fail(ctx, BAD_INPUT, "the token is another user's");
+    return s->ops->put_user(ctx, s, u, may_change, token);
+}
+
+enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t)
+{
+    TRY(check_token(ctx, t));
     return s->ops->put_token(ctx, s, t);
 }
 
@@ -380,6 +434,11 @@ enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str i
 enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out)
 {
     return s->ops->has_tokens(ctx, s, out);
+}
+
+enum status store_token_used(struct ctx *ctx, struct store *s, str id, int64_t at)
+{
+    return s->ops->token_used(ctx, s, id, at);
 }
 
 enum status store_stats(struct ctx *ctx, struct store *s, struct store_stats *out)

@@ -85,12 +85,23 @@ struct store_ops {
                            struct receipt *out);
     enum status (*receipt_of)(struct ctx *ctx, struct store *s, struct pool_ref pool,
                               uint64_t chain, struct receipt *out);
+    enum status (*session)(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                           struct session *out);
+    enum status (*put_session)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const struct session *session);
+    enum status (*change_session)(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                  const struct session_change *change, struct session *out);
+    enum status (*user)(struct ctx *ctx, struct store *s, str id, struct user *out);
+    enum status (*user_by_email)(struct ctx *ctx, struct store *s, str email, struct user *out);
+    enum status (*put_user)(struct ctx *ctx, struct store *s, const struct user *u, bool may_change,
+                            const struct token *token);
     enum status (*put_token)(struct ctx *ctx, struct store *s, const struct token *t);
     enum status (*find_token)(struct ctx *ctx, struct store *s, str hash, struct token *out);
     enum status (*tokens)(struct ctx *ctx, struct store *s, str user, struct token **out,
                           size_t *n);
     enum status (*revoke_token)(struct ctx *ctx, struct store *s, str user, str id);
     enum status (*has_tokens)(struct ctx *ctx, struct store *s, bool *out);
+    enum status (*token_used)(struct ctx *ctx, struct store *s, str id, int64_t at);
     enum status (*stats)(struct ctx *ctx, struct store *s, struct store_stats *out);
     enum status (*ping)(struct ctx *ctx, struct store *s);
     enum status (*check)(struct ctx *ctx, struct store *s, str *findings);

@@ -159,13 +159,15 @@ static enum status forget_distilled(struct eraser *e, str session)
     return OK;
 }
 
-static enum status erase_message(struct eraser *e, const struct message *m)
+/* keeps: what was learnt from it stays, and knows it no more. */
+static enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
 {
     TRY(run_number(e, SQL_MESSAGE_DELETE, m->doc));
     TRY(note_erased(e, m->id, -1, S("")));
     struct arena *a = &e->ctx->arena;
     index_note_message(a, &e->changes, e->pool, true, m, index_of_message(a, m));
-    TRY(erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
+    TRY(keeps ? run_text(e, SQL_MEMORY_LEAVE_MESSAGE, m->id)
+              : erase_memories_with(e, SQL_MEMORY_BY_SOURCE, m->id));
     TRY(run_number(e, SQL_RECEIPT_DELETE_CHAIN, (int64_t)m->chain));
     e->messages++;
     return OK;
@@ -231,7 +233,7 @@ static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
         read_message(&q, &v[have++]);
     TRY(sql_end(&q));
     for (size_t i = 0; i < have; i++)
-        TRY(erase_message(e, &v[i]));
+        TRY(erase_message(e, &v[i], w->what && w->what->keeps_memories));
     *n = have;
     return OK;
 }
@@ -330,14 +332,20 @@ static enum status undo_summaries(struct ctx *ctx, struct db *db, int64_t pool, 
 
 /* --- what can be forgotten --- */
 
+static enum status erase_learnt(struct eraser *e, str session)
+{
+    TRY(forget_distilled(e, session));
+    return erase_memories_with(e, SQL_MEMORY_BY_SESSION, session);
+}
+
 static enum status erase_session(struct ctx *ctx, struct db *db, int64_t pool, int64_t no, str id,
-                                 int64_t *erased)
+                                 const struct forget *what, int64_t *erased)
 {
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    struct part all = {.session = no, .what = what};
     if (no)
-        TRY(in_batches(ctx, db, pool, (struct part){.session = no}, erase_messages, erased));
-    TRY(forget_distilled(&e, id));
-    TRY(erase_memories_with(&e, SQL_MEMORY_BY_SESSION, id));
+        TRY(in_batches(ctx, db, pool, all, erase_messages, erased));
+    TRY(what->keeps_memories ? run_text(&e, SQL_MEMORY_LEAVE_SESSION, id) : erase_learnt(&e, id));
     TRY(run_text(&e, SQL_RECEIPT_DELETE_SESSION, id));
     if (no)
         TRY(signals_erase(ctx, db, (struct session_ref){pool, no}));
@@ -361,7 +369,8 @@ static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, in
     return sql_end(&q);
 }
 
-static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool, int64_t *erased)
+static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool,
+                              const struct forget *what, int64_t *erased)
 {
     str id = S("");
     /* First, or each session would look through them and leave a row for each vector. */
@@ -372,7 +381,7 @@ static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool, int6
     for (int64_t no = 1; no;) {
         TRY(next_session(ctx, db, pool, &no, &id));
         if (no)
-            TRY(erase_session(ctx, db, pool, no, id, erased));
+            TRY(erase_session(ctx, db, pool, no, id, what, erased));
     }
     TRY(in_batches(ctx, db, pool, (struct part){0}, erase_pool_memories, erased));
     return run_1(ctx, db, SQL_POOL_DELETE, pool);
@@ -388,17 +397,18 @@ static enum status pools_of(struct ctx *ctx, struct db *db, str user, int64_t *p
     return sql_end(&q);
 }
 
-static enum status erase_user(struct ctx *ctx, struct db *db, str user, int64_t *erased)
+static enum status erase_user(struct ctx *ctx, struct db *db, const struct forget *what,
+                              int64_t *erased)
 {
     int64_t pool = 0, n = 0;
     SQL_RUN(work, ctx, db, SQL_WORK_FORGET_USER);
-    sql_text(&work, user);
+    sql_text(&work, what->pool.user);
     TRY(sql_do(&work));
     for (;;) {
-        TRY(pools_of(ctx, db, user, &pool));
+        TRY(pools_of(ctx, db, what->pool.user, &pool));
         if (!pool)
             break;
-        TRY(erase_pool(ctx, db, pool, erased));
+        TRY(erase_pool(ctx, db, pool, what, erased));
         n++;
     }
     return n ? OK : fail(ctx, NOT_FOUND, "there is nothing to forget");
@@ -406,11 +416,11 @@ static enum status erase_user(struct ctx *ctx, struct db *db, str user, int64_t 
 
 /* A session that only memories or receipts name counts as well. */
 static enum status forget_session(struct ctx *ctx, struct db *db, int64_t pool, str id,
-                                  int64_t *erased)
+                                  const struct forget *what, int64_t *erased)
 {
     int64_t no, changed = sqlite3_total_changes64(db->handle);
     TRY(session_find(ctx, db, pool, id, &no));
-    TRY(erase_session(ctx, db, pool, no, id, erased));
+    TRY(erase_session(ctx, db, pool, no, id, what, erased));
     /* Counting the pool is one change. */
     return no || sqlite3_total_changes64(db->handle) > changed + 1
                ? OK
@@ -429,21 +439,22 @@ static enum status find_message(struct eraser *e, str id, struct message *out)
     return sql_end(&q);
 }
 
-static enum status forget_id(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *erased)
+static enum status forget_id(struct ctx *ctx, struct db *db, int64_t pool,
+                             const struct forget *what, int64_t *erased)
 {
     struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
     struct message message = {0};
-    TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, id));
-    TRY(find_message(&e, id, &message));
+    TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, what->id));
+    TRY(find_message(&e, what->id, &message));
     if (message.id.n) {
-        TRY(erase_message(&e, &message));
+        TRY(erase_message(&e, &message, false));
         TRY(signal_erase(ctx, db, pool, message.doc));
         TRY(forget_distilled(&e, message.session));
         TRY(run_number(&e, SQL_SESSION_SHRINK, doc_session(message.doc)));
     }
     if (e.messages + e.memories + e.closed)
         return end_batch(&e, erased);
-    return forget_session(ctx, db, pool, id, erased);
+    return forget_session(ctx, db, pool, what->id, what, erased);
 }
 
 static enum status forget_kind(struct ctx *ctx, struct db *db, int64_t pool,
@@ -457,14 +468,14 @@ static enum status erase_what(struct ctx *ctx, struct db *db, const struct forge
                               int64_t pool, int64_t *erased)
 {
     if (what->all_spaces)
-        return erase_user(ctx, db, what->pool.user, erased);
+        return erase_user(ctx, db, what, erased);
     if (!pool)
         return fail(ctx, NOT_FOUND, "there is nothing to forget");
     if (what->everything)
-        return erase_pool(ctx, db, pool, erased);
+        return erase_pool(ctx, db, pool, what, erased);
     TRY(what->memories ? forget_kind(ctx, db, pool, what, erased)
-        : what->id.n   ? forget_id(ctx, db, pool, what->id, erased)
-                       : forget_session(ctx, db, pool, what->session, erased));
+        : what->id.n   ? forget_id(ctx, db, pool, what, erased)
+                       : forget_session(ctx, db, pool, what->session, what, erased));
     TRY(undo_summaries(ctx, db, pool, erased));
     return run_1(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }

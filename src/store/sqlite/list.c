@@ -1,4 +1,6 @@
 /* list.c - memories by a filter: a page of them, how many, and what they come to. */
+#include <float.h>
+
 #include "base/clock.h"
 #include "base/words.h"
 #include "core/tokens.h"
@@ -48,6 +50,14 @@ static enum status find_pool(struct ctx *ctx, struct db *db, const struct memory
     return OK;
 }
 
+/* From its least importance on, up to the least of the one above. */
+static void bind_priority(struct query *q, str priority)
+{
+    int p = priority.n ? name_index(priority_names, priority, -1) : -1;
+    sql_real(q, p < 0 || p == PRIORITY_LOW ? -DBL_MAX : priority_least[p]);
+    sql_real(q, p <= PRIORITY_CRITICAL ? DBL_MAX : priority_least[p - 1]);
+}
+
 static void bind(struct query *q, const struct list *l)
 {
     const struct memory_filter *f = l->f;
@@ -65,6 +75,8 @@ static void bind(struct query *q, const struct list *l)
     sql_int(q, f->with_expired);
     sql_int(q, l->now);
     sql_int(q, f->layer.n ? name_index(layer_names, f->layer, -1) : -1);
+    sql_text(q, f->kind);
+    bind_priority(q, f->priority);
 }
 
 /* Which an index leads to. */
@@ -86,6 +98,8 @@ static enum status count(struct ctx *ctx, struct db *db, const struct list *l, i
 
 static enum sql list_of(const struct memory_filter *f)
 {
+    if (f->by_use)
+        return f->pool.space.n ? SQL_MEMORY_LIST_BY_USE : SQL_MEMORY_LIST_OF_USER_BY_USE;
     if (is_one_layer(f))
         return f->oldest_first ? SQL_MEMORY_LIST_LAYER_OLDEST : SQL_MEMORY_LIST_LAYER;
     if (f->pool.space.n)
@@ -126,6 +140,13 @@ enum status sqlite_memory_totals(struct ctx *ctx, struct store *s, const struct 
     if (sql_row(&q)) {
         for (int i = 0; i < TYPE_COUNT; i++)
             found.total += found.by_type[i] = sql_get_int(&q);
+        for (int i = 0; i < KIND_COUNT; i++)
+            found.by_kind[i] = sql_get_int(&q);
+        for (int i = 0; i < PRIORITY_COUNT; i++)
+            found.by_priority[i] = sql_get_int(&q);
+        found.uses = sql_get_int(&q);
+        found.oldest = sql_get_int(&q);
+        found.newest = sql_get_int(&q);
         found.tokens = sql_get_int(&q);
     }
     TRY(sql_end(&q));

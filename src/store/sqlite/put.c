@@ -32,35 +32,30 @@ static void note_memory(struct put *p, bool is_removal, const struct memory *m,
     index_note_memory(&p->ctx->arena, p->changes, p->pool, is_removal, m, words);
 }
 
-static enum status find_pool(struct put *p)
+enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
+                      int64_t *no)
 {
     struct pool_row row;
-    TRY(pool_find(p->ctx, p->db, p->bundle->pool, &row));
-    p->pool = row.no;
+    TRY(pool_find(ctx, db, pool, &row));
+    *no = row.no;
     if (row.no)
         return OK;
-    SQL_RUN(q, p->ctx, p->db, SQL_POOL_ADD);
-    sql_text(&q, p->bundle->pool.user);
-    sql_text(&q, p->bundle->pool.space);
-    sql_int(&q, p->now);
+    SQL_RUN(q, ctx, db, SQL_POOL_ADD);
+    sql_text(&q, pool.user);
+    sql_text(&q, pool.space);
+    sql_int(&q, now);
     TRY(sql_do(&q));
-    p->pool = sqlite3_last_insert_rowid(p->db->handle);
+    *no = sqlite3_last_insert_rowid(db->handle);
     return OK;
 }
 
 static enum status add_session(struct put *p)
 {
-    const struct session *session = &p->bundle->session;
-    SQL_RUN(q, p->ctx, p->db, SQL_SESSION_ADD);
-    sql_int(&q, p->pool);
-    sql_text(&q, session->id);
-    sql_text(&q, session->title);
-    sql_int(&q, session->created ? session->created : p->oldest);
-    sql_int(&q, p->newest);
-    TRY(sql_do(&q));
-    p->session = sqlite3_last_insert_rowid(p->db->handle);
+    struct session session = p->bundle->session;
+    session.created = session.created ? session.created : p->oldest;
+    session.updated = p->newest;
     p->sessions = 1;
-    return OK;
+    return session_add(p->ctx, p->db, p->pool, &session, &p->session);
 }
 
 static enum status find_session(struct put *p)
@@ -442,7 +437,7 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
 {
     struct put p = {.ctx = ctx, .db = db, .bundle = b, .changes = changes, .now = clock_ms()};
     bool in_work = false, is_same = false;
-    TRY(find_pool(&p));
+    TRY(pool_make(ctx, db, p.bundle->pool, p.now, &p.pool));
     if (b->replaces)
         TRY(replace_session(&p, &in_work, &is_same));
     b->in_work = in_work;
@@ -492,7 +487,7 @@ enum status memories_condense(struct ctx *ctx, struct db *db, const void *what)
     struct index_changes changes = {0};
     struct bundle b = {.pool = c->pool};
     struct put p = {.ctx = ctx, .db = db, .bundle = &b, .changes = &changes, .now = clock_ms()};
-    TRY(find_pool(&p));
+    TRY(pool_make(ctx, db, p.bundle->pool, p.now, &p.pool));
     m->id = id_random(&ctx->arena);
     m->layer = LAYER_SUMMARY;
     m->type = TYPE_SEMANTIC;

@@ -1,4 +1,4 @@
-/* read.c - messages, memories and sessions of one pool. */
+/* read.c - messages and memories of one pool. */
 #include "base/clock.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -131,52 +131,5 @@ enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct poo
     TRY(sql_end(&q));
     *out = v;
     *n = have;
-    return OK;
-}
-
-static enum status count(struct query *q, int64_t *out)
-{
-    *out = sql_row(q) ? sql_get_int(q) : 0;
-    return sql_end(q);
-}
-
-static enum status total_sessions(struct ctx *ctx, struct db *db, int64_t pool, int64_t *out)
-{
-    SQL_RUN(q, ctx, db, SQL_SESSION_TOTAL);
-    sql_int(&q, pool);
-    return count(&q, out);
-}
-
-enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
-                            struct session **out, size_t *n, int64_t *total)
-{
-    struct pool_row row;
-    size_t have = 0, limit = f->limit;
-    int64_t all;
-    READER(r);
-    TRY(reader_begin(ctx, sqlite_of(s), &r));
-    TRY(pool_find(ctx, r.db, f->pool, &row));
-    TRY(total_sessions(ctx, r.db, row.no, &all));
-    if (limit > (size_t)all)
-        limit = (size_t)all;
-    struct session *v = NEW_N(&ctx->arena, struct session, limit);
-    SQL_RUN(q, ctx, r.db, SQL_SESSION_LIST);
-    sql_int(&q, row.no);
-    sql_int(&q, (int64_t)limit);
-    sql_int(&q, f->offset > INT32_MAX ? INT32_MAX : (int64_t)f->offset);
-    while (have < limit && sql_row(&q)) {
-        struct session *session = &v[have++];
-        session->id = sql_get_text(&q);
-        session->no = sql_get_int(&q);
-        session->title = sql_get_text(&q);
-        session->created = sql_get_int(&q);
-        session->updated = sql_get_int(&q);
-        session->messages = sql_get_int(&q);
-    }
-    TRY(sql_end(&q));
-    *out = v;
-    *n = have;
-    if (total)
-        *total = all;
     return OK;
 }

@@ -18,7 +18,8 @@ static const char step_1[] =
 
     "CREATE TABLE session("
     " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL REFERENCES pool(id),"
-    " id TEXT NOT NULL, title TEXT NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL,"
+    " id TEXT NOT NULL, title TEXT NOT NULL, metadata TEXT NOT NULL, created INTEGER NOT NULL,"
+    " updated INTEGER NOT NULL,"
     " messages INTEGER NOT NULL DEFAULT 0, erased INTEGER NOT NULL DEFAULT 0,"
     " UNIQUE(pool, id)) STRICT;"
     "CREATE INDEX session_recent ON session(pool, updated);"
@@ -65,8 +66,17 @@ static const char step_1[] =
     "CREATE TABLE token("
     " id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,"
     " space TEXT NOT NULL, is_admin INTEGER NOT NULL, created INTEGER NOT NULL,"
-    " expires INTEGER NOT NULL, revoked INTEGER NOT NULL) STRICT;"
+    " expires INTEGER NOT NULL, revoked INTEGER NOT NULL, prefix TEXT NOT NULL,"
+    " last_used INTEGER NOT NULL DEFAULT 0, is_registered INTEGER NOT NULL) STRICT;"
     "CREATE INDEX token_user ON token(user, created);"
+    /* Of users who never registered: whether there is one is asked often. */
+    "CREATE INDEX token_own ON token(is_registered) WHERE is_registered = 0;"
+
+    "CREATE TABLE user("
+    " id TEXT PRIMARY KEY, email TEXT NOT NULL COLLATE NOCASE, first_name TEXT NOT NULL,"
+    " last_name TEXT NOT NULL, attributes TEXT NOT NULL, sealed_key TEXT NOT NULL,"
+    " key_preview TEXT NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL) STRICT;"
+    "CREATE UNIQUE INDEX user_email ON user(email) WHERE email <> '';"
 
     /*
      * A message that waits to be distilled; a number is of one waiting only. waiting has a row for

@@ -176,7 +176,32 @@ MUST_USE enum status words_renew(struct ctx *ctx, struct db *db);
 /* Adds a line when the words index and the rows do not say the same. */
 MUST_USE enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings);
 
+/* --- sessions.c --- */
+
+/* A new one, with its times; its number is given back. */
+MUST_USE enum status session_add(struct ctx *ctx, struct db *db, int64_t pool,
+                                 const struct session *session, int64_t *no);
+enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
+                            struct session **out, size_t *n, int64_t *total);
+enum status sqlite_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                           struct session *out);
+enum status sqlite_put_session(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const struct session *session);
+enum status sqlite_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                  const struct session_change *change, struct session *out);
+
+/* --- people.c --- */
+
+enum status sqlite_user(struct ctx *ctx, struct store *s, str id, struct user *out);
+enum status sqlite_user_by_email(struct ctx *ctx, struct store *s, str email, struct user *out);
+enum status sqlite_put_user(struct ctx *ctx, struct store *s, const struct user *u, bool may_change,
+                            const struct token *token);
+
 /* --- put.c: one bundle --- */
+
+/* The pool's number; it is made when it does not exist. */
+MUST_USE enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
+                               int64_t *no);
 
 /* Words of the new messages and memories, made before the writer takes the bundle. */
 struct bundle_words {
@@ -309,6 +334,14 @@ struct touch {
 };
 MUST_USE enum status writer_touch(struct ctx *ctx, struct writer *w, const struct touch *touch);
 MUST_USE enum status memories_touch(struct ctx *ctx, struct db *db, const void *what);
+/* The same for a token that was shown. */
+struct token_use {
+    str id;
+    int64_t at;
+};
+MUST_USE enum status writer_token_use(struct ctx *ctx, struct writer *w,
+                                      const struct token_use *use);
+MUST_USE enum status token_use(struct ctx *ctx, struct db *db, const void *what);
 
 struct writer_state {
     int64_t queued;
@@ -341,8 +374,6 @@ enum status sqlite_memory(struct ctx *ctx, struct store *s, struct pool_ref pool
 enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     str session, int64_t from, size_t limit, struct message **out,
                                     size_t *n);
-enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
-                            struct session **out, size_t *n, int64_t *total);
 enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total);
 enum status sqlite_memory_totals(struct ctx *ctx, struct store *s, const struct memory_filter *f,
@@ -388,6 +419,7 @@ enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct
 enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
                           size_t *n);
 enum status sqlite_has_tokens(struct ctx *ctx, struct store *s, bool *out);
+enum status sqlite_token_used(struct ctx *ctx, struct store *s, str id, int64_t at);
 enum status sqlite_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out);
 enum status sqlite_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
                                  bool anew);

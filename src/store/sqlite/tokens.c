@@ -14,6 +14,8 @@ enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
     sql_int(&q, t->created ? t->created : clock_ms());
     sql_int(&q, t->expires);
     sql_int(&q, t->revoked);
+    sql_text(&q, t->prefix);
+    sql_int(&q, t->last_used);
     while (sql_row(&q))
         continue;
     if (q.rc == SQLITE_CONSTRAINT)
@@ -31,6 +33,21 @@ enum status token_revoke(struct ctx *ctx, struct db *db, str user, str id)
     return db_changes(db) ? OK : fail(ctx, NOT_FOUND, "no token '" S_FMT "'", S_ARG(id));
 }
 
+enum status token_use(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct token_use *use = what;
+    SQL_RUN(q, ctx, db, SQL_TOKEN_USED);
+    sql_text(&q, use->id);
+    sql_int(&q, use->at);
+    return sql_do(&q);
+}
+
+enum status sqlite_token_used(struct ctx *ctx, struct store *s, str id, int64_t at)
+{
+    struct token_use use = {id, at};
+    return writer_token_use(ctx, sqlite_of(s)->writer, &use);
+}
+
 static void read_token(struct query *q, struct token *out)
 {
     *out = (struct token){0};
@@ -43,6 +60,8 @@ static void read_token(struct query *q, struct token *out)
     out->created = sql_get_int(q);
     out->expires = sql_get_int(q);
     out->revoked = sql_get_int(q);
+    out->prefix = sql_get_text(q);
+    out->last_used = sql_get_int(q);
 }
 
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)

@@ -331,6 +331,23 @@ enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle 
     return OK;
 }
 
+/* A call that may wait a little; what it works on lives in the task's own memory. */
+static void touch_later(struct writer *w, struct later *later, size_t bytes,
+                        enum status (*call)(struct ctx *ctx, struct db *db, const void *what),
+                        const void *own)
+{
+    later->task = (struct task){.kind = TASK_TOUCH,
+                                .ctx = &later->ctx,
+                                .call = call,
+                                .what = own,
+                                .bytes = bytes,
+                                .nobody_waits = true};
+    pthread_mutex_lock(&w->lock);
+    w->touches++;
+    enqueue(w, &later->task);
+    pthread_mutex_unlock(&w->lock);
+}
+
 enum status writer_touch(struct ctx *ctx, struct writer *w, const struct touch *touch)
 {
     size_t bytes = sizeof *touch + touch->n * sizeof *touch->docs;
@@ -342,16 +359,18 @@ enum status writer_touch(struct ctx *ctx, struct writer *w, const struct touch *
     memcpy(docs, touch->docs, touch->n * sizeof *docs);
     *own = (struct touch){.docs = docs, .n = touch->n, .now = touch->now};
     own->pool = (struct pool_ref){str_dup(a, touch->pool.user), str_dup(a, touch->pool.space)};
-    later->task = (struct task){.kind = TASK_TOUCH,
-                                .ctx = &later->ctx,
-                                .call = memories_touch,
-                                .what = own,
-                                .bytes = bytes,
-                                .nobody_waits = true};
-    pthread_mutex_lock(&w->lock);
-    w->touches++;
-    enqueue(w, &later->task);
-    pthread_mutex_unlock(&w->lock);
+    touch_later(w, later, bytes, memories_touch, own);
+    return OK;
+}
+
+enum status writer_token_use(struct ctx *ctx, struct writer *w, const struct token_use *use)
+{
+    size_t bytes = sizeof *use + use->id.n;
+    TRY(make_room(ctx, w, bytes));
+    struct later *later = heap_alloc(sizeof *later);
+    struct token_use *own = NEW(&later->ctx.arena, struct token_use);
+    *own = (struct token_use){str_dup(&later->ctx.arena, use->id), use->at};
+    touch_later(w, later, bytes, token_use, own);
     return OK;
 }
 

@@ -1,0 +1,260 @@
+/* sessions.c - a user's sessions: made, changed, found by id, listed, searched by title. */
+#include "base/clock.h"
+#include "base/words.h"
+#include "store/sqlite/sqlite_store.h"
+
+struct session_row {
+    int64_t pool;
+    struct session session;
+};
+
+static void read_session(struct query *q, struct session_row *out)
+{
+    struct session *session = &out->session;
+    *out = (struct session_row){.pool = sql_get_int(q)};
+    session->no = sql_get_int(q);
+    session->id = sql_get_text(q);
+    session->space = sql_get_text(q);
+    session->title = sql_get_text(q);
+    session->metadata = sql_get_text(q);
+    session->created = sql_get_int(q);
+    session->updated = sql_get_int(q);
+    session->messages = sql_get_int(q);
+}
+
+static enum status one_session(struct query *q, struct session_row *out)
+{
+    struct session_row found;
+    bool is_there = sql_row(q);
+    if (is_there)
+        read_session(q, &found);
+    TRY(sql_end(q));
+    if (!is_there)
+        return NOT_FOUND;
+    *out = found;
+    return OK;
+}
+
+static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref pool, str id,
+                                struct session_row *out)
+{
+    struct pool_row row = {0};
+    if (pool.space.n)
+        TRY(pool_find(ctx, db, pool, &row));
+    SQL_RUN(q, ctx, db, pool.space.n ? SQL_SESSION_BY_ID : SQL_SESSION_BY_ID_OF_USER);
+    if (pool.space.n)
+        sql_int(&q, row.no);
+    else
+        sql_text(&q, pool.user);
+    sql_text(&q, id);
+    return one_session(&q, out);
+}
+
+enum status sqlite_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                           struct session *out)
+{
+    struct session_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(find_session(ctx, r.db, pool, id, &row));
+    *out = row.session;
+    return OK;
+}
+
+/* --- in the writer's transaction --- */
+
+enum status session_add(struct ctx *ctx, struct db *db, int64_t pool, const struct session *session,
+                        int64_t *no)
+{
+    SQL_RUN(q, ctx, db, SQL_SESSION_ADD);
+    sql_int(&q, pool);
+    sql_text(&q, session->id);
+    sql_text(&q, session->title);
+    sql_text(&q, session->metadata);
+    sql_int(&q, session->created);
+    sql_int(&q, session->updated);
+    TRY(sql_do(&q));
+    *no = sqlite3_last_insert_rowid(db->handle);
+    return OK;
+}
+
+struct put_session {
+    struct pool_ref pool;
+    const struct session *session;
+};
+
+static enum status put_session(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct put_session *p = what;
+    struct session session = *p->session;
+    int64_t pool, no, now = clock_ms();
+    TRY(pool_make(ctx, db, p->pool, now, &pool));
+    TRY(session_find(ctx, db, pool, session.id, &no));
+    if (no)
+        return fail(ctx, CONFLICT, "there is a session '" S_FMT "' already", S_ARG(session.id));
+    session.created = session.created ? session.created : now;
+    session.updated = session.updated ? session.updated : session.created;
+    TRY(session_add(ctx, db, pool, &session, &no));
+    SQL_RUN(q, ctx, db, SQL_POOL_COUNT);
+    sql_int(&q, pool);
+    sql_int(&q, 1);
+    for (int i = 0; i < 3; i++)
+        sql_int(&q, 0);
+    return sql_do(&q);
+}
+
+enum status sqlite_put_session(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const struct session *session)
+{
+    struct put_session p = {pool, session};
+    return writer_call(ctx, sqlite_of(s)->writer, put_session, &p);
+}
+
+struct change_session {
+    struct pool_ref pool;
+    str id;
+    const struct session_change *change;
+    struct session *out;
+};
+
+static enum status change_session(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct change_session *c = what;
+    struct session_row row;
+    TRY(find_session(ctx, db, c->pool, c->id, &row));
+    SQL_RUN(q, ctx, db, SQL_SESSION_CHANGE);
+    sql_int(&q, row.pool);
+    sql_int(&q, row.session.no);
+    sql_int(&q, c->change->sets_title);
+    sql_text(&q, c->change->title);
+    sql_int(&q, c->change->sets_metadata);
+    sql_text(&q, c->change->metadata);
+    TRY(sql_do(&q));
+    if (c->change->sets_title)
+        row.session.title = c->change->title;
+    if (c->change->sets_metadata)
+        row.session.metadata = c->change->metadata;
+    *c->out = row.session;
+    return OK;
+}
+
+enum status sqlite_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                  const struct session_change *change, struct session *out)
+{
+    struct session changed;
+    struct change_session c = {pool, id, change, &changed};
+    TRY(writer_call(ctx, sqlite_of(s)->writer, change_session, &c));
+    *out = changed;
+    return OK;
+}
+
+/* --- a page of them --- */
+
+/* Where a session stands in the order of the list. */
+struct place {
+    int64_t updated, no, pool;
+};
+
+struct finding {
+    struct ctx *ctx;
+    struct db *db;
+    str contains; /* folded; "" for any */
+    size_t want;  /* so many of the newest */
+    struct place *v;
+    size_t n, cap;
+    int64_t total;
+};
+
+static enum status take_places(struct finding *f, struct query *q, int64_t pool)
+{
+    while (sql_row(q)) {
+        f->v = arena_more(&f->ctx->arena, f->v, f->n, &f->cap, sizeof *f->v);
+        struct place *p = &f->v[f->n++];
+        p->no = sql_get_int(q);
+        p->updated = sql_get_int(q);
+        p->pool = pool;
+    }
+    return sql_end(q);
+}
+
+static enum status list_pool(struct finding *f, int64_t pool, int64_t sessions)
+{
+    f->total += sessions;
+    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_RECENT);
+    sql_int(&q, pool);
+    sql_int(&q, (int64_t)f->want);
+    return take_places(f, &q, pool);
+}
+
+static enum status search_pool(struct finding *f, int64_t pool)
+{
+    size_t before = f->n;
+    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_TITLED);
+    sql_int(&q, pool);
+    sql_text(&q, f->contains);
+    TRY(take_places(f, &q, pool));
+    f->total += (int64_t)(f->n - before);
+    return OK;
+}
+
+static enum status find_places(struct finding *f, struct pool_ref pool)
+{
+    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_POOLS);
+    sql_text(&q, pool.user);
+    sql_text(&q, pool.space);
+    while (sql_row(&q)) {
+        int64_t no = sql_get_int(&q), sessions = sql_get_int(&q);
+        TRY(f->contains.n ? search_pool(f, no) : list_pool(f, no, sessions));
+    }
+    return sql_end(&q);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->updated != y->updated)
+        return x->updated < y->updated ? 1 : -1;
+    return (x->no < y->no) - (x->no > y->no);
+}
+
+static enum status read_page(struct finding *f, size_t from, size_t limit, struct session **out,
+                             size_t *n)
+{
+    size_t have = from < f->n ? f->n - from : 0;
+    have = have < limit ? have : limit;
+    struct session *v = NEW_N(&f->ctx->arena, struct session, have);
+    for (size_t i = 0; i < have; i++) {
+        struct session_row row;
+        SQL_RUN(q, f->ctx, f->db, SQL_SESSION_GET);
+        sql_int(&q, f->v[from + i].pool);
+        sql_int(&q, f->v[from + i].no);
+        TRY(one_session(&q, &row));
+        v[i] = row.session;
+    }
+    *out = v;
+    *n = have;
+    return OK;
+}
+
+static size_t most(size_t n)
+{
+    return n < INT32_MAX ? n : INT32_MAX;
+}
+
+enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct session_filter *f,
+                            struct session **out, size_t *n, int64_t *total)
+{
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    struct finding all = {.ctx = ctx,
+                          .db = r.db,
+                          .contains = utf8_lower(&ctx->arena, f->contains),
+                          .want = f->limit ? most(f->offset) + most(f->limit) : 0};
+    TRY(find_places(&all, f->pool));
+    if (all.n)
+        qsort(all.v, all.n, sizeof *all.v, newest_first);
+    TRY(read_page(&all, f->offset, f->limit, out, n));
+    if (total)
+        *total = all.total;
+    return OK;
+}
