@@ -20,6 +20,7 @@ static const char *const walkers[] = {
     "VECTOR_SET",           "VECTOR_STATS",     "VECTOR_TODO_MESSAGES",
     "VECTOR_TODO_MEMORIES", "VECTOR_MANY_GONE", "WAITING_STATS",
     "SIGNAL_STATS",         "WORK_LIST",        "POOL_USERS",
+    "WAITING_OWNERS",       "WAITING_DISOWN",
 };
 
 static bool may_walk(const char *name)
