@@ -397,8 +397,9 @@ struct turn {
     str block;             /* to be put beside the last user message, or "" */
     size_t block_at;       /* index in said of the message it belongs to */
     struct receipt record; /* what engine_end_turn writes; its session is the one that was found */
-    struct strs ids;       /* of the messages in said, as the store has or will have them */
-    str whole;             /* the session when all of it stands in said, or "" */
+    struct strs ids;       /* of the messages in said and window, as the store has or will have them
+                            */
+    str whole;             /* the session when all of it stands in said and window, or "" */
     struct message *fresh; /* of said: what the store does not know yet, in order */
     size_t n_fresh;
     uint64_t chain; /* of everything said */

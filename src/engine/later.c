@@ -95,13 +95,6 @@ enum status engine_read_profile(struct ctx *ctx, struct engine *e, struct pool_r
     return fail(ctx, UNSUPPORTED, "this is not built yet");
 }
 
-enum status engine_window(struct ctx *ctx, struct engine *e, const struct window_in *in,
-                          struct window *out)
-{
-    (void)e, (void)in, (void)out;
-    return fail(ctx, UNSUPPORTED, "this is not built yet");
-}
-
 enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               struct duplicates **out, size_t *n)
 {
@@ -124,26 +117,6 @@ void engine_take_seal(struct engine *e, const uint8_t *key)
 bool engine_is_token(str secret)
 {
     return str_starts(secret, S("rk_")) || str_starts(secret, S("ctx_"));
-}
-
-const char *const tier_names[] = {"tiny", "small", "medium", "large", NULL};
-
-double model_billions(str model)
-{
-    (void)model;
-    return 3;
-}
-
-enum model_tier tier_of_model(str model)
-{
-    (void)model;
-    return TIER_SMALL;
-}
-
-struct shares shares_of(enum model_tier tier, int64_t window, int64_t system, int64_t chunks)
-{
-    (void)system, (void)chunks;
-    return (struct shares){.total = window, .tier = tier};
 }
 
 void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,

@@ -14,7 +14,7 @@
  * when the first turn is still waiting to be written.
  */
 
-enum { NEAR_END = 3, HEARD_MAX = 10000 };
+enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000 };
 
 /* What was said, without system messages, empty texts and injected blocks. */
 struct heard {
@@ -172,28 +172,55 @@ static bool by_tail(struct place *p)
     return false;
 }
 
-/* A named session whose client sends new messages only: they follow its last one, unless that is
- * the same message, tried again. */
+/* Whether the session's last k messages are the request's first. */
+static bool is_overlap(const struct place *p, const struct message *v, size_t k)
+{
+    for (size_t i = 0; i < k; i++)
+        if (!str_eq(v[i].role, p->v[i].role) ||
+            !str_eq(str_trim(v[i].text), str_trim(p->v[i].text)))
+            return false;
+    return true;
+}
+
+/* The first k messages of the request are these of the store. */
+static void take_known(struct place *p, const struct message *v, size_t k)
+{
+    uint64_t chain = v[k - 1].chain ? v[k - 1].chain : p->seed;
+    for (size_t i = 0; i < k; i++) {
+        p->v[i].id = v[i].id;
+        p->v[i].chain = v[i].chain;
+    }
+    p->known = k;
+    link_from(p, k, chain);
+}
+
+/*
+ * A named session whose client sends new messages only: they follow its last one. What has no
+ * answer yet and comes again is the same request, tried again; what was answered is said anew. Only
+ * where the request may be the whole conversation, the first message alone is a better answer asked
+ * for. What waits to be written is waited for, or the same words twice would be one message.
+ */
 static void after_last(struct place *p)
 {
-    struct message *last, m;
-    size_t n;
-    bool is_there = store_session_messages(p->ctx, p->e->store, p->t->pool, p->session, -1, 1,
-                                           &last, &n) == OK &&
-                    n == 1;
+    struct message *v, m;
+    size_t n = 0, most = p->n < OVERLAP_MAX ? p->n : OVERLAP_MAX;
+    bool is_shown = p->t->n_window && doc_position(p->t->window[0].doc) == 0;
+    (void)!store_settle(p->ctx, p->e->store);
+    if (store_session_messages(p->ctx, p->e->store, p->t->pool, p->session, -(int64_t)most, most,
+                               &v, &n) != OK)
+        n = 0;
     ctx_clear_failure(p->ctx);
-    if (!is_there)
+    for (size_t k = n; k > 0 && !p->known; k--)
+        if (is_overlap(p, v + n - k, k))
+            take_known(p, v + n - k, k);
+    if (n)
+        p->is_part = !is_shown && doc_position(v[n - 1].doc) + 1 > (int64_t)p->known;
+    if (!n || p->known)
         return;
-    bool same =
-        str_eq(last->role, p->v[0].role) && str_eq(str_trim(last->text), str_trim(p->v[0].text));
-    int64_t at = doc_position(last->doc);
-    bool again = !same && at == 1 && look(p, p->v[0].chain, 0, &m);
-    p->is_part = same ? at > 0 : !again;
-    if (same || again) {
-        p->known = 1;
-        p->v[0].chain = same ? last->chain : m.chain;
-        p->v[0].id = same ? last->id : m.id;
-        link_from(p, 1, p->v[0].chain);
+    const struct message *last = &v[n - 1];
+    if (!p->t->n_window && doc_position(last->doc) == 1 && look(p, p->v[0].chain, 0, &m)) {
+        take_known(p, &m, 1);
+        p->is_part = false;
         return;
     }
     link_from(p, 0, last->chain ? last->chain : p->seed);
@@ -215,7 +242,7 @@ static void find(struct place *p)
         p->session = p->session.n ? p->session : id_random(&p->ctx->arena);
         return;
     }
-    if (p->session.n && !has_history(p))
+    if (p->session.n && (p->t->n_window || !has_history(p)))
         after_last(p);
     else if (!by_chain(p) && !by_tail(p)) {
         p->is_part = p->session.n > 0;
@@ -255,7 +282,7 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     t->record.session = p.session;
     t->fresh = NEW_N(&ctx->arena, struct message, p.n + 1);
     t->whole = p.is_part ? S("") : p.session;
-    t->ids = (struct strs){NEW_N(&ctx->arena, str, p.n + 1), p.n};
+    t->ids = (struct strs){NEW_N(&ctx->arena, str, p.n + t->n_window + 1), p.n};
     t->chain = t->last = 0;
     for (size_t i = 0; i < p.n; i++) {
         if (!p.v[i].id.n)
@@ -268,6 +295,8 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
         t->chain = p.v[i].chain;
         t->last = p.v[i].own;
     }
+    for (size_t i = 0; i < t->n_window; i++)
+        t->ids.v[t->ids.n++] = t->window[i].id;
 }
 
 struct message turn_answer(struct arena *a, const struct turn *t, str answer)

@@ -11,7 +11,8 @@ struct said;
 enum model_tier { TIER_TINY, TIER_SMALL, TIER_MEDIUM, TIER_LARGE, TIER_COUNT };
 extern const char *const tier_names[]; /* tiny, small, medium, large */
 
-/* Thousand millions of parameters, from the model's name; 3 when it does not tell. */
+/* Thousand millions of parameters, from the model's name; 3 when it does not tell. The names that
+ * do not are in models.def. */
 double model_billions(str model);
 /* Below 3, 9 and 34, and from there on. */
 enum model_tier tier_of_model(str model);
@@ -33,16 +34,22 @@ struct window_in {
     str session;
     str model;             /* decides how many exchanges: 3, 6, 10, 15; "": 10 */
     int64_t system_tokens; /* of what stands before them */
+    str asked;             /* what is said now, or "": left out where the session ends with it */
 };
 struct window {
-    struct message
-        *v; /* in order: users' and assistants' messages, the last 2 · exchanges at most */
+    struct message *v; /* in order: the last 2 · exchanges messages of the user and the assistant */
     size_t n;
-    int64_t exchanges, tokens;
+    int64_t exchanges; /* most that are shown */
+    int64_t tokens;    /* of v */
     struct shares shares;
 };
-/* From the store, so a restart changes nothing; what a turn that has just ended said is there.
- * Within its share (the oldest go first, two stay). */
+/*
+ * From the store, so a restart changes nothing; what a turn that has just ended said is there:
+ * turns that wait to be written are waited for, which costs nothing when none do. Answers whose
+ * question is not shown any more go, and with session_budget the oldest until v fits into its
+ * share; two messages stay. A question without an answer at the end stays, but for the one that is
+ * asked now. A session that does not exist has an empty window.
+ */
 MUST_USE enum status engine_window(struct ctx *ctx, struct engine *e, const struct window_in *in,
                                    struct window *out);
 

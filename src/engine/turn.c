@@ -78,13 +78,23 @@ static str latest_of(struct arena *a, const struct turn *t)
     return utf8_cut(str_trim(engine_strip_block(a, t->said[t->block_at].text)), QUESTION_MAX);
 }
 
+/* What the user said before the question: in the request, else in the session. */
+static str previous_of(struct arena *a, const struct turn *t)
+{
+    size_t at = last_user(t, t->block_at);
+    if (at < t->block_at)
+        return engine_strip_block(a, t->said[at].text);
+    for (size_t i = t->n_window; i-- > 0;)
+        if (str_is(t->window[i].role, "user"))
+            return t->window[i].text;
+    return S("");
+}
+
 static str question_of(struct arena *a, const struct turn *t)
 {
-    str text = latest_of(a, t);
-    size_t previous = last_user(t, t->block_at);
-    if (previous == t->block_at || !text.n || is_courtesy(a, text) || !is_follow_up(a, text))
+    str text = latest_of(a, t), before = utf8_cut(str_trim(previous_of(a, t)), QUESTION_MAX);
+    if (!before.n || !text.n || is_courtesy(a, text) || !is_follow_up(a, text))
         return text;
-    str before = utf8_cut(str_trim(engine_strip_block(a, t->said[previous].text)), QUESTION_MAX);
     return str_printf(a, S_FMT "\n" S_FMT, S_ARG(before), S_ARG(text));
 }
 
@@ -218,7 +228,7 @@ static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct receipt before;
     bool fresh = is_fresh(t, t->record.chain);
-    if (fresh && store_flush(ctx, e->store) != OK)
+    if (fresh && store_settle(ctx, e->store) != OK)
         ctx_clear_failure(ctx);
     TRY(store_receipt_of(ctx, e->store, t->pool, t->record.chain, &before));
     if (fresh && !before.block.n)
@@ -360,8 +370,9 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
         return OK;
     if (t->mode != MODE_READONLY)
         add_messages(ctx, e, t, answer, &b);
-    enum status s = store_write_later(ctx, e->store, &b);
-    if (s == TOO_BUSY) {
+    enum status s =
+        t->is_durable ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
+    if (s == TOO_BUSY && !t->is_durable) {
         count(&e->dropped_turns, 1);
         log_event(LOG_WARN, "turn.dropped", "id=%s messages=%zu why=\"%s\"", ctx->id, b.n_messages,
                   ctx->why);

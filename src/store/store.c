@@ -65,6 +65,11 @@ enum status store_flush(struct ctx *ctx, struct store *s)
     return s->ops->flush(ctx, s);
 }
 
+enum status store_settle(struct ctx *ctx, struct store *s)
+{
+    return s->ops->settle(ctx, s);
+}
+
 static enum status check_type(struct ctx *ctx, str type)
 {
     if (type.n && name_index(type_names, type, -1) < 0)

@@ -114,6 +114,10 @@ MUST_USE enum status store_write_later(struct ctx *ctx, struct store *s, const s
  * could not be since the last flush; the rest is kept. */
 MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
 
+/* Waits until the bundles queued so far can be read; at once when there are none. What could not be
+ * written is told by the next flush, not here. */
+MUST_USE enum status store_settle(struct ctx *ctx, struct store *s);
+
 /*
  * Forgets. Erasing reaches the row, its words and vector, memories that came from it, summaries of
  * it and receipts that show it, in one transaction, and *erased counts memories and messages. What

@@ -12,6 +12,7 @@ struct store_ops {
     enum status (*write)(struct ctx *ctx, struct store *s, struct bundle *b);
     enum status (*write_later)(struct ctx *ctx, struct store *s, const struct bundle *b);
     enum status (*flush)(struct ctx *ctx, struct store *s);
+    enum status (*settle)(struct ctx *ctx, struct store *s);
     enum status (*forget)(struct ctx *ctx, struct store *s, const struct forget *what,
                           int64_t *erased);
     enum status (*change)(struct ctx *ctx, struct store *s, const struct change *change,

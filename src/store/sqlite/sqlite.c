@@ -107,6 +107,11 @@ static enum status flush(struct ctx *ctx, struct store *s)
     return writer_run(sqlite_of(s)->writer, &t);
 }
 
+static enum status settle(struct ctx *ctx, struct store *s)
+{
+    return writer_settle(ctx, sqlite_of(s)->writer);
+}
+
 static enum status forget(struct ctx *ctx, struct store *s, const struct forget *what,
                           int64_t *erased)
 {
@@ -234,6 +239,7 @@ const struct store_ops sqlite_ops = {
     .write = write_bundle,
     .write_later = write_later,
     .flush = flush,
+    .settle = settle,
     .forget = forget,
     .change = change,
     .condense = condense,

@@ -324,6 +324,8 @@ MUST_USE enum status writer_call(struct ctx *ctx, struct writer *w,
                                                      const void *what),
                                  const void *what);
 MUST_USE enum status writer_later(struct ctx *ctx, struct writer *w, const struct bundle *b);
+/* Waits for what writer_later was given so far, if any of it is not written yet. */
+MUST_USE enum status writer_settle(struct ctx *ctx, struct writer *w);
 
 /* Copies what was shown and returns. */
 struct touch {
