@@ -14,13 +14,27 @@ static const struct {
 
 /* These read everything, because that is what they are for, or just the first. */
 static const char *const walkers[] = {
-    "EACH_MESSAGE",         "EACH_MEMORY",      "STATS",
-    "WORDS_TOTAL",          "WORDS_ALL",        "TOKEN_LIST_ALL",
-    "MIRROR_ALL",           "MIRROR_CLEAR",     "MIRROR_COUNT",
-    "VECTOR_SET",           "VECTOR_STATS",     "VECTOR_TODO_MESSAGES",
-    "VECTOR_TODO_MEMORIES", "VECTOR_MANY_GONE", "WAITING_STATS",
-    "SIGNAL_STATS",         "WORK_LIST",        "POOL_USERS",
-    "WAITING_OWNERS",       "WAITING_DISOWN",
+    "EACH_MESSAGE",
+    "EACH_MEMORY",
+    "STATS",
+    "WORDS_TOTAL",
+    "WORDS_ALL",
+    "TOKEN_LIST_ALL",
+    "TITLE_ALL",
+    "MIRROR_ALL",
+    "MIRROR_CLEAR",
+    "MIRROR_COUNT",
+    "VECTOR_SET",
+    "VECTOR_STATS",
+    "VECTOR_TODO_MESSAGES",
+    "VECTOR_TODO_MEMORIES",
+    "VECTOR_MANY_GONE",
+    "WAITING_STATS",
+    "SIGNAL_STATS",
+    "WORK_LIST",
+    "POOL_USERS",
+    "WAITING_OWNERS",
+    "WAITING_DISOWN",
 };
 
 static bool may_walk(const char *name)

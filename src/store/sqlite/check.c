@@ -84,6 +84,7 @@ enum status sqlite_check(struct ctx *ctx, struct store *s, str *findings)
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         TRY(run_rule(ctx, r.db, rules[i], &out));
+    TRY(titles_check(ctx, r.db, &out));
     TRY(words_check(ctx, r.db, &out));
     *findings = str_trim(buf_str(&out));
     return OK;

@@ -353,6 +353,7 @@ static enum status erase_session(struct ctx *ctx, struct db *db, int64_t pool, i
     if (!no)
         return OK;
     e.messages = e.memories = e.closed = 0;
+    TRY(title_put(ctx, db, pool, no, S("")));
     TRY(run_number(&e, SQL_SESSION_DELETE, no));
     return count_pool(&e, 1);
 }
@@ -378,6 +379,7 @@ static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool,
     TRY(run_1(ctx, db, SQL_WORK_FORGET, pool));
     TRY(run_1(ctx, db, SQL_VECTOR_DELETE_ALL, pool));
     TRY(run_1(ctx, db, SQL_VECTOR_TODO_DELETE_ALL, pool));
+    TRY(run_1(ctx, db, SQL_TITLE_DELETE_ALL, pool));
     for (int64_t no = 1; no;) {
         TRY(next_session(ctx, db, pool, &no, &id));
         if (no)

@@ -12,6 +12,7 @@ struct put {
     int64_t session, position, oldest, newest;    /* the session's number, its next position */
     int64_t sessions, messages, memories, closed; /* what the pool gains */
     int64_t signals;
+    bool is_untitled; /* the session, when it was there */
     size_t added, replaced;
 };
 
@@ -73,6 +74,7 @@ static enum status find_session(struct put *p)
         p->session = sql_get_int(&q);
         p->position = sql_get_int(&q);
         p->position += sql_get_int(&q);
+        p->is_untitled = sql_get_int(&q) != 0;
     }
     TRY(sql_end(&q));
     return p->session ? OK : add_session(p);
@@ -175,7 +177,9 @@ static enum status grow_session(struct put *p)
     sql_int(&q, p->messages);
     sql_int(&q, p->newest);
     sql_text(&q, p->bundle->session.title);
-    return sql_do(&q);
+    TRY(sql_do(&q));
+    str title = p->is_untitled ? p->bundle->session.title : S("");
+    return title.n ? title_put(p->ctx, p->db, p->pool, p->session, title) : OK;
 }
 
 /* --- memories --- */

@@ -23,6 +23,10 @@ static const char step_1[] =
     " messages INTEGER NOT NULL DEFAULT 0, erased INTEGER NOT NULL DEFAULT 0,"
     " UNIQUE(pool, id)) STRICT;"
     "CREATE INDEX session_recent ON session(pool, updated);"
+    /* Titles as they are searched: titles.c. */
+    "CREATE TABLE title("
+    " id INTEGER PRIMARY KEY, pool INTEGER NOT NULL, first INTEGER NOT NULL, text BLOB NOT NULL,"
+    " UNIQUE(pool, first)) STRICT;"
 
     /* doc is the session's number and the position in it: doc_of_message. */
     "CREATE TABLE message("

@@ -1,6 +1,5 @@
 /* sessions.c - a user's sessions: made, changed, found by id, listed, searched by title. */
 #include "base/clock.h"
-#include "base/words.h"
 #include "store/sqlite/sqlite_store.h"
 
 struct session_row {
@@ -75,7 +74,7 @@ enum status session_add(struct ctx *ctx, struct db *db, int64_t pool, const stru
     sql_int(&q, session->updated);
     TRY(sql_do(&q));
     *no = sqlite3_last_insert_rowid(db->handle);
-    return OK;
+    return title_put(ctx, db, pool, *no, session->title);
 }
 
 struct put_session {
@@ -130,8 +129,10 @@ static enum status change_session(struct ctx *ctx, struct db *db, const void *wh
     sql_int(&q, c->change->sets_metadata);
     sql_text(&q, c->change->metadata);
     TRY(sql_do(&q));
-    if (c->change->sets_title)
+    if (c->change->sets_title) {
         row.session.title = c->change->title;
+        TRY(title_put(ctx, db, row.pool, row.session.no, row.session.title));
+    }
     if (c->change->sets_metadata)
         row.session.metadata = c->change->metadata;
     *c->out = row.session;
@@ -165,16 +166,10 @@ struct finding {
     int64_t total;
 };
 
-static enum status take_places(struct finding *f, struct query *q, int64_t pool)
+static void add_place(struct finding *f, struct place place)
 {
-    while (sql_row(q)) {
-        f->v = arena_more(&f->ctx->arena, f->v, f->n, &f->cap, sizeof *f->v);
-        struct place *p = &f->v[f->n++];
-        p->no = sql_get_int(q);
-        p->updated = sql_get_int(q);
-        p->pool = pool;
-    }
-    return sql_end(q);
+    f->v = arena_more(&f->ctx->arena, f->v, f->n, &f->cap, sizeof *f->v);
+    f->v[f->n++] = place;
 }
 
 static enum status list_pool(struct finding *f, int64_t pool, int64_t sessions)
@@ -183,18 +178,58 @@ static enum status list_pool(struct finding *f, int64_t pool, int64_t sessions)
     SQL_RUN(q, f->ctx, f->db, SQL_SESSION_RECENT);
     sql_int(&q, pool);
     sql_int(&q, (int64_t)f->want);
-    return take_places(f, &q, pool);
+    while (sql_row(&q)) {
+        int64_t no = sql_get_int(&q), updated = sql_get_int(&q);
+        add_place(f, (struct place){updated, no, pool});
+    }
+    return sql_end(&q);
 }
 
+static enum status look_up(struct finding *f, int64_t pool, const struct session_nos *found)
+{
+    for (size_t i = 0; i < found->n; i++) {
+        SQL_RUN(q, f->ctx, f->db, SQL_SESSION_UPDATED);
+        sql_int(&q, pool);
+        sql_int(&q, found->v[i]);
+        if (sql_row(&q))
+            add_place(f, (struct place){sql_get_int(&q), found->v[i], pool});
+        TRY(sql_end(&q));
+    }
+    return OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The newest of them: those of the pool are walked through, newest first, until there are enough.
+ */
+static enum status walk(struct finding *f, int64_t pool, const struct session_nos *found)
+{
+    size_t enough = f->n + (f->want < found->n ? f->want : found->n);
+    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_RECENT);
+    sql_int(&q, pool);
+    sql_int(&q, INT64_MAX);
+    while (f->n < enough && sql_row(&q)) {
+        int64_t no = sql_get_int(&q);
+        if (bsearch(&no, found->v, found->n, sizeof no, by_number))
+            add_place(f, (struct place){sql_get_int(&q), no, pool});
+    }
+    return sql_end(&q);
+}
+
+/* Few are looked up one by one; of many the first are soon met with. */
 static enum status search_pool(struct finding *f, int64_t pool)
 {
-    size_t before = f->n;
-    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_TITLED);
-    sql_int(&q, pool);
-    sql_text(&q, f->contains);
-    TRY(take_places(f, &q, pool));
-    f->total += (int64_t)(f->n - before);
-    return OK;
+    enum { FEW = 1500 };
+    struct session_nos found;
+    TRY(titles_find(f->ctx, f->db, pool, f->contains, &found));
+    f->total += (int64_t)found.n;
+    if (!f->want)
+        return OK;
+    return found.n <= FEW ? look_up(f, pool, &found) : walk(f, pool, &found);
 }
 
 static enum status find_places(struct finding *f, struct pool_ref pool)
@@ -248,7 +283,7 @@ enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct sessi
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     struct finding all = {.ctx = ctx,
                           .db = r.db,
-                          .contains = utf8_lower(&ctx->arena, f->contains),
+                          .contains = title_folded(&ctx->arena, f->contains),
                           .want = f->limit ? most(f->offset) + most(f->limit) : 0};
     TRY(find_places(&all, f->pool));
     if (all.n)

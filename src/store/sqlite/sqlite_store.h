@@ -190,6 +190,22 @@ enum status sqlite_put_session(struct ctx *ctx, struct store *s, struct pool_ref
 enum status sqlite_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                   const struct session_change *change, struct session *out);
 
+/* --- titles.c --- */
+
+/* As titles are compared. */
+str title_folded(struct arena *a, str title);
+/* A session has another title from now on, or ("") none, or is gone. */
+MUST_USE enum status title_put(struct ctx *ctx, struct db *db, int64_t pool, int64_t no, str title);
+/* Numbers of the sessions whose title has it, ascending. */
+struct session_nos {
+    int64_t *v;
+    size_t n, cap;
+};
+MUST_USE enum status titles_find(struct ctx *ctx, struct db *db, int64_t pool, str folded,
+                                 struct session_nos *out);
+/* Adds a line when titles and sessions do not say the same. */
+MUST_USE enum status titles_check(struct ctx *ctx, struct db *db, struct buf *findings);
+
 /* --- people.c --- */
 
 enum status sqlite_user(struct ctx *ctx, struct store *s, str id, struct user *out);

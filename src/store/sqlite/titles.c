@@ -1,0 +1,234 @@
+/* titles.c - the titles of a pool packed into few rows, so that a search looks at all of them. */
+#include "base/words.h"
+#include "store/sqlite/sqlite_store.h"
+
+/*
+ * A row of a table costs more to step to than a title costs to look through: 100,000 rows take
+ * 25 ms, and an index of trigrams takes longer to count a word that stands in many titles, and
+ * finds no word of two letters. So titles stand together, folded, in blocks about the size of a
+ * page, and one search goes through a block.
+ *
+ * A block begins with a session's number and holds sessions from there to the next block. Each is
+ * its distance from the first as digits of base 32, which are the bytes below a blank, then its
+ * title, in which those bytes are blanks: so what is looked for never begins in a number, and the
+ * number of what was found stands before it.
+ */
+enum { BLOCK_BYTES = 3800, DIGIT = 32 };
+
+static bool is_digit(char c)
+{
+    return (unsigned char)c < DIGIT;
+}
+
+str title_folded(struct arena *a, str title)
+{
+    str lower = utf8_lower(a, title);
+    char *p = arena_alloc(a, lower.n + 1);
+    for (size_t i = 0; i < lower.n; i++)
+        p[i] = is_digit(lower.p[i]) ? ' ' : lower.p[i];
+    return (str){p, lower.n};
+}
+
+/* --- blocks --- */
+
+struct entry {
+    int64_t no;
+    str title;
+};
+
+struct block {
+    int64_t first; /* of a row that is there, or 0 */
+    struct entry *v;
+    size_t n, bytes;
+};
+
+/* The next one of a block. */
+static struct entry cut_entry(str *rest, int64_t first)
+{
+    int64_t distance = 0;
+    size_t n = 0;
+    for (; rest->n && is_digit(*rest->p); *rest = str_sub(*rest, 1, rest->n))
+        distance = distance * DIGIT + *rest->p;
+    while (n < rest->n && !is_digit(rest->p[n]))
+        n++;
+    struct entry e = {first + distance, str_sub(*rest, 0, n)};
+    *rest = str_sub(*rest, n, rest->n);
+    return e;
+}
+
+/* Its entries, with room for one more. */
+static void parse(struct arena *a, str text, struct block *b)
+{
+    size_t cap = 0;
+    b->bytes = text.n;
+    while (text.n) {
+        b->v = arena_more(a, b->v, b->n, &cap, sizeof *b->v);
+        b->v[b->n++] = cut_entry(&text, b->first);
+    }
+    b->v = arena_more(a, b->v, b->n, &cap, sizeof *b->v);
+}
+
+static enum status read_block(struct ctx *ctx, struct db *db, int64_t pool, int64_t no,
+                              struct block *out)
+{
+    *out = (struct block){0};
+    SQL_RUN(q, ctx, db, SQL_TITLE_BLOCK);
+    sql_int(&q, pool);
+    sql_int(&q, no);
+    str text = S("");
+    if (sql_row(&q)) {
+        out->first = sql_get_int(&q);
+        text = str_dup(&ctx->arena, sql_see_blob(&q));
+    }
+    parse(&ctx->arena, text, out);
+    return sql_end(&q);
+}
+
+static void write_entry(struct buf *b, int64_t distance, str title)
+{
+    char digits[16];
+    size_t n = sizeof digits;
+    do {
+        digits[--n] = (char)(distance % DIGIT);
+        distance /= DIGIT;
+    } while (distance);
+    buf_add(b, (str){digits + n, sizeof digits - n});
+    buf_add(b, title);
+}
+
+/* These entries are the block that begins with first; none: it goes. */
+static enum status write_block(struct ctx *ctx, struct db *db, int64_t pool, int64_t first,
+                               const struct entry *v, size_t n)
+{
+    size_t max = 1;
+    for (size_t i = 0; i < n; i++)
+        max += 16 + v[i].title.n;
+    struct buf b = buf_make(&ctx->arena, max);
+    for (size_t i = 0; i < n; i++)
+        write_entry(&b, v[i].no - first, v[i].title);
+    str text = buf_str(&b);
+    SQL_RUN(q, ctx, db, n ? SQL_TITLE_PUT : SQL_TITLE_DELETE);
+    sql_int(&q, pool);
+    sql_int(&q, first);
+    if (n)
+        sql_blob(&q, text.p, text.n);
+    return sql_do(&q);
+}
+
+/* --- one title --- */
+
+static enum status take_out(struct ctx *ctx, struct db *db, int64_t pool, struct block *b, size_t i)
+{
+    memmove(&b->v[i], &b->v[i + 1], (b->n - i - 1) * sizeof *b->v);
+    b->n--;
+    return write_block(ctx, db, pool, b->first, b->v, b->n);
+}
+
+/* What does not fit begins a block of its own, with those behind it. */
+static enum status put_in(struct ctx *ctx, struct db *db, int64_t pool, struct block *b, size_t i,
+                          struct entry e)
+{
+    bool fits = b->n && b->bytes + e.title.n < BLOCK_BYTES;
+    memmove(&b->v[i + 1], &b->v[i], (b->n - i) * sizeof *b->v);
+    b->v[i] = e;
+    b->n++;
+    if (fits)
+        return write_block(ctx, db, pool, b->first, b->v, b->n);
+    if (i + 1 < b->n && e.no != b->first)
+        TRY(write_block(ctx, db, pool, b->first, b->v, i));
+    return write_block(ctx, db, pool, e.no, b->v + i, b->n - i);
+}
+
+enum status title_put(struct ctx *ctx, struct db *db, int64_t pool, int64_t no, str title)
+{
+    struct block b;
+    size_t i = 0;
+    TRY(read_block(ctx, db, pool, no, &b));
+    while (i < b.n && b.v[i].no < no)
+        i++;
+    bool is_there = i < b.n && b.v[i].no == no;
+    struct entry e = {no, title_folded(&ctx->arena, title)};
+    if (!is_there)
+        return title.n ? put_in(ctx, db, pool, &b, i, e) : OK;
+    if (!title.n)
+        return take_out(ctx, db, pool, &b, i);
+    b.v[i] = e;
+    return write_block(ctx, db, pool, b.first, b.v, b.n);
+}
+
+/* --- all of them --- */
+
+/* The number before what was found. */
+static int64_t number_before(const char *begin, const char *p, int64_t first)
+{
+    int64_t distance = 0, worth = 1;
+    while (p > begin && !is_digit(p[-1]))
+        p--;
+    for (; p > begin && is_digit(p[-1]); p--, worth *= DIGIT)
+        distance += worth * p[-1];
+    return first + distance;
+}
+
+static void search_block(struct arena *a, str text, int64_t first, str folded,
+                         struct session_nos *out)
+{
+    const char *at = text.p, *end = text.p + text.n, *p;
+    while (at < end && (p = memmem(at, (size_t)(end - at), folded.p, folded.n))) {
+        out->v = arena_more(a, out->v, out->n, &out->cap, sizeof *out->v);
+        out->v[out->n++] = number_before(text.p, p, first);
+        for (at = p; at < end && !is_digit(*at);)
+            at++;
+    }
+}
+
+enum status titles_find(struct ctx *ctx, struct db *db, int64_t pool, str folded,
+                        struct session_nos *out)
+{
+    *out = (struct session_nos){0};
+    SQL_RUN(q, ctx, db, SQL_TITLE_BLOCKS);
+    sql_int(&q, pool);
+    while (sql_row(&q)) {
+        int64_t first = sql_get_int(&q);
+        search_block(&ctx->arena, sql_see_blob(&q), first, folded, out);
+    }
+    return sql_end(&q);
+}
+
+/* --- the check --- */
+
+/* Each title of a block against its session. */
+static enum status check_block(struct db *db, int64_t pool, struct block *b, struct buf *findings)
+{
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    int64_t before = b->first - 1;
+    for (size_t i = 0; i < b->n; before = b->v[i++].no) {
+        SQL_RUN(q, &ctx, db, SQL_SESSION_TITLE);
+        sql_int(&q, pool);
+        sql_int(&q, b->v[i].no);
+        str title = sql_row(&q) ? title_folded(&ctx.arena, sql_get_text(&q)) : S("");
+        TRY(sql_end(&q));
+        if (b->v[i].no <= before || !str_eq(title, b->v[i].title))
+            buf_printf(findings, "title of session %lld is not found as it is\n",
+                       (long long)b->v[i].no);
+    }
+    return OK;
+}
+
+enum status titles_check(struct ctx *ctx, struct db *db, struct buf *findings)
+{
+    int64_t titled = 0, found = 0;
+    TRY(db_int(ctx, db, "SELECT count(*) FROM session WHERE title <> ''", &titled));
+    SQL_RUN(q, ctx, db, SQL_TITLE_ALL);
+    while (sql_row(&q)) {
+        CLEANUP(ctx_free) struct ctx mine = {0};
+        int64_t pool = sql_get_int(&q);
+        struct block b = {.first = sql_get_int(&q)};
+        parse(&mine.arena, sql_see_blob(&q), &b);
+        TRY(check_block(db, pool, &b, findings));
+        found += (int64_t)b.n;
+    }
+    if (found != titled)
+        buf_printf(findings, "titles: %lld of %lld can be found\n", (long long)found,
+                   (long long)titled);
+    return sql_end(&q);
+}

@@ -1,0 +1,213 @@
+/* people.c - those who registered and their tokens: kept together, one address each, no way in. */
+#include "fixture.h"
+
+static struct user anna(void)
+{
+    return (struct user){.id = S("anna"),
+                         .email = S("Anna@Example.org"),
+                         .first_name = S("Anna"),
+                         .last_name = S("Berg"),
+                         .attributes = S("{\"plan\":\"pro\"}"),
+                         .sealed_key = S("sealed"),
+                         .key_preview = S("sk-…1234"),
+                         .created = 1000,
+                         .updated = 1000};
+}
+
+static struct token token_of(const char *id, const char *user)
+{
+    str name = str_of(id);
+    return (struct token){.id = name,
+                          .hash = name,
+                          .name = S("t"),
+                          .prefix = S("ctx_Ab3dEf"),
+                          .pool = {str_of(user), S("default")}};
+}
+
+static bool has_tokens(struct ctx *ctx, struct store *s)
+{
+    bool any;
+    CHECK_OK(store_has_tokens(ctx, s, &any));
+    return any;
+}
+
+TEST(a_user_is_kept_with_a_token_and_found)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct user u = anna(), found;
+    struct token t = token_of("t1", "anna"), seen;
+    CHECK_OK(store_put_user(ctx, s, &u, false, &t));
+    CHECK_OK(store_user(ctx, s, S("anna"), &found));
+    CHECK_STR(found.email, u.email);
+    CHECK_STR(found.first_name, u.first_name);
+    CHECK_STR(found.last_name, u.last_name);
+    CHECK_STR(found.attributes, u.attributes);
+    CHECK_STR(found.sealed_key, u.sealed_key);
+    CHECK_STR(found.key_preview, u.key_preview);
+    CHECK(found.created == 1000 && found.updated == 1000);
+    CHECK_OK(store_user_by_email(ctx, s, S("anna@EXAMPLE.org"), &found));
+    CHECK_STR(found.id, S("anna"));
+    CHECK_OK(store_find_token(ctx, s, S("t1"), &seen));
+    CHECK_STR(seen.prefix, S("ctx_Ab3dEf"));
+    CHECK_STR(seen.pool.user, S("anna"));
+    CHECK_INT(seen.last_used, 0);
+    CHECK_STATUS(store_user(ctx, s, S("ben"), &found), NOT_FOUND);
+    CHECK_STATUS(store_user_by_email(ctx, s, S("ben@example.org"), &found), NOT_FOUND);
+    CHECK_STATUS(store_user_by_email(ctx, s, S(""), &found), NOT_FOUND);
+    CHECK(ctx->failed == OK);
+}
+
+TEST(an_id_or_address_that_is_there_gives_no_token)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct user u = anna(), found;
+    struct token t = token_of("t1", "anna"), seen;
+    CHECK_OK(store_put_user(ctx, s, &u, false, NULL));
+    u.first_name = S("Mallory");
+    CHECK_STATUS(store_put_user(ctx, s, &u, false, &t), CONFLICT);
+    ctx_clear_failure(ctx);
+    struct user other = {.id = S("mallory"), .email = S("ANNA@example.ORG")};
+    t.pool.user = other.id;
+    CHECK_STATUS(store_put_user(ctx, s, &other, false, &t), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_put_user(ctx, s, &other, true, &t), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_find_token(ctx, s, S("t1"), &seen), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_user(ctx, s, S("mallory"), &found), NOT_FOUND);
+    CHECK_OK(store_user(ctx, s, S("anna"), &found));
+    CHECK_STR(found.first_name, S("Anna"));
+    struct user nobody = {.id = S("a")}, none = {.id = S("b")};
+    CHECK_OK(store_put_user(ctx, s, &nobody, false, NULL)); /* no address is nobody's */
+    CHECK_OK(store_put_user(ctx, s, &none, false, NULL));
+}
+
+/* Memories under a name, or a token of it, belong to someone who never registered. */
+TEST(a_name_that_is_someones_already_is_not_free)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct user u = anna(), ben = {.id = S("ben")};
+    struct memory m = fact("f1", "", "owns a dog");
+    struct token t = token_of("t1", "ben");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    CHECK_OK(store_put_token(ctx, s, &t));
+    CHECK_STATUS(store_put_user(ctx, s, &u, false, NULL), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_put_user(ctx, s, &ben, false, NULL), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_put_user(ctx, s, &u, true, NULL));
+}
+
+TEST(a_user_is_changed_but_for_when_it_was_made)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct user u = anna(), found;
+    CHECK_OK(store_put_user(ctx, s, &u, false, NULL));
+    u.created = u.updated = 5000;
+    u.email = S("berg@example.org");
+    u.sealed_key = u.key_preview = S("");
+    CHECK_OK(store_put_user(ctx, s, &u, true, NULL));
+    CHECK_OK(store_user(ctx, s, S("anna"), &found));
+    CHECK(found.created == 1000 && found.updated == 5000);
+    CHECK_STR(found.email, u.email);
+    CHECK_STR(found.sealed_key, S(""));
+    CHECK_STATUS(store_user_by_email(ctx, s, S("anna@example.org"), &found), NOT_FOUND);
+}
+
+TEST(a_user_and_its_token_are_written_together_or_not_at_all)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct user u = anna(), found;
+    struct token t = token_of("t1", "anna"), bens = token_of("t1", "ben");
+    CHECK_OK(store_put_token(ctx, s, &bens));
+    CHECK_STATUS(store_put_user(ctx, s, &u, false, &t), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(store_user(ctx, s, S("anna"), &found), NOT_FOUND);
+    t = token_of("t2", "ben");
+    CHECK_STATUS(store_put_user(ctx, s, &u, false, &t), BAD_INPUT);
+}
+
+TEST(only_tokens_of_those_who_never_registered_close_the_door)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct user u = anna(), ben = {.id = S("ben")};
+    struct token a = token_of("t1", "anna"), b = token_of("t2", "ben"), c = token_of("t3", "ben");
+    struct token more = token_of("t4", "anna");
+    CHECK(!has_tokens(ctx, s));
+    CHECK_OK(store_put_user(ctx, s, &u, false, &a));
+    CHECK_OK(store_put_token(ctx, s, &more));
+    CHECK(!has_tokens(ctx, s));
+    CHECK_OK(store_put_token(ctx, s, &b));
+    CHECK(has_tokens(ctx, s));
+    CHECK_OK(store_put_user(ctx, s, &ben, true, &c));
+    CHECK(!has_tokens(ctx, s));
+    CHECK_OK(store_ping(ctx, s));
+}
+
+TEST(tokens_are_each_users_own)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct user u = anna();
+    struct token a = token_of("t1", "anna"), b = token_of("t2", "ben"), *v, seen;
+    size_t n;
+    a.created = 1, b.created = 2;
+    CHECK_OK(store_put_user(ctx, s, &u, false, &a));
+    CHECK_OK(store_put_token(ctx, s, &b));
+    CHECK_STATUS(store_revoke_token(ctx, s, S("ben"), S("t1")), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_revoke_token(ctx, s, S("anna"), S("t1")));
+    CHECK_STATUS(store_find_token(ctx, s, S("t1"), &seen), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_tokens(ctx, s, S("anna"), &v, &n));
+    CHECK_INT(n, 1);
+    CHECK(v[0].revoked > 0);
+    CHECK_STR(v[0].prefix, S("ctx_Ab3dEf"));
+    CHECK_OK(store_tokens(ctx, s, S(""), &v, &n));
+    CHECK_INT(n, 2);
+    CHECK_STR(v[0].id, S("t2"));
+}
+
+TEST(the_last_use_of_a_token_is_known_to_a_minute)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct token t = token_of("t1", "anna"), seen;
+    CHECK_OK(store_put_token(ctx, s, &t));
+    static const int64_t used[] = {1000000, 1030000, 1059999, 900000};
+    for (size_t i = 0; i < 4; i++)
+        CHECK_OK(store_token_used(ctx, s, S("t1"), used[i]));
+    CHECK_OK(store_token_used(ctx, s, S("nobody's"), 5));
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_OK(store_find_token(ctx, s, S("t1"), &seen));
+    CHECK_INT(seen.last_used, 1000000);
+    CHECK_OK(store_token_used(ctx, s, S("t1"), 1060000));
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_OK(store_find_token(ctx, s, S("t1"), &seen));
+    CHECK_INT(seen.last_used, 1060000);
+}
+
+/* All that a user wrote goes; that they registered stays, until the row is changed. */
+TEST(forgetting_everything_leaves_the_user)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct user u = anna(), found;
+    struct token t = token_of("t1", "anna"), seen;
+    struct memory m = fact("f1", "", "owns a dog");
+    int64_t erased;
+    CHECK_OK(store_put_user(ctx, s, &u, false, &t));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    CHECK_OK(store_forget(
+        ctx, s,
+        &(struct forget){.pool = {S("anna"), S("")}, .everything = true, .all_spaces = true},
+        &erased));
+    CHECK_OK(store_user(ctx, s, S("anna"), &found));
+    CHECK_OK(store_find_token(ctx, s, S("t1"), &seen));
+}
