@@ -179,9 +179,10 @@ static enum status ask(struct ctx *ctx, struct job *j, struct said_of_session *s
 
 static str told_of(struct arena *a, const struct kept *k)
 {
-    return str_printf(a, "pinned=%lld identity=%lld known=%lld unsaid=%lld secret=%lld",
+    str slight = k->slight ? str_printf(a, " slight=%lld", (long long)k->slight) : S("");
+    return str_printf(a, "pinned=%lld identity=%lld known=%lld unsaid=%lld secret=%lld" S_FMT,
                       (long long)k->pinned, (long long)k->identity, (long long)k->known,
-                      (long long)k->unsaid, (long long)k->secret);
+                      (long long)k->unsaid, (long long)k->secret, S_ARG(slight));
 }
 
 static enum status keep(struct ctx *ctx, struct job *j, const struct said_of_session *said,

@@ -4,7 +4,8 @@
 #include "base/words.h"
 #include "engine/engine_int.h"
 
-/* What a model says of a session. */
+/* What a model says of a session. Where it does not say how much something matters, a rule does. */
+#define SALIENCE_UNSAID (-1)
 struct said_episode {
     str summary;
     struct strs topics, decisions, action_items;
@@ -55,6 +56,7 @@ str distil_summary(struct arena *a, str text);
 struct kept {
     int64_t pinned, identity;
     int64_t known, unsaid, secret; /* said before; not in the user's words; nothing to keep */
+    int64_t slight;                /* it matters less than the setting importance_min */
 };
 /* Makes the bundle's memories. NOT_FOUND without a note when there is no summary to keep; BAD_INPUT
  * when it is another conversation's. */

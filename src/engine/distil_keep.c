@@ -49,9 +49,24 @@ static struct memory *add(struct keeper *k, enum layer layer, str key, str conte
     return m;
 }
 
-static void weigh(struct memory *m, double salience)
+/* As the model says, unless it says nothing, or takes what is about someone's health for less. */
+static double weight_of(struct keeper *k, const struct memory *m, double said)
 {
-    m->importance = m->salience = salience < 0 ? 0 : salience > 1 ? 1 : salience;
+    double rule = importance_by_rule(&k->ctx->arena, m);
+    bool is_critical = rule >= priority_least[PRIORITY_CRITICAL];
+    return said < 0 || (is_critical && said < rule) ? rule : said > 1 ? 1 : said;
+}
+
+static void weigh(struct keeper *k, struct memory *m, double said)
+{
+    m->importance = m->salience = weight_of(k, m, said);
+}
+
+static bool is_slight(struct keeper *k, const struct memory *m, double said)
+{
+    bool is = weight_of(k, m, said) < k->d->e->settings->importance_min;
+    k->kept->slight += is;
+    return is;
 }
 
 /* --- the episode --- */
@@ -141,7 +156,7 @@ static enum status keep_episode(struct keeper *k, const struct said_of_session *
     struct memory *m = add(k, LAYER_EPISODE, key, summary);
     m->id = episode_id(&k->ctx->arena, k->d->session);
     m->metadata = metadata_of(k, said);
-    weigh(m, said->episode.salience);
+    weigh(k, m, said->episode.salience);
     return OK;
 }
 
@@ -242,7 +257,8 @@ static enum status keep_pinned(struct keeper *k, const struct said_pinned *said)
     str content = utf8_cut(one_line(a, said->content), LINE_MAX);
     enum likeness likeness;
     struct memory like;
-    if (utf16_length(content) <= PINNED_LEAST || !may_be_kept(k, content))
+    if (utf16_length(content) <= PINNED_LEAST || !may_be_kept(k, content) ||
+        is_slight(k, &(struct memory){.content = content}, said->salience))
         return OK;
     TRY(liken(k, content, &likeness, &like));
     if (likeness == THE_SAME) {
@@ -259,7 +275,7 @@ static enum status keep_pinned(struct keeper *k, const struct said_pinned *said)
     for (size_t i = 0; i < said->tags.n; i++)
         add_item(k, &m->tags, said->tags.v[i]);
     set_source(k, m);
-    weigh(m, said->salience);
+    weigh(k, m, said->salience);
     k->kept->pinned++;
     return OK;
 }
@@ -298,7 +314,7 @@ static void keep_identity(struct keeper *k, str text)
     struct memory *m = add(k, LAYER_IDENTITY, key, line);
     m->category = S("identity");
     set_source(k, m);
-    weigh(m, 0.9);
+    weigh(k, m, SALIENCE_UNSAID);
     k->kept->identity++;
 }
 

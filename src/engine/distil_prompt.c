@@ -12,14 +12,15 @@ static const struct field episode_fields[] = {
     {STRS(struct said_episode, topics), .help = "a few words each"},
     {STRS(struct said_episode, decisions), .help = "what was decided"},
     {STRS(struct said_episode, action_items), .help = "what the user means to do"},
-    {NUM(struct said_episode, salience), .otherwise = 0.5, .max = 1,
+    {NUM(struct said_episode, salience), .otherwise = SALIENCE_UNSAID, .max = 1,
      .help = "how much it matters later"},
     {0},
 };
 
 const struct field said_pinned_fields[] = {
     {STR(struct said_pinned, content), .required = true, .help = "one sentence about the user"},
-    {NUM(struct said_pinned, salience), .otherwise = 0.6, .max = 1, .help = "how much it matters"},
+    {NUM(struct said_pinned, salience), .otherwise = SALIENCE_UNSAID, .max = 1,
+     .help = "how much it matters"},
     {STRS(struct said_pinned, tags), .help = "one or two words each"},
     {0},
 };

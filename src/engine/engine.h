@@ -431,7 +431,8 @@ str engine_strip_block(struct arena *a, str text);
 enum extract_rules { EXTRACT_OFF, EXTRACT_USER, EXTRACT_SEED };
 
 /* Facts that a text states, by patterns (seed: OmniRoute's table exactly; user: its defects
- * mended). Times are now. */
+ * mended, weighed by importance_by_rule, without what is below the setting importance_min). Times
+ * are now. */
 struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
                               size_t *n);
 
@@ -465,7 +466,8 @@ MUST_USE enum status engine_receipt(struct ctx *ctx, struct engine *e, struct po
 /* --- memories that are alike --- */
 
 /* How important what a user says is, by rule: 0.9 health and safety, 0.85 who one is, 0.75
- * summaries, 0.7 preferences, 0.65 decisions, else 0.5 (Cortex's levels). */
+ * summaries, 0.7 preferences, 0.65 decisions, else 0.5 (Cortex's levels); people and things of
+ * one's own are as preferences. */
 double importance_by_rule(struct arena *a, const struct memory *m);
 
 /* Relevance by the RAG backend's rule: (similarity + by priority) · 0.5^(days / 30) · use, at most

@@ -31,13 +31,11 @@ static const char *const secret_regexes[SECRET_COUNT] = {
 #include "engine/extract.def"
 };
 
-/* How much a fact of a category matters, from 0 to 1. */
+/* How much a fact of the seed's table matters, from 0 to 1. */
 static const struct {
     const char *category;
     double importance;
-} weights[] = {{"identity", 0.9},    {"health", 0.9},       {"note", 0.8},
-               {"instruction", 0.8}, {"relationship", 0.8}, {"entity", 0.7},
-               {"preference", 0.6},  {"decision", 0.6},     {"pattern", 0.5}};
+} seed_weights[] = {{"preference", 0.6}, {"decision", 0.6}};
 
 /* --- the patterns --- */
 
@@ -209,12 +207,14 @@ bool extractor_finds_secret(const struct extractor *x, str text)
     return holds_card(text);
 }
 
-static double importance_of(const char *category)
+static double importance_of(struct found *f, const struct memory *m)
 {
-    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
-        if (!strcmp(weights[i].category, category))
-            return weights[i].importance;
-    return 0.5;
+    double least = str_is(m->category, "note") ? ASKED_FOR : 0;
+    double rule = f->newest_wins ? importance_by_rule(&f->ctx->arena, m) : 0.5;
+    for (size_t i = 0; !f->newest_wins && i < sizeof seed_weights / sizeof *seed_weights; i++)
+        if (str_is(m->category, seed_weights[i].category))
+            rule = seed_weights[i].importance;
+    return rule > least ? rule : least;
 }
 
 static str metadata_of(struct found *f, const char *category, int64_t now)
@@ -260,14 +260,13 @@ struct memory *found_add(struct found *f, const char *category, enum memory_type
         .key = key,
         .content = content,
         .metadata = metadata_of(f, category, now),
-        .importance = importance_of(category),
-        .salience = importance_of(category),
         .origin = ORIGIN_USER,
         .created = now,
         .updated = now,
         .last_used = now,
         .valid_from = now,
     };
+    f->v[at].importance = f->v[at].salience = importance_of(f, &f->v[at]);
     if (at == f->n)
         f->n++;
     return &f->v[at];
@@ -307,6 +306,15 @@ static void seed_find(struct found *f, str text)
     }
 }
 
+static size_t drop_slight(struct found *f, double least)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->v[i].importance >= least)
+            f->v[kept++] = f->v[i];
+    return kept;
+}
+
 struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
                               size_t *n)
 {
@@ -322,6 +330,6 @@ struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_ru
         seed_find(&f, text);
     else if (rules == EXTRACT_USER)
         statements_find(&f, text);
-    *n = f.n;
+    *n = by_seed ? f.n : drop_slight(&f, e->settings->importance_min);
     return f.v;
 }

@@ -39,6 +39,9 @@ enum {
     FACT_TEXT_MAX = 500       /* UTF-16 units of a fact */
 };
 
+/* What someone asks to be kept matters at least so much. */
+#define ASKED_FOR 0.8
+
 extern const struct fact_row fact_rows[FACT_COUNT];
 
 struct extractor {

@@ -125,9 +125,3 @@ void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *
     (void)ctx, (void)e;
     *out = (struct rewritten){in->question, S("none"), S("")};
 }
-
-double importance_by_rule(struct arena *a, const struct memory *m)
-{
-    (void)a;
-    return m->importance;
-}

@@ -159,8 +159,8 @@ static void add_note(struct found *f, struct statement *s)
     for (size_t i = 0; i < inner.n; i++) {
         str content = inner.n == 1 ? fact_text(&f->ctx->arena, s->x.text) : inner.v[i].content;
         m = found_add(f, inner.v[i].category.p, inner.v[i].type, inner.v[i].key, content);
-        if (m && m->importance < 0.8)
-            m->importance = m->salience = 0.8;
+        if (m && m->importance < ASKED_FOR)
+            m->importance = m->salience = ASKED_FOR;
     }
     if (inner.n != 1)
         add(f, s);
