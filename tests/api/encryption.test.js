@@ -7,7 +7,7 @@ const crypto = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { bin, cleanEnv, run, serve, tempFolder } = require('./lib');
+const { bin, cleanEnv, run, serve, tempFolder, until } = require('./lib');
 
 const keyA = crypto.randomBytes(32).toString('hex'), keyB = crypto.randomBytes(32).toString('hex');
 
@@ -241,4 +241,42 @@ test('a backup is encrypted as its store is, and comes back under the key of the
   await ok(['rekey', '--key-file', fileA, '--new-key-file', made, ...elsewhere]);
   assert.equal(fs.statSync(made).mode & 0o777, 0o600);
   assert.match(await ok(['list', '--key-file', made, ...elsewhere]), /lapsang/);
+});
+
+const inPath = (program) => process.env.PATH.split(':').some((folder) => fs.existsSync(path.join(folder, program)));
+const missing = ['secret-tool', 'dbus-run-session', 'gnome-keyring-daemon'].filter((program) => !inPath(program));
+
+// A session bus with an unlocked keyring of its own, which ends with the test; null where neither can be started.
+async function session(t) {
+  const home = tempFolder();
+  const env = { ...cleanEnv(), HOME: home, XDG_RUNTIME_DIR: home, XDG_DATA_HOME: path.join(home, 'data') };
+  const child = spawn('dbus-run-session', ['--', 'sh', '-c',
+    'printf secret | gnome-keyring-daemon --unlock --components=secrets >/dev/null && echo "bus $DBUS_SESSION_BUS_ADDRESS" && cat'],
+  { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
+  t.after(() => { child.stdin.end(); return ended; });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (said += text));
+  const bus = () => /^bus (.+)\n/m.exec(said)?.[1];
+  await Promise.race([until('a session bus', bus), ended]);
+  return bus() ? { ...env, DBUS_SESSION_BUS_ADDRESS: bus() } : null;
+}
+
+test('a real Secret Service keeps the key', { skip: missing.length ? `${missing.join(', ')} not installed` : false }, async (t) => {
+  const env = await session(t), data = tempFolder(), at = ['--data', data], options = { env };
+  if (!env) return t.skip('no session bus and keyring can be started here');
+  await ok(['add', 'My favourite tea is lapsang souchong', ...at], options);
+  assert.match(await ok(['encrypt', ...at], options), /the key is in the system's keyring\n$/);
+  assert.deepEqual(fs.readdirSync(data), ['rememberd.db'], 'no key lies beside the data');
+  const first = await ok(['key', 'show', ...at], options);
+  await ok(['rekey', ...at], options);
+  assert.notEqual(await ok(['key', 'show', ...at], options), first);
+  assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
+  const server = await serve(t, { data, env });
+  assert.match((await server.tell('Which tea is my favourite?')).text, /lapsang/);
+  await server.stop();
+  const elsewhere = { env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' } };
+  await refused(['search', 'tea', ...at], /is encrypted, and there is no key for it/, elsewhere);
+  await ok(['decrypt', ...at], options);
+  assert.match(await ok(['search', 'favourite tea', ...at], elsewhere), /lapsang/);
 });
