@@ -284,12 +284,37 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
 
 /* --- printing and choosing --- */
 
+/* The object of the settings, and in it the upstreams, as the file has them. */
+static void print_json(struct buf *b, const struct settings *s)
+{
+    struct json_out w = json_to(b);
+    fields_write(&w, settings_table, s);
+    b->n -= !b->full; /* its brace */
+    buf_add(b, S(",\"upstreams\":["));
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        struct json_out one = json_to(b);
+        if (i)
+            buf_byte(b, ',');
+        fields_write(&one, upstream_table, &s->upstreams[i]);
+    }
+    buf_add(b, S("]}\n"));
+}
+
+static void print_upstream(struct buf *b, const struct upstream *u)
+{
+    buf_printf(b, "# models " S_FMT "%s go to " S_FMT, S_ARG(u->name),
+               u->name.n ? "/…" : "without a name of these", S_ARG(u->url));
+    if (u->placement.n)
+        buf_printf(b, ", placement " S_FMT, S_ARG(u->placement));
+    if (u->dialect.n)
+        buf_printf(b, ", a core model there is asked in the dialect " S_FMT, S_ARG(u->dialect));
+    buf_byte(b, '\n');
+}
+
 void settings_print(struct buf *b, const struct settings *s, bool as_json)
 {
     if (as_json) {
-        struct json_out w = json_to(b);
-        fields_write(&w, settings_table, s);
-        buf_byte(b, '\n');
+        print_json(b, s);
         return;
     }
     for (const struct field *f = settings_table; f->name; f++) {
@@ -304,11 +329,8 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json)
             buf_printf(b, "%lld", (long long)*(const int64_t *)at);
         buf_printf(b, "%*s  # %s\n", (int)(b->n - from < 40 ? 40 - (b->n - from) : 0), "", f->help);
     }
-    for (size_t i = 0; i < s->n_upstreams; i++) {
-        const struct upstream *u = &s->upstreams[i];
-        buf_printf(b, "# models " S_FMT "%s go to " S_FMT "\n", S_ARG(u->name),
-                   u->name.n ? "/…" : "without a name of these", S_ARG(u->url));
-    }
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        print_upstream(b, &s->upstreams[i]);
 }
 
 const struct upstream *settings_upstream(const struct settings *s, str *model)

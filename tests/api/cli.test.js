@@ -168,7 +168,13 @@ test('tables, version and help', async () => {
   assert.doesNotMatch(settings, /sk-secret/);
   assert.match(await ok(['serve', '--print-settings', '--upstream', 'http://a/v1', '--upstream', 'b=http://c']),
     /models without a name of these go to http:\/\/a\/v1\n# models b\/… go to http:\/\/c\n/);
-  assert.equal(JSON.parse(await ok(['serve', '--print-settings', '--json'])).listen, '127.0.0.1:7077');
+  const file = path.join(tempFolder(), 'settings.json');
+  fs.writeFileSync(file, JSON.stringify({ upstreams: [{ name: 'b', url: 'http://c', key: 'sk-secret', dialect: 'anthropic', placement: 'system' }] }));
+  assert.match(await ok(['serve', '--print-settings', '--config', file]),
+    /# models b\/… go to http:\/\/c, placement system, a core model there is asked in the dialect anthropic\n/);
+  const said = JSON.parse(await ok(['serve', '--print-settings', '--json', '--config', file]));
+  assert.equal(said.listen, '127.0.0.1:7077');
+  assert.deepEqual(said.upstreams, [{ name: 'b', url: 'http://c', key: '***', placement: 'system', dialect: 'anthropic' }]);
 });
 
 test('a wrong usage is one clear line and status 2', async () => {
