@@ -300,13 +300,15 @@ static str person_of(const struct search *s)
 
 bool find_wants(const struct recall_in *in, const struct message *m, const struct memory *memory)
 {
+    /* What was said before 1970 has a negative time. */
+    bool is_old = in->after && (m ? m->created : memory->created) < in->after;
     bool is_of_now = memory && in->session.n && memory->layer == LAYER_EPISODE &&
                      str_eq(memory->session, in->session);
     if (m)
-        return m->id.n && m->created >= in->after && !is_excluded(in, m->id) &&
+        return m->id.n && !is_old && !is_excluded(in, m->id) &&
                !(m->is_echo && !str_trim(m->says).n);
-    return memory->id.n && !is_of_now && memory->created >= in->after &&
-           !is_excluded(in, memory->id) && !is_excluded(in, memory->source) &&
+    return memory->id.n && !is_of_now && !is_old && !is_excluded(in, memory->id) &&
+           !is_excluded(in, memory->source) &&
            (!in->layer.n || str_is(in->layer, layer_names[memory->layer])) &&
            (!in->type.n || str_is(in->type, type_names[memory->type]));
 }

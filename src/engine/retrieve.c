@@ -16,7 +16,8 @@ bool retrieval_wants(const struct retrieval *r, const struct memory *m)
 {
     const struct retrieve_in *in = r->in;
     return m->id.n && !m->valid_to && !m->superseded_by.n && (!m->expires || m->expires > r->now) &&
-           m->created >= r->after && (!in->type.n || str_is(in->type, type_names[m->type])) &&
+           (!r->after || m->created >= r->after) &&
+           (!in->type.n || str_is(in->type, type_names[m->type])) &&
            (in->scope != SCOPE_SESSION || str_eq(in->session, m->session));
 }
 

@@ -111,6 +111,8 @@ test('a turn has its own day, else the session\'s, else now', async (t) => {
     const found = ok(await server.ask('POST', '/v1/memories/search', { query: animal }, as('my-agent')));
     return found.results.find((one) => one.text.includes(animal)).created;
   };
+  ok(await server.ask('POST', '/memory/ingest', { ...batch, conversation_id: 's3', session_date: '1944-06-06', turns: [{ user: 'The lynx is in an old letter', assistant: '' }] }));
+  assert.equal(await day('lynx'), '1944-06-06T00:00:00.000Z');
   assert.equal(await day('zebra'), '2026-01-02T03:04:05.000Z');
   assert.equal(await day('walrus'), '2026-03-05T00:00:00.000Z');
   assert.equal(await day('yak'), '2026-02-03T00:00:00.000Z');
