@@ -78,7 +78,7 @@ static str without_markers(struct arena *a, str text)
     return buf_str(&b);
 }
 
-str block_safe(struct arena *a, str text, size_t most)
+str engine_line(struct arena *a, str text, size_t most)
 {
     struct buf b = buf_make(a, text.n * 3 + 8);
     bool blank = true;
@@ -149,8 +149,8 @@ static str said_by(struct arena *a, const struct recalled *r)
                                                      [ORIGIN_DISTILLED] = "summarised"};
     if (r->is_memory)
         return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
-    str speaker = block_safe(a, r->message.speaker, SPEAKER_MAX);
-    str role = block_safe(a, r->message.role, SPEAKER_MAX);
+    str speaker = engine_line(a, r->message.speaker, SPEAKER_MAX);
+    str role = engine_line(a, r->message.role, SPEAKER_MAX);
     return speaker.n ? speaker : role;
 }
 
@@ -169,10 +169,10 @@ static str line_of(struct arena *a, const struct recalled *r, int64_t now)
     str id = r->is_memory ? r->memory.source.n ? r->memory.source : r->memory.id : r->message.id;
     str text = text_of(r);
     str date = when(a, created_of(r), now), who = said_by(a, r);
-    id = block_safe(a, utf8_cut(id, SHORT_ID), SHORT_ID);
+    id = engine_line(a, utf8_cut(id, SHORT_ID), SHORT_ID);
     return str_printf(a, "- " S_FMT "%s" S_FMT "%s [" S_FMT "]: " S_FMT "\n", S_ARG(date),
                       date.n ? ", " : "", S_ARG(who), r->is_memory ? "" : " said", S_ARG(id),
-                      S_ARG(block_safe(a, text, LINE_TEXT_MAX)));
+                      S_ARG(engine_line(a, text, LINE_TEXT_MAX)));
 }
 
 struct line {

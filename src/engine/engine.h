@@ -426,6 +426,10 @@ MUST_USE enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct t
  * that parts ours from the text; every other byte as it was. */
 str engine_strip_block(struct arena *a, str text);
 
+/* A text as a line that a model is shown: on one line, visible, without the marks of any block, and
+ * at most so many characters, with an ellipsis when more were there. */
+str engine_line(struct arena *a, str text, size_t most);
+
 /* --- extraction --- */
 
 enum extract_rules { EXTRACT_OFF, EXTRACT_USER, EXTRACT_SEED };

@@ -135,9 +135,5 @@ str echo_says(struct arena *a, str answer, str block);
  */
 str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now);
 
-/* A text as a line of a block may show it: on one line, visible, without the marks of any block,
- * and at most so many characters, with an ellipsis when more were there. */
-str block_safe(struct arena *a, str text, size_t most);
-
 /* The remembered texts of a block, ours or Osaurus's, one for each of its lines. */
 struct strs block_texts(struct arena *a, str block);

@@ -222,7 +222,7 @@ static str date_of(struct arena *a, int64_t ms)
 static str fact_line(struct plan *p, const struct recalled *r, size_t most)
 {
     struct arena *a = &p->ctx->arena;
-    return str_printf(a, "- " S_FMT, S_ARG(block_safe(a, r->memory.content, most)));
+    return str_printf(a, "- " S_FMT, S_ARG(engine_line(a, r->memory.content, most)));
 }
 
 static str first_decision(struct plan *p, const struct memory *m)
@@ -232,7 +232,7 @@ static str first_decision(struct plan *p, const struct memory *m)
         ctx_clear_failure(p->ctx);
         return S("");
     }
-    return block_safe(&p->ctx->arena, json_string(json_at(root, "decisions.0")), DECISION_CHARS);
+    return engine_line(&p->ctx->arena, json_string(json_at(root, "decisions.0")), DECISION_CHARS);
 }
 
 static str episode_line(struct plan *p, const struct recalled *r, size_t most)
@@ -240,7 +240,7 @@ static str episode_line(struct plan *p, const struct recalled *r, size_t most)
     struct arena *a = &p->ctx->arena;
     str decision = first_decision(p, &r->memory);
     str line = str_printf(a, "- [" S_FMT "] " S_FMT, S_ARG(date_of(a, time_of(r))),
-                          S_ARG(block_safe(a, r->memory.content, most)));
+                          S_ARG(engine_line(a, r->memory.content, most)));
     if (!decision.n)
         return line;
     return str_printf(a, S_FMT " (decision: " S_FMT ")", S_ARG(line), S_ARG(decision));
@@ -252,8 +252,8 @@ static str turn_line(struct plan *p, const struct recalled *r, size_t most)
     struct arena *a = &p->ctx->arena;
     most = most < TURN_CHARS ? most : TURN_CHARS;
     return str_printf(a, "- [" S_FMT ", " S_FMT "] " S_FMT, S_ARG(date_of(a, time_of(r))),
-                      S_ARG(block_safe(a, r->message.role, ROLE_MAX)),
-                      S_ARG(block_safe(a, r->text, most)));
+                      S_ARG(engine_line(a, r->message.role, ROLE_MAX)),
+                      S_ARG(engine_line(a, r->text, most)));
 }
 
 /* A header and what of the list fits behind it, up to the first that does not. A long first line

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/words.h"
 
 enum { QUERY_MAX = 65536, TOP_K = 10, TOP_K_MAX = 50, DAYS = 365, DAYS_MAX = 3650 };
 enum { LINE_MAX = 1000, EXCERPT_MAX = 300, QUOTED_MAX = 100, TEXT_MAX = 1 << 20 };
@@ -70,18 +69,12 @@ static void add_time(struct buf *b, int64_t ms, const char *format)
 }
 
 /* What is remembered stays on its line, so that it cannot be taken for another one. */
-static void add_flat(struct buf *b, str text, size_t max)
+static void add_flat(struct ctx *ctx, struct buf *b, str text, size_t most)
 {
-    str cut = utf8_cut(str_trim(text), max);
-    for (size_t i = 0; i < cut.n; i++) {
-        unsigned char c = (unsigned char)cut.p[i];
-        buf_byte(b, c < ' ' || c == 0x7f ? ' ' : (char)c);
-    }
-    if (cut.n < str_trim(text).n)
-        buf_add(b, S("…"));
+    buf_add(b, engine_line(&ctx->arena, text, most));
 }
 
-static void add_list(struct buf *b, const char *name, const struct json *list)
+static void add_list(struct ctx *ctx, struct buf *b, const char *name, const struct json *list)
 {
     bool is_first = true;
     if (!list || list->type != JSON_ARRAY)
@@ -90,15 +83,14 @@ static void add_list(struct buf *b, const char *name, const struct json *list)
         if (v->type != JSON_STRING || !v->string.n)
             continue;
         buf_printf(b, "%s", is_first ? name : ", ");
-        add_flat(b, v->string, EXCERPT_MAX);
+        add_flat(ctx, b, v->string, EXCERPT_MAX);
         is_first = false;
     }
 }
 
 static void add_fact(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
-    (void)ctx;
-    add_flat(b, r->memory.content, LINE_MAX);
+    add_flat(ctx, b, r->memory.content, LINE_MAX);
     buf_printf(b, " (salience: %.2f)", salience_now(&r->memory, clock_ms()));
 }
 
@@ -107,23 +99,22 @@ static void add_episode(struct ctx *ctx, struct buf *b, const struct recalled *r
     const struct memory *m = &r->memory;
     struct json *more = NULL;
     add_time(b, m->valid_from ? m->valid_from : m->created, "%Y-%m-%d: ");
-    add_flat(b, m->content, LINE_MAX);
+    add_flat(ctx, b, m->content, LINE_MAX);
     if (!m->metadata.n || json_parse(ctx, m->metadata, &more) != OK) {
         ctx_clear_failure(ctx);
         return;
     }
-    add_list(b, " | topics: ", json_get(more, "topics"));
-    add_list(b, " | decisions: ", json_get(more, "decisions"));
+    add_list(ctx, b, " | topics: ", json_get(more, "topics"));
+    add_list(ctx, b, " | decisions: ", json_get(more, "decisions"));
 }
 
 static void add_excerpt(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
     const struct message *m = &r->message;
-    (void)ctx;
     add_time(b, m->created, "%Y-%m-%d %H:%M, ");
-    add_flat(b, r->title.n ? r->title : S("Untitled"), QUOTED_MAX);
+    add_flat(ctx, b, r->title.n ? r->title : S("Untitled"), QUOTED_MAX);
     buf_printf(b, ", " S_FMT ": ", S_ARG(m->role));
-    add_flat(b, r->text.n ? r->text : m->text, EXCERPT_MAX);
+    add_flat(ctx, b, r->text.n ? r->text : m->text, EXCERPT_MAX);
 }
 
 static str text_of(struct ctx *ctx, const struct searched *found, str query, bool is_cut)
@@ -136,7 +127,7 @@ static str text_of(struct ctx *ctx, const struct searched *found, str query, boo
     struct buf b = buf_make(&ctx->arena, TEXT_MAX);
     if (!found->n) {
         buf_printf(&b, "No %s match '", kinds[found->scope].many);
-        add_flat(&b, query, QUOTED_MAX);
+        add_flat(ctx, &b, query, QUOTED_MAX);
         buf_add(&b,
                 is_cut ? S("' among the newest; there was no time to look through all.") : S("'."));
         return buf_str(&b);
