@@ -172,6 +172,8 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
         return fail(ctx, BAD_INPUT,
                     "the key in force was named, so name the new one, too: --new-key-file FILE or "
                     "REMEMBERD_NEW_KEY");
+    if (new.bytes && !sodium_memcmp(new.bytes, key.bytes, STORE_KEY_BYTES))
+        return fail(ctx, CONFLICT, "the new key is the key in force; nothing was changed");
     if (!new.bytes)
         TRY(key_make_next(ctx, home.folder, &key, &new));
     TRY(convert(ctx, &home, &key, &new));

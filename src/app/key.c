@@ -1,8 +1,10 @@
 /* key.c - which key a store is opened with: a named one, or a kept one that opens it. */
 #include "app/key.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/spawn.h"
@@ -60,13 +62,21 @@ static enum status from_environment(struct ctx *ctx, int which, struct key *out)
     return OK;
 }
 
+/* A link to nothing is no place for a key: what it names may come back, a disk that is not there.
+ */
+static bool is_missing(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) != 0 && errno == ENOENT;
+}
+
 static enum status from_file(struct ctx *ctx, str file, bool makes, struct key *out)
 {
     const char *path = str_c(&ctx->arena, file);
     struct key key = {.bytes = guarded(),
                       .from = str_printf(&ctx->arena, "the file " S_FMT, S_ARG(file))};
     enum status status = OK;
-    if (makes && access(path, F_OK) != 0) {
+    if (makes && is_missing(path)) {
         randombytes_buf(key.bytes, STORE_KEY_BYTES);
         status = key_write_file(ctx, path, key.bytes);
     } else {

@@ -20,12 +20,18 @@ static const struct command *command_of(str name)
 
 /* --- help --- */
 
+/* As it is typed: --new-key-file. */
+static const char *flag_of(struct arena *a, str name)
+{
+    char *flag = arena_alloc(a, name.n + 1);
+    for (size_t i = 0; i < name.n; i++)
+        flag[i] = (char)(name.p[i] == '_' ? '-' : name.p[i]);
+    return flag;
+}
+
 static void print_flag(struct arena *a, const struct field *f)
 {
-    char *name = arena_alloc(a, strlen(f->name) + 1);
-    for (size_t i = 0; f->name[i]; i++)
-        name[i] = (char)(f->name[i] == '_' ? '-' : f->name[i]);
-    printf("  --%-20s %s\n", name, f->help ? f->help : "");
+    printf("  --%-20s %s\n", flag_of(a, str_of(f->name)), f->help ? f->help : "");
 }
 
 static bool takes(const struct command *c, const char *flag)
@@ -80,8 +86,8 @@ static enum status check(struct ctx *ctx, const struct command *c, const struct 
     size_t n = o->words.n - 1;
     for (size_t i = 0; i < o->given.n; i++)
         if (!takes(c, o->given.v[i].p))
-            return fail(ctx, BAD_INPUT, "does not take --" S_FMT "; see rememberd %s --help",
-                        S_ARG(o->given.v[i]), c->name);
+            return fail(ctx, BAD_INPUT, "does not take --%s; see rememberd %s --help",
+                        flag_of(&ctx->arena, o->given.v[i]), c->name);
     if (n < c->words_min || n > c->words_max)
         return fail(ctx, BAD_INPUT, "usage: rememberd %s", c->usage);
     return c->check ? c->check(ctx, o) : OK;

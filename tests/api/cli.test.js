@@ -188,7 +188,7 @@ test('a wrong usage is one clear line and status 2', async () => {
     [['serve', '--listen', '127.0.0.1:70000'], /--listen: must be an address and a port/],
     [['serve', 'here'], /usage: rememberd serve/],
     [['add'], /usage: rememberd add/],
-    [['list', '--explain'], /does not take --explain/],
+    [['list', '--explain'], /does not take --explain/], [['decrypt', '--new-key-file', 'x'], /does not take --new-key-file;/],
     [['search', 'x', '--limit', '0'], /--limit: must be from 1/],
     [['forget'], /--everything/],
     [['token', 'steal'], /token create/],

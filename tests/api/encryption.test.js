@@ -143,6 +143,12 @@ test('a key is named by a file, a variable or a command, and by one of them', as
   await refused(['search', 'tea', '--key-file', keyFile('short'), ...at], /must hold 32 bytes or 64 hex digits/);
   await refused(['search', 'tea', '--key-file', keyFile(keyA, 0o644), ...at], /is open to others \(mode 644\)/);
   await refused(['search', 'tea', '--key-file', '/nowhere/key', ...at], /cannot be opened/);
+  const again = keyFile(fs.readFileSync(raw));
+  await refused(['rekey', '--key-file', file, '--new-key-file', again, ...at], /the new key is the key in force/, { env: none.env });
+  const link = path.join(tempFolder(), 'link'), gone = path.join(tempFolder(), 'a disk that is not there');
+  fs.symlinkSync(gone, link);
+  await refused(['rekey', '--key-file', file, '--new-key-file', link, ...at], /cannot be opened: No such file/, { env: none.env });
+  assert.ok(fs.lstatSync(link).isSymbolicLink() && !fs.existsSync(gone), 'no key is made in its place');
   assert.equal((await run(['serve', '--key', keyA, ...at])).code, 2, 'a key is no flag');
 });
 
