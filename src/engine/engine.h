@@ -473,6 +473,9 @@ MUST_USE enum status engine_receipt(struct ctx *ctx, struct engine *e, struct po
  * summaries, 0.7 preferences, 0.65 decisions, else 0.5 (Cortex's levels); people and things of
  * one's own are as preferences. */
 double importance_by_rule(struct arena *a, const struct memory *m);
+/* What importance is worth after so many days: importance · e^(-per_day · days), never written
+ * back. */
+double importance_after(double importance, double per_day, int64_t days);
 
 /* Relevance by the RAG backend's rule: (similarity + by priority) · 0.5^(days / 30) · use, at most
  * 1. */

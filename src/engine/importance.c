@@ -1,4 +1,6 @@
 /* importance.c - how important what a user says is, by rule: Cortex's levels. */
+#include <math.h>
+
 #include "base/words.h"
 #include "engine/distil.h"
 
@@ -116,4 +118,9 @@ double importance_by_rule(struct arena *a, const struct memory *m)
         if (phrases[i].level > level && says(text, &phrases[i]))
             level = phrases[i].level;
     return level;
+}
+
+double importance_after(double importance, double per_day, int64_t days)
+{
+    return importance * exp(-per_day * (double)(days > 0 ? days : 0));
 }

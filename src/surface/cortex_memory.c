@@ -1,7 +1,488 @@
-/* cortex_memory.c - Cortex's long-term memory: searched, listed, tidied, deleted. */
+/* cortex_memory.c - Cortex's long-term memory: searched, listed, kept, deleted, tidied. */
+#include <math.h>
+
+#include "base/clock.h"
 #include "surface/cortex.h"
+#include "surface/shapes.h"
+
+enum { QUERY_MAX = 65536, CONTENT_MAX = 65536, TAGS_MAX = 50, TAG_MAX = 200 };
+
+#define DAY_MS ((int64_t)86400000)
+
+static const char app_help[] = "the application; default, or the token's own";
+
+/* So that a number shows what it means and not how it was calculated. */
+static double rounded(double value)
+{
+    return round(value * 10000) / 10000;
+}
+
+/* --- search --- */
+
+struct search_in {
+    str query, app, key;
+    int64_t limit, offset;
+    double least;
+};
+static const struct field search_in_fields[] = {
+    {STR(struct search_in, query), .required = true, .min = 1, .max = QUERY_MAX,
+     .help = "a question or words"},
+    {AS_STR(struct search_in, app, "app_id"), .help = app_help},
+    {INT(struct search_in, limit), .otherwise = 15, .min = 1, .max = 50, .help = "most results"},
+    {INT(struct search_in, offset), .max = 1e9, .help = "how many to leave out"},
+    {AS_NUM(struct search_in, least, "min_similarity"), .otherwise = 0.6, .min = 0, .max = 1,
+     .help = "how alike a memory must be: its cosine, or the weight of the query's words that it "
+             "holds, whichever is more"},
+    {AS_STR(struct search_in, key, "switch_ai_api_key"),
+     .help = "taken and not used: vectors are made by the server's own source, with its own key"},
+    {0},
+};
+
+struct hit_out {
+    str id, content;
+    double similarity;
+    int64_t created;
+};
+static const struct field hit_out_fields[] = {
+    {STR(struct hit_out, id), .required = true},
+    {STR(struct hit_out, content), .required = true},
+    {NUM(struct hit_out, similarity), .required = true},
+    {AS_TIME(struct hit_out, created, "created_at"), .required = true},
+    {0},
+};
+
+struct search_out {
+    const struct json *results;
+    int64_t total, limit, offset;
+};
+static const struct field search_out_fields[] = {
+    {JSON(struct search_out, results), .required = true, .inside = hit_out_fields,
+     .help = "the most alike first, then the newest"},
+    {INT(struct search_out, total), .required = true, .help = "counted up to 1000"},
+    {INT(struct search_out, limit), .required = true},
+    {INT(struct search_out, offset), .required = true},
+    {AS_JSON(struct search_out, results, "memories"), .required = true, .inside = hit_out_fields,
+     .help = "the results again, where Traylinx's command line looks for them"},
+    {0},
+};
+
+static enum status search(struct ctx *ctx, struct app *app, const struct request *in,
+                          struct reply *out)
+{
+    const struct search_in *s = in->in;
+    struct similar_in ask = {.query = str_trim(s->query),
+                             .least = s->least,
+                             .after = clock_ms() - app->settings->memory_max_age_days * DAY_MS,
+                             .offset = (size_t)s->offset,
+                             .limit = (size_t)s->limit};
+    struct search_out shape = {.limit = s->limit, .offset = s->offset};
+    struct similar *v;
+    size_t n;
+    if (!ask.query.n)
+        return fail_field(ctx, "query", "must not be blank");
+    TRY(app_pool(ctx, app, in, s->app, &ask.pool));
+    TRY(engine_similar(ctx, app->engine, &ask, &v, &n, &shape.total));
+    struct hit_out *hits = NEW_N(&ctx->arena, struct hit_out, n + 1);
+    for (size_t i = 0; i < n; i++)
+        hits[i] = (struct hit_out){v[i].memory.id, v[i].memory.content, rounded(v[i].similarity),
+                                   v[i].memory.created};
+    TRY(json_list(ctx, hit_out_fields, hits, n, sizeof *hits, &shape.results));
+    reply_fields(out, search_out_fields, &shape);
+    return OK;
+}
+
+/* --- list --- */
+
+struct list_in {
+    str app;
+    int64_t limit, offset;
+};
+static const struct field list_in_fields[] = {
+    {AS_STR(struct list_in, app, "app_id"), .help = "only of this application; without it, of all"},
+    {INT(struct list_in, limit), .otherwise = 15, .min = 1, .max = 100, .help = "most results"},
+    {INT(struct list_in, offset), .max = 1e9, .help = "how many to leave out"},
+    {0},
+};
+
+struct shown {
+    str id, content;
+    double importance;
+    struct strs tags;
+    int64_t created;
+};
+#define SHOWN_ROWS                                                                                 \
+    {STR(struct shown, id), .required = true}, {STR(struct shown, content), .required = true},     \
+        {AS_NUM(struct shown, importance, "importance_score"), .required = true,                   \
+         .help = "0 to 1, less with each day since it was made (memory_decay)"},                   \
+        {STRS(struct shown, tags), .required = true, .help = "where it has none, its category"},   \
+    {                                                                                              \
+        AS_TIME(struct shown, created, "created_at"), .required = true                             \
+    }
+static const struct field shown_fields[] = {SHOWN_ROWS, {0}};
+
+struct list_out {
+    const struct json *memories;
+    int64_t total, limit, offset;
+};
+static const struct field list_out_fields[] = {
+    {JSON(struct list_out, memories), .required = true, .inside = shown_fields,
+     .help = "newest first"},
+    {INT(struct list_out, total), .required = true},
+    {INT(struct list_out, limit), .required = true},
+    {INT(struct list_out, offset), .required = true},
+    {0},
+};
+
+static struct shown show(struct ctx *ctx, struct app *app, const struct memory *m, int64_t now)
+{
+    int64_t days = now > m->created ? (now - m->created) / DAY_MS : 0;
+    double weight = importance_after(m->importance, app->settings->memory_decay, days);
+    struct shown s = {m->id, m->content, rounded(weight), m->tags, m->created};
+    if (!s.tags.n && m->category.n) {
+        s.tags = (struct strs){NEW(&ctx->arena, str), 1};
+        s.tags.v[0] = m->category;
+    }
+    return s;
+}
+
+static enum status list(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    const struct list_in *l = in->in;
+    struct memory_filter f = {.offset = (size_t)l->offset, .limit = (size_t)l->limit};
+    struct list_out shape = {.limit = l->limit, .offset = l->offset};
+    struct memory *v;
+    size_t n;
+    int64_t now = clock_ms();
+    TRY(l->app.n ? app_pool(ctx, app, in, l->app, &f.pool) : all_apps(ctx, app, in, &f.pool));
+    TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
+    struct shown *items = NEW_N(&ctx->arena, struct shown, n + 1);
+    for (size_t i = 0; i < n; i++)
+        items[i] = show(ctx, app, &v[i], now);
+    TRY(json_list(ctx, shown_fields, items, n, sizeof *items, &shape.memories));
+    reply_fields(out, list_out_fields, &shape);
+    return OK;
+}
+
+/* --- save --- */
+
+struct save_in {
+    str content, app;
+    double importance;
+    struct strs tags;
+};
+static const struct field save_in_fields[] = {
+    {STR(struct save_in, content), .required = true, .min = 1, .max = CONTENT_MAX,
+     .help = "what to remember"},
+    {AS_STR(struct save_in, app, "app_id"), .help = app_help},
+    {NUM(struct save_in, importance), .min = 0, .max = 1, .help = "without it, by rule"},
+    {STRS(struct save_in, tags), .help = "free labels"},
+    {0},
+};
+
+struct save_out {
+    struct shown memory;
+    bool success;
+};
+static const struct field save_out_fields[] = {
+    {BOOL(struct save_out, success), .required = true},
+    {FIELD_(struct save_out, memory, struct shown, FIELD_OBJECT, "memory"), .required = true,
+     .inside = shown_fields},
+    {AS_STR(struct save_out, memory.id, "id"), .required = true},
+    {0},
+};
+
+static enum status check_tags(struct ctx *ctx, const struct strs *tags)
+{
+    if (tags->n > TAGS_MAX)
+        return fail_field(ctx, "tags", "must be at most %d", TAGS_MAX);
+    for (size_t i = 0; i < tags->n; i++)
+        if (!tags->v[i].n || tags->v[i].n > TAG_MAX)
+            return fail_field(ctx, "tags", "must have 1 to %d bytes each", TAG_MAX);
+    return OK;
+}
+
+static enum status save(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    const struct save_in *s = in->in;
+    struct memory m = {.content = str_trim(s->content), .tags = s->tags, .origin = ORIGIN_API};
+    struct pool_ref pool;
+    if (!m.content.n)
+        return fail_field(ctx, "content", "must not be blank");
+    TRY(check_tags(ctx, &s->tags));
+    TRY(app_pool(ctx, app, in, s->app, &pool));
+    m.importance = s->importance > 0 ? s->importance : importance_by_rule(&ctx->arena, &m);
+    TRY(engine_add(ctx, app->engine, pool, &m));
+    struct save_out shape = {show(ctx, app, &m, clock_ms()), true};
+    out->code = 201;
+    reply_fields(out, save_out_fields, &shape);
+    return OK;
+}
+
+/* --- delete --- */
+
+struct gone_out {
+    bool success;
+    str message;
+};
+static const struct field gone_out_fields[] = {
+    {BOOL(struct gone_out, success), .required = true},
+    {STR(struct gone_out, message), .required = true},
+    {0},
+};
+
+/* In whichever app of the caller's it is; another token's own is as if it were not there. */
+static enum status find(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct memory *out)
+{
+    const struct pool_ref anywhere = {.user = in->who.pool.user};
+    enum status s = engine_get(ctx, app->engine, anywhere, in->params[0], out);
+    if (s == OK)
+        s = reach_space(ctx, app, &in->who, out->space, "memory");
+    return s == NOT_FOUND || s == FORBIDDEN ? cortex_missing(ctx, "memory") : s;
+}
+
+static enum status erase(struct ctx *ctx, struct app *app, const struct request *in,
+                         struct reply *out)
+{
+    struct memory m;
+    int64_t erased;
+    TRY(find(ctx, app, in, &m));
+    struct forget what = {.pool = {in->who.pool.user, m.space}, .id = m.id};
+    enum status s = engine_forget(ctx, app->engine, &what, &erased);
+    if (s == NOT_FOUND)
+        return cortex_missing(ctx, "memory");
+    TRY(s);
+    reply_fields(out, gone_out_fields, &(struct gone_out){true, S("Memory deleted successfully")});
+    return OK;
+}
+
+struct app_in {
+    str app;
+};
+static const struct field all_in_fields[] = {
+    {AS_STR(struct app_in, app, "app_id"),
+     .help = "the application; default, or the token's own; * for all that you may see"},
+    {0},
+};
+
+struct erased_out {
+    bool success;
+    int64_t count;
+};
+static const struct field erased_out_fields[] = {
+    {BOOL(struct erased_out, success), .required = true},
+    {AS_INT(struct erased_out, count, "deleted_count"), .required = true,
+     .help = "memories, superseded ones too; messages and sessions are not counted"},
+    {0},
+};
+
+/* Nothing of what the user said remains: a transcript holds the same facts. */
+static enum status erase_all(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    const struct app_in *a = in->in;
+    struct forget what = {.everything = true};
+    struct memory_totals totals;
+    int64_t erased;
+    bool is_all = str_is(str_trim(a->app), "*");
+    if (in->body.n && in->query.n)
+        return fail(ctx, BAD_INPUT, "say what to forget in the query or in the body, not in both");
+    TRY(is_all ? all_apps(ctx, app, in, &what.pool) : app_pool(ctx, app, in, a->app, &what.pool));
+    what.all_spaces = !what.pool.space.n;
+    struct memory_filter f = {.pool = what.pool, .with_closed = true};
+    TRY(engine_totals(ctx, app->engine, &f, &totals));
+    enum status s = engine_forget(ctx, app->engine, &what, &erased);
+    if (s != OK && s != NOT_FOUND)
+        return s;
+    ctx_clear_failure(ctx);
+    reply_fields(out, erased_out_fields, &(struct erased_out){true, totals.total});
+    return OK;
+}
+
+/* --- duplicates --- */
+
+static const struct field app_in_fields[] = {
+    {AS_STR(struct app_in, app, "app_id"), .help = app_help},
+    {0},
+};
+
+struct duplicate_out {
+    str id, content;
+    int64_t created;
+    double similarity;
+};
+static const struct field duplicate_out_fields[] = {
+    {STR(struct duplicate_out, id), .required = true},
+    {STR(struct duplicate_out, content), .required = true},
+    {AS_TIME(struct duplicate_out, created, "created_at"), .required = true},
+    {AS_NUM(struct duplicate_out, similarity, "similarity_to_canonical"), .required = true},
+    {0},
+};
+
+struct group_out {
+    str id, content;
+    const struct json *duplicates;
+};
+static const struct field group_out_fields[] = {
+    {AS_STR(struct group_out, id, "canonical_id"), .required = true, .help = "the oldest"},
+    {AS_STR(struct group_out, content, "canonical_content"), .required = true},
+    {JSON(struct group_out, duplicates), .required = true, .inside = duplicate_out_fields,
+     .help = "by age"},
+    {0},
+};
+
+struct groups_out {
+    const struct json *groups;
+    int64_t total;
+};
+static const struct field groups_out_fields[] = {
+    {JSON(struct groups_out, groups), .required = true, .inside = group_out_fields},
+    {AS_INT(struct groups_out, total, "total_duplicates"), .required = true},
+    {0},
+};
+
+static enum status show_group(struct ctx *ctx, const struct duplicates *d, struct group_out *out)
+{
+    struct duplicate_out *v = NEW_N(&ctx->arena, struct duplicate_out, d->n + 1);
+    for (size_t i = 0; i < d->n; i++)
+        v[i] = (struct duplicate_out){d->v[i].memory.id, d->v[i].memory.content,
+                                      d->v[i].memory.created, rounded(d->v[i].similarity)};
+    *out = (struct group_out){d->first.id, d->first.content, NULL};
+    return json_list(ctx, duplicate_out_fields, v, d->n, sizeof *v, &out->duplicates);
+}
+
+static enum status duplicates(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    const struct app_in *a = in->in;
+    struct groups_out shape = {0};
+    struct pool_ref pool;
+    struct duplicates *v;
+    size_t n;
+    TRY(app_pool(ctx, app, in, a->app, &pool));
+    TRY(engine_duplicates(ctx, app->engine, pool, &v, &n));
+    struct group_out *groups = NEW_N(&ctx->arena, struct group_out, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        TRY(show_group(ctx, &v[i], &groups[i]));
+        shape.total += (int64_t)v[i].n;
+    }
+    TRY(json_list(ctx, group_out_fields, groups, n, sizeof *groups, &shape.groups));
+    reply_fields(out, groups_out_fields, &shape);
+    return OK;
+}
+
+/* The seed names the app in the query, also where the method is POST; a name that is misspelt must
+ * not change another app. */
+static enum status app_of(struct ctx *ctx, const struct request *in, str named, str *out)
+{
+    str query = request_query(ctx, in, "app_id");
+    *out = named.n ? named : query;
+    if (in->query.n && !query.n && !request_query(ctx, in, "dry_run").n)
+        return fail_field(ctx, "app_id", "is all that the query may name, and not empty");
+    return OK;
+}
+
+struct merged_out {
+    bool success;
+    int64_t closed, groups;
+};
+static const struct field merged_out_fields[] = {
+    {BOOL(struct merged_out, success), .required = true},
+    {AS_INT(struct merged_out, closed, "deleted_count"), .required = true,
+     .help = "they are found no more, and remain as history"},
+    {AS_INT(struct merged_out, groups, "groups_merged"), .required = true},
+    {0},
+};
+
+static enum status deduplicate(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct app_in *a = in->in;
+    struct merged_out shape = {.success = true};
+    struct pool_ref pool;
+    str name;
+    TRY(app_of(ctx, in, a->app, &name));
+    TRY(app_pool(ctx, app, in, name, &pool));
+    TRY(engine_deduplicate(ctx, app->engine, pool, &shape.groups, &shape.closed));
+    reply_fields(out, merged_out_fields, &shape);
+    return OK;
+}
+
+/* --- consolidation --- */
+
+struct tidy_in {
+    str app;
+    bool dry_run;
+};
+static const struct field tidy_in_fields[] = {
+    {AS_STR(struct tidy_in, app, "app_id"),
+     .help = "the application; default, or the token's own; * for all that you may see"},
+    {BOOL(struct tidy_in, dry_run), .help = "show what would change, and change nothing"},
+    {0},
+};
+
+struct tidied_out {
+    bool success, dry_run;
+    int64_t looked_at, merged, promoted, decayed, deleted;
+};
+static const struct field tidied_out_fields[] = {
+    {BOOL(struct tidied_out, success), .required = true},
+    {INT(struct tidied_out, merged), .required = true, .help = "episodes that said the same"},
+    {INT(struct tidied_out, decayed), .required = true,
+     .help = "facts closed, as nobody used them: they remain as history"},
+    {INT(struct tidied_out, deleted), .required = true, .help = "episodes past their retention"},
+    {INT(struct tidied_out, promoted), .required = true,
+     .help = "facts that conversations come back to"},
+    {INT(struct tidied_out, looked_at), .required = true},
+    {BOOL(struct tidied_out, dry_run), .required = true},
+    {0},
+};
+
+static enum status consolidate(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct tidy_in *t = in->in;
+    struct consolidate_report r;
+    struct pool_ref pool;
+    str name, dry = request_query(ctx, in, "dry_run");
+    if (dry.n && !str_is(dry, "true") && !str_is(dry, "false"))
+        return fail_field(ctx, "dry_run", "must be true or false");
+    TRY(app_of(ctx, in, t->app, &name));
+    bool is_all = str_is(str_trim(name), "*");
+    TRY(is_all ? all_apps(ctx, app, in, &pool) : app_pool(ctx, app, in, name, &pool));
+    TRY(engine_consolidate(ctx, app->engine, pool, t->dry_run || str_is(dry, "true"), &r));
+    struct tidied_out shape = {.success = true,
+                               .dry_run = r.dry_run,
+                               .looked_at = r.looked_at,
+                               .merged = r.merged,
+                               .promoted = r.promoted,
+                               .decayed = r.evicted,
+                               .deleted = r.pruned};
+    reply_fields(out, tidied_out_fields, &shape);
+    return OK;
+}
 
 static const struct route routes[] = {
+    {"POST", "/v1/memory/search", search, TAKES(search_in), .gives = search_out_fields,
+     .help = "memories that are alike to a text (Cortex)"},
+    {"GET", "/v1/memory/me", list, TAKES(list_in), .gives = list_out_fields,
+     .help = "your memories, newest first, with what they are worth by now (Cortex)"},
+    {"GET", "/v1/memory/list", list, TAKES(list_in), .gives = list_out_fields,
+     .help = "the same under the name that Traylinx's command line knows"},
+    {"POST", "/v1/memory/save", save, TAKES(save_in), .gives = save_out_fields,
+     .help = "remember something (Cortex)"},
+    {"DELETE", "/v1/memory/user/all", erase_all, .takes = all_in_fields,
+     .takes_size = sizeof(struct app_in), .strict = true, .gives = erased_out_fields,
+     .help = "forget all of an application: memories, sessions, messages and profile (Cortex)"},
+    {"GET", "/v1/memory/duplicates", duplicates, TAKES(app_in), .strict = true,
+     .gives = groups_out_fields, .help = "memories that say the same as an older one (Cortex)"},
+    {"POST", "/v1/memory/deduplicate", deduplicate, TAKES(app_in), .strict = true,
+     .gives = merged_out_fields, .help = "close those in favour of the oldest (Cortex)"},
+    {"POST", "/v1/memory/consolidate", consolidate, TAKES(tidy_in), .strict = true,
+     .gives = tidied_out_fields, .help = "merge, promote, let go and prune now (Cortex)"},
+    {"DELETE", "/v1/memory/{id}", erase, .gives = gone_out_fields, .help = "forget it (Cortex)"},
     {0},
 };
 

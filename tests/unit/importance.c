@@ -180,3 +180,16 @@ TEST(extracted_facts_weigh_by_rule_and_slight_ones_are_not_kept)
     CHECK(extracted(ctx, e, EXTRACT_USER, "I love green tea.") == 0.7);
     CHECK(extracted(ctx, e, EXTRACT_SEED, "I usually get up at six.") == 0.5);
 }
+
+TEST(importance_decays_as_cortex_has_it)
+{
+    static const struct {
+        int64_t days;
+        double weight;
+    } cases[] = {{-3, 1},      {0, 1},       {1, 0.9512}, {7, 0.7047},
+                 {14, 0.4966}, {30, 0.2231}, {90, 0.0111}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(fabs(importance_after(1, 0.05, cases[i].days) - cases[i].weight) < 0.00005);
+    CHECK(fabs(importance_after(0.9, 0.05, 30) - 0.9 * importance_after(1, 0.05, 30)) < 1e-12);
+    CHECK(importance_after(0.7, 0, 1000) == 0.7);
+}

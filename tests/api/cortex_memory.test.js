@@ -1,0 +1,208 @@
+// cortex_memory.test.js - Cortex's long-term memory: searched, listed, saved, deleted, tidied, each in its own dialect.
+'use strict';
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const { spawn } = require('node:child_process');
+const { once } = require('node:events');
+const path = require('node:path');
+const test = require('node:test');
+const { run, serve, tempFolder, until } = require('./lib');
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+const day = 86400000;
+
+const api = (server, headers = {}) => {
+  const call = async (code, method, target, body) => {
+    const res = await server.ask(method, target, body, headers);
+    assert.equal(res.status, code, `${method} ${target}: ${res.text}`);
+    return res.json();
+  };
+  return {
+    call,
+    ok: (...args) => call(200, ...args),
+    save: (content, more = {}) => call(201, 'POST', '/v1/memory/save', { content, ...more }),
+    search: (query, more = {}) => call(200, 'POST', '/v1/memory/search', { query, ...more }),
+    me: (query = '') => call(200, 'GET', `/v1/memory/me${query}`),
+  };
+};
+
+async function refused(server, code, name, method, target, body, headers = {}) {
+  const res = await server.ask(method, target, body, { ...headers, 'x-trace-id': 'trace-7' });
+  const what = `${method} ${target} ${JSON.stringify(body)}: ${res.text}`;
+  assert.equal(res.status, code, what);
+  const { error, ...others } = res.json();
+  assert.deepEqual(Object.keys(others), [], what);
+  assert.deepEqual(Object.keys(error), ['code', 'message', 'trace_id', 'details'], what);
+  assert.equal(error.code, name, what);
+  assert.equal(error.trace_id, 'trace-7');
+  assert.equal(res.headers['x-trace-id'], 'trace-7');
+  assert.ok(error.message.length > 5, what);
+  return error;
+}
+
+test('what is saved is searched, listed and deleted', async (t) => {
+  const server = await serve(t);
+  const { ok, save, search, me } = api(server);
+  const color = await save("User's favorite color is blue");
+  assert.equal(color.success, true);
+  assert.match(color.id, uuid);
+  assert.equal(color.memory.importance_score, 0.7);
+  await save('User is allergic to peanuts', { tags: ['medical', 'allergy'] });
+  await save('User has a bicycle', { importance: 0.33, app_id: 'my-app' });
+
+  const found = await search('What is my favorite color?');
+  assert.deepEqual(Object.keys(found), ['results', 'total', 'limit', 'offset', 'memories']);
+  assert.deepEqual(found.results.map((one) => one.content), ["User's favorite color is blue"]);
+  assert.deepEqual(Object.keys(found.results[0]), ['id', 'content', 'similarity', 'created_at']);
+  assert.match(found.results[0].created_at, time);
+  assert.equal(found.results[0].similarity, 1);
+  assert.deepEqual([found.total, found.limit, found.offset], [1, 15, 0]);
+  assert.deepEqual(found.memories, found.results);
+  assert.equal((await search('What is my favorite food?')).total, 0);
+  assert.equal((await search('What is my favorite food?', { min_similarity: 0.2 })).total, 1);
+  assert.equal((await search('anything', { min_similarity: 0 })).total, 2);
+  assert.equal((await search('bicycle')).total, 0);
+  assert.equal((await search('bicycle', { app_id: 'my-app', switch_ai_api_key: null })).total, 1);
+  assert.equal((await search('bicycle', { app_id: 'my-app', switch_ai_api_key: 'sk-mine', offset: 1 })).results.length, 0);
+
+  const mine = await me();
+  assert.deepEqual(Object.keys(mine), ['memories', 'total', 'limit', 'offset']);
+  assert.deepEqual(mine.memories.map((one) => one.content),
+    ['User has a bicycle', 'User is allergic to peanuts', "User's favorite color is blue"]);
+  assert.deepEqual(Object.keys(mine.memories[0]), ['id', 'content', 'importance_score', 'tags', 'created_at']);
+  assert.deepEqual(mine.memories.map((one) => one.importance_score), [0.33, 0.9, 0.7]);
+  assert.deepEqual(mine.memories[1].tags, ['medical', 'allergy']);
+  assert.equal((await me('?app_id=my-app&limit=20&offset=0')).total, 1);
+  assert.equal((await me('?app_id=nobody')).total, 0);
+  const page = await me('?limit=1&offset=1');
+  assert.deepEqual([page.memories[0].content, page.total, page.limit, page.offset], ['User is allergic to peanuts', 3, 1, 1]);
+  assert.deepEqual(await ok('GET', '/v1/memory/list?limit=2'), await me('?limit=2'));
+
+  assert.deepEqual(await ok('DELETE', `/v1/memory/${color.id}`), { success: true, message: 'Memory deleted successfully' });
+  assert.equal((await search('What is my favorite color?')).total, 0);
+  await refused(server, 404, 'MEMORY_NOT_FOUND', 'DELETE', `/v1/memory/${color.id}`);
+  await refused(server, 404, 'MEMORY_NOT_FOUND', 'DELETE', '/v1/memory/nothing');
+});
+
+test('what is not well formed is refused in Cortex\'s words', async (t) => {
+  const server = await serve(t);
+  const search = '/v1/memory/search', save = '/v1/memory/save';
+  const cases = [
+    ['POST', search, {}], ['POST', search, { query: '' }], ['POST', search, { query: '  ' }], ['POST', search, { query: 7 }],
+    ['POST', search, { query: 'x', limit: 0 }], ['POST', search, { query: 'x', limit: 51 }],
+    ['POST', search, { query: 'x', limit: 'many' }], ['POST', search, { query: 'x', offset: -1 }],
+    ['POST', search, { query: 'x', min_similarity: 1.1 }], ['POST', search, { query: 'x', min_similarity: -0.1 }],
+    ['POST', search, { query: 'x', app_id: 'a'.repeat(201) }], ['POST', search, '{"query":'], ['POST', search, '[]'],
+    ['POST', save, {}], ['POST', save, { content: ' ' }], ['POST', save, { content: 'x', importance: 2 }],
+    ['POST', save, { content: 'x', tags: 'one' }], ['POST', save, { content: 'x', tags: [''] }],
+    ['POST', save, { content: 'x', tags: Array(51).fill('t') }],
+    ['GET', '/v1/memory/me?limit=0'], ['GET', '/v1/memory/me?limit=101'], ['GET', '/v1/memory/me?limit=x'],
+    ['GET', '/v1/memory/me?offset=-1'], ['GET', '/v1/memory/duplicates?appid=x'], ['DELETE', '/v1/memory/user/all?appid=x'],
+    ['DELETE', '/v1/memory/user/all?app_id=x', { app_id: 'y' }], ['POST', '/v1/memory/deduplicate?appid=x'],
+    ['POST', '/v1/memory/deduplicate', { appid: 'x' }], ['POST', '/v1/memory/consolidate?dry_run=maybe'],
+    ['POST', '/v1/memory/consolidate?appid=x'], ['POST', '/v1/memory/consolidate', { dry_run: 'maybe' }]];
+  for (const one of cases) await refused(server, 400, 'VALIDATION_ERROR', ...one);
+  assert.equal((await refused(server, 400, 'VALIDATION_ERROR', 'POST', search, { query: 'x', limit: 51 })).details.field, 'limit');
+  await api(server).search('AND "NEAR( * ^ -', { min_similarity: 0.01 });
+});
+
+test('importance decays with the days, and what is too old is not found', async (t) => {
+  const data = tempFolder(), file = path.join(tempFolder(), 'said.jsonl');
+  const ages = [0, 1, 7, 14, 30, 90, 364, 366];
+  const said = (days) => ({ session: `s${days}`, role: 'user', content: `Remember that the boat of age ${days} leaks.`,
+    created: new Date(Date.now() - days * day - 1000).toISOString() });
+  fs.writeFileSync(file, ages.map((days) => JSON.stringify(said(days))).join('\n'));
+  const { code, stderr } = await run(['ingest', file, '--data', data]);
+  assert.equal(code, 0, stderr);
+  const server = await serve(t, { data, flags: ['--memory-decay', '0.05', '--memory-max-age-days', '365'] });
+  const { memories } = await api(server).me();
+  assert.equal(memories.length, ages.length);
+  assert.deepEqual(memories.map((one) => one.importance_score), [0.8, 0.761, 0.5638, 0.3973, 0.1785, 0.0089, 0, 0]);
+  const found = await api(server).search('boat leaks', { limit: 50 });
+  assert.equal(found.total, ages.length - 1);
+  assert.ok(found.results.every((one) => !/age 366/.test(one.content)));
+});
+
+test('all of an application is forgotten, transcript and all', async (t) => {
+  const server = await serve(t);
+  const { ok, save, me } = api(server);
+  const agent = { 'x-osaurus-agent-id': 'my-app' };
+  await server.tell('I am allergic to peanuts and my dog is called Rex.', agent);
+  await server.tell('My boat is called Ithaca.');
+  await save('User has a bicycle', { app_id: 'my-app' });
+  const before = (await me('?app_id=my-app')).total;
+  assert.ok(before >= 2);
+  assert.deepEqual(await ok('DELETE', '/v1/memory/user/all?app_id=my-app'), { success: true, deleted_count: before });
+  assert.deepEqual(await ok('DELETE', '/v1/memory/user/all?app_id=my-app'), { success: true, deleted_count: 0 });
+  assert.equal((await me('?app_id=my-app')).total, 0);
+  const left = await server.ask('POST', '/v1/memories/search', { query: 'peanuts dog Rex' }, agent);
+  assert.deepEqual(left.json().results, []);
+  assert.equal((await me()).total, 1);
+  await save('User has a car', { app_id: 'other' });
+  assert.deepEqual(await ok('DELETE', '/v1/memory/user/all?app_id=*'), { success: true, deleted_count: 2 });
+  assert.equal((await me()).total, 0);
+  assert.deepEqual((await server.ask('POST', '/v1/memories/search', { query: 'boat Ithaca' })).json().results, []);
+});
+
+test('two users with two applications each never meet', async (t) => {
+  const server = await serve(t);
+  const token = async (...args) => {
+    const made = await run(['token', 'create', '--json', '--data', server.data, ...args]);
+    assert.equal(made.code, 0, made.stderr);
+    const { id, token: secret } = JSON.parse(made.stdout);
+    return { id, headers: { authorization: `Bearer ${secret}` } };
+  };
+  const { headers: anna } = await token('--user', 'anna', '--space', 'default');
+  const { headers: ben } = await token('--user', 'ben', '--space', 'default');
+  const { headers: own, id: space } = await token('--user', 'anna');
+  await until('tokens are asked for', async () => (await server.ask('GET', '/v1/memory/me')).status === 401);
+  const made = {};
+  for (const [name, headers] of [['anna', anna], ['ben', ben]])
+    for (const app of ['one', 'two']) made[`${name}-${app}`] = (await api(server, headers).save(`the boat of ${name} in ${app}`, { app_id: app })).id;
+  const secret = (await api(server, own).save('the private boat of anna')).id;
+  for (const target of ['POST /v1/memory/search', 'GET /v1/memory/me', 'GET /v1/memory/duplicates', 'POST /v1/memory/deduplicate',
+    'DELETE /v1/memory/user/all', 'POST /v1/memory/consolidate', 'POST /v1/memory/save', `DELETE /v1/memory/${made['anna-one']}`])
+    await refused(server, 401, 'AUTHENTICATION_FAILED', ...target.split(' '), undefined, { authorization: 'Bearer ctx_wrong' });
+  for (const app of ['one', 'two']) {
+    const found = await api(server, ben).search('boat', { app_id: app });
+    assert.deepEqual(found.results.map((one) => one.id), [made[`ben-${app}`]]);
+    const answers = [];
+    for (const id of [made[`anna-${app}`], '00000000-0000-4000-8000-000000000000'])
+      answers.push((await refused(server, 404, 'MEMORY_NOT_FOUND', 'DELETE', `/v1/memory/${id}`, undefined, ben)).message);
+    assert.equal(answers[0], answers[1]);
+  }
+  assert.equal((await api(server, ben).me()).total, 2);
+  await refused(server, 403, 'FORBIDDEN', 'GET', `/v1/memory/me?app_id=${space}`, undefined, anna);
+  await refused(server, 404, 'MEMORY_NOT_FOUND', 'DELETE', `/v1/memory/${secret}`, undefined, anna);
+  assert.equal((await api(server, own).me()).total, 1);
+  assert.deepEqual(await api(server, ben).ok('DELETE', '/v1/memory/user/all?app_id=*'), { success: true, deleted_count: 2 });
+  assert.equal((await api(server, anna).search('boat', { app_id: 'one' })).total, 1);
+  assert.deepEqual(await api(server, own).ok('DELETE', '/v1/memory/user/all?app_id=*'), { success: true, deleted_count: 1 });
+  assert.equal((await api(server, anna).search('boat', { app_id: 'two' })).total, 1);
+  await api(server, anna).ok('DELETE', `/v1/memory/${made['anna-two']}`);
+});
+
+// As the seed has them, but for the host, the token and the id.
+test('the seed\'s curl examples run as they stand', async (t) => {
+  const server = await serve(t);
+  const made = await run(['token', 'create', '--json', '--data', server.data, '--user', 'anna', '--space', 'default']);
+  const { token } = JSON.parse(made.stdout);
+  const { id } = await api(server, { authorization: `Bearer ${token}` }).save('User is allergic to peanuts', { app_id: 'my-app' });
+  const curl = async (command) => {
+    const words = command.replaceAll('https://api.traylinx.com', server.url).replaceAll('ctx_your_token_here', token)
+      .replaceAll('550e8400-e29b-41d4-a716-446655440000', id);
+    const child = spawn('sh', ['-c', `${words} -s`], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (said += text));
+    const [code] = await once(child, 'close');
+    assert.equal(code, 0, words);
+    return JSON.parse(said);
+  };
+  const listed = await curl('curl -X GET "https://api.traylinx.com/v1/memory/me?app_id=my-app&limit=20&offset=0" \\\n  -H "Authorization: Bearer ctx_your_token_here"');
+  assert.deepEqual([listed.total, listed.limit], [1, 20]);
+  assert.deepEqual(await curl('curl -X DELETE "https://api.traylinx.com/v1/memory/550e8400-e29b-41d4-a716-446655440000" \\\n  -H "Authorization: Bearer ctx_your_token_here"'),
+    { success: true, message: 'Memory deleted successfully' });
+  assert.deepEqual(await curl('curl -X DELETE "https://api.traylinx.com/v1/memory/user/all?app_id=my-app" \\\n  -H "Authorization: Bearer ctx_your_token_here"'),
+    { success: true, deleted_count: 0 });
+});
