@@ -1,0 +1,71 @@
+/* seal.c - a secret closed under a key for one owner, by libsodium. */
+#include "base/seal.h"
+
+#include <sodium.h>
+
+enum {
+    NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
+    TAG = crypto_aead_xchacha20poly1305_ietf_ABYTES,
+    FORM = 1, /* the first byte: how the rest is to be read */
+    HEAD = 1 + NONCE,
+    HEX = 2 * SEAL_KEY_BYTES,
+    BASE64 = 43, /* digits of a key */
+};
+
+bool seal_key_read(str text, uint8_t out[SEAL_KEY_BYTES])
+{
+    size_t got = 0;
+    text = str_trim(text);
+    if (text.n == HEX)
+        return sodium_hex2bin(out, SEAL_KEY_BYTES, text.p, HEX, NULL, &got, NULL) == 0 &&
+               got == SEAL_KEY_BYTES;
+    if (text.n == BASE64 + 1 && text.p[BASE64] == '=')
+        text.n = BASE64;
+    return text.n == BASE64 &&
+           sodium_base642bin(out, SEAL_KEY_BYTES, text.p, BASE64, NULL, &got, NULL,
+                             sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0 &&
+           got == SEAL_KEY_BYTES;
+}
+
+static const unsigned char *bytes_of(str s)
+{
+    return (const unsigned char *)(s.p ? s.p : "");
+}
+
+/* The owner is bound to it, and so is the form. */
+static str bound(struct arena *a, str owner)
+{
+    return str_printf(a, "%c" S_FMT, FORM, S_ARG(owner));
+}
+
+str seal(struct arena *a, const uint8_t *key, str owner, str secret)
+{
+    size_t n = HEAD + secret.n + TAG;
+    size_t room = sodium_base64_encoded_len(n, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    unsigned char *p = arena_alloc(a, n);
+    char *text = arena_alloc(a, room);
+    str to = bound(a, owner);
+    p[0] = FORM;
+    randombytes_buf(p + 1, NONCE);
+    crypto_aead_xchacha20poly1305_ietf_encrypt(p + HEAD, NULL, bytes_of(secret), secret.n,
+                                               bytes_of(to), to.n, NULL, p + 1, key);
+    sodium_bin2base64(text, room, p, n, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return (str){text, room - 1};
+}
+
+bool unseal(struct arena *a, const uint8_t *key, str owner, str sealed, str *out)
+{
+    unsigned char *p = arena_alloc(a, sealed.n + 1);
+    size_t n = 0;
+    str to = bound(a, owner);
+    if (sodium_base642bin(p, sealed.n + 1, sealed.p ? sealed.p : "", sealed.n, NULL, &n, NULL,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+        n < HEAD + TAG || p[0] != FORM)
+        return false;
+    unsigned char *text = arena_alloc(a, n);
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(text, NULL, NULL, p + HEAD, n - HEAD,
+                                                   bytes_of(to), to.n, p + 1, key) != 0)
+        return false;
+    *out = (str){(char *)text, n - HEAD - TAG};
+    return true;
+}
