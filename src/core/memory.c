@@ -55,3 +55,8 @@ struct memory memory_copy(struct arena *a, const struct memory *m)
         out.tags.v[i] = str_dup(a, m->tags.v[i]);
     return out;
 }
+
+bool token_is_valid(const struct token *t, int64_t now)
+{
+    return !t->revoked && (!t->expires || t->expires > now);
+}

@@ -174,11 +174,15 @@ struct token {
     str hash; /* SHA-256 hex of the token */
     str name;
     struct pool_ref pool;
-    bool is_admin;                     /* may manage users, tokens and settings */
-    str prefix;                        /* how its text begins, to be told by: "ctx_Ab3dEf" */
+    bool is_admin; /* may manage users, tokens and settings */
+    bool is_open;  /* a user's own: others may go on without a token as before */
+    str prefix;    /* how its text begins, to be told by: "ctx_Ab3dEf" */
     int64_t created, expires, revoked; /* unix ms; 0: never */
     int64_t last_used;                 /* to a minute; 0: never */
 };
+
+/* Neither revoked nor expired. */
+bool token_is_valid(const struct token *t, int64_t now);
 
 /* Someone who registered. Whose name stands on pools and tokens need not have. */
 struct user {

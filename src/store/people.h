@@ -29,7 +29,7 @@ MUST_USE enum status store_find_token(struct ctx *ctx, struct store *s, str hash
 MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
                                   size_t *n);
 MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
-/* True when a token exists that is no registered user's: then requests must show one. Cheap. */
+/* True when a token was ever made that is not open: then requests must show one. Cheap. */
 MUST_USE enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out);
 /* It was shown at that time: written later with others, nobody waits. TOO_BUSY when the queue is
  * full. */

@@ -92,10 +92,7 @@ static enum status add_user(struct ctx *ctx, struct db *db, const struct user *u
     sql_text(&q, u->key_preview);
     sql_int(&q, u->created ? u->created : now);
     sql_int(&q, u->updated ? u->updated : now);
-    TRY(sql_do(&q));
-    SQL_RUN(tokens, ctx, db, SQL_TOKEN_REGISTER);
-    sql_text(&tokens, u->id);
-    return sql_do(&tokens);
+    return sql_do(&q);
 }
 
 static enum status put_user(struct ctx *ctx, struct db *db, const void *what)

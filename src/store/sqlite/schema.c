@@ -71,10 +71,10 @@ static const char step_1[] =
     " id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,"
     " space TEXT NOT NULL, is_admin INTEGER NOT NULL, created INTEGER NOT NULL,"
     " expires INTEGER NOT NULL, revoked INTEGER NOT NULL, prefix TEXT NOT NULL,"
-    " last_used INTEGER NOT NULL DEFAULT 0, is_registered INTEGER NOT NULL) STRICT;"
+    " last_used INTEGER NOT NULL DEFAULT 0, is_open INTEGER NOT NULL) STRICT;"
     "CREATE INDEX token_user ON token(user, created);"
-    /* Of users who never registered: whether there is one is asked often. */
-    "CREATE INDEX token_own ON token(is_registered) WHERE is_registered = 0;"
+    /* Whether there is one that everyone must show is asked often. */
+    "CREATE INDEX token_closes ON token(is_open) WHERE is_open = 0;"
 
     "CREATE TABLE user("
     " id TEXT PRIMARY KEY, email TEXT NOT NULL COLLATE NOCASE, first_name TEXT NOT NULL,"

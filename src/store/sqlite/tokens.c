@@ -16,6 +16,7 @@ enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
     sql_int(&q, t->revoked);
     sql_text(&q, t->prefix);
     sql_int(&q, t->last_used);
+    sql_int(&q, t->is_open);
     while (sql_row(&q))
         continue;
     if (q.rc == SQLITE_CONSTRAINT)
@@ -62,6 +63,7 @@ static void read_token(struct query *q, struct token *out)
     out->revoked = sql_get_int(q);
     out->prefix = sql_get_text(q);
     out->last_used = sql_get_int(q);
+    out->is_open = sql_get_int(q) != 0;
 }
 
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
