@@ -1,9 +1,13 @@
 /* home.c - opens everything below the commands in the order of PLAN, closes in reverse. */
 #include "app/home.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <sodium.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+
+#include "base/seal.h"
 
 #include "app/key.h"
 
@@ -59,6 +63,35 @@ enum status home_open(struct ctx *ctx, const struct options *o, struct home *out
     TRY(home_make_folder(ctx, out));
     TRY(open_store(ctx, out));
     return engine_open(ctx, out->store, &out->settings, &out->engine);
+}
+
+/* Whoever comes second takes what the first has made. */
+static enum status seal_of_file(struct ctx *ctx, const char *path, uint8_t key[SEAL_KEY_BYTES])
+{
+    enum status s = key_read_file(ctx, path, key);
+    if (s != NOT_FOUND)
+        return s;
+    ctx_clear_failure(ctx);
+    randombytes_buf(key, SEAL_KEY_BYTES);
+    s = key_make_file(ctx, path, key);
+    return s == CONFLICT ? key_read_file(ctx, path, key) : s;
+}
+
+enum status home_take_seal(struct ctx *ctx, struct home *home)
+{
+    uint8_t key[SEAL_KEY_BYTES];
+    str said = home->settings.encryption_key;
+    enum status s = OK;
+    static_assert((int)SEAL_KEY_BYTES == STORE_KEY_BYTES, "both are read from a file alike");
+    if (!said.n)
+        s = seal_of_file(ctx, str_printf(&ctx->arena, S_FMT "/seal.key", S_ARG(home->folder)).p,
+                         key);
+    else if (!seal_key_read(said, key))
+        s = fail_field(ctx, "encryption_key", "must be 32 bytes as base64url, or 64 hex digits");
+    if (s == OK)
+        engine_take_seal(home->engine, key);
+    sodium_memzero(key, sizeof key);
+    return s;
 }
 
 void home_close(struct home *h)

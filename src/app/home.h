@@ -22,6 +22,10 @@ MUST_USE enum status home_make_folder(struct ctx *ctx, const struct home *home);
 /* Where the data is, or will be; nothing is made. */
 MUST_USE enum status home_find(struct ctx *ctx, const struct settings *s, struct home *out);
 
+/* Gives the engine what it seals model keys with: the setting encryption_key, else DATA/seal.key,
+ * which is made when it is missing. FORBIDDEN: others can read that file. */
+MUST_USE enum status home_take_seal(struct ctx *ctx, struct home *home);
+
 static inline struct pool_ref pool_of(const struct options *o)
 {
     return (struct pool_ref){o->user, o->space};

@@ -65,3 +65,5 @@ bool key_read(const char *p, size_t n, uint8_t out[STORE_KEY_BYTES]);
 MUST_USE enum status key_read_file(struct ctx *ctx, const char *path, uint8_t out[STORE_KEY_BYTES]);
 /* For the owner only, durable, in one step. */
 MUST_USE enum status key_write_file(struct ctx *ctx, const char *path, const uint8_t *key);
+/* The same for one that is not there yet; CONFLICT without a note when it is. */
+MUST_USE enum status key_make_file(struct ctx *ctx, const char *path, const uint8_t *key);

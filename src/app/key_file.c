@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/id.h"
+
 #include "app/key.h"
 
 enum { HEX = 2 * STORE_KEY_BYTES, READ_MAX = HEX + 8 };
@@ -66,22 +68,50 @@ static bool sync_folder_of(struct ctx *ctx, const char *path)
     return done;
 }
 
-enum status key_write_file(struct ctx *ctx, const char *path, const uint8_t *key)
+/* Closed to others, whole and durable; 0, or what went wrong. */
+static int write_part(const char *part, const uint8_t *key)
 {
     char text[HEX + 1];
-    const char *part = str_printf(&ctx->arena, "%s.part", path).p;
-    unlink(part);
     int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     sodium_bin2hex(text, sizeof text, key, STORE_KEY_BYTES);
     text[HEX] = '\n';
     bool done = fd >= 0 && write(fd, text, sizeof text) == sizeof text && fsync(fd) == 0;
-    int why = errno;
+    int why = done ? 0 : errno ? errno : ENOSPC;
     sodium_memzero(text, sizeof text);
     if (fd >= 0)
         close(fd);
-    if (done && rename(part, path) == 0 && sync_folder_of(ctx, path))
-        return OK;
-    why = done ? errno : why;
-    unlink(part);
+    return why;
+}
+
+static enum status not_written(struct ctx *ctx, const char *path, int why)
+{
     return fail(ctx, STORAGE, "the key file '%s' cannot be written: %s", path, strerror(why));
+}
+
+enum status key_write_file(struct ctx *ctx, const char *path, const uint8_t *key)
+{
+    const char *part = str_printf(&ctx->arena, "%s.part", path).p;
+    unlink(part);
+    int why = write_part(part, key);
+    if (!why && rename(part, path) == 0 && sync_folder_of(ctx, path))
+        return OK;
+    why = why ? why : errno;
+    unlink(part);
+    return not_written(ctx, path, why);
+}
+
+enum status key_make_file(struct ctx *ctx, const char *path, const uint8_t *key)
+{
+    str name = random_text(&ctx->arena, 9);
+    const char *part = str_printf(&ctx->arena, "%s." S_FMT ".part", path, S_ARG(name)).p;
+    int why = write_part(part, key);
+    /* Where a file has one name only, the last one wins. */
+    if (!why && link(part, path) != 0 && (errno == EEXIST || rename(part, path) != 0))
+        why = errno;
+    unlink(part);
+    if (why == EEXIST)
+        return CONFLICT;
+    if (!why && !sync_folder_of(ctx, path))
+        why = errno;
+    return why ? not_written(ctx, path, why) : OK;
 }

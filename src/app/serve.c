@@ -1,5 +1,4 @@
 /* serve.c - the server's life: open, listen, wait for a signal, finish what runs, close. */
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,29 +23,15 @@ static enum status print_settings(struct ctx *ctx, const struct options *o)
 
 /* --- who may be listened to --- */
 
-/* A name that only begins like an address of this machine may be anyone's. */
-static bool is_loopback(struct ctx *ctx, str listen)
-{
-    struct in_addr address;
-    str host = listen;
-    while (host.n && host.p[host.n - 1] != ':')
-        host.n--;
-    host.n -= host.n > 0;
-    if (str_is(host, "localhost") || str_is(host, "[::1]"))
-        return true;
-    return inet_pton(AF_INET, str_c(&ctx->arena, host), &address) == 1 &&
-           ntohl(address.s_addr) >> 24 == 127;
-}
-
 static enum status may_listen(struct ctx *ctx, const struct options *o, struct home *home)
 {
     struct token *t;
     size_t n;
-    if (is_loopback(ctx, o->settings.listen))
+    if (listens_locally(o->settings.listen))
         return OK;
     TRY(store_tokens(ctx, home->store, S(""), &t, &n));
     for (size_t i = 0; i < n; i++)
-        if (t[i].is_admin && !t[i].revoked && (!t[i].expires || t[i].expires > clock_ms()))
+        if (t[i].is_admin && token_is_valid(&t[i], clock_ms()))
             return OK;
     return fail(ctx, FORBIDDEN,
                 "others could reach " S_FMT " and there is no admin token yet; make one first: "
@@ -181,6 +166,7 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     TRY(home_open(ctx, o, &home));
+    TRY(home_take_seal(ctx, &home));
     TRY(may_listen(ctx, o, &home));
     struct app app = {.settings = &o->settings,
                       .engine = home.engine,

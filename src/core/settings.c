@@ -1,6 +1,7 @@
 /* settings.c - the places that settings come from: file, environment, flags. */
 #include "core/settings.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -331,6 +332,22 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json)
     }
     for (size_t i = 0; i < s->n_upstreams; i++)
         print_upstream(b, &s->upstreams[i]);
+}
+
+/* A name that only begins like an address of this machine may be anyone's. */
+bool listens_locally(str listen)
+{
+    char text[INET_ADDRSTRLEN];
+    struct in_addr address;
+    str host = listen;
+    while (host.n && host.p[host.n - 1] != ':')
+        host.n--;
+    host.n -= host.n > 0;
+    if (str_is(host, "localhost") || str_is(host, "[::1]"))
+        return true;
+    snprintf(text, sizeof text, S_FMT, S_ARG(host));
+    return host.n < sizeof text && inet_pton(AF_INET, text, &address) == 1 &&
+           ntohl(address.s_addr) >> 24 == 127;
 }
 
 const struct upstream *settings_upstream(const struct settings *s, str *model)

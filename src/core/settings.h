@@ -80,6 +80,9 @@ MUST_USE enum status settings_load(struct ctx *ctx, int argc, char **argv, struc
  * masked. */
 void settings_print(struct buf *b, const struct settings *s, bool as_json);
 
+/* Whether an address to listen at is of this machine alone. */
+bool listens_locally(str listen);
+
 /* The upstream for a model: by prefix ("openai/gpt-5" → name "openai", *model "gpt-5"), else the
  * default, else NULL. */
 const struct upstream *settings_upstream(const struct settings *s, str *model);

@@ -173,10 +173,10 @@ const struct field settings_table[] = {
     {INT(struct settings, context_tokens), .otherwise = 16384, .min = 1024, .max = 10000000,
      .help = "what a model reads at most; a share of it goes to a session's earlier messages"},
     {STR(struct settings, dynamic_window), .otherwise_str = "on", .one_of = on_off,
-     .help = "whether a model's size decides how many earlier exchanges it is shown (3 to 15); "
-             "off: 10"},
+     .help = "whether a model's size decides how many earlier exchanges it is shown: on "
+             "(3 to 15) or off (10)"},
     {STR(struct settings, session_budget), .otherwise_str = "on", .one_of = on_off,
-     .help = "whether they must fit into their share of context_tokens"},
+     .help = "whether they must fit into their share of context_tokens: on or off"},
     {STR(struct settings, query_rewriting), .otherwise_str = "on", .one_of = rewritings,
      .help = "how a follow-up question is made one that stands alone before memory is searched: "
              "rules (by rules), on (by the core model where there is one, the chat's model is "
@@ -192,7 +192,7 @@ const struct field settings_table[] = {
     {NUM(struct settings, dedup_similarity), .otherwise = 0.85, .min = 0, .max = 1,
      .help = "how alike two memories must be to count as the same"},
     {STR(struct settings, dedup_llm), .otherwise_str = "on", .one_of = on_off,
-     .help = "whether the core model is asked where that is not certain"},
+     .help = "whether the core model is asked where that is not certain: on or off"},
     {NUM(struct settings, dedup_llm_low), .otherwise = 0.85, .min = 0, .max = 1,
      .help = "from here on it is asked"},
     {NUM(struct settings, dedup_llm_high), .otherwise = 0.95, .min = 0, .max = 1,

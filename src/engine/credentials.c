@@ -4,28 +4,57 @@
 #include "base/clock.h"
 #include "base/id.h"
 
-enum { SECRET_BYTES = 32, SECRET_TEXT_MAX = 256 };
+enum { SECRET_BYTES = 32, SECRET_TEXT_MAX = 256, SHOWN = 6, USED_EVERY_MS = 60000 };
+
+static const str kinds[] = {S("rk_"), S("ctx_")};
+
+void token_make(struct arena *a, struct token *t, str *secret)
+{
+    str kind = t->prefix.n ? t->prefix : kinds[0], random = random_text(a, SECRET_BYTES);
+    str text = str_printf(a, S_FMT S_FMT, S_ARG(kind), S_ARG(random));
+    t->id = id_random(a);
+    t->hash = sha256_hex(a, text);
+    t->prefix = str_sub(text, 0, kind.n + SHOWN);
+    t->is_open = str_is(kind, "ctx_");
+    t->created = clock_ms();
+    t->revoked = t->last_used = 0;
+    if (!t->pool.user.n)
+        t->pool.user = S(LOCAL_USER);
+    /* A space of its own, unless several tokens are to share one. */
+    if (!t->pool.space.n)
+        t->pool.space = t->id;
+    *secret = text;
+}
 
 enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t, str *secret)
 {
-    struct arena *a = &ctx->arena;
     struct token made = *t;
-    str text = random_text(a, SECRET_BYTES);
-    text = str_printf(a, "rk_" S_FMT, S_ARG(text));
-    made.id = id_random(a);
-    made.hash = sha256_hex(a, text);
-    made.created = clock_ms();
-    made.revoked = 0;
-    if (!made.pool.user.n)
-        made.pool.user = S(LOCAL_USER);
-    /* A space of its own, unless several tokens are to share one. */
-    if (!made.pool.space.n)
-        made.pool.space = made.id;
+    str text;
+    token_make(&ctx->arena, &made, &text);
     TRY(store_put_token(ctx, e->store, &made));
-    atomic_store(&e->needs_token, true);
+    if (!made.is_open)
+        atomic_store(&e->needs_token, true);
     *t = made;
     *secret = text;
     return OK;
+}
+
+bool engine_is_token(str secret)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_starts(secret, kinds[i]))
+            return true;
+    return false;
+}
+
+/* Nobody waits for it, and a token that cannot be marked is as good. */
+static void mark_used(struct ctx *ctx, struct engine *e, const struct token *t)
+{
+    int64_t now = clock_ms();
+    if (now - t->last_used < USED_EVERY_MS)
+        return;
+    if (store_token_used(ctx, e->store, t->id, now) != OK)
+        ctx_clear_failure(ctx);
 }
 
 enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out)
@@ -33,10 +62,20 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct t
     if (!secret.n || secret.n > SECRET_TEXT_MAX)
         return fail(ctx, NO_AUTH, "the token is not known");
     enum status s = store_find_token(ctx, e->store, sha256_hex(&ctx->arena, secret), out);
+    if (s == OK)
+        mark_used(ctx, e, out);
     if (s != NOT_FOUND)
         return s;
     ctx_clear_failure(ctx);
     return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");
+}
+
+enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id)
+{
+    enum status s = store_revoke_token(ctx, e->store, user, id);
+    if (s == NOT_FOUND)
+        ctx_clear_failure(ctx);
+    return s;
 }
 
 enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct token **out,

@@ -30,6 +30,7 @@ static void engine_free(struct engine *e)
     live_free(e);
     embed_close(e->embed);
     extractor_free(e->extractor);
+    seal_free(e);
     free(e);
 }
 

@@ -43,6 +43,7 @@ struct engine {
     atomic_uint_least64_t warm;          /* hash of the source that has made a vector here */
     atomic_uint_least64_t begun;         /* of the set of vectors that was in force last */
     _Atomic(enum trouble) trouble;
+    uint8_t *seal;                   /* what model keys are sealed with, guarded; or NULL */
     atomic_bool needs_token;         /* once it is true it stays */
     atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
     atomic_uint_least64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns,
@@ -59,6 +60,15 @@ static inline void count(atomic_uint_least64_t *counter, uint64_t n)
 /* Counts a recall and how long it took; engine_recall calls it, whoever asked. Whether it put
  * something into a chat, was silent, late or failed there is counted by the turn. */
 void engine_count_recall(struct engine *e, int64_t took_us);
+
+/* --- credentials.c --- */
+
+/* What a new token is: an id, its text and what is kept of it. prefix as for engine_make_token. */
+void token_make(struct arena *a, struct token *t, str *secret);
+
+/* --- people.c --- */
+
+void seal_free(struct engine *e); /* wipes it */
 
 /* --- live.c --- */
 

@@ -25,7 +25,8 @@ struct registration {
  */
 MUST_USE enum status engine_register(struct ctx *ctx, struct engine *e,
                                      const struct registration *r, str *secret);
-/* NOT_FOUND without a note: nobody of that id has registered. */
+/* NOT_FOUND without a note: nobody of that id has registered or left a key. email is "" of one who
+ * only left a key. */
 MUST_USE enum status engine_user(struct ctx *ctx, struct engine *e, str id, struct user *out);
 /* Seals and keeps the key, "" clears it; a user who has not registered is made (LOCAL_USER). Shows
  * of it: at most the first three and the last six characters, and never more than half. */
@@ -49,10 +50,10 @@ MUST_USE enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, 
 /* A user's token by its id, revoked or not; NOT_FOUND without a note. */
 MUST_USE enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
                                         struct token *out);
-/* NOT_FOUND also when it is another user's. */
+/* NOT_FOUND without a note, also when it is revoked already or another user's. */
 MUST_USE enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id);
-/* Whether requests must show a token: one exists that is no registered user's. Another process's
- * first token is seen after TOKEN_LOOK_MS. */
+/* Whether requests must show a token: one was made that is not open (those that begin with "ctx_"
+ * are). Another process's first token is seen after TOKEN_LOOK_MS. */
 enum { TOKEN_LOOK_MS = 50 };
 MUST_USE enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out);
 

@@ -1,0 +1,153 @@
+/* sessions.c - sessions by themselves: made, changed, listed, read whole. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "engine/engine_int.h"
+
+enum { TITLE_MAX_CHARACTERS = 200, PIECE = 1000 };
+
+static enum status check_title(struct ctx *ctx, str title)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < title.n; i++)
+        n += ((unsigned char)title.p[i] & 0xC0) != 0x80;
+    if (n <= TITLE_MAX_CHARACTERS)
+        return OK;
+    return fail_field(ctx, "title", "must have at most %d characters", TITLE_MAX_CHARACTERS);
+}
+
+/* "" is no metadata. */
+static enum status read_metadata(struct ctx *ctx, str text, struct json **out)
+{
+    *out = NULL;
+    if (!text.n)
+        return OK;
+    if (text.n > METADATA_MAX)
+        return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
+    TRY(json_parse(ctx, text, out));
+    return (*out)->type == JSON_OBJECT ? OK : fail_field(ctx, "metadata", "must be an object");
+}
+
+enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                struct session *s)
+{
+    struct session made = *s;
+    struct json *metadata;
+    TRY(check_title(ctx, made.title));
+    TRY(read_metadata(ctx, made.metadata, &metadata));
+    if (!made.id.n)
+        made.id = id_random(&ctx->arena);
+    made.space = pool.space;
+    made.created = made.updated = clock_ms();
+    TRY(store_put_session(ctx, e->store, pool, &made));
+    *s = made;
+    return OK;
+}
+
+enum status engine_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                           struct session *out)
+{
+    return store_session(ctx, e->store, pool, id, out);
+}
+
+/* --- metadata, merged by RFC 7396 --- */
+
+/* The last one of that name counts, as everywhere. */
+static const struct json *member(const struct json *object, str name)
+{
+    const struct json *found = NULL;
+    if (object && object->type == JSON_OBJECT)
+        for (const struct json *m = object->first; m; m = m->next)
+            found = str_eq(m->key, name) ? m : found;
+    return found;
+}
+
+static void key(struct arena *a, struct json_out *w, str name)
+{
+    json_key(w, str_c(a, name));
+}
+
+static void merge(struct arena *a, struct json_out *w, const struct json *old,
+                  const struct json *patch)
+{
+    if (patch->type != JSON_OBJECT) {
+        json_raw(w, patch->source);
+        return;
+    }
+    bool has_old = old && old->type == JSON_OBJECT;
+    json_open(w, '{');
+    for (const struct json *m = has_old ? old->first : NULL; m; m = m->next) {
+        const struct json *with = member(patch, m->key);
+        if (member(old, m->key) != m || (with && with->type == JSON_NULL))
+            continue;
+        key(a, w, m->key);
+        if (with)
+            merge(a, w, m, with);
+        else
+            json_raw(w, m->source);
+    }
+    for (const struct json *m = patch->first; m; m = m->next) {
+        if (member(patch, m->key) != m || m->type == JSON_NULL || member(old, m->key))
+            continue;
+        key(a, w, m->key);
+        merge(a, w, NULL, m);
+    }
+    json_close(w, '}');
+}
+
+static enum status merged(struct ctx *ctx, str old_text, str patch_text, str *out)
+{
+    struct json *old, *patch;
+    struct buf b = buf_make(&ctx->arena, 4 * METADATA_MAX);
+    struct json_out w = json_to(&b);
+    TRY(read_metadata(ctx, old_text, &old));
+    TRY(read_metadata(ctx, patch_text, &patch));
+    if (!patch) {
+        *out = old_text;
+        return OK;
+    }
+    merge(&ctx->arena, &w, old, patch);
+    if (b.full || b.n > METADATA_MAX)
+        return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
+    *out = buf_str(&b);
+    return OK;
+}
+
+enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                                  const struct session_change *change, struct session *out)
+{
+    struct session_change to = *change;
+    struct session now;
+    if (to.sets_title)
+        TRY(check_title(ctx, to.title));
+    TRY(store_session(ctx, e->store, pool, id, &now));
+    if (to.sets_metadata)
+        TRY(merged(ctx, now.metadata, change->metadata, &to.metadata));
+    pool.space = now.space;
+    return store_change_session(ctx, e->store, pool, id, &to, out);
+}
+
+/* --- reading --- */
+
+enum status engine_sessions(struct ctx *ctx, struct engine *e, const struct session_filter *f,
+                            struct session **out, size_t *n, int64_t *total)
+{
+    return store_sessions(ctx, e->store, f, out, n, total);
+}
+
+enum status engine_session_messages(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                    str session, struct message **out, size_t *n)
+{
+    struct message *all = NULL, *v;
+    size_t have = 0, cap = 0, got = PIECE;
+    for (int64_t from = 0; got == PIECE;) {
+        TRY(store_session_messages(ctx, e->store, pool, session, from, PIECE, &v, &got));
+        for (size_t i = 0; i < got; i++) {
+            all = arena_more(&ctx->arena, all, have, &cap, sizeof *all);
+            all[have++] = v[i];
+            from = doc_position(v[i].doc) + 1;
+        }
+    }
+    *out = all;
+    *n = have;
+    return OK;
+}
