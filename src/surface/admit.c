@@ -11,6 +11,15 @@ static str bearer(const struct request *in)
     return str_eq_nocase(scheme, S("Bearer")) ? str_trim(value) : S("");
 }
 
+bool holds_token(str value)
+{
+    for (size_t i = 0; i < value.n; i++)
+        if ((i == 0 || strchr(" \t=:,;\"'", value.p[i - 1])) &&
+            engine_is_token(str_sub(value, i, value.n)))
+            return true;
+    return false;
+}
+
 static enum status admit_local(struct ctx *ctx, struct request *in)
 {
     if (!in->is_loopback)
@@ -23,20 +32,28 @@ static enum status admit_local(struct ctx *ctx, struct request *in)
     return OK;
 }
 
+enum status token_of(struct ctx *ctx, struct app *app, const struct request *in, struct token *out)
+{
+    str secret = bearer(in);
+    if (!secret.n)
+        return fail(ctx, NO_AUTH,
+                    "a token of this server is needed: send 'Authorization: Bearer TOKEN'");
+    return engine_token(ctx, app->engine, secret, out);
+}
+
+/* What looks like a token of ours is one, or is refused; everything else is the upstream's where
+ * no token is needed. */
 enum status admit_own(struct ctx *ctx, struct app *app, enum route_access needs, struct request *in)
 {
     bool needs_token = true;
     struct token token;
     if (needs == ACCESS_OPEN)
         return OK;
-    TRY(engine_needs_token(ctx, app->engine, &needs_token));
+    if (!holds_token(request_header(in, "Authorization")))
+        TRY(engine_needs_token(ctx, app->engine, &needs_token));
     if (!needs_token)
         return admit_local(ctx, in);
-    str secret = bearer(in);
-    if (!secret.n)
-        return fail(ctx, NO_AUTH,
-                    "a token of this server is needed: send 'Authorization: Bearer TOKEN'");
-    TRY(engine_token(ctx, app->engine, secret, &token));
+    TRY(token_of(ctx, app, in, &token));
     if (needs == ACCESS_ADMIN && !token.is_admin)
         return fail(ctx, FORBIDDEN, "this needs an admin token");
     in->who = (struct identity){.pool = token.pool, .is_admin = token.is_admin};

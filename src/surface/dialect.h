@@ -32,6 +32,12 @@ enum status admit(struct ctx *ctx, struct app *app, enum route_access needs, str
 enum status admit_own(struct ctx *ctx, struct app *app, enum route_access needs,
                       struct request *in);
 
+/* The bearer token of a request, whatever its route needs; NO_AUTH when there is none, or it is not
+ * known. */
+enum status token_of(struct ctx *ctx, struct app *app, const struct request *in, struct token *out);
+/* Whether a header's value shows something that looks like a token of this server. */
+bool holds_token(str value);
+
 /*
  * The space that an OmniRoute key's id names: that of the caller's own token, or for an admin that
  * of any token of its user, or a space of its user by name. As long as no token was ever made, any

@@ -4,6 +4,7 @@
 #include <ctype.h>
 
 #include "surface/demo.h"
+#include "surface/dialect.h"
 
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
                       struct target *out)
@@ -115,7 +116,8 @@ struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct u
                         .headers = headers,
                         .body = body};
     for (size_t i = 0; i < in->n_headers; i++)
-        if (!is_ours(in->headers[i].name) && !is_named_in(named, in->headers[i].name))
+        if (!is_ours(in->headers[i].name) && !is_named_in(named, in->headers[i].name) &&
+            !holds_token(in->headers[i].value))
             headers[r->n_headers++] = in->headers[i];
     if (key.n)
         headers[r->n_headers++] = (struct header){S("Authorization"), key};
