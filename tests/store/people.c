@@ -132,13 +132,14 @@ TEST(a_user_and_its_token_are_written_together_or_not_at_all)
     CHECK_STATUS(store_put_user(ctx, s, &u, false, &t), BAD_INPUT);
 }
 
-TEST(only_tokens_of_those_who_never_registered_close_the_door)
+TEST(a_token_that_is_not_open_closes_the_door_for_good)
 {
     PLACE(p);
     STORE(s, p);
     struct user u = anna(), ben = {.id = S("ben")};
-    struct token a = token_of("t1", "anna"), b = token_of("t2", "ben"), c = token_of("t3", "ben");
-    struct token more = token_of("t4", "anna");
+    struct token a = token_of("t1", "anna"), more = token_of("t2", "anna"),
+                 b = token_of("t3", "ben"), c = token_of("t4", "ben"), found;
+    a.is_open = more.is_open = c.is_open = true;
     CHECK(!has_tokens(ctx, s));
     CHECK_OK(store_put_user(ctx, s, &u, false, &a));
     CHECK_OK(store_put_token(ctx, s, &more));
@@ -146,7 +147,11 @@ TEST(only_tokens_of_those_who_never_registered_close_the_door)
     CHECK_OK(store_put_token(ctx, s, &b));
     CHECK(has_tokens(ctx, s));
     CHECK_OK(store_put_user(ctx, s, &ben, true, &c));
-    CHECK(!has_tokens(ctx, s));
+    CHECK(has_tokens(ctx, s));
+    CHECK_OK(store_revoke_token(ctx, s, S("ben"), S("t3")));
+    CHECK(has_tokens(ctx, s));
+    CHECK_OK(store_find_token(ctx, s, S("t2"), &found));
+    CHECK(found.is_open);
     CHECK_OK(store_ping(ctx, s));
 }
 
