@@ -125,9 +125,8 @@ static size_t strip(struct arena *a, struct distilling *d)
 static enum status list(struct ctx *ctx, const struct distilling *d, struct memory_filter f,
                         struct memory **out, size_t *n)
 {
-    int64_t total;
     f.pool = d->pool;
-    return store_list_memories(ctx, d->e->store, &f, out, n, &total);
+    return store_list_memories(ctx, d->e->store, &f, out, n, NULL);
 }
 
 static enum status gather(struct ctx *ctx, struct distilling *d)

@@ -76,6 +76,10 @@ enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struc
     int rc = sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc == SQLITE_OK)
         rc = db_set_key(db->handle, key);
+    /* What is bound decides no plan, or each statement with a bound LIMIT would be prepared again
+     * whenever it is used. */
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
     if (rc == SQLITE_OK) {
         sqlite3_busy_timeout(db->handle, BUSY_MS);
         rc = sqlite3_db_readonly(db->handle, "main") == 1 ? SQLITE_READONLY : SQLITE_OK;

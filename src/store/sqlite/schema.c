@@ -164,7 +164,8 @@ static const char step_1[] =
     "CREATE VIRTUAL TABLE word_list USING fts5vocab(words, instance);";
 
 /* The mark of who has claimed it (hold_mark), or 0. */
-static const char step_2[] = "ALTER TABLE waiting ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;";
+static const char step_2[] = "ALTER TABLE waiting ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;"
+                             "CREATE INDEX waiting_owner ON waiting(owner) WHERE owner > 0;";
 
 static const char *const steps[] = {step_1, step_2};
 

@@ -93,7 +93,6 @@ enum status claims_free(struct ctx *ctx, struct db *db)
     int64_t *owners = NULL;
     size_t n = 0, cap = 0;
     SQL_RUN(q, ctx, db, SQL_WAITING_OWNERS);
-    sql_int(&q, clock_ms());
     while (sql_row(&q)) {
         owners = arena_more(&ctx->arena, owners, n, &cap, sizeof *owners);
         owners[n++] = sql_get_int(&q);
