@@ -33,8 +33,7 @@ static const char *const walkers[] = {
     "SIGNAL_STATS",
     "WORK_LIST",
     "POOL_USERS",
-    "WAITING_OWNERS",
-    "WAITING_DISOWN",
+
 };
 
 static bool may_walk(const char *name)
