@@ -2,6 +2,7 @@
 #include "engine/distil.h"
 
 #include <sodium.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,6 +17,7 @@
  */
 enum {
     NOVELTY_LEAST = 80, /* characters of a session below which nobody is asked */
+    MUCH = 1000,        /* so many of which something must be worth a word */
     SIGNALS_AT_ONCE = 1000,
     IDENTITY_LINES = 30,
     EPISODES = 3,
@@ -23,6 +25,8 @@ enum {
     CLAIM_MAX = 16,
     CLAIM_WORTH_MS = 400, /* what a claim should take, by the last answers */
     CLAIM_SLACK_MS = 30000,
+    CHATS_MS = 50, /* for so long after a chat others are expected */
+    PAUSE_MS = 5,
     AGAIN_MS = 60000,
     AGAIN_MOST_MS = 3600000,
     ANSWER_ABOUT = 300 /* tokens */
@@ -31,8 +35,11 @@ enum {
 
 /* --- how a claim ends --- */
 
-/* A minute, doubled with each failure up to an hour; random, so that they do not all come back at
- * once. */
+/*
+ * A minute, doubled with each failure up to an hour; random, so that they do not all come back at
+ * once. What the server refuses is put to it every hour for as long as it does: it may be out for a
+ * weekend, and nobody must be there to go on. The status says so.
+ */
 static int64_t again_at(int64_t tries)
 {
     int64_t ms = AGAIN_MS;
@@ -49,6 +56,7 @@ struct job {
     const struct llm_ask *ask;
     struct llm_answer answer;
     int64_t *signals, took_ms;
+    size_t said; /* characters */
 };
 
 static struct work work_of(const struct job *j, const char *status, str details)
@@ -184,6 +192,25 @@ static str told_of(struct arena *a, const struct kept *k)
                       (long long)k->unsaid, (long long)k->secret, S_ARG(slight));
 }
 
+/* A small model gives the empty example of the instructions as its answer. */
+static bool is_blank(const struct said_of_session *said)
+{
+    const struct json *pinned = said->pinned_candidates;
+    return !str_trim(said->episode.summary).n && !said->episode.topics.n &&
+           !said->episode.decisions.n && !said->episode.action_items.n && !said->entities.n &&
+           !said->identity_facts.n && !(pinned && pinned->first && pinned->first->next);
+}
+
+/* Why there is no summary although there must be one, or "". */
+static str no_summary(const struct job *j, const struct said_of_session *said)
+{
+    if (j->answer.is_cut)
+        return S("no summary, and cut off");
+    return j->said >= MUCH && is_blank(said)
+               ? S("nothing of it is worth a word, though much was said")
+               : S("");
+}
+
 static enum status keep(struct ctx *ctx, struct job *j, const struct said_of_session *said,
                         struct distil_outcome *out)
 {
@@ -194,9 +221,8 @@ static enum status keep(struct ctx *ctx, struct job *j, const struct said_of_ses
                        .n_distilled = j->d.n};
     struct kept kept;
     enum status s = distil_keep(ctx, &j->d, said, &b, &kept);
-    if (s == BAD_INPUT || (s == NOT_FOUND && j->answer.is_cut)) {
-        str why =
-            s == NOT_FOUND ? S("no summary, and cut off") : str_dup(&ctx->arena, str_of(ctx->why));
+    str why = s == NOT_FOUND ? no_summary(j, said) : str_dup(&ctx->arena, str_of(ctx->why));
+    if (s == BAD_INPUT || (s == NOT_FOUND && why.n)) {
         ctx_clear_failure(ctx);
         return end_failed(ctx, j, BAD_INPUT, why, out);
     }
@@ -290,10 +316,10 @@ enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiti
     j.signals = NEW_N(&ctx->arena, int64_t, j.d.n);
     for (size_t i = 0; i < j.d.n; i++)
         j.signals[i] = j.d.signals[i].no;
-    size_t said = strip(&ctx->arena, &j.d);
-    if (said < NOVELTY_LEAST) {
+    j.said = strip(&ctx->arena, &j.d);
+    if (j.said < NOVELTY_LEAST) {
         out->result = DISTIL_SKIPPED;
-        out->why = str_printf(&ctx->arena, "low_novelty:%zuchars", said);
+        out->why = str_printf(&ctx->arena, "low_novelty:%zuchars", j.said);
         return end_done(ctx, &j, "skipped", out->why);
     }
     return put_question(ctx, &j, out);
@@ -344,6 +370,18 @@ static size_t claim_of(struct engine *e)
     return (size_t)(n < 1 ? 1 : n > CLAIM_MAX ? CLAIM_MAX : n);
 }
 
+/*
+ * What a session costs is the processor, most of all, and its threads have little priority already;
+ * but a chat that comes meanwhile finds what it needs taken until they are put aside. So they pause
+ * between sessions while there are chats. A model that takes its time does not notice.
+ */
+static void give_way(struct engine *e)
+{
+    static const struct timespec a_moment = {.tv_nsec = PAUSE_MS * 1000000};
+    if (clock_mono_us() - e->chat_at < CHATS_MS * 1000)
+        nanosleep(&a_moment, NULL);
+}
+
 static enum status distil_claimed(struct ctx *ctx, struct engine *e,
                                   const struct waiting_session *v, size_t n, bool *goes_on)
 {
@@ -360,6 +398,7 @@ static enum status distil_claimed(struct ctx *ctx, struct engine *e,
         if (s != OK)
             return fail(ctx, s, "%s", own.why);
         *goes_on = !out.is_server;
+        give_way(e);
     }
     return OK;
 }
@@ -398,6 +437,30 @@ static str hindrance(struct ctx *ctx, struct engine *e)
     return S("");
 }
 
+/* What waits may have failed before others went well: then that is no news. */
+static enum status forget_old_error(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
+                                    struct signal_stats *s)
+{
+    enum { LOOKED_AT = 20 };
+    struct work *v;
+    size_t n, i = 0;
+    TRY(store_work_log(ctx, e->store, pool, S("distil"), LOOKED_AT, &v, &n));
+    while (i < n && !v[i].model.n) /* nobody was asked */
+        i++;
+    if (i < n && (str_is(v[i].status, "success") || str_is(v[i].status, "empty")))
+        s->error = S("");
+    return OK;
+}
+
+static str last_failure(struct arena *a, const struct signal_stats *s)
+{
+    if (!s->error.n)
+        return S("");
+    return str_printf(a, S_FMT "; %s", S_ARG(s->error),
+                      s->dead == s->sessions ? "given up until it is asked for"
+                                             : "it is tried again within the hour");
+}
+
 enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
                                  struct distil_status *out)
 {
@@ -408,6 +471,8 @@ enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct
     const struct upstream *up;
     str model;
     TRY(store_signal_stats(ctx, e->store, pool, &s.signals));
+    if (s.signals.error.n)
+        TRY(forget_old_error(ctx, e, pool, &s.signals));
     TRY(store_work_sum(ctx, e->store, clock_ms() - DAY_MS, &s.day));
     bool has_model = llm_core(ctx, e->settings, &up, &model) == OK;
     str why = str_dup(&ctx->arena, str_of(ctx->why));
@@ -415,7 +480,7 @@ enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct
     s.reason = has_model ? hindrance(ctx, e) : why;
     s.available = !s.reason.n;
     if (s.available)
-        s.reason = s.signals.error;
+        s.reason = last_failure(&ctx->arena, &s.signals);
     *out = s;
     return OK;
 }

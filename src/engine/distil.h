@@ -66,15 +66,23 @@ MUST_USE enum status distil_keep(struct ctx *ctx, const struct distilling *d,
 
 /* --- distil_same.c --- */
 
-/* Words that tell of the user, as stems. */
+/* Stems as hashes, ascending. */
+struct stems {
+    uint64_t *v;
+    size_t n, cap;
+};
+/* Words that tell of the user; those of the questions to someone else stand apart. */
 struct told_words {
-    uint64_t *v; /* hashes, ascending */
-    size_t n;
-    struct words *each; /* of each signal */
+    struct stems said, asked;
+    struct words *each; /* said in each signal */
 };
 struct told_words told_words_of(struct arena *a, const struct distilling *d);
-/* Whether a line is in the user's words: at least half of what tells in it, and every name. */
+/* Whether a line is in the user's words: at least half of what tells in it, every name, and nothing
+ * that was only asked about. */
 bool is_told(struct arena *a, const struct told_words *told, str line);
+/* Whether a summary can be one of this conversation: not made up for the most part, and not what
+ * the model was told to do. */
+bool is_of_conversation(struct arena *a, const struct distilling *d, str summary);
 /* The number of the signal whose text shares most with the line. */
 size_t teller_of(struct arena *a, const struct told_words *told, size_t signals, str line);
 

@@ -152,6 +152,8 @@ static enum status keep_episode(struct keeper *k, const struct said_of_session *
         return NOT_FOUND;
     if (is_anothers(k, summary))
         return fail(k->ctx, BAD_INPUT, "the summary is that of another conversation");
+    if (!is_of_conversation(&k->ctx->arena, k->d, summary))
+        return fail(k->ctx, BAD_INPUT, "the summary is hardly about what was said");
     str key = str_printf(&k->ctx->arena, "episode:" S_FMT, S_ARG(k->d->session));
     struct memory *m = add(k, LAYER_EPISODE, key, summary);
     m->id = episode_id(&k->ctx->arena, k->d->session);
@@ -222,7 +224,7 @@ static bool may_be_kept(struct keeper *k, str line)
         k->kept->secret++;
         return false;
     }
-    if (!is_told(&k->ctx->arena, &k->told, line)) {
+    if (str_ends(line, S("?")) || !is_told(&k->ctx->arena, &k->told, line)) {
         k->kept->unsaid++;
         return false;
     }

@@ -171,7 +171,7 @@ struct distil_status {
     str core_model; /* "" when there is none: signals wait */
     bool available;
     str reason; /* why nothing is distilled, or the last failure; "" when all is well */
-    struct signal_stats signals;
+    struct signal_stats signals;      /* its error is "" when the last question went well */
     struct work_sum day;              /* the last 24 hours */
     int64_t hour_tokens, hour_budget; /* spent in the running hour; most, 0: no limit */
 };

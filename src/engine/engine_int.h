@@ -31,6 +31,7 @@ struct engine {
     atomic_int_least64_t core_took_ms; /* how long an answer of it takes, about; 0: not known */
     atomic_int_least64_t core_wants;   /* tokens that a session needs and the hour lacked */
     atomic_bool is_looking;            /* someone claims sessions that are due */
+    atomic_int_least64_t chat_at;      /* clock_mono_us of when the last turn of a chat began */
     atomic_uint_least64_t distilled, distil_failed; /* sessions */
     atomic_int ingests;                  /* conversations brought in that a model may be asked of */
     struct breaker reranks;              /* of the server that puts in order */

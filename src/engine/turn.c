@@ -274,6 +274,7 @@ void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     int64_t began = clock_mono_us(), deadline = ctx->deadline_us;
     int64_t mine = began + may_take_ms(e, t) * 1000;
+    e->chat_at = began;
     t->receipt = t->block = S("");
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
     t->ids = (struct strs){0};

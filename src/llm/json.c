@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "core/tokens.h"
 #include "llm/inside.h"
 
 enum { ASKS = 2, TRIES = 3, LOOK_MS = 20 };
@@ -62,7 +63,10 @@ enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct fi
     *answer = (struct llm_answer){.text = S("")};
     for (int i = 0; i < ASKS; i++) {
         struct llm_answer one;
-        TRY(put(ctx, &again, &how, &one));
+        enum status s = put(ctx, &again, &how, &one);
+        if (s == TIMED_OUT) /* it was read all the same */
+            answer->tokens_in += tokens_of(again.system) + tokens_of(again.user);
+        TRY(s);
         answer->text = one.text;
         answer->is_cut = one.is_cut;
         answer->tokens_in += one.tokens_in;

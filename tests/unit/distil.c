@@ -435,6 +435,175 @@ TEST(an_empty_summary_is_done)
     CHECK_STR(layer_of(&b, "identity"), S(""));
 }
 
+TEST(an_empty_answer_that_was_cut_off_is_none)
+{
+    DISTILLERY(b);
+    m->app.answer = S(EPISODE("") "}");
+    m->app.mode = IS_CUT;
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    CHECK_STR(last_work(&b), S("error: answer: no summary, and cut off"));
+    CHECK_INT(status_of(&b).signals.signals, 1);
+}
+
+#define NOTHING "{\"episode\":{\"summary\":\"\",\"topics\":[],\"salience\":0.5}"
+
+TEST(an_empty_answer_to_much_is_none)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = NOTHING ",\"entities\":[],\"pinned_candidates\":[{\"content\":\"\"}]}"},
+           {.text = NOTHING ",\"entities\":[\"Ithaca\"]}"}, {.text = NOTHING "}"});
+    const char *much = "I bought a boat" LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG;
+    chat(&b, "s1", much, "Good");
+    sync_and_distil(&b);
+    CHECK_STR(last_work(&b),
+              S("error: answer: nothing of it is worth a word, though much was said"));
+    CHECK_INT(status_of(&b).signals.signals, 1);
+    sync_and_distil(&b);
+    CHECK_STR(last_work(&b), S("empty: empty_summary")); /* it has been looked at */
+    CHECK_INT(status_of(&b).signals.signals, 0);
+    chat(&b, "s2", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    CHECK_STR(last_work(&b), S("empty: empty_summary"));
+}
+
+TEST(a_summary_is_of_its_conversation)
+{
+    static const struct {
+        const char *said, *answer, *summary;
+        bool is_of_it;
+    } cases[] = {
+        {"I bought an old boat and want to sail it home from Ithaca before autumn.",
+         "Look after the hull and the mast first.",
+         "The user plans to sail a newly purchased boat home from Ithaca before autumn and was "
+         "told "
+         "to check the hull and mast.",
+         true},
+        {"I bought an old boat and want to sail it home from Ithaca before autumn.",
+         "Look after the hull and the mast first.",
+         "The user asked for a recipe with tomatoes and basil, and the assistant suggested a quick "
+         "pasta dinner for the family.",
+         false},
+        {"I bought an old boat and want to sail it home from Ithaca before autumn.",
+         "Look after the hull and the mast first.",
+         "One to three plain sentences on what was talked about and what came of it, with names, "
+         "numbers and language kept.",
+         false},
+        {"I bought an old boat.", "Good.", "A happy customer.", true},
+        {"Ich habe ein altes Boot gekauft und will es vor dem Herbst nach Hause segeln, was muss "
+         "ich vorher noch machen lassen?",
+         "Zuerst den Rumpf und den Mast ansehen lassen.",
+         "The user has bought an old vessel and will sail it home before the autumn, after a look "
+         "at its hull and its mast.",
+         true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pending_signal signal = {.message = {.text = str_of(cases[i].said)},
+                                        .answer = str_of(cases[i].answer)};
+        struct distilling d = {.session = S("s"), .signals = &signal, .n = 1};
+        if (is_of_conversation(&ctx->arena, &d, str_of(cases[i].summary)) != cases[i].is_of_it)
+            fail_msg("%s", cases[i].summary);
+    }
+}
+
+TEST(a_summary_that_is_made_up_is_no_answer)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = EPISODE("The user asked for a recipe with tomatoes and basil, and a quick "
+                               "pasta dinner was suggested for the family.") "}"});
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    CHECK_STR(last_work(&b), S("error: answer: the summary is hardly about what was said"));
+    CHECK_STR(layer_of(&b, "episode"), S(""));
+    CHECK_INT(status_of(&b).signals.signals, 1);
+}
+
+TEST(what_the_user_asks_is_no_fact)
+{
+    DISTILLERY(b);
+    SCRIPT(b,
+           {.text = EPISODE("Fruit.") PINNED FACT("User likes figs") "," FACT(
+                "Does the user have a boat?") "]" WHO("User keeps bees") "}"},
+           {.text = EPISODE("A boat.") PINNED FACT("User has a boat in Ithaca") "]}"});
+    chat(&b, "s1", "Do you like figs? I have a boat" LONG, "No");
+    chat(&b, "s2", "I have a boat in Ithaca, what should I look at" LONG " May I ask that?", "Yes");
+    sync_and_distil(&b);
+    CHECK_STR(layer_of(&b, "fact"), S("User has a boat in Ithaca"));
+    CHECK_STR(layer_of(&b, "identity"), S(""));
+}
+
+/* A failure that is followed by a success is no news, though what failed still waits. */
+TEST(an_old_error_is_not_told_once_all_is_well)
+{
+    DISTILLERY(b);
+    SCRIPT(b, {.text = "no"}, {.text = "no"}, {.text = EPISODE("A car.") "}"});
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    struct distil_status status = status_of(&b);
+    CHECK(holds(status.reason, "answer: ") && holds(status.reason, "within the hour"));
+    chat(&b, "s2", "I bought a car" LONG, "Good");
+    chat(&b, "s3", "Hello", "Hi"); /* so that the one before is due */
+    distil(&b);
+    CHECK_STR(layer_of(&b, "episode"), S("A car."));
+    status = status_of(&b);
+    CHECK(status.signals.sessions >= 1);
+    CHECK_STR(status.reason, S(""));
+    CHECK_STR(status.signals.error, S(""));
+}
+
+/* A server that refuses is asked again every hour, and what waits for it is not given up. */
+TEST(what_a_server_refuses_is_tried_every_hour)
+{
+    DISTILLERY(b);
+    int64_t now = clock_ms();
+    m->app.mode = REFUSES_KEY;
+    clock_pretend(now);
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    for (int i = 0; i < 12; i++) {
+        clock_pretend(now += 3600000);
+        breaker_reset(&e->core);
+        distil(&b);
+        CHECK_INT(m->app.calls, i + 1);
+    }
+    breaker_reset(&e->core);
+    struct distil_status status = status_of(&b);
+    CHECK(status.available && holds(status.reason, "it is tried again within the hour"));
+    CHECK_INT(status.signals.dead, 0);
+    m->app.mode = ANSWERS;
+    SCRIPT(b, {.text = EPISODE("At last.") "}"});
+    clock_pretend(now += 3600000);
+    distil(&b);
+    clock_pretend(0);
+    CHECK_STR(layer_of(&b, "episode"), S("At last."));
+}
+
+TEST(a_call_that_timed_out_has_cost_its_question)
+{
+    DISTILLERY(b);
+    settings.core_timeout_ms = 200;
+    m->app.mode = STALLS;
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    CHECK(m->app.calls >= 1);
+    CHECK(status_of(&b).hour_tokens > 300); /* the instructions alone are more */
+    CHECK(status_of(&b).day.tokens_in > 300);
+}
+
+TEST(while_there_are_chats_distillation_pauses_and_goes_on)
+{
+    enum { SESSIONS = 20, PAUSE_MS = 5 };
+    DISTILLERY(b);
+    m->app.answer = S(EPISODE("A boat.") "}");
+    for (int i = 0; i < SESSIONS; i++)
+        chat(&b, str_printf(&ctx->arena, "s%d", i).p, "I bought a boat" LONG, "Good");
+    e->chat_at = clock_mono_us() + 60000000;
+    int64_t began = clock_mono_us();
+    sync_and_distil(&b);
+    CHECK(clock_mono_us() - began >= SESSIONS * PAUSE_MS * 1000);
+    CHECK_INT(status_of(&b).signals.signals, 0);
+    CHECK_INT(m->app.calls, SESSIONS);
+}
+
 TEST(the_summary_of_another_conversation_is_no_answer)
 {
     DISTILLERY(b);
