@@ -33,7 +33,6 @@ static const char *const walkers[] = {
     "SIGNAL_STATS",
     "WORK_LIST",
     "POOL_USERS",
-
 };
 
 static bool may_walk(const char *name)
