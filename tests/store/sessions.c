@@ -191,7 +191,7 @@ TEST(titles_are_searched_in_every_script)
 /* Each with a title from a few words, in any order of making, so that blocks split and empty. */
 TEST(a_search_finds_what_a_look_at_each_title_finds)
 {
-    enum { SESSIONS = 700, CHANGES = 1500 };
+    enum { SESSIONS = 250, CHANGES = 500 };
     static const char *const words[] = {"tea", "coffee", "Ithaca", "", "a rather long word of it"};
     PLACE(p);
     STORE(s, p);

@@ -166,6 +166,14 @@ struct finding {
     int64_t total;
 };
 
+static int newest_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->updated != y->updated)
+        return x->updated < y->updated ? 1 : -1;
+    return (x->no < y->no) - (x->no > y->no);
+}
+
 static void add_place(struct finding *f, struct place place)
 {
     f->v = arena_more(&f->ctx->arena, f->v, f->n, &f->cap, sizeof *f->v);
@@ -187,6 +195,7 @@ static enum status list_pool(struct finding *f, int64_t pool, int64_t sessions)
 
 static enum status look_up(struct finding *f, int64_t pool, const struct session_nos *found)
 {
+    size_t before = f->n;
     for (size_t i = 0; i < found->n; i++) {
         SQL_RUN(q, f->ctx, f->db, SQL_SESSION_UPDATED);
         sql_int(&q, pool);
@@ -195,26 +204,33 @@ static enum status look_up(struct finding *f, int64_t pool, const struct session
             add_place(f, (struct place){sql_get_int(&q), found->v[i], pool});
         TRY(sql_end(&q));
     }
+    qsort(f->v + before, f->n - before, sizeof *f->v, newest_first);
     return OK;
 }
 
-static int by_number(const void *a, const void *b)
+/* A bit for each number from the first found to the last. */
+static uint8_t *bits_of(struct arena *a, const struct session_nos *found)
 {
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    int64_t first = found->v[0], last = found->v[found->n - 1];
+    uint8_t *bits = arena_alloc(a, (size_t)((last - first) / 8 + 1));
+    for (size_t i = 0; i < found->n; i++)
+        bits[(found->v[i] - first) / 8] |= (uint8_t)(1 << (found->v[i] - first) % 8);
+    return bits;
 }
 
 /* The newest of them: those of the pool are walked through, newest first, until there are enough.
  */
 static enum status walk(struct finding *f, int64_t pool, const struct session_nos *found)
 {
+    int64_t first = found->v[0], last = found->v[found->n - 1];
+    const uint8_t *bits = bits_of(&f->ctx->arena, found);
     size_t enough = f->n + (f->want < found->n ? f->want : found->n);
     SQL_RUN(q, f->ctx, f->db, SQL_SESSION_RECENT);
     sql_int(&q, pool);
     sql_int(&q, INT64_MAX);
     while (f->n < enough && sql_row(&q)) {
         int64_t no = sql_get_int(&q);
-        if (bsearch(&no, found->v, found->n, sizeof no, by_number))
+        if (no >= first && no <= last && bits[(no - first) / 8] >> (no - first) % 8 & 1)
             add_place(f, (struct place){sql_get_int(&q), no, pool});
     }
     return sql_end(&q);
@@ -227,9 +243,24 @@ static enum status search_pool(struct finding *f, int64_t pool)
     struct session_nos found;
     TRY(titles_find(f->ctx, f->db, pool, f->contains, &found));
     f->total += (int64_t)found.n;
-    if (!f->want)
+    if (!f->want || !found.n)
         return OK;
     return found.n <= FEW ? look_up(f, pool, &found) : walk(f, pool, &found);
+}
+
+/* What was found before, and what of this pool, each in order: the newest of both. */
+static void merge(struct finding *f, size_t middle)
+{
+    size_t n = f->n < f->want ? f->n : f->want, i = 0, k = middle;
+    if (!middle || middle == f->n)
+        return;
+    struct place *v = NEW_N(&f->ctx->arena, struct place, n);
+    for (size_t at = 0; at < n; at++) {
+        bool is_old = k == f->n || (i < middle && newest_first(&f->v[i], &f->v[k]) < 0);
+        v[at] = f->v[is_old ? i++ : k++];
+    }
+    f->v = v;
+    f->n = f->cap = n;
 }
 
 static enum status find_places(struct finding *f, struct pool_ref pool)
@@ -239,17 +270,11 @@ static enum status find_places(struct finding *f, struct pool_ref pool)
     sql_text(&q, pool.space);
     while (sql_row(&q)) {
         int64_t no = sql_get_int(&q), sessions = sql_get_int(&q);
+        size_t before = f->n;
         TRY(f->contains.n ? search_pool(f, no) : list_pool(f, no, sessions));
+        merge(f, before);
     }
     return sql_end(&q);
-}
-
-static int newest_first(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->updated != y->updated)
-        return x->updated < y->updated ? 1 : -1;
-    return (x->no < y->no) - (x->no > y->no);
 }
 
 static enum status read_page(struct finding *f, size_t from, size_t limit, struct session **out,
@@ -286,8 +311,6 @@ enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct sessi
                           .contains = title_folded(&ctx->arena, f->contains),
                           .want = f->limit ? most(f->offset) + most(f->limit) : 0};
     TRY(find_places(&all, f->pool));
-    if (all.n)
-        qsort(all.v, all.n, sizeof *all.v, newest_first);
     TRY(read_page(&all, f->offset, f->limit, out, n));
     if (total)
         *total = all.total;

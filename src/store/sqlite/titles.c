@@ -169,11 +169,45 @@ static int64_t number_before(const char *begin, const char *p, int64_t first)
     return first + distance;
 }
 
-static void search_block(struct arena *a, str text, int64_t first, str folded,
+/*
+ * Horspool's search: by how much it may go on when its window ends with a byte. memmem is quicker
+ * where there is nothing to be found, but makes its table each time, which takes longer than
+ * getting from one title to the next.
+ */
+struct needle {
+    str text;
+    size_t skip[256];
+};
+
+static void make_needle(struct needle *needle, str text)
+{
+    needle->text = text;
+    for (size_t i = 0; i < 256; i++)
+        needle->skip[i] = text.n;
+    for (size_t i = 0; i + 1 < text.n; i++)
+        needle->skip[(unsigned char)text.p[i]] = text.n - 1 - i;
+}
+
+static const char *next_find(const struct needle *needle, const char *at, const char *end)
+{
+    size_t n = needle->text.n;
+    char last = needle->text.p[n - 1];
+    if (n == 1)
+        return memchr(at, last, (size_t)(end - at));
+    while ((size_t)(end - at) >= n) {
+        if (at[n - 1] == last && !memcmp(at, needle->text.p, n - 1))
+            return at;
+        at += needle->skip[(unsigned char)at[n - 1]];
+    }
+    return NULL;
+}
+
+static void search_block(struct arena *a, str text, int64_t first, const struct needle *needle,
                          struct session_nos *out)
 {
-    const char *at = text.p, *end = text.p + text.n, *p;
-    while (at < end && (p = memmem(at, (size_t)(end - at), folded.p, folded.n))) {
+    const char *end = text.p + text.n, *at = end;
+    const char *p = memmem(text.p, text.n, needle->text.p, needle->text.n);
+    for (; p; p = at < end ? next_find(needle, at, end) : NULL) {
         out->v = arena_more(a, out->v, out->n, &out->cap, sizeof *out->v);
         out->v[out->n++] = number_before(text.p, p, first);
         for (at = p; at < end && !is_digit(*at);)
@@ -184,12 +218,14 @@ static void search_block(struct arena *a, str text, int64_t first, str folded,
 enum status titles_find(struct ctx *ctx, struct db *db, int64_t pool, str folded,
                         struct session_nos *out)
 {
+    struct needle needle;
+    make_needle(&needle, folded);
     *out = (struct session_nos){0};
     SQL_RUN(q, ctx, db, SQL_TITLE_BLOCKS);
     sql_int(&q, pool);
     while (sql_row(&q)) {
         int64_t first = sql_get_int(&q);
-        search_block(&ctx->arena, sql_see_blob(&q), first, folded, out);
+        search_block(&ctx->arena, sql_see_blob(&q), first, &needle, out);
     }
     return sql_end(&q);
 }
