@@ -44,9 +44,10 @@ struct reply {
     int code; /* 0 means 200 */
     struct header headers[REPLY_HEADERS_MAX];
     size_t n_headers;
-    str type;            /* Content-Type; "" means application/json */
+    str type;            /* Content-Type; "" means application/json, or a relay's own */
     struct buf body;     /* made in the ctx's arena with the server's reply limit */
-    struct relay *relay; /* set: the answer is an upstream's, and body is not used */
+    struct relay *relay; /* set: the answer is an upstream's, and body is not used. With a type the
+                            head is this reply's, whatever the upstream's says */
     bool close;          /* end the connection after this reply */
 };
 
@@ -70,8 +71,12 @@ struct filter {
     /* The answer has ended whole, and *rest goes to the client. True: a worker is to run again. */
     bool (*over)(struct relay *r, str *rest);
     /* On a worker. True: r's first part is the next request, for the same client. False: *rest goes
-     * to the client, and that is the end. ctx->is_cut is set when the client leaves. */
+     * to the client, and that is the end, or (r->refused) the failure that ctx notes is worded as
+     * any other. ctx->is_cut is set when the client leaves. */
     bool (*again)(struct ctx *ctx, struct app *app, struct relay *r, str *rest);
+    /* A failure behind the first byte, the upstream's or a refusal: what the client gets last, and
+     * the answer ends as a whole one. NULL: it breaks off, which is all that can be told then. */
+    str (*broken)(struct relay *r, str why);
 };
 
 /*
@@ -103,6 +108,8 @@ struct relay {
     /* Filled by http before the first piece; of the last answer that was asked for. */
     int code;
     str type; /* the answer's Content-Type */
+
+    enum status refused; /* by the filter, on a worker: the answer is no good */
 };
 
 /* --- routes --- */

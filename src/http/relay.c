@@ -83,6 +83,8 @@ static void take_header(struct exchange *x, str line)
     }
     if (str_eq_nocase(name, S("Content-Type")))
         x->relay->type = str_dup(&x->ctx.arena, h.value);
+    if (x->out.type.n)
+        return;
     f->has_date |= str_eq_nocase(name, S("Date"));
     f->has_id |= str_eq_nocase(name, S("X-Request-Id"));
     reply_headers(&f->head, &h, 1);
@@ -114,6 +116,10 @@ static void send_head(struct exchange *x)
         (x->is_old && has_body(x) && !has_length(x)))
         x->keep_alive = false;
     reply_begin(x, b, !f->has_date, !f->has_id);
+    if (x->out.type.n) {
+        const struct header type = {S("Content-Type"), x->out.type};
+        reply_headers(b, &type, 1);
+    }
     buf_add(b, buf_str(&f->head));
     if (has_length(x))
         buf_printf(b, "Content-Length: %lld\r\n", (long long)f->length);
@@ -135,7 +141,8 @@ static void end_head(struct exchange *x)
     f->has_length &= !f->is_coded;
     if (f->head_sent)
         return;
-    x->out.code = x->relay->code;
+    if (!x->out.type.n)
+        x->out.code = x->relay->code;
     if (!x->relay->filter)
         send_head(x);
 }
@@ -316,12 +323,29 @@ static void let_go(struct exchange *x)
     f->easy = NULL;
 }
 
-/* Before the first byte a failure can still be told; after it, only breaking off tells. */
+static void finish(struct exchange *x)
+{
+    if (!x->flow->head_sent)
+        send_head(x);
+    if (is_chunked(x))
+        buf_add(&x->conn->out, S("0\r\n\r\n"));
+    x->phase = ANSWERED;
+    conn_flush(x->conn);
+}
+
+/* Before the first byte a failure can still be told; after it, only a filter that knows how to, or
+ * breaking off. */
 static void cut(struct exchange *x, enum status s)
 {
+    struct relay *r = x->relay;
     x->how = s;
     if (!x->flow->head_sent) {
         exchange_refuse(x, s, 0);
+        return;
+    }
+    if (r->filter && r->filter->broken) {
+        put(x, r->filter->broken(r, str_of(x->ctx.why)));
+        finish(x);
         return;
     }
     x->conn->close_after = true;
@@ -342,16 +366,6 @@ static void broke(struct exchange *x, enum status s, const char *why)
     fail(&x->ctx, s, "the upstream at %.100s did not answer%s: %s", str_c(&x->ctx.arena, host),
          x->flow->head_came ? " to the end" : "", why);
     cut(x, s);
-}
-
-static void finish(struct exchange *x)
-{
-    if (!x->flow->head_sent)
-        send_head(x);
-    if (is_chunked(x))
-        buf_add(&x->conn->out, S("0\r\n\r\n"));
-    x->phase = ANSWERED;
-    conn_flush(x->conn);
 }
 
 void relay_over(struct exchange *x, CURLcode code)
@@ -398,10 +412,12 @@ void relay_ran(struct exchange *x)
     }
     if (x->flow->asks_again) {
         ask(x);
-        return;
+    } else if (x->relay->refused) {
+        cut(x, x->relay->refused);
+    } else {
+        put(x, x->flow->rest);
+        finish(x);
     }
-    put(x, x->flow->rest);
-    finish(x);
 }
 
 void relay_sweep(struct exchange *x, int64_t now)

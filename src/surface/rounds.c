@@ -431,7 +431,7 @@ static void done(struct ctx *ctx, struct app *app, struct relay *r, enum status 
 
 void rounds_on(struct ctx *ctx, struct relay *relay, const struct rounds_in *in)
 {
-    static const struct filter filter = {pass, over, again};
+    static const struct filter filter = {pass, over, again, NULL};
     struct rounds *o = NEW(&ctx->arena, struct rounds);
     o->in = *in;
     o->body = *in->body;

@@ -211,6 +211,78 @@ TEST(a_client_that_leaves_while_a_worker_thinks_is_not_asked_for_again)
     }
 }
 
+static const char own_question[] = "POST /owned/x HTTP/1.1\r\nHost: localhost\r\n"
+                                   "Content-Length: 4\r\n\r\nbody";
+
+TEST(a_head_of_ones_own_tells_nothing_of_the_upstreams)
+{
+    FILTERED();
+    for (int i = 0; i < 2; i++) {
+        SAY(client, own_question);
+        up = next_question(ctx, listener, up, "body");
+        SAY(up,
+            ANSWER("404 Not Here", "X-Up: 1\r\nDate: never\r\nSet-Cookie: a=b\r\n", "5", "hello"));
+        str reply = hear_until(ctx, client, "\r\n0\r\n\r\n");
+        CHECK_INT(code_of(reply), 200);
+        CHECK(holds(reply, "\r\nContent-Type: text/own\r\n") && !holds(reply, "text/plain"));
+        CHECK(holds(reply, "\r\nX-Receipt: r1\r\n") && holds(reply, "GMT\r\n"));
+        CHECK(!holds(reply, "X-Up") && !holds(reply, "Cookie") && !holds(reply, "never"));
+        CHECK(holds(reply, "\r\n\r\n5\r\nhello\r\n6\r\n(kept)\r\n0\r\n\r\n"));
+    }
+    WAIT_FOR(atomic_load(&app.done_ok) == 2);
+    CHECK_INT(app.done_code, 404);
+    END_FILTERED;
+}
+
+TEST(an_answer_that_is_refused_is_a_failure_in_the_surfaces_words)
+{
+    FILTERED();
+    for (int i = 0; i < 2; i++) {
+        SAY(client, own_question);
+        up = next_question(ctx, listener, up, "body");
+        SAY(up, ANSWER("200 OK", "X-Up: 1\r\n", "3", "no^"));
+        str reply = hear_until(ctx, client, "upstream\",\"field\":\"\"}");
+        CHECK_INT(code_of(reply), 502);
+        CHECK(holds(reply, "\r\nContent-Type: application/json\r\n"));
+        CHECK(holds(reply, "\"first\":\"it is no good\"") && !holds(reply, "X-Up"));
+    }
+    WAIT_FOR(atomic_load(&app.done) == 2);
+    CHECK_INT(app.done_ok, 0);
+    END_FILTERED;
+}
+
+TEST(a_failure_behind_the_first_byte_is_told_by_the_filter)
+{
+    static const struct {
+        const char *then, *told;
+        bool ends;
+    } ways[] = {{"1\r\n^\r\n0\r\n\r\n", "9\r\n(refused)\r\n0\r\n\r\n", false},
+                {"zz\r\n", "8\r\n(broken)\r\n0\r\n\r\n", true},
+                {"", "8\r\n(broken)\r\n0\r\n\r\n", true}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        FILTERED();
+        SAY(client, own_question);
+        up = next_question(ctx, listener, up, "body");
+        SAY(up, chunked);
+        SAY(up, "3\r\none\r\n");
+        str head = hear_until(ctx, client, "3\r\none\r\n");
+        CHECK_INT(code_of(head), 200);
+        SAY(up, ways[i].then);
+        if (ways[i].ends)
+            shutdown(up, SHUT_RDWR);
+        CHECK(holds(hear_until(ctx, client, "\r\n0\r\n\r\n"), ways[i].told));
+        WAIT_FOR(atomic_load(&app.done) == 1);
+        CHECK_INT(app.done_ok, 0);
+        SAY(client, own_question); /* the connection is as good as before */
+        int second = next_question(ctx, listener, ways[i].ends ? -1 : up, "body");
+        SAY(second, ANSWER("200 OK", "", "4", "next"));
+        CHECK(holds(hear_until(ctx, client, "\r\n0\r\n\r\n"), "4\r\nnext\r\n"));
+        if (second != up)
+            close(second);
+        END_FILTERED;
+    }
+}
+
 TEST(a_server_that_stops_ends_it)
 {
     FILTERED(atomic_store(&app.again_blocks, true));

@@ -155,8 +155,46 @@ static bool again(struct ctx *ctx, struct app *app, struct relay *r, str *rest)
 static enum status filtered(struct ctx *ctx, struct app *app, const struct request *in,
                             struct reply *out)
 {
-    static const struct filter filter = {pass, over, again};
+    static const struct filter filter = {pass, over, again, NULL};
     enum status s = relayed(ctx, app, in, out);
+    if (s == OK)
+        out->relay->filter = &filter;
+    return s;
+}
+
+/* Of /owned: the same behind a head of our own; an answer whose end is a ^ is no good. */
+static bool always(__attribute__((unused)) struct relay *r, str *rest)
+{
+    *rest = S("");
+    return true;
+}
+
+static str unless_refused(struct relay *r, str bytes)
+{
+    r->tap->is_hidden |= str_find(bytes, S("^")) < bytes.n;
+    return r->tap->is_hidden ? S("") : bytes;
+}
+
+static bool refuse(struct ctx *ctx, struct app *app, struct relay *r, str *rest)
+{
+    atomic_fetch_add(&app->again, 1);
+    *rest = S("(kept)");
+    if (r->tap->is_hidden)
+        r->refused = fail(ctx, UPSTREAM, "it is no good");
+    return false;
+}
+
+static str tell(__attribute__((unused)) struct relay *r, str why)
+{
+    return str_find(why, S("no good")) < why.n ? S("(refused)") : S("(broken)");
+}
+
+static enum status owned(struct ctx *ctx, struct app *app, const struct request *in,
+                         struct reply *out)
+{
+    static const struct filter filter = {unless_refused, always, refuse, tell};
+    enum status s = relayed(ctx, app, in, out);
+    out->type = S("text/own");
     if (s == OK)
         out->relay->filter = &filter;
     return s;
@@ -234,6 +272,7 @@ static const struct route first_routes[] = {
     {"POST", "/relay/{x}", relayed, .access = ACCESS_OPEN},
     {"GET", "/relay/{x}", relayed, .is_quick = true},
     {"POST", "/filtered/{x}", filtered, .access = ACCESS_OPEN},
+    {"POST", "/owned/{x}", owned, .access = ACCESS_OPEN},
     {0},
 };
 static const struct route second_routes[] = {
