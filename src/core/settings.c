@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
+#include "core/prices.h"
 
 static const char *const dialects[] = {"openai", "anthropic", NULL};
 
@@ -79,6 +80,8 @@ static enum status set_one(struct ctx *ctx, struct settings *s, str name, str te
     TRY(fields_set(ctx, settings_table, name, text, s));
     if (str_is(name, "listen"))
         TRY(check_listen(ctx, text));
+    if (str_is(name, "prices"))
+        TRY(prices_check(ctx, text));
     return str_is(name, "upstream") && text.n ? set_upstream(ctx, s, text) : OK;
 }
 

@@ -162,7 +162,10 @@ const struct field settings_table[] = {
      .help = "seals the model keys that users leave here: 32 bytes as base64url or 64 hex digits; "
              "empty: a key is made and kept in the data folder (seal.key)"},
     {STR(struct settings, model_fast), .otherwise_str = "openai/gemini-2.5-flash", .min = 1,
-     .max = 200, .help = "[UPSTREAM/]MODEL of /v1/chat for model_preference fast"},
+     .max = 200,
+     .help =
+         "[UPSTREAM/]MODEL of /v1/chat for model_preference fast; openai/ that names no upstream "
+         "is left out"},
     {STR(struct settings, model_balanced), .otherwise_str = "openai/llama-3.3-70b-versatile",
      .min = 1, .max = 200, .help = "for balanced"},
     {STR(struct settings, model_powerful), .otherwise_str = "openai/deepseek-r1-distill-llama-70b",

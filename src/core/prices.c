@@ -1,0 +1,72 @@
+/* prices.c - what a model's answer costs, by the setting prices. */
+#include "core/prices.h"
+
+#include <ctype.h>
+
+struct price {
+    str name;
+    double asked, answered;
+};
+
+/* A part that is empty, as behind a last comma, is none. */
+static bool read_price(str part, struct price *out)
+{
+    str rest = part, name = str_trim(str_cut(&rest, '='));
+    str asked = str_trim(str_cut(&rest, '/'));
+    *out = (struct price){.name = name};
+    return name.n && str_num(asked, &out->asked) && str_num(str_trim(rest), &out->answered) &&
+           out->asked >= 0 && out->answered >= 0 && out->asked <= 1e9 && out->answered <= 1e9;
+}
+
+/* Empty parts, as behind a last comma, are passed over; "" when there are no more. */
+static str next_part(str *prices)
+{
+    str part = S("");
+    while (prices->n && !part.n)
+        part = str_trim(str_cut(prices, ','));
+    return part;
+}
+
+enum status prices_check(struct ctx *ctx, str prices)
+{
+    struct price p;
+    for (str part = next_part(&prices); part.n; part = next_part(&prices))
+        if (!read_price(part, &p))
+            return fail_field(ctx, "prices",
+                              "'%.100s' is not MODEL=ASKED/ANSWERED, in dollars for a million "
+                              "tokens",
+                              str_c(&ctx->arena, part));
+    return OK;
+}
+
+/* "-2024-08-06", "@20250219", ":70b", "-latest". */
+static bool is_version(str rest)
+{
+    if (rest.n < 2 || !strchr("-@:", rest.p[0]))
+        return false;
+    return isdigit((unsigned char)rest.p[1]) || str_is(str_sub(rest, 1, rest.n), "latest");
+}
+
+static bool fits(str name, str model)
+{
+    return str_starts(model, name) &&
+           (name.n == model.n || is_version(str_sub(model, name.n, model.n)));
+}
+
+static bool is_of(str name, str model)
+{
+    str bare_name = name, bare_model = model;
+    str_cut(&bare_name, '/');
+    str_cut(&bare_model, '/');
+    return fits(name, model) || (bare_model.n && fits(name, bare_model)) ||
+           (bare_name.n && fits(bare_name, model));
+}
+
+double price_of(str prices, str model, int64_t asked, int64_t answered)
+{
+    struct price p, best = {0};
+    for (str part = next_part(&prices); part.n; part = next_part(&prices))
+        if (read_price(part, &p) && p.name.n > best.name.n && is_of(p.name, model))
+            best = p;
+    return (best.asked * (double)asked + best.answered * (double)answered) / 1e6;
+}
