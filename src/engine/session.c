@@ -303,7 +303,8 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
 {
     uint64_t own = hash_of(seed_of(t), S("assistant"), answer), chain = linked(t->chain, own);
     bool is_echo = t->stand_in || t->block.n;
-    return (struct message){.id = message_id(a, t->record.session, chain),
+    str id = t->answer_id.n ? t->answer_id : message_id(a, t->record.session, chain);
+    return (struct message){.id = id,
                             .session = t->record.session,
                             .role = S("assistant"),
                             .text = answer,

@@ -76,7 +76,7 @@ struct filter {
     bool (*again)(struct ctx *ctx, struct app *app, struct relay *r, str *rest);
     /* A failure behind the first byte, the upstream's or a refusal: what the client gets last, and
      * the answer ends as a whole one. NULL: it breaks off, which is all that can be told then. */
-    str (*broken)(struct relay *r, str why);
+    str (*broken)(struct relay *r, enum status how, str why);
 };
 
 /*
@@ -104,6 +104,7 @@ struct relay {
     void (*done)(struct ctx *ctx, struct app *app, struct relay *r, enum status how);
     struct tap *tap; /* the surface's own; http does not look inside */
     struct rounds *rounds;
+    struct chat_answer *answer;
 
     /* Filled by http before the first piece; of the last answer that was asked for. */
     int code;

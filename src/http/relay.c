@@ -344,7 +344,7 @@ static void cut(struct exchange *x, enum status s)
         return;
     }
     if (r->filter && r->filter->broken) {
-        put(x, r->filter->broken(r, str_of(x->ctx.why)));
+        put(x, r->filter->broken(r, s, str_of(x->ctx.why)));
         finish(x);
         return;
     }

@@ -105,7 +105,7 @@ static void usage_chunk(struct writer *w)
 }
 
 /* The next words of the text, about CHUNK_BYTES of them. */
-static str next_words(str *rest)
+str demo_words(str *rest)
 {
     size_t n = utf8_cut(*rest, CHUNK_BYTES).n;
     for (size_t space = n; n < rest->n && space > 0; space--) {
@@ -126,7 +126,7 @@ static void stream(struct writer *w, struct reply *out)
     reply_header(out, "Cache-Control", S("no-cache"));
     chunk(w, S("assistant"), S(""), true, false);
     while (rest.n)
-        chunk(w, S(""), next_words(&rest), true, false);
+        chunk(w, S(""), demo_words(&rest), true, false);
     chunk(w, S(""), S(""), false, true);
     if (w->demo->with_usage)
         usage_chunk(w);

@@ -13,3 +13,6 @@ struct demo {
 
 /* Writes a completion, or a stream of chunks that ends with [DONE]. */
 void demo_write(struct ctx *ctx, const struct demo *d, struct reply *out);
+
+/* The next words of a text, as its stream has them. */
+str demo_words(str *rest);

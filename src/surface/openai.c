@@ -136,13 +136,6 @@ static const struct json *element(const struct json *array, size_t i)
     return v;
 }
 
-static bool has_no_system_role(struct arena *a, const struct target *to)
-{
-    str rest = to->model, prefix = str_cut(&rest, '/');
-    return rejects_system(a, to->up->name) || rejects_system(a, to->model) ||
-           (rest.n && (rejects_system(a, prefix) || rejects_system(a, rest)));
-}
-
 static void put_into(struct ctx *ctx, const struct app *app, struct chat *c)
 {
     struct splice *s = &c->body;
@@ -151,12 +144,10 @@ static void put_into(struct ctx *ctx, const struct app *app, struct chat *c)
         splice_model(&ctx->arena, s, c->model, c->to.model);
     const struct json *at = t->block.n ? element(c->messages, t->block_at) : NULL;
     if (at) {
-        str where = c->to.up->placement.n ? c->to.up->placement : app->settings->placement;
-        int place = name_index(placement_names, where, PLACE_USER_SUFFIX);
         struct block block = {
             .text = t->block,
-            .where = t->is_planned ? PLACE_USER_PREFIX : (enum placement)place,
-            .no_system = has_no_system_role(&ctx->arena, &c->to),
+            .where = t->is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->to),
+            .no_system = target_rejects_system(&ctx->arena, &c->to),
         };
         splice_block(&ctx->arena, s, c->root, c->messages, at, &block);
     }

@@ -5,6 +5,7 @@
 
 #include "surface/demo.h"
 #include "surface/dialect.h"
+#include "surface/splice.h"
 
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
                       struct target *out)
@@ -32,6 +33,19 @@ enum status target_of(struct ctx *ctx, const struct settings *settings, str mode
              S_ARG(model), S_ARG(model));
     snprintf(ctx->field, sizeof ctx->field, "model");
     return NOT_FOUND;
+}
+
+enum placement target_placement(const struct settings *settings, const struct target *to)
+{
+    str where = to->up->placement.n ? to->up->placement : settings->placement;
+    return (enum placement)name_index(placement_names, where, PLACE_USER_SUFFIX);
+}
+
+bool target_rejects_system(struct arena *a, const struct target *to)
+{
+    str rest = to->model, prefix = str_cut(&rest, '/');
+    return rejects_system(a, to->up->name) || rejects_system(a, to->model) ||
+           (rest.n && (rejects_system(a, prefix) || rejects_system(a, rest)));
 }
 
 /* --- the address --- */
@@ -75,6 +89,7 @@ static const str ours[] = {
     S("X-Memory-Mode"),
     S("X-Memory-Tools"),
     S("X-Session-Id"),
+    S("X-Session-History"),
     S("X-Osaurus-Agent-Id"),
 };
 

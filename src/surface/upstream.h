@@ -15,6 +15,11 @@ struct target {
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
                       struct target *out);
 
+/* Where memory is put in a request to it: as its upstream says, else the setting. */
+enum placement target_placement(const struct settings *settings, const struct target *to);
+/* Whether it answers a system message with an error. */
+bool target_rejects_system(struct arena *a, const struct target *to);
+
 /*
  * The request as it goes on: same method, the client's end-to-end headers, and for a credential
  * X-Upstream-Authorization, the client's own (when it is not one of ours), or the upstream's key.

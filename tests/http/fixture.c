@@ -184,9 +184,10 @@ static bool refuse(struct ctx *ctx, struct app *app, struct relay *r, str *rest)
     return false;
 }
 
-static str tell(__attribute__((unused)) struct relay *r, str why)
+static str tell(__attribute__((unused)) struct relay *r, enum status how, str why)
 {
-    return str_find(why, S("no good")) < why.n ? S("(refused)") : S("(broken)");
+    bool is_refused = how == UPSTREAM && str_find(why, S("no good")) < why.n;
+    return is_refused ? S("(refused)") : S("(broken)");
 }
 
 static enum status owned(struct ctx *ctx, struct app *app, const struct request *in,

@@ -1,0 +1,14 @@
+/* history.h - a session's earlier messages, as a request to a model holds them. */
+#pragma once
+
+#include "surface/surface.h"
+
+/* Those that the turn's model is shown; the turn, whose pool, session and model are set, knows them
+ * from now on. asked is what the user says now. */
+MUST_USE enum status history_of(struct ctx *ctx, struct app *app, struct turn *t,
+                                int64_t system_tokens, str asked, struct window *out);
+
+/* {"role":…,"content":…} */
+void history_message(struct json_out *w, str role, str text);
+/* Each of them, as elements of an array that is open. */
+void history_write(struct json_out *w, const struct window *window);
