@@ -1,7 +1,10 @@
 /* engine.c - opening and closing the engine, and how it is doing. */
 #include "engine/engine_int.h"
 
+#include "base/words.h"
 #include "llm/llm.h"
+
+enum { LINE_MAX_BYTES = 300 };
 
 const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NULL};
 
@@ -83,9 +86,15 @@ enum status engine_ping(struct ctx *ctx, struct engine *e)
     return store_ping(ctx, e->store);
 }
 
-str engine_demo_answer(struct ctx *ctx, str question, str block)
+str engine_demo_answer(struct ctx *ctx, str question, const struct turn *t)
 {
-    struct strs known = block_texts(&ctx->arena, block);
-    return llm_demo_answer(&ctx->arena, engine_strip_block(&ctx->arena, question), known.v,
-                           known.n);
+    struct strs known = block_texts(&ctx->arena, t->block);
+    str *lines = NEW_N(&ctx->arena, str, known.n + t->n_window + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_window; i++)
+        if (str_is(t->window[i].role, "user"))
+            lines[n++] = utf8_cut(str_trim(t->window[i].text), LINE_MAX_BYTES);
+    for (size_t i = 0; i < known.n; i++)
+        lines[n++] = known.v[i];
+    return llm_demo_answer(&ctx->arena, engine_strip_block(&ctx->arena, question), lines, n);
 }

@@ -542,8 +542,9 @@ MUST_USE enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, 
 
 /* --- the built-in model --- */
 
-/* rememberd/demo: an honest offline stand-in that answers from what was recalled. */
-str engine_demo_answer(struct ctx *ctx, str question, str block);
+/* rememberd/demo: an honest offline stand-in that answers from what was recalled, and from what the
+ * user said in the turn's window. */
+str engine_demo_answer(struct ctx *ctx, str question, const struct turn *t);
 
 /* --- measuring --- */
 

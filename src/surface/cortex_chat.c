@@ -279,7 +279,7 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     if (scene->to.up)
         return ask_model(ctx, app, wish, scene, &answer, out);
     t->stand_in = true;
-    str text = engine_demo_answer(ctx, wish->message, t->block);
+    str text = engine_demo_answer(ctx, wish->message, t);
     return chat_answer_now(ctx, app, &answer, text, out);
 }
 

@@ -213,7 +213,7 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
         if (str_is(t->said[i].role, "user"))
             question = t->said[i].text;
     }
-    d.answer = engine_demo_answer(ctx, question, t->block);
+    d.answer = engine_demo_answer(ctx, question, t);
     demo_write(ctx, &d, out);
     t->stand_in = true;
     if (t->mode != MODE_OFF)

@@ -110,7 +110,8 @@ TEST(what_was_told_in_one_conversation_is_known_in_the_next)
     CHECK_STR(r.block, block);
     CHECK_STR(r.question, S("What is my dog's name?"));
     CHECK(r.n > 0 && r.lines[0].injected && r.lines[0].why.n && r.tokens > 0);
-    str answer = engine_demo_answer(ctx, S("What is my dog's name?"), block);
+    str answer =
+        engine_demo_answer(ctx, S("What is my dog's name?"), &(struct turn){.block = block});
     CHECK(holds(answer, "Rex"));
 }
 
@@ -121,7 +122,9 @@ TEST(the_first_conversation_of_the_readme)
     ask(&one, "My dog is called Rex and I live in Lisbon.", "Noted.");
     CHECK_STR(facts(ctx, e, mine), S("lives in Lisbon | my dog is called Rex"));
     str block = ask(&two, "What is my dog called?", "Rex.");
-    CHECK(holds(engine_demo_answer(ctx, S("What is my dog called?"), block), "Rex"));
+    CHECK(
+        holds(engine_demo_answer(ctx, S("What is my dog called?"), &(struct turn){.block = block}),
+              "Rex"));
 }
 
 TEST(nothing_relevant_is_silence)
