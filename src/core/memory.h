@@ -110,6 +110,7 @@ struct session {
 struct session_change {
     bool sets_title, sets_metadata;
     str title, metadata; /* metadata as a whole */
+    const str *was;      /* the metadata that is to be changed, or CONFLICT; NULL: whatever it is */
 };
 
 /* Bytes of what belongs to a memory beside its content. */

@@ -3,7 +3,7 @@
 #include "base/id.h"
 #include "engine/engine_int.h"
 
-enum { TITLE_MAX_CHARACTERS = 200, PIECE = 1000 };
+enum { TITLE_MAX_CHARACTERS = 200, PIECE = 1000, TRIES = 20 };
 
 static enum status check_title(struct ctx *ctx, str title)
 {
@@ -112,18 +112,25 @@ static enum status merged(struct ctx *ctx, str old_text, str patch_text, str *ou
     return OK;
 }
 
+/* One of several at once is always through, so each of them comes to be. */
 enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                                   const struct session_change *change, struct session *out)
 {
     struct session_change to = *change;
     struct session now;
+    enum status s = CONFLICT;
     if (to.sets_title)
         TRY(check_title(ctx, to.title));
-    TRY(store_session(ctx, e->store, pool, id, &now));
-    if (to.sets_metadata)
-        TRY(merged(ctx, now.metadata, change->metadata, &to.metadata));
-    pool.space = now.space;
-    return store_change_session(ctx, e->store, pool, id, &to, out);
+    for (int i = 0; i < TRIES && s == CONFLICT; i++) {
+        TRY(store_session(ctx, e->store, pool, id, &now));
+        pool.space = now.space;
+        if (to.sets_metadata) {
+            TRY(merged(ctx, now.metadata, change->metadata, &to.metadata));
+            to.was = &now.metadata;
+        }
+        s = store_change_session(ctx, e->store, pool, id, &to, out);
+    }
+    return s == CONFLICT ? fail(ctx, TOO_BUSY, "the session is being changed by others") : s;
 }
 
 /* --- reading --- */

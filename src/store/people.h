@@ -52,7 +52,7 @@ MUST_USE enum status store_session(struct ctx *ctx, struct store *s, struct pool
 /* An empty one, and its pool when that is missing. CONFLICT when the id is there. */
 MUST_USE enum status store_put_session(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                        const struct session *session);
-/* With space "" in any space of the user. NOT_FOUND without a note. */
+/* With space "" in any space of the user. NOT_FOUND and CONFLICT (change->was) without a note. */
 MUST_USE enum status store_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                           str id, const struct session_change *change,
                                           struct session *out);

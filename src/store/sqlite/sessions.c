@@ -121,6 +121,8 @@ static enum status change_session(struct ctx *ctx, struct db *db, const void *wh
     const struct change_session *c = what;
     struct session_row row;
     TRY(find_session(ctx, db, c->pool, c->id, &row));
+    if (c->change->was && !str_eq(*c->change->was, row.session.metadata))
+        return CONFLICT;
     SQL_RUN(q, ctx, db, SQL_SESSION_CHANGE);
     sql_int(&q, row.pool);
     sql_int(&q, row.session.no);
