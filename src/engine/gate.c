@@ -204,11 +204,28 @@ static bool find_phrase(const struct tokens *t, str text, const char *phrase, st
     return false;
 }
 
+/* In lower case and with plain apostrophes. */
+static str folded(struct arena *a, str message)
+{
+    str lower = utf8_lower(a, message);
+    char *p = arena_alloc(a, lower.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < lower.n; i++) {
+        if (str_starts(str_sub(lower, i, lower.n), S("\xE2\x80\x99"))) {
+            p[n++] = '\'';
+            i += 2;
+        } else {
+            p[n++] = lower.p[i];
+        }
+    }
+    return (str){p, n};
+}
+
 /* A known name as whole words. */
 static bool find_entity(struct arena *a, str text, const str *entities, size_t n, str *out)
 {
     for (size_t i = 0; i < n; i++) {
-        str name = str_lower(a, str_trim(entities[i]));
+        str name = folded(a, str_trim(entities[i]));
         if (utf16_length(name) < ENTITY_MIN)
             continue;
         for (size_t at = 0; at + name.n <= text.n; at++) {
@@ -225,23 +242,6 @@ static bool find_entity(struct arena *a, str text, const str *entities, size_t n
         }
     }
     return false;
-}
-
-/* In lower case and with plain apostrophes. */
-static str folded(struct arena *a, str message)
-{
-    char *p = arena_alloc(a, message.n + 1);
-    size_t n = 0;
-    str lower = str_lower(a, message);
-    for (size_t i = 0; i < lower.n; i++) {
-        if (str_starts(str_sub(lower, i, lower.n), S("\xE2\x80\x99"))) {
-            p[n++] = '\'';
-            i += 2;
-        } else {
-            p[n++] = lower.p[i];
-        }
-    }
-    return (str){p, n};
 }
 
 struct gate gate_of(struct arena *a, str message, const str *entities, size_t n)

@@ -129,23 +129,35 @@ static int64_t ask_until(const struct ctx *ctx)
     return half < most ? half : most;
 }
 
+/* One that was late is left alone for a while, or every chat would lose the time for nothing.
+ * Whatever else goes wrong with it costs little. */
+static enum status ask_in_time(struct ctx *ctx, struct engine *e, const struct plan_in *in,
+                               struct said_section *out)
+{
+    int64_t ticket;
+    if (!breaker_begin(&e->gate, &ticket))
+        return fail(ctx, UPSTREAM, "it was late and is left alone for %lld s",
+                    (long long)breaker_seconds(&e->gate));
+    enum status s = ask(ctx, e, in, out);
+    bool has_left = ctx->is_cut && *ctx->is_cut;
+    breaker_end(&e->gate, ticket, s != TIMED_OUT || has_left);
+    return s;
+}
+
 static struct opening by_model(struct ctx *ctx, struct engine *e, const struct plan_in *in)
 {
     struct arena *a = &ctx->arena;
     struct said_section said;
-    struct ctx own = {.deadline_us = ask_until(ctx), .is_cut = ctx->is_cut};
-    struct opening out;
-    if (ask(&own, e, in, &said) == OK) {
+    CLEANUP(ctx_free) struct ctx own = {.deadline_us = ask_until(ctx), .is_cut = ctx->is_cut};
+    if (ask_in_time(&own, e, in, &said) == OK) {
         int section = name_index(gate_section_names, said.section, GATE_NONE);
-        out = (struct opening){(enum gate_section)section, false, false,
-                               S("the core model's choice")};
-    } else {
-        str why = own.failed == TIMED_OUT ? S("it was late") : str_dup(a, str_of(own.why));
-        out = by_phrases(ctx, e, in);
-        out.reason = str_printf(a, S_FMT "; by phrases, as the core model did not say (" S_FMT ")",
-                                S_ARG(out.reason), S_ARG(why));
+        return (struct opening){(enum gate_section)section, false, false,
+                                S("the core model's choice")};
     }
-    ctx_free(&own);
+    str why = own.failed == TIMED_OUT ? S("it was late") : str_dup(a, str_of(own.why));
+    struct opening out = by_phrases(ctx, e, in);
+    out.reason = str_printf(a, S_FMT "; by phrases, as the core model did not say (" S_FMT ")",
+                            S_ARG(out.reason), S_ARG(why));
     return out;
 }
 

@@ -25,6 +25,19 @@ TEST(the_vectors_of_the_document)
     gives(ctx, "What is 2+2?", "none");
 }
 
+TEST(a_name_is_known_in_whatever_case_and_apostrophe)
+{
+    static const str names[] = {{"\xC3\x89MILIE", 7}, {"O'Brien", 7}};
+    struct arena *a = &ctx->arena;
+    CHECK(gate_of(a, S("Ask \xC3\xA9milie"), names, 2).section == GATE_PINNED);
+    CHECK(gate_of(a,
+                  S("Ask O\xE2\x80\x99"
+                    "Brien"),
+                  names, 2)
+              .section == GATE_PINNED);
+    CHECK(gate_of(a, S("Ask \xC3\xA9milienne"), names, 2).section == GATE_NONE);
+}
+
 TEST(what_fired_by_mistake_is_mended)
 {
     gives(ctx, "Output exactly three words", "none");

@@ -214,6 +214,11 @@ TEST(a_late_core_model_is_not_waited_for)
     CHECK_STR(out.decision, S("episode"));
     CHECK(holds(out.reason, "it was late"));
     ctx->deadline_us = 0;
+    int asked = m->app.calls;
+    out = plan(ctx, e, "What did we talk about last week?");
+    CHECK_STR(out.decision, S("episode"));
+    CHECK(holds(out.reason, "it was late and is left alone for 1 s"));
+    CHECK_INT(m->app.calls, asked);
     model_close(m);
 }
 
