@@ -1,6 +1,8 @@
 /* live.c - the tables of the settings that change while the server runs. */
 #include "core/live.h"
 
+#include "core/settings.h"
+
 const char *const strategy_names[] = {"hybrid", "semantic", "recent", NULL};
 
 static const char *const sources[] = {"remote", "static", "transformers", "auto", NULL};
@@ -52,21 +54,20 @@ const struct field live_qdrant_fields[] = {
     {0},
 };
 
-static const char *const extraction_modes[] = {"sessionEnd", "manual", NULL};
-static const char *const gate_modes[] = {"off", "heuristic", "llm", NULL};
-
 const struct field live_osaurus_fields[] = {
     {BOOL(struct live_osaurus, enabled), .otherwise = true,
      .help = "whether chats are given memory and kept"},
     {AS_STR(struct live_osaurus, embedding_backend, "embeddingBackend"), .otherwise_str = "mlx",
-     .min = 1, .max = 64, .help = "none leaves vectors out of its searches"},
+     .one_of = embedding_backend_names, .help = "none leaves vectors out of its searches"},
     {AS_STR(struct live_osaurus, embedding_model, "embeddingModel"),
      .otherwise_str = "nomic-embed-text-v1.5", .min = 1, .max = 200,
      .help = "kept for Osaurus's clients; embeddingSource chooses"},
     {AS_STR(struct live_osaurus, extraction_mode, "extractionMode"), .otherwise_str = "sessionEnd",
-     .one_of = extraction_modes, .help = "sessionEnd: after the debounce; manual: when asked for"},
+     .one_of = extraction_mode_names,
+     .help = "sessionEnd: after the debounce; manual: when asked for"},
     {AS_STR(struct live_osaurus, gate_mode, "relevanceGateMode"), .otherwise_str = "heuristic",
-     .one_of = gate_modes, .help = "off: always episodes; heuristic: phrases; llm: the core model"},
+     .one_of = gate_mode_names,
+     .help = "off: always episodes; heuristic: phrases; llm: the core model"},
     {AS_INT(struct live_osaurus, budget_tokens, "memoryBudgetTokens"), .otherwise = 800, .min = 100,
      .max = 4000, .help = "of one section"},
     {AS_INT(struct live_osaurus, debounce_s, "summaryDebounceSeconds"), .otherwise = 60, .min = 10,

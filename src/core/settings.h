@@ -14,6 +14,11 @@ enum placement {
 /* NULL-ended, in the order of the enum; the settings use them. */
 extern const char *const placement_names[];
 
+/* Those of Osaurus's settings, NULL-ended; the live settings know the same. */
+extern const char *const extraction_mode_names[];
+extern const char *const gate_mode_names[];
+extern const char *const embedding_backend_names[];
+
 /* Where a model lives. */
 struct upstream {
     str name;      /* the prefix of a model's name that chooses it; "" is the default upstream */

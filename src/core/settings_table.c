@@ -6,8 +6,9 @@ const char *const placement_names[] = {"user-suffix", "before-user", "system", "
 static const char *const extractions[] = {"user", "seed", "off", NULL};
 static const char *const sources[] = {"auto", "remote", "static", "transformers", NULL};
 static const char *const quantizations[] = {"none", "int8", NULL};
-static const char *const extraction_modes[] = {"sessionEnd", "manual", NULL};
-static const char *const gate_modes[] = {"off", "heuristic", "llm", NULL};
+const char *const extraction_mode_names[] = {"sessionEnd", "manual", NULL};
+const char *const gate_mode_names[] = {"off", "heuristic", "llm", NULL};
+const char *const embedding_backend_names[] = {"mlx", "none", NULL};
 static const char *const registrations[] = {"auto", "open", "off", NULL};
 static const char *const rewritings[] = {"on", "rules", "off", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
@@ -123,19 +124,20 @@ const struct field settings_table[] = {
     {INT(struct settings, core_parallel), .otherwise = 4, .min = 1, .max = 16,
      .help = "most conversations that are distilled at once"},
     {STR(struct settings, extraction_mode), .otherwise_str = "sessionEnd",
-     .one_of = extraction_modes,
+     .one_of = extraction_mode_names,
      .help =
          "when conversations are distilled: sessionEnd (after the debounce, or when another one "
          "begins) or manual (when asked for)"},
     {INT(struct settings, summary_debounce_s), .otherwise = 60, .min = 10, .max = 3600,
      .help = "seconds of silence after which a conversation is distilled"},
-    {STR(struct settings, gate_mode), .otherwise_str = "heuristic", .one_of = gate_modes,
+    {STR(struct settings, gate_mode), .otherwise_str = "heuristic", .one_of = gate_mode_names,
      .help = "how a chat of an Osaurus agent is given memory: off (always episodes), heuristic (by "
              "phrases) or llm (asks the core model)"},
     {INT(struct settings, memory_budget), .otherwise = 800, .min = 100, .max = 4000,
      .help = "most tokens of memory in a chat of an Osaurus agent"},
-    {STR(struct settings, embedding_backend), .otherwise_str = "mlx", .min = 1, .max = 64,
-     .help = "none leaves vectors out of an Osaurus agent's searches; else they are made by "
+    {STR(struct settings, embedding_backend), .otherwise_str = "mlx",
+     .one_of = embedding_backend_names,
+     .help = "none leaves vectors out of an Osaurus agent's searches; mlx: they are made by "
              "embedding_source"},
     {INT(struct settings, consolidation_hours), .otherwise = 24, .min = 1, .max = 168,
      .help = "hours between two consolidations"},

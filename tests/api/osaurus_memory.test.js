@@ -63,7 +63,7 @@ test('a number outside its range is brought to its end, and the answer says so',
 
 test('what is no value at all is refused whole and names the field', async (t) => {
   const { change, config } = asks(await serve(t));
-  const bad = [['enabled', 'yes'], ['enabled', null], ['embeddingBackend', ''], ['embeddingBackend', 5], ['embeddingModel', ''], ['embeddingModel', 'x'.repeat(201)],
+  const bad = [['enabled', 'yes'], ['enabled', null], ['embeddingBackend', ''], ['embeddingBackend', 'None'], ['embeddingBackend', 5], ['embeddingModel', ''], ['embeddingModel', 'x'.repeat(201)],
     ['extractionMode', 'often'], ['extractionMode', null], ['relevanceGateMode', 'on'], ['relevanceGateMode', true], ['memoryBudgetTokens', '800'],
     ['memoryBudgetTokens', 800.5], ['memoryBudgetTokens', null], ['memoryBudgetTokens', 1e300], ['summaryDebounceSeconds', true], ['consolidationIntervalHours', []],
     ['salienceFloor', 'low'], ['episodeRetentionDays', {}], ['memoryBudget', 5], ['', 5], ['__proto', 5]];
