@@ -28,20 +28,6 @@ enum status engine_read_profile(struct ctx *ctx, struct engine *e, struct pool_r
     return fail(ctx, UNSUPPORTED, "this is not built yet");
 }
 
-enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                              struct duplicates **out, size_t *n)
-{
-    (void)e, (void)pool, (void)out, (void)n;
-    return fail(ctx, UNSUPPORTED, "this is not built yet");
-}
-
-enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               int64_t *groups, int64_t *closed)
-{
-    (void)e, (void)pool, (void)groups, (void)closed;
-    return fail(ctx, UNSUPPORTED, "this is not built yet");
-}
-
 void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,
                     struct rewritten *out)
 {

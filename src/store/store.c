@@ -279,6 +279,13 @@ enum status store_search_vectors(struct ctx *ctx, struct store *s, const struct 
     return s->ops->search_vectors(ctx, s, f, out);
 }
 
+enum status store_vector_pairs(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const doc_id *docs, size_t n, float least, size_t each,
+                               struct vector_pairs *out)
+{
+    return s->ops->vector_pairs(ctx, s, pool, docs, n, least, each, out);
+}
+
 enum status store_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
                                struct vector_stats *out)
 {

@@ -351,6 +351,23 @@ struct vector_hits {
 MUST_USE enum status store_search_vectors(struct ctx *ctx, struct store *s,
                                           const struct vector_find *f, struct vector_hits *out);
 
+/* Two documents of a list, by their places in it, the earlier one first. */
+struct vector_pair {
+    uint32_t one, other;
+    float cosine;
+};
+struct vector_pairs {
+    struct vector_pair *v;
+    size_t n;
+    bool *has_vector; /* of each document of the list */
+};
+/* Of each document of the pool the nearest behind it in the list, at most `each`, whose cosine is
+ * at least least. Each is compared with each, by int8: 10,000 take a second. TIMED_OUT when the
+ * deadline passes. */
+MUST_USE enum status store_vector_pairs(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                        const doc_id *docs, size_t n, float least, size_t each,
+                                        struct vector_pairs *out);
+
 struct vector_stats {
     int64_t rows, waiting, failed; /* failed: given up, they have none */
     int64_t unreadable;            /* found since open; they were made anew */

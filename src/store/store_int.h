@@ -61,6 +61,9 @@ struct store_ops {
                                const struct vector_put *v, size_t n);
     enum status (*search_vectors)(struct ctx *ctx, struct store *s, const struct vector_find *f,
                                   struct vector_hits *out);
+    enum status (*vector_pairs)(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                const doc_id *docs, size_t n, float least, size_t each,
+                                struct vector_pairs *out);
     enum status (*vector_stats)(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
                                 struct vector_stats *out);
     uint64_t (*wait)(struct store *s, uint64_t seen, int64_t ms);

@@ -6,7 +6,7 @@ const { spawn } = require('node:child_process');
 const { once } = require('node:events');
 const path = require('node:path');
 const test = require('node:test');
-const { run, serve, tempFolder, until } = require('./lib');
+const { answer, run, serve, tempFolder, until, upstream } = require('./lib');
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
@@ -201,8 +201,95 @@ test('the seed\'s curl examples run as they stand', async (t) => {
   };
   const listed = await curl('curl -X GET "https://api.traylinx.com/v1/memory/me?app_id=my-app&limit=20&offset=0" \\\n  -H "Authorization: Bearer ctx_your_token_here"');
   assert.deepEqual([listed.total, listed.limit], [1, 20]);
+  assert.deepEqual(await curl('curl -X GET "https://api.traylinx.com/v1/memory/duplicates?app_id=my-app" \\\n  -H "Authorization: Bearer ctx_your_token_here"'),
+    { groups: [], total_duplicates: 0 });
+  assert.deepEqual(await curl('curl -X POST "https://api.traylinx.com/v1/memory/deduplicate?app_id=my-app" \\\n  -H "Authorization: Bearer ctx_your_token_here"'),
+    { success: true, deleted_count: 0, groups_merged: 0 });
   assert.deepEqual(await curl('curl -X DELETE "https://api.traylinx.com/v1/memory/550e8400-e29b-41d4-a716-446655440000" \\\n  -H "Authorization: Bearer ctx_your_token_here"'),
     { success: true, message: 'Memory deleted successfully' });
   assert.deepEqual(await curl('curl -X DELETE "https://api.traylinx.com/v1/memory/user/all?app_id=my-app" \\\n  -H "Authorization: Bearer ctx_your_token_here"'),
     { success: true, deleted_count: 0 });
+});
+
+// --- what says the same ---
+
+// Each name has a direction, and a text of the table a cosine to it; what else there is has a direction of its own.
+const sounds = { "User's name is Sebastian": 1, 'User is called Sebastian': 0.9, 'User is referred to as Sebastian': 0.97,
+  'User answers to Sebastian': 0.5 };
+function vectorOf(text) {
+  const v = Array(64).fill(0), at = Object.keys(sounds).indexOf(text);
+  if (at < 0) v[32 + [...text].reduce((sum, c) => (sum * 31 + c.codePointAt(0)) % 32, 7)] = 1;
+  else {
+    v[0] = sounds[text];
+    v[1 + at] = Math.sqrt(1 - v[0] ** 2);
+  }
+  return v;
+}
+
+// A server of embeddings and of the core model, which says of two memories what the test says, and of sessions what is scripted.
+async function brain(t, { flags = [], sessions = [] } = {}) {
+  const state = { verdict: () => 'different', asked: [], sessions };
+  const model = await upstream(t, (req, res, asked) => {
+    if (req.url === '/v1/embeddings') {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      return res.end(JSON.stringify({ data: [asked.json.input].flat().map((text, index) => ({ index, embedding: vectorOf(text) })) }));
+    }
+    if (asked.json.model !== 'core') return answer(res, asked, 'I see.');
+    const [system, user] = [asked.json.messages[0].content, asked.json.messages.at(-1).content];
+    if (!/compare memories/.test(system)) return answer(res, asked, state.sessions.shift());
+    const pairs = user.trim().split('\n').map((line) => JSON.parse(line));
+    state.asked.push(...pairs.map((pair) => `${pair.older} / ${pair.newer}`));
+    return answer(res, asked, JSON.stringify({ verdicts: pairs.map((pair) => state.verdict(pair)) }));
+  });
+  const server = await serve(t, { flags: ['--upstream', `near=${model.url}`, '--upstream', model.url, '--core-model', 'core',
+    '--embedding-source', 'remote', '--embedding-model', 'near/angles', ...flags] });
+  return Object.assign(state, { server, ...api(server) });
+}
+const vectors = (b, n) => until(`${n} vectors`, async () => {
+  const { search } = await b.ok('GET', '/memory/status');
+  return search.vector_rows >= n && search.vectors_waiting === 0;
+});
+
+test('duplicates are shown and merged; between certain and certainly not the model decides', async (t) => {
+  const b = await brain(t);
+  const ids = {};
+  for (const text of Object.keys(sounds)) ids[text] = (await b.save(text)).id;
+  await b.save('User likes sailing');
+  await vectors(b, 5);
+  const [name, called, referred] = Object.keys(sounds);
+  const group = async () => {
+    b.asked.length = 0;
+    const { groups, total_duplicates: total } = await b.ok('GET', '/v1/memory/duplicates');
+    assert.equal(groups.length, 1);
+    assert.equal(total, groups[0].duplicates.length);
+    assert.deepEqual([groups[0].canonical_id, groups[0].canonical_content], [ids[name], name]);
+    return groups[0].duplicates;
+  };
+  let found = await group();
+  assert.deepEqual(found.map((one) => one.content), [referred]);
+  assert.deepEqual(Object.keys(found[0]), ['id', 'content', 'created_at', 'similarity_to_canonical']);
+  assert.ok(Math.abs(found[0].similarity_to_canonical - 0.97) < 0.005);
+  assert.ok(b.asked.includes(`${name} / ${called}`) && !b.asked.includes(`${name} / ${referred}`));
+  b.verdict = (pair) => (pair.newer === called ? 'equivalent' : 'different');
+  found = await group();
+  assert.deepEqual(found.map((one) => one.id), [ids[called], ids[referred]]);
+  b.verdict = () => 'nonsense';
+  assert.equal((await group()).length, 1);
+  b.verdict = () => 'equivalent';
+  assert.deepEqual(await b.ok('POST', '/v1/memory/deduplicate'), { success: true, deleted_count: 2, groups_merged: 1 });
+  assert.deepEqual((await b.me()).memories.map((one) => one.content), ['User likes sailing', 'User answers to Sebastian', name]);
+  const history = await b.ok('GET', '/v1/memories?closed=true');
+  assert.deepEqual(history.memories.filter((one) => one.superseded_by === ids[name]).map((one) => one.content), [referred, called]);
+  assert.deepEqual(await b.ok('POST', '/v1/memory/deduplicate', {}), { success: true, deleted_count: 0, groups_merged: 0 });
+  assert.deepEqual(await b.ok('GET', '/v1/memory/duplicates'), { groups: [], total_duplicates: 0 });
+});
+
+test('consolidation is shown first and then done', async (t) => {
+  const server = await serve(t);
+  const { ok, save } = api(server);
+  await save('User has a bicycle');
+  const report = await ok('POST', '/v1/memory/consolidate?dry_run=true');
+  assert.deepEqual(report, { success: true, merged: 0, decayed: 0, deleted: 0, promoted: 0, looked_at: 1, dry_run: true });
+  assert.deepEqual(await ok('POST', '/v1/memory/consolidate', { app_id: '*' }), { ...report, dry_run: false });
+  assert.equal((await ok('POST', '/v1/memory/consolidate?app_id=nobody')).looked_at, 0);
 });

@@ -266,6 +266,7 @@ const struct store_ops sqlite_ops = {
     .unembedded = sqlite_unembedded,
     .put_vectors = sqlite_put_vectors,
     .search_vectors = sqlite_search_vectors,
+    .vector_pairs = sqlite_vector_pairs,
     .vector_stats = sqlite_vector_stats,
     .wait = wait_written,
     .wake = wake,

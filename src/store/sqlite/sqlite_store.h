@@ -447,6 +447,9 @@ enum status sqlite_put_vectors(struct ctx *ctx, struct store *s, str signature,
                                const struct vector_put *v, size_t n);
 enum status sqlite_search_vectors(struct ctx *ctx, struct store *s, const struct vector_find *f,
                                   struct vector_hits *out);
+enum status sqlite_vector_pairs(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                const doc_id *docs, size_t n, float least, size_t each,
+                                struct vector_pairs *out);
 enum status sqlite_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
                                 struct vector_stats *out);
 enum status sqlite_check(struct ctx *ctx, struct store *s, str *findings);

@@ -4,6 +4,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/clock.h"
 #include "store/vectors/kernels.h"
 #include "store/vectors/row.h"
 
@@ -128,6 +129,89 @@ size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
     for (size_t i = 0; i < likely.n; i++)
         offer(&b, c, among, (struct near){likely.v[i].at, cosine_of(c, q, likely.v[i].at)});
     return b.n;
+}
+
+/* --- each with each --- */
+
+/* What is estimated is off by 0.01, and never yet by this. */
+#define SLACK 0.05F
+
+struct pairing {
+    const struct codes *c;
+    struct question q; /* a row of them */
+    struct best likely;
+    struct estimate *room;
+    float least;
+    size_t each;
+};
+
+static int by_cosine(const void *a, const void *b)
+{
+    const struct near *x = a, *y = b;
+    return (x->cosine < y->cosine) - (x->cosine > y->cosine);
+}
+
+/* The rows behind a row that are likely to be near it. */
+static void look_behind(struct pairing *p, size_t at)
+{
+    static const struct among all = {.messages = true, .memories = true};
+    const struct codes *c = p->c;
+    struct plane plane = {.lanes = c->lanes, .question = p->q.rough};
+    codes_row(c, at, p->q.codes);
+    p->q.scale = c->scales[at];
+    p->q.rough_sum = 0;
+    p->likely.n = 0;
+    for (size_t i = 0; i < c->lanes; i++) {
+        p->q.rough[i] = (int8_t)p->q.codes[i];
+        p->q.rough_sum += p->q.rough[i];
+    }
+    plane.offset = p->q.rough_sum * (7.5F - 128) / 16;
+    float limit = (p->least - SLACK) / (16 * p->q.scale);
+    for (size_t from = at + 1; from < c->n; from += plane.n) {
+        plane.upper = c->upper + from * c->lanes / 2;
+        plane.scales = c->scales + from;
+        plane.n = c->n - from < BLOCK ? c->n - from : BLOCK;
+        bool is_full = p->likely.n == p->likely.max && p->likely.v[0].cosine > limit;
+        limit = is_full ? p->likely.v[0].cosine : limit;
+        size_t found = vector_kernels_best()->above(&plane, limit, p->room);
+        for (size_t i = 0; i < found; i++)
+            offer(&p->likely, c, &all, (struct near){from + p->room[i].row, p->room[i].value});
+    }
+}
+
+static void take_pairs(struct arena *a, struct pairing *p, size_t at, size_t *cap,
+                       struct row_pairs *out)
+{
+    struct best *l = &p->likely;
+    for (size_t i = 0; i < l->n; i++)
+        l->v[i].cosine = cosine_of(p->c, &p->q, l->v[i].at);
+    if (l->n)
+        qsort(l->v, l->n, sizeof *l->v, by_cosine);
+    for (size_t i = 0; i < l->n && i < p->each && l->v[i].cosine >= p->least; i++) {
+        out->v = arena_more(a, out->v, out->n, cap, sizeof *out->v);
+        out->v[out->n++] = (struct row_pair){(uint32_t)at, (uint32_t)l->v[i].at, l->v[i].cosine};
+    }
+}
+
+bool nearest_pairs(struct arena *a, const struct codes *c, float least, size_t each,
+                   int64_t deadline_us, struct row_pairs *out)
+{
+    size_t cap = 0, most = each + each / 2 + LIKELY;
+    struct pairing p = {.c = c,
+                        .q = {.codes = NEW_N(a, int16_t, c->lanes + 1),
+                              .rough = NEW_N(a, int8_t, c->lanes + 1)},
+                        .likely = {.v = NEW_N(a, struct near, most), .max = most},
+                        .room = NEW_N(a, struct estimate, BLOCK),
+                        .least = least,
+                        .each = each};
+    *out = (struct row_pairs){0};
+    for (size_t at = 0; at < c->n; at++) {
+        if (deadline_us && clock_mono_us() > deadline_us)
+            return false;
+        look_behind(&p, at);
+        take_pairs(a, &p, at, &cap, out);
+    }
+    return true;
 }
 
 /* --- one of them --- */

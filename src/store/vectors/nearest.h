@@ -29,6 +29,20 @@ struct near {
 size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
                const struct among *among, size_t n, struct near *out);
 
+/* Rows that are near each other, the earlier one first. */
+struct row_pair {
+    uint32_t one, other;
+    float cosine;
+};
+struct row_pairs {
+    struct row_pair *v;
+    size_t n;
+};
+/* Of each row the nearest behind it, at most so many, whose cosine is at least least. Each is
+ * compared with each. False: the deadline (clock_mono_us; 0: none) passed first. */
+bool nearest_pairs(struct arena *a, const struct codes *c, float least, size_t each,
+                   int64_t deadline_us, struct row_pairs *out);
+
 /* The cosine with one row. */
 float cosine_of(const struct codes *c, const struct question *q, size_t at);
 /* Of a message: the cosine with the unit sum of its vector, the two before and the one after. 0
