@@ -180,7 +180,6 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
             continue;
         if (!of_path || is_better(row, of_path))
             of_path = row;
-        allow(out, row->route->method);
         bool fits = str_is(method, row->route->method) ||
                     (is_head && strcmp(row->route->method, "GET") == 0);
         if (fits && (!best || is_better(row, best)))
@@ -190,6 +189,12 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
         out->surface = most_alike(r, segments, n);
         return OK;
     }
+    /* A path of one surface is not the business of another that takes nearly any path. */
+    if (best && best->surface != of_path->surface && is_better(of_path, best))
+        best = NULL;
+    for (const struct route_row *row = r->rows; row < r->rows + r->n; row++)
+        if (row->surface == of_path->surface && matches(row, segments, n))
+            allow(out, row->route->method);
     out->surface = (best ? best : of_path)->surface;
     if (!best)
         return OK;

@@ -255,41 +255,24 @@ static enum status complete(struct ctx *ctx, struct app *app, const struct reque
 
 /* --- everything else --- */
 
-static handler pass;
-
-/* Whether a pattern has the path's first part behind /v1, or (is_whole) fits the whole path. */
-static bool is_at(const char *pattern, const struct request *in, size_t n, bool is_whole)
+static bool serves(const struct surface *s, str first)
 {
-    str rest = str_of(pattern);
-    str_cut(&rest, '/');
-    if (!str_is(str_cut(&rest, '/'), "v1") || !n)
-        return false;
-    for (size_t i = 0; i < n && (is_whole || i == 0); i++) {
-        str part = str_cut(&rest, '/');
-        if (!part.n || (part.p[0] != '{' && !str_eq(part, in->params[i])))
-            return false;
-    }
-    return !is_whole || !rest.n;
-}
-
-static bool is_served_by(const struct surface *s, const struct request *in, size_t n, bool is_whole)
-{
-    for (const struct route *r = s->routes; r->method; r++)
-        if (r->run != pass && is_at(r->path, in, n, is_whole))
+    for (const struct route *r = s->routes; r->method; r++) {
+        str rest = str_of(r->path);
+        str_cut(&rest, '/');
+        if (str_is(str_cut(&rest, '/'), "v1") && str_eq(str_cut(&rest, '/'), first))
             return true;
+    }
     return false;
 }
 
-/*
- * Whether another surface serves that path: then a wrong method or end is not the upstream's
- * business. A first part that both serve ("chat") is the upstream's but for the other's own paths.
- */
-static bool is_served_here(const struct request *in, size_t n)
+/* Whether only others serve this first part of a path: then a slip behind it is not the upstream's
+ * business. One that is served here, too ("chat"), is the upstream's but for the others' paths. */
+static bool is_served_elsewhere(str first)
 {
-    bool is_whole = is_served_by(&surface_openai, in, n, false);
     for (const struct surface *const *s = surfaces; *s; s++)
-        if (*s != &surface_openai && is_served_by(*s, in, n, is_whole))
-            return true;
+        if (*s != &surface_openai && serves(*s, first))
+            return !serves(&surface_openai, first);
     return false;
 }
 
@@ -308,7 +291,7 @@ static enum status pass(struct ctx *ctx, struct app *app, const struct request *
     size_t n = 0;
     while (n < ROUTE_PARAMS_MAX && in->params[n].n)
         n++;
-    if (is_served_here(in, n))
+    if (n && is_served_elsewhere(in->params[0]))
         return fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT, S_ARG(in->method),
                     S_ARG(in->path));
     str last = n ? in->params[n - 1] : S("");

@@ -76,7 +76,8 @@ test('bad input is refused in OpenAI\'s shape, naming the field', async (t) => {
     ['GET', '/v1/memories/nothing', undefined, 404, null],
     ['GET', '/v1/receipts/nothing', undefined, 404, null],
     ['GET', '/nowhere', undefined, 404, null],
-    ['DELETE', '/v1/memories', undefined, 404, null],
+    ['DELETE', '/v1/memories', undefined, 405, null],
+    ['DELETE', '/v1/memories/a/b', undefined, 404, null],
   ];
   for (const [method, path, body, status, param] of cases) {
     const res = await server.ask(method, path, body);

@@ -274,6 +274,7 @@ static const struct route first_routes[] = {
     {"GET", "/relay/{x}", relayed, .is_quick = true},
     {"POST", "/filtered/{x}", filtered, .access = ACCESS_OPEN},
     {"POST", "/owned/{x}", owned, .access = ACCESS_OPEN},
+    {"GET", "/shared/{x}", hello, .is_quick = true},
     {0},
 };
 static const struct route second_routes[] = {
@@ -281,6 +282,7 @@ static const struct route second_routes[] = {
     {"GET", "/second/admin", hello, .access = ACCESS_ADMIN},
     {"DELETE", "/second/add", add, TAKES(add_in)},
     {"GET", "/a/{x}/only-second", hello, .access = ACCESS_OPEN},
+    {"POST", "/shared/second", hello, .access = ACCESS_OPEN},
     {0},
 };
 static const struct surface first = {"first", first_routes, word_first, NULL};

@@ -70,6 +70,10 @@ TEST(what_is_not_there_is_worded_by_the_nearest_surface)
     str reply = ask(ctx, s, "PUT", "/second/admin", "", S(""));
     CHECK_INT(code_of(reply), 405);
     CHECK(holds(reply, "\r\nAllow: GET, HEAD, OPTIONS\r\n") && holds(reply, "\"second\""));
+    CHECK_INT(code_of(ask(ctx, s, "GET", "/shared/first", "", S(""))), 200);
+    reply = ask(ctx, s, "GET", "/shared/second", "", S(""));
+    CHECK_INT(code_of(reply), 405);
+    CHECK(holds(reply, "\r\nAllow: POST, OPTIONS\r\n") && holds(reply, "\"second\""));
     reply = ask(ctx, s, "GET", "/second/broken/missing", "", S(""));
     CHECK_INT(code_of(reply), 404);
     CHECK(holds(reply, "it is broken"));
