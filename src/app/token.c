@@ -9,16 +9,17 @@
 enum { PRINT_MAX = 16 << 20 };
 
 struct token_out {
-    str id, name, user, space, token;
+    str id, name, user, space, prefix, token;
     bool admin;
-    int64_t created, expires, revoked;
+    int64_t created, expires, revoked, last_used;
 };
 static const struct field token_out_fields[] = {
-    {STR(struct token_out, id)},       {STR(struct token_out, name)},
-    {STR(struct token_out, user)},     {STR(struct token_out, space)},
-    {STR(struct token_out, token)},    {BOOL(struct token_out, admin)},
-    {TIME(struct token_out, created)}, {TIME(struct token_out, expires)},
-    {TIME(struct token_out, revoked)}, {0},
+    {STR(struct token_out, id)},         {STR(struct token_out, name)},
+    {STR(struct token_out, user)},       {STR(struct token_out, space)},
+    {STR(struct token_out, prefix)},     {STR(struct token_out, token)},
+    {BOOL(struct token_out, admin)},     {TIME(struct token_out, created)},
+    {TIME(struct token_out, expires)},   {TIME(struct token_out, revoked)},
+    {TIME(struct token_out, last_used)}, {0},
 };
 
 static struct token_out shape_of(const struct token *t, str secret)
@@ -27,11 +28,13 @@ static struct token_out shape_of(const struct token *t, str secret)
                               .name = t->name,
                               .user = t->pool.user,
                               .space = t->pool.space,
+                              .prefix = t->prefix,
                               .token = secret,
                               .admin = t->is_admin,
                               .created = t->created,
                               .expires = t->expires,
-                              .revoked = t->revoked};
+                              .revoked = t->revoked,
+                              .last_used = t->last_used};
 }
 
 static void write_token(struct buf *b, const struct token *t, str secret)
@@ -89,6 +92,23 @@ static enum status withdraw(struct ctx *ctx, const struct options *o, struct hom
     return OK;
 }
 
+/* The name is anyone's text, so it comes last. */
+static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
+{
+    struct arena *a = &ctx->arena;
+    const char *state = t->revoked ? "revoked" : token_is_valid(t, clock_ms()) ? "" : "expired";
+    str used = t->last_used ? str_printf(a, "used " S_FMT, S_ARG(date_of(a, t->last_used)))
+                            : S("never used");
+    buf_printf(b,
+               S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s  " S_FMT "…  " S_FMT
+                     "  ",
+               S_ARG(t->id), S_ARG(date_of(a, t->created)), S_ARG(t->pool.user),
+               S_ARG(t->pool.space), t->is_admin ? "admin" : "", t->is_admin && *state ? ", " : "",
+               state, S_ARG(t->prefix), S_ARG(used));
+    buf_add(b, t->name);
+    buf_byte(b, '\n');
+}
+
 static enum status show(struct ctx *ctx, const struct options *o, struct home *home)
 {
     struct token *t;
@@ -101,15 +121,7 @@ static enum status show(struct ctx *ctx, const struct options *o, struct home *h
             write_token(&b, &t[i], S(""));
             continue;
         }
-        const char *state = t[i].revoked                                ? "revoked"
-                            : t[i].expires && t[i].expires < clock_ms() ? "expired"
-                                                                        : "";
-        buf_printf(&b, S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s  ",
-                   S_ARG(t[i].id), S_ARG(date_of(&ctx->arena, t[i].created)), S_ARG(t[i].pool.user),
-                   S_ARG(t[i].pool.space), t[i].is_admin ? "admin" : "",
-                   t[i].is_admin && *state ? ", " : "", state);
-        buf_add(&b, t[i].name);
-        buf_byte(&b, '\n');
+        print_row(ctx, &b, &t[i]);
     }
     if (o->json)
         buf_add(&b, n ? S("]") : S("[]"));
