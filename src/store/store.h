@@ -101,6 +101,9 @@ struct bundle {
                                  forgotten or distilled meanwhile */
     size_t n_distilled;
     const struct work *work; /* is logged with it, by store_write alone; or NULL */
+    const str *erase;        /* memories that go for good before the others come, closed or not, as
+                                if forgotten by id; by store_write alone */
+    size_t n_erase;
 };
 
 /* Returns when it is durable (fsync), together with whatever other threads write at the same time.
@@ -470,7 +473,7 @@ MUST_USE enum status store_signal_stats(struct ctx *ctx, struct store *s,
 /* One piece of background work, for people who ask what happened and what it cost. */
 struct work {
     struct pool_ref pool;
-    str kind;    /* distil, consolidate, gate, summary */
+    str kind;    /* distil, consolidate, gate, summary, profile */
     str status;  /* success, skipped, empty, error, dead */
     str details; /* in words; never a message's text */
     str model;

@@ -40,6 +40,8 @@ struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
     struct bundle *out = NEW(a, struct bundle);
     *out = *b;
     out->work = NULL;
+    out->erase = NULL;
+    out->n_erase = 0;
     out->pool = (struct pool_ref){str_dup(a, b->pool.user), str_dup(a, b->pool.space)};
     out->session.id = str_dup(a, b->session.id);
     out->session.title = str_dup(a, b->session.title);

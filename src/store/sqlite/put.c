@@ -439,6 +439,7 @@ static enum status count_pool(struct put *p)
 enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
                        const struct bundle_words *words, struct index_changes *changes)
 {
+    int64_t erased = 0;
     struct put p = {.ctx = ctx, .db = db, .bundle = b, .changes = changes, .now = clock_ms()};
     bool in_work = false, is_same = false;
     TRY(pool_make(ctx, db, p.bundle->pool, p.now, &p.pool));
@@ -460,6 +461,8 @@ enum status bundle_put(struct ctx *ctx, struct db *db, struct bundle *b,
         TRY(session_claim(ctx, db, session, p.now + b->claim_ms));
     if (b->n_distilled)
         TRY(signals_distilled(ctx, db, session, b->distilled, b->n_distilled));
+    if (b->n_erase)
+        TRY(erase_each(ctx, db, p.pool, b->erase, b->n_erase, &erased));
     for (size_t i = 0; i < b->n_memories; i++)
         TRY(put_memory(&p, &b->memories[i], words->memories[i]));
     if (b->work)

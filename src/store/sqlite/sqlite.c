@@ -91,7 +91,7 @@ static enum status write_bundle(struct ctx *ctx, struct store *s, struct bundle 
                      .bundle = b,
                      .words = bundle_words_of(&ctx->arena, b)};
     TRY(writer_run(sqlite_of(s)->writer, &t));
-    if (b->replaces)
+    if (b->replaces || b->n_erase)
         copies_follow(sqlite_of(s), &b->pool);
     return OK;
 }

@@ -40,7 +40,8 @@ struct later {
 /* The others want to see the index as it is. */
 static bool only_notes(const struct task *t)
 {
-    return t->kind == TASK_BUNDLE || t->kind == TASK_CHANGE || t->kind == TASK_TOUCH;
+    return (t->kind == TASK_BUNDLE && !t->bundle->n_erase) || t->kind == TASK_CHANGE ||
+           t->kind == TASK_TOUCH;
 }
 
 static enum status run_kind(struct writer *w, struct task *t, struct index_changes *changes)
@@ -120,12 +121,17 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     return txn_commit(&all);
 }
 
+static bool erases(const struct task *t)
+{
+    return t->kind == TASK_FORGET || (t->bundle && (t->bundle->replaces || t->bundle->n_erase));
+}
+
 /* What was erased must not stay readable in the log file either. */
 static void empty_log(struct writer *w, const struct task *first)
 {
     bool erased = false;
     for (const struct task *t = first; t; t = t->next)
-        erased |= (t->kind == TASK_FORGET || is_alone(t)) && t->result == OK;
+        erased |= erases(t) && t->result == OK;
     if (!erased)
         return;
     sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
