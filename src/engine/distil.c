@@ -336,7 +336,7 @@ int64_t distil_due(const struct live *l, int64_t now)
 
 int64_t distil_lease_ms(const struct engine *e)
 {
-    return 2 * e->settings->core_timeout_ms + 2 * CLAIM_SLACK_MS;
+    return 3 * e->settings->core_timeout_ms + 2 * CLAIM_SLACK_MS;
 }
 
 /* --- the background --- */

@@ -4,10 +4,11 @@
 #include "base/words.h"
 #include "engine/distil.h"
 #include "engine/extract_int.h"
+#include "engine/same.h"
 #include "engine/sentences.h"
 
 enum { PINNED_MAX = 4, IDENTITY_MAX = 8, LIST_MAX = 32, ITEM_MAX = 300, LINE_MAX = 500 };
-enum { PINNED_LEAST = 5, SIMILAR_MAX = 32, HITS_MAX = 2000 };
+enum { PINNED_LEAST = 5, SIMILAR_MAX = 32, HITS_MAX = 2000, QUESTIONS = 4 };
 
 struct keeper {
     struct ctx *ctx;
@@ -15,6 +16,7 @@ struct keeper {
     struct bundle *b;
     struct kept *kept;
     struct told_words told;
+    struct same_seeker seeker;
     int64_t now;
 };
 
@@ -215,7 +217,17 @@ static enum status liken(struct keeper *k, str line, enum likeness *out, struct 
         if (like->id.n && like->layer == LAYER_FACT && !like->valid_to)
             *out = likeness_of(&k->ctx->arena, line, like->content);
     }
+    if (*out == ANOTHER)
+        *out = same_seek(k->ctx, &k->seeker, line, LAYER_FACT, like);
     return OK;
+}
+
+/* What was said before is seen once more. */
+static void see_again(struct keeper *k, const struct memory *like)
+{
+    k->kept->known++;
+    if (like->doc && store_touch(k->ctx, k->d->e->store, k->d->pool, &like->doc, 1, k->now) != OK)
+        ctx_clear_failure(k->ctx);
 }
 
 static bool may_be_kept(struct keeper *k, str line)
@@ -264,7 +276,7 @@ static enum status keep_pinned(struct keeper *k, const struct said_pinned *said)
         return OK;
     TRY(liken(k, content, &likeness, &like));
     if (likeness == THE_SAME) {
-        k->kept->known++;
+        see_again(k, &like);
         return OK;
     }
     if (likeness == NEWER && replace_in_bundle(k, &like, content))
@@ -311,9 +323,19 @@ static void keep_identity(struct keeper *k, str text)
         k->kept->known++;
         return;
     }
+    struct memory like;
     str slot = slot_of(line, &value);
-    str key = slot.n ? str_printf(&k->ctx->arena, "who:" S_FMT, S_ARG(slot)) : S("");
-    struct memory *m = add(k, LAYER_IDENTITY, key, line);
+    enum likeness likeness =
+        slot.n ? ANOTHER : same_seek(k->ctx, &k->seeker, line, LAYER_IDENTITY, &like);
+    if (likeness == THE_SAME) {
+        see_again(k, &like);
+        return;
+    }
+    struct memory *m = add(k, LAYER_IDENTITY, S(""), line);
+    bool takes_place = likeness == NEWER && like.origin == ORIGIN_DISTILLED && like.key.n;
+    m->key = takes_place ? like.key
+             : slot.n    ? str_printf(&k->ctx->arena, "who:" S_FMT, S_ARG(slot))
+                         : str_printf(&k->ctx->arena, "who:" S_FMT, S_ARG(m->id));
     m->category = S("identity");
     set_source(k, m);
     weigh(k, m, SALIENCE_UNSAID);
@@ -325,6 +347,11 @@ enum status distil_keep(struct ctx *ctx, const struct distilling *d,
 {
     struct keeper k = {.ctx = ctx, .d = d, .b = b, .kept = kept, .now = clock_ms()};
     *kept = (struct kept){0};
+    k.seeker =
+        (struct same_seeker){.e = d->e,
+                             .pool = d->pool,
+                             .until_us = clock_mono_us() + d->e->settings->core_timeout_ms * 1000,
+                             .questions = QUESTIONS};
     k.told = told_words_of(&ctx->arena, d);
     TRY(keep_episode(&k, said));
     const struct json *list = said->pinned_candidates;

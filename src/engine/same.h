@@ -1,7 +1,7 @@
 /* same.h - whether two memories say the same: by their words, by a band of cosines, by a model. */
 #pragma once
 
-#include "engine/engine_int.h"
+#include "engine/distil.h"
 
 /* What a short text says, ready to be held against others. */
 struct saying {
@@ -54,3 +54,24 @@ bool same_may_ask(struct ctx *ctx, struct engine *e);
 /* Some doubts at a time, within core_timeout_ms for all. What is not answered stays different; the
  * first failure ends it. */
 void same_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct doubt *v, size_t n);
+
+/* --- before something is kept --- */
+
+/* Lines of one call that are held against what is kept. */
+struct same_seeker {
+    struct engine *e;
+    struct pool_ref pool;
+    int64_t until_us; /* clock_mono_us; nothing is waited for any longer */
+    int questions;    /* that may still be put to the model */
+};
+/*
+ * The memory that sounds like the line, by vectors, and what the line is to it. Of another layer
+ * only one that says the same. Never fails: without vectors it is ANOTHER. *like is copied into
+ * ctx's arena.
+ */
+enum likeness same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum layer layer,
+                        struct memory *like);
+
+/* Whether a memory says this already in the same words, under another key; it counts as used then.
+ * What has the key itself is for the store to decide. */
+bool same_is_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool, const struct memory *m);

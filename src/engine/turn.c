@@ -8,6 +8,7 @@
 #include "core/tokens.h"
 #include "engine/distil.h"
 #include "engine/gate.h"
+#include "engine/same.h"
 
 enum { LINES_MAX = 50, TITLE_MAX = 80, QUESTION_MAX = 8000, FOLLOW_UP_WORDS = 1 };
 
@@ -313,7 +314,8 @@ static enum extract_rules rules_of(const struct engine *e)
     return str_is(name, "seed") ? EXTRACT_SEED : str_is(name, "off") ? EXTRACT_OFF : EXTRACT_USER;
 }
 
-/* Facts of one message, with ids that follow from it, so that a retry finds them there. */
+/* Facts of one message that are not kept yet, with ids that follow from it, so that a retry finds
+ * them there. */
 static void extract_from(struct ctx *ctx, struct engine *e, const struct message *m,
                          struct bundle *b)
 {
@@ -321,6 +323,8 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct message
     struct memory *v = engine_extract(ctx, e, rules_of(e), m->text, &n);
     for (size_t i = 0; i < n; i++) {
         const str parts[] = {m->id, v[i].key, v[i].content};
+        if (rules_of(e) == EXTRACT_USER && same_is_kept(ctx, e, b->pool, &v[i]))
+            continue;
         v[i].id = id_of(&ctx->arena, parts, 3);
         v[i].session = m->session;
         v[i].source = m->id;

@@ -213,15 +213,18 @@ test('the seed\'s curl examples run as they stand', async (t) => {
 
 // --- what says the same ---
 
-// Each name has a direction, and a text of the table a cosine to it; what else there is has a direction of its own.
-const sounds = { "User's name is Sebastian": 1, 'User is called Sebastian': 0.9, 'User is referred to as Sebastian': 0.97,
+// A text of the table has a cosine to the first of its direction; what else there is has a direction of its own.
+const names = { "User's name is Sebastian": 1, 'User is called Sebastian': 0.9, 'User is referred to as Sebastian': 0.97,
   'User answers to Sebastian': 0.5 };
+const colors = { "User's favorite color is blue": 1, "User's favorite color is green": 0.92 };
 function vectorOf(text) {
-  const v = Array(64).fill(0), at = Object.keys(sounds).indexOf(text);
-  if (at < 0) v[32 + [...text].reduce((sum, c) => (sum * 31 + c.codePointAt(0)) % 32, 7)] = 1;
+  const v = Array(64).fill(0);
+  const axis = [names, colors].findIndex((one) => text in one);
+  if (axis < 0) v[32 + [...text].reduce((sum, c) => (sum * 31 + c.codePointAt(0)) % 32, 7)] = 1;
   else {
-    v[0] = sounds[text];
-    v[1 + at] = Math.sqrt(1 - v[0] ** 2);
+    const table = [names, colors][axis];
+    v[axis * 8] = table[text];
+    v[axis * 8 + 1 + Object.keys(table).indexOf(text)] = Math.sqrt(1 - table[text] ** 2);
   }
   return v;
 }
@@ -253,10 +256,10 @@ const vectors = (b, n) => until(`${n} vectors`, async () => {
 test('duplicates are shown and merged; between certain and certainly not the model decides', async (t) => {
   const b = await brain(t);
   const ids = {};
-  for (const text of Object.keys(sounds)) ids[text] = (await b.save(text)).id;
+  for (const text of Object.keys(names)) ids[text] = (await b.save(text)).id;
   await b.save('User likes sailing');
   await vectors(b, 5);
-  const [name, called, referred] = Object.keys(sounds);
+  const [name, called, referred] = Object.keys(names);
   const group = async () => {
     b.asked.length = 0;
     const { groups, total_duplicates: total } = await b.ok('GET', '/v1/memory/duplicates');
@@ -282,6 +285,68 @@ test('duplicates are shown and merged; between certain and certainly not the mod
   assert.deepEqual(history.memories.filter((one) => one.superseded_by === ids[name]).map((one) => one.content), [referred, called]);
   assert.deepEqual(await b.ok('POST', '/v1/memory/deduplicate', {}), { success: true, deleted_count: 0, groups_merged: 0 });
   assert.deepEqual(await b.ok('GET', '/v1/memory/duplicates'), { groups: [], total_duplicates: 0 });
+});
+
+test('what a session says again in other words is not kept twice', async (t) => {
+  const b = await brain(t);
+  const long = 'and there is a lot to be said about it, more than I can put into one message of a few lines.';
+  let conversations = 0;
+  const hear = async (content, salience) => {
+    b.asked.length = 0;
+    b.sessions.push(JSON.stringify({ episode: { summary: `Talk ${conversations} of this and that.`, salience: 0.5 },
+      pinned_candidates: [{ content, ...(salience === undefined ? {} : { salience }) }] }));
+    const out = await b.ok('POST', '/memory/ingest', { agent_id: 'app', conversation_id: `c${conversations++}`,
+      turns: [{ user: `${content}, I am Sebastian, ${long}`, assistant: 'I see.' }] });
+    assert.equal(out.distillation, 'distilled');
+  };
+  const facts = async () => (await b.me('?app_id=app&limit=100')).memories.filter((one) => one.tags.includes('pinned')).map((one) => one.content);
+  const [name, called, referred, answers] = Object.keys(names);
+  await hear(name);
+  assert.deepEqual(await facts(), [name]);
+  b.verdict = () => 'equivalent';
+  await hear(called);
+  assert.deepEqual([await facts(), b.asked], [[name], [`${name} / ${called}`]]);
+  await hear(referred);
+  assert.deepEqual([await facts(), b.asked], [[name], []]);
+  await hear(answers);
+  assert.deepEqual([await facts(), b.asked], [[answers, name], []]);
+  b.verdict = () => 'different';
+  await hear(called);
+  assert.deepEqual([await facts(), b.asked], [[called, answers, name], [`${name} / ${called}`]]);
+  const uses = (await b.ok('GET', '/v1/memories?limit=100')).memories;
+  assert.equal(uses.length, 0); // of the default space
+
+  const [blue, green] = Object.keys(colors);
+  await hear(blue);
+  await hear(green);
+  assert.deepEqual([(await facts()).slice(0, 1), b.asked], [[green], []]);
+  assert.ok(!(await facts()).includes(blue));
+
+  await hear('User is allergic to peanuts', 0.2);
+  await hear('User owns a bicycle', 0.2);
+  await hear('User decided to learn Portuguese');
+  const shown = Object.fromEntries((await b.me('?app_id=app&limit=100')).memories.map((one) => [one.content, one.importance_score]));
+  assert.equal(shown['User is allergic to peanuts'], 0.9);
+  assert.equal(shown['User decided to learn Portuguese'], 0.65);
+  assert.ok(!('User owns a bicycle' in shown));
+  const { log } = await b.ok('GET', '/memory/log?task_type=dedup');
+  assert.deepEqual(log.map((one) => one.status), ['success', 'success']);
+});
+
+test('what a chat says is not kept again beside what says the same', async (t) => {
+  const server = await serve(t);
+  const { save, me } = api(server);
+  const { id } = await save('User likes green tea');
+  await server.tell('I really love green tea.');
+  await server.tell('I hate green tea with milk.');
+  const { memories } = await me();
+  assert.deepEqual(memories.map((one) => one.content), ['hates green tea with milk', 'User likes green tea']);
+  const kept = (await server.ask('GET', `/v1/memories/${id}`)).json();
+  assert.equal(kept.uses, 1);
+  await server.tell('I live in Bergen.');
+  await save('User lives in Oslo');
+  await server.tell('I live in Oslo.');
+  assert.deepEqual((await me()).memories.map((one) => one.content).slice(0, 2), ['lives in Oslo', 'User lives in Oslo']);
 });
 
 test('consolidation is shown first and then done', async (t) => {
