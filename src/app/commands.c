@@ -29,7 +29,7 @@ const struct command commands[] = {
      " or all into --space",
      POOL, 2, 2, command_import_check, command_import, false},
     {"eval", "eval locomo FILE", "measure recall on LoCoMo's questions",
-     " json level k pool sessions dump ", 2, 2, command_eval_check, command_eval, false},
+     " json level k pool sessions dump follow_ups ", 2, 2, command_eval_check, command_eval, false},
     {"token", "token create | token list | token revoke ID",
      "make, show and withdraw credentials; once there is one, every request needs one",
      POOL "name admin days ", 1, 2, command_token_check, command_token, false},

@@ -56,6 +56,7 @@ static enum status measure(struct ctx *ctx, const struct options *o, struct buf 
         .file = o->words.v[2],
         .by_session = str_is(o->level, "session"),
         .one_pool = str_is(o->pool, "one"),
+        .follow_ups = o->follow_ups,
         .sessions = o->sessions,
         .dump = o->dump,
     };

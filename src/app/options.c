@@ -32,6 +32,8 @@ const struct field options_table[] = {
      .help = "what counts as found: the turn or its session"},
     {INT(struct options, sessions), .min = 0, .max = 10000,
      .help = "only the first so many sessions of each conversation; 0: all"},
+    {BOOL(struct options, follow_ups),
+     .help = "measure questions that need the one before, with and without understanding them"},
     {STRS(struct options, k), .help = "ranks to measure at, as in 5,10,20"},
     {STR(struct options, dump), .otherwise_str = "", .help = "file for every candidate's signals"},
     {STR(struct options, name), .otherwise_str = "", .max = 200, .help = "what it is for"},

@@ -6,7 +6,7 @@
 /* What flags say besides the settings. */
 struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
-        all_spaces, admin, no_extract, force, dry_run;
+        all_spaces, admin, no_extract, force, dry_run, follow_ups;
     str user, space, level, pool, name, key, type, category, session, contains, dump, from,
         new_key_file;
     struct strs k;

@@ -551,6 +551,8 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn *t);
 struct eval_in {
     str file; /* LoCoMo's JSON */
     bool by_session, one_pool;
+    bool follow_ups; /* measures these alone: made of pairs of questions, with and without what a
+                        chat does to understand them */
     const int64_t *k;
     size_t n_k;
     int64_t sessions; /* of each conversation, the first; 0: all. Shows how a small pool does */

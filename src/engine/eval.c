@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "engine/eval_follow.h"
 #include "engine/ingest.h"
 #include "engine/signals.h"
 
@@ -368,6 +369,8 @@ enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in 
     TRY(open_dump(&v, in->dump));
     TRY(load(&v));
     TRY(embed_all(&v));
+    if (in->follow_ups)
+        return eval_follow_ups(ctx, e, v.all, v.n, as_json, out);
     for (size_t i = 0; i < EVAL_LEVELS; i++)
         v.report.silence[i].least = levels[i];
     v.report.as_set.least = e->settings->gate_threshold;

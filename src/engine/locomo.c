@@ -130,11 +130,19 @@ static void read_evidence(struct ctx *ctx, const struct locomo *c, const struct 
         }
 }
 
+/* Years stand as numbers. */
+static str answer_of(const struct json *answer)
+{
+    bool is_number = answer && answer->type == JSON_NUMBER;
+    return is_number ? answer->source : json_string(answer);
+}
+
 static void read_questions(struct ctx *ctx, const struct json *qa, struct locomo *out)
 {
     out->questions = NEW_N(&ctx->arena, struct locomo_question, (qa ? qa->n : 0) + 1);
     for (const struct json *j = qa ? qa->first : NULL; j; j = j->next) {
         struct locomo_question q = {.text = json_string(json_get(j, "question")),
+                                    .answer = answer_of(json_get(j, "answer")),
                                     .category = json_int_or(json_get(j, "category"), 0)};
         read_evidence(ctx, out, json_get(j, "evidence"), &q);
         if (q.evidence.n)

@@ -14,6 +14,7 @@ struct locomo_session {
 
 struct locomo_question {
     str text;
+    str answer; /* "" when it has none */
     int64_t category;
     struct strs evidence; /* refs of turns ("D1:3"), each once, only those of the conversation */
 };

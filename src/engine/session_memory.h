@@ -65,6 +65,7 @@ struct rewrite_in {
 };
 struct rewritten {
     str question; /* stands alone, or as it was */
+    str search;   /* what recall searches for it: the question and what else was spoken of */
     str how;      /* none, rules, model */
     str why;      /* in words: what made it a follow-up, or why no model was asked */
 };

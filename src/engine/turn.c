@@ -10,7 +10,7 @@
 #include "engine/gate.h"
 #include "engine/same.h"
 
-enum { LINES_MAX = 50, TITLE_MAX = 80, QUESTION_MAX = 8000, FOLLOW_UP_WORDS = 1 };
+enum { LINES_MAX = 50, TITLE_MAX = 80, QUESTION_MAX = 8000 };
 
 /* --- the question --- */
 
@@ -26,25 +26,6 @@ static size_t last_user(const struct turn *t, size_t before)
         if (is_user(&t->said[i]))
             return i;
     return before;
-}
-
-/* "and the second one?" says too little to be searched alone. */
-static bool is_follow_up(struct arena *a, str text)
-{
-    static const char *const openings[] = {"and ",   "what about", "how about",     "why ",
-                                           "really", "what else",  "anything else", "go on"};
-    struct words w = words_of(a, text, 64);
-    size_t telling = 0;
-    for (size_t i = 0; i < w.n; i++)
-        telling += !w.v[i].is_stop;
-    if (telling <= FOLLOW_UP_WORDS)
-        return true;
-    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
-        str o = str_of(openings[i]);
-        if (text.n >= o.n && str_eq_nocase(str_sub(text, 0, o.n), o))
-            return true;
-    }
-    return false;
 }
 
 static bool is_one_of(str word, const char *const *list)
@@ -74,29 +55,50 @@ static bool is_courtesy(struct arena *a, str text)
     return n > 0;
 }
 
+/* A tool's answer follows the question: what stood beside it stands there still, also nothing. */
+static bool is_continued(const struct turn *t)
+{
+    for (size_t i = t->block_at + 1; i < t->n_said; i++)
+        if (str_is(t->said[i].role, "tool") || str_is(t->said[i].role, "assistant") ||
+            str_is(t->said[i].role, "function"))
+            return true;
+    return false;
+}
+
 static str latest_of(struct arena *a, const struct turn *t)
 {
     return utf8_cut(str_trim(engine_strip_block(a, t->said[t->block_at].text)), QUESTION_MAX);
 }
 
-/* What the user said before the question: in the request, else in the session. */
-static str previous_of(struct arena *a, const struct turn *t)
+/* What stands before the question: of the session first, then of the request. */
+static const struct said *before_of(struct arena *a, const struct turn *t, size_t *n)
 {
-    size_t at = last_user(t, t->block_at);
-    if (at < t->block_at)
-        return engine_strip_block(a, t->said[at].text);
-    for (size_t i = t->n_window; i-- > 0;)
-        if (str_is(t->window[i].role, "user"))
-            return t->window[i].text;
-    return S("");
+    struct said *v = NEW_N(a, struct said, t->n_window + t->block_at + 1);
+    for (size_t i = 0; i < t->n_window; i++)
+        v[i] = (struct said){.role = t->window[i].role, .text = t->window[i].text};
+    if (t->block_at)
+        memcpy(v + t->n_window, t->said, t->block_at * sizeof *v);
+    *n = t->n_window + t->block_at;
+    return v;
 }
 
-static str question_of(struct arena *a, const struct turn *t)
+/* What is searched for; *how says in words what was done to the question, or is "". Behind a tool's
+ * answer no model is asked again. */
+static str question_of(struct ctx *ctx, struct engine *e, const struct turn *t, str *how)
 {
-    str text = latest_of(a, t), before = utf8_cut(str_trim(previous_of(a, t)), QUESTION_MAX);
-    if (!before.n || !text.n || is_courtesy(a, text) || !is_follow_up(a, text))
-        return text;
-    return str_printf(a, S_FMT "\n" S_FMT, S_ARG(before), S_ARG(text));
+    struct arena *a = &ctx->arena;
+    struct rewritten found;
+    struct rewrite_in in = {.pool = t->pool,
+                            .question = latest_of(a, t),
+                            .model = t->model,
+                            .wait_ms = is_continued(t) ? 0 : t->rewrite_ms};
+    *how = S("");
+    if (!in.question.n || is_courtesy(a, in.question))
+        return in.question;
+    in.before = before_of(a, t, &in.n);
+    engine_rewrite(ctx, e, &in, &found);
+    *how = found.why;
+    return utf8_cut(found.search, QUESTION_MAX);
 }
 
 /* --- recall --- */
@@ -190,19 +192,31 @@ static enum status plan(struct ctx *ctx, struct engine *e, struct turn *t)
     return OK;
 }
 
-static enum status look_up(struct ctx *ctx, struct engine *e, struct turn *t)
+/* Who lets the core model open the gate has chosen to wait for it. */
+static int64_t may_take_ms(struct engine *e, const struct turn *t)
 {
-    return t->is_planned ? plan(ctx, e, t) : recall(ctx, e, t);
+    enum { WITH_MODEL_MS = 3000 };
+    int64_t ms = e->settings->recall_deadline_ms;
+    bool waits = t->is_planned && e->settings->core_model.n &&
+                 str_is(engine_live(e)->osaurus.gate_mode, "llm");
+    return waits && ms < WITH_MODEL_MS ? WITH_MODEL_MS : ms;
 }
 
-/* A tool's answer follows the question: what stood beside it stands there still, also nothing. */
-static bool is_continued(const struct turn *t)
+/* What the turn has taken since it began counts, but not what the question was waited for. */
+static enum status look_up(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
-    for (size_t i = t->block_at + 1; i < t->n_said; i++)
-        if (str_is(t->said[i].role, "tool") || str_is(t->said[i].role, "assistant") ||
-            str_is(t->said[i].role, "function"))
-            return true;
-    return false;
+    int64_t asked = clock_mono_us(), deadline = ctx->deadline_us;
+    str how;
+    t->record.question = question_of(ctx, e, t, &how);
+    int64_t mine = began + clock_mono_us() - asked + may_take_ms(e, t) * 1000;
+    ctx->deadline_us = deadline && deadline < mine ? deadline : mine;
+    enum status s = t->is_planned ? plan(ctx, e, t) : recall(ctx, e, t);
+    ctx->deadline_us = deadline;
+    TRY(s);
+    if (how.n)
+        t->record.reason =
+            str_printf(&ctx->arena, S_FMT "; " S_FMT, S_ARG(t->record.reason), S_ARG(how));
+    return OK;
 }
 
 static bool is_fresh(const struct turn *t, uint64_t chain)
@@ -225,7 +239,7 @@ static void promise(struct ctx *ctx, struct engine *e, const struct turn *t)
         ctx_clear_failure(ctx); /* engine_end_turn writes it again */
 }
 
-static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t)
+static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
     struct receipt before;
     bool fresh = is_fresh(t, t->record.chain);
@@ -233,7 +247,7 @@ static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t)
         ctx_clear_failure(ctx);
     TRY(store_receipt_of(ctx, e->store, t->pool, t->record.chain, &before));
     if (fresh && !before.block.n)
-        return look_up(ctx, e, t);
+        return look_up(ctx, e, t, began);
     t->block = before.block;
     /* What the block shows, so that this receipt goes with it when it is forgotten. */
     t->record.lines = before.lines;
@@ -243,13 +257,13 @@ static enum status repeat(struct ctx *ctx, struct engine *e, struct turn *t)
     return OK;
 }
 
-static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t)
+static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
     size_t at = last_user(t, t->n_said);
     if (at == t->n_said)
         return OK;
     t->block_at = at;
-    t->record.question = t->is_planned ? latest_of(&ctx->arena, t) : question_of(&ctx->arena, t);
+    t->record.question = latest_of(&ctx->arena, t);
     if (t->mode == MODE_AFTER || !live_budget(e, engine_live(e))) {
         t->record.decision = S("off");
         t->record.reason =
@@ -257,24 +271,13 @@ static enum status remember(struct ctx *ctx, struct engine *e, struct turn *t)
         return OK;
     }
     if (is_continued(t) && t->record.chain)
-        return repeat(ctx, e, t);
-    return look_up(ctx, e, t);
-}
-
-/* Who lets the core model open the gate has chosen to wait for it. */
-static int64_t may_take_ms(struct engine *e, const struct turn *t)
-{
-    enum { WITH_MODEL_MS = 3000 };
-    int64_t ms = e->settings->recall_deadline_ms;
-    bool waits = t->is_planned && e->settings->core_model.n &&
-                 str_is(engine_live(e)->osaurus.gate_mode, "llm");
-    return waits && ms < WITH_MODEL_MS ? WITH_MODEL_MS : ms;
+        return repeat(ctx, e, t, began);
+    return look_up(ctx, e, t, began);
 }
 
 void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
 {
-    int64_t began = clock_mono_us(), deadline = ctx->deadline_us;
-    int64_t mine = began + may_take_ms(e, t) * 1000;
+    int64_t began = clock_mono_us();
     e->chat_at = began;
     t->receipt = t->block = S("");
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
@@ -287,9 +290,7 @@ void engine_begin_turn(struct ctx *ctx, struct engine *e, struct turn *t)
     }
     ctx_clear_failure(ctx);
     turn_place(ctx, e, t);
-    ctx->deadline_us = deadline && deadline < mine ? deadline : mine;
-    enum status s = remember(ctx, e, t);
-    ctx->deadline_us = deadline;
+    enum status s = remember(ctx, e, t, began);
     if (s != OK)
         leave_out(ctx, e, t, s);
     else

@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 
 /*
- * usage: recall_floors FILE turn|session [table=FOLDER] BOUND …   with BOUND as
+ * usage: recall_floors FILE turn|session|follow_ups [table=FOLDER] BOUND …   with BOUND as
  * overall.any@10>=87 or as_set.other_spoke<=12. The bounds may only become stricter. With a table
  * vectors take part, of the static table in that folder of models. Without the file or the table
  * the test is skipped: they stand beside the repository, not in it.
@@ -19,7 +19,7 @@ enum { SKIPPED = 77, REPORT_MAX = 1 << 20 };
 
 struct asked {
     str file, models; /* models "": words alone */
-    bool by_session;
+    bool by_session, follow_ups;
 };
 
 static struct settings settings_of(const struct asked *asked)
@@ -46,7 +46,9 @@ static enum status evaluate(struct ctx *ctx, str folder, const struct asked *ask
     enum status s = engine_open(ctx, store, &settings, &engine);
     struct buf report = buf_make(&ctx->arena, REPORT_MAX);
     if (s == OK) {
-        const struct eval_in in = {.file = asked->file, .by_session = asked->by_session};
+        const struct eval_in in = {.file = asked->file,
+                                   .by_session = asked->by_session,
+                                   .follow_ups = asked->follow_ups};
         s = engine_eval(ctx, engine, &in, true, &report);
         engine_close(engine);
     }
@@ -85,11 +87,16 @@ int main(int argc, char **argv)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};
     char folder[] = "/tmp/rememberd-recall-XXXXXX";
-    if (argc < 4 || sodium_init() < 0 || (strcmp(argv[2], "turn") && strcmp(argv[2], "session"))) {
-        fprintf(stderr, "usage: recall_floors FILE turn|session [table=FOLDER] BOUND ...\n");
+    static const char *const whats[] = {"turn", "session", "follow_ups", NULL};
+    int what = argc < 4 ? -1 : name_index(whats, str_of(argv[2]), -1);
+    if (what < 0 || sodium_init() < 0) {
+        fprintf(stderr, "usage: recall_floors FILE turn|session|follow_ups [table=FOLDER] "
+                        "BOUND ...\n");
         return 2;
     }
-    struct asked asked = {.file = str_of(argv[1]), .by_session = !strcmp(argv[2], "session")};
+    struct asked asked = {.file = str_of(argv[1]),
+                          .by_session = what == 1,
+                          .follow_ups = what == 2};
     int first = 3;
     if (str_starts(str_of(argv[3]), S("table=")))
         asked.models = str_of(argv[first++] + strlen("table="));

@@ -1,0 +1,251 @@
+/* rewrite.c - questions that need what was said before, by rules. */
+#include "engine/eval_follow.h"
+#include "unit/fixture.h"
+
+#define S_(text)                                                                                   \
+    {                                                                                              \
+        text, sizeof(text) - 1                                                                     \
+    }
+
+struct case_of {
+    const char *question, *want; /* NULL: as it was */
+};
+
+static const struct said boundaries[] = {
+    {S_("user"), S_("What are the Planetary Boundaries?"), {0}},
+    {S_("assistant"),
+     S_("The Planetary Boundaries framework defines nine limits, such as climate change and "
+        "biodiversity."),
+     {0}},
+};
+static const struct said postgres[] = {
+    {S_("user"), S_("tell me about postgres indexes"), {0}},
+    {S_("assistant"), S_("Postgres supports btree, hash and gin indexes."), {0}},
+};
+static const struct said caroline[] = {
+    {S_("user"), S_("When did Caroline go to the LGBTQ support group?"), {0}},
+    {S_("assistant"), S_("On 7 May 2023."), {0}},
+};
+
+static struct rewritten ask(struct ctx *ctx, struct engine *e, const struct said *before, size_t n,
+                            const char *question)
+{
+    struct rewritten out;
+    const struct rewrite_in in = {.pool = mine,
+                                  .question = str_of(question),
+                                  .before = before,
+                                  .n = n};
+    engine_rewrite(ctx, e, &in, &out);
+    CHECK(ctx->failed == OK);
+    return out;
+}
+
+static void check_all(struct ctx *ctx, struct engine *e, const struct said *before, size_t n,
+                      const struct case_of *cases)
+{
+    for (; cases->question; cases++) {
+        struct rewritten is = ask(ctx, e, before, n, cases->question);
+        const char *want = cases->want ? cases->want : cases->question;
+        if (!str_is(is.question, want))
+            fail_msg("%s: '" S_FMT "', not '%s'", cases->question, S_ARG(is.question), want);
+        if (str_is(is.how, "none") != !cases->want)
+            fail_msg("%s: " S_FMT, cases->question, S_ARG(is.how));
+        if (!cases->want) {
+            CHECK_STR(is.search, str_of(cases->question));
+            CHECK_STR(is.why, S(""));
+        }
+    }
+}
+
+TEST(the_rag_backends_examples_come_out_as_there)
+{
+    static const struct case_of of_boundaries[] = {
+        {"Which of them have been breached?",
+         "Which of the Planetary Boundaries have been breached?"},
+        {"How many of them?", "How many of the Planetary Boundaries?"},
+        {"Tell me more about it", "Tell me more about Planetary Boundaries"},
+        {0}};
+    static const struct case_of of_postgres[] = {
+        {"what about hash ones?", "what about hash ones? regarding postgres indexes"},
+        {"list all of them", "list all of the postgres indexes"},
+        {0}};
+    ENGINE(e, s, p);
+    check_all(ctx, e, boundaries, 2, of_boundaries);
+    check_all(ctx, e, postgres, 2, of_postgres);
+}
+
+/* What it calls follow-ups because "it" is a part of "capital". */
+TEST(a_question_that_stands_alone_stays)
+{
+    static const struct case_of cases[] = {{"Explain photosynthesis in plants", NULL},
+                                           {"What is the capital of France today in the year 2024?",
+                                            NULL},
+                                           {"Hi", NULL},
+                                           {"What is photosynthesis?", NULL},
+                                           {"Why is the sky blue?", NULL},
+                                           {"Write a list of items with limits", NULL},
+                                           {"What time is it?", NULL},
+                                           {"Is it safe to eat raw salmon?", NULL},
+                                           {"What did Ann and her dog do?", NULL},
+                                           {"Which game that Nate plays is new?", NULL},
+                                           {"What did I do this year?", NULL},
+                                           {"How do I reverse a list and print it?", NULL},
+                                           {"Is there a bakery in Lisbon?", NULL},
+                                           {"How many people live in Oslo?", NULL},
+                                           {"Do they live in the same city?",
+                                            "Do they live in the same city? regarding Planetary "
+                                            "Boundaries"},
+                                           {0}};
+    ENGINE(e, s, p);
+    check_all(ctx, e, boundaries, 2, cases);
+}
+
+TEST(follow_ups_are_known_by_whole_words)
+{
+    static const char *const questions[] = {
+        "Why?",           "How many?",        "and the second one?", "What about biodiversity?",
+        "Tell me more.",  "Is it expensive?", "When was that?",      "What does this mean?",
+        "In which year?", "Anything else?",   "yes, please",         "Which ones are new?"};
+    ENGINE(e, s, p);
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        struct rewritten is = ask(ctx, e, boundaries, 2, questions[i]);
+        if (!str_is(is.how, "rules") || str_find(is.search, S("Planetary")) == is.search.n ||
+            !str_starts(is.search, str_of(questions[i])))
+            fail_msg("%s: " S_FMT " '" S_FMT "'", questions[i], S_ARG(is.how), S_ARG(is.search));
+        CHECK(is.why.n);
+    }
+}
+
+TEST(pronouns_for_people_become_names)
+{
+    static const struct case_of cases[] = {
+        {"What did she realize?", "What did Caroline realize?"},
+        {"What is her favourite book?", "What is Caroline's favourite book?"},
+        {"Who went with her?", "Who went with Caroline?"},
+        {"What did Melanie say to her?", "What did Melanie say to Caroline?"},
+        {"Where does he live with his dog?", "Where does Caroline live with his dog?"},
+        {"Did Melanie walk her dog?", NULL},
+        {"What did she feel after it?",
+         "What did Caroline feel after it? regarding Caroline LGBTQ"},
+        {0}};
+    ENGINE(e, s, p);
+    check_all(ctx, e, caroline, 2, cases);
+    CHECK_STR(ask(ctx, e, caroline, 2, "What did she realize?").search,
+              S("What did Caroline realize?"));
+    CHECK_STR(ask(ctx, e, caroline, 2, "What did she feel after it?").search,
+              S("What did Caroline feel after it? (Caroline, LGBTQ, support, group)"));
+}
+
+TEST(who_was_spoken_of_last_is_meant)
+{
+    static const struct said before[] = {
+        {S_("user"), S_("Where did Melanie camp?"), {0}},
+        {S_("assistant"), S_("At the beach."), {0}},
+        {S_("user"), S_("What does my friend Caroline do on Sunday?"), {0}},
+        {S_("tool"), S_("Robert is here."), {0}},
+        {S_("assistant"), S_("She paints, as Tim says."), {0}},
+    };
+    ENGINE(e, s, p);
+    CHECK_STR(ask(ctx, e, before, 5, "Where did she learn that?").question,
+              S("Where did Caroline learn that? regarding friend Caroline"));
+    CHECK_STR(ask(ctx, e, before, 5, "What does Caroline think of him?").question,
+              S("What does Caroline think of Tim?"));
+    CHECK_STR(ask(ctx, e, before, 2, "Where did she sleep?").question,
+              S("Where did Melanie sleep?"));
+}
+
+/* The seed's own target. */
+TEST(a_bare_count_asks_what_was_asked_of_which)
+{
+    static const struct said before[] = {
+        {S_("user"), S_("Which of the 5 planetary boundaries have been breached?"), {0}},
+        {S_("assistant"), S_("Climate change and biosphere integrity."), {0}},
+    };
+    ENGINE(e, s, p);
+    CHECK_STR(ask(ctx, e, before, 2, "How many of them?").question,
+              S("How many of the 5 planetary boundaries have been breached?"));
+}
+
+TEST(without_a_history_or_the_setting_nothing_is_done)
+{
+    static const struct case_of cases[] = {{"How many of them?", NULL}, {0}};
+    static const struct said tools[] = {{S_("tool"), S_("Planetary Boundaries"), {0}},
+                                        {S_("user"), S_(" "), {0}}};
+    ENGINE(e, s, p);
+    check_all(ctx, e, NULL, 0, cases);
+    check_all(ctx, e, tools, 2, cases);
+    settings.query_rewriting = S("off");
+    check_all(ctx, e, boundaries, 2, cases);
+}
+
+/* What has no long word in it gives its short ones; what has none at all gives nothing. */
+TEST(a_short_history_is_searched_as_it_is)
+{
+    static const struct said cat[] = {{S_("user"), S_("Is my cat ill?"), {0}},
+                                      {S_("assistant"), S_("No."), {0}}};
+    static const struct said ida[] = {{S_("user"), S_("Where does my sister Ida live?"), {0}},
+                                      {S_("assistant"), S_("In Oslo."), {0}}};
+    static const struct case_of cases[] = {{"why?", NULL}, {0}};
+    static const struct said nothing[] = {{S_("user"), S_("so?"), {0}},
+                                          {S_("assistant"), S_("it is so"), {0}}};
+    ENGINE(e, s, p);
+    CHECK_STR(ask(ctx, e, cat, 2, "why?").search, S("why? (cat, ill)"));
+    CHECK_STR(ask(ctx, e, ida, 2, "why?").search, S("why? (sister, Ida)"));
+    check_all(ctx, e, nothing, 2, cases);
+}
+
+/* Whatever the bytes and however long: it ends, and gives text. */
+TEST(any_text_is_taken)
+{
+    ENGINE(e, s, p);
+    uint64_t seed = 7;
+    char text[2000];
+    static const char some[] = "it them her She Ann's \xC3\xA9\xE7\x8C\xAB\xFF, of about ()\n?\0-";
+    for (int round = 0; round < 300; round++) {
+        size_t n = 0;
+        while (n + 1 < sizeof text &&
+               (seed = seed * 6364136223846793005u + 1442695040888963407u) >> 60)
+            text[n++] = some[(seed >> 33) % (sizeof some - 1)];
+        const struct said before[] = {{S_("user"), {text, n}, {0}},
+                                      {S_("assistant"), {text, n / 2}, {0}}};
+        struct rewritten out;
+        const struct rewrite_in in = {.pool = mine,
+                                      .question = {text, n},
+                                      .before = before,
+                                      .n = 2};
+        engine_rewrite(ctx, e, &in, &out);
+        CHECK(out.search.n >= n && out.question.n >= n / 2);
+    }
+}
+
+/* --- what it is measured on --- */
+
+TEST(a_question_is_made_a_follow_up_of_another)
+{
+    static const struct {
+        const char *question, *before, *want;
+        int persons, things;
+    } cases[] = {
+        {"What did Ann realize after the charity race?", "When did Ann run the charity race?",
+         "What did she realize after it?", 1, 1},
+        {"What is Bo's favourite book?", "Where does Bo live?", "What is his favourite book?", 1,
+         0},
+        {"What did Cleo say to Bo?", "Where does Bo live?", "What did Cleo say to him?", 1, 0},
+        {"How do Ann and Bo relax?", "How did Bo meet Ann?", "How do they relax?", 1, 0},
+        {"How do Ann and Bo relax?", "Where does Bo live?", "How do Ann and Bo relax?", 0, 0},
+        {"Who feeds the dogs?", "What are the dogs called?", "Who feeds them?", 0, 1},
+        {"What kind of dogs are there?", "What are the dogs called?",
+         "What kind of dogs are there?", 0, 0},
+        {"Is it dog-free in the dog-house?", "Is the dog ill?", "Is it dog-free in the dog-house?",
+         0, 0},
+        {"Who swam?", "Who sang?", "Who swam?", 0, 0},
+    };
+    const struct person people[2] = {{S("Ann"), true}, {S("Bo"), false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct follow_up is =
+            follow_up_of(&ctx->arena, str_of(cases[i].question), str_of(cases[i].before), people);
+        CHECK_STR(is.question, str_of(cases[i].want));
+        CHECK_INT(is.persons, cases[i].persons);
+        CHECK_INT(is.things, cases[i].things);
+    }
+}
