@@ -380,8 +380,9 @@ struct turn {
     const struct said *said;
     size_t n_said;
     enum memory_mode mode; /* readonly: recall, keep nothing; after: keep, recall nothing */
-    str model;             /* for the log */
-    bool stand_in;         /* the built-in model answers: kept, but never found again */
+    str model; /* of the chat: for the log, and a large one's questions may be rewritten by a model
+                */
+    bool stand_in;   /* the built-in model answers: kept, but never found again */
     bool is_planned; /* Osaurus's way: engine_plan makes the block, which goes in front of the text
                       */
     const struct message *window; /* earlier messages of the session that the request does not hold

@@ -29,6 +29,7 @@ struct engine {
     struct llm_meter meter;            /* what the core model was given to do */
     struct breaker core;               /* of the core model, as distillation meets it */
     struct breaker gate;               /* and as chats meet it that it is late for */
+    struct breaker rewriter;           /* the same where it rewrites questions */
     atomic_int_least64_t core_took_ms; /* how long an answer of it takes, about; 0: not known */
     atomic_int_least64_t core_wants;   /* tokens that a session needs and the hour lacked */
     atomic_bool is_looking;            /* someone claims sessions that are due */

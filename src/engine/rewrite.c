@@ -20,11 +20,20 @@ static struct history history_of(struct arena *a, const struct rewrite_in *in)
     return h;
 }
 
+/* Small models answer such a request as if it were the question, so who chats with one has a core
+ * model like it, as a rule, and is not made to wait for it. */
+static bool may_ask_model(const struct engine *e, const struct rewrite_in *in)
+{
+    return in->wait_ms > 0 && in->model.n && tier_of_model(in->model) >= TIER_MEDIUM &&
+           e->settings->core_model.n && str_is(e->settings->query_rewriting, "on");
+}
+
 void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,
                     struct rewritten *out)
 {
     struct arena *a = &ctx->arena;
     struct history h = history_of(a, in);
+    str said, failure = S("");
     *out = (struct rewritten){in->question, in->question, S("none"), S("")};
     if (!h.n || str_is(e->settings->query_rewriting, "off"))
         return;
@@ -32,9 +41,19 @@ void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *
     struct follow f = follow_of(&w, in->question);
     if (!f.lacks_person && !f.lacks_thing)
         return;
+    str why = str_printf(a, "\"" S_FMT "\" needs what was said before", S_ARG(f.because));
     struct rewritten found = rewrite_by_rules(a, in->question, &w, &h, &f);
+    if (may_ask_model(e, in) && rewrite_by_model(ctx, e, in, &h, &said, &failure)) {
+        bool is_same = str_eq(said, in->question); /* to be sure, recall looks further */
+        why = str_printf(a, S_FMT ": by the core model", S_ARG(why));
+        *out = (struct rewritten){said, is_same ? found.search : said, S("model"), why};
+        return;
+    }
     if (str_eq(found.search, in->question))
         return;
     *out = found;
-    out->why = str_printf(a, "\"" S_FMT "\" needs what was said before", S_ARG(f.because));
+    out->why = failure.n
+                   ? str_printf(a, S_FMT ": by rules, as the core model did not help (" S_FMT ")",
+                                S_ARG(why), S_ARG(failure))
+                   : str_printf(a, S_FMT ": by rules", S_ARG(why));
 }

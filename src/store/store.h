@@ -473,7 +473,7 @@ MUST_USE enum status store_signal_stats(struct ctx *ctx, struct store *s,
 /* One piece of background work, for people who ask what happened and what it cost. */
 struct work {
     struct pool_ref pool;
-    str kind;    /* distil, consolidate, gate, summary, profile, dedup */
+    str kind;    /* distil, consolidate, gate, rewrite, summary, profile, dedup */
     str status;  /* success, skipped, empty, error, dead */
     str details; /* in words; never a message's text */
     str model;

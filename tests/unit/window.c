@@ -277,6 +277,20 @@ TEST(what_is_shown_is_not_recalled)
             CHECK(!str_eq(t.record.lines[i].id, t.window[k].id));
 }
 
+TEST(a_question_is_understood_by_what_is_shown)
+{
+    ENGINE(e, s, p);
+    tell(ctx, e, "other", "My sister Ida sails on Sunday mornings.", "Nice.", true);
+    tell(ctx, e, "mine", "Where does Ida live?", "In Oslo.", true);
+    struct turn t = turn_of(ctx, e, "mine", "What does she do on Sunday?", true);
+    CHECK_STR(t.record.question, S("What does Ida do on Sunday?"));
+    CHECK(str_find(t.block, S("sails")) < t.block.n);
+    CHECK_STR(t.whole, S("mine"));
+    settings.query_rewriting = S("off");
+    t = turn_of(ctx, e, "mine", "What does she do on Sunday?", true);
+    CHECK_STR(t.record.question, S("What does she do on Sunday?"));
+}
+
 TEST(a_durable_turn_is_kept_when_it_ends)
 {
     ENGINE(e, s, p);
