@@ -469,6 +469,11 @@ MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const stru
 MUST_USE enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                                     struct receipt *out);
 
+/* These memories were looked at: one use more for each, now. Nobody waits; when too much waits to
+ * be written, it is not counted. */
+void engine_accessed(struct ctx *ctx, struct engine *e, struct pool_ref pool, const doc_id *docs,
+                     size_t n);
+
 /* --- memories that are alike --- */
 
 /* How important what a user says is, by rule: 0.9 health and safety, 0.85 who one is, 0.75

@@ -109,6 +109,13 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
     return OK;
 }
 
+void engine_accessed(struct ctx *ctx, struct engine *e, struct pool_ref pool, const doc_id *docs,
+                     size_t n)
+{
+    if (store_touch(ctx, e->store, pool, docs, n, clock_ms()) != OK)
+        ctx_clear_failure(ctx);
+}
+
 enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                            struct receipt *out)
 {

@@ -375,6 +375,5 @@ void engine_shown(struct ctx *ctx, struct engine *e, struct pool_ref pool,
     for (size_t i = 0; i < plan->n; i++)
         if (plan->v[i].is_memory && plan->v[i].memory.layer != LAYER_IDENTITY)
             docs[n++] = plan->v[i].memory.doc;
-    if (n && store_touch(ctx, e->store, pool, docs, n, clock_ms()) != OK)
-        ctx_clear_failure(ctx); /* a full queue: one use is not counted */
+    engine_accessed(ctx, e, pool, docs, n);
 }

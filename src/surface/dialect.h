@@ -17,6 +17,7 @@ extern const struct surface surface_cortex_profile;
 extern const struct surface surface_cortex_memory;
 extern const struct surface surface_cortex_chat;
 extern const struct surface surface_cortex_a2a;
+extern const struct surface surface_rag;
 extern const struct surface surface_admin;
 
 /* Names a space of the caller's user by any text, and asks for memory by Osaurus's rules. */

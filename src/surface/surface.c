@@ -17,6 +17,7 @@ const struct surface *const surfaces[] = {&surface_openai,
                                           &surface_cortex_memory,
                                           &surface_cortex_chat,
                                           &surface_cortex_a2a,
+                                          &surface_rag,
                                           &surface_admin,
                                           NULL};
 
