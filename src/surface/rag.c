@@ -1,5 +1,4 @@
-/* rag.c - the RAG backend's memory of a user: listed, searched, counted, exported, changed,
- * cleared. */
+/* rag.c - the memory of a user as the RAG backend shows, counts, changes and clears it. */
 #include <math.h>
 
 #include "base/clock.h"

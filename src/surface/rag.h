@@ -1,5 +1,4 @@
-/* rag.h - what the files of the RAG backend's dialect share: a memory as it is shown, its handlers.
- */
+/* rag.h - what the files of the RAG backend's dialect share: a memory as shown, handlers. */
 #pragma once
 
 #include "surface/dialect.h"
