@@ -12,6 +12,7 @@
 enum {
     LOOKED_AT = 20000, /* memories, the newest */
     NEAREST = 32,      /* to each of them that are looked at */
+    CATCH_UP = 64,     /* memories that get their vector first */
     ASKED_MAX = 100,   /* pairs of a call that the model is asked of, the most alike */
     BUCKET_MAX = 200   /* texts of one rare word that are held against each other */
 };
@@ -63,6 +64,7 @@ static enum status read(struct search *s)
     struct memory *v;
     size_t n;
     const struct memory_filter f = {.pool = s->pool, .limit = LOOKED_AT};
+    vectors_catch_up(s->ctx, s->e, s->pool, CATCH_UP);
     TRY(store_list_memories(s->ctx, s->e->store, &f, &v, &n, NULL));
     if (n)
         qsort(v, n, sizeof *v, by_age);

@@ -11,7 +11,7 @@
  * without a model's word. Only what is put in another way altogether ("name is", "is called") is
  * left to the cosine.
  */
-enum { WORDS_MAX = 64 };
+enum { WORDS_MAX = 4000, FRAME_MAX = 64 };
 
 /* --- reading --- */
 
@@ -134,6 +134,8 @@ struct saying saying_of(struct arena *a, str text)
         if (w.v[i].is_name && tells(&w.v[i]))
             add(&s.names, term);
     }
+    if (w.n == WORDS_MAX)
+        s.all ^= str_hash(text);
     sort(&s.telling);
     sort(&s.numbers);
     sort(&s.names);
@@ -172,7 +174,7 @@ static bool holds_names(const struct saying *one, const struct saying *other)
 
 /* How long the longest common part of the rests from i and k on is: rest[i][k]. */
 struct frame {
-    uint8_t rest[WORDS_MAX + 1][WORDS_MAX + 1];
+    uint8_t rest[FRAME_MAX + 1][FRAME_MAX + 1];
 };
 
 static void measure(const struct terms *one, const struct terms *other, struct frame *f)
@@ -184,6 +186,12 @@ static void measure(const struct terms *one, const struct terms *other, struct f
                 f->rest[i + 1][k] > f->rest[i][k + 1] ? f->rest[i + 1][k] : f->rest[i][k + 1];
             f->rest[i][k] = one->v[i] == other->v[k] ? (uint8_t)(f->rest[i + 1][k + 1] + 1) : skip;
         }
+}
+
+/* What is too long to be held against each other word by word is not, unless it is equal. */
+static bool is_long(const struct saying *one, const struct saying *other)
+{
+    return one->plain.n > FRAME_MAX || other->plain.n > FRAME_MAX;
 }
 
 /* Whether in a common frame a telling word stands where the other has another one. */
@@ -215,7 +223,7 @@ static bool is_replaced(const struct saying *one, const struct saying *other)
 /* Whether the words that both tell come in the same order. */
 static bool is_in_order(const struct saying *one, const struct saying *other)
 {
-    uint64_t v[2][WORDS_MAX];
+    uint64_t v[2][FRAME_MAX];
     size_t n[2] = {0, 0};
     const struct saying *of[2] = {one, other};
     for (int s = 0; s < 2; s++)
@@ -238,7 +246,9 @@ enum relation sayings_relate(const struct saying *newer, const struct saying *ol
         return DIFFERENT;
     if (!holds_names(newer, older) || !holds_names(older, newer))
         return shared == older->telling.n && newer->telling.n > shared ? FULLER : DIFFERENT;
-    if (is_replaced(newer, older) || !is_in_order(newer, older))
+    if (newer->all == older->all)
+        return ALIKE;
+    if (is_long(newer, older) || is_replaced(newer, older) || !is_in_order(newer, older))
         return UNSURE;
     return shared == older->telling.n && newer->telling.n > shared ? FULLER : ALIKE;
 }

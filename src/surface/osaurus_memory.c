@@ -398,7 +398,7 @@ struct log_in {
 static const struct field log_in_fields[] = {
     {AS_STR(struct log_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
     {AS_STR(struct log_in, kind, "task_type"), .max = 64,
-     .help = "only distil, consolidate, gate, summary or dedup"},
+     .help = "only distil, consolidate, gate, summary, profile or dedup"},
     {INT(struct log_in, limit), .otherwise = 20, .min = 1, .max = 500, .help = "most rows"},
     {0},
 };

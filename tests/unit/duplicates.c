@@ -184,6 +184,24 @@ TEST(closing_keeps_the_oldest_and_its_history)
     check_healthy(ctx, s);
 }
 
+TEST(long_texts_are_the_same_only_when_they_are_equal)
+{
+    ENGINE(e, s, p);
+    char text[2][4000];
+    for (int t = 0; t < 2; t++) {
+        size_t at = 0;
+        for (int i = 0; i < 300; i++)
+            at += (size_t)snprintf(text[t] + at, sizeof text[t] - at, "word%c%c%s ", 'a' + i % 26,
+                                   'a' + i / 26, t && i == 280 ? "x" : "");
+    }
+    put_at(ctx, s, mine, text[0], start);
+    put_at(ctx, s, mine, text[1], start + 1);
+    CHECK_INT(look(ctx, e).n, 0);
+    put_at(ctx, s, mine, text[0], start + 2);
+    CHECK_INT(look(ctx, e).v[0].n, 1);
+    CHECK(of(ctx, text[1], text[0]) == UNSURE);
+}
+
 /* --- by vectors --- */
 
 /* "car" and "auto" at 0.9, "car" and "wagon" at 0.97, "car" and "bike" at 0.5. */
