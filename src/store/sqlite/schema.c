@@ -84,7 +84,8 @@ static const char step_1[] =
 
     /*
      * A message that waits to be distilled; a number is of one waiting only. waiting has a row for
-     * each session with signals, so that who is due is found without looking at them.
+     * each session with signals, so that who is due is found without looking at them; owner is the
+     * mark of who has claimed it (hold_mark), or 0.
      */
     "CREATE TABLE signal("
     " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, doc INTEGER NOT NULL UNIQUE,"
@@ -93,7 +94,8 @@ static const char step_1[] =
     " session INTEGER PRIMARY KEY, pool INTEGER NOT NULL, due INTEGER NOT NULL,"
     " lease_until INTEGER NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0,"
     " failed_at INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',"
-    " is_dead INTEGER NOT NULL DEFAULT 0) STRICT;"
+    " is_dead INTEGER NOT NULL DEFAULT 0, owner INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "CREATE INDEX waiting_owner ON waiting(owner) WHERE owner > 0;"
     "CREATE INDEX waiting_due ON waiting(due, lease_until) WHERE is_dead = 0;"
     /* Those that failed keep their own time, so they are not among those that others hurry. */
     "CREATE INDEX waiting_pool ON waiting(pool, tries, due);"
@@ -163,11 +165,7 @@ static const char step_1[] =
     /* Each word of the index, for the check; holds nothing itself. */
     "CREATE VIRTUAL TABLE word_list USING fts5vocab(words, instance);";
 
-/* The mark of who has claimed it (hold_mark), or 0. */
-static const char step_2[] = "ALTER TABLE waiting ADD COLUMN owner INTEGER NOT NULL DEFAULT 0;"
-                             "CREATE INDEX waiting_owner ON waiting(owner) WHERE owner > 0;";
-
-static const char *const steps[] = {step_1, step_2};
+static const char *const steps[] = {step_1};
 
 int schema_version(void)
 {
