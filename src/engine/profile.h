@@ -49,6 +49,12 @@ void read_pairs(struct reading *r, str text);
 /* What someone says of himself: "my name is …", "I live in …". */
 void read_statements(struct reading *r, struct engine *e, str text);
 
+/* --- profile_read.c --- */
+
+/* What a model answered: an object, mended where it must be, or pairs. False when nothing of it
+ * could be a fact; *how is as it was then. An answer that is blank says that there is nothing. */
+bool profile_answer(struct ctx *own, struct reading *r, str text, str *how);
+
 /* --- profile.c --- */
 
 /* Merges what was read into the pool's profile, as far as there is room, in one write with the work

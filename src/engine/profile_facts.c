@@ -71,7 +71,7 @@ str profile_camel(struct arena *a, str name)
     enum kind before = MARK, kind;
     int32_t c, after;
     if (is_camel(name))
-        return first_characters(name, PROFILE_NAME_MAX);
+        return str_dup(a, first_characters(name, PROFILE_NAME_MAX));
     for (size_t at = 0; at < name.n; before = kind) {
         kind = kind_at(name, &at, &c);
         size_t ahead = at;
@@ -463,6 +463,14 @@ static bool is_said(const struct reading *r, str name, str value)
     return f && str_eq_nocase(f->value, value);
 }
 
+/* As it would be kept. */
+static bool says_secret(const struct reading *r, str name, str value)
+{
+    struct arena *a = &r->ctx->arena;
+    return extractor_finds_secret(r->x, str_printf(a, S_FMT ": " S_FMT,
+                                                   S_ARG(profile_words(a, name)), S_ARG(value)));
+}
+
 static void extend(struct reading *r, struct read_fact *f, str value)
 {
     struct arena *a = &r->ctx->arena;
@@ -470,7 +478,9 @@ static void extend(struct reading *r, struct read_fact *f, str value)
     if (f->value.n >= PROFILE_VALUE_MAX ||
         str_find(there, str_printf(a, ", " S_FMT ",", S_ARG(value))) < there.n)
         return;
-    f->value = profile_text(a, str_printf(a, S_FMT ", " S_FMT, S_ARG(f->value), S_ARG(value)));
+    str longer = profile_text(a, str_printf(a, S_FMT ", " S_FMT, S_ARG(f->value), S_ARG(value)));
+    if (!says_secret(r, f->name, longer))
+        f->value = longer;
 }
 
 void reading_add(struct reading *r, const str *path, size_t depth, str value)
@@ -487,7 +497,8 @@ void reading_add(struct reading *r, const str *path, size_t depth, str value)
         return;
     }
     str name = name_of(r, path, depth);
-    if (!name.n || named(r, name) || is_said(r, name, text) || r->n == PROFILE_MAX)
+    if (!name.n || named(r, name) || is_said(r, name, text) || says_secret(r, name, text) ||
+        r->n == PROFILE_MAX)
         return;
     r->v = arena_more(a, r->v, r->n, &r->cap, sizeof *r->v);
     r->v[r->n++] = (struct read_fact){name, text, place};

@@ -76,8 +76,7 @@ static enum status put_question(struct ctx *own, struct asking *q)
     return s;
 }
 
-/* False when there is nothing in it that could be a fact; then *how is as it was. */
-static bool read_answer(struct ctx *own, struct reading *r, str text, str *how)
+bool profile_answer(struct ctx *own, struct reading *r, str text, str *how)
 {
     struct json *object;
     if (!str_trim(text).n) {
@@ -118,7 +117,7 @@ static bool by_model(struct ctx *own, struct asking *q, const struct profile_sou
     }
     enum status s = put_question(own, q);
     if (s == OK || (s == BAD_INPUT && q->answer.tokens_out > 0))
-        if (read_answer(own, r, q->answer.text, how))
+        if (profile_answer(own, r, q->answer.text, how))
             return true;
     *how = s == TOO_BUSY ? S("rules:breaker_open")
                          : str_printf(&r->ctx->arena, "rules:%s", status_name(s));
