@@ -33,21 +33,131 @@ static enum status health(struct ctx *ctx, struct app *app, const struct request
     return OK;
 }
 
+struct check {
+    str status;
+    double latency_ms;
+};
+static const struct field check_fields[] = {
+    {STR(struct check, status), .help = "healthy, degraded, unhealthy, or unknown at first"},
+    {NUM(struct check, latency_ms)},
+    {0},
+};
+#define CHECKED(M, HELP)                                                                           \
+    {                                                                                              \
+        FIELD_(struct checks, M, struct check, FIELD_OBJECT, #M), .inside = check_fields,          \
+                                                                  .help = HELP                     \
+    }
+struct checks {
+    struct check store, postgres, redis, llm, llm_config;
+};
+static const struct field checks_fields[] = {
+    CHECKED(store, "a read"),
+    CHECKED(postgres, "the same: what Cortex's probes look at"),
+    CHECKED(redis, "the same"),
+    CHECKED(llm, "the default model server's list of models, looked at every 15 s at most"),
+    CHECKED(llm_config, "the same"),
+    {0},
+};
+struct live_out {
+    str status;
+    struct checks checks;
+    int64_t timestamp;
+};
+static const struct field live_out_fields[] = {
+    {STR(struct live_out, status), .help = "healthy, degraded (no model answers) or unhealthy"},
+    {FIELD_(struct live_out, checks, struct checks, FIELD_OBJECT, "checks"),
+     .inside = checks_fields},
+    {TIME(struct live_out, timestamp)},
+    {0},
+};
+
+static struct check check_store(struct ctx *ctx, struct app *app)
+{
+    int64_t began = clock_mono_us();
+    bool is_well = engine_ping(ctx, app->engine) == OK;
+    return (struct check){is_well ? S("healthy") : S("unhealthy"),
+                          (double)(clock_mono_us() - began) / 1e3};
+}
+
+enum { LOOK_MS = 2000, LOOK_EVERY_US = 15000000, LIST_MAX = 4 << 20 };
+
+/* Whatever it answers, it answers; only one that cannot be reached does not. */
+static bool model_answers(struct ctx *ctx, const struct upstream *up)
+{
+    const struct header key = {S("Authorization"),
+                               str_printf(&ctx->arena, "Bearer " S_FMT, S_ARG(up->key))};
+    const struct call call = {.url = upstream_url(&ctx->arena, up, S("/v1/models"), S("")),
+                              .method = S("GET"),
+                              .headers = &key,
+                              .n_headers = up->key.n ? 1 : 0,
+                              .timeout_ms = LOOK_MS,
+                              .answer_max = LIST_MAX};
+    struct answer answer;
+    enum status s = http_call(ctx, &call, &answer);
+    ctx_clear_failure(ctx);
+    return s == OK || s == TOO_LARGE;
+}
+
+/* The endpoint is open, so one request in a while looks, and the others are told what it saw. */
+static struct check check_model(struct ctx *ctx, struct app *app)
+{
+    struct model_look *look = &app->model;
+    str none = S("");
+    const struct upstream *up = settings_upstream(app->settings, &none);
+    int64_t now = clock_mono_us(), at = atomic_load(&look->at_us);
+    if (!up && !app->settings->n_upstreams)
+        return (struct check){S("healthy"), 0};
+    up = up ? up : &app->settings->upstreams[0];
+    if ((!at || now - at >= LOOK_EVERY_US) &&
+        atomic_compare_exchange_strong(&look->at_us, &at, now)) {
+        bool answers = model_answers(ctx, up);
+        atomic_store(&look->took_us, clock_mono_us() - now);
+        atomic_store(&look->answers, answers ? 1 : 2);
+    }
+    int answers = atomic_load(&look->answers);
+    return (struct check){!answers       ? S("unknown")
+                          : answers == 1 ? S("healthy")
+                                         : S("degraded"),
+                          (double)atomic_load(&look->took_us) / 1e3};
+}
+
 static enum status live(struct ctx *ctx, struct app *app, const struct request *in,
                         struct reply *out)
 {
-    (void)ctx, (void)app, (void)in;
-    buf_add(&out->body, S("{\"status\":\"ok\"}"));
+    const struct check store = check_store(ctx, app), model = check_model(ctx, app);
+    bool is_well = str_is(store.status, "healthy");
+    const struct live_out shape = {
+        .status = !is_well                           ? S("unhealthy")
+                  : str_is(model.status, "degraded") ? S("degraded")
+                                                     : S("healthy"),
+        .checks = {store, store, store, model, model},
+        .timestamp = clock_ms(),
+    };
+    (void)in;
+    out->code = is_well ? 200 : 503;
+    reply_fields(out, live_out_fields, &shape);
     return OK;
 }
+
+struct ready_out {
+    bool ready;
+    str message;
+};
+static const struct field ready_out_fields[] = {
+    {BOOL(struct ready_out, ready)},
+    {STR(struct ready_out, message)},
+    {0},
+};
 
 static enum status ready(struct ctx *ctx, struct app *app, const struct request *in,
                          struct reply *out)
 {
-    (void)in;
     bool is_well = engine_ping(ctx, app->engine) == OK;
+    const struct ready_out shape = {is_well,
+                                    is_well ? S("Service is ready") : S("Service is not ready")};
+    (void)in;
     out->code = is_well ? 200 : 503;
-    buf_add(&out->body, is_well ? S("{\"status\":\"ready\"}") : S("{\"status\":\"not ready\"}"));
+    reply_fields(out, ready_out_fields, &shape);
     return OK;
 }
 
@@ -191,9 +301,10 @@ static const struct route routes[] = {
     {"GET", "/", page, .is_quick = true, .access = ACCESS_OPEN, .help = "what this is"},
     {"GET", "/health", health, .access = ACCESS_OPEN, .gives = health_out_fields,
      .help = "whether all is well"},
-    {"GET", "/health/live", live, .is_quick = true, .access = ACCESS_OPEN,
-     .help = "whether the process answers; touches nothing"},
-    {"GET", "/ready", ready, .access = ACCESS_OPEN, .help = "whether the store answers"},
+    {"GET", "/health/live", live, .access = ACCESS_OPEN, .gives = live_out_fields,
+     .help = "whether the store and the model's server answer, and how fast"},
+    {"GET", "/ready", ready, .access = ACCESS_OPEN, .gives = ready_out_fields,
+     .help = "whether the store answers"},
     {"GET", "/metrics", metrics, .access = ACCESS_ADMIN, .help = "counters for Prometheus"},
     {"GET", "/openapi.json", openapi, .access = ACCESS_OPEN, .help = "this API, described"},
     {0},

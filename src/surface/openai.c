@@ -3,6 +3,7 @@
 
 #include "surface/demo.h"
 #include "surface/dialect.h"
+#include "surface/history.h"
 #include "surface/rounds.h"
 #include "surface/splice.h"
 #include "surface/tap.h"
@@ -18,6 +19,8 @@ struct chat {
     struct target to;
     struct turn turn;
     bool wants_tools; /* our tool shall be offered to the model */
+    bool wants_history;
+    struct window window; /* the session's earlier messages, where the request lacks them */
     struct splice body;
 };
 
@@ -42,13 +45,23 @@ static bool mode_of(const struct app *app, const struct request *in, enum memory
     return memory_mode_names[mode] != NULL;
 }
 
-static enum status read_tools_wish(struct ctx *ctx, const struct request *in, bool *out)
+static enum status read_wish(struct ctx *ctx, const struct request *in, const char *header,
+                             bool *out)
 {
-    str wish = str_trim(request_header(in, "X-Memory-Tools"));
+    str wish = str_trim(request_header(in, header));
     bool is_on = str_eq_nocase(wish, S("on"));
     if (wish.n && !is_on && !str_eq_nocase(wish, S("off")))
-        return fail_field(ctx, "X-Memory-Tools", "must be one of: on, off");
+        return fail_field(ctx, header, "must be one of: on, off");
     *out = is_on;
+    return OK;
+}
+
+static enum status read_wishes(struct ctx *ctx, const struct request *in, struct chat *c)
+{
+    TRY(read_wish(ctx, in, "X-Memory-Tools", &c->wants_tools));
+    TRY(read_wish(ctx, in, "X-Session-History", &c->wants_history));
+    if (c->wants_history && !c->turn.session.n)
+        return fail_field(ctx, "X-Session-History", "needs X-Session-Id, the session's name");
     return OK;
 }
 
@@ -126,6 +139,25 @@ static enum status read_chat(struct ctx *ctx, const struct app *app, str body, s
     return OK;
 }
 
+/* The client has sent new messages only: those before them come from the session, and the next
+ * request must find these. */
+static enum status read_history(struct ctx *ctx, struct app *app, struct chat *c)
+{
+    struct turn *t = &c->turn;
+    int64_t system_tokens = 0;
+    str asked = S("");
+    t->is_durable = true;
+    if (!history_is_wanted(t->said, t->n_said))
+        return OK;
+    for (size_t i = t->n_said; i-- > 0;) {
+        if (str_is(t->said[i].role, "user"))
+            asked = t->said[i].text;
+        else
+            system_tokens += tokens_of(t->said[i].text);
+    }
+    return history_of(ctx, app, t, system_tokens, asked, &c->window);
+}
+
 /* --- where the block goes --- */
 
 static const struct json *element(const struct json *array, size_t i)
@@ -136,21 +168,29 @@ static const struct json *element(const struct json *array, size_t i)
     return v;
 }
 
+/* Of two things at one place the one that is put first stands first: a block that belongs to the
+ * front goes before the session's messages, one beside the message behind them. */
+static void put_block(struct ctx *ctx, const struct app *app, struct chat *c, bool is_front)
+{
+    const struct turn *t = &c->turn;
+    const struct json *at = t->block.n ? element(c->messages, t->block_at) : NULL;
+    const struct block block = {
+        .text = t->block,
+        .where = t->is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->to),
+        .no_system = target_rejects_system(&ctx->arena, &c->to),
+    };
+    if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
+        splice_block(&ctx->arena, &c->body, c->root, c->messages, at, &block);
+}
+
 static void put_into(struct ctx *ctx, const struct app *app, struct chat *c)
 {
-    struct splice *s = &c->body;
-    const struct turn *t = &c->turn;
     if (c->model && c->to.model.n < c->model->string.n)
-        splice_model(&ctx->arena, s, c->model, c->to.model);
-    const struct json *at = t->block.n ? element(c->messages, t->block_at) : NULL;
-    if (at) {
-        struct block block = {
-            .text = t->block,
-            .where = t->is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->to),
-            .no_system = target_rejects_system(&ctx->arena, &c->to),
-        };
-        splice_block(&ctx->arena, s, c->root, c->messages, at, &block);
-    }
+        splice_model(&ctx->arena, &c->body, c->model, c->to.model);
+    put_block(ctx, app, c, true);
+    if (c->window.n)
+        history_splice(&ctx->arena, &c->body, c->messages, &c->window);
+    put_block(ctx, app, c, false);
 }
 
 static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct request *in,
@@ -170,6 +210,8 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
                                      .max = app->settings->tool_rounds};
     if (has_tool)
         rounds_on(ctx, r, &rounds);
+    if (c->turn.is_durable && r->tap)
+        tap_before_end(r);
     return r;
 }
 
@@ -204,7 +246,7 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     struct demo d = {
         .stream = json_is_true(json_get(c->root, "stream")),
         .with_usage = json_is_true(json_at(c->root, "stream_options.include_usage")),
-        .prompt_tokens = tokens_of(t->block),
+        .prompt_tokens = tokens_of(t->block) + c->window.tokens,
     };
     if (!t->n_said)
         return fail_field(ctx, "messages", "must be an array of messages, each with a role");
@@ -216,6 +258,8 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     d.answer = engine_demo_answer(ctx, question, t);
     demo_write(ctx, &d, out);
     t->stand_in = true;
+    if (t->is_durable)
+        return engine_end_turn(ctx, app->engine, t, d.answer);
     if (t->mode != MODE_OFF)
         turn_keep(ctx, app, t, d.answer);
     return OK;
@@ -237,13 +281,15 @@ static enum status complete(struct ctx *ctx, struct app *app, const struct reque
     struct chat *c = NEW(&ctx->arena, struct chat);
     const str path = S("/v1/chat/completions");
     TRY(read_controls(ctx, app, in, &c->turn));
-    TRY(read_tools_wish(ctx, in, &c->wants_tools));
+    TRY(read_wishes(ctx, in, c));
     bool is_packed = request_header(in, "Content-Encoding").n > 0;
     if (is_packed || (c->turn.mode == MODE_OFF && passes_unread(app->settings, in->body))) {
         tell(&c->turn, out);
         return pass_body(ctx, app, in, path, out);
     }
     TRY(read_chat(ctx, app, in->body, c));
+    if (c->wants_history && c->turn.mode != MODE_OFF)
+        TRY(read_history(ctx, app, c));
     if (c->turn.mode != MODE_OFF)
         engine_begin_turn(ctx, app->engine, &c->turn);
     tell(&c->turn, out);

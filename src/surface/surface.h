@@ -1,8 +1,17 @@
 /* surface.h - the face of the surfaces: what handlers work with, and the list of dialects. */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "engine/engine.h"
 #include "http/http.h"
+
+/* How the model's server did when it was last looked at. All zero: never. */
+struct model_look {
+    atomic_int_least64_t at_us; /* clock_mono_us when someone last set out to look */
+    atomic_int_least64_t took_us;
+    atomic_int answers; /* 0: not known yet, 1: it does, 2: it does not */
+};
 
 /* What a handler may reach. Built by app/, in the order of PLAN. */
 struct app {
@@ -10,6 +19,7 @@ struct app {
     struct engine *engine;
     struct server *server; /* for its counters */
     int64_t started_us;    /* clock_mono_us() at start */
+    struct model_look model;
 };
 
 /* NULL-ended, in the order they are asked. */

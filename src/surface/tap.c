@@ -13,6 +13,12 @@ struct tap {
     struct buf text; /* of a stream: what was said so far; else: the JSON as it comes */
     struct sse events;
     struct ctx scratch; /* for one event at a time */
+    /* of tap_before_end */
+    const struct filter *inner;
+    bool has_ended;  /* [DONE] came */
+    bool inner_asks; /* the inner filter wants a worker */
+    bool is_kept;
+    struct buf late; /* waits for that */
 };
 
 /* --- reading --- */
@@ -62,8 +68,10 @@ static void hear_event(void *arg, str event, str data)
     struct tap *t = arg;
     struct json *answer;
     (void)event;
-    if (str_is(data, "[DONE]"))
+    if (str_is(data, "[DONE]")) {
+        t->has_ended = true;
         return;
+    }
     if (json_parse(&t->scratch, data, &answer) == OK)
         buf_add(&t->text, text_of_choice(&t->scratch.arena, answer, "delta"));
     ctx_clear_failure(&t->scratch);
@@ -111,13 +119,70 @@ void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer)
 static void keep(struct ctx *ctx, struct app *app, struct relay *r, enum status how)
 {
     struct tap *t = r->tap;
-    if (r->code == 200) {
+    if (r->code == 200 && !t->is_kept) {
         str answer = how == OK ? said(ctx, t) : S("");
         turn_keep(ctx, app, t->turn, answer);
     }
     buf_free(&t->text);
+    buf_free(&t->late);
     sse_free(&t->events);
     ctx_free(&t->scratch);
+}
+
+/* --- keeping before the end --- */
+
+/* An event is none before its blank line: so the end waits even where its line has begun to go. */
+static str hold_end(struct relay *r, str bytes)
+{
+    struct tap *t = r->tap;
+    bool had_ended = t->has_ended;
+    if (!bytes.n)
+        return bytes;
+    hear(r, bytes);
+    if (!t->has_ended)
+        return bytes;
+    size_t at = had_ended ? 0 : str_find(bytes, S("[DONE]"));
+    at = at < bytes.n ? at : 0;
+    buf_add(&t->late, str_sub(bytes, at, bytes.n));
+    return str_sub(bytes, 0, at);
+}
+
+static str pass(struct relay *r, str bytes)
+{
+    const struct filter *inner = r->tap->inner;
+    return hold_end(r, inner ? inner->pass(r, bytes) : bytes);
+}
+
+static bool over(struct relay *r, str *rest)
+{
+    struct tap *t = r->tap;
+    *rest = S("");
+    t->inner_asks = t->inner && t->inner->over(r, rest);
+    *rest = hold_end(r, *rest);
+    return t->inner_asks || r->code == 200;
+}
+
+static bool again(struct ctx *ctx, struct app *app, struct relay *r, str *rest)
+{
+    struct tap *t = r->tap;
+    *rest = S("");
+    if (t->inner_asks && t->inner->again(ctx, app, r, rest))
+        return true;
+    str before = hold_end(r, *rest);
+    ctx_clear_failure(ctx);
+    t->is_kept = true;
+    if (r->code == 200)
+        r->refused = engine_end_turn(ctx, app->engine, t->turn, said(ctx, t));
+    *rest = str_printf(&ctx->arena, S_FMT S_FMT, S_ARG(before), S_ARG(buf_str(&t->late)));
+    return false;
+}
+
+void tap_before_end(struct relay *relay)
+{
+    static const struct filter filter = {pass, over, again, NULL};
+    relay->tap->inner = relay->filter;
+    relay->filter = &filter;
+    relay->piece = NULL;
 }
 
 void tap_on(struct ctx *ctx, struct relay *relay, struct turn *turn)
@@ -125,6 +190,7 @@ void tap_on(struct ctx *ctx, struct relay *relay, struct turn *turn)
     struct tap *t = NEW(&ctx->arena, struct tap);
     t->turn = turn;
     t->text = buf_make(NULL, TEXT_MAX);
+    t->late = buf_make(NULL, ANSWER_MAX);
     t->events = sse_reader(EVENT_MAX);
     relay->tap = t;
     relay->piece = hear;

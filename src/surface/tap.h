@@ -9,6 +9,13 @@ struct tap;
  * The turn must live as long as the relay. */
 void tap_on(struct ctx *ctx, struct relay *relay, struct turn *turn);
 
+/*
+ * From now on the turn is kept before the client has its last byte (of a stream: its [DONE]), so
+ * that whoever has the answer finds it in the session. Where it cannot be kept, the answer breaks
+ * off. The relay has its tap, and its filter if there is one, which works as before.
+ */
+void tap_before_end(struct relay *relay);
+
 /* Keeps the turn; what goes wrong is logged and fails nothing. */
 void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer);
 
