@@ -123,6 +123,16 @@ async function serve(t, { flags = [], data = tempFolder(), env = {} } = {}) {
   return server.ready();
 }
 
+// A server whose files cannot grow over so many KiB, as on a full disk.
+async function onFullDisk(t, kib, flags = []) {
+  const data = tempFolder();
+  const child = spawn('sh', ['-c', `trap '' XFSZ; ulimit -f ${2 * kib}; exec "$0" "$@"`, bin, 'serve', '--listen', '127.0.0.1:0', '--data', data,
+    '--log-level', 'error', ...flags], { env: cleanEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = new Server(child, data);
+  t.after(() => server.stop('SIGKILL'));
+  return server.ready();
+}
+
 // Runs a command to its end.
 async function run(args, { input, env = {} } = {}) {
   const child = spawn(bin, args, { env: { ...cleanEnv(), ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -193,7 +203,7 @@ async function upstream(t, handler = (req, res, asked) => answer(res, asked, 'fi
   return { server, asked, url: `http://127.0.0.1:${port}`, port, last: () => asked[asked.length - 1] };
 }
 
-const ourHeaders = ['x-upstream-authorization', 'x-memory-mode', 'x-memory-tools', 'x-session-id', 'x-osaurus-agent-id', 'cookie',
+const ourHeaders = ['x-upstream-authorization', 'x-memory-mode', 'x-memory-tools', 'x-session-id', 'x-session-history', 'x-osaurus-agent-id', 'cookie',
   'x-omniroute-no-memory', 'x-omniroute-session-id', 'x-omniroute-cli-token', 'accept-encoding', 'keep-alive', 'te', 'upgrade'];
 
 function check(one) {
@@ -202,4 +212,4 @@ function check(one) {
   if (one.method === 'POST' && /json/.test(one.headers['content-type'] ?? '')) one.json = JSON.parse(one.body);
 }
 
-module.exports = { OpenAI, Server, answer, bin, chunk, cleanEnv, completion, run, serve, tempFolder, until, upstream };
+module.exports = { OpenAI, Server, answer, bin, chunk, cleanEnv, completion, onFullDisk, run, serve, tempFolder, until, upstream };

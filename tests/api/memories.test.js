@@ -102,8 +102,8 @@ test('health, readiness, metrics, the API\'s description and the page', async (t
   assert.equal(health.store, 'ok');
   assert.match(health.version, /^\d+\.\d+\.\d+$/);
   assert.ok(health.uptime_s >= 0);
-  assert.equal((await server.ask('GET', '/health/live')).json().status, 'ok');
-  assert.equal((await server.ask('GET', '/ready')).json().status, 'ready');
+  assert.equal((await server.ask('GET', '/health/live')).json().status, 'healthy');
+  assert.deepEqual((await server.ask('GET', '/ready')).json(), { ready: true, message: 'Service is ready' });
 
   const metrics = await server.ask('GET', '/metrics');
   assert.match(metrics.headers['content-type'], /^text\/plain; version=0\.0\.4/);

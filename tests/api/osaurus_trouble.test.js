@@ -5,21 +5,11 @@ const { spawn } = require('node:child_process');
 const { once } = require('node:events');
 const path = require('node:path');
 const test = require('node:test');
-const { Server, bin, cleanEnv, serve, tempFolder, until } = require('./lib');
+const { onFullDisk, serve, until } = require('./lib');
 
 const batch = (conversation, words = 'I work at Acme Corp and I prefer green tea over coffee.') =>
   ({ agent_id: 'a', conversation_id: conversation, turns: [{ user: words, assistant: 'Got it.' }] });
 const turns = async (server) => (await server.ask('GET', '/memory/status')).json().counts.turns;
-
-// A server whose files cannot grow over so many KiB, as on a full disk.
-async function onFullDisk(t, kib) {
-  const data = tempFolder();
-  const child = spawn('sh', ['-c', `trap '' XFSZ; ulimit -f ${2 * kib}; exec "$0" "$@"`, bin, 'serve', '--listen', '127.0.0.1:0', '--data', data,
-    '--log-level', 'error'], { env: cleanEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
-  const server = new Server(child, data);
-  t.after(() => server.stop('SIGKILL'));
-  return server.ready();
-}
 
 test('when the disk is full it is memory_ingest_failed, and what was kept before stays', async (t) => {
   const server = await onFullDisk(t, 2048);

@@ -1,0 +1,51 @@
+// health.test.js - what probes read: of a server that is well, and whose model is away (a full disk: cortex_chat.test.js).
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { serve, upstream } = require('./lib');
+
+const checks = ['store', 'postgres', 'redis', 'llm', 'llm_config'];
+
+async function live(server, status, code = 200) {
+  const res = await server.ask('GET', '/health/live');
+  assert.equal(res.status, code, res.text);
+  const got = res.json();
+  assert.deepEqual(Object.keys(got), ['status', 'checks', 'timestamp']);
+  assert.deepEqual(Object.keys(got.checks), checks);
+  assert.equal(got.status, status);
+  assert.ok(Math.abs(Date.parse(got.timestamp) - Date.now()) < 60000);
+  for (const name of checks) {
+    assert.deepEqual(Object.keys(got.checks[name]), ['status', 'latency_ms']);
+    assert.ok(got.checks[name].latency_ms >= 0 && got.checks[name].latency_ms < 10000);
+  }
+  for (const name of ['postgres', 'redis']) assert.deepEqual(got.checks[name], got.checks.store);
+  assert.deepEqual(got.checks.llm, got.checks.llm_config);
+  return got.checks;
+}
+
+test('the built-in model is always well', async (t) => {
+  const server = await serve(t);
+  const found = await live(server, 'healthy');
+  assert.deepEqual([found.store.status, found.llm.status], ['healthy', 'healthy']);
+  assert.ok(found.store.latency_ms > 0);
+  const ready = await server.ask('GET', '/ready');
+  assert.deepEqual([ready.status, ready.json()], [200, { ready: true, message: 'Service is ready' }]);
+  assert.equal((await server.ask('GET', '/health')).json().status, 'ok');
+});
+
+test('a model server that answers anything is well, and is not asked by every probe', async (t) => {
+  const model = await upstream(t, (req, res) => { res.writeHead(401); res.end(); });
+  const server = await serve(t, { flags: ['--upstream', model.url, '--upstream-key', 'sk-1'] });
+  const first = await live(server, 'healthy');
+  assert.equal(first.llm.status, 'healthy');
+  assert.ok(first.llm.latency_ms > 0);
+  await Promise.all(Array.from({ length: 20 }, () => live(server, 'healthy')));
+  assert.deepEqual(model.asked.map((one) => [one.method, one.url, one.headers.authorization]), [['GET', '/v1/models', 'Bearer sk-1']]);
+});
+
+test('without a model server it is degraded, and works', async (t) => {
+  const server = await serve(t, { flags: ['--upstream', 'http://127.0.0.1:9'] });
+  const found = await live(server, 'degraded');
+  assert.deepEqual([found.store.status, found.llm.status], ['healthy', 'degraded']);
+  assert.equal((await server.ask('GET', '/ready')).status, 200);
+});
