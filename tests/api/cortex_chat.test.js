@@ -76,7 +76,7 @@ test('what is wrong with a request is said in Cortex\'s words, and nothing is ke
   await fails(say({ session_id: '550e8400-e29b-41d4-a716-446655440000' }), 404, 'SESSION_NOT_FOUND', undefined);
   await fails(say({ session_id: 'x', config: { stream: true } }), 404, 'SESSION_NOT_FOUND', undefined);
   await fails(say({ message: 'word '.repeat(400) }), 400, 'TOKEN_BUDGET_EXCEEDED', 'token_budget', /500 tokens.* left/);
-  assert.equal((await server.ask('GET', '/v1/chat')).status, 404);
+  assert.equal((await server.ask('GET', '/v1/chat')).status, 405);
   assert.deepEqual(await one.history(), []);
   // null is as good as nothing, and what Cortex's clients send besides is taken.
   const fine = await one.say('hi', { stream: null, model_preference: null, switch_ai_api_key: null, embedding_model: 'mistral-embed' });
