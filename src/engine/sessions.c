@@ -51,14 +51,49 @@ enum status engine_session(struct ctx *ctx, struct engine *e, struct pool_ref po
 
 /* --- metadata, merged by RFC 7396 --- */
 
-/* The last one of that name counts, as everywhere. */
-static const struct json *member(const struct json *object, str name)
+/* An object's members by name; of several of one name the last, as everywhere. */
+struct members {
+    const struct json **v;
+    size_t n;
+};
+
+static int by_name(const void *a, const void *b)
 {
-    const struct json *found = NULL;
-    if (object && object->type == JSON_OBJECT)
-        for (const struct json *m = object->first; m; m = m->next)
-            found = str_eq(m->key, name) ? m : found;
-    return found;
+    const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
+    int order = str_cmp(x->key, y->key);
+    return order ? order : (x->source.p > y->source.p) - (x->source.p < y->source.p);
+}
+
+static struct members members_of(struct arena *a, const struct json *object)
+{
+    struct members m = {0};
+    size_t n = 0;
+    if (!object || object->type != JSON_OBJECT)
+        return m;
+    m.v = NEW_N(a, const struct json *, object->n + 1);
+    for (const struct json *one = object->first; one; one = one->next)
+        m.v[n++] = one;
+    qsort(m.v, n, sizeof *m.v, by_name);
+    for (size_t i = 0; i < n; i++)
+        if (i + 1 == n || !str_eq(m.v[i]->key, m.v[i + 1]->key))
+            m.v[m.n++] = m.v[i];
+    return m;
+}
+
+static const struct json *member(const struct members *m, str name)
+{
+    size_t low = 0, high = m->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = str_cmp(m->v[middle]->key, name);
+        if (order == 0)
+            return m->v[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }
 
 static void key(struct arena *a, struct json_out *w, str name)
@@ -73,11 +108,11 @@ static void merge(struct arena *a, struct json_out *w, const struct json *old,
         json_raw(w, patch->source);
         return;
     }
-    bool has_old = old && old->type == JSON_OBJECT;
+    struct members olds = members_of(a, old), news = members_of(a, patch);
     json_open(w, '{');
-    for (const struct json *m = has_old ? old->first : NULL; m; m = m->next) {
-        const struct json *with = member(patch, m->key);
-        if (member(old, m->key) != m || (with && with->type == JSON_NULL))
+    for (const struct json *m = olds.n ? old->first : NULL; m; m = m->next) {
+        const struct json *with = member(&news, m->key);
+        if (member(&olds, m->key) != m || (with && with->type == JSON_NULL))
             continue;
         key(a, w, m->key);
         if (with)
@@ -86,7 +121,7 @@ static void merge(struct arena *a, struct json_out *w, const struct json *old,
             json_raw(w, m->source);
     }
     for (const struct json *m = patch->first; m; m = m->next) {
-        if (member(patch, m->key) != m || m->type == JSON_NULL || member(old, m->key))
+        if (member(&news, m->key) != m || m->type == JSON_NULL || member(&olds, m->key))
             continue;
         key(a, w, m->key);
         merge(a, w, NULL, m);

@@ -94,13 +94,17 @@ test('who is there is changed with proof alone, and nobody learns who is there',
   assert.equal((await asks(server, own)('GET', '/v1/users/me')).text, before, 'nothing was changed');
   assert.equal((await asks(server, own)('GET', '/v1/users/me/tokens')).json().tokens.length, 1, 'and no token made');
 
+  const race = await Promise.all([...Array(8).keys()].map((n) => open('POST', '/v1/users', { id: nobody.replace('4000', `400${n % 2}`), email: `race${n % 4}@example.com` })));
+  assert.equal(race.filter((res) => res.status === 201).length, 2, 'of several at once each id and address has one');
+  for (const res of race) if (res.status !== 201) refused(res, 409, 'CONFLICT');
+
   // One's own token is proof: what is said anew changes, the rest stays, and there is a new token.
   const second = await registered(server, { ...john, email: 'new@example.com', first_name: undefined, last_name: 'Roe', switch_ai_api_key: null, token_name: undefined }, own);
   const { first_name, last_name, email, has_api_key } = (await asks(server, second)('GET', '/v1/users/me')).json();
   assert.deepEqual([first_name, last_name, email, has_api_key], ['John', 'Roe', 'new@example.com', true]);
   assert.deepEqual((await asks(server, second)('GET', '/v1/users/me/tokens')).json().tokens.map((one) => one.name).sort(), ['Initial Token', 'My Laptop']);
   refused(await asks(server, own)('POST', '/v1/users', { ...john, email: jane.email }), 409, 'CONFLICT');
-  await registered(server, { id: nobody, email: john.email }, other); // the address is free again, and anyone may register
+  await registered(server, { id: nobody.replace('4000', '4002'), email: john.email }, other); // the address is free again, and anyone may register
 
   // Whoever has memories or a token here is someone, registered or not.
   const tenant = '770e8400-e29b-41d4-a716-446655440002';
