@@ -103,3 +103,22 @@ enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
     out->space = S("");
     return OK;
 }
+
+enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
+                       struct pool_ref *pool, struct session *out)
+{
+    struct pool_ref own = in->who.pool, all = {own.user, S("")};
+    bool sees_all = in->who.is_admin || str_is(own.space, DEFAULT_SPACE);
+    enum status s = engine_session(ctx, app->engine, sees_all ? all : own, id, out);
+    if (s == OK)
+        s = reach_space(ctx, app, &in->who, out->space, "app_id");
+    if (s == FORBIDDEN) { /* one of the same id may be in an app that is not another token's own */
+        ctx_clear_failure(ctx);
+        s = engine_session(ctx, app->engine, own, id, out);
+    }
+    if (s == NOT_FOUND)
+        return cortex_missing(ctx, "session");
+    TRY(s);
+    *pool = (struct pool_ref){own.user, out->space};
+    return OK;
+}

@@ -12,10 +12,14 @@ enum { APP_ID_MAX = 200 };
  */
 MUST_USE enum status app_pool(struct ctx *ctx, struct app *app, const struct request *in,
                               str app_id, struct pool_ref *out);
-/* Where something of the caller's is looked for by its id, and what a list of all apps shows: every
- * space of the user, or the token's own space when it is not to see all of them. */
+/* What a list of all apps shows: every space of the user, or the token's own space when it is not
+ * to see all of them. */
 MUST_USE enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
                               struct pool_ref *out);
+/* A session of the caller's, in whichever app it is, and its pool. Another user's is as one that
+ * nobody has: cortex_missing. */
+MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
+                                struct pool_ref *pool, struct session *out);
 
 /*
  * {"error": {code, message, trace_id, details}}. ctx->field chooses among the codes of a status:

@@ -85,13 +85,7 @@ static enum status find_model(struct ctx *ctx, const struct settings *s, struct 
 static enum status find_session(struct ctx *ctx, struct app *app, const struct request *in, str id,
                                 struct chat_scene *out)
 {
-    struct pool_ref apps;
-    TRY(all_apps(ctx, app, in, &apps));
-    enum status s = engine_session(ctx, app->engine, apps, id, &out->session);
-    if (s == NOT_FOUND)
-        return cortex_missing(ctx, "session");
-    TRY(s);
-    out->turn.pool = (struct pool_ref){apps.user, out->session.space};
+    TRY(session_of(ctx, app, in, id, &out->turn.pool, &out->session));
     out->turn.session = out->session.id;
     return OK;
 }

@@ -23,19 +23,6 @@ static const struct field session_out_fields[] = {
     {0},
 };
 
-/* Looked for in every app of the caller's; another user's is as one that nobody has. */
-static enum status find(struct ctx *ctx, struct app *app, const struct request *in,
-                        struct pool_ref *pool, struct session *out)
-{
-    TRY(all_apps(ctx, app, in, pool));
-    enum status s = engine_session(ctx, app->engine, *pool, in->params[0], out);
-    if (s == NOT_FOUND)
-        return cortex_missing(ctx, "session");
-    TRY(s);
-    pool->space = out->space;
-    return OK;
-}
-
 static enum status give(struct ctx *ctx, const struct request *in, const struct session *s,
                         struct reply *out)
 {
@@ -57,7 +44,7 @@ static enum status get(struct ctx *ctx, struct app *app, const struct request *i
 {
     struct pool_ref pool;
     struct session s;
-    TRY(find(ctx, app, in, &pool, &s));
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     return give(ctx, in, &s, out);
 }
 
@@ -116,7 +103,7 @@ static enum status change(struct ctx *ctx, struct app *app, const struct request
                                 .sets_metadata = a->metadata != NULL,
                                 .title = str_trim(a->title),
                                 .metadata = a->metadata ? a->metadata->source : S("")};
-    TRY(find(ctx, app, in, &pool, &s));
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     if (to.sets_title || to.sets_metadata) {
         str id = s.id;
         enum status how = engine_change_session(ctx, app->engine, pool, id, &to, &s);
@@ -134,7 +121,7 @@ static enum status forget(struct ctx *ctx, struct app *app, const struct request
     struct pool_ref pool;
     struct session s;
     int64_t erased;
-    TRY(find(ctx, app, in, &pool, &s));
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     struct forget what = {.pool = pool, .session = s.id, .keeps_memories = true};
     enum status how = engine_forget(ctx, app->engine, &what, &erased);
     if (how == NOT_FOUND)
@@ -176,7 +163,7 @@ static enum status history(struct ctx *ctx, struct app *app, const struct reques
     struct session s;
     struct message *v;
     size_t n;
-    TRY(find(ctx, app, in, &pool, &s));
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
     TRY(engine_session_messages(ctx, app->engine, pool, s.id, &v, &n));
     struct said_out *said = NEW_N(&ctx->arena, struct said_out, n);
     for (size_t i = 0; i < n; i++)

@@ -171,7 +171,8 @@ void surface_openapi(struct buf *b)
                    "\"message\":{\"type\":\"string\"},\"type\":{\"type\":\"string\"},"
                    "\"param\":{\"type\":[\"string\",\"null\"]},"
                    "\"code\":{\"type\":[\"string\",\"null\"]},"
-                   "\"details\":{\"type\":\"array\"}}},"
+                   "\"trace_id\":{\"type\":\"string\"},"
+                   "\"details\":{\"type\":[\"array\",\"object\"]}}},"
                    "\"message\":{\"type\":\"string\"},\"field\":{\"type\":\"string\"},"
                    "\"requestId\":{\"type\":\"string\"}}}}}}}}"));
     json_close(&w, '}');
