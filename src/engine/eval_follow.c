@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/words.h"
 
-enum { AT = 10, WORDS_MAX = 500, QUESTION_MAX = 4000 };
+enum { ADVERSARIAL = 5, AT = 10, WORDS_MAX = 500, QUESTION_MAX = 4000 };
 
 /* How the second question is searched. */
 enum way { WAY_RAW, WAY_BEFORE, WAY_NOW, WAY_ORIGINAL, WAY_ALONE, WAY_COUNT };
@@ -313,12 +313,12 @@ static str session_of(const struct locomo_question *q)
     return str_cut(&ref, ':');
 }
 
-/* What was asked last about the same session, and has an answer. */
+/* What was asked last about the same session; not what has no answer there. */
 static const struct locomo_question *question_before(const struct locomo *c, size_t at)
 {
     for (size_t i = at; i-- > 0;) {
         const struct locomo_question *q = &c->questions[i];
-        if (q->answer.n && str_eq(session_of(q), session_of(&c->questions[at])))
+        if (q->category != ADVERSARIAL && str_eq(session_of(q), session_of(&c->questions[at])))
             return is_answered_by(&c->questions[at], q) ? NULL : q;
     }
     return NULL;

@@ -13,7 +13,6 @@ struct history {
 };
 
 /* What a question needs of what was said before. */
-enum lack { LACKS_NOTHING, LACKS_PERSON, LACKS_THING };
 struct follow {
     bool lacks_person, lacks_thing;
     size_t person; /* of its words, the pronoun that stands for one; with lacks_person */

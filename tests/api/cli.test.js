@@ -146,6 +146,8 @@ test('recall is measured by turn or session, in a pool each or in one', async ()
   const report = async (...flags) => JSON.parse(await ok(['eval', 'locomo', corpus, '--json', ...flags]));
   assert.equal((await report('--level', 'turn')).one_pool, false);
   assert.equal((await report('--level', 'session', '--pool', 'one')).one_pool, true);
+  const follow = await report('--follow-ups');
+  assert.ok(follow.overall.n > 0 && follow.overall.now['any@10'] >= follow.overall.raw['any@10']);
 });
 
 test('tables, version and help', async () => {
