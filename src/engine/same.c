@@ -103,9 +103,11 @@ static void find_slot(struct arena *a, str text, struct saying *out)
     str lower = utf8_lower(a, text);
     for (size_t i = 0; !out->slot.n && i < sizeof begins / sizeof *begins; i++) {
         size_t from = str_find(lower, str_of(begins[i])) + strlen(begins[i]);
+        if (from >= lower.n)
+            continue;
         str rest = str_sub(lower, from, lower.n);
         size_t is = str_find(rest, S(" is "));
-        if (from >= lower.n || is >= rest.n)
+        if (is >= rest.n)
             continue;
         out->slot = str_trim(str_sub(rest, 0, is));
         out->value = str_trim(str_sub(rest, is + 4, rest.n));
