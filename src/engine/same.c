@@ -8,10 +8,10 @@
  * A cosine says how alike two texts sound, and "User's dog likes long walks" sounds like "User's
  * cat likes long walks". So what sounds alike is held against each other word by word: where one
  * has a telling word in the place of another one, or other numbers or names, it is not the same
- * without a model's word. Only what is put in another way altogether ("name is", "is called") is
- * left to the cosine.
+ * without a model's word, nor where the newer one has more than one telling word that the older one
+ * lacks. Only what is put in another way ("name is", "is referred to as") is left to the cosine.
  */
-enum { WORDS_MAX = 4000, FRAME_MAX = 64 };
+enum { WORDS_MAX = 4000, FRAME_MAX = 64, OTHER_WORDS = 1 };
 
 /* --- reading --- */
 
@@ -102,12 +102,12 @@ static void find_slot(struct arena *a, str text, struct saying *out)
     out->value = value;
     str lower = utf8_lower(a, text);
     for (size_t i = 0; !out->slot.n && i < sizeof begins / sizeof *begins; i++) {
-        size_t from = str_find(lower, str_of(begins[i])) + strlen(begins[i]);
-        if (from >= lower.n)
+        size_t from = str_find(lower, str_of(begins[i]));
+        if (from == lower.n)
             continue;
-        str rest = str_sub(lower, from, lower.n);
+        str rest = str_sub(lower, from + strlen(begins[i]), lower.n);
         size_t is = str_find(rest, S(" is "));
-        if (is >= rest.n)
+        if (is == rest.n)
             continue;
         out->slot = str_trim(str_sub(rest, 0, is));
         out->value = str_trim(str_sub(rest, is + 4, rest.n));
@@ -252,7 +252,9 @@ enum relation sayings_relate(const struct saying *newer, const struct saying *ol
         return ALIKE;
     if (is_long(newer, older) || is_replaced(newer, older) || !is_in_order(newer, older))
         return UNSURE;
-    return shared == older->telling.n && newer->telling.n > shared ? FULLER : ALIKE;
+    if (shared == older->telling.n && newer->telling.n > shared)
+        return FULLER;
+    return newer->telling.n > shared + OTHER_WORDS ? UNSURE : ALIKE;
 }
 
 /* --- the band --- */

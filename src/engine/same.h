@@ -25,7 +25,7 @@ double sayings_share(const struct saying *one, const struct saying *other);
 /* What a newer text is to an older one that sounds alike. */
 enum relation {
     ALIKE,     /* nothing in their words tells them apart */
-    UNSURE,    /* something stands in the place of something, or in another order */
+    UNSURE,    /* something stands in the place of something, in another order, or is new */
     DIFFERENT, /* another number or name: another thing */
     FULLER,    /* it says all that the older one says, and more */
     CHANGED    /* the opposite, or another value of the same thing */

@@ -29,6 +29,7 @@ TEST(what_differs_is_told_from_what_only_sounds_different)
         {"User's dog likes very long walks", "User's cat likes long walks", UNSURE},
         {"Anna's boss is Ben", "Ben's boss is Anna", UNSURE},
         {"User prefers coffee over tea", "User prefers tea over coffee", UNSURE},
+        {"User won the race, and must be glad", "User won and is thrilled", UNSURE},
         {"User's brother is Tom", "User's brother is Kit", DIFFERENT},
         {"User owns 3 boats", "User owns 2 boats", DIFFERENT},
         {"User owns three boats", "User owns two boats", DIFFERENT},
