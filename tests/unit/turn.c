@@ -210,6 +210,20 @@ TEST(a_follow_up_is_asked_with_what_came_before)
     CHECK(holds(two.turn.block, "Oslo"));
 }
 
+/* Osaurus's plan, too. */
+TEST(a_planned_turn_understands_follow_ups)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    say_as(&t, "user", "Where does Ida live?");
+    say_as(&t, "assistant", "In Oslo.");
+    say_as(&t, "user", "What does she do on Sunday?");
+    t.turn = (struct turn){.pool = mine, .said = t.said, .n_said = t.n, .is_planned = true};
+    engine_begin_turn(ctx, e, &t.turn);
+    CHECK_STR(t.turn.record.question, S("What does Ida do on Sunday?"));
+    CHECK(holds(t.turn.record.reason, "\"she\" needs what was said before: by rules"));
+}
+
 TEST(a_courtesy_asks_nothing)
 {
     static const char *const courtesies[] = {"Hello!", "thanks", "Ok, thank you", "Great, thanks!"};
