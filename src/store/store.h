@@ -136,10 +136,10 @@ struct forget {
     str session;         /* a whole session; or "" */
     bool keeps_memories; /* with session: what was learnt from it stays */
     bool everything;     /* the whole pool */
-    bool all_spaces;     /* with everything: all pools of the user, and its tokens' receipts */
-    bool memories;       /* the pool's memories, closed ones too; messages stay */
-    str type;            /* with memories: only of this type; "" for any */
-    int64_t before;      /* with memories: only those made before (unix ms); 0 for any */
+    bool all_spaces; /* with everything: the user's pools and its tokens' receipts, not its row */
+    bool memories;   /* the pool's memories, closed ones too; messages stay */
+    str type;        /* with memories: only of this type; "" for any */
+    int64_t before;  /* with memories: only those made before (unix ms); 0 for any */
 };
 MUST_USE enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
                                   int64_t *erased);
