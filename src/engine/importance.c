@@ -103,6 +103,13 @@ static bool is_harmless(struct strs text)
     return has_any(text, S("vegetarian vegan pescatarian flexitarian handed"));
 }
 
+/* "Her name is Shadow" says who someone else is. */
+static bool is_of_others(struct strs text)
+{
+    struct strs first = {text.v, text.n ? 1 : 0};
+    return has_any(first, S("he she they his her their its"));
+}
+
 double importance_by_rule(struct arena *a, const struct memory *m)
 {
     str value;
@@ -112,7 +119,8 @@ double importance_by_rule(struct arena *a, const struct memory *m)
     struct strs text = lower_words(a, m->content);
     if (level == SAFETY && is_harmless(text))
         level = PREFERENCE;
-    if (level < IDENTITY && (m->layer == LAYER_IDENTITY || slot_of(m->content, &value).n))
+    bool has_slot = slot_of(m->content, &value).n && !is_of_others(text);
+    if (level < IDENTITY && (m->layer == LAYER_IDENTITY || has_slot))
         level = IDENTITY;
     for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
         if (phrases[i].level > level && says(text, &phrases[i]))

@@ -49,6 +49,43 @@ TEST(what_differs_is_told_from_what_only_sounds_different)
     CHECK(of(ctx, "", "") == ALIKE);
 }
 
+/* Whatever stands in them, reading and comparing ends well. */
+TEST(any_two_texts_are_compared)
+{
+    static const char *const pieces[] = {"favorite ",
+                                         " is ",
+                                         "not ",
+                                         "Ben ",
+                                         "3 ",
+                                         "\xC3\xA9",
+                                         "\xF0\x9F\x98\x80",
+                                         "\xFF",
+                                         "t",
+                                         "don't ",
+                                         ". ",
+                                         "",
+                                         "\xE4\xBD\xA0\xE5\xA5\xBD",
+                                         "lives in ",
+                                         "user "};
+    enum { PIECES = sizeof pieces / sizeof *pieces, TEXTS = 3000 };
+    uint64_t seed = 11;
+    str before = S("");
+    for (int i = 0; i < TEXTS; i++) {
+        struct buf b = buf_make(&ctx->arena, 4096);
+        for (int k = 0; k < 1 + i % 90; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            buf_add(&b, str_of(pieces[(seed >> 33) % PIECES]));
+        }
+        struct saying x = saying_of(&ctx->arena, buf_str(&b));
+        struct saying y = saying_of(&ctx->arena, before);
+        CHECK(sayings_relate(&x, &x) == ALIKE);
+        CHECK(sayings_relate(&x, &y) <= CHANGED);
+        double share = sayings_share(&x, &y);
+        CHECK(share >= 0 && share <= 1 && share == sayings_share(&y, &x));
+        before = buf_str(&b);
+    }
+}
+
 TEST(the_band_decides_by_the_settings)
 {
     struct settings s = settings_for_test();

@@ -36,6 +36,7 @@ TEST(health_and_safety_come_first)
                                        "User must not eat shellfish",
                                        "User is lactose intolerant",
                                        "User suffers from depression",
+                                       "User has anxiety attacks",
                                        "User gets migraines from red wine",
                                        "User's blood type is AB negative",
                                        "User's emergency contact is Anna",
@@ -85,6 +86,7 @@ TEST(everyday_words_raise_no_alarm)
                                        "User has a virus scanner",
                                        "User runs a pain-free deployment",
                                        "User is anxious to see the result",
+                                       "There is some anxiety over the release",
                                        "User drinks non-alcoholic beer",
                                        "User hired a tree surgery firm",
                                        "User pulled a tablet out of the drawer",
@@ -110,6 +112,7 @@ TEST(who_one_is_what_one_likes_and_what_one_plans)
         "decided to use PostgreSQL",   "User chose the blue one", "User plans to move to Oslo",
         "User plans a trip to Norway", "will use Rust",           NULL};
     static const char *const rest[] = {"User has a bicycle",
+                                       "Her name is Shadow",
                                        "User plays chess on Mondays",
                                        "User has a boat like that of Anna",
                                        "The meeting went well",
