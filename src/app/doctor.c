@@ -4,6 +4,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #include "app/commands.h"
 #include "app/home.h"
 #include "app/key.h"
@@ -84,19 +86,43 @@ static void look_at_key(struct visit *v, const struct home *home)
              : "");
 }
 
+/* The model keys that users have left cannot be opened without it. */
+static void look_at_seal(struct visit *v, const struct home *home)
+{
+    struct stat st;
+    const char *path = str_printf(&v->ctx->arena, S_FMT "/seal.key", S_ARG(home->folder)).p;
+    if (home->settings.encryption_key.n)
+        note(v, "ok", S("model keys"), S("sealed with the setting encryption_key"), "");
+    else if (stat(path, &st) != 0)
+        return;
+    else if (st.st_mode & 077)
+        note(v, "bad", S("model keys"),
+             str_printf(&v->ctx->arena, "seal.key is open to others (mode %03o)",
+                        (unsigned)st.st_mode & 0777),
+             "close it with chmod 600; the server does not start before");
+    else
+        note(v, "ok", S("model keys"), S("sealed with seal.key beside the data"),
+             "no backup of the database holds it: keep a copy of it, too");
+}
+
 static void look_at_tokens(struct visit *v, struct home *home)
 {
+    struct arena *a = &v->ctx->arena;
     struct token *t;
-    size_t n, admins = 0;
+    size_t n, admins = 0, closing = 0;
     if (store_tokens(v->ctx, home->store, S(""), &t, &n) != OK) {
         note(v, "bad", S("tokens"), str_of(v->ctx->why), "");
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        admins += t[i].is_admin && !t[i].revoked;
+    for (size_t i = 0; i < n; i++) {
+        admins += t[i].is_admin && token_is_valid(&t[i], clock_ms());
+        closing += !t[i].is_open;
+    }
+    str many = n ? str_printf(a, "%zu", n) : S("none");
     note(v, "ok", S("tokens"),
-         n ? str_printf(&v->ctx->arena, "%zu, %zu of them valid for administration", n, admins)
-           : S("none: requests from this machine act as the user local"),
+         closing ? str_printf(a, "%zu, %zu of them valid for administration", n, admins)
+                 : str_printf(a, S_FMT ": %srequests from this machine act as the user local",
+                              S_ARG(many), n ? "made by users for themselves; other " : ""),
          "");
 }
 
@@ -183,6 +209,7 @@ static void look_at_store(struct visit *v)
                         (double)stats.bytes / 1e6),
              "");
     look_at_key(v, &home);
+    look_at_seal(v, &home);
     look_at_tokens(v, &home);
     look_at_vectors(v, &home);
 }

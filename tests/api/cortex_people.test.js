@@ -350,7 +350,12 @@ test('the key of the seal is a setting, or a file for its owner only', async (t)
   assert.match(kept, /^[0-9a-f]{64}\n$/);
   for (const name of fs.readdirSync(data))
     assert.ok(!fs.readFileSync(path.join(data, name)).includes('sk-your-api-key'), `${name} does not hold the model key`);
+  const doctor = async () => (await run(['doctor', '--data', data])).stdout;
+  const well = await doctor();
+  assert.match(well, /^ok +model keys: sealed with seal\.key beside the data\n +-> no backup of the database holds it/m);
+  assert.match(well, /^ok +tokens: 1: made by users for themselves; other requests from this machine act as the user local$/m);
   fs.chmodSync(file, 0o640);
+  assert.match(await doctor(), /^bad +model keys: seal\.key is open to others \(mode 640\)/m);
   assert.match(await start_fails([]), /seal\.key' is open to others \(mode 640\): chmod 600 it/);
   fs.chmodSync(file, 0o600);
   fs.writeFileSync(file, 'nonsense');
