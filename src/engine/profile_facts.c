@@ -486,9 +486,10 @@ static void extend(struct reading *r, struct read_fact *f, str value)
 void reading_add(struct reading *r, const str *path, size_t depth, str value)
 {
     struct arena *a = &r->ctx->arena;
+    if (!depth || ++r->leaves > LEAVES_MAX)
+        return;
     str text = profile_day(a, profile_text(a, value));
-    if (!depth || ++r->leaves > LEAVES_MAX || is_placeholder(text) ||
-        is_secret(r, path, depth, value))
+    if (is_placeholder(text) || is_secret(r, path, depth, value))
         return;
     str place = path_of(r, path, depth);
     struct read_fact *there = placed(r, place);

@@ -146,19 +146,21 @@ static void take_signs(struct reading *r, str s, struct pair *p)
     }
 }
 
-/* "Name: John". */
+/* "Name: John"; of several names in a row the last one. */
 static bool take_colon(struct reading *r, str s, struct pair *p)
 {
-    size_t at = str_find(s, S(":"));
-    if (at == s.n || (at + 1 < s.n && is_one_of(s.p[at + 1], "/0123456789\\")))
-        return false;
-    str name = stripped(str_trim(str_sub(s, 0, at)), " \"'`*"), rest = str_sub(s, at + 1, s.n);
-    end_pair(r, p);
-    if (take_colon(r, rest, p))
-        return true;
-    p->name = is_name(name) ? name : S("");
-    p->value = rest;
-    return true;
+    bool is_one = false;
+    for (size_t at = str_find(s, S(":")); at < s.n; at = str_find(s, S(":"))) {
+        if (at + 1 < s.n && is_one_of(s.p[at + 1], "/0123456789\\"))
+            break;
+        str name = stripped(str_trim(str_sub(s, 0, at)), " \"'`*");
+        if (!is_one)
+            end_pair(r, p);
+        is_one = true;
+        s = str_sub(s, at + 1, s.n);
+        *p = (struct pair){is_name(name) ? name : S(""), s};
+    }
+    return is_one;
 }
 
 /* Where the next part of a line ends: a mark that is not inside a word or a number. */

@@ -1,0 +1,83 @@
+/* profile.c - any answer of a model, any source: facts are few, short, plain and no secret. */
+#include <assert.h>
+
+#include "base/words.h"
+#include "engine/profile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static size_t characters(str s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++)
+        n += ((unsigned char)s.p[i] & 0xC0) != 0x80;
+    return n;
+}
+
+static bool is_visible(str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] < ' ' || s.p[i] == 127)
+            return false;
+    return utf8_is_valid(s) && str_trim(s).n == s.n;
+}
+
+static void check_facts(struct ctx *ctx, const struct engine *e, const struct json *facts)
+{
+    assert(facts->type == JSON_OBJECT && facts->n <= PROFILE_MAX && !ctx->why[0]);
+    for (const struct json *m = facts->first; m; m = m->next) {
+        str words = profile_words(&ctx->arena, m->key);
+        assert(m->type == JSON_STRING && is_visible(m->string) && is_visible(m->key));
+        assert(m->key.n && characters(m->key) <= PROFILE_NAME_MAX);
+        assert(m->string.n && characters(m->string) <= PROFILE_VALUE_MAX);
+        assert(str_eq(profile_camel(&ctx->arena, m->key), m->key));
+        assert(!str_eq_nocase(m->string, S("unknown")) && !str_eq_nocase(m->string, S("n/a")));
+        assert(!extractor_finds_secret(e->extractor, str_printf(&ctx->arena, S_FMT ": " S_FMT,
+                                                                S_ARG(words), S_ARG(m->string))));
+        assert(json_get(facts, str_c(&ctx->arena, m->key)) == m);
+    }
+}
+
+static void check_answer(struct ctx *ctx, const struct engine *e, str text)
+{
+    struct reading r = {.ctx = ctx, .x = e->extractor};
+    struct json *facts;
+    str how = S("");
+    bool is_read = profile_answer(ctx, &r, text, &how);
+    assert(is_read == (how.n > 0) && (is_read || !r.n));
+    enum status s = reading_json(&r, &facts);
+    assert(s == OK);
+    check_facts(ctx, e, facts);
+}
+
+static void check_sources(struct ctx *ctx, struct engine *e, str text)
+{
+    static const struct pool_ref pool = {{"u", 1}, {"s", 1}};
+    struct json *data = NULL, *facts;
+    str how;
+    if (json_parse(ctx, text, &data) != OK)
+        ctx_clear_failure(ctx);
+    struct profile_source all[] = {{.text = text}, {.raw = text}, {.data = data}};
+    for (size_t i = 0; i < 3; i++) {
+        enum status s = engine_read_profile(ctx, e, pool, &all[i], &facts, &how);
+        assert(s == OK && str_is(how, "rules"));
+        check_facts(ctx, e, facts);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct engine *e;
+    static struct settings settings;
+    struct ctx ctx = {0};
+    if (!e) {
+        fields_defaults(settings_table, &settings);
+        if (engine_open(&ctx, NULL, &settings, &e) != OK)
+            return 1;
+    }
+    str text = str_dup(&ctx.arena, (str){(const char *)data, size});
+    check_answer(&ctx, e, text);
+    check_sources(&ctx, e, text);
+    ctx_free(&ctx);
+    return 0;
+}
