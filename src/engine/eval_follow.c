@@ -21,6 +21,7 @@ static const struct {
 struct sum {
     double any, frac; /* of the first ten */
     double told;      /* something of what answers it goes into the chat */
+    double foreign; /* something goes in from another conversation's pool, where nothing belongs */
 };
 struct pairs {
     int64_t n, rewritten, alone_rewritten;
@@ -32,6 +33,8 @@ struct follow {
     struct engine *e;
     struct pairs all, things; /* things: those that lack more than a name */
     struct pairs *each;       /* of each conversation */
+    const struct locomo *conversations;
+    size_t n;
 };
 
 /* --- making a follow-up --- */
@@ -208,33 +211,52 @@ static bool is_evidence(const struct locomo_question *q, const struct recalled *
     return false;
 }
 
+/* What a chat would be given from a pool. */
+static enum status speak(struct follow *f, str space, str text, const struct locomo_question *q,
+                         int64_t asked, bool *spoke, bool *told)
+{
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    const struct recall_in in = {.pool = {S("eval"), space},
+                                 .question = text,
+                                 .asked = asked,
+                                 .gate = true,
+                                 .turns_only = true};
+    struct recall_out found;
+    if (engine_recall(&ctx, f->e, &in, &found) != OK)
+        return fail(f->ctx, ctx.failed, "%s", ctx.why);
+    *spoke = *told = false;
+    for (size_t i = 0; i < found.n; i++) {
+        *spoke |= found.v[i].injected;
+        *told |= found.v[i].injected && is_evidence(q, &found.v[i]);
+    }
+    return OK;
+}
+
 static enum status search(struct follow *f, const struct locomo *c, const struct locomo_question *q,
                           str text, struct sum *sum)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};
-    struct recall_in in = {.pool = {S("eval"), c->id},
-                           .question = text,
-                           .asked = c->until,
-                           .limit = AT,
-                           .budget_tokens = -1,
-                           .turns_only = true};
+    const struct recall_in in = {.pool = {S("eval"), c->id},
+                                 .question = text,
+                                 .asked = c->until,
+                                 .limit = AT,
+                                 .budget_tokens = -1,
+                                 .turns_only = true};
     struct recall_out found;
     size_t hits = 0;
-    bool is_told = false;
+    bool spoke, told, is_wrong = false;
     if (engine_recall(&ctx, f->e, &in, &found) != OK)
         return fail(f->ctx, ctx.failed, "%s", ctx.why);
     for (size_t i = 0; i < found.n; i++)
         hits += is_evidence(q, &found.v[i]);
-    in.gate = true;
-    in.budget_tokens = 0;
-    in.limit = 0;
-    if (engine_recall(&ctx, f->e, &in, &found) != OK)
-        return fail(f->ctx, ctx.failed, "%s", ctx.why);
-    for (size_t i = 0; i < found.n; i++)
-        is_told |= found.v[i].injected && is_evidence(q, &found.v[i]);
+    TRY(speak(f, c->id, text, q, c->until, &spoke, &told));
+    const struct locomo *other = &f->conversations[((size_t)(c - f->conversations) + 1) % f->n];
+    if (other != c)
+        TRY(speak(f, other->id, text, q, other->until, &is_wrong, &spoke));
     sum->any += hits > 0;
-    sum->told += is_told;
     sum->frac += (double)hits / (double)q->evidence.n;
+    sum->told += told;
+    sum->foreign += is_wrong;
     return OK;
 }
 
@@ -260,6 +282,7 @@ static void add_up(struct pairs *to, const struct pairs *p)
         to->by[way].any += p->by[way].any;
         to->by[way].frac += p->by[way].frac;
         to->by[way].told += p->by[way].told;
+        to->by[way].foreign += p->by[way].foreign;
     }
 }
 
@@ -336,9 +359,10 @@ static void write_pairs(struct buf *b, str name, const struct pairs *p)
     buf_printf(b, S_FMT ": %lld follow-ups, %lld rewritten; %lld of the originals\n", S_ARG(name),
                (long long)p->n, (long long)p->rewritten, (long long)p->alone_rewritten);
     for (int way = 0; way < WAY_COUNT; way++)
-        buf_printf(b, "  %-9s any@10 %5.1f  frac@10 %5.1f  told %5.1f  (%s)\n", ways[way].name,
-                   percent(p->by[way].any, p->n), percent(p->by[way].frac, p->n),
-                   percent(p->by[way].told, p->n), ways[way].help);
+        buf_printf(b, "  %-9s any@10 %5.1f  frac@10 %5.1f  told %5.1f  foreign %5.1f  (%s)\n",
+                   ways[way].name, percent(p->by[way].any, p->n), percent(p->by[way].frac, p->n),
+                   percent(p->by[way].told, p->n), percent(p->by[way].foreign, p->n),
+                   ways[way].help);
 }
 
 static void put_pairs(struct json_out *w, const char *name, const struct pairs *p)
@@ -360,6 +384,8 @@ static void put_pairs(struct json_out *w, const char *name, const struct pairs *
         json_num(w, percent(p->by[way].frac, p->n));
         json_key(w, "told");
         json_num(w, percent(p->by[way].told, p->n));
+        json_key(w, "foreign");
+        json_num(w, percent(p->by[way].foreign, p->n));
         json_close(w, '}');
     }
     json_close(w, '}');
@@ -388,7 +414,11 @@ static void report(struct follow *f, const struct locomo *all, size_t n, bool as
 enum status eval_follow_ups(struct ctx *ctx, struct engine *e, const struct locomo *all, size_t n,
                             bool as_json, struct buf *out)
 {
-    struct follow f = {.ctx = ctx, .e = e, .each = NEW_N(&ctx->arena, struct pairs, n + 1)};
+    struct follow f = {.ctx = ctx,
+                       .e = e,
+                       .each = NEW_N(&ctx->arena, struct pairs, n + 1),
+                       .conversations = all,
+                       .n = n};
     for (size_t c = 0; c < n; c++) {
         struct person people[2];
         know_people(&ctx->arena, &all[c], people);

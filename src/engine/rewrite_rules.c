@@ -13,6 +13,7 @@ enum {
     ANSWER_MAX = 500,
     TERMS_MAX = 8,
     SEARCHED_MAX = 12,
+    FEW = 3,
     TERM_MIN = 4,
     WORDS_MAX = 300,
     TEXT_MAX = 65536
@@ -76,21 +77,22 @@ static bool goes_on(str word)
     return is_capital(word) && word.n > 2;
 }
 
+static const char *const stops[] = {
+    "about",    "which",    "these",     "those",     "their",     "where",       "there",
+    "would",    "could",    "should",    "please",    "thanks",    "based",       "following",
+    "question", "answer",   "according", "provided",  "mentioned", "information", "context",
+    "include",  "includes", "including", "however",   "therefore", "sources",     "source",
+    "document", "what",     "when",      "whom",      "whose",     "will",        "have",
+    "with",     "from",     "that",      "this",      "they",      "them",        "then",
+    "were",     "your",     "does",      "tell",      "explain",   "describe",    "after",
+    "again",    "because",  "before",    "being",     "during",    "might",       "shall",
+    "until",    "while",    "other",     "yesterday", "earlier",   "previously",  "remember",
+    "recall",   "forget",   "discussed", "talked",    "always",    "never",       "maybe",
+    NULL};
+
 /* Words that tell what a message is about: names of several words, and long words. */
 static void add_terms(struct arena *a, struct terms *t, str text)
 {
-    static const char *const stops[] = {
-        "about",    "which",    "these",     "those",     "their",     "where",       "there",
-        "would",    "could",    "should",    "please",    "thanks",    "based",       "following",
-        "question", "answer",   "according", "provided",  "mentioned", "information", "context",
-        "include",  "includes", "including", "however",   "therefore", "sources",     "source",
-        "document", "what",     "when",      "whom",      "whose",     "will",        "have",
-        "with",     "from",     "that",      "this",      "they",      "them",        "then",
-        "were",     "your",     "does",      "tell",      "explain",   "describe",    "after",
-        "again",    "because",  "before",    "being",     "during",    "might",       "shall",
-        "until",    "while",    "other",     "yesterday", "earlier",   "previously",  "remember",
-        "recall",   "forget",   "discussed", "talked",    "always",    "never",       "maybe",
-        NULL};
     str rest = text, word = next_word(&rest);
     for (size_t n = 0; (word.n || rest.n) && n < TERMS_MAX;) {
         str term = word;
@@ -277,7 +279,7 @@ static bool as_count(struct arena *a, str question, const struct history *h, str
 }
 
 /* Of the user's last message what is too short for a term and still tells: "Ida"; where there are
- * no terms at all, "cat", too. */
+ * few terms, "cat", too. */
 static void add_short(struct arena *a, struct terms *t, const struct history *h, bool names_only)
 {
     size_t at = h->n;
@@ -287,7 +289,7 @@ static void add_short(struct arena *a, struct terms *t, const struct history *h,
     struct words w = words_of(a, text, WORDS_MAX);
     size_t most = t->n + TERMS_MAX;
     for (size_t i = 0; i < w.n && t->n < most; i++)
-        if (!w.v[i].is_stop && (w.v[i].is_name || !names_only))
+        if (!w.v[i].is_stop && !word_is_any(w.v[i].text, stops) && (w.v[i].is_name || !names_only))
             add_term(a, t, w.v[i].text);
 }
 
@@ -298,7 +300,7 @@ static str with_terms(struct arena *a, str question, const struct terms *all,
     struct terms t = *all;
     struct buf b = buf_make(a, TEXT_MAX);
     t.n = t.last < SEARCHED_MAX ? t.last : SEARCHED_MAX;
-    add_short(a, &t, h, t.n > 0);
+    add_short(a, &t, h, t.n > FEW);
     buf_add(&b, question);
     for (size_t i = 0; i < t.n; i++)
         buf_printf(&b, "%s" S_FMT, i ? ", " : " (", S_ARG(t.v[i]));

@@ -186,11 +186,15 @@ TEST(a_short_history_is_searched_as_it_is)
     static const struct said ida[] = {{S_("user"), S_("Where does my sister Ida live?"), {0}},
                                       {S_("assistant"), S_("In Oslo."), {0}}};
     static const struct case_of cases[] = {{"why?", NULL}, {0}};
+    static const struct said wife[] = {{S_("user"), S_("My wife loves tea."), {0}},
+                                       {S_("assistant"), S_("Lovely."), {0}}};
     static const struct said nothing[] = {{S_("user"), S_("so?"), {0}},
                                           {S_("assistant"), S_("it is so"), {0}}};
     ENGINE(e, s, p);
     CHECK_STR(ask(ctx, e, cat, 2, "why?").search, S("why? (cat, ill)"));
-    CHECK_STR(ask(ctx, e, ida, 2, "why?").search, S("why? (sister, Ida)"));
+    CHECK_STR(ask(ctx, e, ida, 2, "why?").search, S("why? (sister, Ida, live)"));
+    CHECK_STR(ask(ctx, e, wife, 2, "What's her name?").search,
+              S("What's her name? (loves, Lovely, wife, tea)"));
     check_all(ctx, e, nothing, 2, cases);
 }
 

@@ -205,7 +205,7 @@ TEST(a_follow_up_is_asked_with_what_came_before)
     ask(&one, "My sister Ida lives in Oslo, in the old harbour.", "Nice.");
     ask(&two, "Tell me about the old harbour.", "Which?");
     ask(&two, "why?", "Hm.");
-    CHECK_STR(two.turn.record.question, S("why? (harbour)"));
+    CHECK_STR(two.turn.record.question, S("why? (harbour, old)"));
     CHECK(holds(two.turn.record.reason, "\"why?\" needs what was said before"));
     CHECK(holds(two.turn.block, "Oslo"));
 }
