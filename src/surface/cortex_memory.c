@@ -263,7 +263,7 @@ struct app_in {
 };
 static const struct field all_in_fields[] = {
     {AS_STR(struct app_in, app, "app_id"),
-     .help = "the application; default, or the token's own; * for all that you may see"},
+     .help = "the application; default, or the token's own; * for all that you see"},
     {0},
 };
 
@@ -278,26 +278,59 @@ static const struct field erased_out_fields[] = {
     {0},
 };
 
+/* The app of that name; of "*" all that the caller sees: one pool without a space when these are
+ * all that the user has, and the own one alone of a token that has one. */
+static enum status named_apps(struct ctx *ctx, struct app *app, const struct request *in, str name,
+                              struct pool_ref **out, size_t *n)
+{
+    struct pool_info *v;
+    struct token *tokens;
+    size_t n_spaces, n_tokens;
+    *out = NEW(&ctx->arena, struct pool_ref);
+    *n = 1;
+    if (!str_is(str_trim(name), "*"))
+        return app_pool(ctx, app, in, name, *out);
+    TRY(all_apps(ctx, app, in, *out));
+    if (!(*out)->space.n || !str_is((*out)->space, DEFAULT_SPACE))
+        return OK;
+    TRY(engine_spaces(ctx, app->engine, in->who.pool.user, &v, &n_spaces));
+    TRY(engine_tokens(ctx, app->engine, in->who.pool.user, &tokens, &n_tokens));
+    *out = NEW_N(&ctx->arena, struct pool_ref, n_spaces + 1);
+    *n = 0;
+    for (size_t i = 0; i < n_spaces; i++)
+        if (reaches_space(&in->who, tokens, n_tokens, v[i].pool.space))
+            (*out)[(*n)++] = v[i].pool;
+    return OK;
+}
+
+static enum status erase_app(struct ctx *ctx, struct app *app, struct pool_ref pool, int64_t *count)
+{
+    const struct forget what = {.pool = pool, .everything = true, .all_spaces = !pool.space.n};
+    const struct memory_filter f = {.pool = pool, .with_closed = true};
+    struct memory_totals totals;
+    int64_t erased;
+    TRY(engine_totals(ctx, app->engine, &f, &totals));
+    enum status s = engine_forget(ctx, app->engine, &what, &erased);
+    if (s == NOT_FOUND)
+        ctx_clear_failure(ctx);
+    *count += totals.total;
+    return s == NOT_FOUND ? OK : s;
+}
+
 /* Nothing of what the user said remains: a transcript holds the same facts. */
 static enum status erase_all(struct ctx *ctx, struct app *app, const struct request *in,
                              struct reply *out)
 {
     const struct app_in *a = in->in;
-    struct forget what = {.everything = true};
-    struct memory_totals totals;
-    int64_t erased;
-    bool is_all = str_is(str_trim(a->app), "*");
+    struct erased_out shape = {.success = true};
+    struct pool_ref *pools;
+    size_t n;
     if (in->body.n && in->query.n)
         return fail(ctx, BAD_INPUT, "say what to forget in the query or in the body, not in both");
-    TRY(is_all ? all_apps(ctx, app, in, &what.pool) : app_pool(ctx, app, in, a->app, &what.pool));
-    what.all_spaces = !what.pool.space.n;
-    struct memory_filter f = {.pool = what.pool, .with_closed = true};
-    TRY(engine_totals(ctx, app->engine, &f, &totals));
-    enum status s = engine_forget(ctx, app->engine, &what, &erased);
-    if (s != OK && s != NOT_FOUND)
-        return s;
-    ctx_clear_failure(ctx);
-    reply_fields(out, erased_out_fields, &(struct erased_out){true, totals.total});
+    TRY(named_apps(ctx, app, in, a->app, &pools, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(erase_app(ctx, app, pools[i], &shape.count));
+    reply_fields(out, erased_out_fields, &shape);
     return OK;
 }
 
@@ -418,7 +451,7 @@ struct tidy_in {
 };
 static const struct field tidy_in_fields[] = {
     {AS_STR(struct tidy_in, app, "app_id"),
-     .help = "the application; default, or the token's own; * for all that you may see"},
+     .help = "the application; default, or the token's own; * for all that you see"},
     {BOOL(struct tidy_in, dry_run), .help = "show what would change, and change nothing"},
     {0},
 };
@@ -444,22 +477,23 @@ static enum status consolidate(struct ctx *ctx, struct app *app, const struct re
                                struct reply *out)
 {
     const struct tidy_in *t = in->in;
-    struct consolidate_report r;
-    struct pool_ref pool;
+    struct pool_ref *pools;
+    size_t n;
     str name, dry = request_query(ctx, in, "dry_run");
     if (dry.n && !str_is(dry, "true") && !str_is(dry, "false"))
         return fail_field(ctx, "dry_run", "must be true or false");
+    struct tidied_out shape = {.success = true, .dry_run = t->dry_run || str_is(dry, "true")};
     TRY(app_of(ctx, in, t->app, &name));
-    bool is_all = str_is(str_trim(name), "*");
-    TRY(is_all ? all_apps(ctx, app, in, &pool) : app_pool(ctx, app, in, name, &pool));
-    TRY(engine_consolidate(ctx, app->engine, pool, t->dry_run || str_is(dry, "true"), &r));
-    struct tidied_out shape = {.success = true,
-                               .dry_run = r.dry_run,
-                               .looked_at = r.looked_at,
-                               .merged = r.merged,
-                               .promoted = r.promoted,
-                               .decayed = r.evicted,
-                               .deleted = r.pruned};
+    TRY(named_apps(ctx, app, in, name, &pools, &n));
+    for (size_t i = 0; i < n; i++) {
+        struct consolidate_report r;
+        TRY(engine_consolidate(ctx, app->engine, pools[i], shape.dry_run, &r));
+        shape.looked_at += r.looked_at;
+        shape.merged += r.merged;
+        shape.promoted += r.promoted;
+        shape.decayed += r.evicted;
+        shape.deleted += r.pruned;
+    }
     reply_fields(out, tidied_out_fields, &shape);
     return OK;
 }

@@ -181,6 +181,11 @@ test('two users with two applications each never meet', async (t) => {
   assert.deepEqual(await api(server, own).ok('DELETE', '/v1/memory/user/all?app_id=*'), { success: true, deleted_count: 1 });
   assert.equal((await api(server, anna).search('boat', { app_id: 'two' })).total, 1);
   await api(server, anna).ok('DELETE', `/v1/memory/${made['anna-two']}`);
+  await api(server, own).save('another private boat of anna');
+  await api(server, anna).save('the boat of anna in two, again', { app_id: 'two' });
+  assert.equal((await api(server, anna).ok('POST', '/v1/memory/consolidate?app_id=*&dry_run=true')).looked_at, 2);
+  assert.deepEqual(await api(server, anna).ok('DELETE', '/v1/memory/user/all?app_id=*'), { success: true, deleted_count: 2 });
+  assert.equal((await api(server, own).me()).total, 1);
 });
 
 // As the seed has them, but for the host, the token and the id.
