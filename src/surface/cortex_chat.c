@@ -168,6 +168,9 @@ static enum status credential_of(struct ctx *ctx, struct app *app, const struct 
                                  str given, str *out)
 {
     *out = str_trim(given);
+    if (engine_is_token(*out))
+        return fail_field(ctx, "switch_ai_api_key",
+                          "is a token of this server, and no model's key");
     if (!out->n)
         TRY(engine_model_key(ctx, app->engine, scene->turn.pool.user, out));
     if (!out->n)

@@ -114,10 +114,10 @@ static str question_of(struct ctx *ctx, struct app *app, struct context *c, str 
                                   .model = c->scene.to.model,
                                   .wait_ms = app->settings->rewrite_timeout_ms};
     engine_rewrite(ctx, app->engine, &in, &out);
-    if (!str_eq(out.question, query))
-        reason(c, str_printf(&ctx->arena, "query: searched as \"" S_FMT "\" (" S_FMT ")",
-                             S_ARG(out.question), S_ARG(out.why)));
-    return out.question;
+    if (!str_eq(out.search, query))
+        reason(c, str_printf(&ctx->arena, "query: searched as \"" S_FMT "\": " S_FMT,
+                             S_ARG(out.search), S_ARG(out.why)));
+    return out.search;
 }
 
 /* By the same rules as a chat. What has no room in the budget is looked for once more with less. */
@@ -125,6 +125,7 @@ static enum status find_memories(struct ctx *ctx, struct app *app, struct contex
 {
     const struct window *w = &c->scene.window;
     int64_t left = c->budget - c->system_tokens - w->tokens;
+    bool is_whole = w->n && doc_position(w->v[0].doc) == 0;
     str *shown = NEW_N(&ctx->arena, str, w->n + 1);
     if (!query.n || left <= 0 || !engine_remembers(app->engine)) {
         reason(c, !query.n    ? S("memory: no query, so nothing was looked for")
@@ -137,7 +138,8 @@ static enum status find_memories(struct ctx *ctx, struct app *app, struct contex
     struct recall_in in = {.pool = c->scene.turn.pool,
                            .question = question_of(ctx, app, c, query),
                            .exclude = shown,
-                           .n_exclude = w->n};
+                           .n_exclude = w->n,
+                           .session = is_whole ? c->scene.session.id : S("")};
     TRY(engine_context(ctx, app->engine, &in, &c->found, &c->block));
     in.budget_tokens = left;
     if (tokens_of(c->block) > left)

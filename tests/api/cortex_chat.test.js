@@ -144,6 +144,8 @@ test('a model elsewhere is given the conversation, what is remembered, and the r
   assert.equal(local.last().json.model, 'llama');
   const bad = await one.chat('And now?', { switch_ai_api_key: 'a\nX-Evil: 1' });
   assert.deepEqual([bad.status, bad.json().error.code], [400, 'VALIDATION_ERROR']);
+  const ours = await one.chat('And now?', { switch_ai_api_key: 'ctx_of-this-server' });
+  assert.deepEqual([ours.status, ours.json().error.details.field], [400, 'switch_ai_api_key']);
 });
 
 // A server of a model that answers as each test says.
@@ -356,6 +358,9 @@ test('the context of the next message is shown and nothing is written', async (t
     assert.ok(small.token_count <= budget, `${small.token_count} of ${budget}`);
     assert.ok(small.messages.length < 8);
   }
+  const followUp = await context({ query: 'And what about her?' });
+  assert.match(followUp.reasons[1], /^query: searched as /);
+  assert.equal(followUp.reasons.length, 3);
   const plain = await context({});
   assert.deepEqual([plain.memories, plain.block], [[], '']);
   assert.match(plain.reasons[1], /no query/);
