@@ -62,7 +62,7 @@ static str first_characters(str s, size_t most)
         do
             at++;
         while (at < s.n && ((unsigned char)s.p[at] & 0xC0) == 0x80);
-    return str_sub(s, 0, at);
+    return (str){s.p, at};
 }
 
 str profile_camel(struct arena *a, str name)

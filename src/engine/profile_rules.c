@@ -470,6 +470,8 @@ void read_statements(struct reading *r, struct engine *e, str text)
 {
     size_t n;
     r->source++;
+    if (!text.n)
+        return;
     text = in_plain_words(&r->ctx->arena, utf8_cut(text, TEXT_MAX));
     struct memory *v = engine_extract(r->ctx, e, EXTRACT_USER, text, &n);
     for (size_t i = 0; i < n; i++)
