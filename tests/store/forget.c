@@ -346,3 +346,32 @@ TEST(forgetting_much_costs_no_more_for_each)
     if (many > few * 9)
         fail_msg("2000 cost %.0f ms, 12000 cost %.0f ms", few, many);
 }
+
+/* What one write removes and sets goes and comes together, or not at all. */
+TEST(a_bundle_erases_what_it_names_with_what_it_adds)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory v[] = {fact("one", "city", "lives in Zanzibar"), fact("two", "tea", "likes tea"),
+                         fact("", "", "")};
+    struct memory got, next = fact("three", "city", "lives in Ulm");
+    const str gone[] = {S("one"), S("nobody's")};
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &v[i]));
+    struct bundle b = {
+        .pool = mine, .memories = &v[2], .n_memories = 1, .erase = gone, .n_erase = 2};
+    CHECK_STATUS(store_write(ctx, s, &b), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    struct bundle theirs = {.pool = other_user, .erase = gone, .n_erase = 2};
+    CHECK_OK(store_write(ctx, s, &theirs));
+    CHECK_OK(store_memory(ctx, s, mine, S("one"), &got));
+    b.memories = &next;
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_STATUS(store_memory(ctx, s, mine, S("one"), &got), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_memory(ctx, s, mine, S("three"), &got));
+    CHECK(!got.valid_to);
+    CHECK_OK(store_memory(ctx, s, mine, S("two"), &got));
+    CHECK(!stands_in(ctx, &p, "-wal", "Zanzibar") && !stands_in(ctx, &p, "", "Zanzibar"));
+    check_healthy(ctx, s);
+}
