@@ -15,7 +15,7 @@ const binary = path.resolve(root, process.env.REMEMBERD_BIN ?? 'build/rememberd'
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'rememberd-readme-'));
 const env = { ...process.env, XDG_DATA_HOME: home };
 // serving.md comes last: it makes the first token.
-const pages = ['README.md', 'docs/vectors.md', 'docs/omniroute.md', 'docs/osaurus.md', 'docs/serving.md'].map((name) => fs.readFileSync(path.join(root, name), 'utf8'));
+const pages = ['README.md', 'docs/vectors.md', 'docs/omniroute.md', 'docs/osaurus.md', 'docs/cortex.md', 'docs/user-memory.md', 'docs/serving.md'].map((name) => fs.readFileSync(path.join(root, name), 'utf8'));
 let server, url;
 
 /** The blocks marked <!-- run [expect=WORD] -->, in order. */
