@@ -150,6 +150,7 @@ static void bench_user(struct store *s, const char *user, size_t sessions, size_
 {
     static const struct question questions[] = {
         {"list, the first page", "", 0, true},
+        {"list, page 500", "", 10000, true},
         {"list, half way through", "", 50000, true},
         {"search, a word of few titles", "", 0, false},
         {"search, a word of every fifth title", "how do i", 0, false},
