@@ -158,6 +158,11 @@ struct place {
     int64_t updated, no, pool;
 };
 
+/* Those of one pool, newest first. */
+struct run {
+    size_t at, end;
+};
+
 struct finding {
     struct ctx *ctx;
     struct db *db;
@@ -165,6 +170,8 @@ struct finding {
     size_t want;  /* so many of the newest */
     struct place *v;
     size_t n, cap;
+    struct run *runs;
+    size_t n_runs, cap_runs;
     int64_t total;
 };
 
@@ -250,19 +257,32 @@ static enum status search_pool(struct finding *f, int64_t pool)
     return found.n <= FEW ? look_up(f, pool, &found) : walk(f, pool, &found);
 }
 
-/* What was found before, and what of this pool, each in order: the newest of both. */
-static void merge(struct finding *f, size_t middle)
+static void note_run(struct finding *f, size_t begin)
 {
-    size_t n = f->n < f->want ? f->n : f->want, i = 0, k = middle;
-    if (!middle || middle == f->n)
+    if (begin == f->n)
+        return;
+    f->runs = arena_more(&f->ctx->arena, f->runs, f->n_runs, &f->cap_runs, sizeof *f->runs);
+    f->runs[f->n_runs++] = (struct run){begin, f->n};
+}
+
+/* The newest of all pools, each of which is in order. */
+static void merge(struct finding *f)
+{
+    size_t n = f->n < f->want ? f->n : f->want;
+    if (f->n_runs < 2)
         return;
     struct place *v = NEW_N(&f->ctx->arena, struct place, n);
-    for (size_t at = 0; at < n; at++) {
-        bool is_old = k == f->n || (i < middle && newest_first(&f->v[i], &f->v[k]) < 0);
-        v[at] = f->v[is_old ? i++ : k++];
+    for (size_t i = 0; i < n; i++) {
+        struct run *newest = f->runs;
+        for (struct run *r = f->runs + 1; r < f->runs + f->n_runs; r++)
+            if (newest_first(&f->v[r->at], &f->v[newest->at]) < 0)
+                newest = r;
+        v[i] = f->v[newest->at++];
+        if (newest->at == newest->end)
+            *newest = f->runs[--f->n_runs];
     }
     f->v = v;
-    f->n = f->cap = n;
+    f->n = n;
 }
 
 static enum status find_places(struct finding *f, struct pool_ref pool)
@@ -274,7 +294,7 @@ static enum status find_places(struct finding *f, struct pool_ref pool)
         int64_t no = sql_get_int(&q), sessions = sql_get_int(&q);
         size_t before = f->n;
         TRY(f->contains.n ? search_pool(f, no) : list_pool(f, no, sessions));
-        merge(f, before);
+        note_run(f, before);
     }
     return sql_end(&q);
 }
@@ -313,6 +333,7 @@ enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct sessi
                           .contains = title_folded(&ctx->arena, f->contains),
                           .want = f->limit ? most(f->offset) + most(f->limit) : 0};
     TRY(find_places(&all, f->pool));
+    merge(&all);
     TRY(read_page(&all, f->offset, f->limit, out, n));
     if (total)
         *total = all.total;
