@@ -4,7 +4,7 @@
 #include "base/words.h"
 #include "llm/llm.h"
 
-enum { LINE_MAX_BYTES = 300 };
+enum { LINE_MAX_BYTES = 300, LINE_WORDS_MAX = 200 };
 
 const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NULL};
 
@@ -86,15 +86,32 @@ enum status engine_ping(struct ctx *ctx, struct engine *e)
     return store_ping(ctx, e->store);
 }
 
+static bool share_a_word(struct words a, struct words b)
+{
+    for (size_t i = 0; i < a.n; i++)
+        for (size_t k = 0; k < b.n && !a.v[i].is_stop; k++)
+            if (str_eq(a.v[i].stem, b.v[k].stem))
+                return true;
+    return false;
+}
+
+/* What was recalled fits the question in some way; what was merely said before must share a word
+ * with it. */
 str engine_demo_answer(struct ctx *ctx, str question, const struct turn *t)
 {
-    struct strs known = block_texts(&ctx->arena, t->block);
-    str *lines = NEW_N(&ctx->arena, str, known.n + t->n_window + 1);
+    struct arena *a = &ctx->arena;
+    struct strs known = block_texts(a, t->block);
+    str *lines = NEW_N(a, str, known.n + t->n_window + 1);
     size_t n = 0;
-    for (size_t i = 0; i < t->n_window; i++)
-        if (str_is(t->window[i].role, "user"))
-            lines[n++] = utf8_cut(str_trim(t->window[i].text), LINE_MAX_BYTES);
+    question = engine_strip_block(a, question);
+    struct words asked = words_of(a, question, LINE_WORDS_MAX);
+    for (size_t i = 0; i < t->n_window; i++) {
+        str line = utf8_cut(str_trim(t->window[i].text), LINE_MAX_BYTES);
+        if (str_is(t->window[i].role, "user") &&
+            share_a_word(asked, words_of(a, line, LINE_WORDS_MAX)))
+            lines[n++] = line;
+    }
     for (size_t i = 0; i < known.n; i++)
         lines[n++] = known.v[i];
-    return llm_demo_answer(&ctx->arena, engine_strip_block(&ctx->arena, question), lines, n);
+    return llm_demo_answer(a, question, lines, n);
 }

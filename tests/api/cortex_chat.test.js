@@ -166,7 +166,7 @@ const sse = (res, ...parts) => {
 const stop = chunk({}, 'stop') + 'data: [DONE]\n\n';
 
 test('what a model\'s server does wrong is an error of its service, whole or in the middle of the events', async (t) => {
-  const { script, server } = await scripted(t, ['--upstream-timeout-ms', '400']);
+  const { script, server } = await scripted(t);
   const secret = 'the safe is opened by 17-42-9 and nobody knows';
   const json = (code, body) => (res) => {
     res.writeHead(code, { 'content-type': 'application/json' });
@@ -181,13 +181,11 @@ test('what a model\'s server does wrong is an error of its service, whole or in 
     ['no choices', json(200, { choices: [] }), /no text/],
     ['an error that promises success', json(200, { error: { message: 'too hot' } }), /too hot/],
     ['a broken line', (res) => res.destroy(), /did not answer/],
-    ['silence', () => {}, /did not answer/],
     ['half an answer', (res) => { res.writeHead(200, { 'content-length': 1000 }); res.write('{'); res.destroy(); }, /did not answer/],
     ['an event that is an error', (res) => { sse(res, 'data: {"error":{"message":"overloaded"}}\n\n'); res.end(); }, /broke off: overloaded/, true],
     ['an error in the middle', (res) => { sse(res, chunk({ content: 'Well' }), 'data: {"error":{"message":"overloaded"}}\n\n'); res.end(); }, /overloaded/, true, ['Well']],
     ['an end in the middle', (res) => { sse(res, chunk({ content: 'Well' })); res.end(); }, /ended in the middle/, true, ['Well']],
     ['a cut in the middle', (res) => { sse(res, chunk({ content: 'Well' })); setImmediate(() => res.destroy()); }, /did not answer to the end/, true, ['Well']],
-    ['silence in the middle', (res) => sse(res, chunk({ content: 'Well' })), /silent/, true, ['Well']],
   ];
   for (const [name, run, why, streamed, words = []] of cases) {
     script.run = run;
@@ -216,6 +214,19 @@ test('what a model\'s server does wrong is an error of its service, whole or in 
   await one.say('Do you hear me?');
   assert.deepEqual(script.asked.at(-1).messages.map((m) => m.role), ['system', 'user']);
   assert.deepEqual(said(await one.history()), ['user: Do you hear me?', 'assistant: Now I do.']);
+});
+
+test('a model that falls silent is given up, before its first word or behind it', async (t) => {
+  const { script, server } = await scripted(t, ['--upstream-timeout-ms', '1500']);
+  script.run = (res, asked) => asked.json.messages.at(-1).content === 'begin' && sse(res, chunk({ content: 'Well' }));
+  await Promise.all([['begin', true], ['say nothing', true], ['say nothing', false]].map(async ([message, stream]) => {
+    const one = await session(server);
+    const res = await one.chat(message, { stream });
+    const [name, { error }] = message === 'begin' ? events(res.text).at(-1) : ['error', res.json()];
+    assert.deepEqual([name, error.code], ['error', 'LLM_SERVICE_ERROR']);
+    assert.match(error.message, /silent/);
+    await until('what is kept', async () => (await one.history()).length === (message === 'begin' ? 1 : 0));
+  }));
 });
 
 test('servers that answer in their own manner are understood', async (t) => {
