@@ -172,6 +172,17 @@ static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
     return OK;
 }
 
+/* As people and programs write them: Python says True. */
+static const char *const yes[] = {"true", "1", "yes", "on", NULL};
+static const char *const no[] = {"false", "0", "no", "off", NULL};
+
+static bool is_any(str text, const char *const *words)
+{
+    while (*words && !str_eq_nocase(text, str_of(*words)))
+        words++;
+    return *words;
+}
+
 enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text, void *out)
 {
     const struct field *f = row_of(table, name);
@@ -188,12 +199,8 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
         v.type = JSON_NUMBER;
         break;
     case FIELD_BOOL:
-        v.type = JSON_BOOL;
-        v.truth =
-            str_is(text, "true") || str_is(text, "1") || str_is(text, "yes") || str_is(text, "on");
-        if (!v.truth && !str_is(text, "false") && !str_is(text, "0") && !str_is(text, "no") &&
-            !str_is(text, "off"))
-            v.type = JSON_STRING;
+        v.truth = is_any(text, yes);
+        v.type = v.truth || is_any(text, no) ? JSON_BOOL : JSON_STRING;
         break;
     case FIELD_STRS:
         return set_strs(ctx, text, place(f, out));

@@ -83,19 +83,16 @@ static enum status check_registration(struct ctx *ctx, const struct registration
 
 /* --- model keys --- */
 
-/* It goes into a header, so nothing may end one. */
-static enum status check_key(struct ctx *ctx, const struct engine *e, str key)
+/* It goes into a header, so nothing may end one; and whoever reads it there could use a token. */
+enum status engine_check_model_key(struct ctx *ctx, const char *field, str key)
 {
     bool is_well = key.n <= MODEL_KEY_MAX;
     for (size_t i = 0; i < key.n; i++)
         is_well &= key.p[i] > ' ' && key.p[i] < 0x7f;
     if (!is_well)
-        return fail_field(ctx, "api_key", "must be at most %d visible ASCII characters",
-                          MODEL_KEY_MAX);
-    if (key.n && !e->seal)
-        return fail(ctx, UNSUPPORTED,
-                    "no model key can be left here: there is nothing to seal it "
-                    "with");
+        return fail_field(ctx, field, "must be at most %d visible ASCII characters", MODEL_KEY_MAX);
+    if (engine_is_token(key))
+        return fail_field(ctx, field, "is a token of this server, and no model's key");
     return OK;
 }
 
@@ -107,11 +104,15 @@ static str preview_of(struct arena *a, str key)
                       S_ARG(str_sub(key, key.n - last, key.n)));
 }
 
-static enum status take_key(struct ctx *ctx, struct engine *e, str key, struct user *u)
+static enum status take_key(struct ctx *ctx, struct engine *e, const char *field, str key,
+                            struct user *u)
 {
     struct arena *a = &ctx->arena;
     key = str_trim(key);
-    TRY(check_key(ctx, e, key));
+    TRY(engine_check_model_key(ctx, field, key));
+    if (key.n && !e->seal)
+        return fail(ctx, UNSUPPORTED,
+                    "no model key can be left here: there is nothing to seal it with");
     u->sealed_key = key.n ? seal(a, e->seal, u->id, key) : S("");
     u->key_preview = key.n ? preview_of(a, key) : S("");
     return OK;
@@ -127,7 +128,7 @@ enum status engine_put_model_key(struct ctx *ctx, struct engine *e, str user, st
         u = (struct user){.id = user, .created = now};
     else
         TRY(s);
-    TRY(take_key(ctx, e, key, &u));
+    TRY(take_key(ctx, e, "api_key", key, &u));
     u.updated = now;
     TRY(store_put_user(ctx, e->store, &u, true, NULL));
     *out = u;
@@ -204,7 +205,7 @@ enum status engine_register(struct ctx *ctx, struct engine *e, const struct regi
     TRY(check_registration(ctx, r));
     TRY(merge(ctx, e, r, str_lower(a, r->user.id), &u));
     if (r->sets_key)
-        TRY(take_key(ctx, e, r->key, &u));
+        TRY(take_key(ctx, e, "switch_ai_api_key", r->key, &u));
     struct token t = {.name = r->token_name.n ? r->token_name : S("Initial Token"),
                       .pool = {u.id, S(DEFAULT_SPACE)},
                       .prefix = S("ctx_")};

@@ -28,6 +28,8 @@ MUST_USE enum status engine_register(struct ctx *ctx, struct engine *e,
 /* NOT_FOUND without a note: nobody of that id has registered or left a key. email is "" of one who
  * only left a key. */
 MUST_USE enum status engine_user(struct ctx *ctx, struct engine *e, str id, struct user *out);
+/* Whether a text may be a key for a model's server, in a header; BAD_INPUT names the field. */
+MUST_USE enum status engine_check_model_key(struct ctx *ctx, const char *field, str key);
 /* Seals and keeps the key, "" clears it; a user who has not registered is made (LOCAL_USER). Shows
  * of it: at most the first three and the last six characters, and never more than half. */
 MUST_USE enum status engine_put_model_key(struct ctx *ctx, struct engine *e, str user, str key,

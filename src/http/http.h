@@ -110,6 +110,7 @@ struct relay {
     int code;
     str type; /* the answer's Content-Type */
 
+    bool is_enough;      /* by the filter's pass: the answer is longer than anyone can use */
     enum status refused; /* by the filter, on a worker: the answer is no good */
 };
 

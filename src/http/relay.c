@@ -211,7 +211,7 @@ static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, vo
     x->flow->last_us = clock_mono_us();
     x->flow->came += n;
     put(x, r->filter ? r->filter->pass(r, (str){p, n}) : (str){p, n});
-    return n;
+    return r->is_enough ? 0 : n;
 }
 
 void relay_resume(struct exchange *x)
@@ -379,7 +379,10 @@ void relay_over(struct exchange *x, CURLcode code)
         return;
     }
     if (code != CURLE_OK || !f->head_came) {
-        broke(x, UPSTREAM, code ? curl_easy_strerror(code) : "it sent no head");
+        broke(x, UPSTREAM,
+              x->relay->is_enough ? "its answer is too long"
+              : code              ? curl_easy_strerror(code)
+                                  : "it sent no head");
         return;
     }
     if (f->has_length && has_body(x) && f->came != (uint64_t)f->length) {

@@ -177,10 +177,12 @@ static str pass(struct relay *r, str bytes)
     }
     if (!a->is_stream) {
         buf_add(&a->held, bytes);
+        r->is_enough = a->held.full;
         return S("");
     }
     buf_clear(&a->out);
     sse_feed(&a->events, bytes, hear_event, a);
+    r->is_enough = a->text.full;
     return buf_str(&a->out);
 }
 

@@ -402,3 +402,26 @@ test('an answer that cannot be kept is not acknowledged, by Cortex nor behind th
   await one.say('short again');
   assert.equal(await live(), 'healthy');
 });
+
+test('an answer without end is broken off, whole or as events', async (t) => {
+  const { script, server } = await scripted(t);
+  const piece = chunk({ content: 'on and on '.repeat(6000) });
+  for (const [type, stream] of [['application/json', false], ['text/event-stream', true]]) {
+    const one = await session(server);
+    let sent = 0;
+    script.run = (res) => {
+      res.writeHead(200, { 'content-type': type });
+      const more = () => {
+        for (; !res.destroyed && sent < 64 << 20; sent += piece.length)
+          if (!res.write(piece)) return res.once('drain', more);
+        return res.end();
+      };
+      more();
+    };
+    const res = await one.chat('How long is it?', { stream });
+    const { error } = stream ? events(res.text).at(-1)[1] : res.json();
+    assert.equal(res.status, stream ? 200 : 502);
+    assert.deepEqual([error.code, /too long/.test(error.message)], ['LLM_SERVICE_ERROR', true], error.message);
+    assert.ok(sent < 64 << 20, 'the model\'s server was still sending');
+  }
+});

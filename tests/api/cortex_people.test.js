@@ -66,10 +66,11 @@ test('who registers has a token, a name and a masked model key', async (t) => {
   refused(await ask('PUT', '/v1/users/me/api-key', {}), 400, 'VALIDATION_ERROR', 'api_key');
   refused(await ask('PUT', '/v1/users/me/api-key', { api_key: 5 }), 400, 'VALIDATION_ERROR', 'api_key');
   refused(await ask('PUT', '/v1/users/me/api-key', { api_key: 'sk\r\nX: y' }), 400, 'VALIDATION_ERROR', 'api_key');
+  refused(await ask('PUT', '/v1/users/me/api-key', { api_key: first }), 400, 'VALIDATION_ERROR', 'api_key');
 
   const bad = { id: 'x', email: 'no address', first_name: 'x'.repeat(201), custom_attributes: [1], token_name: 5, switch_ai_api_key: 'a b' };
   for (const [field, value] of Object.entries(bad))
-    refused(await asks(server)('POST', '/v1/users', { ...jane, [field]: value }), 400, 'VALIDATION_ERROR', field === 'switch_ai_api_key' ? 'api_key' : field);
+    refused(await asks(server)('POST', '/v1/users', { ...jane, [field]: value }), 400, 'VALIDATION_ERROR', field);
   for (const field of ['id', 'email'])
     refused(await asks(server)('POST', '/v1/users', { ...jane, [field]: undefined }), 400, 'VALIDATION_ERROR', field);
   refused(await asks(server)('POST', '/v1/users', '{"id":'), 400, 'VALIDATION_ERROR', undefined);

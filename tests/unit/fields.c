@@ -101,6 +101,11 @@ TEST(text_sets_a_field_under_the_same_rules)
     CHECK_OK(fields_set(ctx, sample_fields, S("tags"), S("a, b"), &s));
     CHECK(s.limit == 7 && s.on && s.tags.n == 2);
     CHECK_STATUS(fields_set(ctx, sample_fields, S("limit"), S("many"), &s), BAD_INPUT);
+    CHECK_OK(fields_set(ctx, sample_fields, S("on"), S("False"), &s));
+    CHECK(!s.on);
+    CHECK_OK(fields_set(ctx, sample_fields, S("on"), S("True"), &s)); /* as Python writes it */
+    CHECK(s.on);
+    CHECK_STATUS(fields_set(ctx, sample_fields, S("on"), S("truer"), &s), BAD_INPUT);
 }
 
 /* A list of things, as a reply holds it. */
