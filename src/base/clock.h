@@ -5,6 +5,7 @@
 
 /* Unix milliseconds. */
 int64_t clock_ms(void);
+#define DAY_MS ((int64_t)86400000)
 
 /* Microseconds that only ever go forward; for durations and deadlines. */
 int64_t clock_mono_us(void);

@@ -51,6 +51,14 @@ str utf8_cut(str s, size_t n)
     return s;
 }
 
+size_t utf8_length(str s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++)
+        n += ((unsigned char)s.p[i] & 0xC0) != 0x80;
+    return n;
+}
+
 size_t utf16_length(str s)
 {
     size_t units = 0;

@@ -30,6 +30,8 @@ struct words words_of(struct arena *a, str text, size_t max);
 
 /* Valid UTF-8 throughout (no surrogates, nothing over U+10FFFF, shortest form). */
 bool utf8_is_valid(str s);
+/* How many characters: every byte but those that continue one. */
+size_t utf8_length(str s);
 /* The longest prefix of at most n bytes that does not cut a character. */
 str utf8_cut(str s, size_t n);
 /* Lower case, character by character; bytes that are no UTF-8 stay. */

@@ -14,8 +14,6 @@
  */
 enum { PAGE = 1000, LOOKED_AT = 10000, TRIES = 3 };
 
-#define DAY_MS ((int64_t)86400000)
-
 /* OmniRoute's own summaries, which came by an import, have the mark in their metadata. */
 static bool is_summary(const struct memory *m)
 {

@@ -1,12 +1,11 @@
 /* consolidate.h - a pass over one pool: what it looks at, what it decides, and its report. */
 #pragma once
 
+#include "base/clock.h"
 #include "engine/engine_int.h"
 #include "engine/rank.h"
 
 enum { MERGED_AMONG = 1000, PROMOTED_BY = 200 }; /* newest episodes that are looked at */
-
-#define DAY_MS ((int64_t)86400000)
 
 /* What an episode's metadata lists. */
 enum listed { LIST_TOPICS, LIST_ENTITIES, LIST_DECISIONS, LIST_ACTIONS, LIST_COUNT };

@@ -31,8 +31,6 @@ enum {
     AGAIN_MOST_MS = 3600000,
     ANSWER_ABOUT = 300 /* tokens */
 };
-#define DAY_MS ((int64_t)86400000)
-
 /* --- how a claim ends --- */
 
 /*

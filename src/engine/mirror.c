@@ -10,7 +10,7 @@
 
 enum { BATCH = 64, CALL_MS = 5000, HEALTH_MS = 2000, SEARCH_MS = 2000 };
 enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000 };
-enum { RETENTION_MAX_DAYS = 3650, DAY_MS = 24 * 60 * 60 * 1000 };
+enum { RETENTION_MAX_DAYS = 3650 };
 
 /* Kept in the store. mirrors: what the queue is for; failure: the last one, behind a hash of the
  * settings it is about; refused: the last memory that was given up. */

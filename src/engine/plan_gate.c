@@ -15,8 +15,6 @@ enum {
     SHOWN_MAX = 2000
 };
 
-#define DAY_MS ((int64_t)86400000)
-
 /* --- names --- */
 
 static void add_names(struct ctx *ctx, const struct memory *m, struct strs *names)

@@ -11,8 +11,6 @@ const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL
 enum { DAYS = 365, DAYS_MAX = 36500, LIMIT = 10, LIMIT_MAX = 50 };
 enum { TITLE_AMONG = 3, TITLE_MAX = 80 };
 
-#define DAY_MS ((int64_t)86400000)
-
 static str layer_of(enum plan_scope scope)
 {
     return scope == PLAN_PINNED     ? str_of(layer_names[LAYER_FACT])

@@ -1,11 +1,10 @@
 /* query.c - a question as recall sees it: the words to search, what kind of answer, which time. */
 #include "engine/query.h"
+#include "base/clock.h"
 
 #include <time.h>
 
 enum { QUESTION_WORDS_MAX = 2000 };
-
-#define DAY_MS ((int64_t)86400000)
 
 /* The month of a name ("May", "sept"): 0 to 11, or -1. */
 static int month_of(str word)

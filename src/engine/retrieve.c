@@ -10,8 +10,6 @@
 
 enum { FALLBACK_MAX = 1000 };
 
-#define DAY_MS ((int64_t)86400000)
-
 bool retrieval_wants(const struct retrieval *r, const struct memory *m)
 {
     const struct retrieve_in *in = r->in;

@@ -1,16 +1,14 @@
 /* sessions.c - sessions by themselves: made, changed, listed, read whole. */
 #include "base/clock.h"
 #include "base/id.h"
+#include "base/words.h"
 #include "engine/engine_int.h"
 
 enum { TITLE_MAX_CHARACTERS = 200, PIECE = 1000, TRIES = 20 };
 
 static enum status check_title(struct ctx *ctx, str title)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < title.n; i++)
-        n += ((unsigned char)title.p[i] & 0xC0) != 0x80;
-    if (n <= TITLE_MAX_CHARACTERS)
+    if (utf8_length(title) <= TITLE_MAX_CHARACTERS)
         return OK;
     return fail_field(ctx, "title", "must have at most %d characters", TITLE_MAX_CHARACTERS);
 }

@@ -11,8 +11,6 @@
 enum { MOST = 1000, NEAREST = 100, WIDEN = 4, NEAREST_MAX = 12800, PAGE = 200 };
 enum { HITS_MAX = 100000, CATCH_UP = 64 };
 
-#define DAY_MS ((int64_t)86400000)
-
 /* --- relevance --- */
 
 double relevance_of(double similarity, enum priority priority, int64_t days, int64_t uses)

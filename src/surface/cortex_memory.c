@@ -7,8 +7,6 @@
 
 enum { QUERY_MAX = 65536, CONTENT_MAX = 65536, TAGS_MAX = 50, TAG_MAX = 200 };
 
-#define DAY_MS ((int64_t)86400000)
-
 static const char app_help[] = "the application; default, or the token's own";
 
 /* So that a number shows what it means and not how it was calculated. */

@@ -2,12 +2,11 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/words.h"
 #include "surface/rag.h"
 #include "surface/shapes.h"
 
 enum { SEARCH_MAX = 200, HALF_LIFE_DAYS = 30 };
-
-#define DAY_MS ((int64_t)86400000)
 
 struct pool_ref rag_pool(const struct request *in)
 {
@@ -207,15 +206,6 @@ static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, s
     return OK;
 }
 
-/* Every byte but those that continue a character. */
-static size_t characters(str s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s.n; i++)
-        n += (s.p[i] & 0xC0) != 0x80;
-    return n;
-}
-
 static enum status list(struct ctx *ctx, struct app *app, const struct request *in,
                         struct reply *out)
 {
@@ -231,7 +221,7 @@ static enum status list(struct ctx *ctx, struct app *app, const struct request *
     struct memory *v;
     struct rag_shown *items;
     size_t n;
-    if (characters(l->search) > SEARCH_MAX)
+    if (utf8_length(l->search) > SEARCH_MAX)
         return fail_field(ctx, "search", "must have at most %d characters", SEARCH_MAX);
     TRY(engine_list(ctx, app->engine, &f, &v, &n, &shape.total));
     TRY(show_all(ctx, v, n, S(""), &items));
@@ -321,11 +311,12 @@ static str file_name(struct ctx *ctx, str user, int64_t now)
     return str_printf(&ctx->arena, "attachment; filename=\"memories_%s_%s.json\"", name, day);
 }
 
-static enum status export(struct ctx *ctx, struct app *app, const struct request *in,
-                          struct reply *out) {
+static enum status export_all(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
     struct memory_filter f = {.pool = rag_pool(in), .oldest_first = true, .limit = SIZE_MAX};
-    struct memory * v;
-    struct rag_shown * items;
+    struct memory *v;
+    struct rag_shown *items;
     size_t n;
     int64_t now = clock_ms();
     TRY(engine_list(ctx, app->engine, &f, &v, &n, NULL));
@@ -340,11 +331,12 @@ static enum status export(struct ctx *ctx, struct app *app, const struct request
     json_int(&w, (int64_t)n);
     json_key(&w, "memories");
     json_open(&w, '[');
-    for (size_t i = 0; i < n; i++) fields_write(&w, rag_shown_fields, &items[i]);
+    for (size_t i = 0; i < n; i++)
+        fields_write(&w, rag_shown_fields, &items[i]);
     json_close(&w, ']');
     json_close(&w, '}');
-    if (out->body.full) return fail(ctx, TOO_LARGE,
-                                    "these are more memories than one answer holds");
+    if (out->body.full)
+        return fail(ctx, TOO_LARGE, "these are more memories than one answer holds");
     reply_header(out, "Content-Disposition", file_name(ctx, f.pool.user, now));
     return OK;
 }
@@ -475,7 +467,7 @@ static const struct route routes[] = {
      .help = "forget all memories, with confirm=true"},
     {"GET", "/api/v1/memory/stats", stats, .gives = stats_out_fields,
      .help = "how many memories there are, by type and priority"},
-    {"GET", "/api/v1/memory/export", export, .gives = export_out_fields,
+    {"GET", "/api/v1/memory/export", export_all, .gives = export_out_fields,
      .help = "all memories as a file"},
     {"POST", "/api/v1/memory/search", rag_search, .takes = rag_search_in_fields,
      .takes_size = sizeof(struct rag_search_in), .gives = rag_search_out_fields,

@@ -224,7 +224,7 @@ static double rounded(double value)
 static struct hit hit_of(const struct similar *s, int64_t now)
 {
     const struct memory *m = &s->memory;
-    int64_t days = now > m->created ? (now - m->created) / 86400000 : 0;
+    int64_t days = now > m->created ? (now - m->created) / DAY_MS : 0;
     double relevance = relevance_of(s->similarity, priority_of(m->importance), days, m->uses);
     return (struct hit){m->id,
                         m->content,

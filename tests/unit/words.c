@@ -63,4 +63,5 @@ TEST(utf8_checks_and_cuts)
     CHECK(!utf8_is_valid(S("12345678\xE3\x81")));
     CHECK_STR(utf8_cut(S("aé"), 2), S("a"));
     CHECK_INT(utf16_length(S("a😀é")), 4);
+    CHECK_INT(utf8_length(S("a😀é")), 3);
 }

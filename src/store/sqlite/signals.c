@@ -51,7 +51,6 @@ static enum status wait_until(struct ctx *ctx, struct db *db, enum sql which,
 enum status session_waits(struct ctx *ctx, struct db *db, struct session_ref session, int64_t due,
                           int64_t now)
 {
-    enum { DAY_MS = 86400000 };
     TRY(wait_until(ctx, db, SQL_WAITING_ADD, session, due));
     return due - now > DAY_MS ? OK : wait_until(ctx, db, SQL_WAITING_HURRY, session, now);
 }
