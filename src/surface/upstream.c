@@ -113,7 +113,7 @@ static bool is_named_in(str list, str name)
 static str credential(struct arena *a, const struct request *in, const struct upstream *up)
 {
     str given = request_header(in, "X-Upstream-Authorization");
-    if (given.n)
+    if (given.n && !holds_token(given))
         return given;
     if (in->who.credential.n)
         return in->who.credential;

@@ -22,7 +22,7 @@ bool target_rejects_system(struct arena *a, const struct target *to);
 
 /*
  * The request as it goes on: same method, the client's end-to-end headers, and for a credential
- * X-Upstream-Authorization, the client's own (when it is not one of ours), or the upstream's key.
+ * X-Upstream-Authorization or the client's own, when it is no token of ours, or the upstream's key.
  * path begins with "/v1/" and is encoded; the query is taken over.
  */
 struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,

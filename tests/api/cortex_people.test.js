@@ -320,7 +320,7 @@ test('a user\'s token stays here and finds the user\'s own memory through the pr
   assert.match(model.last().json.messages[0].content, /Rex/);
   await chat('What is my dog called?', {});
   assert.ok(!/Rex/.test(model.last().json.messages[0].content), 'it is nobody else\'s');
-  const ways = [bearer(own), { ...bearer(own), 'x-memory-mode': 'off' }, { ...bearer(own), 'x-api-key': own }, { ...bearer(own), 'x-custom': `token="${own}"` }];
+  const ways = [bearer(own), { ...bearer(own), 'x-memory-mode': 'off' }, { ...bearer(own), 'x-api-key': own }, { ...bearer(own), 'x-upstream-authorization': `Bearer ${own}` }, { ...bearer(own), 'x-custom': `token="${own}"` }];
   for (const headers of ways) {
     assert.equal((await chat('hi', headers)).status, 200);
     assert.ok(!JSON.stringify(model.last().req.rawHeaders).includes(own), JSON.stringify(headers));
