@@ -392,7 +392,9 @@ struct turn {
     int64_t rewrite_ms; /* the chat can wait so long for a better question; 0: not at all */
     bool is_durable;    /* engine_end_turn returns when it is on the disk, and fails where it is not
                            kept */
-    str answer_id;      /* the id that the answer gets; "": one that follows from what was said */
+    bool goes_on;   /* of a durable one: its session is there, and when it is forgotten while the
+                       model answers, the turn goes with it */
+    str answer_id;  /* the id that the answer gets; "": one that follows from what was said */
     bool has_tools; /* the answer may be a call, and then the same question comes again at once */
     /* out of engine_begin_turn */
     str receipt;           /* id; "" when mode is off */

@@ -376,12 +376,17 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
         return OK;
     if (t->mode != MODE_READONLY)
         add_messages(ctx, e, t, answer, &b);
+    b.goes_on = t->goes_on && t->is_durable && b.session.id.n;
     enum status s =
         t->is_durable ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
     if (s == TOO_BUSY && !t->is_durable) {
         count(&e->dropped_turns, 1);
         log_event(LOG_WARN, "turn.dropped", "id=%s messages=%zu why=\"%s\"", ctx->id, b.n_messages,
                   ctx->why);
+        ctx_clear_failure(ctx);
+        return OK;
+    }
+    if (s == NOT_FOUND && b.goes_on) {
         ctx_clear_failure(ctx);
         return OK;
     }

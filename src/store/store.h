@@ -78,8 +78,10 @@ enum put_rule {
  * harmless.
  */
 struct bundle {
-    struct pool_ref pool;     /* made when it does not exist */
-    struct session session;   /* id and title; made when it does not exist. id "": no messages */
+    struct pool_ref pool;   /* made when it does not exist */
+    struct session session; /* id and title; made when it does not exist. id "": no messages */
+    bool goes_on; /* its session was there: store_write writes nothing when it is gone by now, and
+                     gives NOT_FOUND */
     struct message *messages; /* in order, to the end of the session; store_write sets doc */
     size_t n_messages;
     struct memory *memories; /* id may be "" for a new one; store_write sets doc and id */

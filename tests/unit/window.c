@@ -324,6 +324,32 @@ TEST(a_durable_turn_that_the_disk_does_not_take_fails)
               S("u:one a:first u:two a:second"));
 }
 
+TEST(what_is_forgotten_while_the_model_answers_stays_forgotten)
+{
+    ENGINE(e, s, p);
+    const struct forget all[] = {{.pool = mine, .session = S("mine")},
+                                 {.pool = mine, .everything = true}};
+    int64_t erased;
+    for (size_t i = 0; i < 2; i++) {
+        struct memory_totals totals;
+        tell(ctx, e, "mine", "I like green tea.", "first", true);
+        struct turn t = turn_of(ctx, e, "mine", "I like dried figs.", true);
+        t.goes_on = true;
+        CHECK_OK(store_forget(ctx, s, &all[i], &erased));
+        CHECK_OK(engine_end_turn(ctx, e, &t, S("second")));
+        CHECK(ctx->failed == OK);
+        CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}), S(""));
+        CHECK_OK(engine_totals(ctx, e, &(struct memory_filter){.pool = mine}, &totals));
+        CHECK_INT(totals.total, 0);
+    }
+    tell(ctx, e, "mine", "one", "first", true);
+    struct turn t = turn_of(ctx, e, "mine", "two", true);
+    t.goes_on = true;
+    CHECK_OK(engine_end_turn(ctx, e, &t, S("second")));
+    CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}),
+              S("u:one a:first u:two a:second"));
+}
+
 /* What a turn that nobody waited for lost is told by a flush, however often windows were read. */
 TEST(a_window_hides_no_loss)
 {

@@ -77,7 +77,9 @@ static enum status find_session(struct put *p)
         p->is_untitled = sql_get_int(&q) != 0;
     }
     TRY(sql_end(&q));
-    return p->session ? OK : add_session(p);
+    if (p->session)
+        return OK;
+    return p->bundle->goes_on ? NOT_FOUND : add_session(p);
 }
 
 /* --- a session in place of another --- */
