@@ -12,14 +12,6 @@ enum { PAGE = 1000 };
 
 /* --- a fact and its memory --- */
 
-static size_t characters(str s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s.n; i++)
-        n += ((unsigned char)s.p[i] & 0xC0) != 0x80;
-    return n;
-}
-
 /* A text as it reads, anything else as its JSON. */
 static str shown(const struct json *value)
 {
@@ -179,7 +171,7 @@ static enum status check(struct ctx *ctx, const struct profile_fact *f)
 {
     str full = str_printf(&ctx->arena, "facts." S_FMT, S_ARG(f->name));
     const char *field = str_c(&ctx->arena, utf8_cut(full, sizeof ctx->field - 1));
-    size_t name = characters(f->name), value = characters(shown(f->value));
+    size_t name = utf8_length(f->name), value = utf8_length(shown(f->value));
     if (name < 1 || name > PROFILE_NAME_MAX)
         return fail_field(ctx, field, "a name must have 1 to %d characters, has %zu",
                           PROFILE_NAME_MAX, name);

@@ -133,6 +133,7 @@ struct route {
     bool (*quick_if)(const struct app *app, const struct request *in);
     enum route_access access;
     size_t body_max;           /* 0: the server's */
+    const struct field *asks;  /* for /openapi.json: what the query of a request with a body says */
     const struct field *gives; /* the reply's table, for /openapi.json */
     const char *help;
 };

@@ -168,9 +168,7 @@ static enum status credential_of(struct ctx *ctx, struct app *app, const struct 
                                  str given, str *out)
 {
     *out = str_trim(given);
-    if (engine_is_token(*out))
-        return fail_field(ctx, "switch_ai_api_key",
-                          "is a token of this server, and no model's key");
+    TRY(engine_check_model_key(ctx, "switch_ai_api_key", *out));
     if (!out->n)
         TRY(engine_model_key(ctx, app->engine, scene->turn.pool.user, out));
     if (!out->n)
@@ -256,7 +254,7 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     t->said = said;
     t->n_said = 1;
     t->rewrite_ms = app->settings->rewrite_timeout_ms;
-    t->is_durable = true;
+    t->is_durable = t->goes_on = true;
     t->answer_id = id_random(&ctx->arena);
     begin(ctx, app, scene, scene->room - tokens_of(wish->message));
     struct chat_answer_in answer = {.request = in,

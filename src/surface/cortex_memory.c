@@ -478,9 +478,10 @@ static enum status consolidate(struct ctx *ctx, struct app *app, const struct re
     struct pool_ref *pools;
     size_t n;
     str name, dry = request_query(ctx, in, "dry_run");
-    if (dry.n && !str_is(dry, "true") && !str_is(dry, "false"))
-        return fail_field(ctx, "dry_run", "must be true or false");
-    struct tidied_out shape = {.success = true, .dry_run = t->dry_run || str_is(dry, "true")};
+    struct tidy_in asked = *t;
+    if (dry.n)
+        TRY(fields_set(ctx, tidy_in_fields, S("dry_run"), dry, &asked));
+    struct tidied_out shape = {.success = true, .dry_run = t->dry_run || asked.dry_run};
     TRY(app_of(ctx, in, t->app, &name));
     TRY(named_apps(ctx, app, in, name, &pools, &n));
     for (size_t i = 0; i < n; i++) {
@@ -511,9 +512,11 @@ static const struct route routes[] = {
     {"GET", "/v1/memory/duplicates", duplicates, TAKES(app_in), .strict = true,
      .gives = groups_out_fields, .help = "memories that say the same as an older one (Cortex)"},
     {"POST", "/v1/memory/deduplicate", deduplicate, TAKES(app_in), .strict = true,
-     .gives = merged_out_fields, .help = "close those in favour of the oldest (Cortex)"},
+     .asks = app_in_fields, .gives = merged_out_fields,
+     .help = "close those in favour of the oldest (Cortex)"},
     {"POST", "/v1/memory/consolidate", consolidate, TAKES(tidy_in), .strict = true,
-     .gives = tidied_out_fields, .help = "merge, promote, let go and prune now (Cortex)"},
+     .asks = tidy_in_fields, .gives = tidied_out_fields,
+     .help = "merge, promote, let go and prune now (Cortex)"},
     {"DELETE", "/v1/memory/{id}", erase, .gives = gone_out_fields, .help = "forget it (Cortex)"},
     {0},
 };

@@ -50,9 +50,11 @@ static const struct field extract_in_fields[] = {
 
 /* Of the query of a POST, where the table is the body's. */
 struct extract_query {
+    str app_id;
     bool store;
 };
 static const struct field extract_query_fields[] = {
+    {STR(struct extract_query, app_id), .help = "one of your apps; without it default"},
     {BOOL(struct extract_query, store), .otherwise = true,
      .help = "whether what is read becomes part of the profile"},
     {0},
@@ -157,12 +159,12 @@ static enum status extract(struct ctx *ctx, struct app *app, const struct reques
 static const struct route routes[] = {
     {"GET", PROFILE, get, TAKES(app_in), .gives = profile_out_fields,
      .help = "what is known of you in an app, name by name"},
-    {"PATCH", PROFILE, patch, TAKES(patch_in), .gives = profile_out_fields,
+    {"PATCH", PROFILE, patch, TAKES(patch_in), .asks = app_in_fields, .gives = profile_out_fields,
      .help = "set facts of your profile, or remove them with null; all or nothing"},
     {"DELETE", PROFILE, forget, TAKES(app_in), .help = "forget your profile in an app for good"},
-    {"POST", PROFILE "/extract", extract, TAKES(extract_in), .gives = extract_out_fields,
-     .help = "read facts out of a text, data or anything, and merge them into your profile "
-             "(?app_id=, ?store=false only looks)"},
+    {"POST", PROFILE "/extract", extract, TAKES(extract_in), .asks = extract_query_fields,
+     .gives = extract_out_fields,
+     .help = "read facts out of a text, data or anything, and merge them into your profile"},
     {0},
 };
 

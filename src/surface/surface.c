@@ -52,7 +52,7 @@ static void parameter(struct json_out *w, str name, const char *in, const struct
 }
 
 /* The {…} parts of the path, and the rows of a query. */
-static void parameters(struct json_out *w, const struct route *r, bool has_query)
+static void parameters(struct json_out *w, const struct route *r, const struct field *query)
 {
     str rest = str_of(r->path);
     json_key(w, "parameters");
@@ -62,7 +62,7 @@ static void parameters(struct json_out *w, const struct route *r, bool has_query
         if (rest.n)
             parameter(w, str_cut(&rest, '}'), "path", NULL);
     }
-    for (const struct field *f = r->takes; has_query && f->name; f++)
+    for (const struct field *f = query; f && f->name; f++)
         parameter(w, str_of(f->name), "query", f);
     json_close(w, ']');
 }
@@ -119,7 +119,7 @@ static void operation(struct json_out *w, const struct surface *s, const struct 
     json_close(w, ']');
     json_key(w, "security");
     json_raw(w, r->access == ACCESS_OPEN ? S("[]") : S("[{\"token\":[]},{}]"));
-    parameters(w, r, r->takes && !has_body);
+    parameters(w, r, has_body ? r->asks : r->takes);
     if (r->takes && has_body) {
         json_key(w, "requestBody");
         json_open(w, '{');

@@ -142,10 +142,11 @@ test('a model elsewhere is given the conversation, what is remembered, and the r
   await one.say('And now?', { switch_ai_api_key: 'sk-request', model_preference: 'powerful' });
   assert.equal(local.last().headers.authorization, 'Bearer sk-request');
   assert.equal(local.last().json.model, 'llama');
-  const bad = await one.chat('And now?', { switch_ai_api_key: 'a\nX-Evil: 1' });
-  assert.deepEqual([bad.status, bad.json().error.code], [400, 'VALIDATION_ERROR']);
-  const ours = await one.chat('And now?', { switch_ai_api_key: 'ctx_of-this-server' });
-  assert.deepEqual([ours.status, ours.json().error.details.field], [400, 'switch_ai_api_key']);
+  for (const switch_ai_api_key of ['a\nX-Evil: 1', 'a b', 'sk-ü', 'ctx_of-this-server']) {
+    const bad = await one.chat('And now?', { switch_ai_api_key });
+    const { code, details } = bad.json().error;
+    assert.deepEqual([bad.status, code, details.field], [400, 'VALIDATION_ERROR', 'switch_ai_api_key']);
+  }
 });
 
 // A server of a model that answers as each test says.
@@ -423,5 +424,29 @@ test('an answer without end is broken off, whole or as events', async (t) => {
     assert.equal(res.status, stream ? 200 : 502);
     assert.deepEqual([error.code, /too long/.test(error.message)], ['LLM_SERVICE_ERROR', true], error.message);
     assert.ok(sent < 64 << 20, 'the model\'s server was still sending');
+  }
+});
+
+test('what is deleted while the model answers does not come back with the answer', async (t) => {
+  const { script, server } = await scripted(t);
+  for (const target of [(id) => `/v1/session/${id}`, () => '/v1/memory/user/all?app_id=*']) {
+    const one = await session(server);
+    script.run = (res, asked) => answer(res, asked, 'fine');
+    await one.say('My dog is called Rex.');
+    let asked, ends;
+    const [isAsked, end] = [new Promise((done) => (asked = done)), new Promise((done) => (ends = done))];
+    script.run = async (res) => {
+      sse(res, chunk({ content: 'Well' }));
+      asked();
+      await end;
+      res.end(stop);
+    };
+    const answered = one.chat('I like pistachio ice cream.', { stream: true });
+    await isAsked;
+    assert.ok((await server.ask('DELETE', target(one.id))).status < 300);
+    ends();
+    assert.deepEqual(events((await answered).text).map(([name]) => name), ['message', 'done']);
+    assert.equal((await server.ask('GET', `/v1/session/${one.id}`)).status, 404);
+    assert.ok(!/pistachio/.test((await server.ask('GET', '/v1/memory/me')).text));
   }
 });

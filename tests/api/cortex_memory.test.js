@@ -358,7 +358,7 @@ test('consolidation is shown first and then done', async (t) => {
   const server = await serve(t);
   const { ok, save } = api(server);
   await save('User has a bicycle');
-  const report = await ok('POST', '/v1/memory/consolidate?dry_run=true');
+  const report = await ok('POST', '/v1/memory/consolidate?dry_run=True');
   assert.deepEqual(report, { success: true, merged: 0, decayed: 0, deleted: 0, promoted: 0, looked_at: 1, dry_run: true });
   assert.deepEqual(await ok('POST', '/v1/memory/consolidate', { app_id: '*' }), { ...report, dry_run: false });
   assert.equal((await ok('POST', '/v1/memory/consolidate?app_id=nobody')).looked_at, 0);

@@ -128,6 +128,11 @@ test('health, readiness, metrics, the API\'s description and the page', async (t
   assert.ok(get.parameters.some((one) => one.name === 'limit' && one.in === 'query' && one.schema.default === 50));
   assert.ok(api.paths['/v1/memories/{id}'].get.parameters.some((one) => one.name === 'id' && one.in === 'path' && one.required));
 
+  // The query of a request with a body, where Cortex's reference has it there.
+  const asks = (path) => api.paths[path].post.parameters.map((one) => `${one.in} ${one.name}`);
+  assert.deepEqual(asks('/v1/users/me/profile/extract'), ['query app_id', 'query store']);
+  assert.deepEqual(asks('/v1/memory/consolidate'), ['query app_id', 'query dry_run']);
+
   const page = await server.ask('GET', '/');
   assert.match(page.headers['content-type'], /^text\/html/);
   assert.ok(page.text.includes(`127.0.0.1:${server.port}/v1`));
