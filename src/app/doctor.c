@@ -86,23 +86,41 @@ static void look_at_key(struct visit *v, const struct home *home)
              : "");
 }
 
-/* The model keys that users have left cannot be opened without it. */
-static void look_at_seal(struct visit *v, const struct home *home)
+/* Whether the model keys that users have left can be opened. A key file is not made here. */
+static void look_at_keys(struct visit *v, struct home *home, bool has_seal, str how,
+                         const char *then)
+{
+    size_t lost = 0;
+    if ((has_seal && home_take_seal(v->ctx, home) != OK) ||
+        engine_lost_keys(v->ctx, home->engine, &lost) != OK)
+        note(v, "bad", S("model keys"), str_dup(&v->ctx->arena, str_of(v->ctx->why)), "");
+    else if (lost)
+        note(v, "bad", S("model keys"),
+             str_printf(&v->ctx->arena, "%zu cannot be opened: " S_FMT, lost,
+                        S_ARG(has_seal ? S("they were sealed with another key")
+                                       : S("seal.key is gone"))),
+             "bring the key back, or these users have to leave theirs again");
+    else if (has_seal)
+        note(v, "ok", S("model keys"), how, then);
+    ctx_clear_failure(v->ctx);
+}
+
+static void look_at_seal(struct visit *v, struct home *home)
 {
     struct stat st;
     const char *path = str_printf(&v->ctx->arena, S_FMT "/seal.key", S_ARG(home->folder)).p;
     if (home->settings.encryption_key.n)
-        note(v, "ok", S("model keys"), S("sealed with the setting encryption_key"), "");
+        look_at_keys(v, home, true, S("sealed with the setting encryption_key"), "");
     else if (stat(path, &st) != 0)
-        return;
+        look_at_keys(v, home, false, S(""), "");
     else if (st.st_mode & 077)
         note(v, "bad", S("model keys"),
              str_printf(&v->ctx->arena, "seal.key is open to others (mode %03o)",
                         (unsigned)st.st_mode & 0777),
              "close it with chmod 600; the server does not start before");
     else
-        note(v, "ok", S("model keys"), S("sealed with seal.key beside the data"),
-             "no backup of the database holds it: keep a copy of it, too");
+        look_at_keys(v, home, true, S("sealed with seal.key beside the data"),
+                     "no backup of the database holds it: keep a copy of it, too");
 }
 
 static void look_at_tokens(struct visit *v, struct home *home)

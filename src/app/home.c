@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/log.h"
 #include "base/seal.h"
 
 #include "app/key.h"
@@ -92,6 +93,19 @@ enum status home_take_seal(struct ctx *ctx, struct home *home)
         engine_take_seal(home->engine, key);
     sodium_memzero(key, sizeof key);
     return s;
+}
+
+void home_check_seal(struct ctx *ctx, struct home *home)
+{
+    size_t lost = 0;
+    if (engine_lost_keys(ctx, home->engine, &lost) != OK)
+        ctx_clear_failure(ctx);
+    if (lost)
+        log_event(
+            LOG_WARN, "seal.lost_keys",
+            "users=%zu why=\"their model keys were sealed with another key: bring it back, or "
+            "they have to leave theirs again\"",
+            lost);
 }
 
 void home_close(struct home *h)

@@ -25,6 +25,8 @@ MUST_USE enum status home_find(struct ctx *ctx, const struct settings *s, struct
 /* Gives the engine what it seals model keys with: the setting encryption_key, else DATA/seal.key,
  * which is made when it is missing. FORBIDDEN: others can read that file. */
 MUST_USE enum status home_take_seal(struct ctx *ctx, struct home *home);
+/* Logs when there are model keys that this seal does not open. */
+void home_check_seal(struct ctx *ctx, struct home *home);
 
 static inline struct pool_ref pool_of(const struct options *o)
 {

@@ -167,6 +167,7 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     TRY(home_open(ctx, o, &home));
     TRY(home_take_seal(ctx, &home));
+    home_check_seal(ctx, &home);
     TRY(may_listen(ctx, o, &home));
     struct app app = {.settings = &o->settings,
                       .engine = home.engine,

@@ -151,6 +151,18 @@ enum status engine_model_key(struct ctx *ctx, struct engine *e, str user, str *o
     return OK;
 }
 
+enum status engine_lost_keys(struct ctx *ctx, struct engine *e, size_t *out)
+{
+    struct user *v;
+    size_t n, lost = 0;
+    str key;
+    TRY(store_sealed_users(ctx, e->store, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        lost += !e->seal || !unseal(&ctx->arena, e->seal, v[i].id, v[i].sealed_key, &key);
+    *out = lost;
+    return OK;
+}
+
 /* --- registering --- */
 
 enum status engine_user(struct ctx *ctx, struct engine *e, str id, struct user *out)

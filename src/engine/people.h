@@ -37,6 +37,9 @@ MUST_USE enum status engine_put_model_key(struct ctx *ctx, struct engine *e, str
 /* The key itself; "" when there is none. STORAGE in words when it cannot be opened (another seal).
  */
 MUST_USE enum status engine_model_key(struct ctx *ctx, struct engine *e, str user, str *out);
+/* How many of the keys that were left cannot be opened with the seal that there is, or with none.
+ */
+MUST_USE enum status engine_lost_keys(struct ctx *ctx, struct engine *e, size_t *out);
 
 /* Makes a token for a user and space; *secret is its text, shown once. t->prefix is what it shall
  * begin with ("ctx_"; "" is "rk_"), and afterwards what is shown of it. */

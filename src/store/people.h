@@ -11,6 +11,9 @@ struct store;
 MUST_USE enum status store_user(struct ctx *ctx, struct store *s, str id, struct user *out);
 MUST_USE enum status store_user_by_email(struct ctx *ctx, struct store *s, str email,
                                          struct user *out);
+/* Those who left a model key, by id. */
+MUST_USE enum status store_sealed_users(struct ctx *ctx, struct store *s, struct user **out,
+                                        size_t *n);
 /*
  * Makes the user, or (may_change) changes the one with that id, but for created; with the token in
  * the same transaction, or NULL. CONFLICT: the id must not be changed and is there, or a pool or a

@@ -404,6 +404,11 @@ enum status store_user_by_email(struct ctx *ctx, struct store *s, str email, str
     return s->ops->user_by_email(ctx, s, email, out);
 }
 
+enum status store_sealed_users(struct ctx *ctx, struct store *s, struct user **out, size_t *n)
+{
+    return s->ops->sealed_users(ctx, s, out, n);
+}
+
 static enum status check_token(struct ctx *ctx, const struct token *t)
 {
     TRY(check_pool(ctx, t->pool));

@@ -97,6 +97,7 @@ struct store_ops {
                                   const struct session_change *change, struct session *out);
     enum status (*user)(struct ctx *ctx, struct store *s, str id, struct user *out);
     enum status (*user_by_email)(struct ctx *ctx, struct store *s, str email, struct user *out);
+    enum status (*sealed_users)(struct ctx *ctx, struct store *s, struct user **out, size_t *n);
     enum status (*put_user)(struct ctx *ctx, struct store *s, const struct user *u, bool may_change,
                             const struct token *token);
     enum status (*put_token)(struct ctx *ctx, struct store *s, const struct token *t);

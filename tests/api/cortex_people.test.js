@@ -361,6 +361,13 @@ test('the key of the seal is a setting, or a file for its owner only', async (t)
   fs.chmodSync(file, 0o600);
   fs.writeFileSync(file, 'nonsense');
   assert.match(await start_fails([]), /seal\.key' must hold 32 bytes or 64 hex digits/);
+  fs.rmSync(file);
+  assert.match(await doctor(), /^bad +model keys: 1 cannot be opened: seal\.key is gone$/m);
+  assert.ok(!fs.existsSync(file), 'who looks makes none');
+  server = await start();
+  assert.match(server.stderr, /seal\.lost_keys users=1 /);
+  await server.stop();
+  assert.match(await doctor(), /^bad +model keys: 1 cannot be opened: they were sealed with another key$/m);
   fs.writeFileSync(file, kept);
   assert.match(await start_fails(['--encryption-key', 'nonsense']), /encryption_key: must be 32 bytes as base64url, or 64 hex digits/);
   assert.match(await start_fails([], { ENCRYPTION_KEY: 'nonsense' }), /encryption_key/);

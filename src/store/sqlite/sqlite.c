@@ -287,6 +287,7 @@ const struct store_ops sqlite_ops = {
     .change_session = sqlite_change_session,
     .user = sqlite_user,
     .user_by_email = sqlite_user_by_email,
+    .sealed_users = sqlite_sealed_users,
     .put_user = sqlite_put_user,
     .put_token = put_token,
     .find_token = sqlite_find_token,

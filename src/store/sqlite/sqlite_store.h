@@ -210,6 +210,7 @@ MUST_USE enum status titles_check(struct ctx *ctx, struct db *db, struct buf *fi
 
 enum status sqlite_user(struct ctx *ctx, struct store *s, str id, struct user *out);
 enum status sqlite_user_by_email(struct ctx *ctx, struct store *s, str email, struct user *out);
+enum status sqlite_sealed_users(struct ctx *ctx, struct store *s, struct user **out, size_t *n);
 enum status sqlite_put_user(struct ctx *ctx, struct store *s, const struct user *u, bool may_change,
                             const struct token *token);
 
