@@ -145,7 +145,7 @@ static enum status replace(struct ctx *ctx, struct engine *e, const struct batch
 }
 
 /* One space. What changes while the summary is written is seen by the store, and then the round
- * begins anew. */
+ * begins anew; a millisecond later, for another round may have taken this one's name. */
 static enum status condense(struct ctx *ctx, struct engine *e, struct batch *b, bool dry_run,
                             struct condense_out *out)
 {
@@ -153,7 +153,7 @@ static enum status condense(struct ctx *ctx, struct engine *e, struct batch *b, 
     enum status s = OK;
     str id = S("");
     for (int left_tries = TRIES; left_tries > 0; left_tries--) {
-        int64_t now = clock_ms();
+        int64_t now = clock_ms() + TRIES - left_tries;
         TRY(gather(ctx, e, b, now, &left));
         if (dry_run || !b->n)
             break;

@@ -176,8 +176,8 @@ MUST_USE enum status store_change(struct ctx *ctx, struct store *s, const struct
 /*
  * Closes memories of the pool in favour of one new one that says what they said, all or nothing: a
  * semantic summary, with an id of its own. They leave recall, lists and search, and can still be
- * asked for as history. CONFLICT when one of them is closed already or gone. Fills *summary as it
- * was kept.
+ * asked for as history. CONFLICT when one of them is closed already or gone, or another memory
+ * has the summary's key. Fills *summary as it was kept.
  */
 MUST_USE enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     struct memory *summary, const str *ids, size_t n);

@@ -1,4 +1,5 @@
 /* cortex_a2a.c - Cortex for agents: a conversation in envelopes, for the token's user. */
+#include "base/id.h"
 #include "base/time_text.h"
 #include "surface/cortex_chat.h"
 
@@ -57,6 +58,12 @@ static const struct field say_in_fields[] = {
 
 /* --- what both check --- */
 
+/* Users who registered have lower-case UUIDs, in whichever case they made them. */
+static bool is_user(str said, str user)
+{
+    return id_is_uuid(said) ? str_eq_nocase(said, user) : str_eq(said, user);
+}
+
 /* An agent acts for the user whose token it shows, and for no other. */
 static enum status check(struct ctx *ctx, const struct request *in,
                          const struct envelope_in *envelope, str user)
@@ -64,7 +71,7 @@ static enum status check(struct ctx *ctx, const struct request *in,
     int64_t ms;
     if (!time_read(envelope->timestamp, &ms))
         return fail_field(ctx, "timestamp", "must be a time in ISO 8601");
-    if (!str_eq(user, in->who.pool.user))
+    if (!is_user(user, in->who.pool.user))
         return fail(ctx, FORBIDDEN, "user_id: the token is not this user's");
     return OK;
 }

@@ -51,6 +51,15 @@ test('without a model server the built-in model answers an agent as well', async
   isReply(said.json().envelope, 2);
 });
 
+test('an agent may name its user\'s UUID in either case', async (t) => {
+  const server = await serve(t);
+  const id = '7B2A8400-E29B-41D4-A716-44665544000F';
+  const made = await server.ask('POST', '/v1/users', { id, email: 'agent@example.com' });
+  const headers = { authorization: `Bearer ${made.json().access_token}` };
+  for (const user_id of [id, id.toLowerCase()])
+    assert.equal((await server.ask('POST', '/a2a/conversation/create', { envelope: envelope(1), user_id }, headers)).status, 201);
+});
+
 test('what is wrong with an envelope, an action, a user or a session is said', async (t) => {
   const server = await serve(t);
   const { session_id } = (await server.ask('POST', '/a2a/conversation/create', { envelope: envelope(1), user_id: 'local' })).json();

@@ -232,6 +232,22 @@ TEST(days_must_be_a_number_of_days)
     settings.n_upstreams = 1;                                                                      \
     settings.core_model = S("fake/tiny/chat")
 
+TEST(two_rounds_of_one_moment_leave_two_summaries)
+{
+    ENGINE(e, s, p);
+    const int64_t now = clock_ms();
+    str ids[2];
+    for (int i = 0; i < 2; i++) {
+        put(ctx, s, mine, i ? "Rome is a city." : "Rex is a dog.", 40, plain);
+        clock_pretend(now);
+        ids[i] = run(ctx, e, mine, false).summaries.v[0];
+        clock_pretend(0);
+    }
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(get(ctx, e, mine, ids[i]).valid_to, 0);
+    CHECK(!str_eq(get(ctx, e, mine, ids[0]).key, get(ctx, e, mine, ids[1]).key));
+}
+
 TEST(a_model_writes_the_summary)
 {
     WITH_MODEL(e, s, p, m);

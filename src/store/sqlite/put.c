@@ -492,8 +492,9 @@ static enum status close_for(struct put *p, str id, const struct memory *summary
 enum status memories_condense(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct condense *c = what;
-    struct memory *m = c->summary;
+    struct memory *m = c->summary, other;
     struct index_changes changes = {0};
+    bool is_there;
     struct bundle b = {.pool = c->pool};
     struct put p = {.ctx = ctx, .db = db, .bundle = &b, .changes = &changes, .now = clock_ms()};
     TRY(pool_make(ctx, db, p.bundle->pool, p.now, &p.pool));
@@ -504,6 +505,10 @@ enum status memories_condense(struct ctx *ctx, struct db *db, const void *what)
     m->created = m->created ? m->created : p.now;
     for (size_t i = 0; i < c->n; i++)
         TRY(close_for(&p, c->ids[i], m));
+    TRY(find_memory(&p, SQL_MEMORY_BY_KEY, m->key, &is_there, &other));
+    if (is_there)
+        return fail(ctx, CONFLICT, "there is a memory with the key '" S_FMT "' already",
+                    S_ARG(m->key));
     TRY(put_memory(&p, m, index_of_memory(&ctx->arena, m)));
     TRY(count_pool(&p));
     return index_apply(ctx, db, &changes);
