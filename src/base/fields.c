@@ -183,6 +183,12 @@ static bool is_any(str text, const char *const *words)
     return *words;
 }
 
+bool truth_read(str text, bool *out)
+{
+    *out = is_any(text, yes);
+    return *out || is_any(text, no);
+}
+
 enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text, void *out)
 {
     const struct field *f = row_of(table, name);
@@ -199,8 +205,7 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
         v.type = JSON_NUMBER;
         break;
     case FIELD_BOOL:
-        v.truth = is_any(text, yes);
-        v.type = v.truth || is_any(text, no) ? JSON_BOOL : JSON_STRING;
+        v.type = truth_read(text, &v.truth) ? JSON_BOOL : JSON_STRING;
         break;
     case FIELD_STRS:
         return set_strs(ctx, text, place(f, out));

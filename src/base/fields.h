@@ -72,6 +72,8 @@ void fields_defaults(const struct field *table, void *out);
 MUST_USE enum status fields_read(struct ctx *ctx, const struct field *table,
                                  const struct json *object, bool strict, void *out);
 
+/* Whether a text says yes ("true", "True", "1", "on") or no; false when it says neither. */
+bool truth_read(str text, bool *out);
 /* Sets one field from text (flags, environment, query strings), under the same rules. */
 MUST_USE enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text,
                                 void *out);

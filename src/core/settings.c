@@ -147,7 +147,7 @@ static enum status load_file(struct ctx *ctx, struct settings *s, const char *pa
 static const struct {
     const char *variable, *setting;
     const char *only,
-        *means; /* this value alone counts, and says that; NULL: it is the setting's */
+        *means; /* this truth alone counts, and says that; NULL: the value is the setting's */
 } other_names[] = {
     {"DATA_DIR", "data"},
     {"MEMORY_EMBEDDING_CACHE_MAX", "embedding_cache_max"},
@@ -190,6 +190,13 @@ static enum status load_variable(struct ctx *ctx, struct settings *s, const char
     return BAD_INPUT;
 }
 
+/* "False" and "0" are "false". */
+static bool says_the_same(const char *value, const char *only)
+{
+    bool is, wanted;
+    return truth_read(str_of(value), &is) && truth_read(str_of(only), &wanted) && is == wanted;
+}
+
 static enum status load_other_names(struct ctx *ctx, struct settings *s)
 {
     for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++) {
@@ -199,7 +206,7 @@ static enum status load_other_names(struct ctx *ctx, struct settings *s)
             continue;
         if (!only)
             TRY(load_variable(ctx, s, other_names[i].variable, other_names[i].setting));
-        else if (!strcmp(value, only))
+        else if (says_the_same(value, only))
             TRY(set_one(ctx, s, setting, str_of(other_names[i].means)));
     }
     return OK;

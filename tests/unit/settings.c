@@ -101,6 +101,21 @@ TEST(an_upstream_of_the_file_has_its_dialect)
     CHECK_STR(str_of(ctx->field), S("upstreams.dialect"));
 }
 
+TEST(a_switch_of_cortex_is_off_however_it_says_so)
+{
+    static const struct {
+        const char *value, *setting;
+    } cases[] = {{"false", "off"}, {"False", "off"}, {"0", "off"}, {"True", "on"}, {"", "on"}};
+    struct settings s;
+    struct strs rest;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("MEMORY_DEDUP_LLM_CHECK_ENABLED", cases[i].value, 1);
+        CHECK_OK(load(ctx, &s, &rest, 0));
+        CHECK_STR(s.dedup_llm, str_of(cases[i].setting));
+    }
+    unsetenv("MEMORY_DEDUP_LLM_CHECK_ENABLED");
+}
+
 TEST(names_of_omniroute_are_known_and_ours_win)
 {
     struct settings s;
