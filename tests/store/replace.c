@@ -129,7 +129,16 @@ static void claim_and_die(const struct place *p)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-TEST(a_claim_ends_with_its_process)
+static const char *threads_after_fork(void)
+{
+#ifdef __SANITIZE_THREAD__
+    return "a process that was forked begins no threads under the thread sanitizer";
+#else
+    return NULL;
+#endif
+}
+
+TEST_NEEDS(a_claim_ends_with_its_process, threads_after_fork)
 {
     PLACE(p);
     {
