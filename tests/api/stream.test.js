@@ -104,7 +104,7 @@ test('a stream that runs when the server is told to stop is finished first', asy
   const parts = stream[Symbol.asyncIterator]();
   await parts.next();
   server.child.kill('SIGTERM');
-  await until('refusing connections', () => fetch(`${server.url}/health/live`).then(() => false, () => true));
+  await until('refusing connections', () => fetch(`${server.url}/ready`).then(() => false, () => true));
   go();
   for (let part = await parts.next(); !part.done; part = await parts.next()) words++;
   assert.equal(words, 1);
@@ -124,7 +124,7 @@ test('a second signal cuts what still runs', async (t) => {
   const { res } = await open(server, 'hello');
   await once(res, 'data');
   server.child.kill('SIGTERM');
-  await until('refusing connections', () => fetch(`${server.url}/health/live`).then(() => false, () => true));
+  await until('refusing connections', () => fetch(`${server.url}/ready`).then(() => false, () => true));
   server.child.kill('SIGTERM');
   const { code } = await server.exited;
   assert.equal(code, 1);

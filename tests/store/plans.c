@@ -33,6 +33,7 @@ static const char *const walkers[] = {
     "SIGNAL_STATS",
     "WORK_LIST",
     "POOL_USERS",
+    "USER_SEALED",
 };
 
 static bool may_walk(const char *name)
