@@ -77,6 +77,16 @@ TEST(a_newer_schema_is_refused)
     check_refused(ctx, str_of(p.path), STORAGE, "newer rememberd (schema 99");
 }
 
+TEST(a_schema_from_before_the_first_release_is_refused)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+    }
+    tamper(&p, "PRAGMA user_version=1");
+    check_refused(ctx, str_of(p.path), STORAGE, "before the first release (schema 1)");
+}
+
 TEST(another_programs_database_is_refused_and_left_alone)
 {
     PLACE(p);

@@ -4,6 +4,9 @@
 /* "RMBD": tells a store from another program's file. */
 enum { APPLICATION_ID = 0x524D4244 };
 
+/* What the first step brings a file to. 1 was written before anything was released. */
+enum { FIRST_VERSION = 2 };
+
 /*
  * AUTOINCREMENT throughout: a number that was forgotten never comes back as another thing. message
  * and memory hold the rows; words holds what is searched, without the texts, so that a text stands
@@ -169,7 +172,7 @@ static const char *const steps[] = {step_1};
 
 int schema_version(void)
 {
-    return (int)(sizeof steps / sizeof *steps);
+    return FIRST_VERSION - 1 + (int)(sizeof steps / sizeof *steps);
 }
 
 static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t version)
@@ -183,6 +186,11 @@ static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t vers
     TRY(db_int(ctx, db, "SELECT count(*) FROM sqlite_schema", &tables));
     if (application != APPLICATION_ID && (tables || application))
         return fail(ctx, STORAGE, "the file is another program's database, no rememberd store");
+    if (version > 0 && version < FIRST_VERSION)
+        return fail(ctx, STORAGE,
+                    "the store was written by a rememberd from before the first release (schema "
+                    "%lld), whose files this one does not read",
+                    (long long)version);
     return OK;
 }
 
@@ -209,8 +217,9 @@ enum status schema_bring(struct ctx *ctx, struct db *db)
     TRY(db_exec(ctx, db, "BEGIN IMMEDIATE"));
     /* Another process may have been quicker. */
     enum status status = db_int(ctx, db, "PRAGMA user_version", &version);
-    for (int64_t i = version; status == OK && i < schema_version(); i++) {
-        status = db_exec(ctx, db, steps[i]);
+    for (int64_t i = version ? version : FIRST_VERSION - 1; status == OK && i < schema_version();
+         i++) {
+        status = db_exec(ctx, db, steps[i - FIRST_VERSION + 1]);
         if (status == OK)
             status =
                 db_exec(ctx, db, str_printf(&ctx->arena, "PRAGMA user_version=%d", (int)i + 1).p);
