@@ -38,6 +38,19 @@ int name_index(const char *const *names, str name, int otherwise)
     return otherwise;
 }
 
+struct message message_copy(struct arena *a, const struct message *m)
+{
+    struct message out = *m;
+    out.id = str_dup(a, m->id);
+    out.session = str_dup(a, m->session);
+    out.role = str_dup(a, m->role);
+    out.speaker = str_dup(a, m->speaker);
+    out.text = str_dup(a, m->text);
+    out.ref = str_dup(a, m->ref);
+    out.says = str_dup(a, m->says);
+    return out;
+}
+
 struct memory memory_copy(struct arena *a, const struct memory *m)
 {
     struct memory out = *m;

@@ -198,5 +198,6 @@ enum priority priority_of(double importance);
 /* The least importance of a priority. */
 extern const double priority_least[PRIORITY_COUNT];
 
-/* A copy that lives in the arena. */
+/* Copies that live in the arena. */
+struct message message_copy(struct arena *a, const struct message *m);
 struct memory memory_copy(struct arena *a, const struct memory *m);

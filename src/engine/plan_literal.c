@@ -53,19 +53,6 @@ static bool is_over(const struct look *l)
     return l->out->n == l->in->limit || l->out->is_cut;
 }
 
-static struct message message_copy(struct arena *a, const struct message *m)
-{
-    struct message out = *m;
-    out.id = str_dup(a, m->id);
-    out.session = str_dup(a, m->session);
-    out.role = str_dup(a, m->role);
-    out.speaker = str_dup(a, m->speaker);
-    out.text = str_dup(a, m->text);
-    out.ref = str_dup(a, m->ref);
-    out.says = str_dup(a, m->says);
-    return out;
-}
-
 static void look_at(struct look *l, struct ctx *own, const struct message *m)
 {
     const struct recalled r = {.message = *m};

@@ -1,19 +1,6 @@
 /* copy.c - a bundle that outlives the call that made it. */
 #include "store/sqlite/sqlite_store.h"
 
-static struct message copy_message(struct arena *a, const struct message *m)
-{
-    struct message out = *m;
-    out.id = str_dup(a, m->id);
-    out.session = str_dup(a, m->session);
-    out.role = str_dup(a, m->role);
-    out.speaker = str_dup(a, m->speaker);
-    out.text = str_dup(a, m->text);
-    out.ref = str_dup(a, m->ref);
-    out.says = str_dup(a, m->says);
-    return out;
-}
-
 static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
 {
     struct receipt *out = NEW(a, struct receipt);
@@ -47,7 +34,7 @@ struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
     out->session.title = str_dup(a, b->session.title);
     out->messages = NEW_N(a, struct message, b->n_messages);
     for (size_t i = 0; i < b->n_messages; i++)
-        out->messages[i] = copy_message(a, &b->messages[i]);
+        out->messages[i] = message_copy(a, &b->messages[i]);
     out->memories = NEW_N(a, struct memory, b->n_memories);
     for (size_t i = 0; i < b->n_memories; i++)
         out->memories[i] = memory_copy(a, &b->memories[i]);
