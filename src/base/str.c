@@ -23,6 +23,13 @@ bool str_eq_nocase(str a, str b)
     return true;
 }
 
+bool str_is_one_of(str s, const char *const *list)
+{
+    while (*list && !str_eq_nocase(s, str_of(*list)))
+        list++;
+    return *list != NULL;
+}
+
 bool str_starts(str s, str with)
 {
     return s.n >= with.n && (with.n == 0 || memcmp(s.p, with.p, with.n) == 0);

@@ -42,8 +42,15 @@ static inline bool str_is(str a, const char *b)
 
 /* Case is folded for ASCII letters only. */
 bool str_eq_nocase(str a, str b);
+/* In a NULL-ended list, in the same way. */
+bool str_is_one_of(str s, const char *const *list);
 bool str_starts(str s, str with);
 bool str_ends(str s, str with);
+
+static inline bool char_is_one_of(char c, const char *set)
+{
+    return c && strchr(set, c);
+}
 
 /* Byte order, shorter first when one begins the other. */
 int str_cmp(str a, str b);

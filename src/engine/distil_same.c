@@ -5,13 +5,6 @@
 
 enum { TOLD_MAX = 50000, LINE_WORDS = 100 };
 
-static bool is_one_of(str word, const char *const *list)
-{
-    while (*list && !str_eq_nocase(word, str_of(*list)))
-        list++;
-    return *list;
-}
-
 /* --- the user's words --- */
 
 static bool speaks_of_self(struct arena *a, str sentence)
@@ -25,7 +18,7 @@ static bool speaks_of_self(struct arena *a, str sentence)
                                         "eu",    "meu",      "minha",  NULL};
     struct words w = words_of(a, sentence, LINE_WORDS);
     for (size_t i = 0; i < w.n; i++)
-        if (is_one_of(w.v[i].text, words))
+        if (str_is_one_of(w.v[i].text, words))
             return true;
     return false;
 }
@@ -106,7 +99,7 @@ static bool says_nothing(const struct word *w)
                                         "october",  "november",  "december",    "monday",
                                         "tuesday",  "wednesday", "thursday",    "friday",
                                         "saturday", "sunday",    NULL};
-    return w->is_stop || is_one_of(w->text, words);
+    return w->is_stop || str_is_one_of(w->text, words);
 }
 
 bool is_told(struct arena *a, const struct told_words *told, str line)
@@ -263,7 +256,7 @@ static bool denies(struct strs words)
     static const char *const nots[] = {"not",   "no",   "never",   "longer", "isn't",   "doesn't",
                                        "nicht", "kein", "stopped", "don't",  "without", NULL};
     for (size_t i = 0; i < words.n; i++)
-        if (is_one_of(words.v[i], nots))
+        if (str_is_one_of(words.v[i], nots))
             return true;
     return false;
 }

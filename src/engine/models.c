@@ -42,18 +42,13 @@ static size_t size_at(str s, size_t at, double *out)
     return str_num(str_sub(s, at, end), out) ? end : 0;
 }
 
-static bool is_one_of(char c, const char *set)
-{
-    return c && strchr(set, c);
-}
-
 /* The first number with a b behind one of these; behind the b stands one of those or the end, where
  * it matters. */
 static bool after_mark(str name, const char *before, const char *behind, double *out)
 {
     for (size_t i = 0; i + 1 < name.n; i++) {
-        size_t b = is_one_of(name.p[i], before) ? size_at(name, i + 1, out) : 0;
-        if (b && (!behind || b + 1 == name.n || is_one_of(name.p[b + 1], behind)))
+        size_t b = char_is_one_of(name.p[i], before) ? size_at(name, i + 1, out) : 0;
+        if (b && (!behind || b + 1 == name.n || char_is_one_of(name.p[b + 1], behind)))
             return true;
     }
     return false;

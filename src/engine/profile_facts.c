@@ -105,13 +105,6 @@ static str joined(struct arena *a, str first, str second)
     return profile_camel(a, str_printf(a, S_FMT " " S_FMT, S_ARG(first), S_ARG(second)));
 }
 
-static bool is_one_of(str s, const char *const *list)
-{
-    while (*list && !str_eq_nocase(s, str_of(*list)))
-        list++;
-    return *list != NULL;
-}
-
 /* Those whose name, city or age is not the user's; the singular of a list of them, else "". */
 static str another(str name)
 {
@@ -124,10 +117,10 @@ static str another(str name)
         "employer",   "work",    "workplace", "office",  "job",          "school",
         "university", "car",     "vehicle",   "team",    "organization", "organisation",
         "business",   "bank",    "children",  NULL};
-    if (is_one_of(name, beings))
+    if (str_is_one_of(name, beings))
         return str_eq_nocase(name, S("children")) ? S("child") : name;
     if (name.n > 1 && (name.p[name.n - 1] == 's' || name.p[name.n - 1] == 'S') &&
-        is_one_of(str_sub(name, 0, name.n - 1), beings))
+        str_is_one_of(str_sub(name, 0, name.n - 1), beings))
         return str_sub(name, 0, name.n - 1);
     return S("");
 }
@@ -138,7 +131,7 @@ static bool is_vague(str name)
     static const char *const vague[] = {"name",  "id",    "type",   "kind", "value", "title",
                                         "label", "count", "number", "code", "date",  "url",
                                         "link",  "text",  "key",    NULL};
-    return is_one_of(name, vague);
+    return str_is_one_of(name, vague);
 }
 
 static bool is_wrapping(str name)
@@ -160,7 +153,7 @@ static bool is_wrapping(str name)
                                             "identity",     "userData",
                                             "fields",       "properties",
                                             "payload",      NULL};
-    return is_one_of(name, wrappings);
+    return str_is_one_of(name, wrappings);
 }
 
 /* Names that many have for one thing. */
@@ -265,7 +258,7 @@ static bool is_placeholder(str value)
         value = str_sub(value, 1, value.n);
     while (value.n && strchr(around, value.p[value.n - 1]))
         value.n--;
-    return is_one_of(value, words);
+    return str_is_one_of(value, words);
 }
 
 /* --- secrets --- */
@@ -346,7 +339,7 @@ static int64_t number_of(str word)
     int64_t v;
     while (word.n && strchr(",.", word.p[word.n - 1]))
         word.n--;
-    if (word.n > 2 && is_one_of(str_sub(word, word.n - 2, word.n), endings))
+    if (word.n > 2 && str_is_one_of(str_sub(word, word.n - 2, word.n), endings))
         word.n -= 2;
     return word.n <= 4 && str_int(word, &v) && v >= 0 ? v : -1;
 }

@@ -50,16 +50,11 @@ static bool is_word_char(char c)
            (unsigned char)c >= 0x80 || c == '_' || c == '-' || c == '.';
 }
 
-static bool is_one_of(char c, const char *set)
-{
-    return c && strchr(set, c);
-}
-
 static str stripped(str s, const char *marks)
 {
-    while (s.n && is_one_of(s.p[0], marks))
+    while (s.n && char_is_one_of(s.p[0], marks))
         s = str_sub(s, 1, s.n);
-    while (s.n && is_one_of(s.p[s.n - 1], marks))
+    while (s.n && char_is_one_of(s.p[s.n - 1], marks))
         s.n--;
     return s;
 }
@@ -86,7 +81,7 @@ static bool is_name(str s)
         if (s.p[i] != ' ' && !is_word_char(s.p[i]))
             return false;
         words += begins;
-        letters += is_word_char(s.p[i]) && !is_one_of(s.p[i], "0123456789_-.");
+        letters += is_word_char(s.p[i]) && !char_is_one_of(s.p[i], "0123456789_-.");
     }
     return letters && words <= 4 && s.n <= 4 * PROFILE_NAME_MAX && !is_heading(s);
 }
@@ -97,7 +92,7 @@ static void add_pair(struct reading *r, str name, str value)
     str path[8], rest = name;
     size_t depth = 0;
     value = str_trim(stripped(str_trim(value), "*`"));
-    if (value.n > 1 && is_one_of(value.p[0], "\"'") && value.p[value.n - 1] == value.p[0])
+    if (value.n > 1 && char_is_one_of(value.p[0], "\"'") && value.p[value.n - 1] == value.p[0])
         value = str_sub(value, 1, value.n - 1);
     while (rest.n && depth < 8) {
         path[depth] = str_cut(&rest, '.');
@@ -115,7 +110,7 @@ struct pair {
 /* Where the word begins that ends before at. */
 static size_t word_before(str s, size_t at, size_t *end)
 {
-    while (at && is_one_of(s.p[at - 1], " \t\"'`*"))
+    while (at && char_is_one_of(s.p[at - 1], " \t\"'`*"))
         at--;
     *end = at;
     while (at && is_word_char(s.p[at - 1]))
@@ -139,7 +134,7 @@ static void take_signs(struct reading *r, str s, struct pair *p)
         if (p->name.n)
             p->value = str_sub(s, 0, from);
         end_pair(r, p);
-        at += 1 + (at + 1 < s.n && is_one_of(s.p[at + 1], ">="));
+        at += 1 + (at + 1 < s.n && char_is_one_of(s.p[at + 1], ">="));
         s = str_sub(s, at, s.n);
         p->name = is_name(name) ? name : S("");
         p->value = s;
@@ -151,7 +146,7 @@ static bool take_colon(struct reading *r, str s, struct pair *p)
 {
     bool is_one = false;
     for (size_t at = str_find(s, S(":")); at < s.n; at = str_find(s, S(":"))) {
-        if (at + 1 < s.n && is_one_of(s.p[at + 1], "/0123456789\\"))
+        if (at + 1 < s.n && char_is_one_of(s.p[at + 1], "/0123456789\\"))
             break;
         str name = stripped(str_trim(str_sub(s, 0, at)), " \"'`*");
         if (!is_one)
@@ -167,8 +162,8 @@ static bool take_colon(struct reading *r, str s, struct pair *p)
 static size_t part_end(str s)
 {
     size_t at = 0;
-    while (at < s.n && !is_one_of(s.p[at], ";&|\t") &&
-           !(s.p[at] == ',' && (at + 1 == s.n || !is_one_of(s.p[at + 1], "0123456789"))))
+    while (at < s.n && !char_is_one_of(s.p[at], ";&|\t") &&
+           !(s.p[at] == ',' && (at + 1 == s.n || !char_is_one_of(s.p[at + 1], "0123456789"))))
         at++;
     return at;
 }
@@ -392,7 +387,7 @@ static bool is_about_me(str text, size_t at)
 {
     enum { NEAR = 80 };
     size_t from = at;
-    while (from && !is_one_of(text.p[from - 1], ".!?;\n") && at - from < NEAR)
+    while (from && !char_is_one_of(text.p[from - 1], ".!?;\n") && at - from < NEAR)
         from--;
     str before = str_trim(str_sub(text, from, at));
     if (!cut_front(&before, "I'm ") && !cut_front(&before, "I am ") &&
@@ -447,7 +442,7 @@ static void read_own(struct reading *r, str text)
     struct arena *a = &r->ctx->arena;
     for (size_t at = 0; at < text.n; at++) {
         str rest = str_sub(text, at, text.n);
-        bool begins = at == 0 || is_one_of(text.p[at - 1], " \n\t(,.;");
+        bool begins = at == 0 || char_is_one_of(text.p[at - 1], " \n\t(,.;");
         if (!begins || !cut_front(&rest, "my "))
             continue;
         for (const char *const *thing = things; *thing; thing++) {
@@ -456,7 +451,7 @@ static void read_own(struct reading *r, str text)
                 (!cut_front(&value, " is ") && !cut_front(&value, " are ")))
                 continue;
             size_t end = 0;
-            while (end < value.n && !is_one_of(value.p[end], ",;!?\n") &&
+            while (end < value.n && !char_is_one_of(value.p[end], ",;!?\n") &&
                    !(value.p[end] == '.' && (end + 1 == value.n || value.p[end + 1] <= ' ')))
                 end++;
             value = str_sub(value, 0, end);

@@ -29,13 +29,6 @@ static uint64_t term_of(str stem)
     return str_hash(stem);
 }
 
-static bool is_one_of(str word, const char *const *list)
-{
-    while (*list && !str_eq_nocase(word, str_of(*list)))
-        list++;
-    return *list;
-}
-
 /* "don't" comes as two words. */
 static bool turns_round(const struct words *w, size_t i)
 {
@@ -46,8 +39,8 @@ static bool turns_round(const struct words *w, size_t i)
     static const char *const before_t[] = {"don",    "doesn",   "didn",   "isn",    "aren", "wasn",
                                            "weren",  "won",     "can",    "couldn", "hasn", "haven",
                                            "should", "shouldn", "wouldn", "mustn",  NULL};
-    bool is_short = str_is(w->v[i].text, "t") && i && is_one_of(w->v[i - 1].text, before_t);
-    return is_short || is_one_of(w->v[i].text, nots);
+    bool is_short = str_is(w->v[i].text, "t") && i && str_is_one_of(w->v[i - 1].text, before_t);
+    return is_short || str_is_one_of(w->v[i].text, nots);
 }
 
 static bool is_number(const struct word *w)
@@ -55,7 +48,7 @@ static bool is_number(const struct word *w)
     static const char *const numbers[] = {"two",   "three", "four",  "five",   "six",    "seven",
                                           "eight", "nine",  "ten",   "eleven", "twelve", "dozen",
                                           "once",  "twice", "first", "second", "third",  NULL};
-    return w->is_number || is_one_of(w->text, numbers);
+    return w->is_number || str_is_one_of(w->text, numbers);
 }
 
 /* What models call the user says nothing, nor does what only stresses. */
@@ -63,7 +56,7 @@ static bool tells(const struct word *w)
 {
     static const char *const empty[] = {"user",  "really", "actually",   "definitely", "absolutely",
                                         "quite", "truly",  "personally", NULL};
-    return !w->is_stop && !is_one_of(w->text, empty);
+    return !w->is_stop && !str_is_one_of(w->text, empty);
 }
 
 static void add(struct terms *t, uint64_t term)

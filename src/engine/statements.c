@@ -16,11 +16,6 @@ enum {
     REPORT_MAX = 24
 };
 
-static bool is_one_of(char c, const char *set)
-{
-    return c && strchr(set, c);
-}
-
 /* Some text as written, and the same with what is quoted blanked out. Patterns look at the mask, so
  * that nobody's quoted words are taken for the user's; facts are cut from the text. */
 struct piece {
@@ -114,9 +109,9 @@ static str filled(struct arena *a, const char *template, const str groups[PATTER
 /* Without punctuation at the ends, and without a bracket that was opened elsewhere. */
 static struct piece trimmed(struct piece p)
 {
-    while (p.text.n && is_one_of(p.text.p[p.text.n - 1], " \t,;:!.*"))
+    while (p.text.n && char_is_one_of(p.text.p[p.text.n - 1], " \t,;:!.*"))
         p = piece_sub(p, 0, p.text.n - 1);
-    while (p.text.n && is_one_of(p.text.p[0], " \t,;:*"))
+    while (p.text.n && char_is_one_of(p.text.p[0], " \t,;:*"))
         p = piece_sub(p, 1, p.text.n);
     if (str_ends(p.text, S(")")) && str_find(p.text, S("(")) == p.text.n)
         return trimmed(piece_sub(p, 0, p.text.n - 1));
@@ -312,9 +307,9 @@ static struct piece masked(struct arena *a, str line)
     str closing;
     memcpy(mask, line.p, line.n);
     for (size_t i = 0; i < line.n; i++) {
-        if (!is_one_of(line.p[i], "\"`'\xE2\xC2\xE3")) /* how every quotation mark begins */
+        if (!char_is_one_of(line.p[i], "\"`'\xE2\xC2\xE3")) /* how every quotation mark begins */
             continue;
-        bool after_blank = i == 0 || is_one_of(line.p[i - 1], " \t(:,");
+        bool after_blank = i == 0 || char_is_one_of(line.p[i - 1], " \t(:,");
         size_t opening = quote_at(str_sub(line, i, line.n), after_blank, &closing);
         if (!opening)
             continue;
@@ -357,7 +352,7 @@ static bool is_end(str s, size_t i)
     static const char *const seldom[] = {"etc", "a.m", "p.m", "inc", "ltd", "jr",
                                          "sr",  "u.s", "u.k", "co",  NULL};
     size_t next = i + 1;
-    while (next < s.n && is_one_of(s.p[next], "\"')*!?."))
+    while (next < s.n && char_is_one_of(s.p[next], "\"')*!?."))
         next++;
     if (next == s.n)
         return true;
@@ -391,10 +386,10 @@ static struct piece cut_sentence(struct piece *rest, bool *asks)
                 *asks = w == 2;
             }
         }
-        if (is_one_of(here.p[0], ".!?") && is_end(rest->mask, i)) {
+        if (char_is_one_of(here.p[0], ".!?") && is_end(rest->mask, i)) {
             end = i;
             next = i;
-            while (next < rest->mask.n && is_one_of(rest->mask.p[next], ".!?"))
+            while (next < rest->mask.n && char_is_one_of(rest->mask.p[next], ".!?"))
                 *asks |= rest->mask.p[next++] == '?';
         }
     }
@@ -412,7 +407,7 @@ static bool is_foreign(str line)
                                            "$ ",      "|",        "assistant:", "ai:",
                                            "system:", "chatgpt:", "claude:",    "bot:"};
     if (str_starts(line, S("\t")) || str_starts(line, S("    ")))
-        return !is_one_of(*str_trim(line).p, "-*+0123456789");
+        return !char_is_one_of(*str_trim(line).p, "-*+0123456789");
     line = str_trim(line);
     for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
         str o = str_of(openings[i]);
@@ -431,7 +426,7 @@ static str without_mark(str line)
         n++;
     if (n > 0 && n + 1 < line.n && (line.p[n] == '.' || line.p[n] == ')') && line.p[n + 1] == ' ')
         return str_trim(str_sub(line, n + 1, line.n));
-    if (line.n > 1 && is_one_of(line.p[0], "-*+") && line.p[1] == ' ')
+    if (line.n > 1 && char_is_one_of(line.p[0], "-*+") && line.p[1] == ' ')
         return str_trim(str_sub(line, 2, line.n));
     return str_starts(line, S("\xE2\x80\xA2")) ? str_trim(str_sub(line, 3, line.n)) : line;
 }

@@ -28,13 +28,6 @@ static size_t last_user(const struct turn *t, size_t before)
     return before;
 }
 
-static bool is_one_of(str word, const char *const *list)
-{
-    while (*list && !str_eq_nocase(word, str_of(*list)))
-        list++;
-    return *list;
-}
-
 /* "Hello!", "ok, thanks": asks nothing, also not what came before. */
 static bool is_courtesy(struct arena *a, str text)
 {
@@ -47,8 +40,8 @@ static bool is_courtesy(struct arena *a, str text)
     if (str_find(text, S("?")) < text.n || gate_of(a, text, NULL, 0).section != GATE_NONE)
         return false;
     for (size_t i = 0; i < w.n; i++) {
-        bool is_courteous = is_one_of(w.v[i].text, courtesies);
-        if (!is_courteous && !w.v[i].is_stop && !is_one_of(w.v[i].text, beside))
+        bool is_courteous = str_is_one_of(w.v[i].text, courtesies);
+        if (!is_courteous && !w.v[i].is_stop && !str_is_one_of(w.v[i].text, beside))
             return false;
         n += is_courteous;
     }

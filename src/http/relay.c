@@ -2,14 +2,6 @@
 #include "base/clock.h"
 #include "http/inside.h"
 
-static bool is_named(str name, const char *const *list)
-{
-    for (; *list; list++)
-        if (str_eq_nocase(name, str_of(*list)))
-            return true;
-    return false;
-}
-
 /* What concerns one connection or one origin only, and what curl writes itself. */
 static const char *const not_sent[] = {
     "Accept-Encoding",
@@ -75,7 +67,7 @@ static void take_header(struct exchange *x, str line)
         return;
     }
     f->is_coded |= str_eq_nocase(name, S("Transfer-Encoding"));
-    if (is_named(name, not_passed_on) || is_in_reply(&x->out, name))
+    if (str_is_one_of(name, not_passed_on) || is_in_reply(&x->out, name))
         return;
     if (str_eq_nocase(name, S("Content-Length"))) {
         f->has_length = str_int(h.value, &f->length) && f->length >= 0;
@@ -252,7 +244,7 @@ static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
     struct curl_slist *list = NULL;
     bool has_accept = false, has_type = false;
     for (const struct header *h = r->headers; h < r->headers + r->n_headers; h++) {
-        if (is_named(h->name, not_sent))
+        if (str_is_one_of(h->name, not_sent))
             continue;
         has_accept |= str_eq_nocase(h->name, S("Accept"));
         has_type |= str_eq_nocase(h->name, S("Content-Type"));
