@@ -44,6 +44,11 @@ extern struct test_case *test_cases;
 /* The path of a file of ../shared as seen from here, or NULL: a stranger's machine has none. */
 const char *shared_file(struct ctx *ctx, const char *name);
 
+static inline bool holds(str text, const char *part)
+{
+    return !*part || str_find(text, str_of(part)) < text.n;
+}
+
 #define CHECK(cond) assert_true(cond)
 #define CHECK_INT(a, b) assert_int_equal((a), (b))
 /* Fails with the status and the words it left. */

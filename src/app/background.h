@@ -1,15 +1,15 @@
-/* background.h - threads for what nobody waits for: vectors, the mirror, consolidation, pruning. */
+/* background.h - threads for background work: vectors, Qdrant, distilling, pruning. */
 #pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "app/home.h"
+#include "app/instance.h"
 
 enum { WORKERS_MAX = 24 };
 
 struct background {
-    struct home *home;
+    struct instance *instance;
     atomic_bool is_ending;
     struct worker {
         struct background *all;
@@ -19,7 +19,7 @@ struct background {
     size_t n;
 };
 
-/* A thread for each job, or several. The background stays where it is until its end. */
-void background_begin(struct background *b, struct home *home);
-/* What is under way is cut short. Harmless on one that never began. */
+/* Starts one or more threads for each job. The struct must not move until background_end. */
+void background_begin(struct background *b, struct instance *instance);
+/* Cuts running jobs short and joins the threads. Harmless when nothing was started. */
 void background_end(struct background *b);

@@ -1,10 +1,11 @@
 /* backup.c - a copy of the database into a file, and back. */
 #include <sys/stat.h>
 
-#include "app/bar.h"
-#include "app/commands.h"
-#include "app/home.h"
-#include "app/key.h"
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/key/key.h"
+#include "app/print.h"
+#include "app/progress.h"
 
 struct backup_out {
     str file;
@@ -18,23 +19,24 @@ static const struct field backup_out_fields[] = {
     {0},
 };
 
-static void show(void *own, const char *what, int64_t done, int64_t all)
+/* Copying counts bytes, which people read in MB; the steps after it count to one. */
+static void show_progress(void *own, const char *what, int64_t done, int64_t all)
 {
     bool is_bytes = !strcmp(what, "copying");
-    bar_show(own, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
+    progress_show(own, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
 }
 
-static enum status run(struct ctx *ctx, const struct options *o, struct store_copy *copy)
+static enum status run_copy(struct ctx *ctx, const struct options *o, struct store_copy *copy)
 {
-    struct bar bar = {0};
+    struct progress progress = {0};
     struct stat st = {0};
-    copy->progress = show;
-    copy->own = &bar;
+    copy->progress = show_progress;
+    copy->own = &progress;
     enum status status = store_copy(ctx, copy);
-    bar_end(&bar);
+    progress_end(&progress);
     TRY(status);
     if (stat(str_c(&ctx->arena, copy->to), &st) != 0)
-        return fail(ctx, STORAGE, "'" S_FMT "' is gone", S_ARG(copy->to));
+        return fail(ctx, STORAGE, "'" S_FMT "' disappeared while it was written", S_ARG(copy->to));
     struct backup_out out = {copy->to, st.st_size, copy->to_key != NULL};
     struct buf b = buf_make(&ctx->arena, 1 << 16);
     struct json_out w = json_to(&b);
@@ -47,44 +49,46 @@ static enum status run(struct ctx *ctx, const struct options *o, struct store_co
     return OK;
 }
 
+/* The backup has the key of the database. A backup in plain text would undo the encryption, so
+ * no flag makes one. */
 enum status command_backup(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
-    struct home home;
-    TRY(home_find(ctx, &o->settings, &home));
-    TRY(key_find(ctx, &o->settings, home.folder, home.file, &key));
-    struct store_copy copy = {.from = home.file,
+    struct instance instance;
+    TRY(instance_find(ctx, &o->settings, &instance));
+    TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &key));
+    struct store_copy copy = {.from = instance.file,
                               .from_key = key.bytes,
                               .to = o->words.v[1],
                               .to_key = key.bytes};
-    return run(ctx, o, &copy);
+    return run_copy(ctx, o, &copy);
 }
 
-/* The store that is there keeps its key, whichever the backup has; else a key that is named is the
- * key from now on, else the backup's. */
+/* An existing database keeps its key, whatever key the backup has. A new one gets the configured
+ * key, or else the key of the backup. */
 enum status command_restore(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key from = {0};
     CLEANUP(key_free) struct key to = {0};
-    struct home home;
+    struct instance instance;
     str file = o->words.v[1];
-    TRY(home_find(ctx, &o->settings, &home));
-    enum store_kind kind = store_kind(ctx, home.file);
+    TRY(instance_find(ctx, &o->settings, &instance));
+    enum store_kind kind = store_kind(ctx, instance.file);
     if (kind != STORE_ABSENT && !o->force)
         return fail(ctx, CONFLICT,
-                    "there is a store '" S_FMT "' already; --force puts the backup in its place",
-                    S_ARG(home.file));
-    TRY(home_make_folder(ctx, &home));
+                    "there is a database '" S_FMT "' already; --force replaces it by the backup",
+                    S_ARG(instance.file));
+    TRY(instance_make_folder(ctx, &instance));
     if (store_kind(ctx, file) == STORE_ENCRYPTED)
-        TRY(key_find(ctx, &o->settings, home.folder, file, &from));
+        TRY(key_find(ctx, &o->settings, instance.folder, file, &from));
     if (kind == STORE_ENCRYPTED)
-        TRY(key_find(ctx, &o->settings, home.folder, home.file, &to));
+        TRY(key_find(ctx, &o->settings, instance.folder, instance.file, &to));
     else
-        TRY(key_named(ctx, &o->settings, false, &to));
+        TRY(key_configured(ctx, &o->settings, false, &to));
     struct store_copy copy = {.from = file,
                               .from_key = from.bytes,
-                              .to = home.file,
+                              .to = instance.file,
                               .to_key = to.bytes ? to.bytes : from.bytes,
                               .replaces = true};
-    return run(ctx, o, &copy);
+    return run_copy(ctx, o, &copy);
 }

@@ -1,6 +1,7 @@
 /* consolidate.c - tidies memories now, or shows what would change. */
-#include "app/commands.h"
-#include "app/home.h"
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/print.h"
 
 enum { PRINT_MAX = 4 << 20 };
 
@@ -23,6 +24,7 @@ static const struct field line_fields[] = {
     {0},
 };
 
+/* The report and each change with its reason, so that a script can review a dry run. */
 static void print_json(struct ctx *ctx, const struct consolidate_report *r)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -50,7 +52,7 @@ static void print_text(struct ctx *ctx, const struct consolidate_report *r)
     int64_t all = r->merged + r->promoted + r->evicted + r->pruned;
     if (all > (int64_t)r->n)
         printf("and %lld more\n", (long long)(all - (int64_t)r->n));
-    printf("%s%lld merged, %lld promoted, %lld evicted, %lld pruned, of %lld looked at, %lld ms\n",
+    printf("%s%lld merged, %lld promoted, %lld evicted, %lld pruned, of %lld memories, %lld ms\n",
            r->dry_run ? "would be: " : "", (long long)r->merged, (long long)r->promoted,
            (long long)r->evicted, (long long)r->pruned, (long long)r->looked_at,
            (long long)r->took_ms);
@@ -59,13 +61,13 @@ static void print_text(struct ctx *ctx, const struct consolidate_report *r)
 /* Without --space in every space of the user. */
 enum status command_consolidate(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     struct pool_ref pool = {.user = o->user};
     struct consolidate_report report;
     if (options_has(o, "space"))
         pool.space = o->space;
-    TRY(home_open(ctx, o, &home));
-    TRY(engine_consolidate(ctx, home.engine, pool, o->dry_run, &report));
+    TRY(instance_open(ctx, o, &instance));
+    TRY(engine_consolidate(ctx, instance.engine, pool, o->dry_run, &report));
     if (o->json)
         print_json(ctx, &report);
     else

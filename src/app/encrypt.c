@@ -1,4 +1,5 @@
 /* encrypt.c - encrypting the database, decrypting it, changing its key, and finding the key. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -6,10 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "app/bar.h"
-#include "app/commands.h"
-#include "app/home.h"
-#include "app/key.h"
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/key/key.h"
+#include "app/print.h"
+#include "app/progress.h"
 
 struct encrypt_out {
     bool encrypted;
@@ -23,38 +25,41 @@ static const struct field encrypt_out_fields[] = {
     {0},
 };
 
-static void show(void *own, const char *what, int64_t done, int64_t all)
+static void show_progress(void *own, const char *what, int64_t done, int64_t all)
 {
     bool is_bytes = !strcmp(what, "copying");
-    bar_show(own, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
+    progress_show(own, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
 }
 
-static enum status convert(struct ctx *ctx, const struct home *home, const struct key *from,
-                           const struct key *to)
+/* store_copy writes a second file and renames it over the first, so a crash leaves either the old
+ * or the new database, never a mixture. */
+static enum status convert_database(struct ctx *ctx, const struct instance *instance,
+                                    const struct key *from, const struct key *to)
 {
-    struct bar bar = {0};
-    struct store_copy copy = {.from = home->file,
+    struct progress progress = {0};
+    struct store_copy copy = {.from = instance->file,
                               .from_key = from->bytes,
-                              .to = home->file,
+                              .to = instance->file,
                               .to_key = to->bytes,
                               .replaces = true,
-                              .progress = show,
-                              .own = &bar};
+                              .progress = show_progress,
+                              .own = &progress};
     enum status status = store_copy(ctx, &copy);
-    bar_end(&bar);
+    progress_end(&progress);
     return status;
 }
 
 static const char beside_the_data[] =
-    "It protects copies and backups of the database, and not from who gets the whole folder.\n"
-    "For that, keep it elsewhere: rekey --new-key-file FILE.\n";
+    "A key beside the data protects copies and backups of the database, but not the folder.\n"
+    "To protect the folder, keep the key elsewhere: rememberd rekey --new-key-file FILE.\n";
 
-static enum status report(struct ctx *ctx, const struct options *o, const struct home *home,
-                          const struct key *key, const char *done, const char *advice)
+static enum status print_report(struct ctx *ctx, const struct options *o,
+                                const struct instance *instance, const struct key *key,
+                                const char *done, const char *advice)
 {
     struct stat st = {0};
     struct encrypt_out out = {.encrypted = key->bytes != NULL, .key = key->from};
-    if (stat(str_c(&ctx->arena, home->file), &st) == 0)
+    if (stat(str_c(&ctx->arena, instance->file), &st) == 0)
         out.bytes = st.st_size;
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, 1 << 16);
@@ -63,15 +68,16 @@ static enum status report(struct ctx *ctx, const struct options *o, const struct
         print_buf(&b);
         return OK;
     }
-    printf("%s: " S_FMT " (%.1f MB)\n%s", done, S_ARG(home->file), (double)out.bytes / 1e6, advice);
+    printf("%s: " S_FMT " (%.1f MB)\n%s", done, S_ARG(instance->file), (double)out.bytes / 1e6,
+           advice);
     if (key->bytes)
         printf("the key is in " S_FMT "\n", S_ARG(key->from));
-    if (key->keeper == &keepers[KEEPER_FILE])
+    if (key->store == &key_stores[KEY_STORE_FILE])
         fputs(beside_the_data, stdout);
     return OK;
 }
 
-/* One change of keys at a time, or a key that one has put away is overwritten by the other's. */
+/* Only one process may change keys, or one overwrites the key that the other has just stored. */
 struct lock {
     int fd;
 };
@@ -84,26 +90,29 @@ static void lock_leave(struct lock *l)
 
 #define LOCK(l) CLEANUP(lock_leave) struct lock l = {-1}
 
-static enum status lock_take(struct ctx *ctx, const struct home *home, struct lock *out)
+static enum status lock_take(struct ctx *ctx, const struct instance *instance, struct lock *out)
 {
-    out->fd = open(str_c(&ctx->arena, home->folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert(out->fd < 0);
+    out->fd = open(str_c(&ctx->arena, instance->folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (out->fd < 0)
-        return fail(ctx, STORAGE, "'" S_FMT "': %s", S_ARG(home->folder), strerror(errno));
+        return fail(ctx, STORAGE, "'" S_FMT "': %s", S_ARG(instance->folder), strerror(errno));
     if (flock(out->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return fail(ctx, TOO_BUSY, "another process is changing the key of '" S_FMT "'",
-                    S_ARG(home->file));
+                    S_ARG(instance->file));
     return OK;
 }
 
 /* --- encrypt --- */
 
 static const char encrypted_advice[] =
-    "Without its key nothing can be read any more: keep a copy elsewhere (rememberd key show).\n"
-    "The plain file has been removed; what a disk keeps of removed files is not in our hands.\n";
+    "Without the key the database cannot be read: keep a copy elsewhere (rememberd key show).\n"
+    "The unencrypted file was deleted; the disk may still hold its old blocks.\n";
 
-static enum status make_encrypted(struct ctx *ctx, const struct home *home, const struct key *key)
+/* Opening creates the file, so an empty database is encrypted from its first byte. */
+static enum status make_encrypted(struct ctx *ctx, const struct instance *instance,
+                                  const struct key *key)
 {
-    struct store_settings settings = {.path = home->file, .key = key->bytes};
+    struct store_settings settings = {.path = instance->file, .key = key->bytes};
     struct store *s;
     TRY(store_open(ctx, &settings, &s));
     store_close(s);
@@ -113,76 +122,84 @@ static enum status make_encrypted(struct ctx *ctx, const struct home *home, cons
 enum status command_encrypt(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
-    struct home home;
+    struct instance instance;
     struct key none = {0};
-    TRY(home_find(ctx, &o->settings, &home));
-    TRY(home_make_folder(ctx, &home));
+    TRY(instance_find(ctx, &o->settings, &instance));
+    TRY(instance_make_folder(ctx, &instance));
     LOCK(lock);
-    TRY(lock_take(ctx, &home, &lock));
-    enum store_kind kind = store_kind(ctx, home.file);
+    TRY(lock_take(ctx, &instance, &lock));
+    enum store_kind kind = store_kind(ctx, instance.file);
     if (kind == STORE_ENCRYPTED)
-        return fail(ctx, CONFLICT, "the store '" S_FMT "' is encrypted; rekey changes its key",
-                    S_ARG(home.file));
-    TRY(key_named(ctx, &o->settings, true, &key));
+        return fail(ctx, CONFLICT,
+                    "the database '" S_FMT
+                    "' is already encrypted; 'rememberd rekey' changes its key",
+                    S_ARG(instance.file));
+    TRY(key_configured(ctx, &o->settings, true, &key));
     if (!key.bytes)
-        TRY(key_keep(ctx, home.folder, &key));
-    TRY(kind == STORE_ABSENT ? make_encrypted(ctx, &home, &key) : convert(ctx, &home, &none, &key));
-    return report(ctx, o, &home, &key, "encrypted", encrypted_advice);
+        TRY(key_load_or_create(ctx, instance.folder, &key));
+    TRY(kind == STORE_ABSENT ? make_encrypted(ctx, &instance, &key)
+                             : convert_database(ctx, &instance, &none, &key));
+    return print_report(ctx, o, &instance, &key, "encrypted", encrypted_advice);
 }
 
 /* --- what is encrypted --- */
 
-static enum status find_encrypted(struct ctx *ctx, const struct options *o, struct home *home,
-                                  struct key *key)
+/* What decrypt, rekey and key have in common: there must be a database, and it must be encrypted.
+ * */
+static enum status find_encrypted(struct ctx *ctx, const struct options *o,
+                                  struct instance *instance, struct key *key)
 {
-    TRY(home_find(ctx, &o->settings, home));
-    enum store_kind kind = store_kind(ctx, home->file);
+    TRY(instance_find(ctx, &o->settings, instance));
+    enum store_kind kind = store_kind(ctx, instance->file);
     if (kind == STORE_ABSENT)
-        return fail(ctx, NOT_FOUND, "there is no store '" S_FMT "'", S_ARG(home->file));
+        return fail(ctx, NOT_FOUND, "there is no database '" S_FMT "'", S_ARG(instance->file));
     if (kind == STORE_PLAIN)
-        return fail(ctx, CONFLICT, "the store '" S_FMT "' is not encrypted", S_ARG(home->file));
-    return key_find(ctx, &o->settings, home->folder, home->file, key);
+        return fail(ctx, CONFLICT, "the database '" S_FMT "' is not encrypted",
+                    S_ARG(instance->file));
+    return key_find(ctx, &o->settings, instance->folder, instance->file, key);
 }
 
 enum status command_decrypt(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
-    struct home home;
+    struct instance instance;
     struct key none = {0};
-    TRY(find_encrypted(ctx, o, &home, &key));
-    TRY(convert(ctx, &home, &key, &none));
+    TRY(find_encrypted(ctx, o, &instance, &key));
+    TRY(convert_database(ctx, &instance, &key, &none));
     str advice =
-        str_printf(&ctx->arena,
-                   "Backups that were made before still need the key, which stays in " S_FMT ".\n",
+        str_printf(&ctx->arena, "Earlier backups still need the key, which stays in " S_FMT ".\n",
                    S_ARG(key.from));
-    return report(ctx, o, &home, &none, "decrypted", advice.p);
+    return print_report(ctx, o, &instance, &none, "decrypted", advice.p);
 }
 
+/* The order makes a crash harmless: the new key is stored beside the old one, the database is
+ * converted, and only then does the new key become the current one. Whichever file the crash
+ * leaves, its key is in one of the slots. */
 enum status command_rekey(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
     CLEANUP(key_free) struct key new = {0};
-    struct home home;
-    TRY(home_find(ctx, &o->settings, &home));
+    struct instance instance;
+    TRY(instance_find(ctx, &o->settings, &instance));
     LOCK(lock);
-    TRY(lock_take(ctx, &home, &lock));
-    TRY(find_encrypted(ctx, o, &home, &key));
-    TRY(key_named_new(ctx, o->new_key_file, &new));
-    if (!new.bytes && !key.keeper)
+    TRY(lock_take(ctx, &instance, &lock));
+    TRY(find_encrypted(ctx, o, &instance, &key));
+    TRY(key_configured_new(ctx, o->new_key_file, &new));
+    if (!new.bytes && !key.store)
         return fail(ctx, BAD_INPUT,
-                    "the key in force was named, so name the new one, too: --new-key-file FILE or "
-                    "REMEMBERD_NEW_KEY");
+                    "the current key was given, so the new key must be given as well: "
+                    "--new-key-file FILE or REMEMBERD_NEW_KEY");
     if (new.bytes && !sodium_memcmp(new.bytes, key.bytes, STORE_KEY_BYTES))
-        return fail(ctx, CONFLICT, "the new key is the key in force; nothing was changed");
+        return fail(ctx, CONFLICT, "the new key equals the current key; nothing was changed");
     if (!new.bytes)
-        TRY(key_make_next(ctx, home.folder, &key, &new));
-    TRY(convert(ctx, &home, &key, &new));
-    if (new.keeper)
-        TRY(key_settle(ctx, home.folder, &new));
-    return report(ctx, o, &home, &new, "encrypted anew",
-                  new.keeper ? "Backups that were made before need the key before, which is kept "
-                               "as the previous one until the next rekey.\n"
-                             : "Backups that were made before need the key before.\n");
+        TRY(key_create_next(ctx, instance.folder, &key, &new));
+    TRY(convert_database(ctx, &instance, &key, &new));
+    if (new.store)
+        TRY(key_make_current(ctx, instance.folder, &new));
+    return print_report(
+        ctx, o, &instance, &new, "encrypted with a new key",
+        new.store ? "Earlier backups need the previous key, which is kept until the next rekey.\n"
+                  : "Earlier backups need the previous key.\n");
 }
 
 /* --- where the key is --- */
@@ -192,9 +209,10 @@ enum status command_key_check(struct ctx *ctx, const struct options *o)
     str verb = o->words.v[1];
     if (str_is(verb, "where") || str_is(verb, "show"))
         return OK;
-    return fail(ctx, BAD_INPUT, "say one of: key where, key show");
+    return fail(ctx, BAD_INPUT, "must be one of: key where, key show");
 }
 
+/* Not through the arena, whose memory is not wiped before it is freed. */
 static void print_key(const struct key *key, bool json)
 {
     char hex[2 * STORE_KEY_BYTES + 1];
@@ -204,13 +222,14 @@ static void print_key(const struct key *key, bool json)
     sodium_memzero(hex, sizeof hex);
 }
 
+/* The key is verified before it is shown: a wrong key on a note is worse than none. */
 enum status command_key(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
-    struct home home;
-    TRY(find_encrypted(ctx, o, &home, &key));
-    if (!store_key_fits(ctx, home.file, key.bytes))
-        return fail(ctx, FORBIDDEN, "the key in " S_FMT " is not the key of the store",
+    struct instance instance;
+    TRY(find_encrypted(ctx, o, &instance, &key));
+    if (!store_key_fits(ctx, instance.file, key.bytes))
+        return fail(ctx, FORBIDDEN, "the key in " S_FMT " is not the key of the database",
                     S_ARG(key.from));
     if (str_is(o->words.v[1], "show")) {
         print_key(&key, o->json);

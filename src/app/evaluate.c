@@ -1,15 +1,16 @@
-/* evaluate.c - measuring recall in a store of its own that is thrown away. */
+/* evaluate.c - measures recall in a temporary database, which is deleted afterwards. */
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
 
-#include "app/commands.h"
-#include "app/home.h"
+#include "app/command.h"
+#include "app/instance.h"
 #include "embed/embed.h"
 
 enum { REPORT_MAX = 16 << 20, RANKS_MAX = 16 };
 
-static enum status ranks(struct ctx *ctx, const struct options *o, struct eval_in *in)
+/* Without --k the usual ranks, so that reports are comparable. */
+static enum status read_ranks(struct ctx *ctx, const struct options *o, struct eval_in *in)
 {
     static const int64_t usual[] = {5, 10, 20};
     if (!o->k.n) {
@@ -30,11 +31,12 @@ enum status command_eval_check(struct ctx *ctx, const struct options *o)
 {
     struct eval_in in;
     if (!str_is(o->words.v[1], "locomo"))
-        return fail(ctx, BAD_INPUT, "'" S_FMT "' is no benchmark; there is: locomo",
+        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not a benchmark; there is: locomo",
                     S_ARG(o->words.v[1]));
-    return ranks(ctx, o, &in);
+    return read_ranks(ctx, o, &in);
 }
 
+/* The folder holds plain files only: a database and what SQLite keeps beside it. */
 static void remove_folder(const char *path)
 {
     DIR *d = opendir(path);
@@ -49,9 +51,9 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
-static enum status measure(struct ctx *ctx, const struct options *o, struct buf *report)
+static enum status measure_recall(struct ctx *ctx, const struct options *o, struct buf *report)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     struct eval_in in = {
         .file = o->words.v[2],
         .by_session = str_is(o->level, "session"),
@@ -60,32 +62,34 @@ static enum status measure(struct ctx *ctx, const struct options *o, struct buf 
         .sessions = o->sessions,
         .dump = o->dump,
     };
-    TRY(ranks(ctx, o, &in));
-    TRY(home_open(ctx, o, &home));
+    TRY(read_ranks(ctx, o, &in));
+    TRY(instance_open(ctx, o, &instance));
     if (isatty(STDERR_FILENO))
         fputs("measuring…", stderr);
-    enum status s = engine_eval(ctx, home.engine, &in, o->json, report);
+    enum status s = engine_eval(ctx, instance.engine, &in, o->json, report);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return s;
 }
 
+/* Models come from the real data folder: the temporary one has none, and a download per run would
+ * be slow. Memories never come from there. */
 enum status command_eval(struct ctx *ctx, const struct options *o)
 {
     const char *tmp = getenv("TMPDIR");
     struct options own = *o;
-    struct home real;
+    struct instance real;
     struct buf report = buf_make(&ctx->arena, REPORT_MAX);
     str folder = str_printf(&ctx->arena, "%s/rememberd-eval-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     char *path = arena_alloc(&ctx->arena, folder.n + 1);
     memcpy(path, folder.p, folder.n);
     if (!mkdtemp(path))
-        return fail(ctx, STORAGE, "no folder can be made for measuring: %s: %s", path,
+        return fail(ctx, STORAGE, "the temporary folder %s cannot be created: %s", path,
                     strerror(errno));
-    TRY(home_find(ctx, &o->settings, &real));
+    TRY(instance_find(ctx, &o->settings, &real));
     own.settings.model_dir = model_folder(ctx, &o->settings, real.folder);
     own.settings.data = str_of(path);
-    enum status s = measure(ctx, &own, &report);
+    enum status s = measure_recall(ctx, &own, &report);
     remove_folder(path);
     TRY(s);
     fwrite(report.p, 1, report.n, stdout);

@@ -1,15 +1,15 @@
-/* ingest.c - reading conversations from a file, with progress on a terminal. */
+/* ingest.c - imports conversations from a file, with progress on a terminal. */
 #include <unistd.h>
 
 #include "base/clock.h"
 
-#include "app/commands.h"
-#include "app/home.h"
+#include "app/command.h"
+#include "app/instance.h"
 
 /* One ingest runs in a process, so its progress may be static. */
 static int64_t began_us, shown_us;
 
-static void show(int64_t done, int64_t all)
+static void show_progress(int64_t done, int64_t all)
 {
     int64_t now = clock_mono_us();
     if (!isatty(STDERR_FILENO) || now - began_us < 1000000 || now - shown_us < 200000)
@@ -22,17 +22,17 @@ static void show(int64_t done, int64_t all)
 
 enum status command_ingest(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     struct ingest_report r = {0};
-    TRY(home_open(ctx, o, &home));
+    TRY(instance_open(ctx, o, &instance));
     began_us = clock_mono_us();
-    enum status s =
-        engine_ingest(ctx, home.engine, pool_of(o), o->words.v[1], !o->no_extract, show, &r);
+    enum status s = engine_ingest(ctx, instance.engine, pool_of(o), o->words.v[1], !o->no_extract,
+                                  show_progress, &r);
     if (shown_us)
         fputs("\r\033[K", stderr);
     TRY(s);
     printf(o->json ? "{\"sessions\":%lld,\"messages\":%lld,\"memories\":%lld,\"skipped\":%lld}\n"
-                   : "%lld conversations, %lld messages, %lld memories; %lld left out\n",
+                   : "%lld conversations, %lld messages, %lld memories; %lld skipped\n",
            (long long)r.sessions, (long long)r.messages, (long long)r.memories,
            (long long)r.skipped);
     return OK;

@@ -6,28 +6,29 @@
 #include "base/clock.h"
 
 #include "app/background.h"
-#include "app/commands.h"
+#include "app/command.h"
 #include "surface/surface.h"
 
 enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };
 
-static enum status put(struct ctx *ctx, str text)
+/* A pipe takes as much as it has room for, so the rest is written again. */
+static enum status write_out(struct ctx *ctx, str text)
 {
     while (text.n) {
         ssize_t n = write(STDOUT_FILENO, text.p, text.n);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return fail(ctx, UPSTREAM, "the client does not read: %s", strerror(errno));
+            return fail(ctx, UPSTREAM, "writing to the client failed: %s", strerror(errno));
         text = str_sub(text, (size_t)n, text.n);
     }
     return OK;
 }
 
-/* A ctx of its own, so that a long life needs no more memory than its longest message. */
-static enum status answer(struct ctx *ctx, struct app *app, struct pool_ref pool, str line)
+/* Each message has a ctx, so that a long session needs no more memory than its longest message. */
+static enum status answer_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str line)
 {
-    CLEANUP(ctx_free) struct ctx mine = {0};
+    CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
     if (!str_trim(line).n)
         return OK;
     struct buf out = buf_make(&mine.arena, ANSWER_MAX);
@@ -35,12 +36,13 @@ static enum status answer(struct ctx *ctx, struct app *app, struct pool_ref pool
     if (!out.n)
         return OK;
     buf_byte(&out, '\n');
-    return put(ctx, buf_str(&out));
+    return write_out(ctx, buf_str(&out));
 }
 
-/* Lines as they end; of one that is too long the beginning is refused as broken JSON. */
-static enum status take(struct ctx *ctx, struct app *app, struct pool_ref pool, struct buf *line,
-                        str bytes)
+/* Handles each line when its newline arrives. A line over the limit is cut, and so is refused as
+ * broken JSON. */
+static enum status take_bytes(struct ctx *ctx, struct app *app, struct pool_ref pool,
+                              struct buf *line, str bytes)
 {
     while (bytes.n) {
         const char *end = memchr(bytes.p, '\n', bytes.n);
@@ -48,14 +50,15 @@ static enum status take(struct ctx *ctx, struct app *app, struct pool_ref pool, 
         buf_add(line, str_sub(bytes, 0, n));
         if (!end)
             return OK;
-        TRY(answer(ctx, app, pool, buf_str(line)));
+        TRY(answer_line(ctx, app, pool, buf_str(line)));
         buf_clear(line);
         bytes = str_sub(bytes, n + 1, bytes.n);
     }
     return OK;
 }
 
-static enum status serve(struct ctx *ctx, struct app *app, struct pool_ref pool, struct buf *line)
+static enum status serve_stdin(struct ctx *ctx, struct app *app, struct pool_ref pool,
+                               struct buf *line)
 {
     char bytes[READ_SIZE];
     for (;;) {
@@ -63,21 +66,26 @@ static enum status serve(struct ctx *ctx, struct app *app, struct pool_ref pool,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return fail(ctx, UPSTREAM, "cannot read: %s", strerror(errno));
+            return fail(ctx, UPSTREAM, "reading from the client failed: %s", strerror(errno));
         if (n == 0)
-            return answer(ctx, app, pool, buf_str(line));
-        TRY(take(ctx, app, pool, line, (str){bytes, (size_t)n}));
+            return answer_line(ctx, app, pool, buf_str(line));
+        TRY(take_bytes(ctx, app, pool, line, (str){bytes, (size_t)n}));
     }
 }
 
+/* Background work runs here as well: without a server nobody else makes vectors for what is
+ * added. */
 enum status command_mcp(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     CLEANUP(background_end) struct background background = {0};
     CLEANUP(buf_free) struct buf line = buf_make(NULL, (size_t)o->settings.body_max);
     signal(SIGPIPE, SIG_IGN);
-    TRY(home_open(ctx, o, &home));
-    background_begin(&background, &home);
-    struct app app = {&o->settings, home.engine, NULL, clock_ms()};
-    return serve(ctx, &app, pool_of(o), &line);
+    TRY(instance_open(ctx, o, &instance));
+    background_begin(&background, &instance);
+    struct app app = {.settings = &o->settings,
+                      .engine = instance.engine,
+                      .surfaces = surfaces,
+                      .started_us = clock_mono_us()};
+    return serve_stdin(ctx, &app, pool_of(o), &line);
 }

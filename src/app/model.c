@@ -1,11 +1,13 @@
-/* model.c - the models of this machine: shown, fetched, checked, removed. */
+/* model.c - lists, downloads, checks and removes the local embedding models. */
+#include <assert.h>
 #include <unistd.h>
 
 #include "embed/embed.h"
 
-#include "app/bar.h"
-#include "app/commands.h"
-#include "app/home.h"
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/print.h"
+#include "app/progress.h"
 
 /* --- what there is --- */
 
@@ -22,7 +24,7 @@ static const struct field model_out_fields[] = {
     {STR(struct model_out, help)},       {0},
 };
 
-/* Of the form that is fetched. */
+/* Size of the download. A card may list a second form of a file, which is not downloaded. */
 static int64_t bytes_of(const struct model_card *card)
 {
     int64_t sum = 0;
@@ -44,25 +46,27 @@ static struct model_out shape_of(struct ctx *ctx, str folder, const struct model
                               .installed = model_is_installed(ctx, folder, card)};
 }
 
-/* The name of the model that makes vectors now, or "": of a store that there is, by what was set in
- * it. */
+/* The name of the model that makes vectors now, or "". Settings that were changed at run time are
+ * in the database, so an existing one is asked. */
 static str in_use(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     struct embed_choice choice = embed_choice_of(&o->settings);
     struct pool_ref everywhere = {.user = o->user};
     struct engine_status status;
-    struct ctx own = {0};
+    struct ctx own = ctx_child(ctx, 0);
     str model = embed_resolve(ctx, &o->settings, &choice).model;
-    if (home_find(&own, &o->settings, &home) == OK &&
-        access(str_c(&own.arena, home.file), F_OK) == 0 && home_open(&own, o, &home) == OK &&
-        engine_status(&own, home.engine, everywhere, false, &status) == OK)
+    if (instance_find(&own, &o->settings, &instance) == OK &&
+        access(str_c(&own.arena, instance.file), F_OK) == 0 &&
+        instance_open(&own, o, &instance) == OK &&
+        engine_status(&own, instance.engine, everywhere, false, &status) == OK)
         model = str_dup(&ctx->arena, status.embedding.model);
     ctx_free(&own);
     return model;
 }
 
-static enum status list(struct ctx *ctx, const struct options *o, str folder)
+/* The catalogue, not the folder: a model that can be downloaded is listed too. */
+static enum status list_models(struct ctx *ctx, const struct options *o, str folder)
 {
     enum { PRINT_MAX = 1 << 16 };
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -86,7 +90,7 @@ static enum status list(struct ctx *ctx, const struct options *o, str folder)
     if (o->json)
         json_close(&w, ']');
     else
-        buf_printf(&b, "in " S_FMT, S_ARG(folder));
+        buf_printf(&b, "folder: " S_FMT, S_ARG(folder));
     print_buf(&b);
     return OK;
 }
@@ -94,26 +98,27 @@ static enum status list(struct ctx *ctx, const struct options *o, str folder)
 /* --- fetching --- */
 
 struct fetching {
-    struct model_progress progress; /* first: the fetcher knows only it */
-    struct bar bar;
+    struct model_progress progress; /* first member: the download passes only this */
+    struct progress shown;
 };
 
-static void show(struct model_progress *p, const char *file, int64_t done, int64_t total)
+static void show_progress(struct model_progress *p, const char *file, int64_t done, int64_t total)
 {
-    bar_show(&((struct fetching *)p)->bar, file, done, total, 1e6, "MB");
+    progress_show(&((struct fetching *)p)->shown, file, done, total, 1e6, "MB");
 }
 
-static enum status pull(struct ctx *ctx, const struct options *o, str folder,
-                        const struct model_card *card)
+/* --from serves machines without internet access; both ways check the same checksums. */
+static enum status pull_model(struct ctx *ctx, const struct options *o, str folder,
+                              const struct model_card *card)
 {
-    struct fetching f = {.progress = {show}};
+    struct fetching f = {.progress = {show_progress}};
     enum status s = o->from.n ? model_install(ctx, folder, card, o->from, &f.progress)
                               : model_pull(ctx, folder, card, o->settings.model_url, &f.progress);
-    bar_end(&f.bar);
+    progress_end(&f.shown);
     return s;
 }
 
-/* A model that is there is not used before someone says so: it changes what chats are given. */
+/* Installing a model does not enable it, since another model changes what chats are given. */
 static void say_how_to_use(struct ctx *ctx, const struct options *o, const struct model_card *card)
 {
     bool is_static = card->source == EMBED_STATIC;
@@ -121,15 +126,16 @@ static void say_how_to_use(struct ctx *ctx, const struct options *o, const struc
     const struct model_card *usual =
         model_card(is_static ? o->settings.static_model : o->settings.transformers_model);
     if (str_is(in_use(ctx, o), card->name)) {
-        puts("it is in use");
+        puts("the model is in use");
         return;
     }
-    printf("to use it: rememberd serve --embedding-%s on", source);
+    printf("to use the model: rememberd serve --embedding-%s on", source);
     if (usual != card)
         printf(" --%s-model %s", source, card->name);
     printf("\n%s: curl -X PUT http://" S_FMT "/api/settings/memory "
            "-H 'Content-Type: application/json' -d '{\"%sEnabled\":true}'\n",
-           usual == card ? "or, while the server runs" : "and, if another source was chosen since",
+           usual == card ? "or, while the server runs"
+                         : "and, if another source was chosen at run time",
            S_ARG(o->settings.listen), source);
 }
 
@@ -141,7 +147,7 @@ static const struct verb {
 } verbs[] = {
     {"list", "", false},
     {"pull", "installed", true},
-    {"check", "every size and checksum is right", true},
+    {"check", "all sizes and checksums are right", true},
     {"remove", "removed", true},
 };
 
@@ -156,10 +162,12 @@ static const struct verb *verb_of(const struct options *o)
 enum status command_model_check(struct ctx *ctx, const struct options *o)
 {
     if (!verb_of(o))
-        return fail(ctx, BAD_INPUT,
-                    "say one of: model list, model pull NAME, model check NAME, model remove NAME");
+        return fail(
+            ctx, BAD_INPUT,
+            "must be one of: model list, model pull NAME, model check NAME, model remove NAME");
     if (o->words.n == 3 && !model_card(o->words.v[2]))
-        return fail(ctx, BAD_INPUT, "there is no model '" S_FMT "': model list shows what there is",
+        return fail(ctx, BAD_INPUT,
+                    "unknown model '" S_FMT "'; 'rememberd model list' shows the models",
                     S_ARG(o->words.v[2]));
     return OK;
 }
@@ -167,14 +175,15 @@ enum status command_model_check(struct ctx *ctx, const struct options *o)
 enum status command_model(struct ctx *ctx, const struct options *o)
 {
     const struct verb *verb = verb_of(o);
-    struct home home;
-    TRY(home_find(ctx, &o->settings, &home));
-    str folder = model_folder(ctx, &o->settings, home.folder);
+    assert(verb); /* command_model_check has refused other words */
+    struct instance instance;
+    TRY(instance_find(ctx, &o->settings, &instance));
+    str folder = model_folder(ctx, &o->settings, instance.folder);
     if (!verb->takes_name)
-        return list(ctx, o, folder);
+        return list_models(ctx, o, folder);
     const struct model_card *card = model_card(o->words.v[2]);
     if (str_is(o->words.v[1], "pull"))
-        TRY(pull(ctx, o, folder, card));
+        TRY(pull_model(ctx, o, folder, card));
     else if (str_is(o->words.v[1], "check"))
         TRY(model_check(ctx, folder, card));
     else

@@ -1,59 +1,73 @@
-/* options.c - flags into structs by their tables; what no command knows is a setting. */
+/* options.c - reads flags by the tables of options and settings. */
 #include "app/options.h"
 
+#include <assert.h>
+
 #include "core/memory.h"
+#include "core/suggest.h"
 
 static const char *const levels[] = {"turn", "session", NULL};
 static const char *const pools[] = {"each", "one", NULL};
 
 const struct field options_table[] = {
-    {BOOL(struct options, help), .help = "say what it does and how it is used"},
-    {BOOL(struct options, version), .help = "print the version"},
-    {BOOL(struct options, routes), .help = "print every route of the server"},
-    {BOOL(struct options, schema), .help = "print the OpenAPI document"},
-    {BOOL(struct options, json), .help = "answer in JSON"},
-    {BOOL(struct options, print_settings), .help = "print every setting with its value"},
-    {STR(struct options, user), .otherwise_str = LOCAL_USER, .min = 1, .max = 200,
-     .help = "whose memories"},
-    {STR(struct options, space), .otherwise_str = "", .max = 200,
-     .help = "which pool of that user; default, and of a new token one of its own"},
-    {BOOL(struct options, explain), .help = "say why each thing was found"},
-    {BOOL(struct options, closed), .help = "also superseded and expired memories"},
-    {BOOL(struct options, everything), .help = "the whole pool"},
-    {BOOL(struct options, all_spaces), .help = "with --everything: all pools of the user"},
-    {BOOL(struct options, admin), .help = "may manage users, tokens and settings"},
-    {BOOL(struct options, no_extract), .help = "keep the turns only, look for no facts"},
-    {BOOL(struct options, dry_run), .help = "only show what would change, and why"},
+    {BOOL(struct options, help), .help = "Print help"},
+    {BOOL(struct options, version), .help = "Print the version"},
+    {BOOL(struct options, routes), .help = "Print every route of the server"},
+    {BOOL(struct options, schema), .help = "Print the API as an OpenAPI document"},
+    {BOOL(struct options, json), .help = "Print JSON"},
+    {BOOL(struct options, print_settings), .help = "Print every setting with its value, and exit"},
+    {STR(struct options, user), .otherwise_str = LOCAL_USER, .min = 1, .max = 200, .unit = "NAME",
+     .help = "User whose memories are used"},
+    {STR(struct options, space), .otherwise_str = "", .max = 200, .unit = "NAME",
+     .help = "Space (pool of memories) of the user. Without --space: the space default, and for a "
+             "new token a space of its own"},
+    {BOOL(struct options, explain), .help = "Show why each result was found"},
+    {BOOL(struct options, closed), .help = "Include superseded and expired memories"},
+    {BOOL(struct options, everything), .help = "Delete the whole space"},
+    {BOOL(struct options, all_spaces), .help = "With --everything: delete all spaces of the user"},
+    {BOOL(struct options, admin),
+     .help = "Create a token that may manage users, tokens and settings"},
+    {BOOL(struct options, no_extract), .help = "Store the messages only, extract no facts"},
+    {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
     {BOOL(struct options, force),
-     .help = "reindex: also what has its vector; restore: also over a database"},
+     .help = "reindex: also make vectors that exist. restore: also replace an existing database"},
     {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,
-     .help = "each: every conversation has a pool of its own; one: all are in one"},
+     .help =
+         "each: every conversation has a space of its own. one: all conversations share a space"},
     {STR(struct options, level), .otherwise_str = "turn", .one_of = levels,
-     .help = "what counts as found: the turn or its session"},
-    {INT(struct options, sessions), .min = 0, .max = 10000,
-     .help = "only the first so many sessions of each conversation; 0: all"},
+     .help = "What counts as found: the turn, or any turn of the session"},
+    {INT(struct options, sessions), .min = 0, .max = 10000, .unit = "N",
+     .help = "Use only the first N sessions of each conversation. 0 = all"},
     {BOOL(struct options, follow_ups),
-     .help = "measure questions that need the one before, with and without understanding them"},
-    {STRS(struct options, k), .help = "ranks to measure at, as in 5,10,20"},
-    {STR(struct options, dump), .otherwise_str = "", .help = "file for every candidate's signals"},
-    {STR(struct options, name), .otherwise_str = "", .max = 200, .help = "what it is for"},
-    {STR(struct options, key), .otherwise_str = "", .max = 512,
-     .help = "the same key replaces what was said before"},
-    {STR(struct options, type), .otherwise_str = "", .max = 32,
+     .help = "Measure follow-up questions, with and without query rewriting"},
+    {STRS(struct options, k), .unit = "LIST",
+     .help = "Ranks to measure at, separated by commas, such as 5,10,20"},
+    {STR(struct options, dump), .otherwise_str = "", .unit = "FILE",
+     .help = "Write the features of every candidate to a file"},
+    {STR(struct options, name), .otherwise_str = "", .max = 200, .unit = "TEXT",
+     .help = "What the token is for"},
+    {STR(struct options, key), .otherwise_str = "", .max = 512, .unit = "KEY",
+     .help = "Key of the memory. A new memory with the same key replaces the old one"},
+    {STR(struct options, type), .otherwise_str = "", .max = 32, .unit = "TYPE",
      .help = "factual, episodic, procedural or semantic"},
-    {STR(struct options, category), .otherwise_str = "", .max = 128,
-     .help = "preference, decision, or free"},
-    {STR(struct options, session), .otherwise_str = "", .max = 256, .help = "one conversation"},
-    {STR(struct options, from), .otherwise_str = "", .max = 4000,
-     .help = "a folder that holds the files, instead of fetching them"},
-    {STR(struct options, new_key_file), .otherwise_str = "", .max = 4000,
-     .help = "holds the new key, and is made with one when it is missing; or the variable "
-             "REMEMBERD_NEW_KEY has it"},
-    {STR(struct options, contains), .otherwise_str = "", .help = "text in content or key"},
-    {NUM(struct options, importance), .otherwise = 0.5, .min = 0, .max = 1, .help = "0 to 1"},
-    {INT(struct options, limit), .otherwise = 10, .min = 1, .max = 500, .help = "most results"},
-    {INT(struct options, offset), .max = 1e9, .help = "how many to leave out"},
-    {INT(struct options, days), .max = 36500, .help = "days until it expires; 0: never"},
+    {STR(struct options, category), .otherwise_str = "", .max = 128, .unit = "TEXT",
+     .help = "preference, decision or a category of your own"},
+    {STR(struct options, session), .otherwise_str = "", .max = 256, .unit = "ID",
+     .help = "One conversation"},
+    {STR(struct options, from), .otherwise_str = "", .max = 4000, .unit = "DIR",
+     .help = "Install the model from files in a folder instead of downloading"},
+    {STR(struct options, new_key_file), .otherwise_str = "", .max = 4000, .unit = "FILE",
+     .help = "File with the new key; created with a new key when missing. REMEMBERD_NEW_KEY may "
+             "hold the new key instead"},
+    {STR(struct options, contains), .otherwise_str = "", .unit = "TEXT",
+     .help = "Text in the content or the key"},
+    {NUM(struct options, importance), .otherwise = 0.5, .min = 0, .max = 1, .unit = "0..1",
+     .help = "Importance of the memory"},
+    {INT(struct options, limit), .otherwise = 10, .min = 1, .max = 500, .unit = "N",
+     .help = "Most results"},
+    {INT(struct options, offset), .max = 1e9, .unit = "N", .help = "Results to skip"},
+    {INT(struct options, days), .max = 36500, .unit = "DAYS",
+     .help = "Days until the token expires. 0 = never"},
     {0},
 };
 
@@ -74,6 +88,16 @@ static str field_name(struct ctx *ctx, str flag)
     return (str){p, flag.n};
 }
 
+const char *options_flag(struct arena *a, const char *row)
+{
+    size_t n = strlen(row);
+    char *flag = arena_alloc(a, n + 3);
+    memcpy(flag, "--", 2);
+    for (size_t i = 0; i < n; i++)
+        flag[i + 2] = (char)(row[i] == '_' ? '-' : row[i]);
+    return flag;
+}
+
 struct line {
     int argc, at;
     char **argv;
@@ -81,16 +105,29 @@ struct line {
     char **settings; /* the flags that are settings, with their values */
 };
 
+/* A flag may be an option or a setting, so both tables are searched for a similar name. */
+static enum status fail_flag(struct ctx *ctx, const char *typed, str name)
+{
+    struct suggestion near = {.typed = name};
+    suggest_from_table(&near, options_table);
+    suggest_from_table(&near, settings_table);
+    return fail(ctx, BAD_INPUT, "unknown flag %s%s%s%s", typed, near.best ? "; did you mean " : "",
+                near.best ? options_flag(&ctx->arena, near.best) : "", near.best ? "?" : "");
+}
+
+/* Options are read here, settings are only collected: they have more sources (file, variables)
+ * and an order between them, which settings_load knows. */
 static enum status take_flag(struct ctx *ctx, struct line *l, struct options *out)
 {
     char *whole = l->argv[l->at];
+    assert(l->at < l->argc && out->given.n <= (size_t)l->argc);
     str rest = str_of(whole + 2);
     bool has_value = str_find(rest, S("=")) < rest.n;
     str flag = str_cut(&rest, '='), name = field_name(ctx, flag);
     const struct field *f = row_of(options_table, name);
     const char *said = str_c(&ctx->arena, str_printf(&ctx->arena, "--" S_FMT, S_ARG(flag)));
     if (!f && !row_of(settings_table, name))
-        return fail(ctx, BAD_INPUT, "unknown flag %s", said);
+        return fail_flag(ctx, said, name);
     if (f)
         out->given.v[out->given.n++] = str_of(f->name);
     if (f && f->type == FIELD_BOOL && !has_value)
@@ -110,6 +147,8 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
     return s;
 }
 
+/* A single dash is a word (standard input by convention), and everything after "--" is, too, so
+ * that a text may begin with a dash. */
 enum status options_read(struct ctx *ctx, int argc, char **argv, struct options *out)
 {
     struct line l = {argc, 0, argv, 0, NEW_N(&ctx->arena, char *, (size_t)argc + 1)};
@@ -126,6 +165,8 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
             is_over = true;
         else if (str_is(word, "-h"))
             out->help = true;
+        else if (str_is(word, "-v"))
+            out->version = true;
         else if (str_starts(word, S("--")))
             TRY(take_flag(ctx, &l, out));
         else

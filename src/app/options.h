@@ -3,7 +3,7 @@
 
 #include "core/settings.h"
 
-/* What flags say besides the settings. */
+/* Flags that are not settings. */
 struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
         all_spaces, admin, no_extract, force, dry_run, follow_ups;
@@ -14,17 +14,20 @@ struct options {
     int64_t limit, offset, days, sessions;
 
     struct strs words; /* the command and what follows it */
-    struct strs given; /* names of the rows that stood there */
+    struct strs given; /* names of the rows that were on the command line */
     struct settings settings;
 };
 
 extern const struct field options_table[];
 
-/* BAD_INPUT names the flag that nobody knows or that lacks its value. "--" ends the flags. */
+/* BAD_INPUT names a flag that is unknown or lacks its value. "--" ends the flags. */
 MUST_USE enum status options_read(struct ctx *ctx, int argc, char **argv, struct options *out);
 
-/* Whether a row's flag stood on the command line. */
+/* Whether the flag of a row was on the command line. */
 bool options_has(const struct options *o, const char *name);
 
 /* The words from one on, joined by spaces. */
 str options_text(struct ctx *ctx, const struct options *o, size_t from);
+
+/* The flag of a row as users type it: "--new-key-file" for the row new_key_file. */
+const char *options_flag(struct arena *a, const char *row);

@@ -1,7 +1,9 @@
-/* reindex.c - makes the vectors that are missing, or all of them anew, and shows how far it is. */
-#include "app/bar.h"
-#include "app/commands.h"
-#include "app/home.h"
+/* reindex.c - makes missing vectors, or all vectors again, with progress on a terminal. */
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/print.h"
+#include "app/progress.h"
+#include "store/store.h"
 
 struct reindex_out {
     int64_t vectors, failed, waiting;
@@ -13,44 +15,47 @@ static const struct field reindex_out_fields[] = {
     {INT(struct reindex_out, waiting)}, {0},
 };
 
-/* One batch, with a ctx of its own: a store may hold millions of texts. */
-static enum status embed(struct ctx *ctx, struct home *home, struct vector_stats *now, bool *more)
+/* One batch in a child ctx, whose memory is freed: a store may hold millions of texts. */
+static enum status embed_batch(struct ctx *ctx, struct instance *instance, struct vector_stats *now,
+                               bool *more)
 {
-    CLEANUP(ctx_free) struct ctx own = {0};
-    enum status s = engine_embed_some(&own, home->engine, more);
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    enum status s = engine_embed_some(&own, instance->engine, more);
     if (s == OK)
-        s = store_vector_stats(&own, home->store, NULL, now);
+        s = store_vector_stats(&own, instance->store, NULL, now);
     return s == OK ? OK : fail(ctx, s, "%s", own.why);
 }
 
-static enum status embed_all(struct ctx *ctx, struct home *home, struct vector_stats *now)
+static enum status embed_all(struct ctx *ctx, struct instance *instance, struct vector_stats *now)
 {
-    struct bar bar = {0};
+    struct progress progress = {0};
     bool more = true;
     enum status s = OK;
     while (s == OK && more) {
-        s = embed(ctx, home, now, &more);
+        s = embed_batch(ctx, instance, now, &more);
         if (s == OK)
-            bar_show(&bar, "vectors", now->rows, now->rows + now->waiting, 1, "texts");
+            progress_show(&progress, "vectors", now->rows, now->rows + now->waiting, 1, "texts");
     }
-    bar_end(&bar);
+    progress_end(&progress);
     return s;
 }
 
+/* Marks first, embeds then: when this is interrupted, the server makes the rest in the
+ * background. */
 enum status command_reindex(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     struct pool_ref everywhere = {.user = o->user};
     struct engine_status status;
     struct vector_stats now;
     int64_t waiting;
-    TRY(home_open(ctx, o, &home));
-    TRY(engine_reindex(ctx, home.engine, o->force, &waiting));
-    TRY(engine_status(ctx, home.engine, everywhere, false, &status));
+    TRY(instance_open(ctx, o, &instance));
+    TRY(engine_reindex(ctx, instance.engine, o->force, &waiting));
+    TRY(engine_status(ctx, instance.engine, everywhere, false, &status));
     if (!status.embedding.source)
-        return fail(ctx, UNSUPPORTED, "there is nothing that makes vectors: " S_FMT,
+        return fail(ctx, UNSUPPORTED, "no embedding source is usable: " S_FMT,
                     S_ARG(status.embedding.reason));
-    TRY(embed_all(ctx, &home, &now));
+    TRY(embed_all(ctx, &instance, &now));
     struct reindex_out out = {now.rows, now.failed, now.waiting, str_of(status.embedding.source),
                               status.embedding.model};
     if (o->json) {
@@ -63,8 +68,7 @@ enum status command_reindex(struct ctx *ctx, const struct options *o)
     printf("%lld vectors by %s " S_FMT, (long long)now.rows, status.embedding.source,
            S_ARG(status.embedding.model));
     if (now.waiting || now.failed)
-        printf("; %lld texts wait, %lld can have none", (long long)now.waiting,
-               (long long)now.failed);
+        printf("; %lld texts queued, %lld failed", (long long)now.waiting, (long long)now.failed);
     putchar('\n');
     return OK;
 }

@@ -1,13 +1,14 @@
 /* remember.c - add, search, list and forget on the command line. */
-#include "app/commands.h"
-#include "app/home.h"
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/print.h"
 #include "surface/surface.h"
 
 enum { PRINT_MAX = 64 << 20 };
 
 enum status command_add(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     int type = name_index(type_names, o->type, o->type.n ? -1 : TYPE_FACTUAL);
     struct memory m = {
         .content = options_text(ctx, o, 1),
@@ -20,8 +21,8 @@ enum status command_add(struct ctx *ctx, const struct options *o)
     if (type < 0)
         return fail(ctx, BAD_INPUT,
                     "--type must be one of: factual, episodic, procedural, semantic");
-    TRY(home_open(ctx, o, &home));
-    TRY(engine_add(ctx, home.engine, pool_of(o), &m));
+    TRY(instance_open(ctx, o, &instance));
+    TRY(engine_add(ctx, instance.engine, pool_of(o), &m));
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     if (o->json)
         surface_memory_json(ctx, &m, &b);
@@ -31,6 +32,7 @@ enum status command_add(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
+/* A memory and a message are printed alike; the id on the second line is what forget takes. */
 static void print_found(struct ctx *ctx, const struct recalled *r, bool explain)
 {
     const struct memory *m = &r->memory;
@@ -49,14 +51,14 @@ static void print_found(struct ctx *ctx, const struct recalled *r, bool explain)
 
 enum status command_search(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     struct recall_in in = {.pool = pool_of(o),
                            .question = options_text(ctx, o, 1),
                            .limit = (size_t)o->limit,
                            .budget_tokens = -1};
     struct recall_out found;
-    TRY(home_open(ctx, o, &home));
-    TRY(engine_recall(ctx, home.engine, &in, &found));
+    TRY(instance_open(ctx, o, &instance));
+    TRY(engine_recall(ctx, instance.engine, &in, &found));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
         TRY(surface_found_json(ctx, &found, o->explain, &b));
@@ -68,15 +70,15 @@ enum status command_search(struct ctx *ctx, const struct options *o)
     if (!found.n)
         puts("nothing found");
     if (o->explain && found.vectors.n)
-        printf("by words and vectors of " S_FMT "\n", S_ARG(found.vectors));
+        printf("searched by keywords and vectors of " S_FMT "\n", S_ARG(found.vectors));
     if (o->explain && found.without.n)
-        printf("by words alone: " S_FMT "\n", S_ARG(found.without));
+        printf("searched by keywords only: " S_FMT "\n", S_ARG(found.without));
     return OK;
 }
 
 enum status command_list(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     struct memory_filter f = {
         .pool = pool_of(o),
         .type = o->type,
@@ -90,8 +92,8 @@ enum status command_list(struct ctx *ctx, const struct options *o)
     struct memory *m;
     size_t n;
     int64_t total;
-    TRY(home_open(ctx, o, &home));
-    TRY(engine_list(ctx, home.engine, &f, &m, &n, &total));
+    TRY(instance_open(ctx, o, &instance));
+    TRY(engine_list(ctx, instance.engine, &f, &m, &n, &total));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
         TRY(surface_memories_json(ctx, m, n, total, &b));
@@ -106,29 +108,38 @@ enum status command_list(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
+/* Exactly one way to say what to delete, so that a typing error never deletes more than was
+ * meant. */
 enum status command_forget_check(struct ctx *ctx, const struct options *o)
 {
     size_t ways = (o->words.n > 1) + (o->session.n > 0) + o->everything;
     if (ways != 1)
-        return fail(ctx, BAD_INPUT, "say one of: ID, --session ID, --everything");
+        return fail(ctx, BAD_INPUT, "must be one of: ID, --session ID, --everything");
     if (o->all_spaces && !o->everything)
-        return fail(ctx, BAD_INPUT, "--all-spaces goes with --everything");
+        return fail(ctx, BAD_INPUT, "--all-spaces needs --everything");
     return OK;
 }
 
 enum status command_forget(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
+    int64_t erased, barred = 0;
     struct forget what = {
+        .barred = &barred,
         .pool = pool_of(o),
         .id = o->words.n > 1 ? o->words.v[1] : S(""),
         .session = o->session,
         .everything = o->everything,
         .all_spaces = o->all_spaces,
     };
-    int64_t erased;
-    TRY(home_open(ctx, o, &home));
-    TRY(engine_forget(ctx, home.engine, &what, &erased));
-    printf(o->json ? "{\"erased\":%lld}\n" : "forgot %lld\n", (long long)erased);
+    TRY(instance_open(ctx, o, &instance));
+    TRY(engine_forget(ctx, instance.engine, &what, &erased));
+    if (o->json)
+        printf("{\"erased\":%lld,\"barred\":%lld}\n", (long long)erased, (long long)barred);
+    else
+        printf("forgot %lld\n", (long long)erased);
+    if (barred && !o->json)
+        printf("recall no longer gives %lld statements; their messages stay in the history\n",
+               (long long)barred);
     return OK;
 }

@@ -1,4 +1,4 @@
-/* serve.c - the server's life: open, listen, wait for a signal, finish what runs, close. */
+/* serve.c - runs the server: open, listen, wait for a signal, finish running requests, close. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include "app/announce.h"
 #include "app/background.h"
-#include "app/commands.h"
+#include "app/command.h"
+#include "store/store.h"
 #include "surface/surface.h"
 
 enum { REPLY_MAX = 64 << 20, PRINT_MAX = 1 << 20 };
@@ -21,21 +23,23 @@ static enum status print_settings(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
-/* --- who may be listened to --- */
+/* --- access --- */
 
-static enum status may_listen(struct ctx *ctx, const struct options *o, struct home *home)
+/* Without a token anyone who can connect could read all memories, so a server for other machines
+ * does not start before there is an admin token. */
+static enum status may_listen(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
     struct token *t;
     size_t n;
     if (listens_locally(o->settings.listen))
         return OK;
-    TRY(store_tokens(ctx, home->store, S(""), &t, &n));
+    TRY(store_tokens(ctx, instance->store, S(""), &t, &n));
     for (size_t i = 0; i < n; i++)
         if (t[i].is_admin && token_is_valid(&t[i], clock_ms()))
             return OK;
     return fail(ctx, FORBIDDEN,
-                "others could reach " S_FMT " and there is no admin token yet; make one first: "
-                "rememberd token create --admin",
+                "other machines could reach " S_FMT
+                " but there is no admin token; create one first: rememberd token create --admin",
                 S_ARG(o->settings.listen));
 }
 
@@ -56,6 +60,7 @@ static const char *const *hosts_of(struct ctx *ctx, str list, bool *any)
 
 /* --- signals --- */
 
+/* Blocked in all threads and awaited in one, so that no handler runs at an arbitrary place. */
 static sigset_t stop_signals(void)
 {
     sigset_t set;
@@ -67,8 +72,9 @@ static sigset_t stop_signals(void)
     return set;
 }
 
-/* The second signal: what is queued is written, what runs is cut. SIGUSR1 says it is not needed. */
-static void *cut(void *arg)
+/* On a second signal queued writes are flushed, and running requests are dropped. SIGUSR1 ends the
+ * thread when the server has stopped in time. */
+static void *cut_short(void *arg)
 {
     struct ctx ctx = {0};
     sigset_t set = stop_signals();
@@ -91,10 +97,11 @@ static void wait_for_signal(void)
     log_event(LOG_INFO, "server.stopping", "signal=%d", signal);
 }
 
-static void stop(struct server *server, struct home *home, int64_t deadline_ms)
+/* A second thread waits for a second signal, since the stop itself may wait for running chats. */
+static void stop_server(struct server *server, struct instance *instance, int64_t deadline_ms)
 {
     pthread_t cutter;
-    bool has_cutter = pthread_create(&cutter, NULL, cut, home->store) == 0;
+    bool has_cutter = pthread_create(&cutter, NULL, cut_short, instance->store) == 0;
     size_t n = server_stop(server, deadline_ms);
     log_event(LOG_INFO, "server.stopped", "cut=%zu", n);
     if (has_cutter) {
@@ -103,9 +110,9 @@ static void stop(struct server *server, struct home *home, int64_t deadline_ms)
     }
 }
 
-/* --- the life --- */
+/* --- running --- */
 
-/* Thousands of streams need two descriptors each. */
+/* Each streamed chat needs two descriptors: one to the client, one to the upstream. */
 static void raise_descriptors(void)
 {
     struct rlimit limit;
@@ -115,19 +122,7 @@ static void raise_descriptors(void)
     }
 }
 
-static void say_hello(struct ctx *ctx, const struct server *server)
-{
-    str url = server_url(ctx, server);
-    printf("listening on " S_FMT "\n", S_ARG(url));
-    fflush(stdout);
-    fprintf(stderr,
-            "try: curl " S_FMT "/v1/chat/completions -H 'Content-Type: application/json' -d "
-            "'{\"model\":\"rememberd/demo\",\"messages\":[{\"role\":\"user\",\"content\":"
-            "\"My favourite tea is lapsang souchong.\"}]}'\n",
-            S_ARG(url));
-}
-
-/* Workers wait for the disk now and then, so there are more of them than cores. */
+/* Workers block on the disk at times, so there are more workers than cores. */
 static size_t workers_of(const struct settings *s)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -155,9 +150,11 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
     return out;
 }
 
+/* Signals are blocked before the first thread starts, as threads inherit the mask. Background
+ * work starts after the socket is open, so that a port in use fails fast. */
 enum status command_serve(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
+    CLEANUP(instance_close) struct instance instance = {0};
     CLEANUP(background_end) struct background background = {0};
     sigset_t set = stop_signals();
     if (o->print_settings)
@@ -165,19 +162,20 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     raise_descriptors();
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    TRY(home_open(ctx, o, &home));
-    TRY(home_take_seal(ctx, &home));
-    home_check_seal(ctx, &home);
-    TRY(may_listen(ctx, o, &home));
+    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_take_seal(ctx, &instance));
+    instance_check_seal(ctx, &instance);
+    TRY(may_listen(ctx, o, &instance));
     struct app app = {.settings = &o->settings,
-                      .engine = home.engine,
+                      .engine = instance.engine,
+                      .surfaces = surfaces,
                       .started_us = clock_mono_us()};
     struct server_settings settings = server_settings_of(ctx, &o->settings);
     TRY(server_open(ctx, &settings, surfaces, &app, &app.server));
-    background_begin(&background, &home);
-    say_hello(ctx, app.server);
+    background_begin(&background, &instance);
+    announce(ctx, &instance, server_url(ctx, app.server));
     wait_for_signal();
-    stop(app.server, &home, o->settings.shutdown_ms);
+    stop_server(app.server, &instance, o->settings.shutdown_ms);
     background_end(&background);
     server_close(app.server);
     return OK;

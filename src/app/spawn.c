@@ -1,6 +1,7 @@
-/* spawn.c - a program between two ends of a socket and a pipe, with a deadline. */
+/* spawn.c - runs a program with input on a socket, output on a pipe, and a deadline. */
 #include "app/spawn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -31,8 +32,8 @@ static void ends_close(struct ends *e)
     }
 }
 
-/* With the signals of a program that was started by a shell: a server blocks some. */
-static int start(const char *const *argv, const struct ends *e, pid_t *pid)
+/* The program gets the signal mask that a shell would give it, since a server blocks signals. */
+static int start_program(const char *const *argv, const struct ends *e, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -53,7 +54,7 @@ static int start(const char *const *argv, const struct ends *e, pid_t *pid)
     return rc;
 }
 
-/* Until it has said everything. False: too much, or too late. */
+/* Reads until the end of the output. False: over the limit, or too late. */
 static bool listen_to(int fd, int64_t deadline_us, char *out, size_t cap, size_t *n)
 {
     for (;;) {
@@ -73,6 +74,7 @@ static bool listen_to(int fd, int64_t deadline_us, char *out, size_t cap, size_t
     }
 }
 
+/* Polls instead of waiting: waitpid has no deadline, and SIGCHLD belongs to the whole process. */
 static bool ended_well(pid_t pid, int64_t deadline_us, bool is_given_up)
 {
     enum { LOOK_US = 2000 };
@@ -89,17 +91,20 @@ static bool ended_well(pid_t pid, int64_t deadline_us, bool is_given_up)
     }
 }
 
+/* Standard input is a socket, as only a socket can be written without SIGPIPE when the program
+ * does not read. Input is small enough for the buffer of the socket. */
 enum status spawn_ask(struct ctx *ctx, const char *const *argv, str input, int64_t ms, char *out,
                       size_t cap, size_t *n)
 {
     CLEANUP(ends_close) struct ends e = {{-1, -1}, {-1, -1}};
     int64_t deadline_us = clock_mono_us() + ms * 1000;
     pid_t pid;
+    assert(argv[0] && ms > 0);
     *n = 0;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, e.in) != 0 ||
         pipe2(e.out, O_CLOEXEC) != 0)
         return fail(ctx, STORAGE, "%s cannot be started: %s", argv[0], strerror(errno));
-    int rc = start(argv, &e, &pid);
+    int rc = start_program(argv, &e, &pid);
     if (rc != 0)
         return fail(ctx, UPSTREAM, "%s cannot be started: %s", argv[0], strerror(rc));
     close_end(&e.in[1]);
@@ -110,5 +115,5 @@ enum status spawn_ask(struct ctx *ctx, const char *const *argv, str input, int64
     bool heard = listen_to(e.out[0], deadline_us, out, cap, n);
     return ended_well(pid, deadline_us, !heard)
                ? OK
-               : fail(ctx, UPSTREAM, "%s did not answer as it should", argv[0]);
+               : fail(ctx, UPSTREAM, "%s failed, or gave no usable answer in time", argv[0]);
 }

@@ -1,10 +1,12 @@
-/* token.c - making, showing and withdrawing credentials. */
+/* token.c - creates, lists and revokes tokens. */
 #include <unistd.h>
 
 #include "base/clock.h"
 
-#include "app/commands.h"
-#include "app/home.h"
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/print.h"
+#include "store/store.h"
 
 enum { PRINT_MAX = 16 << 20 };
 
@@ -44,55 +46,58 @@ static void write_token(struct buf *b, const struct token *t, str secret)
     fields_write(&w, token_out_fields, &shape);
 }
 
-static enum status create(struct ctx *ctx, const struct options *o, struct home *home)
+/* Only a hash is stored, so the token is printed here once and never again. */
+static enum status create_token(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
     struct token t = {.name = o->name, .pool = pool_of(o), .is_admin = o->admin};
     str secret;
     if (!options_has(o, "space"))
-        t.pool.space = S(""); /* one of its own */
+        t.pool.space = S(""); /* a new space for this token */
     if (o->days)
         t.expires = clock_ms() + o->days * 86400000;
-    TRY(engine_make_token(ctx, home->engine, &t, &secret));
-    usleep(2000 * TOKEN_LOOK_MS); /* a running server has seen it when this command ends */
+    TRY(engine_make_token(ctx, instance->engine, &t, &secret));
+    usleep(2000 * TOKEN_LOOK_MS); /* so a running server knows the token when this ends */
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     if (o->json)
         write_token(&b, &t, secret);
     else
-        buf_printf(&b,
-                   S_FMT
-                   "\n\nThis is shown once. Clients send it as 'Authorization: Bearer TOKEN'; "
-                   "from now on every request needs one.\nIts memories are those of user " S_FMT
-                   ", space " S_FMT "%s",
-                   S_ARG(secret), S_ARG(t.pool.user), S_ARG(t.pool.space),
-                   options_has(o, "space") ? "."
-                                           : ", its own. --space NAME lets tokens share one; what "
-                                             "was remembered without a token is in --space "
-                                             "default.");
+        buf_printf(
+            &b,
+            S_FMT
+            "\n\nThe token is shown only once. Clients send it as 'Authorization: Bearer TOKEN'. "
+            "From now on every request needs a token.\nIts memories are those of user " S_FMT
+            ", space " S_FMT "%s",
+            S_ARG(secret), S_ARG(t.pool.user), S_ARG(t.pool.space),
+            options_has(o, "space")
+                ? "."
+                : ", which no other token uses. --space NAME lets tokens share a space; memories "
+                  "from before the first token are in --space default.");
     print_buf(&b);
     return OK;
 }
 
-/* Whoever can read the file may see and withdraw everyone's; --user narrows that. */
-static str whose(const struct options *o)
+/* Whoever can read the database may list and revoke the tokens of all users; --user is a filter. */
+static str user_filter(const struct options *o)
 {
     return options_has(o, "user") ? o->user : S("");
 }
 
-static enum status withdraw(struct ctx *ctx, const struct options *o, struct home *home)
+/* The id is unique over all users, so the owner is looked up unless --user limits the search. */
+static enum status revoke_token(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
     struct token *t;
     size_t n;
     str id = o->words.v[2], user = o->user;
-    TRY(store_tokens(ctx, home->store, whose(o), &t, &n));
+    TRY(store_tokens(ctx, instance->store, user_filter(o), &t, &n));
     for (size_t i = 0; i < n; i++)
         if (str_eq(t[i].id, id))
             user = t[i].pool.user;
-    TRY(store_revoke_token(ctx, home->store, user, id));
+    TRY(store_revoke_token(ctx, instance->store, user, id));
     puts(o->json ? "{\"revoked\":1}" : "revoked");
     return OK;
 }
 
-/* The name is anyone's text, so it comes last. */
+/* The name is free text, so it comes last, where it cannot look like another column. */
 static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
 {
     struct arena *a = &ctx->arena;
@@ -109,11 +114,11 @@ static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
     buf_byte(b, '\n');
 }
 
-static enum status show(struct ctx *ctx, const struct options *o, struct home *home)
+static enum status list_tokens(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
     struct token *t;
     size_t n;
-    TRY(store_tokens(ctx, home->store, whose(o), &t, &n));
+    TRY(store_tokens(ctx, instance->store, user_filter(o), &t, &n));
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     for (size_t i = 0; i < n; i++) {
         if (o->json) {
@@ -139,16 +144,16 @@ enum status command_token_check(struct ctx *ctx, const struct options *o)
         return OK;
     if (str_is(verb, "revoke") && more == 1)
         return OK;
-    return fail(ctx, BAD_INPUT, "say one of: token create, token list, token revoke ID");
+    return fail(ctx, BAD_INPUT, "must be one of: token create, token list, token revoke ID");
 }
 
 enum status command_token(struct ctx *ctx, const struct options *o)
 {
-    CLEANUP(home_close) struct home home = {0};
-    TRY(home_open(ctx, o, &home));
+    CLEANUP(instance_close) struct instance instance = {0};
+    TRY(instance_open(ctx, o, &instance));
     if (str_is(o->words.v[1], "create"))
-        return create(ctx, o, &home);
+        return create_token(ctx, o, &instance);
     if (str_is(o->words.v[1], "list"))
-        return show(ctx, o, &home);
-    return withdraw(ctx, o, &home);
+        return list_tokens(ctx, o, &instance);
+    return revoke_token(ctx, o, &instance);
 }

@@ -15,7 +15,7 @@ struct arena_block {
     _Alignas(ALIGN) char bytes[];
 };
 
-static void *there(void *p, size_t n)
+static void *or_abort(void *p, size_t n)
 {
     if (!p) {
         fprintf(stderr, "rememberd: out of memory (%zu bytes)\n", n);
@@ -26,12 +26,12 @@ static void *there(void *p, size_t n)
 
 void *heap_alloc(size_t n)
 {
-    return there(calloc(1, n ? n : 1), n);
+    return or_abort(calloc(1, n ? n : 1), n);
 }
 
 void *heap_grow(void *p, size_t n)
 {
-    return there(realloc(p, n ? n : 1), n);
+    return or_abort(realloc(p, n ? n : 1), n);
 }
 
 void *arena_alloc(struct arena *a, size_t n)
@@ -56,8 +56,11 @@ void *arena_alloc(struct arena *a, size_t n)
     return memset(p, 0, n);
 }
 
+/* Doubling leaves the old array in the arena: at most as much again as the last one is wasted, and
+ * pointers into the old array stay valid. */
 void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
 {
+    assert(n <= *cap && size);
     if (n < *cap)
         return v;
     *cap = *cap ? *cap * 2 : FEW;

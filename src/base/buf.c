@@ -1,6 +1,7 @@
 /* buf.c - growing text with a limit. */
 #include "base/buf.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,9 @@ void buf_free(struct buf *b)
 }
 
 /* Room for n more bytes and a NUL; false when that would pass the limit. */
-static bool reserve(struct buf *b, size_t n)
+static bool make_room(struct buf *b, size_t n)
 {
+    assert(b->n <= b->max && (!b->cap || b->n < b->cap));
     if (b->full || n > b->max || b->n > b->max - n) {
         b->full = true;
         return false;
@@ -43,7 +45,7 @@ static bool reserve(struct buf *b, size_t n)
 
 void buf_add(struct buf *b, str s)
 {
-    if (!s.n || !reserve(b, s.n))
+    if (!s.n || !make_room(b, s.n))
         return;
     memcpy(b->p + b->n, s.p, s.n);
     b->n += s.n;
@@ -52,7 +54,7 @@ void buf_add(struct buf *b, str s)
 
 void buf_byte(struct buf *b, char c)
 {
-    if (!reserve(b, 1))
+    if (!make_room(b, 1))
         return;
     b->p[b->n++] = c;
     b->p[b->n] = 0;
@@ -65,21 +67,11 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    if (n > 0 && reserve(b, (size_t)n)) {
+    if (n > 0 && make_room(b, (size_t)n)) {
         vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
         b->n += (size_t)n;
     }
     va_end(again);
-}
-
-void buf_drop(struct buf *b, size_t n)
-{
-    if (n >= b->n) {
-        b->n = 0;
-        return;
-    }
-    memmove(b->p, b->p + n, b->n - n);
-    b->n -= n;
 }
 
 void buf_clear(struct buf *b)

@@ -20,9 +20,6 @@ void buf_add(struct buf *b, str s);
 void buf_byte(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* Drops the first n bytes, for what is read from the front while it grows at the back. */
-void buf_drop(struct buf *b, size_t n);
-
 /* Empties it and keeps the memory. */
 void buf_clear(struct buf *b);
 

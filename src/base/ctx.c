@@ -1,13 +1,17 @@
 /* ctx.c - noting why a call failed, once. */
 #include "base/ctx.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 
-static void note(struct ctx *ctx, enum status s, const char *field, const char *fmt, va_list args)
+static void note_failure(struct ctx *ctx, enum status s, const char *field, const char *fmt,
+                         va_list args)
 {
+    assert(s != OK);
     if (ctx->failed != OK)
         return;
     ctx->failed = s;
@@ -19,7 +23,18 @@ enum status fail(struct ctx *ctx, enum status s, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    note(ctx, s, "", fmt, args);
+    note_failure(ctx, s, "", fmt, args);
+    va_end(args);
+    return s;
+}
+
+enum status fail_as(struct ctx *ctx, enum status s, int detail, const char *fmt, ...)
+{
+    va_list args;
+    if (ctx->failed == OK)
+        ctx->detail = detail;
+    va_start(args, fmt);
+    note_failure(ctx, s, "", fmt, args);
     va_end(args);
     return s;
 }
@@ -28,22 +43,76 @@ enum status fail_field(struct ctx *ctx, const char *field, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    note(ctx, BAD_INPUT, field, fmt, args);
+    note_failure(ctx, BAD_INPUT, field, fmt, args);
     va_end(args);
     return BAD_INPUT;
+}
+
+enum status fail_missing(struct ctx *ctx, const char *field)
+{
+    ctx->is_missing |= ctx->failed == OK;
+    return fail_field(ctx, field, "is required");
 }
 
 void ctx_clear_failure(struct ctx *ctx)
 {
     ctx->failed = OK;
+    ctx->detail = 0;
+    ctx->is_missing = false;
     ctx->field[0] = ctx->why[0] = 0;
+}
+
+bool soft(struct ctx *ctx, enum status s)
+{
+    if (s != OK)
+        ctx_clear_failure(ctx);
+    return s == OK;
+}
+
+bool soft_if(struct ctx *ctx, enum status s, enum status expected)
+{
+    if (s == expected)
+        ctx_clear_failure(ctx);
+    return s == expected;
+}
+
+str ctx_take_why(struct ctx *ctx)
+{
+    str why = str_dup(&ctx->arena, str_of(ctx->why));
+    ctx_clear_failure(ctx);
+    return why;
+}
+
+struct ctx ctx_child(const struct ctx *parent, int64_t ms)
+{
+    struct ctx child = ctx_detached(parent);
+    int64_t until = ms ? clock_mono_us() + ms * 1000 : 0, latest = parent->deadline_us;
+    child.deadline_us = !until || (latest && latest < until) ? latest : until;
+    child.is_cut = parent->is_cut;
+    return child;
+}
+
+struct ctx ctx_detached(const struct ctx *parent)
+{
+    struct ctx child = {0};
+    memcpy(child.id, parent->id, sizeof child.id);
+    return child;
+}
+
+int64_t ctx_half_ms(const struct ctx *ctx)
+{
+    int64_t half = (ctx->deadline_us - clock_mono_us()) / 2000;
+    return !ctx->deadline_us ? 0 : half > 1 ? half : 1;
+}
+
+bool ctx_is_cut(const struct ctx *ctx)
+{
+    return ctx->is_cut && *ctx->is_cut;
 }
 
 bool ctx_has_time(const struct ctx *ctx)
 {
-    if (ctx->is_cut && *ctx->is_cut)
-        return false;
-    return !ctx->deadline_us || clock_mono_us() < ctx->deadline_us;
+    return !ctx_is_cut(ctx) && (!ctx->deadline_us || clock_mono_us() < ctx->deadline_us);
 }
 
 void ctx_free(struct ctx *ctx)

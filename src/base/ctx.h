@@ -15,19 +15,58 @@ struct ctx {
     int64_t deadline_us;       /* clock_mono_us() after which work should stop; 0: none */
     const atomic_bool *is_cut; /* true: nobody wants the result any more; may be NULL */
     enum status failed;        /* of the first failure noted */
+    int detail;                /* the failing room's own code for it (enum embed_failure), or 0 */
     char field[64];            /* the input field that broke a rule, or "" */
+    bool is_missing;           /* it broke the rule that it must be given */
     char why[400];             /* the first failure in words, for the caller */
 };
 
 /* Notes why in words and gives s back; the first note wins. */
 enum status fail(struct ctx *ctx, enum status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* The same with a code of the failing room, for callers that treat kinds of one status apart. */
+enum status fail_as(struct ctx *ctx, enum status s, int detail, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+
 /* The same for bad input, naming the field; the words say the rule, as in "must be 1 to 100". */
 enum status fail_field(struct ctx *ctx, const char *field, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Forgets a failure that was dealt with. */
+/* The same for a field that must be given and was not. */
+enum status fail_missing(struct ctx *ctx, const char *field);
+
+/* Clears the noted failure, for the next round of a loop. After a call, use one of the three below.
+ */
 void ctx_clear_failure(struct ctx *ctx);
 
+/*
+ * Whether a call went well that its caller can do without: soft(ctx, store_touch(ctx, …)). A
+ * failure is cleared, so that a later one is noted. Only an expected failure may be cleared: text
+ * that may not be JSON, a row that may be gone, an extra such as a vector or a line of the work
+ * log. A failure that changes what the caller promised is returned instead (TRY).
+ */
+bool soft(struct ctx *ctx, enum status s);
+/* Whether s is that one failure, such as NOT_FOUND, which is then cleared; others stay noted. */
+bool soft_if(struct ctx *ctx, enum status s, enum status expected);
+/* The noted failure in words, in the arena, or ""; it is cleared. For a caller that reports the
+ * failure elsewhere, or fails in its own words. */
+str ctx_take_why(struct ctx *ctx);
+
+/*
+ * A call inside this one, with an arena and a failure of its own: the parent's id and cancellation,
+ * and as its deadline the parent's or ms from now, whichever comes first (ms 0: the parent's).
+ * ctx_free frees it.
+ */
+struct ctx ctx_child(const struct ctx *parent, int64_t ms);
+/* The same for what must be finished whatever became of the parent, such as the work log of a call
+ * that ran out of time: the id alone, no deadline and no cancellation. */
+struct ctx ctx_detached(const struct ctx *parent);
+
+/* Half of the time left, at least 1 ms, for a child whose result the parent can do without; 0
+ * without a deadline. */
+int64_t ctx_half_ms(const struct ctx *ctx);
+
+/* Whether nobody wants the result any more. */
+bool ctx_is_cut(const struct ctx *ctx);
 /* False once the deadline has passed, or nobody wants the result. */
 bool ctx_has_time(const struct ctx *ctx);
 

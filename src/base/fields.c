@@ -1,23 +1,94 @@
 /* fields.c - reading, checking, writing and describing structs by their tables. */
 #include "base/fields.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "base/time_text.h"
 
-static void *place(const struct field *f, void *out)
+const char *const on_off_names[] = {"on", "off", NULL};
+
+static void *member_at(const struct field *f, void *out)
 {
     return (char *)out + f->at;
 }
 
+struct field field_whole(const struct field *row)
+{
+    struct field whole = *row;
+    if (!row->like)
+        return whole;
+    assert(row->type == row->like->type);
+    whole = *row->like;
+    whole.name = row->name;
+    whole.at = row->at;
+    whole.help = row->help ? row->help : whole.help;
+    whole.group = row->group;
+    whole.unit = row->unit;
+    whole.clamps = row->clamps;
+    return whole;
+}
+
+/* --- enums and switches: the index of a name --- */
+
+static size_t count_names(const struct field *f)
+{
+    size_t n = 0;
+    while (f->one_of[n])
+        n++;
+    return n;
+}
+
+static void put_choice(const struct field *f, size_t index, void *at)
+{
+    assert(index <= count_names(f));
+    if (f->type == FIELD_SWITCH)
+        *(bool *)at = index == 0;
+    else
+        *(unsigned *)at = (unsigned)index;
+}
+
+static size_t choice_at(const struct field *f, const void *at)
+{
+    return f->type == FIELD_SWITCH ? !*(const bool *)at : *(const unsigned *)at;
+}
+
+static str choice_name(const struct field *f, const void *at)
+{
+    size_t index = choice_at(f, at);
+    return index < count_names(f) ? str_of(f->one_of[index]) : S("");
+}
+
+str field_choice(const struct field *row, const void *in)
+{
+    struct field f = field_whole(row);
+    assert(f.type == FIELD_ENUM || f.type == FIELD_SWITCH);
+    return choice_name(&f, (const char *)in + f.at);
+}
+
+static void default_choice(const struct field *f, void *at)
+{
+    int index = (int)f->otherwise;
+    if (f->otherwise_str)
+        index = name_index(f->one_of, str_of(f->otherwise_str), -1);
+    assert(index >= 0);
+    put_choice(f, (size_t)index, at);
+}
+
+/* --- reading --- */
+
 void fields_defaults(const struct field *table, void *out)
 {
-    for (const struct field *f = table; f->name; f++) {
-        void *at = place(f, out);
+    for (const struct field *row = table; row->name; row++) {
+        struct field whole = field_whole(row), *f = &whole;
+        void *at = member_at(f, out);
         switch (f->type) {
         case FIELD_STR:
             *(str *)at = str_of(f->otherwise_str ? f->otherwise_str : "");
+            break;
+        case FIELD_ENUM:
+        case FIELD_SWITCH:
+            default_choice(f, at);
             break;
         case FIELD_INT:
         case FIELD_TIME:
@@ -32,6 +103,9 @@ void fields_defaults(const struct field *table, void *out)
         case FIELD_JSON:
             *(const struct json **)at = NULL;
             break;
+        case FIELD_RAW:
+            *(str *)at = S("");
+            break;
         case FIELD_STRS:
             *(struct strs *)at = (struct strs){0};
             break;
@@ -42,18 +116,20 @@ void fields_defaults(const struct field *table, void *out)
     }
 }
 
+static enum status check_name(struct ctx *ctx, const struct field *f, str s)
+{
+    str list = {0};
+    if (name_index(f->one_of, s, -1) >= 0)
+        return OK;
+    for (const char *const *name = f->one_of; *name; name++)
+        list = str_printf(&ctx->arena, "%s%s%s", list.n ? list.p : "", list.n ? ", " : "", *name);
+    return fail_field(ctx, f->name, "must be one of: %s", list.p);
+}
+
 static enum status check_text(struct ctx *ctx, const struct field *f, str s)
 {
-    if (f->one_of) {
-        str list = {0};
-        for (const char *const *name = f->one_of; *name; name++) {
-            if (str_is(s, *name))
-                return OK;
-            list =
-                str_printf(&ctx->arena, "%s%s%s", list.n ? list.p : "", list.n ? ", " : "", *name);
-        }
-        return fail_field(ctx, f->name, "must be one of: %s", list.p);
-    }
+    if (f->one_of)
+        return check_name(ctx, f, s);
     if ((double)s.n < f->min)
         return f->min == 1 ? fail_field(ctx, f->name, "must not be empty")
                            : fail_field(ctx, f->name, "must have at least %.0f bytes", f->min);
@@ -62,10 +138,32 @@ static enum status check_text(struct ctx *ctx, const struct field *f, str s)
     return OK;
 }
 
-static enum status check_number(struct ctx *ctx, const struct field *f, double v)
+static double clamped_number(const struct field *f, double v)
 {
-    if ((f->min != 0 || f->max != 0) && (v < f->min || v > f->max))
+    return v < f->min ? f->min : v > f->max ? f->max : v;
+}
+
+static enum status check_number(struct ctx *ctx, const struct field *f, double *v)
+{
+    bool is_in_range = (f->min == 0 && f->max == 0) || (*v >= f->min && *v <= f->max);
+    if (!is_in_range && !f->clamps)
         return fail_field(ctx, f->name, "must be from %.10g to %.10g", f->min, f->max);
+    if (!is_in_range)
+        *v = clamped_number(f, *v);
+    return OK;
+}
+
+static enum status read_whole_number(struct ctx *ctx, const struct field *f, const struct json *v,
+                                     int64_t *out)
+{
+    double d;
+    int64_t i;
+    if (v->type != JSON_NUMBER || !str_num(v->source, &d) || d != floor(d) ||
+        fabs(d) > 9007199254740992.0)
+        return fail_field(ctx, f->name, "must be a whole number");
+    double kept = d;
+    TRY(check_number(ctx, f, &kept));
+    *out = kept == d && str_int(v->source, &i) ? i : (int64_t)kept;
     return OK;
 }
 
@@ -87,26 +185,25 @@ static enum status read_strs(struct ctx *ctx, const struct field *f, const struc
 static enum status read_one(struct ctx *ctx, const struct field *f, const struct json *v,
                             bool strict, void *at)
 {
-    int64_t i = 0;
     double d = 0;
     switch (f->type) {
     case FIELD_STR:
+    case FIELD_ENUM:
+    case FIELD_SWITCH:
         if (v->type != JSON_STRING)
             return fail_field(ctx, f->name, "must be a string");
         TRY(check_text(ctx, f, v->string));
-        *(str *)at = v->string;
+        if (f->type == FIELD_STR)
+            *(str *)at = v->string;
+        else
+            put_choice(f, (size_t)name_index(f->one_of, v->string, -1), at);
         return OK;
     case FIELD_INT:
-        if (v->type != JSON_NUMBER || !str_num(v->source, &d) || d != floor(d) ||
-            fabs(d) > 9007199254740992.0)
-            return fail_field(ctx, f->name, "must be a whole number");
-        TRY(check_number(ctx, f, d));
-        *(int64_t *)at = str_int(v->source, &i) ? i : (int64_t)d;
-        return OK;
+        return read_whole_number(ctx, f, v, at);
     case FIELD_NUM:
         if (v->type != JSON_NUMBER || !str_num(v->source, &d))
             return fail_field(ctx, f->name, "must be a number");
-        TRY(check_number(ctx, f, d));
+        TRY(check_number(ctx, f, &d));
         *(double *)at = d;
         return OK;
     case FIELD_BOOL:
@@ -120,6 +217,11 @@ static enum status read_one(struct ctx *ctx, const struct field *f, const struct
         return OK;
     case FIELD_JSON:
         *(const struct json **)at = v;
+        return OK;
+    case FIELD_RAW:
+        if (v->type != JSON_OBJECT)
+            return fail_field(ctx, f->name, "must be an object");
+        *(str *)at = v->source;
         return OK;
     case FIELD_STRS:
         return read_strs(ctx, f, v, at);
@@ -150,14 +252,31 @@ enum status fields_read(struct ctx *ctx, const struct field *table, const struct
                 return fail_field(ctx, str_c(&ctx->arena, m->key), "is not a known field");
     }
     fields_defaults(table, out);
-    for (const struct field *f = table; f->name; f++) {
-        const struct json *v = json_get(object, f->name);
+    for (const struct field *row = table; row->name; row++) {
+        struct field f = field_whole(row);
+        const struct json *v = json_get(object, f.name);
         if (v && v->type != JSON_NULL)
-            TRY(read_one(ctx, f, v, strict, place(f, out)));
-        else if (f->required)
-            return fail_field(ctx, f->name, "is required");
+            TRY(read_one(ctx, &f, v, strict, member_at(&f, out)));
+        else if (f.required)
+            return fail_missing(ctx, f.name);
     }
     return OK;
+}
+
+void fields_translate(struct json_out *w, const struct field *table, const struct json *object)
+{
+    json_open(w, '{');
+    for (const struct json *m = object->first; m; m = m->next) {
+        const struct field *row = row_of(table, m->key);
+        assert(row && row->like);
+        struct field f = field_whole(row);
+        json_key(w, row->like->name);
+        if (f.clamps && m->type == JSON_NUMBER && (f.min != 0 || f.max != 0))
+            json_num(w, clamped_number(&f, json_num_or(m, f.min)));
+        else
+            json_raw(w, m->source);
+    }
+    json_close(w, '}');
 }
 
 static enum status set_strs(struct ctx *ctx, str text, struct strs *out)
@@ -191,12 +310,15 @@ bool truth_read(str text, bool *out)
 
 enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text, void *out)
 {
-    const struct field *f = row_of(table, name);
+    const struct field *row = row_of(table, name);
     struct json v = {.source = text, .string = text};
-    if (!f)
+    if (!row)
         return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
+    struct field whole = field_whole(row), *f = &whole;
     switch (f->type) {
     case FIELD_STR:
+    case FIELD_ENUM:
+    case FIELD_SWITCH:
     case FIELD_TIME:
         v.type = JSON_STRING;
         break;
@@ -208,8 +330,9 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
         v.type = truth_read(text, &v.truth) ? JSON_BOOL : JSON_STRING;
         break;
     case FIELD_STRS:
-        return set_strs(ctx, text, place(f, out));
+        return set_strs(ctx, text, member_at(f, out));
     case FIELD_JSON:
+    case FIELD_RAW:
     case FIELD_OBJECT: {
         struct json *parsed;
         TRY(json_parse(ctx, text, &parsed));
@@ -217,13 +340,14 @@ enum status fields_set(struct ctx *ctx, const struct field *table, str name, str
         break;
     }
     }
-    return read_one(ctx, f, &v, true, place(f, out));
+    return read_one(ctx, f, &v, true, member_at(f, out));
 }
 
 static void write_one(struct json_out *w, const struct field *f, const void *at)
 {
     const struct json *json;
     const struct strs *strs;
+    str text;
     switch (f->type) {
     case FIELD_STR:
         json_str(w, f->secret && ((const str *)at)->n ? S("***") : *(const str *)at);
@@ -237,12 +361,20 @@ static void write_one(struct json_out *w, const struct field *f, const void *at)
     case FIELD_BOOL:
         json_bool(w, *(const bool *)at);
         break;
+    case FIELD_ENUM:
+    case FIELD_SWITCH:
+        json_str(w, choice_name(f, at));
+        break;
     case FIELD_TIME:
         json_time(w, *(const int64_t *)at);
         break;
     case FIELD_JSON:
         json = *(const struct json *const *)at;
         json_raw(w, json ? json->source : S("null"));
+        break;
+    case FIELD_RAW:
+        text = *(const str *)at;
+        json_raw(w, text.n ? text : str_of(f->otherwise_str ? f->otherwise_str : "null"));
         break;
     case FIELD_STRS:
         strs = at;
@@ -261,6 +393,7 @@ static bool is_empty(const struct field *f, const void *at)
 {
     switch (f->type) {
     case FIELD_STR:
+    case FIELD_RAW:
         return !((const str *)at)->n;
     case FIELD_INT:
     case FIELD_TIME:
@@ -271,6 +404,9 @@ static bool is_empty(const struct field *f, const void *at)
         return !*(const struct json *const *)at;
     case FIELD_STRS:
         return !((const struct strs *)at)->n;
+    case FIELD_ENUM:
+        return choice_at(f, at) >= count_names(f);
+    case FIELD_SWITCH:
     case FIELD_BOOL:
     case FIELD_OBJECT:
         break;
@@ -281,7 +417,8 @@ static bool is_empty(const struct field *f, const void *at)
 void fields_write(struct json_out *w, const struct field *table, const void *in)
 {
     json_open(w, '{');
-    for (const struct field *f = table; f->name; f++) {
+    for (const struct field *row = table; row->name; row++) {
+        struct field whole = field_whole(row), *f = &whole;
         const char *at = (const char *)in + f->at;
         bool is_special = f->empty != EMPTY_STANDS && is_empty(f, at);
         if (is_special && f->empty == EMPTY_OUT)
@@ -297,20 +434,20 @@ void fields_write(struct json_out *w, const struct field *table, const void *in)
 
 /* --- describing --- */
 
+static bool is_text_row(const struct field *f)
+{
+    return f->type == FIELD_STR || f->type == FIELD_ENUM || f->type == FIELD_SWITCH;
+}
+
 static void describe_limits(struct json_out *w, const struct field *f)
 {
-    bool is_text = f->type == FIELD_STR;
-    if (f->min != 0 || (f->max != 0 && !is_text)) {
-        json_key(w, is_text ? "minLength" : "minimum");
-        json_num(w, f->min);
-    }
-    if (f->max != 0) {
-        json_key(w, is_text ? "maxLength" : "maximum");
-        json_num(w, f->max);
-    }
+    bool is_text = is_text_row(f);
+    if (f->min != 0 || (f->max != 0 && !is_text))
+        json_member_num(w, is_text ? "minLength" : "minimum", f->min);
+    if (f->max != 0)
+        json_member_num(w, is_text ? "maxLength" : "maximum", f->max);
     if (f->one_of) {
-        json_key(w, "enum");
-        json_open(w, '[');
+        json_member_open(w, "enum", '[');
         for (const char *const *name = f->one_of; *name; name++)
             json_str(w, str_of(*name));
         if (f->empty == EMPTY_NULL)
@@ -334,12 +471,12 @@ static void describe_type(struct json_out *w, const struct field *f, const char 
 
 static void describe_default(struct json_out *w, const struct field *f)
 {
-    bool has = f->type == FIELD_STR ? f->otherwise_str != NULL
-                                    : f->otherwise != 0 || f->type == FIELD_BOOL;
+    bool is_text = is_text_row(f);
+    bool has = is_text ? f->otherwise_str != NULL : f->otherwise != 0 || f->type == FIELD_BOOL;
     if (f->required || !has || f->type >= FIELD_TIME)
         return;
     json_key(w, "default");
-    if (f->type == FIELD_STR)
+    if (is_text)
         json_str(w, str_of(f->otherwise_str));
     else if (f->type == FIELD_BOOL)
         json_bool(w, f->otherwise != 0);
@@ -347,11 +484,13 @@ static void describe_default(struct json_out *w, const struct field *f)
         json_num(w, f->otherwise);
 }
 
-static void describe(struct json_out *w, const struct field *f, bool strict)
+static void describe_row(struct json_out *w, const struct field *row, bool strict)
 {
+    struct field whole = field_whole(row), *f = &whole;
     static const char *const types[] = {
         [FIELD_STR] = "string",   [FIELD_INT] = "integer", [FIELD_NUM] = "number",
-        [FIELD_BOOL] = "boolean", [FIELD_TIME] = "string", [FIELD_STRS] = "array",
+        [FIELD_BOOL] = "boolean", [FIELD_ENUM] = "string", [FIELD_SWITCH] = "string",
+        [FIELD_TIME] = "string",  [FIELD_STRS] = "array",
     };
     if (f->type == FIELD_OBJECT) {
         fields_schema(w, f->inside, strict);
@@ -364,49 +503,38 @@ static void describe(struct json_out *w, const struct field *f, bool strict)
         json_key(w, "items");
         fields_schema(w, f->inside, strict);
     }
-    if (f->type == FIELD_TIME) {
-        json_key(w, "format");
-        json_str(w, S("date-time"));
-    }
-    if (f->type == FIELD_STRS) {
-        json_key(w, "items");
-        json_raw(w, S("{\"type\":\"string\"}"));
-    }
+    if (f->type == FIELD_TIME)
+        json_member_str(w, "format", S("date-time"));
+    if (f->type == FIELD_STRS)
+        json_member_raw(w, "items", S("{\"type\":\"string\"}"));
     describe_limits(w, f);
     describe_default(w, f);
-    if (f->help) {
-        json_key(w, "description");
-        json_str(w, str_of(f->help));
-    }
+    if (f->help)
+        json_member_str(w, "description", str_of(f->help));
     json_close(w, '}');
 }
 
 void fields_schema(struct json_out *w, const struct field *table, bool strict)
 {
     json_open(w, '{');
-    json_key(w, "type");
-    json_str(w, S("object"));
-    json_key(w, "properties");
-    json_open(w, '{');
+    json_member_str(w, "type", S("object"));
+    json_member_open(w, "properties", '{');
     for (const struct field *f = table; f->name; f++) {
         json_key(w, f->name);
-        describe(w, f, strict);
+        describe_row(w, f, strict);
     }
     json_close(w, '}');
-    json_key(w, "required");
-    json_open(w, '[');
+    json_member_open(w, "required", '[');
     for (const struct field *f = table; f->name; f++)
         if (f->required)
             json_str(w, str_of(f->name));
     json_close(w, ']');
-    if (strict) {
-        json_key(w, "additionalProperties");
-        json_bool(w, false);
-    }
+    if (strict)
+        json_member_bool(w, "additionalProperties", false);
     json_close(w, '}');
 }
 
 void field_schema(struct json_out *w, const struct field *f)
 {
-    describe(w, f, false);
+    describe_row(w, f, false);
 }

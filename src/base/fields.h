@@ -6,14 +6,17 @@
 #include "base/json.h"
 
 enum field_type {
-    FIELD_STR,   /* str */
-    FIELD_INT,   /* int64_t */
-    FIELD_NUM,   /* double */
-    FIELD_BOOL,  /* bool */
-    FIELD_TIME,  /* int64_t unix ms; ISO 8601 in JSON, null and absent are 0 */
-    FIELD_JSON,  /* const struct json *: any value, passed on as it came */
-    FIELD_STRS,  /* struct strs: an array of strings */
-    FIELD_OBJECT /* a struct inside, described by .inside */
+    FIELD_STR,    /* str */
+    FIELD_INT,    /* int64_t */
+    FIELD_NUM,    /* double */
+    FIELD_BOOL,   /* bool */
+    FIELD_ENUM,   /* an enum; in JSON its name in .one_of, which has the enum's order */
+    FIELD_SWITCH, /* bool; "on" or "off" in JSON */
+    FIELD_TIME,   /* int64_t unix ms; ISO 8601 in JSON, null and absent are 0 */
+    FIELD_JSON,   /* const struct json *: any value, passed on as it came */
+    FIELD_RAW,    /* str: an object as JSON text; empty is null, or otherwise_str */
+    FIELD_STRS,   /* struct strs: an array of strings */
+    FIELD_OBJECT  /* a struct inside, described by .inside */
 };
 
 struct strs {
@@ -21,24 +24,34 @@ struct strs {
     size_t n;
 };
 
-/* How an empty value is written: "" or 0 as it stands, as null, or not at all. Empty is a text
- * without bytes, 0, a number that is none, and no JSON. */
+/* How an empty value is written: as it is ("" or 0), as null, or not at all. Empty values are a
+ * text without bytes, 0, a number that is not finite, an enum beyond its last name, and no JSON. */
 enum field_empty { EMPTY_STANDS, EMPTY_NULL, EMPTY_OUT };
 
-/* One row. Text limits count bytes; a row with min and max both 0 has no limit. */
+/*
+ * One row. Text limits count bytes; a row with min and max both 0 has no limit. A row that is like
+ * another has all rules and the default of that row, and its help unless it has its own; name,
+ * place, group, unit and clamps are its own.
+ */
 struct field {
     const char *name;
     enum field_type type;
     size_t at;
-    bool required, secret; /* secret: written as "***" */
-    double min, max;       /* of a number, or of a text's length in bytes */
-    double otherwise;      /* default of INT, NUM, BOOL, TIME */
-    const char *otherwise_str;
+    bool required, secret;      /* secret: written as "***" */
+    double min, max;            /* of a number, or of a text's length in bytes */
+    double otherwise;           /* default of INT, NUM, BOOL, TIME; of ENUM without otherwise_str */
+    const char *otherwise_str;  /* default of STR, ENUM, SWITCH; of RAW what "" is written as */
     const char *const *one_of;  /* NULL-ended list of allowed texts */
     const struct field *inside; /* of OBJECT; of JSON: it is an array of these */
     enum field_empty empty;
+    int group;        /* of a row that help lists under a heading */
+    const char *unit; /* what help shows for the value: MS, FILE; NULL: by the type */
     const char *help;
+    const struct field *like; /* a row of the same type */
+    bool clamps;              /* a number out of range is clamped, not refused */
 };
+
+extern const char *const on_off_names[];
 
 /* A row whose C type disagrees does not compile. */
 #define MEMBER_IS(S, M, T) (0 * sizeof(_Generic(((S *)0)->M, T : 1)))
@@ -48,16 +61,21 @@ struct field {
 #define INT(S, M) FIELD_(S, M, int64_t, FIELD_INT, #M)
 #define NUM(S, M) FIELD_(S, M, double, FIELD_NUM, #M)
 #define BOOL(S, M) FIELD_(S, M, bool, FIELD_BOOL, #M)
+#define ENUM(S, M) FIELD_(S, M, unsigned, FIELD_ENUM, #M) /* needs .one_of */
+#define SWITCH(S, M) FIELD_(S, M, bool, FIELD_SWITCH, #M), .one_of = on_off_names
 #define TIME(S, M) FIELD_(S, M, int64_t, FIELD_TIME, #M)
 #define JSON(S, M) FIELD_(S, M, const struct json *, FIELD_JSON, #M)
+#define RAW(S, M) FIELD_(S, M, str, FIELD_RAW, #M)
 #define STRS(S, M) FIELD_(S, M, struct strs, FIELD_STRS, #M)
 /* The same under another name in JSON: AS(STR, struct x, session_id, "sessionId"). */
 #define AS_STR(S, M, NAME) FIELD_(S, M, str, FIELD_STR, NAME)
 #define AS_INT(S, M, NAME) FIELD_(S, M, int64_t, FIELD_INT, NAME)
 #define AS_NUM(S, M, NAME) FIELD_(S, M, double, FIELD_NUM, NAME)
 #define AS_BOOL(S, M, NAME) FIELD_(S, M, bool, FIELD_BOOL, NAME)
+#define AS_ENUM(S, M, NAME) FIELD_(S, M, unsigned, FIELD_ENUM, NAME)
 #define AS_TIME(S, M, NAME) FIELD_(S, M, int64_t, FIELD_TIME, NAME)
 #define AS_JSON(S, M, NAME) FIELD_(S, M, const struct json *, FIELD_JSON, NAME)
+#define AS_RAW(S, M, NAME) FIELD_(S, M, str, FIELD_RAW, NAME)
 #define AS_STRS(S, M, NAME) FIELD_(S, M, struct strs, FIELD_STRS, NAME)
 
 /* Sets every default into *out, a struct the table describes. */
@@ -77,6 +95,19 @@ bool truth_read(str text, bool *out);
 /* Sets one field from text (flags, environment, query strings), under the same rules. */
 MUST_USE enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text,
                                 void *out);
+
+/* The row with everything it takes from the row it is like. Readers of a table that look at limits,
+ * names or defaults need it. */
+struct field field_whole(const struct field *row);
+/* The name of the struct's value for a row of ENUM or SWITCH; "" when it has none. */
+str field_choice(const struct field *row, const void *in);
+
+/*
+ * Writes the members that a checked object names, by the rows of its table, under the names of the
+ * rows that those are like: from one dialect's names to the neutral ones. Numbers are clamped where
+ * the row says so; null stays null.
+ */
+void fields_translate(struct json_out *w, const struct field *table, const struct json *object);
 
 /* Writes the struct as an object. */
 void fields_write(struct json_out *w, const struct field *table, const void *in);

@@ -47,17 +47,6 @@ str id_of(struct arena *a, const str *parts, size_t n)
     return uuid_text(a, b, 8);
 }
 
-str id_of_name(struct arena *a, str name)
-{
-    unsigned char h[crypto_hash_sha256_BYTES];
-    crypto_hash_sha256(h, (const unsigned char *)(name.p ? name.p : ""), name.n);
-    str id = uuid_text(a, h, 5);
-    char *upper = arena_alloc(a, id.n + 1);
-    for (size_t i = 0; i < id.n; i++)
-        upper[i] = (char)(id.p[i] >= 'a' ? id.p[i] - 'a' + 'A' : id.p[i]);
-    return (str){upper, id.n};
-}
-
 uint64_t hash64(const str *parts, size_t n)
 {
     unsigned char b[16];

@@ -12,10 +12,6 @@ str id_random(struct arena *a);
  * content, same id. */
 str id_of(struct arena *a, const str *parts, size_t n);
 
-/* The UUID of a name by Osaurus's rule: the first 16 bytes of its SHA-256, version 5, upper case.
- */
-str id_of_name(struct arena *a, str name);
-
 bool id_is_uuid(str s);
 
 /* 64 bits of BLAKE2b over the parts, never 0; parts are length-prefixed, so they cannot run into

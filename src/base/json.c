@@ -11,7 +11,7 @@ struct reader {
     int depth;
 };
 
-static enum status broken(struct reader *r, const char *what)
+static enum status fail_at(struct reader *r, const char *what)
 {
     return fail(r->ctx, BAD_INPUT, "not valid JSON: %s at byte %zu", what,
                 (size_t)(r->p - r->start));
@@ -23,7 +23,7 @@ static void skip_space(struct reader *r)
         r->p++;
 }
 
-static int hex4(const char *p)
+static int read_hex4(const char *p)
 {
     int v = 0;
     for (int i = 0; i < 4; i++) {
@@ -61,12 +61,12 @@ static char *put_utf8(char *o, uint32_t c)
 
 /* The character of a \u escape (p behind the u), joining a pair of surrogates; *p moves behind it.
  */
-static uint32_t unescape(const char **p, const char *end)
+static uint32_t read_escape(const char **p, const char *end)
 {
-    uint32_t c = (uint32_t)hex4(*p);
+    uint32_t c = (uint32_t)read_hex4(*p);
     *p += 4;
     if (c >= 0xD800 && c < 0xDC00 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u') {
-        int low = hex4(*p + 2);
+        int low = read_hex4(*p + 2);
         if (low >= 0xDC00 && low < 0xE000) {
             *p += 6;
             return 0x10000 + ((c - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
@@ -76,7 +76,7 @@ static uint32_t unescape(const char **p, const char *end)
 }
 
 /* Decodes checked string content; what it gives is never longer than its escapes. */
-static str decode(struct ctx *ctx, str raw)
+static str decode_string(struct ctx *ctx, str raw)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     char *start = arena_alloc(&ctx->arena, raw.n + 1), *o = start;
@@ -86,7 +86,7 @@ static str decode(struct ctx *ctx, str raw)
             *o++ = *p++;
         } else if (p[1] == 'u') {
             p += 2;
-            o = put_utf8(o, unescape(&p, end));
+            o = put_utf8(o, read_escape(&p, end));
         } else {
             *o++ = to[strchr(from, p[1]) - from];
             p += 2;
@@ -101,12 +101,12 @@ static enum status read_string(struct reader *r, str *out)
     bool escaped = false;
     for (;;) {
         if (r->p >= r->end)
-            return broken(r, "a string does not end");
+            return fail_at(r, "a string does not end");
         unsigned char c = (unsigned char)*r->p;
         if (c == '"')
             break;
         if (c < 0x20)
-            return broken(r, "a control character in a string");
+            return fail_at(r, "a control character in a string");
         if (c != '\\') {
             r->p++;
             continue;
@@ -114,19 +114,19 @@ static enum status read_string(struct reader *r, str *out)
         escaped = true;
         if (r->end - r->p >= 2 && r->p[1] && strchr("\"\\/bfnrt", r->p[1]))
             r->p += 2;
-        else if (r->end - r->p >= 6 && r->p[1] == 'u' && hex4(r->p + 2) >= 0)
+        else if (r->end - r->p >= 6 && r->p[1] == 'u' && read_hex4(r->p + 2) >= 0)
             r->p += 6;
         else
-            return broken(r, "an unknown escape");
+            return fail_at(r, "an unknown escape");
     }
     *out = (str){from, (size_t)(r->p - from)};
     if (escaped)
-        *out = decode(r->ctx, *out);
+        *out = decode_string(r->ctx, *out);
     r->p++;
     return OK;
 }
 
-static bool digits(struct reader *r)
+static bool skip_digits(struct reader *r)
 {
     const char *from = r->p;
     while (r->p < r->end && *r->p >= '0' && *r->p <= '9')
@@ -140,19 +140,19 @@ static enum status read_number(struct reader *r)
         r->p++;
     if (r->p < r->end && *r->p == '0')
         r->p++;
-    else if (!digits(r))
-        return broken(r, "a value is expected");
+    else if (!skip_digits(r))
+        return fail_at(r, "a value is expected");
     if (r->p < r->end && *r->p == '.') {
         r->p++;
-        if (!digits(r))
-            return broken(r, "digits are expected");
+        if (!skip_digits(r))
+            return fail_at(r, "digits are expected");
     }
     if (r->p < r->end && (*r->p == 'e' || *r->p == 'E')) {
         r->p++;
         if (r->p < r->end && (*r->p == '+' || *r->p == '-'))
             r->p++;
-        if (!digits(r))
-            return broken(r, "digits are expected");
+        if (!skip_digits(r))
+            return fail_at(r, "digits are expected");
     }
     return OK;
 }
@@ -175,17 +175,17 @@ static enum status read_word(struct reader *r, struct json *v)
         r->p += words[i].text.n;
         return OK;
     }
-    return broken(r, "a value is expected");
+    return fail_at(r, "a value is expected");
 }
 
 static enum status read_value(struct reader *r, struct json *v);
 
-/* The members of an object or the elements of an array; p stands on the bracket. */
+/* The members of an object or the elements of an array; p is at the bracket. */
 static enum status read_items(struct reader *r, struct json *v, char close)
 {
     struct json **tail = &v->first;
     if (++r->depth > JSON_DEPTH_MAX)
-        return broken(r, "nested too deep");
+        return fail_at(r, "nested too deep");
     r->p++;
     skip_space(r);
     if (r->p < r->end && *r->p == close) {
@@ -198,11 +198,11 @@ static enum status read_items(struct reader *r, struct json *v, char close)
         skip_space(r);
         if (close == '}') {
             if (r->p >= r->end || *r->p != '"')
-                return broken(r, "a member's name is expected");
+                return fail_at(r, "a member's name is expected");
             TRY(read_string(r, &item->key));
             skip_space(r);
             if (r->p >= r->end || *r->p != ':')
-                return broken(r, "':' is expected");
+                return fail_at(r, "':' is expected");
             r->p++;
         }
         TRY(read_value(r, item));
@@ -211,7 +211,7 @@ static enum status read_items(struct reader *r, struct json *v, char close)
         v->n++;
         skip_space(r);
         if (r->p >= r->end || (*r->p != ',' && *r->p != close))
-            return broken(r, close == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
+            return fail_at(r, close == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
         if (*r->p++ == close)
             break;
     }
@@ -225,7 +225,7 @@ static enum status read_value(struct reader *r, struct json *v)
     skip_space(r);
     const char *from = r->p;
     if (r->p >= r->end)
-        return broken(r, "a value is expected");
+        return fail_at(r, "a value is expected");
     switch (*r->p) {
     case '{':
         v->type = JSON_OBJECT;
@@ -263,7 +263,7 @@ enum status json_parse(struct ctx *ctx, str text, struct json **out)
     TRY(read_value(&r, v));
     skip_space(&r);
     if (r.p != r.end)
-        return broken(&r, "something follows the value");
+        return fail_at(&r, "something follows the value");
     *out = v;
     return OK;
 }

@@ -31,8 +31,8 @@ enum { JSON_DEPTH_MAX = 128 };
  * (BAD_INPUT) names the byte. */
 MUST_USE enum status json_parse(struct ctx *ctx, str text, struct json **out);
 
-/* The member of that name (the last one, if it stands twice), or NULL; also NULL for NULL and for
- * what is no object. */
+/* The member of that name (the last of several), or NULL; also NULL when object is NULL or not an
+ * object. */
 const struct json *json_get(const struct json *object, const char *name);
 /* Walks names separated by dots: "usage.prompt_tokens"; a number picks an array's element. */
 const struct json *json_at(const struct json *value, const char *path);
@@ -44,17 +44,18 @@ int64_t json_int_or(const struct json *value, int64_t otherwise);
 double json_num_or(const struct json *value, double otherwise);
 bool json_is_true(const struct json *value);
 
-/* Writes into buf; the writer puts the commas. Objects: json_key, then one value. */
+/* Writes into buf; the writer puts the commas. Objects: json_member_…, or json_key and one value.
+ */
 struct json_out {
     struct buf *b;
-    bool comma; /* a value stands before */
+    bool comma; /* a value is before */
 };
 
 struct json_out json_to(struct buf *b);
 void json_open(struct json_out *w, char bracket);  /* '{' or '[' */
 void json_close(struct json_out *w, char bracket); /* '}' or ']' */
 void json_key(struct json_out *w, const char *name);
-void json_str(struct json_out *w, str s); /* bytes that are no UTF-8 become U+FFFD */
+void json_str(struct json_out *w, str s); /* invalid UTF-8 becomes U+FFFD */
 void json_int(struct json_out *w, int64_t v);
 /* The shortest form that reads back the same; null when it is not finite. */
 void json_num(struct json_out *w, double v);
@@ -64,5 +65,14 @@ void json_raw(struct json_out *w, str json); /* a value already in JSON */
 /* 2026-11-20T05:39:00.123Z, or null when ms is 0. */
 void json_time(struct json_out *w, int64_t ms);
 
-/* Only the escaped inside of a string, without quotes: for splicing into one that stands there. */
+/* A member of an object: its name and value. json_member_open begins an object or array. */
+void json_member_open(struct json_out *w, const char *name, char bracket);
+void json_member_str(struct json_out *w, const char *name, str s);
+void json_member_int(struct json_out *w, const char *name, int64_t v);
+void json_member_num(struct json_out *w, const char *name, double v);
+void json_member_bool(struct json_out *w, const char *name, bool v);
+void json_member_null(struct json_out *w, const char *name);
+void json_member_raw(struct json_out *w, const char *name, str json);
+
+/* The escaped content of a string without quotes, for splicing into an existing string. */
 void json_escape(struct buf *b, str s);

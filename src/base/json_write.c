@@ -1,4 +1,5 @@
-/* json_write.c - the writer: values in order, commas by itself. */
+/* json_write.c - writing JSON: values in order, commas between them. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct json_out json_to(struct buf *b)
     return (struct json_out){.b = b};
 }
 
-static void before(struct json_out *w)
+static void begin_value(struct json_out *w)
 {
     if (w->comma)
         buf_byte(w->b, ',');
@@ -21,13 +22,15 @@ static void before(struct json_out *w)
 
 void json_open(struct json_out *w, char bracket)
 {
-    before(w);
+    assert(bracket == '{' || bracket == '[');
+    begin_value(w);
     buf_byte(w->b, bracket);
     w->comma = false;
 }
 
 void json_close(struct json_out *w, char bracket)
 {
+    assert(bracket == '}' || bracket == ']');
     buf_byte(w->b, bracket);
     w->comma = true;
 }
@@ -39,8 +42,9 @@ void json_key(struct json_out *w, const char *name)
     w->comma = false;
 }
 
-/* The length of the valid character at p, or 0. */
-static size_t character(const char *p, const char *end)
+/* The length of the valid character at p, or 0. JSON must be UTF-8, and texts of clients need not
+ * be: an invalid byte is written as U+FFFD. */
+static size_t character_length(const char *p, const char *end)
 {
     for (size_t n = 2; n <= 4 && p + n <= end; n++)
         if (utf8_is_valid((str){p, n}))
@@ -55,7 +59,7 @@ void json_escape(struct buf *b, str s)
     const char *p = s.p, *end = s.p + s.n, *from = p;
     while (p < end) {
         unsigned char c = (unsigned char)*p;
-        size_t n = c < 0x80 ? 1 : character(p, end);
+        size_t n = c < 0x80 ? 1 : character_length(p, end);
         if (n > 1 || (n == 1 && c >= 0x20 && c != '"' && c != '\\')) {
             p += n;
             continue;
@@ -75,7 +79,7 @@ void json_escape(struct buf *b, str s)
 
 void json_str(struct json_out *w, str s)
 {
-    before(w);
+    begin_value(w);
     buf_byte(w->b, '"');
     json_escape(w->b, s);
     buf_byte(w->b, '"');
@@ -83,18 +87,19 @@ void json_str(struct json_out *w, str s)
 
 void json_int(struct json_out *w, int64_t v)
 {
-    before(w);
+    begin_value(w);
     buf_printf(w->b, "%lld", (long long)v);
 }
 
 void json_num(struct json_out *w, double v)
 {
     char text[40];
-    before(w);
+    begin_value(w);
     if (!isfinite(v)) {
         buf_add(w->b, S("null"));
         return;
     }
+    /* The shortest form that reads back as the same number: 0.1, not 0.10000000000000001. */
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         if (strtod(text, NULL) == v)
@@ -105,19 +110,19 @@ void json_num(struct json_out *w, double v)
 
 void json_bool(struct json_out *w, bool v)
 {
-    before(w);
+    begin_value(w);
     buf_add(w->b, v ? S("true") : S("false"));
 }
 
 void json_null(struct json_out *w)
 {
-    before(w);
+    begin_value(w);
     buf_add(w->b, S("null"));
 }
 
 void json_raw(struct json_out *w, str json)
 {
-    before(w);
+    begin_value(w);
     buf_add(w->b, json);
 }
 
@@ -133,4 +138,48 @@ void json_time(struct json_out *w, int64_t ms)
     size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &t);
     snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms - (int64_t)seconds * 1000));
     json_str(w, str_of(text));
+}
+
+/* --- members --- */
+
+void json_member_open(struct json_out *w, const char *name, char bracket)
+{
+    json_key(w, name);
+    json_open(w, bracket);
+}
+
+void json_member_str(struct json_out *w, const char *name, str s)
+{
+    json_key(w, name);
+    json_str(w, s);
+}
+
+void json_member_int(struct json_out *w, const char *name, int64_t v)
+{
+    json_key(w, name);
+    json_int(w, v);
+}
+
+void json_member_num(struct json_out *w, const char *name, double v)
+{
+    json_key(w, name);
+    json_num(w, v);
+}
+
+void json_member_bool(struct json_out *w, const char *name, bool v)
+{
+    json_key(w, name);
+    json_bool(w, v);
+}
+
+void json_member_null(struct json_out *w, const char *name)
+{
+    json_key(w, name);
+    json_null(w);
+}
+
+void json_member_raw(struct json_out *w, const char *name, str json)
+{
+    json_key(w, name);
+    json_raw(w, json);
 }

@@ -25,7 +25,7 @@ bool log_is_on(enum log_level level)
 }
 
 /* key=value pairs into members; a value in quotes may hold spaces. */
-static void members(struct json_out *w, str pairs)
+static void write_pairs(struct json_out *w, str pairs)
 {
     char key[64];
     while ((pairs = str_trim(pairs)).n) {
@@ -37,8 +37,7 @@ static void members(struct json_out *w, str pairs)
             value = str_cut(&pairs, ' ');
         }
         snprintf(key, sizeof key, S_FMT, S_ARG(name));
-        json_key(w, key);
-        json_str(w, value);
+        json_member_str(w, key, value);
     }
 }
 
@@ -65,13 +64,10 @@ void log_event(enum log_level level, const char *event, const char *fmt, ...)
         struct buf b = buf_make(&arena, sizeof line - 2);
         struct json_out w = json_to(&b);
         json_open(&w, '{');
-        json_key(&w, "time");
-        json_str(&w, str_of(when));
-        json_key(&w, "level");
-        json_str(&w, str_of(level_names[level]));
-        json_key(&w, "event");
-        json_str(&w, str_of(event));
-        members(&w, str_of(text));
+        json_member_str(&w, "time", str_of(when));
+        json_member_str(&w, "level", str_of(level_names[level]));
+        json_member_str(&w, "event", str_of(event));
+        write_pairs(&w, str_of(text));
         json_close(&w, '}');
         snprintf(line, sizeof line, S_FMT "\n", S_ARG(buf_str(&b)));
     } else {

@@ -1,6 +1,7 @@
 /* seal.c - a secret closed under a key for one owner, by libsodium. */
 #include "base/seal.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 enum {
@@ -32,19 +33,21 @@ static const unsigned char *bytes_of(str s)
     return (const unsigned char *)(s.p ? s.p : "");
 }
 
-/* The owner is bound to it, and so is the form. */
-static str bound(struct arena *a, str owner)
+/* Authenticated with the secret but not stored in it: a sealed text that is copied to another
+ * owner's row, or whose form byte was changed, does not open. */
+static str bound_owner(struct arena *a, str owner)
 {
     return str_printf(a, "%c" S_FMT, FORM, S_ARG(owner));
 }
 
 str seal(struct arena *a, const uint8_t *key, str owner, str secret)
 {
+    assert(key && owner.n);
     size_t n = HEAD + secret.n + TAG;
     size_t room = sodium_base64_encoded_len(n, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     unsigned char *p = arena_alloc(a, n);
     char *text = arena_alloc(a, room);
-    str to = bound(a, owner);
+    str to = bound_owner(a, owner);
     p[0] = FORM;
     randombytes_buf(p + 1, NONCE);
     crypto_aead_xchacha20poly1305_ietf_encrypt(p + HEAD, NULL, bytes_of(secret), secret.n,
@@ -55,9 +58,10 @@ str seal(struct arena *a, const uint8_t *key, str owner, str secret)
 
 bool unseal(struct arena *a, const uint8_t *key, str owner, str sealed, str *out)
 {
+    assert(key);
     unsigned char *p = arena_alloc(a, sealed.n + 1);
     size_t n = 0;
-    str to = bound(a, owner);
+    str to = bound_owner(a, owner);
     if (sodium_base642bin(p, sealed.n + 1, sealed.p ? sealed.p : "", sealed.n, NULL, &n, NULL,
                           sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
         n < HEAD + TAG || p[0] != FORM)

@@ -15,6 +15,7 @@ void sse_free(struct sse *s)
     buf_free(&s->event);
 }
 
+/* An event that did not fit is dropped as a whole: half of it could read as another message. */
 static void finish_event(struct sse *s, void (*got)(void *arg, str event, str data), void *arg)
 {
     if (s->line.full || s->data.full)
@@ -58,6 +59,7 @@ void sse_feed(struct sse *s, str bytes, void (*got)(void *arg, str event, str da
             s->after_cr = false;
             continue;
         }
+        /* CR ends a line at once, and LF behind it may arrive with the next bytes. */
         s->after_cr = false;
         size_t n = 0;
         while (n < bytes.n && bytes.p[n] != '\n' && bytes.p[n] != '\r')

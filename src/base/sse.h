@@ -17,7 +17,7 @@ void sse_free(struct sse *s);
 /*
  * Feeds bytes; calls got for each finished event with its name ("" when none) and its data lines
  * joined by newline. The texts live until got returns. Follows the WHATWG parsing rules: CR, LF and
- * CRLF end lines, a leading BOM and comments are dropped, an event without data is no event.
+ * CRLF end lines, a leading BOM and comments are dropped, and so are events without data.
  */
 void sse_feed(struct sse *s, str bytes, void (*got)(void *arg, str event, str data), void *arg);
 

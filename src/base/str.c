@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned char low(char c)
+static unsigned char ascii_lower(char c)
 {
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
 }
@@ -18,7 +18,7 @@ bool str_eq_nocase(str a, str b)
     if (a.n != b.n)
         return false;
     for (size_t i = 0; i < a.n; i++)
-        if (low(a.p[i]) != low(b.p[i]))
+        if (ascii_lower(a.p[i]) != ascii_lower(b.p[i]))
             return false;
     return true;
 }
@@ -28,6 +28,14 @@ bool str_is_one_of(str s, const char *const *list)
     while (*list && !str_eq_nocase(s, str_of(*list)))
         list++;
     return *list != NULL;
+}
+
+int name_index(const char *const *names, str name, int otherwise)
+{
+    for (int i = 0; names[i]; i++)
+        if (str_is(name, names[i]))
+            return i;
+    return otherwise;
 }
 
 bool str_starts(str s, str with)
@@ -101,7 +109,7 @@ str str_lower(struct arena *a, str s)
 {
     char *p = arena_alloc(a, s.n + 1);
     for (size_t i = 0; i < s.n; i++)
-        p[i] = (char)low(s.p[i]);
+        p[i] = (char)ascii_lower(s.p[i]);
     return (str){p, s.n};
 }
 

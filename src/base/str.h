@@ -44,6 +44,8 @@ static inline bool str_is(str a, const char *b)
 bool str_eq_nocase(str a, str b);
 /* In a NULL-ended list, in the same way. */
 bool str_is_one_of(str s, const char *const *list);
+/* The index of name in a NULL-ended list, byte by byte, or otherwise. */
+int name_index(const char *const *names, str name, int otherwise);
 bool str_starts(str s, str with);
 bool str_ends(str s, str with);
 
@@ -55,13 +57,13 @@ static inline bool char_is_one_of(char c, const char *set)
 /* Byte order, shorter first when one begins the other. */
 int str_cmp(str a, str b);
 
-/* Where needle first stands in s, or s.n when it does not. */
+/* The first position of needle in s, or s.n without one. */
 size_t str_find(str s, str needle);
 
 /* Without ASCII white space at both ends. */
 str str_trim(str s);
 
-/* What stands before c (or everything); *rest continues behind it. */
+/* The text before c (or everything); *rest continues behind it. */
 str str_cut(str *rest, char c);
 
 /* A copy in the arena, with a NUL behind it for C libraries. */
@@ -77,7 +79,7 @@ bool str_num(str s, double *out);
 /* FNV-1a, for tables; not for secrets. */
 uint64_t str_hash(str s);
 
-/* The C library's unbounded or unchecked ones; their headers stand above, so that only uses are
- * caught. */
+/* Unbounded or unchecked functions of the C library. Their headers are included above, so that only
+ * uses are caught. */
 #undef sprintf /* clang's fortified headers make it a macro */
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok atoi atol atof gets

@@ -51,6 +51,17 @@ str utf8_cut(str s, size_t n)
     return s;
 }
 
+str utf8_ends(struct arena *a, str s, size_t each)
+{
+    if (s.n <= 2 * each)
+        return s;
+    str front = utf8_cut(s, each);
+    size_t from = s.n - each;
+    while (from < s.n && ((unsigned char)s.p[from] & 0xC0) == 0x80)
+        from++;
+    return str_printf(a, S_FMT "\n…\n" S_FMT, S_ARG(front), S_ARG(str_sub(s, from, s.n)));
+}
+
 size_t utf8_length(str s)
 {
     size_t n = 0;

@@ -29,21 +29,21 @@ static int by_form(const void *key, const void *entry)
 }
 
 /* "went" is "go", "colour" is "color"; other words are themselves. */
-static str regular(str w)
+static str regular_form(str w)
 {
     const struct irregular *found = bsearch(&w, irregulars, sizeof irregulars / sizeof *irregulars,
                                             sizeof *irregulars, by_form);
     return found ? found->base : w;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_stop(const void *a, const void *b)
 {
     return str_cmp(*(const str *)a, str_of(*(const char *const *)b));
 }
 
 static bool is_stop(str w)
 {
-    return bsearch(&w, stops, sizeof stops / sizeof *stops, sizeof *stops, compare) != NULL;
+    return bsearch(&w, stops, sizeof stops / sizeof *stops, sizeof *stops, compare_stop) != NULL;
 }
 
 /* Scripts that are written without spaces between words: indexed by pairs of characters. */
@@ -97,7 +97,7 @@ struct splitter {
     bool sentence_begins; /* the next word begins a sentence */
 };
 
-/* The character at i and its length; a byte that is no UTF-8 is one character of no kind. */
+/* The character at i and its length; an invalid byte is one character of KIND_OTHER. */
 static int32_t char_at(str s, size_t i, size_t *n)
 {
     if ((unsigned char)s.p[i] < 0x80) {
@@ -138,7 +138,7 @@ str utf8_lower(struct arena *a, str s)
 }
 
 /* Lower case without accents. */
-static str fold(struct arena *a, str w)
+static str fold_word(struct arena *a, str w)
 {
     if (is_ascii(w))
         return str_lower(a, w);
@@ -154,7 +154,7 @@ static str fold(struct arena *a, str w)
     return out;
 }
 
-static struct word *push(struct splitter *s, size_t from, size_t to)
+static struct word *push_word(struct splitter *s, size_t from, size_t to)
 {
     s->out.v = arena_more(s->a, s->out.v, s->out.n, &s->cap, sizeof *s->out.v);
     struct word *w = &s->out.v[s->out.n++];
@@ -165,16 +165,16 @@ static struct word *push(struct splitter *s, size_t from, size_t to)
 static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
 {
     size_t n;
-    struct word *w = push(s, from, to);
+    struct word *w = push_word(s, from, to);
     int32_t first = char_at(s->text, from, &n);
     w->is_number = is_number;
     w->is_name = !s->sentence_begins && utf8proc_category(first) == UTF8PROC_CATEGORY_LU;
-    w->stem = utf8_cut(fold(s->a, w->text), STEM_MAX);
+    w->stem = utf8_cut(fold_word(s->a, w->text), STEM_MAX);
     w->is_stop = is_stop(w->stem);
     if (w->is_stop && w->stem.n == 1 && s->text.p[from] == 'I')
         w->is_name = false;
     if (!is_number && !w->is_stop && w->stem.n > 2) {
-        w->stem = regular(w->stem);
+        w->stem = regular_form(w->stem);
         const sb_symbol *stem =
             sb_stemmer_stem(s->stemmer, (const sb_symbol *)w->stem.p, (int)w->stem.n);
         if (stem)
@@ -193,15 +193,15 @@ static size_t add_pairs(struct splitter *s, size_t from)
            s->out.n < s->max) {
         size_t after = next + n;
         if (count++) {
-            struct word *w = push(s, first, after);
-            w->stem = fold(s->a, w->text);
+            struct word *w = push_word(s, first, after);
+            w->stem = fold_word(s->a, w->text);
         }
         first = next;
         next = after;
     }
     if (count == 1) {
-        struct word *w = push(s, from, next);
-        w->stem = fold(s->a, w->text);
+        struct word *w = push_word(s, from, next);
+        w->stem = fold_word(s->a, w->text);
     }
     s->sentence_begins = false;
     return next;
@@ -238,7 +238,7 @@ static void make_key(void)
     pthread_key_create(&stemmer_key, end_stemmer);
 }
 
-static struct sb_stemmer *stemmer(void)
+static struct sb_stemmer *thread_stemmer(void)
 {
     pthread_once(&stemmer_once, make_key);
     struct sb_stemmer *mine = pthread_getspecific(stemmer_key);
@@ -252,7 +252,7 @@ static struct sb_stemmer *stemmer(void)
 struct words words_of(struct arena *a, str text, size_t max)
 {
     struct splitter s = {
-        .a = a, .stemmer = stemmer(), .text = text, .max = max, .sentence_begins = true};
+        .a = a, .stemmer = thread_stemmer(), .text = text, .max = max, .sentence_begins = true};
     size_t i = 0, n;
     while (i < text.n && s.out.n < max) {
         int32_t c = char_at(text, i, &n);

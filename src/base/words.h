@@ -7,7 +7,7 @@
 /* One word of a text, in order. */
 struct word {
     str stem;     /* folded, without accents, stemmed: what the index holds */
-    str text;     /* as it stands in the text */
+    str text;     /* as written in the text */
     uint32_t at;  /* byte offset in the text */
     bool is_stop; /* says nothing about the topic ("the", "did", "what") */
     bool is_name; /* starts with a capital and does not begin a sentence */
@@ -34,7 +34,10 @@ bool utf8_is_valid(str s);
 size_t utf8_length(str s);
 /* The longest prefix of at most n bytes that does not cut a character. */
 str utf8_cut(str s, size_t n);
-/* Lower case, character by character; bytes that are no UTF-8 stay. */
+/* The text itself when it has at most 2 · each bytes; else that many of its front and of its end,
+ * cut at characters, with "…" on a line between them. */
+str utf8_ends(struct arena *a, str s, size_t each);
+/* Lower case, character by character; invalid bytes are kept. */
 str utf8_lower(struct arena *a, str s);
 /* The length in UTF-16 units, as JavaScript counts. */
 size_t utf16_length(str s);

@@ -1,16 +1,25 @@
 /* index.c - a message's own words, and who said it and when. */
 #include "core/index.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/buf.h"
+#include "base/ctx.h"
+#include "base/json.h"
+
 /*
- * The search counts words and knows no lengths, which is right for turns of a talk: a longer one
- * says more. A pasted document or a long answer would match everything, though. So from SHORT words
- * on, a text keeps of each word as many as a text of SHORT words would have; a word that comes to
- * none stands with the label, where it counts little.
+ * The search counts words and ignores lengths, which is right for turns of a conversation: a longer
+ * turn says more. A pasted document or a long answer would match everything, though. So a text of
+ * more than SHORT words keeps each word as often as a text of SHORT words would have it. A word
+ * that comes to zero is moved to the label, where it counts little.
  */
-enum { INDEX_WORDS_MAX = 20000, LABEL_WORDS_MAX = 64, SHORT = 25 };
+enum {
+    INDEX_WORDS_MAX = LONG_TEXT_END, /* more than two ends of a text hold */
+    LABEL_WORDS_MAX = 64,
+    SHORT = 25
+};
 
 /* "8 May 2023" in the words that a question would use. */
 static str date_words(struct arena *a, int64_t ms)
@@ -33,7 +42,7 @@ static int by_stem(const void *a, const void *b)
 }
 
 /* Thins the words of a long text; what would be lost goes behind the label. */
-static void thin(struct arena *a, struct index_text *t)
+static void thin_words(struct arena *a, struct index_text *t)
 {
     struct words all = {NEW_N(a, struct word, t->own.n), 0};
     for (size_t i = 0; i < t->own.n; i++)
@@ -55,16 +64,37 @@ static void thin(struct arena *a, struct index_text *t)
         if (!kept)
             label.v[label.n++] = all.v[from];
     }
+    assert(own.n <= all.n && label.n <= t->label.n + all.n);
     t->own = own;
     t->label = label;
+}
+
+/* What an episode says beside its summary. */
+static str lists_of(struct arena *a, const struct memory *m)
+{
+    static const char *const lists[] = {"topics", "entities", "decisions"};
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct json *root = NULL;
+    if (m->layer != LAYER_EPISODE || !m->metadata.n || json_parse(&own, m->metadata, &root) != OK)
+        return S("");
+    struct buf b = buf_make(a, m->metadata.n + 1);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const struct json *list = json_get(root, lists[i]);
+        const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
+        for (; v; v = v->next)
+            if (v->type == JSON_STRING)
+                buf_printf(&b, "\n" S_FMT, S_ARG(v->string));
+    }
+    return buf_str(&b);
 }
 
 static struct index_text index_of(struct arena *a, str text, str about, int64_t created)
 {
     str date = date_words(a, created);
     str label = str_printf(a, S_FMT " " S_FMT, S_ARG(about), S_ARG(date));
+    text = utf8_ends(a, text, LONG_TEXT_END);
     struct index_text t = {words_of(a, text, INDEX_WORDS_MAX), words_of(a, label, LABEL_WORDS_MAX)};
-    thin(a, &t);
+    thin_words(a, &t);
     return t;
 }
 
@@ -75,5 +105,7 @@ struct index_text index_of_message(struct arena *a, const struct message *m)
 
 struct index_text index_of_memory(struct arena *a, const struct memory *m)
 {
-    return index_of(a, m->content, m->key, m->created);
+    str lists = lists_of(a, m);
+    str text = lists.n ? str_printf(a, S_FMT S_FMT, S_ARG(m->content), S_ARG(lists)) : m->content;
+    return index_of(a, text, m->key, m->created);
 }

@@ -1,6 +1,8 @@
 /* memory.c - the names of the enums, and a memory that outlives where it was read. */
 #include "core/memory.h"
 
+#include <assert.h>
+
 const char *const origin_names[] = {"user", "assistant", "tool", "import",
                                     "api",  "distilled", NULL};
 const char *const layer_names[] = {"fact", "episode", "identity", "summary", NULL};
@@ -28,14 +30,6 @@ enum priority priority_of(double importance)
     while (importance < priority_least[p])
         p++;
     return (enum priority)p;
-}
-
-int name_index(const char *const *names, str name, int otherwise)
-{
-    for (int i = 0; names[i]; i++)
-        if (str_is(name, names[i]))
-            return i;
-    return otherwise;
 }
 
 struct message message_copy(struct arena *a, const struct message *m)
@@ -69,7 +63,14 @@ struct memory memory_copy(struct arena *a, const struct memory *m)
     return out;
 }
 
-bool token_is_valid(const struct token *t, int64_t now)
+/* Room is made at each power of two, so that no capacity needs to be kept beside the array. */
+struct memory *memories_with_room(struct arena *a, struct memory *v, size_t n)
 {
-    return !t->revoked && (!t->expires || t->expires > now);
+    assert(v || !n);
+    if (n & (n - 1))
+        return v;
+    struct memory *more = NEW_N(a, struct memory, n ? n * 2 : 1);
+    if (n)
+        memcpy(more, v, n * sizeof *v);
+    return more;
 }

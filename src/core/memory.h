@@ -50,14 +50,14 @@ enum priority { PRIORITY_CRITICAL, PRIORITY_HIGH, PRIORITY_MEDIUM, PRIORITY_LOW,
 extern const char *const kind_names[];
 extern const char *const priority_names[];
 
-/* The index of name in a NULL-ended list, or otherwise. */
-int name_index(const char *const *names, str name, int otherwise);
-
 /*
  * The number of an indexed document, unique in a store. Messages of one session have consecutive
  * numbers, so a neighbour is doc + 1 and a session is a range; memories have a bit of their own.
  */
 typedef int64_t doc_id;
+
+/* Most words of a query that are searched at once. */
+enum { QUERY_WORDS_MAX = 16 };
 enum { DOC_TURN_BITS = 20 };
 #define DOC_MEMORY ((doc_id)1 << 62)
 
@@ -85,32 +85,15 @@ struct message {
     doc_id doc;  /* set by the store */
     str session; /* id of its session */
     str role;    /* user, assistant, tool, or system */
-    str speaker; /* a name where one is known, else "" (the role then stands for it) */
+    str speaker; /* a name where one is known, else "": the role is used instead */
     str text;
-    str ref; /* the id its source gave it (LoCoMo "D1:3"), else "" */
+    str ref; /* the id that the source of an import gave it ("D1:3"), else "" */
     enum origin origin;
     int64_t created; /* unix ms: when it was said */
     uint64_t chain;  /* hash of the conversation up to and including it; 0: none */
     uint64_t tail;   /* hash of it and the message before; 0: none */
     bool is_echo;    /* it was said with memory beside it, so not all of it is new */
     str says;        /* of an echo: what is new in it; only this is searched */
-};
-
-struct session {
-    str id;       /* as the client named it, or a UUID */
-    int64_t no;   /* number in the store */
-    str space;    /* of its pool; set by the store */
-    str title;    /* "" until something is said */
-    str metadata; /* a JSON object as text, or "" */
-    int64_t created, updated;
-    int64_t messages;
-};
-
-/* What of a session a change sets. */
-struct session_change {
-    bool sets_title, sets_metadata;
-    str title, metadata; /* metadata as a whole */
-    const str *was;      /* the metadata that is to be changed, or CONFLICT; NULL: whatever it is */
 };
 
 /* Bytes of what belongs to a memory beside its content. */
@@ -150,7 +133,7 @@ struct receipt_line {
     double score; /* what it was ranked by */
     int64_t tokens;
     bool injected;
-    str why; /* signals in words, or why it was left out */
+    str why; /* its features in words, or why it was left out */
 };
 
 /* The record of one recall. */
@@ -169,30 +152,6 @@ struct receipt {
     size_t n;
 };
 
-/* A credential. The text itself is never stored. */
-struct token {
-    str id;   /* UUID */
-    str hash; /* SHA-256 hex of the token */
-    str name;
-    struct pool_ref pool;
-    bool is_admin; /* may manage users, tokens and settings */
-    bool is_open;  /* a user's own: others may go on without a token as before */
-    str prefix;    /* how its text begins, to be told by: "ctx_Ab3dEf" */
-    int64_t created, expires, revoked; /* unix ms; 0: never */
-    int64_t last_used;                 /* to a minute; 0: never */
-};
-
-/* Neither revoked nor expired. */
-bool token_is_valid(const struct token *t, int64_t now);
-
-/* Someone who registered. Whose name stands on pools and tokens need not have. */
-struct user {
-    str id, email, first_name, last_name;
-    str attributes;              /* a JSON object as text, or "" */
-    str sealed_key, key_preview; /* of the model server: sealed, and as it may be shown; or "" */
-    int64_t created, updated;
-};
-
 enum memory_kind kind_of(const struct memory *m);
 enum priority priority_of(double importance);
 /* The least importance of a priority. */
@@ -201,3 +160,6 @@ extern const double priority_least[PRIORITY_COUNT];
 /* Copies that live in the arena. */
 struct message message_copy(struct arena *a, const struct message *m);
 struct memory memory_copy(struct arena *a, const struct memory *m);
+
+/* The list v of n with room for one more; it moves when n is a power of two. */
+struct memory *memories_with_room(struct arena *a, struct memory *v, size_t n);

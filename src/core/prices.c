@@ -8,7 +8,7 @@ struct price {
     double asked, answered;
 };
 
-/* A part that is empty, as behind a last comma, is none. */
+/* The upper limits keep a typing error from becoming an absurd bill in every status. */
 static bool read_price(str part, struct price *out)
 {
     str rest = part, name = str_trim(str_cut(&rest, '='));
@@ -18,7 +18,7 @@ static bool read_price(str part, struct price *out)
            out->asked >= 0 && out->answered >= 0 && out->asked <= 1e9 && out->answered <= 1e9;
 }
 
-/* Empty parts, as behind a last comma, are passed over; "" when there are no more. */
+/* Empty parts, as behind a last comma, are skipped; "" at the end. */
 static str next_part(str *prices)
 {
     str part = S("");
@@ -47,7 +47,7 @@ static bool is_version(str rest)
     return isdigit((unsigned char)rest.p[1]) || str_is(str_sub(rest, 1, rest.n), "latest");
 }
 
-static bool fits(str name, str model)
+static bool name_fits(str name, str model)
 {
     return str_starts(model, name) &&
            (name.n == model.n || is_version(str_sub(model, name.n, model.n)));
@@ -58,10 +58,11 @@ static bool is_of(str name, str model)
     str bare_name = name, bare_model = model;
     str_cut(&bare_name, '/');
     str_cut(&bare_model, '/');
-    return fits(name, model) || (bare_model.n && fits(name, bare_model)) ||
-           (bare_name.n && fits(bare_name, model));
+    return name_fits(name, model) || (bare_model.n && name_fits(name, bare_model)) ||
+           (bare_name.n && name_fits(bare_name, model));
 }
 
+/* The longest name that fits wins: "gpt-4o-mini" before "gpt-4o". */
 double price_of(str prices, str model, int64_t asked, int64_t answered)
 {
     struct price p, best = {0};

@@ -6,24 +6,29 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/memory.h"
 #include "core/prices.h"
+#include "core/suggest.h"
 
 static const char *const dialects[] = {"openai", "anthropic", NULL};
 
 static const struct field upstream_table[] = {
     {STR(struct upstream, name), .max = 64,
-     .help = "models called NAME/… go here; empty: the default"},
+     .help =
+         "prefix of the models that go to this upstream: NAME/...; empty: the default upstream"},
     {STR(struct upstream, url), .required = true, .min = 1, .max = 2000, .help = "base URL"},
     {STR(struct upstream, key), .max = 4000, .secret = true, .help = "bearer token"},
-    {STR(struct upstream, placement), .max = 20, .help = "overrides the setting placement"},
+    {STR(struct upstream, placement), .max = 20,
+     .help = "placement for this upstream, instead of the setting placement"},
     {STR(struct upstream, dialect), .max = 20,
-     .help = "how a core model is asked there: openai (chat completions, the default) or anthropic "
-             "(messages)"},
+     .help = "API of a core model at this upstream: openai (chat completions, the default) or "
+             "anthropic (messages)"},
     {0},
 };
 
+/* A later upstream of the same name replaces the earlier one, so a flag overrides the file. */
 static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upstream u)
 {
     if (!str_starts(u.url, S("http://")) && !str_starts(u.url, S("https://")))
@@ -32,7 +37,7 @@ static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upst
     if (str_find(host, S("@")) < host.n)
         return fail_field(ctx, "upstream",
                           "must not hold a user or password, which would show in lists and logs; "
-                          "use upstream_key, or a client's own Authorization");
+                          "set upstream_key, or let the client send Authorization");
     if (u.placement.n && name_index(placement_names, u.placement, -1) < 0)
         return fail_field(ctx, "upstreams.placement",
                           "must be one of: user-suffix, before-user, system, first-user");
@@ -47,7 +52,7 @@ static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upst
         }
     }
     if (s->n_upstreams == UPSTREAMS_MAX)
-        return fail_field(ctx, "upstream", "at most %d may be named", UPSTREAMS_MAX);
+        return fail_field(ctx, "upstream", "must not be given more than %d times", UPSTREAMS_MAX);
     s->upstreams[s->n_upstreams++] = u;
     return OK;
 }
@@ -64,6 +69,7 @@ static enum status set_upstream(struct ctx *ctx, struct settings *s, str text)
     return add_upstream(ctx, s, u);
 }
 
+/* Checked here, so that a wrong address fails before anything is opened. */
 static enum status check_listen(struct ctx *ctx, str text)
 {
     int64_t port;
@@ -72,11 +78,40 @@ static enum status check_listen(struct ctx *ctx, str text)
         colon--;
     if (colon && str_int(str_sub(text, colon, text.n), &port) && port >= 0 && port <= 65535)
         return OK;
-    return fail_field(ctx, "listen", "must be an address and a port, as 127.0.0.1:7077");
+    return fail_field(ctx, "listen", "must be an address and a port, such as 127.0.0.1:7077");
+}
+
+/* Values that have a new name; the old one is still read. */
+static const struct {
+    const char *setting, *old, *now;
+} renamed_values[] = {{"extraction", "seed", "omniroute"}};
+
+/* A long list of notes helps nobody, so the first ones are enough. */
+static void add_note(struct ctx *ctx, struct settings *s, str note)
+{
+    enum { NOTES_MAX = 16 };
+    if (!s->notes.v)
+        s->notes.v = NEW_N(&ctx->arena, str, NOTES_MAX);
+    if (s->notes.n < NOTES_MAX)
+        s->notes.v[s->notes.n++] = note;
+}
+
+static str current_value(struct ctx *ctx, struct settings *s, str name, str text)
+{
+    for (size_t i = 0; i < sizeof renamed_values / sizeof *renamed_values; i++) {
+        if (!str_is(name, renamed_values[i].setting) || !str_is(text, renamed_values[i].old))
+            continue;
+        add_note(ctx, s,
+                 str_printf(&ctx->arena, "%s '%s' is called '%s' now", renamed_values[i].setting,
+                            renamed_values[i].old, renamed_values[i].now));
+        return str_of(renamed_values[i].now);
+    }
+    return text;
 }
 
 static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
 {
+    text = current_value(ctx, s, name, text);
     TRY(fields_set(ctx, settings_table, name, text, s));
     if (str_is(name, "listen"))
         TRY(check_listen(ctx, text));
@@ -106,14 +141,28 @@ static enum status read_file(struct ctx *ctx, const char *path, str *out)
     return OK;
 }
 
+static enum status check_key(struct ctx *ctx, str key)
+{
+    struct suggestion near = {.typed = key};
+    suggest_from_table(&near, settings_table);
+    suggest_name(&near, "upstreams");
+    if (near.best && !near.distance)
+        return OK;
+    return fail_field(ctx, str_c(&ctx->arena, key), "is not a known setting%s%s%s",
+                      near.best ? "; did you mean " : "", near.best ? near.best : "",
+                      near.best ? "?" : "");
+}
+
+/* Values may be strings or plain JSON: 800 and "800" mean the same. */
 static enum status take_file(struct ctx *ctx, struct settings *s, str text)
 {
     struct json *root;
     TRY(json_parse(ctx, text, &root));
     if (root->type != JSON_OBJECT)
-        return fail(ctx, BAD_INPUT, "a JSON object is expected");
+        return fail(ctx, BAD_INPUT, "must hold a JSON object with settings");
     for (const struct json *m = root->first; m; m = m->next) {
         if (!str_is(m->key, "upstreams")) {
+            TRY(check_key(ctx, m->key));
             TRY(set_one(ctx, s, m->key, m->type == JSON_STRING ? m->string : m->source));
             continue;
         }
@@ -129,6 +178,7 @@ static enum status take_file(struct ctx *ctx, struct settings *s, str text)
     return OK;
 }
 
+/* The path is added to the message, as the file may be named by a variable. */
 static enum status load_file(struct ctx *ctx, struct settings *s, const char *path)
 {
     str text;
@@ -142,12 +192,11 @@ static enum status load_file(struct ctx *ctx, struct settings *s, const char *pa
 
 /* --- environment and flags --- */
 
-/* Names under which OmniRoute's and Cortex's users know a setting; ours win, also those of the
- * file. */
+/* Variables of other servers whose users come here; our own names win, also those of the file. */
 static const struct {
     const char *variable, *setting;
     const char *only,
-        *means; /* this truth alone counts, and says that; NULL: the value is the setting's */
+        *means; /* only this truth counts, and means that; NULL: the value is the setting's */
 } other_names[] = {
     {"DATA_DIR", "data"},
     {"MEMORY_EMBEDDING_CACHE_MAX", "embedding_cache_max"},
@@ -180,6 +229,8 @@ static const struct {
     {"QDRANT_EMBEDDING_MODEL", "qdrant_embedding_model"},
 };
 
+/* The failure names the variable, since its value may come from a service file that nobody
+ * remembers. */
 static enum status load_variable(struct ctx *ctx, struct settings *s, const char *variable,
                                  const char *setting)
 {
@@ -191,7 +242,7 @@ static enum status load_variable(struct ctx *ctx, struct settings *s, const char
 }
 
 /* "False" and "0" are "false". */
-static bool says_the_same(const char *value, const char *only)
+static bool is_same_truth(const char *value, const char *only)
 {
     bool is, wanted;
     return truth_read(str_of(value), &is) && truth_read(str_of(only), &wanted) && is == wanted;
@@ -206,21 +257,47 @@ static enum status load_other_names(struct ctx *ctx, struct settings *s)
             continue;
         if (!only)
             TRY(load_variable(ctx, s, other_names[i].variable, other_names[i].setting));
-        else if (says_the_same(value, only))
+        else if (is_same_truth(value, only))
             TRY(set_one(ctx, s, setting, str_of(other_names[i].means)));
     }
     return OK;
 }
 
+static const char variable_prefix[] = "REMEMBERD_";
+
+/* "budget_tokens" is the variable REMEMBERD_BUDGET_TOKENS. */
+static const char *variable_of(struct ctx *ctx, const char *setting)
+{
+    str name = str_printf(&ctx->arena, "%s%s", variable_prefix, setting);
+    char *p = arena_alloc(&ctx->arena, name.n + 1);
+    for (size_t i = 0; i < name.n; i++)
+        p[i] = (char)toupper((unsigned char)name.p[i]);
+    return p;
+}
+
+/* A variable of our own that no setting has is a typing error, or one of a newer version: the
+ * server starts and says so. */
+static void note_unknown(struct ctx *ctx, struct settings *s, str variable)
+{
+    str typed = str_lower(&ctx->arena, str_sub(variable, strlen(variable_prefix), variable.n));
+    struct suggestion near = {.typed = typed};
+    suggest_from_table(&near, settings_table);
+    if (near.best && !near.distance)
+        return;
+    add_note(ctx, s,
+             str_printf(&ctx->arena, "the variable " S_FMT " is not known and has no effect%s%s%s",
+                        S_ARG(variable), near.best ? "; did you mean " : "",
+                        near.best ? variable_of(ctx, near.best) : "", near.best ? "?" : ""));
+}
+
 static enum status load_environment(struct ctx *ctx, struct settings *s)
 {
-    for (const struct field *f = settings_table; f->name; f++) {
-        char name[80] = "REMEMBERD_";
-        size_t n = strlen(name);
-        for (const char *c = f->name; *c && n + 1 < sizeof name; c++)
-            name[n++] = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
-        name[n] = 0;
-        TRY(load_variable(ctx, s, name, f->name));
+    for (const struct field *f = settings_table; f->name; f++)
+        TRY(load_variable(ctx, s, variable_of(ctx, f->name), f->name));
+    for (char **one = environ; one && *one; one++) {
+        str rest = str_of(*one), name = str_cut(&rest, '=');
+        if (str_starts(name, str_of(variable_prefix)))
+            note_unknown(ctx, s, name);
     }
     return OK;
 }
@@ -229,7 +306,7 @@ struct flag {
     str typed, name, value; /* "--budget-tokens", "budget_tokens" */
 };
 
-/* Reads argv[*i] as a flag; its value may be the next word. False when it is no flag. */
+/* Reads argv[*i] as a flag; its value may be the next word. False for other words. */
 static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct flag *out,
                       bool *lacks_value)
 {
@@ -249,6 +326,8 @@ static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct fla
     return true;
 }
 
+/* Twice over the same flags: --config must be known before the file is read, all others win over
+ * it. */
 static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                               struct settings *s, bool only_config)
 {
@@ -313,13 +392,44 @@ static void print_json(struct buf *b, const struct settings *s)
 
 static void print_upstream(struct buf *b, const struct upstream *u)
 {
-    buf_printf(b, "# models " S_FMT "%s go to " S_FMT, S_ARG(u->name),
-               u->name.n ? "/…" : "without a name of these", S_ARG(u->url));
+    if (u->name.n)
+        buf_printf(b, "# models " S_FMT "/... go to " S_FMT, S_ARG(u->name), S_ARG(u->url));
+    else
+        buf_printf(b, "# all other models go to " S_FMT, S_ARG(u->url));
     if (u->placement.n)
         buf_printf(b, ", placement " S_FMT, S_ARG(u->placement));
     if (u->dialect.n)
-        buf_printf(b, ", a core model there is asked in the dialect " S_FMT, S_ARG(u->dialect));
+        buf_printf(b, ", core model API " S_FMT, S_ARG(u->dialect));
     buf_byte(b, '\n');
+}
+
+void row_print(struct buf *b, const struct field *f, const void *in)
+{
+    const void *at = (const char *)in + f->at;
+    if (f->type == FIELD_STR)
+        buf_add(b, f->secret && ((const str *)at)->n ? S("***") : *(const str *)at);
+    else if (f->type == FIELD_ENUM || f->type == FIELD_SWITCH)
+        buf_add(b, field_choice(f, in));
+    else if (f->type == FIELD_NUM)
+        buf_printf(b, "%g", *(const double *)at);
+    else if (f->type == FIELD_INT)
+        buf_printf(b, "%lld", (long long)*(const int64_t *)at);
+}
+
+static void print_group(struct buf *b, const struct settings *s, int group)
+{
+    enum { HELP_COLUMN = 40 };
+    buf_printf(b, "%s# %s\n", group ? "\n" : "", settings_group_names[group]);
+    for (const struct field *f = settings_table; f->name; f++) {
+        size_t from = b->n;
+        if (f->group != group)
+            continue;
+        buf_printf(b, "%s = ", f->name);
+        row_print(b, f, s);
+        size_t width = b->n - from;
+        buf_printf(b, "%*s  # %s\n", width < HELP_COLUMN ? (int)(HELP_COLUMN - width) : 0, "",
+                   f->help);
+    }
 }
 
 void settings_print(struct buf *b, const struct settings *s, bool as_json)
@@ -328,18 +438,9 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json)
         print_json(b, s);
         return;
     }
-    for (const struct field *f = settings_table; f->name; f++) {
-        const void *at = (const char *)s + f->at;
-        size_t from = b->n;
-        buf_printf(b, "%s = ", f->name);
-        if (f->type == FIELD_STR)
-            buf_add(b, f->secret && ((const str *)at)->n ? S("***") : *(const str *)at);
-        else if (f->type == FIELD_NUM)
-            buf_printf(b, "%g", *(const double *)at);
-        else
-            buf_printf(b, "%lld", (long long)*(const int64_t *)at);
-        buf_printf(b, "%*s  # %s\n", (int)(b->n - from < 40 ? 40 - (b->n - from) : 0), "", f->help);
-    }
+    for (int group = 0; settings_group_names[group]; group++)
+        print_group(b, s, group);
+    buf_add(b, s->n_upstreams ? S("\n") : S(""));
     for (size_t i = 0; i < s->n_upstreams; i++)
         print_upstream(b, &s->upstreams[i]);
 }

@@ -3,5 +3,5 @@
 
 #include "base/str.h"
 
-/* ceil(UTF-16 length / 4), the estimate of the OmniRoute document; 0 for an empty text. */
+/* ceil(UTF-16 length / 4), the estimate that JavaScript clients make; 0 for an empty text. */
 int64_t tokens_of(str text);

@@ -1,6 +1,7 @@
-/* cache.c - a table of chains over a list in the order of use, behind one lock. */
+/* cache.c - a hash table over a list in the order of use, behind one lock. */
 #include "embed/cache.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/clock.h"
@@ -12,7 +13,7 @@ struct entry {
     uint64_t hash;
     int64_t until; /* clock_ms */
     size_t n, key_n;
-    float v[]; /* the key stands behind the values */
+    float v[]; /* the key follows the values */
 };
 
 struct cache {
@@ -48,7 +49,7 @@ static str key_of(const struct entry *e)
     return (str){(const char *)(e->v + e->n), e->key_n};
 }
 
-static struct entry *find(struct cache *c, str key, uint64_t hash)
+static struct entry *find_entry(struct cache *c, str key, uint64_t hash)
 {
     struct entry *e = c->chains[hash & c->mask];
     while (e && !(e->hash == hash && str_eq(key_of(e), key)))
@@ -58,6 +59,7 @@ static struct entry *find(struct cache *c, str key, uint64_t hash)
 
 /* --- the order of use --- */
 
+/* The list in the order of use: newest is where a hit goes, oldest is where an entry leaves. */
 static void take_out(struct cache *c, struct entry *e)
 {
     *(e->older ? &e->older->newer : &c->oldest) = e->newer;
@@ -72,15 +74,16 @@ static void put_newest(struct cache *c, struct entry *e)
     c->newest = e;
 }
 
-static void drop(struct cache *c, struct entry *e)
+static void drop_entry(struct cache *c, struct entry *e)
 {
     struct entry **at = &c->chains[e->hash & c->mask];
+    assert(c->stats.size > 0);
     while (*at != e)
         at = &(*at)->next;
     *at = e->next;
     take_out(c, e);
     c->stats.size--;
-    explicit_bzero(e->v, e->n * sizeof *e->v); /* a vector tells much of its text */
+    explicit_bzero(e->v, e->n * sizeof *e->v); /* a vector reveals much of its text */
     free(e);
 }
 
@@ -90,9 +93,9 @@ bool cache_get(struct cache *c, str key, float *out, size_t n)
 {
     uint64_t hash = str_hash(key);
     pthread_mutex_lock(&c->lock);
-    struct entry *e = find(c, key, hash);
+    struct entry *e = find_entry(c, key, hash);
     if (e && e->until <= clock_ms()) {
-        drop(c, e);
+        drop_entry(c, e);
         e = NULL;
     }
     bool is_there = e && e->n == n;
@@ -111,7 +114,7 @@ void cache_clear(struct cache *c)
 {
     pthread_mutex_lock(&c->lock);
     while (c->oldest)
-        drop(c, c->oldest);
+        drop_entry(c, c->oldest);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -125,6 +128,8 @@ void cache_free(struct cache *c)
     free(c);
 }
 
+/* Expired entries go first, since they would be dropped on the next hit anyway; then the least
+ * recently used one. */
 void cache_put(struct cache *c, str key, const float *v, size_t n)
 {
     if (!c->max)
@@ -139,12 +144,13 @@ void cache_put(struct cache *c, str key, const float *v, size_t n)
     memcpy(e->v + n, key.p, key.n);
     pthread_mutex_lock(&c->lock);
     while (c->oldest && c->oldest->until <= now)
-        drop(c, c->oldest);
-    struct entry *same = find(c, key, e->hash);
+        drop_entry(c, c->oldest);
+    struct entry *same = find_entry(c, key, e->hash);
     if (same)
-        drop(c, same);
+        drop_entry(c, same);
     else if (c->stats.size == c->max)
-        drop(c, c->oldest);
+        drop_entry(c, c->oldest);
+    assert(c->stats.size < c->max);
     e->next = c->chains[e->hash & c->mask];
     c->chains[e->hash & c->mask] = e;
     put_newest(c, e);

@@ -1,21 +1,21 @@
-/* cache.h - vectors of texts that come again: the least recently used one leaves first. */
+/* cache.h - an LRU cache of vectors with a TTL. */
 #pragma once
 
 #include "base/str.h"
 
 struct cache;
 
-/* max entries, each for ttl_ms; max 0 keeps nothing. */
+/* max entries, each for ttl_ms. max 0: no cache. */
 struct cache *cache_new(size_t max, int64_t ttl_ms);
 void cache_free(struct cache *c);
 
 /* "source:model:dimensions:sha256 of the text", in the arena. */
 str cache_key(struct arena *a, str source, str model, size_t dimensions, str text);
 
-/* Copies the vector out, if it is there, young enough and has n values. Safe from many threads. */
+/* Copies the vector out when it is cached, not expired and has n values. Thread-safe. */
 bool cache_get(struct cache *c, str key, float *out, size_t n);
 void cache_put(struct cache *c, str key, const float *v, size_t n);
-/* All of it goes. */
+/* Removes all entries. */
 void cache_clear(struct cache *c);
 
 struct cache_stats {

@@ -1,6 +1,7 @@
-/* embed.c - the face: which source now, its model loaded once, and the cache before it. */
+/* embed.c - the face: picks the current source, loads its model once, and caches vectors. */
 #include "embed/embed.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -11,16 +12,20 @@
 #include "embed/static.h"
 #include "embed/transformer.h"
 
-/* A model that could not be loaded is tried again after this long: it may be there by then. */
+const char *const embed_failure_names[] = {"unknown", "no_key",         "rate_limited",
+                                           "timeout", "request_failed", "model_load_failed",
+                                           NULL};
+
+/* A model that failed to load is tried again after this time: it may be installed by then. */
 enum { RETRY_US = 10 * 1000 * 1000, WHY_MAX = 400 };
 
-/* A model of this machine; loaded at first use and kept to the end. */
+/* A local model, loaded at first use and kept until the end. */
 struct loaded {
     pthread_mutex_t lock;
     struct static_table *table;
     struct transformer *transformer;
-    int64_t retry_us; /* not before; 0: not tried */
-    enum status how;  /* of the last try, and why */
+    int64_t retry_us; /* earliest next try; 0: not tried */
+    enum status how;  /* result of the last try; why is its message */
     char why[WHY_MAX];
 };
 
@@ -31,14 +36,16 @@ struct embed {
     struct cache *cache;
     struct loaded models[EMBED_TRANSFORMERS + 1]; /* by source */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* of the members below */
     struct arena of_choice;
     struct embed_choice choice;
-    uint64_t choices;  /* how many were made */
-    size_t learnt;     /* how long vectors are; 0: none has come */
+    uint64_t
+        choices;   /* how many choices were made: tells a late call that its choice is outdated */
+    size_t learnt; /* dimensions of the vectors; 0: no vector yet */
     char why[WHY_MAX]; /* of the last failure, or "" after a success */
 };
 
+/* Opens nothing: a chat without vectors must not pay for a model that it never uses. */
 enum status embed_open(struct ctx *ctx, const struct settings *s, str data, struct embed **out)
 {
     struct embed *e = heap_alloc(sizeof *e);
@@ -70,7 +77,7 @@ void embed_close(struct embed *e)
     free(e);
 }
 
-/* A choice is also a reason to try at once what could not be loaded before. */
+/* A new choice retries a failed model at once: its user may just have installed it. */
 static void forget_failures(struct embed *e)
 {
     for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++) {
@@ -80,6 +87,7 @@ static void forget_failures(struct embed *e)
     }
 }
 
+/* The old strings are freed last: the new choice may point into them. */
 void embed_choose(struct embed *e, const struct embed_choice *choice)
 {
     forget_failures(e);
@@ -87,7 +95,6 @@ void embed_choose(struct embed *e, const struct embed_choice *choice)
     struct arena old = e->of_choice;
     e->of_choice = (struct arena){0};
     e->choice = *choice;
-    e->choice.source = str_dup(&e->of_choice, choice->source);
     e->choice.provider_model = str_dup(&e->of_choice, choice->provider_model);
     e->choices++;
     e->learnt = 0;
@@ -96,12 +103,12 @@ void embed_choose(struct embed *e, const struct embed_choice *choice)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* --- what is known --- */
+/* --- the current choice --- */
 
-/* The choice as it is at the begin of a call, which keeps to it. */
+/* A snapshot of the choice, so that one call uses one source from begin to end. */
 struct now {
     struct embed_plan plan;
-    size_t dimensions; /* of vectors that have come; 0: none has */
+    size_t dimensions; /* of the vectors so far; 0: no vector yet */
     uint64_t choices;
 };
 
@@ -110,7 +117,6 @@ static struct now now_of(struct ctx *ctx, struct embed *e)
     struct now now = {0};
     pthread_mutex_lock(&e->lock);
     struct embed_choice choice = e->choice;
-    choice.source = str_dup(&ctx->arena, choice.source);
     choice.provider_model = str_dup(&ctx->arena, choice.provider_model);
     now.dimensions = e->learnt;
     now.choices = e->choices;
@@ -119,8 +125,8 @@ static struct now now_of(struct ctx *ctx, struct embed *e)
     return now;
 }
 
-/* Keeps how a call ended and what it has learnt, unless another source is chosen by now. */
-static void note(struct embed *e, const struct now *now, const char *why)
+/* Stores the outcome of a call, unless the embedding source was changed during this call. */
+static void keep_outcome(struct embed *e, const struct now *now, const char *why)
 {
     pthread_mutex_lock(&e->lock);
     if (e->choices == now->choices) {
@@ -130,75 +136,71 @@ static void note(struct embed *e, const struct now *now, const char *why)
     pthread_mutex_unlock(&e->lock);
 }
 
-str embed_reason(const struct ctx *ctx)
-{
-    static const char *const reasons[] = {"no_key", "rate_limited", "timeout", "request_failed",
-                                          "model_load_failed"};
-    str why = str_of(ctx->why), first = str_cut(&why, ':');
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (str_is(first, reasons[i]))
-            return str_of(reasons[i]);
-    return S("unknown");
-}
-
-/* --- models of this machine --- */
+/* --- local models --- */
 
 static str folder_of(struct ctx *ctx, const struct embed *e, str model)
 {
     return str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(e->folder), S_ARG(model));
 }
 
-/* A name that stays inside the folder of models. */
+/* Whether the name stays inside the folder of models: it may come from a setting. */
 static bool is_plain(str model)
 {
     return model.n && model.p[0] != '.' && str_find(model, S("/")) == model.n;
 }
 
-static enum status load_now(struct ctx *ctx, const struct embed *e, const struct embed_plan *plan,
-                            struct loaded *m)
+/* The name is checked first: with a slash it could lead out of the folder. */
+static enum status load_files(struct ctx *ctx, const struct embed *e, const struct embed_plan *plan,
+                              struct loaded *m)
 {
     if (!is_plain(plan->model))
-        return fail(ctx, BAD_INPUT, "'" S_FMT "' is no model's name", S_ARG(plan->model));
+        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not a valid model name", S_ARG(plan->model));
     str folder = folder_of(ctx, e, plan->model);
     return plan->source == EMBED_STATIC ? static_open(ctx, folder, &m->table)
                                         : transformer_open(ctx, folder, &m->transformer);
 }
 
-/* Its ctx dies with the load: a parsed vocabulary is megabytes. */
-static enum status load(struct ctx *ctx, struct embed *e, const struct embed_plan *plan,
-                        struct loaded *m)
+/* A child ctx frees the parsed vocabulary, which takes megabytes, when the load is done. */
+static enum status load_model(struct ctx *ctx, struct embed *e, const struct embed_plan *plan,
+                              struct loaded *m)
 {
-    struct ctx own = {0};
+    struct ctx own = ctx_detached(ctx); /* a failure is kept, so it must be the model's own */
     if (m->table || m->transformer)
         return OK;
     if (m->retry_us && clock_mono_us() < m->retry_us)
-        return fail(ctx, m->how, "%s", m->why);
-    enum status s = load_now(&own, e, plan, m);
+        return fail_as(ctx, m->how, EMBED_LOAD_FAILED, "%s", m->why);
+    enum status s = load_files(&own, e, plan, m);
     if (s != OK) {
-        const char *hint =
-            s == NOT_FOUND && model_card(plan->model) ? "; rememberd model pull fetches it" : "";
-        snprintf(m->why, sizeof m->why, "model_load_failed: %.300s%s", own.why, hint);
+        const char *hint = s == NOT_FOUND && model_card(plan->model)
+                               ? "; 'rememberd model pull' downloads the model"
+                               : "";
+        snprintf(m->why, sizeof m->why, "%s: %.300s%s", embed_failure_names[EMBED_LOAD_FAILED],
+                 own.why, hint);
         m->retry_us = clock_mono_us() + RETRY_US;
         m->how = s == UNSUPPORTED ? UNSUPPORTED : STORAGE;
-        s = fail(ctx, m->how, "%s", m->why);
+        s = fail_as(ctx, m->how, EMBED_LOAD_FAILED, "%s", m->why);
     }
     ctx_free(&own);
     return s;
 }
 
+/* The lock is held during the load, so that of several first texts one loads and the others wait.
+ * */
 static enum status model_of(struct ctx *ctx, struct embed *e, const struct embed_plan *plan,
                             const struct loaded **out)
 {
+    assert(plan->source == EMBED_STATIC || plan->source == EMBED_TRANSFORMERS);
     struct loaded *m = &e->models[plan->source];
     pthread_mutex_lock(&m->lock);
-    enum status s = load(ctx, e, plan, m);
+    enum status s = load_model(ctx, e, plan, m);
     pthread_mutex_unlock(&m->lock);
     *out = m;
     return s;
 }
 
-/* How long vectors are; for a model of this machine it is loaded for that. 0: not known yet. */
-static enum status learn(struct ctx *ctx, struct embed *e, struct now *now)
+/* Learns the dimensions; a local model is loaded for that. Those of a remote source come with its
+ * first vector. */
+static enum status learn_dimensions(struct ctx *ctx, struct embed *e, struct now *now)
 {
     const struct loaded *m;
     if (now->plan.source == EMBED_NONE)
@@ -213,19 +215,21 @@ static enum status learn(struct ctx *ctx, struct embed *e, struct now *now)
 
 /* --- vectors --- */
 
+/* A table lookup cannot fail, a transformer can run out of time. */
 static enum status run_model(struct ctx *ctx, struct embed *e, const struct now *now,
                              const str *texts, size_t n, float *out)
 {
     const struct loaded *m;
+    assert(now->dimensions > 0);
     TRY(model_of(ctx, e, &now->plan, &m));
     for (size_t i = 0; m->table && i < n; i++)
         static_embed(m->table, texts[i], out + i * now->dimensions);
     return m->table ? OK : transformer_embed(ctx, m->transformer, texts, n, out);
 }
 
-/* n vectors, one after the other; what a remote source gives says how long they are. */
-static enum status compute(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
-                           size_t n, float **out)
+/* n vectors, one after the other. A remote source also tells the dimensions. */
+static enum status compute_vectors(struct ctx *ctx, struct embed *e, struct now *now,
+                                   const str *texts, size_t n, float **out)
 {
     if (now->plan.source != EMBED_REMOTE) {
         *out = NEW_N(&ctx->arena, float, n * now->dimensions);
@@ -238,20 +242,21 @@ static enum status compute(struct ctx *ctx, struct embed *e, struct now *now, co
     return remote_embed(ctx, &r, texts, n, out, &now->dimensions);
 }
 
-/* A blank text asks nobody. */
+/* A blank text gets a zero vector without a call. */
 static bool is_blank(str text)
 {
     return !str_trim(text).n;
 }
 
+/* The key names source, model and dimensions, so a change of model never returns old vectors. */
 static str key_of(struct ctx *ctx, const struct now *now, str text)
 {
     return cache_key(&ctx->arena, str_of(embed_source_names[now->plan.source]), now->plan.model,
                      now->dimensions, text);
 }
 
-static bool find(struct ctx *ctx, struct embed *e, const struct now *now, str text,
-                 struct embedding *out)
+static bool find_cached(struct ctx *ctx, struct embed *e, const struct now *now, str text,
+                        struct embedding *out)
 {
     float *v = NEW_N(&ctx->arena, float, now->dimensions + 1);
     out->v = v;
@@ -260,18 +265,19 @@ static bool find(struct ctx *ctx, struct embed *e, const struct now *now, str te
     return out->cached || is_blank(text);
 }
 
+/* Only texts that are not cached are sent to the source, in one call. Results keep the order. */
 static enum status embed_all(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
                              size_t n, struct embedding *out)
 {
     str *missing = NEW_N(&ctx->arena, str, n + 1);
     size_t n_missing = 0, at = 0;
     float *v = NULL;
-    TRY(learn(ctx, e, now));
+    TRY(learn_dimensions(ctx, e, now));
     for (size_t i = 0; i < n; i++)
-        if (!find(ctx, e, now, texts[i], &out[i]))
+        if (!find_cached(ctx, e, now, texts[i], &out[i]))
             missing[n_missing++] = texts[i];
     if (n_missing)
-        TRY(compute(ctx, e, now, missing, n_missing, &v));
+        TRY(compute_vectors(ctx, e, now, missing, n_missing, &v));
     for (size_t i = 0; i < n; i++) {
         out[i].dimensions = now->dimensions;
         if (is_blank(texts[i])) {
@@ -281,11 +287,12 @@ static enum status embed_all(struct ctx *ctx, struct embed *e, struct now *now, 
             cache_put(e->cache, key_of(ctx, now, texts[i]), out[i].v, now->dimensions);
         }
     }
+    assert(at == n_missing);
     return OK;
 }
 
-static enum status give(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
-                        size_t n, struct embedding *out)
+static enum status embed_timed(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
+                               size_t n, struct embedding *out)
 {
     int64_t began = clock_mono_us();
     struct embedding *found = NEW_N(&ctx->arena, struct embedding, n + 1);
@@ -300,13 +307,14 @@ static enum status give(struct ctx *ctx, struct embed *e, struct now *now, const
     return OK;
 }
 
+/* The outcome is kept for embed_status; without a source there is no outcome. */
 enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
                         struct embedding *out)
 {
     struct now now = now_of(ctx, e);
-    enum status s = give(ctx, e, &now, texts, n, out);
+    enum status s = embed_timed(ctx, e, &now, texts, n, out);
     if (now.plan.source != EMBED_NONE)
-        note(e, &now, s == OK ? "" : ctx->why);
+        keep_outcome(e, &now, s == OK ? "" : ctx->why);
     return s;
 }
 
@@ -314,10 +322,10 @@ enum status embed_texts_by(struct ctx *ctx, struct embed *e, const struct embed_
                            const str *texts, size_t n, struct embedding *out)
 {
     struct now now = {.plan = embed_resolve(ctx, e->settings, choice)};
-    return give(ctx, e, &now, texts, n, out);
+    return embed_timed(ctx, e, &now, texts, n, out);
 }
 
-/* --- what an operator sees --- */
+/* --- status --- */
 
 static str signature_of(struct ctx *ctx, enum embed_source source, str model, size_t dimensions)
 {
@@ -339,8 +347,8 @@ str embed_signature(struct ctx *ctx, struct embed *e)
                         now.dimensions ? now.dimensions : now.plan.dimensions);
 }
 
-/* What can be said of a model without loading it. */
-static str doubt(struct ctx *ctx, struct embed *e, const struct embed_plan *plan)
+/* Why a local model will fail, as far as known without loading it; "" otherwise. */
+static str known_fault(struct ctx *ctx, struct embed *e, const struct embed_plan *plan)
 {
     struct loaded *m = &e->models[plan->source];
     pthread_mutex_lock(&m->lock);
@@ -353,7 +361,8 @@ static str doubt(struct ctx *ctx, struct embed *e, const struct embed_plan *plan
         str_printf(&ctx->arena, S_FMT "/model.safetensors", S_ARG(folder_of(ctx, e, plan->model)))
             .p;
     if (!why.n && access(weights, R_OK) != 0)
-        return str_printf(&ctx->arena, "model_load_failed: %s: %s", weights, strerror(errno));
+        return str_printf(&ctx->arena, "%s: %s: %s", embed_failure_names[EMBED_LOAD_FAILED],
+                          weights, strerror(errno));
     return why;
 }
 
@@ -367,7 +376,7 @@ void embed_status(struct ctx *ctx, struct embed *e, struct embed_status *out)
     if (now.plan.source == EMBED_NONE)
         why = now.plan.reason;
     else if (!why.n)
-        why = doubt(ctx, e, &now.plan);
+        why = known_fault(ctx, e, &now.plan);
     *out =
         (struct embed_status){.source = now.plan.source,
                               .model = now.plan.model,

@@ -1,4 +1,4 @@
-/* files.c - whole files: read and summed. */
+/* files.c - reads whole files, and computes their checksums. */
 #include "embed/files.h"
 
 #include <errno.h>
@@ -27,6 +27,7 @@ enum status file_read(struct ctx *ctx, const char *path, size_t max, str *out)
     return OK;
 }
 
+/* In pieces: a model is large, and need not fit into memory. */
 enum status file_sha256(struct ctx *ctx, const char *path, str *out)
 {
     unsigned char piece[65536], sum[crypto_hash_sha256_BYTES];

@@ -1,4 +1,4 @@
-/* floats.h - sums over arrays of floats, four at a time where that is not left to the compiler. */
+/* floats.h - sums over arrays of floats, four at a time. */
 #pragma once
 
 #include <math.h>
@@ -37,7 +37,7 @@ static inline float floats_dot(const float *a, const float *b, size_t n)
     return rest;
 }
 
-/* Makes the length 1; all zeros stay so. False when a value is no number. */
+/* Scales the vector to length 1; a zero vector stays zero. False: a value is NaN or infinite. */
 static inline bool floats_unit(float *v, size_t n)
 {
     float square = floats_dot(v, v, n);

@@ -1,17 +1,18 @@
-/* kernels.c - the arithmetic between matrix products, written once and built per processor. */
+/* kernels.c - the arithmetic between matrix products, written once, built per processor. */
 #include "embed/kernels.h"
 
 #include <math.h>
 
 /*
- * Eight floats as one value; where the processor has no such registers the compiler takes two or
- * more. Helpers take pointers, for a vector as an argument has no stable calling convention.
+ * Eight floats as one value. On a processor without such registers the compiler uses two or more.
+ * Helpers take pointers, because a vector argument has no stable calling convention.
  */
 typedef float wide __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int wide_int __attribute__((vector_size(32), aligned(4), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* Branch-free by bit masks: the comparison gives all ones or all zeros in each lane. */
 INLINE void clamp(wide *x, float least, float most)
 {
     const wide low = (wide){0} + least, high = (wide){0} + most;
@@ -38,10 +39,10 @@ INLINE void erf_of(wide *x)
     *x = *x * p / q;
 }
 
-/* 2^whole times a polynomial of the rest; x is at most 0. */
+/* exp as 2^whole times a polynomial of the rest (the method of Cephes). x is at most 0. */
 INLINE void exp_of(wide *x)
 {
-    const float magic = 0x1.8p23f; /* adding it leaves no place for a fraction */
+    const float magic = 0x1.8p23f; /* adding it rounds to a whole number */
     clamp(x, -87, 0);
     wide whole = *x * 1.44269504088896341f + magic - magic;
     wide rest = *x - whole * 0.693359375f + whole * 2.12194440e-4f;
@@ -70,6 +71,8 @@ INLINE void add_bias_body(float *v, const float *bias, size_t rows, size_t n)
             *(wide *)(v + i) += *(const wide *)(bias + i);
 }
 
+/* The exact form with erf, which hidden_act gelu means; the approximation by tanh differs
+ * visibly. */
 INLINE void gelu_body(float *v, const float *bias, size_t rows, size_t n)
 {
     for (size_t r = 0; r < rows; r++, v += n) {
@@ -82,6 +85,7 @@ INLINE void gelu_body(float *v, const float *bias, size_t rows, size_t n)
     }
 }
 
+/* The greatest value is subtracted first, so that exp cannot overflow. */
 INLINE void softmax_body(float *v, float scale, size_t n)
 {
     wide most = *(wide *)v, total = {0};
@@ -104,6 +108,7 @@ INLINE void softmax_body(float *v, float scale, size_t n)
         *(wide *)(v + i) *= share;
 }
 
+/* Two passes, mean first: one pass with sums of squares loses digits in f32. */
 INLINE void norm_body(float *v, const float *more, const float *bias, const float *weight,
                       const float *shift, float epsilon, size_t rows, size_t n)
 {
@@ -129,7 +134,7 @@ INLINE void norm_body(float *v, const float *more, const float *bias, const floa
     }
 }
 
-/* One set of functions from the bodies above, for processors that have what TARGET says. */
+/* One set of functions from the bodies above, for processors with the features in TARGET. */
 #define KERNELS(SET, TARGET)                                                                       \
     TARGET static void add_bias_##SET(float *v, const float *bias, size_t rows, size_t n)          \
     {                                                                                              \
@@ -151,6 +156,7 @@ INLINE void norm_body(float *v, const float *more, const float *bias, const floa
     }                                                                                              \
     static const struct kernels SET = {add_bias_##SET, gelu_##SET, softmax_##SET, norm_##SET};
 
+/* Runs everywhere; the compiler uses what the base architecture has. */
 KERNELS(plain, )
 
 const struct kernels *kernels_plain(void)

@@ -1,4 +1,4 @@
-/* kernels.h - what an encoder does between its matrix products, for the processor at hand. */
+/* kernels.h - the arithmetic of an encoder between matrix products, per processor. */
 #pragma once
 
 #include <stddef.h>
@@ -19,5 +19,5 @@ struct kernels {
 };
 
 const struct kernels *kernels_best(void);
-/* The one that runs everywhere, to test the other against. */
+/* The set that runs on every processor; tests compare the others with it. */
 const struct kernels *kernels_plain(void);

@@ -1,4 +1,5 @@
-/* models.c - the catalogue of models and the folder they are installed in, all at once or not. */
+/* models.c - the catalogue of local models, and their atomic installation. */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +14,13 @@
 #include "embed/files.h"
 #include "http/http.h"
 
-/* The half-size form of MiniLM's weights agrees with the full one to about 0.001. */
+/* The vectors of MiniLM's half-precision weights agree with the full ones to about 0.001. */
 const struct model_card model_cards[] = {
     {.name = "potion-base-8M",
      .repo = "minishlab/potion-base-8M",
      .revision = "bf8b056651a2c21b8d2565580b8569da283cab23",
      .licence = "MIT",
-     .help = "a table of 29,528 tokens; microseconds a text, English",
+     .help = "static table of 29,528 tokens; microseconds per text, English",
      .source = EMBED_STATIC,
      .dimensions = 256,
      .files = {{"config.json", "2a6ac0e9aaa356a68a5688070db78fc3a464fefe85d2f06a1905ce3718687553",
@@ -32,7 +33,7 @@ const struct model_card model_cards[] = {
      .repo = "sentence-transformers/all-MiniLM-L6-v2",
      .revision = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
      .licence = "Apache-2.0",
-     .help = "a transformer of six layers; milliseconds a text, English",
+     .help = "transformer with six layers; milliseconds per text, English",
      .source = EMBED_TRANSFORMERS,
      .dimensions = 384,
      .files = {{"config.json", "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
@@ -61,18 +62,19 @@ str model_folder(struct ctx *ctx, const struct settings *s, str data)
     return s->model_dir.n ? s->model_dir : str_printf(&ctx->arena, S_FMT "/models", S_ARG(data));
 }
 
-/* --- what a file should be --- */
+/* --- the expected files --- */
 
-/* The next file of the card after f that has another name; NULL starts. */
+/* The next file of the card with another name than f. NULL: the first file. */
 static const struct model_file *next_file(const struct model_card *card, const struct model_file *f)
 {
     const struct model_file *end = card->files + MODEL_FILES_MAX, *next = f ? f + 1 : card->files;
+    assert(!f || (f >= card->files && f < end));
     while (f && next < end && next->name && !strcmp(next->name, f->name))
         next++;
     return next < end && next->name ? next : NULL;
 }
 
-/* The form of a file that has this size and, unless it is NULL, this checksum. */
+/* The listed form of a file with this size and checksum; sha256 NULL matches any checksum. */
 static const struct model_file *form_of(const struct model_card *card, const char *name,
                                         int64_t size, const char *sha256)
 {
@@ -94,6 +96,8 @@ static int64_t size_of(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
 }
 
+/* Sizes only: checksums of 90 MB on every status request would be slow. model check reads all
+ * bytes. */
 bool model_is_installed(struct ctx *ctx, str folder, const struct model_card *card)
 {
     str at = str_of(path_of(ctx, folder, card->name));
@@ -103,20 +107,21 @@ bool model_is_installed(struct ctx *ctx, str folder, const struct model_card *ca
     return true;
 }
 
-/* --- a file on its way into the folder --- */
+/* --- receiving a file --- */
 
 struct arrival {
-    struct intake intake; /* first: http gives its pieces to it */
+    struct intake intake; /* first member: http passes the pieces to it */
     FILE *to;
-    int64_t size, max, before, total; /* bytes so far; most; of the files before; of all */
+    int64_t size, max, before, total; /* bytes so far, at most, of earlier files, of all files */
     const char *name;
     crypto_hash_sha256_state sum;
     struct model_progress *progress;
 };
 
-static bool arrive(struct intake *intake, str bytes)
+static bool write_piece(struct intake *intake, str bytes)
 {
     struct arrival *a = (struct arrival *)intake;
+    assert(a->to);
     a->size += (int64_t)bytes.n;
     if (a->size > a->max || fwrite(bytes.p, 1, bytes.n, a->to) != bytes.n)
         return false;
@@ -126,6 +131,8 @@ static bool arrive(struct intake *intake, str bytes)
     return true;
 }
 
+/* Through the same intake as a download, so both are checked in the same way while they are
+ * written. */
 static enum status copy_into(struct ctx *ctx, const char *from, struct arrival *a)
 {
     FILE *f = fopen(from, "re");
@@ -135,16 +142,19 @@ static enum status copy_into(struct ctx *ctx, const char *from, struct arrival *
     size_t n;
     bool went = true;
     while (went && (n = fread(piece, 1, sizeof piece, f)) > 0)
-        went = arrive(&a->intake, (str){piece, n});
+        went = write_piece(&a->intake, (str){piece, n});
     bool is_broken = ferror(f) != 0;
     fclose(f);
     if (!went && a->size > a->max)
-        return fail(ctx, TOO_LARGE, "%s is larger than %lld bytes", from, (long long)a->max);
+        return fail(ctx, TOO_LARGE, "%s is larger than the expected %lld bytes", from,
+                    (long long)a->max);
     if (!went || is_broken)
         return fail(ctx, STORAGE, "%s cannot be %s", from, went ? "read" : "written");
     return OK;
 }
 
+/* Model hosts redirect to a CDN, so redirects are followed here. The size limit stops a server
+ * that never ends its answer. */
 static enum status fetch_into(struct ctx *ctx, const char *url, struct arrival *a)
 {
     enum { SILENCE_MS = 60000, ANSWER_MAX = 1 << 16, REDIRECTS = 5 };
@@ -156,10 +166,9 @@ static enum status fetch_into(struct ctx *ctx, const char *url, struct arrival *
                         .redirects = REDIRECTS};
     struct answer answer;
     enum status s = http_call(ctx, &call, &answer);
-    if (s != OK && a->size > a->max) {
-        ctx_clear_failure(ctx);
-        return fail(ctx, UPSTREAM, "%s is larger than %lld bytes", url, (long long)a->max);
-    }
+    if (a->size > a->max && !soft(ctx, s))
+        return fail(ctx, UPSTREAM, "%s is larger than the expected %lld bytes", url,
+                    (long long)a->max);
     TRY(s);
     if (answer.code != 200)
         return fail(ctx, UPSTREAM, "%s answers %d", url, answer.code);
@@ -175,7 +184,7 @@ static int64_t size_max(const struct model_card *card, const char *name)
     return most;
 }
 
-/* Where the files come from: a folder of this machine, or a URL. */
+/* Where the files come from: a local folder, or a URL. */
 struct source {
     const struct model_card *card;
     str from;
@@ -183,6 +192,7 @@ struct source {
     struct model_progress *progress;
 };
 
+/* The checksum is computed while the bytes arrive: the file is never trusted before it matches. */
 static enum status write_file(struct ctx *ctx, const struct source *s, const char *name,
                               struct arrival *a)
 {
@@ -194,16 +204,17 @@ static enum status write_file(struct ctx *ctx, const struct source *s, const cha
     str hex = hex_of(&ctx->arena, sum, sizeof sum);
     if (!form_of(s->card, name, a->size, str_c(&ctx->arena, hex)))
         return fail(ctx, s->is_url ? UPSTREAM : BAD_INPUT,
-                    "%s is not the file that is expected: %lld bytes, SHA-256 " S_FMT, path,
+                    "%s is not the expected file: %lld bytes, SHA-256 " S_FMT, path,
                     (long long)a->size, S_ARG(hex));
     return OK;
 }
 
-static enum status bring_file(struct ctx *ctx, const struct source *s, str to, const char *name,
-                              int64_t total, int64_t *done)
+/* Synced before the rename, or a crash could leave an empty file under the final name. */
+static enum status install_file(struct ctx *ctx, const struct source *s, str to, const char *name,
+                                int64_t total, int64_t *done)
 {
     const char *path = path_of(ctx, to, name);
-    struct arrival a = {.intake = {arrive},
+    struct arrival a = {.intake = {write_piece},
                         .name = name,
                         .before = *done,
                         .total = total,
@@ -259,8 +270,8 @@ static void sync_folder(const char *path)
     }
 }
 
-/* What an install that was cut off has left: its folders begin with a dot and the name. */
-static void sweep(struct ctx *ctx, str folder, const struct model_card *card)
+/* Removes what an interrupted installation left: folders that begin with a dot and the name. */
+static void remove_leftovers(struct ctx *ctx, str folder, const struct model_card *card)
 {
     DIR *d = opendir(str_c(&ctx->arena, folder));
     str prefix = str_printf(&ctx->arena, ".%s.", card->name);
@@ -272,7 +283,7 @@ static void sweep(struct ctx *ctx, str folder, const struct model_card *card)
     closedir(d);
 }
 
-/* An older one steps aside under a name that the next install sweeps away. */
+/* An older model is renamed first; the next installation removes it if this one is interrupted. */
 static enum status put_in_place(struct ctx *ctx, str folder, const struct model_card *card,
                                 const char *ready)
 {
@@ -290,19 +301,21 @@ static enum status put_in_place(struct ctx *ctx, str folder, const struct model_
     return OK;
 }
 
-/* What will come: of a folder's file its size, else that of the form that is fetched. */
+/* Bytes to copy: the size of the local file, or the size of the download. */
 static int64_t size_of_next(struct ctx *ctx, const struct source *s, const struct model_file *f)
 {
     int64_t here = s->is_url ? -1 : size_of(path_of(ctx, s->from, f->name));
     return here >= 0 ? here : f->size;
 }
 
-static enum status bring(struct ctx *ctx, str folder, const struct source *s)
+/* All files go into a hidden folder first, which is renamed at the end: a model is there with all
+ * files or not at all. */
+static enum status install_files(struct ctx *ctx, str folder, const struct source *s)
 {
     const struct model_card *card = s->card;
     int64_t total = 0, done = 0;
     TRY(make_folders(ctx, folder));
-    sweep(ctx, folder, card);
+    remove_leftovers(ctx, folder, card);
     const char *ready = str_printf(&ctx->arena, S_FMT "/.%s.new", S_ARG(folder), card->name).p;
     if (mkdir(ready, 0755) != 0)
         return fail(ctx, STORAGE, "%s: %s", ready, strerror(errno));
@@ -311,7 +324,7 @@ static enum status bring(struct ctx *ctx, str folder, const struct source *s)
         total += size_of_next(ctx, s, f);
     for (const struct model_file *f = next_file(card, NULL); f && status == OK;
          f = next_file(card, f))
-        status = bring_file(ctx, s, str_of(ready), f->name, total, &done);
+        status = install_file(ctx, s, str_of(ready), f->name, total, &done);
     if (status == OK) {
         sync_folder(ready);
         status = put_in_place(ctx, folder, card, ready);
@@ -326,7 +339,7 @@ static enum status bring(struct ctx *ctx, str folder, const struct source *s)
 enum status model_install(struct ctx *ctx, str folder, const struct model_card *card, str from,
                           struct model_progress *progress)
 {
-    return bring(ctx, folder, &(struct source){card, from, false, progress});
+    return install_files(ctx, folder, &(struct source){card, from, false, progress});
 }
 
 enum status model_pull(struct ctx *ctx, str folder, const struct model_card *card, str base,
@@ -338,7 +351,7 @@ enum status model_pull(struct ctx *ctx, str folder, const struct model_card *car
         return fail_field(ctx, "model_url", "must start with http:// or https://");
     str from =
         str_printf(&ctx->arena, S_FMT "/%s/resolve/%s", S_ARG(base), card->repo, card->revision);
-    return bring(ctx, folder, &(struct source){card, from, true, progress});
+    return install_files(ctx, folder, &(struct source){card, from, true, progress});
 }
 
 enum status model_check(struct ctx *ctx, str folder, const struct model_card *card)
@@ -351,19 +364,22 @@ enum status model_check(struct ctx *ctx, str folder, const struct model_card *ca
         if (size < 0)
             return fail(ctx, NOT_FOUND, "%s is not installed: %s is missing", card->name, f->name);
         if (!form_of(card, f->name, size, NULL))
-            return fail(ctx, STORAGE, "%s has %lld bytes, which is wrong", path, (long long)size);
+            return fail(ctx, STORAGE,
+                        "%s has an unexpected size of %lld bytes; pull the model again", path,
+                        (long long)size);
         TRY(file_sha256(ctx, path, &hex));
         if (!form_of(card, f->name, size, hex.p))
-            return fail(ctx, STORAGE, "%s has the wrong SHA-256 " S_FMT, path, S_ARG(hex));
+            return fail(ctx, STORAGE, "%s has an unexpected SHA-256 " S_FMT, path, S_ARG(hex));
     }
     return OK;
 }
 
+/* Renamed first, so that a crash leaves no half-deleted model under its name. */
 enum status model_remove(struct ctx *ctx, str folder, const struct model_card *card)
 {
     const char *place = path_of(ctx, folder, card->name);
     const char *aside = str_printf(&ctx->arena, S_FMT "/.%s.old", S_ARG(folder), card->name).p;
-    sweep(ctx, folder, card);
+    remove_leftovers(ctx, folder, card);
     if (rename(place, aside) != 0)
         return errno == ENOENT ? fail(ctx, NOT_FOUND, "%s is not installed", card->name)
                                : fail(ctx, STORAGE, "%s: %s", place, strerror(errno));

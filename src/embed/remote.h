@@ -1,4 +1,4 @@
-/* remote.h - vectors from a server that speaks OpenAI's /embeddings. */
+/* remote.h - vectors from a server with OpenAI's /embeddings API. */
 #pragma once
 
 #include "core/settings.h"
@@ -7,12 +7,12 @@ struct remote {
     const struct upstream *up;
     str model;
     int64_t timeout_ms;
-    size_t dimensions; /* 0: learnt from the first vector; any other length is refused */
+    size_t dimensions; /* 0: taken from the first vector. Other dimensions are refused */
 };
 
 /*
- * n vectors of length 1, one after the other, in the arena; *dimensions is their length. ctx->why
- * begins with no_key, rate_limited, timeout or request_failed.
+ * n vectors of length 1, one after the other, in the arena; *dimensions is their length. On failure
+ * ctx->detail is an enum embed_failure.
  */
 MUST_USE enum status remote_embed(struct ctx *ctx, const struct remote *r, const str *texts,
                                   size_t n, float **out, size_t *dimensions);

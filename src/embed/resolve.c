@@ -1,5 +1,7 @@
-/* resolve.c - from settings to the source of vectors, with reasons in words; nothing is asked. */
+/* resolve.c - chooses the embedding source from settings alone, without any call. */
 #include "embed/embed.h"
+
+#include <assert.h>
 
 #include "core/memory.h"
 
@@ -9,7 +11,7 @@ const char *const embed_source_names[] = {"none", "remote", "static", "transform
 
 enum { MODELS_MAX = 4 };
 
-/* Servers that speak OpenAI's /embeddings; the host tells one that serves as nameless upstream. */
+/* Servers with OpenAI's /embeddings API. The host identifies one that is the default upstream. */
 static const struct {
     const char *name, *host;
     struct embed_provider_model models[MODELS_MAX];
@@ -32,6 +34,7 @@ static bool is_local(str url)
            str_starts(url, S("http://[::1]"));
 }
 
+/* By name first; a default upstream without a name is recognised by its host. */
 static const struct upstream *upstream_for(const struct settings *s, size_t which)
 {
     const struct upstream *by_host = NULL;
@@ -52,6 +55,7 @@ static bool is_known(const struct embed_providers *p, const struct upstream *up)
     return false;
 }
 
+/* A server on this machine needs no key, so each named local upstream counts as a provider. */
 struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s)
 {
     struct embed_providers p = {
@@ -81,7 +85,7 @@ struct question {
     bool is_auto;
 };
 
-static struct embed_plan none(str reason)
+static struct embed_plan no_plan(str reason)
 {
     return (struct embed_plan){.reason = reason};
 }
@@ -94,8 +98,8 @@ static size_t dimensions_of(const struct embed_provider *p, str model)
     return 0;
 }
 
-/* The named provider: a listed one, or any upstream of that name; else the nameless upstream. */
-static struct embed_plan named(const struct question *q)
+/* The provider in the model's name: a known one or an upstream; otherwise the default upstream. */
+static struct embed_plan plan_provider(const struct question *q)
 {
     struct arena *a = &q->ctx->arena;
     struct embed_providers all = embed_providers(q->ctx, q->s);
@@ -105,7 +109,7 @@ static struct embed_plan named(const struct question *q)
         if (!str_eq(p->name, prefix) || !rest.n || !p->up)
             continue;
         if (!p->has_key)
-            return none(
+            return no_plan(
                 str_printf(a, "no_key: the upstream '" S_FMT "' has no key", S_ARG(prefix)));
         return (struct embed_plan){.source = EMBED_REMOTE,
                                    .provider = prefix,
@@ -115,72 +119,72 @@ static struct embed_plan named(const struct question *q)
     }
     const struct upstream *up = settings_upstream(q->s, &model);
     if (!up || (q->is_auto && !up->key.n && !is_local(up->url)))
-        return none(str_printf(a, "no_key: no upstream with a key is configured for '" S_FMT "'",
-                               S_ARG(q->choice->provider_model)));
+        return no_plan(str_printf(a, "no_key: no upstream with a key is configured for '" S_FMT "'",
+                                  S_ARG(q->choice->provider_model)));
     return (
         struct embed_plan){.source = EMBED_REMOTE, .provider = up->name, .model = model, .up = up};
 }
 
-/* A key alone chooses no model: nothing that was remembered goes to a server, and nothing is paid
- * for, because a key for chats lies there. */
-static struct embed_plan remote(const struct question *q)
+/* A key alone does not enable a remote source: memories must not be sent to a server, or cost
+ * money, only because a key for chats is configured. */
+static struct embed_plan plan_remote(const struct question *q)
 {
     if (q->choice->provider_model.n)
-        return named(q);
-    return none(S("no_key: remote needs a model: set embedding_model to PROVIDER/MODEL"));
+        return plan_provider(q);
+    return no_plan(S("no_key: no remote model is set (embedding_model = PROVIDER/MODEL)"));
 }
 
-/* The last part of "owner/name": the folder of a model has no owner. */
-static str bare(str name)
+/* "owner/name" without the owner, which is not part of the model's folder. */
+static str bare_name(str name)
 {
     while (str_find(name, S("/")) < name.n)
         str_cut(&name, '/');
     return name;
 }
 
-static struct embed_plan local(enum embed_source source, str model, bool enabled)
+/* Local models are off by default, since they change what chats are given. */
+static struct embed_plan plan_local(enum embed_source source, str model, bool enabled)
 {
     const struct model_card *card = model_card(model);
     if (!enabled)
-        return none(source == EMBED_STATIC ? S("the static table is not enabled")
-                                           : S("the transformer is not enabled"));
+        return no_plan(source == EMBED_STATIC ? S("the static table is not enabled")
+                                              : S("the transformer is not enabled"));
     return (struct embed_plan){.source = source,
-                               .model = bare(model),
+                               .model = bare_name(model),
                                .dimensions = card ? (size_t)card->dimensions : 0};
 }
 
-static struct embed_plan table(const struct question *q)
+static struct embed_plan plan_static(const struct question *q)
 {
-    return local(EMBED_STATIC, q->s->static_model, q->choice->static_enabled);
+    return plan_local(EMBED_STATIC, q->s->static_model, q->choice->static_enabled);
 }
 
-static struct embed_plan transformer(const struct question *q)
+static struct embed_plan plan_transformer(const struct question *q)
 {
-    return local(EMBED_TRANSFORMERS, q->s->transformers_model, q->choice->transformers_enabled);
+    return plan_local(EMBED_TRANSFORMERS, q->s->transformers_model,
+                      q->choice->transformers_enabled);
 }
 
 struct embed_choice embed_choice_of(const struct settings *s)
 {
     return (struct embed_choice){.source = s->embedding_source,
                                  .provider_model = s->embedding_model,
-                                 .static_enabled = str_is(s->embedding_static, "on"),
-                                 .transformers_enabled = str_is(s->embedding_transformers, "on")};
+                                 .static_enabled = s->embedding_static,
+                                 .transformers_enabled = s->embedding_transformers};
 }
 
 /* In the order of enum embed_source, which is also the order in which auto tries them. */
-static struct embed_plan (*const sources[])(const struct question *q) = {NULL, remote, table,
-                                                                         transformer};
+static struct embed_plan (*const sources[])(const struct question *q) = {NULL, plan_remote,
+                                                                         plan_static,
+                                                                         plan_transformer};
 
 struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
                                 const struct embed_choice *choice)
 {
-    struct question q = {ctx, s, choice, str_is(choice->source, "auto")};
-    if (!q.is_auto) {
-        int which = name_index(embed_source_names, choice->source, EMBED_NONE);
-        return which == EMBED_NONE ? none(str_printf(&ctx->arena, "there is no source '" S_FMT "'",
-                                                     S_ARG(choice->source)))
-                                   : sources[which](&q);
-    }
+    struct question q = {ctx, s, choice, choice->source == EMBED_AUTO};
+    assert(choice->source <= EMBED_TRANSFORMERS);
+    if (!q.is_auto)
+        return sources[choice->source](&q);
     struct buf why = buf_make(&ctx->arena, 1000);
     for (int which = EMBED_REMOTE; which <= EMBED_TRANSFORMERS; which++) {
         struct embed_plan plan = sources[which](&q);
@@ -188,5 +192,5 @@ struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
             return plan;
         buf_printf(&why, "%s" S_FMT, why.n ? "; " : "", S_ARG(plan.reason));
     }
-    return none(buf_str(&why));
+    return no_plan(buf_str(&why));
 }

@@ -1,5 +1,4 @@
-/* safetensors.c - reading a safetensors file: its header is foreign text, its offsets are claims.
- */
+/* safetensors.c - reads a safetensors file; its header and offsets are untrusted. */
 #include "embed/safetensors.h"
 
 #include <assert.h>
@@ -11,7 +10,7 @@
 
 #include "base/json.h"
 
-/* The header of a large encoder takes 60 KB. */
+/* HEADER_MAX: the header of a large encoder takes 60 KB. */
 enum { LENGTH_BYTES = 8, HEADER_MAX = 1 << 20 };
 static const size_t FILE_BYTES_MAX = (size_t)4 << 30;
 
@@ -27,6 +26,8 @@ static const struct {
     {"F8_E4M3", 1, TENSOR_OTHER}, {"F8_E5M2", 1, TENSOR_OTHER}, {"BOOL", 1, TENSOR_OTHER},
 };
 
+/* Sizes of all types of the format are needed to check the offsets, also of types that are not
+ * used. */
 static enum status read_type(struct ctx *ctx, struct tensor *t, str name)
 {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -36,11 +37,11 @@ static enum status read_type(struct ctx *ctx, struct tensor *t, str name)
             return OK;
         }
     }
-    return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' is of the unknown type '" S_FMT "'",
+    return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' has the unknown type '" S_FMT "'",
                 S_ARG(t->name), S_ARG(name));
 }
 
-/* A number of the header that may be a size; the whole file is smaller than this. */
+/* A number of the header that may be a size. The limit prevents overflow in later sums. */
 static bool size_of(const struct json *v, size_t *out)
 {
     int64_t n = v && v->type == JSON_NUMBER ? json_int_or(v, -1) : -1;
@@ -51,18 +52,19 @@ static bool size_of(const struct json *v, size_t *out)
 static enum status read_shape(struct ctx *ctx, struct tensor *t, const struct json *shape)
 {
     if (!shape || shape->type != JSON_ARRAY || shape->n > TENSOR_DIMS_MAX)
-        return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' has no shape of at most %d dimensions",
+        return fail(ctx, BAD_INPUT,
+                    "tensor '" S_FMT "' must have a shape with at most %d dimensions",
                     S_ARG(t->name), TENSOR_DIMS_MAX);
     t->count = 1;
     for (const struct json *d = shape->first; d; d = d->next) {
         size_t *dim = &t->dims[t->n_dims++];
         if (!size_of(d, dim) || __builtin_mul_overflow(t->count, *dim, &t->count))
-            return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' has an impossible shape",
-                        S_ARG(t->name));
+            return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' has an invalid shape", S_ARG(t->name));
     }
     return OK;
 }
 
+/* Every claim is checked against the file: type, shape, offsets, and that size and shape agree. */
 static enum status read_tensor(struct ctx *ctx, const struct json *entry, str data,
                                struct tensor *out)
 {
@@ -73,10 +75,10 @@ static enum status read_tensor(struct ctx *ctx, const struct json *entry, str da
     TRY(read_shape(ctx, &t, json_get(entry, "shape")));
     if (!at || at->type != JSON_ARRAY || at->n != 2 || !size_of(at->first, &from) ||
         !size_of(at->first->next, &to) || from > to || to > data.n)
-        return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' does not lie inside the file",
-                    S_ARG(t.name));
+        return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' is outside the file", S_ARG(t.name));
     if (__builtin_mul_overflow(t.count, t.size, &need) || need != to - from)
-        return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' has %zu bytes, which is not its shape",
+        return fail(ctx, BAD_INPUT,
+                    "tensor '" S_FMT "' has %zu bytes, which does not match its shape",
                     S_ARG(t.name), to - from);
     t.bytes = (const unsigned char *)data.p + from;
     t.at = from;
@@ -97,7 +99,7 @@ static int by_name(const void *a, const void *b)
     return str_cmp(((const struct tensor *)a)->name, ((const struct tensor *)b)->name);
 }
 
-/* The format wants every byte of the data to be of exactly one tensor, and names to differ. */
+/* The format requires that each byte belongs to exactly one tensor, and that names differ. */
 static enum status check_places(struct ctx *ctx, struct safetensors *s, size_t size)
 {
     size_t end = 0;
@@ -111,7 +113,7 @@ static enum status check_places(struct ctx *ctx, struct safetensors *s, size_t s
     qsort(s->v, s->n, sizeof *s->v, by_name);
     for (size_t i = 1; i < s->n; i++)
         if (str_eq(s->v[i - 1].name, s->v[i].name))
-            return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' stands twice", S_ARG(s->v[i].name));
+            return fail(ctx, BAD_INPUT, "tensor '" S_FMT "' is listed twice", S_ARG(s->v[i].name));
     return OK;
 }
 
@@ -123,7 +125,7 @@ static enum status read_header(struct ctx *ctx, str bytes, str *header, str *dat
     for (int i = LENGTH_BYTES - 1; i >= 0; i--)
         n = n << 8 | (unsigned char)bytes.p[i];
     if (n > HEADER_MAX)
-        return fail(ctx, BAD_INPUT, "the header claims %llu bytes; at most %d are read",
+        return fail(ctx, BAD_INPUT, "the header has %llu bytes; the limit is %d",
                     (unsigned long long)n, HEADER_MAX);
     if (n > bytes.n - LENGTH_BYTES)
         return fail(ctx, BAD_INPUT, "the file ends inside its header");
@@ -132,6 +134,7 @@ static enum status read_header(struct ctx *ctx, str bytes, str *header, str *dat
     return OK;
 }
 
+/* Names are copied at the end: the parsed header dies with the ctx. */
 enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out)
 {
     struct safetensors s = {0};
@@ -140,7 +143,7 @@ enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out
     TRY(read_header(ctx, bytes, &header, &data));
     TRY(json_parse(ctx, header, &root));
     if (root->type != JSON_OBJECT)
-        return fail(ctx, BAD_INPUT, "the header is no JSON object");
+        return fail(ctx, BAD_INPUT, "the header is not a JSON object");
     struct tensor *v = NEW_N(&ctx->arena, struct tensor, root->n + 1);
     for (const struct json *m = root->first; m; m = m->next)
         if (!str_is(m->key, "__metadata__"))
@@ -156,25 +159,26 @@ enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out
     return OK;
 }
 
-/* Read, not mapped: another program may write or cut the file while it is used, and a page of a
- * file that is shorter now ends the process. */
+/* The file is read, not mapped: if another program truncates a mapped file, access to the missing
+ * page kills the process. */
 static enum status read_file(struct ctx *ctx, const char *path, int fd, size_t size, void **out)
 {
     size_t got = 0;
     ssize_t n = 1;
     if (!size || size > FILE_BYTES_MAX)
         return fail(ctx, STORAGE, "%s: %s", path,
-                    size ? "is over 4 GiB" : "is no file, or an empty one");
+                    size ? "is over 4 GiB" : "is not a file, or is empty");
     char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED)
-        return fail(ctx, STORAGE, "%s: there is no memory for it", path);
+        return fail(ctx, STORAGE, "%s: out of memory (needs %zu MB)", path, size >> 20);
     while (got < size && n > 0) {
         n = read(fd, bytes + got, size - got);
         got += n > 0 ? (size_t)n : 0;
     }
     if (got < size) {
         munmap(bytes, size);
-        return fail(ctx, STORAGE, "%s: %s", path, n ? strerror(errno) : "ended while it was read");
+        return fail(ctx, STORAGE, "%s: %s", path,
+                    n ? strerror(errno) : "the file ended while it was read");
     }
     *out = bytes;
     return OK;
@@ -208,10 +212,12 @@ enum status safetensors_open(struct ctx *ctx, const char *path, struct safetenso
     return OK;
 }
 
+/* The pages of the other tensors go back to the system: half of the memory of a transformer. */
 void safetensors_keep(struct safetensors *s, const struct tensor *kept)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t from = (size_t)(kept->bytes - (const unsigned char *)s->memory), to = from + kept->size;
+    assert(to <= s->memory_size);
     from -= from % page;
     to += (page - to % page) % page;
     madvise(s->memory, from, MADV_DONTNEED);
@@ -233,6 +239,7 @@ const struct tensor *safetensors_find(const struct safetensors *s, str name)
     return s->n ? bsearch(&key, s->v, s->n, sizeof *s->v, by_name) : NULL;
 }
 
+/* memcpy, since a cast between pointer types would break aliasing rules. */
 static float float_of_bits(uint32_t bits)
 {
     float f;
@@ -240,7 +247,7 @@ static float float_of_bits(uint32_t bits)
     return f;
 }
 
-/* IEEE 754 half precision. A subnormal one is a small multiple of 2^-24. */
+/* IEEE 754 half precision. A subnormal number is a multiple of 2^-24. */
 static float float_of_half(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, rest = h & 1023;
@@ -252,6 +259,7 @@ static float float_of_half(uint16_t h)
     return sign ? -f : f;
 }
 
+/* Little-endian by the format, assembled byte by byte for 16-bit types: offsets may be odd. */
 void tensor_floats(const struct tensor *t, size_t from, size_t n, float *out)
 {
     assert(t->type != TENSOR_OTHER && from <= t->count && n <= t->count - from);

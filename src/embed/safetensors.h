@@ -20,19 +20,19 @@ struct safetensors {
     struct arena arena;
     struct tensor *v; /* in the order of their names */
     size_t n;
-    void *memory; /* NULL: the bytes are someone else's */
+    void *memory; /* NULL: the caller owns the bytes */
     size_t memory_size;
 };
 
-/* BAD_INPUT says what is wrong with the file. What becomes of it later changes nothing. */
+/* BAD_INPUT: the file is malformed. Later changes of the file have no effect. */
 MUST_USE enum status safetensors_open(struct ctx *ctx, const char *path, struct safetensors *out);
-/* The same over bytes that outlive it. */
+/* The same for bytes in memory, which must outlive the result. */
 MUST_USE enum status safetensors_read(struct ctx *ctx, str bytes, struct safetensors *out);
-/* Lets go of the memory of an opened file but for one tensor: the others must not be read again. */
+/* Frees the memory of all tensors but one; the others must not be read again. */
 void safetensors_keep(struct safetensors *s, const struct tensor *kept);
 void safetensors_close(struct safetensors *s);
 
-/* NULL: there is none of that name. */
+/* NULL: not found. */
 const struct tensor *safetensors_find(const struct safetensors *s, str name);
 
 /* n elements from one on, as floats; the type must not be TENSOR_OTHER. */

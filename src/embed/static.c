@@ -1,18 +1,20 @@
-/* static.c - model2vec: the rows of the first known tokens, added up and made of length 1. */
+/* static.c - model2vec: sums the rows of the first known tokens and normalises the sum. */
 #include "embed/static.h"
+
+#include <assert.h>
 
 #include "embed/floats.h"
 #include "embed/safetensors.h"
 #include "embed/tokenizer.h"
 
-/* The model's makers cut there. */
+/* TOKENS_MAX: model2vec's own limit, so that vectors agree with its. */
 enum { TOKENS_MAX = 512, DIMENSIONS_MAX = 1 << 14 };
 
 struct static_table {
     struct safetensors file;
     struct tokenizer *tokenizer;
     const float *rows;
-    float *own; /* the rows, when the file has them in another form */
+    float *own; /* a copy of the rows, when the file does not hold aligned F32 */
     size_t dimensions;
 };
 
@@ -21,6 +23,8 @@ static bool is_aligned(const void *p)
     return (uintptr_t)p % sizeof(float) == 0;
 }
 
+/* The rows are used in place when the file holds aligned F32, which saves 30 MB; otherwise
+ * converted. */
 static enum status read_rows(struct ctx *ctx, struct static_table *t)
 {
     const struct tensor *rows = safetensors_find(&t->file, S("embeddings"));
@@ -28,9 +32,10 @@ static enum status read_rows(struct ctx *ctx, struct static_table *t)
         rows->dims[1] > DIMENSIONS_MAX)
         return fail(ctx, UNSUPPORTED, "the model has no table 'embeddings' of floats");
     if (safetensors_find(&t->file, S("weights")) || safetensors_find(&t->file, S("mapping")))
-        return fail(ctx, UNSUPPORTED, "the table has weights beside it, which are not known here");
+        return fail(ctx, UNSUPPORTED,
+                    "the model has token weights or a mapping, which are not supported");
     if (tokenizer_greatest(t->tokenizer) >= rows->dims[0])
-        return fail(ctx, BAD_INPUT, "the tokenizer knows tokens that the table has no row for");
+        return fail(ctx, BAD_INPUT, "the tokenizer has tokens without a row in the table");
     t->dimensions = rows->dims[1];
     if (rows->type == TENSOR_F32 && is_aligned(rows->bytes)) {
         t->rows = (const float *)(const void *)rows->bytes;
@@ -78,10 +83,12 @@ size_t static_dimensions(const struct static_table *t)
     return t->dimensions;
 }
 
+/* The sum, not the mean: both have the same direction, and the length becomes 1 anyway. */
 void static_embed(const struct static_table *t, str text, float *out)
 {
     uint32_t ids[TOKENS_MAX];
     size_t n = tokenizer_ids(t->tokenizer, text, false, ids, TOKENS_MAX);
+    assert(n <= TOKENS_MAX);
     memset(out, 0, t->dimensions * sizeof *out);
     for (size_t i = 0; i < n; i++)
         floats_add(out, t->rows + ids[i] * t->dimensions, t->dimensions);

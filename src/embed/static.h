@@ -10,5 +10,5 @@ MUST_USE enum status static_open(struct ctx *ctx, str folder, struct static_tabl
 void static_close(struct static_table *t);
 size_t static_dimensions(const struct static_table *t);
 
-/* A vector of length 1, or all 0 when no token of the text is known. */
+/* A vector of length 1, or all 0 when the text has no known token. */
 void static_embed(const struct static_table *t, str text, float *out);

@@ -1,6 +1,7 @@
-/* tokenizer.c - BERT's normaliser and pre-tokeniser, and WordPiece over a table of hashes. */
+/* tokenizer.c - BERT's normaliser and pre-tokeniser, and WordPiece over a hash table. */
 #include "embed/tokenizer.h"
 
+#include <assert.h>
 #include <utf8proc.h>
 
 #include "base/json.h"
@@ -8,16 +9,16 @@
 
 enum { FILE_MAX = 8 << 20, WORD_CHARS_MAX = 1000, PIECE_MAX = 255 };
 
-/* A token of the vocabulary; inner ones stand inside a word ("##ing"), without the marks here. */
+/* A token of the vocabulary. An inner token continues a word ("##ing"), here without the marks. */
 struct piece {
     uint32_t at; /* in bytes */
     uint32_t id;
-    uint8_t n; /* 0: a free place */
+    uint8_t n; /* 0: a free slot */
     bool inner;
 };
 
 struct tokenizer {
-    struct piece *pieces; /* by hash, the next free place */
+    struct piece *pieces; /* open addressing with linear probing */
     size_t mask;
     char *bytes;    /* of all pieces */
     size_t longest; /* piece, in bytes */
@@ -28,7 +29,7 @@ struct tokenizer {
 
 /* --- the table of pieces --- */
 
-/* FNV-1a, so that the hash of every beginning of a word comes from one pass over it. */
+/* FNV-1a, since one pass over a word gives the hash of each of its prefixes. */
 static const uint64_t outer_seed = 0xcbf29ce484222325, inner_seed = 0x9e3779b97f4a7c15;
 
 static uint64_t hash_on(uint64_t h, char c)
@@ -44,7 +45,7 @@ static uint64_t hash_of(str s, bool inner)
     return h;
 }
 
-/* Where the piece stands, or the free place for it. */
+/* The slot of the piece, or the free slot for it. */
 static struct piece *place_of(const struct tokenizer *t, str s, bool inner, uint64_t hash)
 {
     for (size_t i = (hash ^ hash >> 32) & t->mask;; i = (i + 1) & t->mask) {
@@ -62,11 +63,6 @@ uint32_t tokenizer_id(const struct tokenizer *t, str token)
     return p->n ? p->id : TOKEN_NONE;
 }
 
-uint32_t tokenizer_unknown(const struct tokenizer *t)
-{
-    return t->unknown;
-}
-
 uint32_t tokenizer_greatest(const struct tokenizer *t)
 {
     return t->greatest;
@@ -74,6 +70,7 @@ uint32_t tokenizer_greatest(const struct tokenizer *t)
 
 /* --- reading tokenizer.json --- */
 
+/* Empty and over-long pieces cannot match a word, so they only count for the greatest id. */
 static enum status read_piece(struct ctx *ctx, struct tokenizer *t, const struct json *entry,
                               str prefix, uint32_t *at)
 {
@@ -83,7 +80,7 @@ static enum status read_piece(struct ctx *ctx, struct tokenizer *t, const struct
     if (inner)
         s = str_sub(s, prefix.n, s.n);
     if (id < 0 || id >= INT32_MAX)
-        return fail(ctx, BAD_INPUT, "the token '" S_FMT "' has no number", S_ARG(entry->key));
+        return fail(ctx, BAD_INPUT, "the token '" S_FMT "' has no valid id", S_ARG(entry->key));
     t->greatest = id > t->greatest ? (uint32_t)id : t->greatest;
     if (!s.n || s.n > PIECE_MAX)
         return OK;
@@ -110,6 +107,7 @@ static enum status read_vocabulary(struct ctx *ctx, struct tokenizer *t, const s
     t->mask = places - 1;
     t->pieces = heap_alloc(places * sizeof *t->pieces);
     t->bytes = heap_alloc(vocab->source.n + 1);
+    assert(vocab->n <= t->mask); /* a free slot ends every search */
     uint32_t at = 0;
     for (const struct json *entry = vocab->first; entry; entry = entry->next)
         TRY(read_piece(ctx, t, entry, prefix, &at));
@@ -119,13 +117,14 @@ static enum status read_vocabulary(struct ctx *ctx, struct tokenizer *t, const s
     return OK;
 }
 
+/* Other kinds of tokenizers would silently give other ids, and so wrong vectors. */
 static enum status check_kind(struct ctx *ctx, const struct json *root, const char *part,
                               const char *want)
 {
     str kind = json_string(json_get(json_get(root, part), "type"));
     if (str_is(kind, want))
         return OK;
-    return fail(ctx, UNSUPPORTED, "the tokenizer's %s is '" S_FMT "'; only %s is known here", part,
+    return fail(ctx, UNSUPPORTED, "the tokenizer's %s is '" S_FMT "'; only %s is supported", part,
                 S_ARG(kind), want);
 }
 
@@ -179,7 +178,7 @@ void tokenizer_free(struct tokenizer *t)
 
 /* --- characters --- */
 
-/* Chinese characters: each is a word of its own. The ranges are BERT's. */
+/* Chinese characters, each a word. The ranges are BERT's. */
 static bool is_han(int32_t c)
 {
     static const struct {
@@ -196,6 +195,7 @@ static bool is_han(int32_t c)
 
 enum kind { KIND_WORD, KIND_SPACE, KIND_MARK, KIND_PUNCTUATION, KIND_CONTROL };
 
+/* ASCII has a fast path, as it is most of every text. */
 static enum kind kind_of_ascii(int32_t c)
 {
     if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
@@ -242,18 +242,18 @@ struct reading {
     uint32_t *out;
     size_t n, max;
     bool with_unknown;
-    size_t bytes, chars; /* of the word so far; no more than word_chars are kept */
+    size_t bytes, chars; /* of the word so far, up to word_chars */
     char word[WORD_CHARS_MAX * 4];
 };
 
-static void push(struct reading *r, uint32_t id)
+static void push_id(struct reading *r, uint32_t id)
 {
     if (r->n < r->max && (r->with_unknown || id != r->t->unknown))
         r->out[r->n++] = id;
 }
 
-/* The longest piece that the rest of a word begins with; 0: none. */
-static size_t longest(const struct tokenizer *t, str rest, bool inner, uint32_t *id)
+/* The length of the longest piece that is a prefix of rest; 0: no piece. */
+static size_t longest_piece(const struct tokenizer *t, str rest, bool inner, uint32_t *id)
 {
     uint64_t hashes[PIECE_MAX], h = inner ? inner_seed : outer_seed;
     size_t n = rest.n < t->longest ? rest.n : t->longest;
@@ -271,7 +271,7 @@ static size_t longest(const struct tokenizer *t, str rest, bool inner, uint32_t 
     return 0;
 }
 
-/* A word that is no sequence of known pieces is unknown as a whole. */
+/* A word that cannot be split into known pieces is unknown as a whole. */
 static void end_word(struct reading *r)
 {
     str rest = {r->word, r->bytes};
@@ -279,30 +279,32 @@ static void end_word(struct reading *r)
     bool is_known = r->chars <= r->t->word_chars;
     for (bool inner = false; is_known && rest.n; inner = true) {
         uint32_t id = 0;
-        size_t n = longest(r->t, rest, inner, &id);
+        size_t n = longest_piece(r->t, rest, inner, &id);
         is_known = n > 0;
-        push(r, id);
+        push_id(r, id);
         rest = str_sub(rest, n, rest.n);
     }
     if (!is_known) {
         r->n = before;
-        push(r, r->t->unknown);
+        push_id(r, r->t->unknown);
     }
     r->bytes = r->chars = 0;
 }
 
+/* Characters over the limit are counted but not kept: the word is unknown then. */
 static void add_to_word(struct reading *r, int32_t c)
 {
     if (++r->chars > r->t->word_chars)
         return;
+    assert(r->bytes + 4 <= sizeof r->word);
     if (c < 0x80)
         r->word[r->bytes++] = (char)c;
     else
         r->bytes += (size_t)utf8proc_encode_char(c, (utf8proc_uint8_t *)r->word + r->bytes);
 }
 
-/* One character after normalising: white space ends a word, punctuation is one. */
-static void split(struct reading *r, int32_t c, enum kind kind)
+/* One normalised character: white space ends a word, punctuation is a word. */
+static void split_character(struct reading *r, int32_t c, enum kind kind)
 {
     if (kind == KIND_SPACE) {
         end_word(r);
@@ -315,8 +317,8 @@ static void split(struct reading *r, int32_t c, enum kind kind)
     }
 }
 
-/* A character that is not ASCII: taken apart, without its accents, in lower case. */
-static void normalise(struct reading *r, int32_t c)
+/* A character outside ASCII: decomposed, without accents, in lower case. */
+static void normalise_character(struct reading *r, int32_t c)
 {
     enum { PARTS_MAX = 8 };
     utf8proc_int32_t parts[PARTS_MAX] = {c};
@@ -330,7 +332,7 @@ static void normalise(struct reading *r, int32_t c)
         enum kind kind = kind_of(parts[i]);
         if (r->t->bare && kind == KIND_MARK)
             continue;
-        split(r, r->t->lower ? utf8proc_tolower(parts[i]) : parts[i], kind);
+        split_character(r, r->t->lower ? utf8proc_tolower(parts[i]) : parts[i], kind);
     }
 }
 
@@ -341,21 +343,22 @@ static void take_ascii(struct reading *r, int32_t c)
         return;
     if (r->t->lower && c >= 'A' && c <= 'Z')
         c += 'a' - 'A';
-    split(r, c, kind);
+    split_character(r, c, kind);
 }
 
-static void take(struct reading *r, int32_t c)
+static void take_character(struct reading *r, int32_t c)
 {
     if (r->t->clean && (c == 0xFFFD || kind_of(c) == KIND_CONTROL))
         return;
     bool alone = r->t->spaced_han && is_han(c);
     if (alone)
         end_word(r);
-    normalise(r, c);
+    normalise_character(r, c);
     if (alone)
         end_word(r);
 }
 
+/* The struct is set member by member: zeroing its word buffer would cost more than a short text. */
 size_t tokenizer_ids(const struct tokenizer *t, str text, bool with_unknown, uint32_t *out,
                      size_t max)
 {
@@ -375,7 +378,7 @@ size_t tokenizer_ids(const struct tokenizer *t, str text, bool with_unknown, uin
         utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text.p + i,
                                               (utf8proc_ssize_t)(text.n - i), &c);
         if (n > 0)
-            take(&r, c);
+            take_character(&r, c);
         i += n > 0 ? (size_t)n : 1;
     }
     end_word(&r);

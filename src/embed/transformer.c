@@ -1,21 +1,17 @@
-/* transformer.c - a BERT encoder in f32; texts of a batch lie one behind the other, unpadded. */
+/* transformer.c - a BERT encoder in f32; the texts of a batch are concatenated without padding. */
 #include "embed/transformer.h"
+
+#include <assert.h>
 
 #include "base/fields.h"
 #include "embed/files.h"
 #include "embed/floats.h"
 #include "embed/kernels.h"
+#include "embed/onednn.h"
 #include "embed/safetensors.h"
 #include "embed/tokenizer.h"
 
-#ifdef HAVE_DNNL
-#include <oneapi/dnnl/dnnl.h>
-
-/* oneDNN's threads are OpenMP's, whose header is the compiler's: clang has none beside gcc. */
-void omp_set_num_threads(int n);
-#endif
-
-/* Tokens that go through the layers together: more do not make the products faster. */
+/* BATCH_TOKENS: tokens in one pass; larger batches do not make the products faster. */
 enum { BATCH_TOKENS = 512, CONFIG_MAX = 1 << 20, SIZE_MAX_OF_LAYER = 1 << 14, LAYERS_MAX = 128 };
 
 struct config {
@@ -38,10 +34,10 @@ static const struct field config_fields[] = {
     {0},
 };
 
-/* Matrices have a row for each input and a column for each output, turned against the file: few
- * tokens go through them three times as fast. */
+/* Matrices are transposed relative to the file: a row for each input, a column for each output.
+ * That makes small batches three times as fast. */
 struct layer {
-    float *qkv, *qkv_bias; /* query, key and value beside each other */
+    float *qkv, *qkv_bias; /* query, key and value side by side */
     float *out, *out_bias; /* after attention */
     float *norm1, *shift1; /* its norm */
     float *up, *up_bias, *down, *down_bias;
@@ -52,10 +48,11 @@ struct transformer {
     struct safetensors file;
     struct tokenizer *tokenizer;
     const struct kernels *kernels;
-    const struct tensor *words; /* read row by row: a table of 30,000 tokens is half of the model */
-    const char *prefix;         /* of the names in the file */
+    struct onednn onednn;
+    const struct tensor *words; /* read row by row, not copied: half of the model */
+    const char *prefix;         /* of tensor names in the file */
     struct arena arena;         /* of all weights */
-    float *positions;           /* with the vector of the one kind of token added */
+    float *positions;           /* plus the vector of token type 0 */
     float *norm, *shift;
     struct layer *layers;
     size_t hidden, wide, heads, n_layers, tokens_max;
@@ -65,10 +62,10 @@ struct transformer {
 
 /* --- reading a model --- */
 
-/* The tensor of this name and shape; columns 0: a vector. Memory is taken only for what the file
- * has: a configuration is only a claim. */
-static enum status find(struct ctx *ctx, const struct transformer *t, str name, size_t rows,
-                        size_t columns, const struct tensor **out)
+/* The tensor with this name and shape; columns 0: a vector. The check comes before memory is
+ * allocated, since the sizes in config.json are untrusted. */
+static enum status find_tensor(struct ctx *ctx, const struct transformer *t, str name, size_t rows,
+                               size_t columns, const struct tensor **out)
 {
     str full = str_printf(&ctx->arena, "%s" S_FMT, t->prefix, S_ARG(name));
     const struct tensor *v = safetensors_find(&t->file, full);
@@ -81,20 +78,21 @@ static enum status find(struct ctx *ctx, const struct transformer *t, str name, 
     return OK;
 }
 
-static enum status take(struct ctx *ctx, struct transformer *t, str name, size_t rows,
-                        size_t columns, float **out)
+static enum status take_tensor(struct ctx *ctx, struct transformer *t, str name, size_t rows,
+                               size_t columns, float **out)
 {
     const struct tensor *v = NULL;
-    TRY(find(ctx, t, name, rows, columns, &v));
+    TRY(find_tensor(ctx, t, name, rows, columns, &v));
     *out = NEW_N(&t->arena, float, v->count);
     tensor_floats(v, 0, v->count, *out);
     return OK;
 }
 
-/* A matrix of outputs × inputs into one of inputs × outputs, whose rows are step floats apart. */
-static void turn(struct ctx *ctx, const struct tensor *v, float *out, size_t step)
+/* Transposes outputs × inputs into inputs × outputs, whose rows are step floats apart. */
+static void transpose_into(struct ctx *ctx, const struct tensor *v, float *out, size_t step)
 {
     size_t outputs = v->dims[0], inputs = v->dims[1];
+    assert(v->n_dims == 2 && outputs <= step);
     float *row = NEW_N(&ctx->arena, float, inputs);
     for (size_t o = 0; o < outputs; o++) {
         tensor_floats(v, o * inputs, inputs, row);
@@ -103,16 +101,17 @@ static void turn(struct ctx *ctx, const struct tensor *v, float *out, size_t ste
     }
 }
 
-static enum status take_turned(struct ctx *ctx, struct transformer *t, str name, size_t outputs,
-                               size_t inputs, float **out)
+static enum status take_transposed(struct ctx *ctx, struct transformer *t, str name, size_t outputs,
+                                   size_t inputs, float **out)
 {
     const struct tensor *v = NULL;
-    TRY(find(ctx, t, name, outputs, inputs, &v));
+    TRY(find_tensor(ctx, t, name, outputs, inputs, &v));
     *out = NEW_N(&t->arena, float, v->count);
-    turn(ctx, v, *out, outputs);
+    transpose_into(ctx, v, *out, outputs);
     return OK;
 }
 
+/* Query, key and value become one matrix, so that one product gives all three. */
 static enum status read_qkv(struct ctx *ctx, struct transformer *t, size_t i, struct layer *l)
 {
     enum { PARTS = 3 };
@@ -123,13 +122,13 @@ static enum status read_qkv(struct ctx *ctx, struct transformer *t, size_t i, st
         str name = str_printf(&ctx->arena, "encoder.layer.%zu.attention.self.%s.", i, parts[p]);
         str weight = str_printf(&ctx->arena, S_FMT "weight", S_ARG(name));
         str bias = str_printf(&ctx->arena, S_FMT "bias", S_ARG(name));
-        TRY(find(ctx, t, weight, h, h, &weights[p]));
-        TRY(find(ctx, t, bias, h, 0, &biases[p]));
+        TRY(find_tensor(ctx, t, weight, h, h, &weights[p]));
+        TRY(find_tensor(ctx, t, bias, h, 0, &biases[p]));
     }
     l->qkv = NEW_N(&t->arena, float, PARTS *h *h);
     l->qkv_bias = NEW_N(&t->arena, float, PARTS *h);
     for (size_t p = 0; p < PARTS; p++) {
-        turn(ctx, weights[p], l->qkv + p * h, PARTS * h);
+        transpose_into(ctx, weights[p], l->qkv + p * h, PARTS * h);
         tensor_floats(biases[p], 0, h, l->qkv_bias + p * h);
     }
     return OK;
@@ -158,12 +157,13 @@ static enum status read_layer(struct ctx *ctx, struct transformer *t, size_t i, 
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         str name = str_printf(&ctx->arena, "encoder.layer.%zu.%s", i, parts[p].name);
         size_t rows = parts[p].rows, columns = parts[p].columns;
-        TRY(columns ? take_turned(ctx, t, name, rows, columns, parts[p].at)
-                    : take(ctx, t, name, rows, 0, parts[p].at));
+        TRY(columns ? take_transposed(ctx, t, name, rows, columns, parts[p].at)
+                    : take_tensor(ctx, t, name, rows, 0, parts[p].at));
     }
     return OK;
 }
 
+/* The prefix "bert." depends on how the model was exported. */
 static enum status read_words(struct ctx *ctx, struct transformer *t)
 {
     str name = S("embeddings.word_embeddings.weight");
@@ -178,19 +178,19 @@ static enum status read_words(struct ctx *ctx, struct transformer *t)
     if (t->begin == TOKEN_NONE || t->end == TOKEN_NONE)
         return fail(ctx, UNSUPPORTED, "the tokenizer has no [CLS] and [SEP]");
     if (tokenizer_greatest(t->tokenizer) >= t->words->dims[0])
-        return fail(ctx, BAD_INPUT, "the tokenizer knows tokens that the model has no row for");
+        return fail(ctx, BAD_INPUT, "the tokenizer has tokens without a row in the model");
     return OK;
 }
 
-/* Every token is of kind 0, so that kind's vector belongs to every position. */
+/* Every token has type 0, so the vector of type 0 is added to every position once, here. */
 static enum status read_places(struct ctx *ctx, struct transformer *t, size_t positions)
 {
     const struct tensor *kinds = safetensors_find(
         &t->file, str_printf(&ctx->arena, "%sembeddings.token_type_embeddings.weight", t->prefix));
-    TRY(take(ctx, t, S("embeddings.position_embeddings.weight"), positions, t->hidden,
-             &t->positions));
-    TRY(take(ctx, t, S("embeddings.LayerNorm.weight"), t->hidden, 0, &t->norm));
-    TRY(take(ctx, t, S("embeddings.LayerNorm.bias"), t->hidden, 0, &t->shift));
+    TRY(take_tensor(ctx, t, S("embeddings.position_embeddings.weight"), positions, t->hidden,
+                    &t->positions));
+    TRY(take_tensor(ctx, t, S("embeddings.LayerNorm.weight"), t->hidden, 0, &t->norm));
+    TRY(take_tensor(ctx, t, S("embeddings.LayerNorm.bias"), t->hidden, 0, &t->shift));
     if (!kinds || kinds->type == TENSOR_OTHER || kinds->n_dims != 2 || !kinds->dims[0] ||
         kinds->dims[1] != t->hidden)
         return fail(ctx, UNSUPPORTED, "the model has no token type embeddings");
@@ -201,6 +201,7 @@ static enum status read_places(struct ctx *ctx, struct transformer *t, size_t po
     return OK;
 }
 
+/* The sizes bound all allocations below, so they are checked first. */
 static enum status read_config(struct ctx *ctx, str folder, struct config *out)
 {
     str text;
@@ -212,10 +213,11 @@ static enum status read_config(struct ctx *ctx, str folder, struct config *out)
     if (!str_is(out->model_type, "bert") || !str_is(out->hidden_act, "gelu") ||
         !str_is(out->position_embedding_type, "absolute"))
         return fail(ctx, UNSUPPORTED,
-                    "only BERT models with gelu and absolute positions are known here");
+                    "only BERT models with gelu and absolute positions are supported");
     if (out->hidden_size % (out->num_attention_heads * KERNEL_LANES / 2) ||
         out->hidden_size % KERNEL_LANES || out->intermediate_size % KERNEL_LANES)
-        return fail(ctx, UNSUPPORTED, "the model's sizes are no multiples of %d", KERNEL_LANES);
+        return fail(ctx, UNSUPPORTED, "the sizes of the model must be multiples of %d",
+                    KERNEL_LANES);
     return OK;
 }
 
@@ -224,6 +226,7 @@ static enum status read_all(struct ctx *ctx, str folder, struct transformer *t)
     enum { TOKENS_MAX = 512 };
     struct arena *a = &ctx->arena;
     struct config c;
+    TRY(onednn_load(ctx, onednn_names, &t->onednn));
     TRY(read_config(ctx, folder, &c));
     t->hidden = (size_t)c.hidden_size;
     t->wide = (size_t)c.intermediate_size;
@@ -248,11 +251,6 @@ static enum status read_all(struct ctx *ctx, str folder, struct transformer *t)
 
 enum status transformer_open(struct ctx *ctx, str folder, struct transformer **out)
 {
-#ifndef HAVE_DNNL
-    return fail(ctx, UNSUPPORTED,
-                "this build has no oneDNN, which a transformer runs on: install libdnnl-dev and "
-                "build again, or take the static table");
-#endif
     struct transformer *t = heap_alloc(sizeof *t);
     enum status s = read_all(ctx, folder, t);
     if (s != OK) {
@@ -280,77 +278,79 @@ size_t transformer_dimensions(const struct transformer *t)
 
 /* --- running it --- */
 
-/* What one batch works in; from the heap, for it is larger than a call should keep. */
+/* Buffers of one batch, on the heap: too large for the arena of a call. */
 struct work {
-    float *x;      /* tokens × hidden: what goes from layer to layer */
-    float *more;   /* the same: what a part adds to it */
+    const struct onednn *onednn;
+    float *x;      /* tokens × hidden: state between layers */
+    float *more;   /* tokens × hidden: output of one part */
     float *wide;   /* tokens × the greater of 3 hidden and wide */
     float *scores; /* of one text and head: tokens × tokens */
     uint32_t *ids;
     size_t n, *starts, texts; /* the tokens of text i are starts[i] to starts[i + 1] */
-    bool failed;              /* a product could not be made */
+    bool failed;              /* a matrix product failed */
 };
 
-/* A part of an array: rows that begin step floats behind each other. */
+/* A part of an array, with rows that are step floats apart. */
 struct matrix {
     float *v;
     size_t step;
 };
 
 /* out (rows × columns) = a (rows × inner) times b, which is columns × inner when turned. */
-static void product(struct work *w, struct matrix a, struct matrix b, bool turned, size_t rows,
-                    size_t columns, size_t inner, struct matrix out)
+static void matrix_product(struct work *w, struct matrix a, struct matrix b, bool turned,
+                           size_t rows, size_t columns, size_t inner, struct matrix out)
 {
-#ifdef HAVE_DNNL
-    w->failed |= dnnl_sgemm('N', turned ? 'T' : 'N', (dnnl_dim_t)rows, (dnnl_dim_t)columns,
-                            (dnnl_dim_t)inner, 1, a.v, (dnnl_dim_t)a.step, b.v, (dnnl_dim_t)b.step,
-                            0, out.v, (dnnl_dim_t)out.step) != dnnl_success;
-#else
-    (void)a, (void)b, (void)turned, (void)rows, (void)columns, (void)inner, (void)out;
-    w->failed = true;
-#endif
+    w->failed |= w->onednn->sgemm('N', turned ? 'T' : 'N', (int64_t)rows, (int64_t)columns,
+                                  (int64_t)inner, 1, a.v, (int64_t)a.step, b.v, (int64_t)b.step, 0,
+                                  out.v, (int64_t)out.step) != 0;
 }
 
-/* Each token of one text looks at all of them: w->wide holds query, key and value of each. */
-static void attend(const struct transformer *t, struct work *w, size_t from, size_t n)
+/* Attention within one text. w->wide holds query, key and value of each token. */
+static void attend_text(const struct transformer *t, struct work *w, size_t from, size_t n)
 {
     size_t size = t->hidden / t->heads, step = 3 * t->hidden;
     size_t row = (n + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    assert(n <= t->tokens_max);
     float scale = 1 / sqrtf((float)size);
     for (size_t h = 0; h < t->heads; h++) {
         struct matrix scores = {w->scores, row}, q = {w->wide + from * step + h * size, step};
         struct matrix k = {q.v + t->hidden, step}, v = {k.v + t->hidden, step};
         struct matrix out = {w->more + from * t->hidden + h * size, t->hidden};
-        product(w, q, k, true, n, n, size, scores);
+        matrix_product(w, q, k, true, n, n, size, scores);
         for (size_t i = 0; i < n; i++) {
             for (size_t j = n; j < row; j++)
                 scores.v[i * row + j] = -INFINITY;
             t->kernels->softmax(scores.v + i * row, scale, row);
         }
-        product(w, scores, v, false, n, size, n, out);
+        matrix_product(w, scores, v, false, n, size, n, out);
     }
 }
 
+/* The order of BERT: attention, add and norm, feed-forward, add and norm. Buffers are reused. */
 static void run_layer(const struct transformer *t, struct work *w, const struct layer *l)
 {
     const struct kernels *k = t->kernels;
     size_t n = w->n, h = t->hidden, wide = t->wide;
     struct matrix x = {w->x, h}, more = {w->more, h};
-    product(w, x, (struct matrix){l->qkv, 3 * h}, false, n, 3 * h, h,
-            (struct matrix){w->wide, 3 * h});
+    matrix_product(w, x, (struct matrix){l->qkv, 3 * h}, false, n, 3 * h, h,
+                   (struct matrix){w->wide, 3 * h});
     k->add_bias(w->wide, l->qkv_bias, n, 3 * h);
     for (size_t i = 0; i < w->texts; i++)
-        attend(t, w, w->starts[i], w->starts[i + 1] - w->starts[i]);
-    product(w, more, (struct matrix){l->out, h}, false, n, h, h, (struct matrix){w->wide, h});
+        attend_text(t, w, w->starts[i], w->starts[i + 1] - w->starts[i]);
+    matrix_product(w, more, (struct matrix){l->out, h}, false, n, h, h,
+                   (struct matrix){w->wide, h});
     k->norm(w->x, w->wide, l->out_bias, l->norm1, l->shift1, t->epsilon, n, h);
-    product(w, x, (struct matrix){l->up, wide}, false, n, wide, h, (struct matrix){w->wide, wide});
+    matrix_product(w, x, (struct matrix){l->up, wide}, false, n, wide, h,
+                   (struct matrix){w->wide, wide});
     k->gelu(w->wide, l->up_bias, n, wide);
-    product(w, (struct matrix){w->wide, wide}, (struct matrix){l->down, h}, false, n, h, wide,
-            more);
+    matrix_product(w, (struct matrix){w->wide, wide}, (struct matrix){l->down, h}, false, n, h,
+                   wide, more);
     k->norm(w->x, w->more, l->down_bias, l->norm2, l->shift2, t->epsilon, n, h);
 }
 
-static enum status run(struct ctx *ctx, const struct transformer *t, struct work *w, float *out)
+/* The deadline is checked between layers, the largest piece of work without one. */
+static enum status run_batch(struct ctx *ctx, const struct transformer *t, struct work *w,
+                             float *out)
 {
     size_t h = t->hidden;
     for (size_t i = 0; i < w->texts; i++) {
@@ -362,7 +362,8 @@ static enum status run(struct ctx *ctx, const struct transformer *t, struct work
     t->kernels->norm(w->x, NULL, NULL, t->norm, t->shift, t->epsilon, w->n, h);
     for (size_t i = 0; i < t->n_layers; i++) {
         if (!ctx_has_time(ctx))
-            return fail(ctx, TIMED_OUT, "timeout: the model took longer than the call may");
+            return fail(ctx, TIMED_OUT,
+                        "timeout: the model took longer than the deadline of the call");
         run_layer(t, w, &t->layers[i]);
     }
     if (w->failed)
@@ -372,14 +373,14 @@ static enum status run(struct ctx *ctx, const struct transformer *t, struct work
         for (size_t at = w->starts[i]; at < w->starts[i + 1]; at++)
             floats_add(out, w->x + at * h, h);
         if (!floats_unit(out, h))
-            return fail(ctx, UNSUPPORTED, "the model gives values that are no numbers");
+            return fail(ctx, UNSUPPORTED, "the model computed values that are not numbers");
     }
     return OK;
 }
 
-/* Takes texts into the batch until it is full; gives how many. A text that is cut has no [SEP] at
- * its end, as in the implementation whose vectors are compared. */
-static size_t fill(const struct transformer *t, struct work *w, const str *texts, size_t n)
+/* Fills the batch with texts and returns how many. A text that is cut ends without [SEP], as in the
+ * implementation that made the reference vectors (docs/decisions/009). */
+static size_t fill_batch(const struct transformer *t, struct work *w, const str *texts, size_t n)
 {
     size_t room = BATCH_TOKENS > t->tokens_max ? BATCH_TOKENS : t->tokens_max;
     w->n = w->texts = 0;
@@ -396,6 +397,7 @@ static size_t fill(const struct transformer *t, struct work *w, const str *texts
         w->starts[w->texts++] = w->n;
         w->n += got + (is_cut ? 1 : 2);
     }
+    assert(w->texts && w->n <= room);
     w->starts[w->texts] = w->n;
     return w->texts;
 }
@@ -410,12 +412,14 @@ static void work_free(struct work *w)
     free(w->starts);
 }
 
+/* Not zeroed: every cell is written before it is read. */
 static struct work work_for(const struct transformer *t)
 {
     size_t n = BATCH_TOKENS > t->tokens_max ? BATCH_TOKENS : t->tokens_max;
     size_t most = 3 * t->hidden > t->wide ? 3 * t->hidden : t->wide;
     size_t row = (t->tokens_max + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
     return (struct work){
+        .onednn = &t->onednn,
         .x = heap_grow(NULL, n * t->hidden * sizeof(float)),
         .more = heap_grow(NULL, n * t->hidden * sizeof(float)),
         .wide = heap_grow(NULL, n * most * sizeof(float)),
@@ -425,16 +429,15 @@ static struct work work_for(const struct transformer *t)
     };
 }
 
+/* One thread per call: requests are the parallelism here, and more threads would only compete. */
 enum status transformer_embed(struct ctx *ctx, const struct transformer *t, const str *texts,
                               size_t n, float *out)
 {
     CLEANUP(work_free) struct work w = work_for(t);
-#ifdef HAVE_DNNL
-    omp_set_num_threads(1);
-#endif
+    t->onednn.set_threads(1);
     for (size_t done = 0; done < n;) {
-        size_t taken = fill(t, &w, texts + done, n - done);
-        TRY(run(ctx, t, &w, out + done * t->hidden));
+        size_t taken = fill_batch(t, &w, texts + done, n - done);
+        TRY(run_batch(ctx, t, &w, out + done * t->hidden));
         done += taken;
     }
     return OK;

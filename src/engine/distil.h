@@ -1,125 +1,89 @@
-/* distil.h - what a session leaves behind: asked of the core model, checked, kept. */
+/* distil.h - a part of the engine's face: what conversations leave behind. */
 #pragma once
 
-#include "base/words.h"
-#include "engine/engine_int.h"
+#include "core/memory.h"
+#include "core/work.h"
 
-/* What a model says of a session. Where it does not say how much something matters, a rule does. */
-#define SALIENCE_UNSAID (-1)
-struct said_episode {
-    str summary;
-    struct strs topics, decisions, action_items;
-    double salience;
-};
-struct said_pinned {
-    str content;
-    double salience;
-    struct strs tags;
-};
-struct said_of_session {
-    struct said_episode episode;
-    struct strs entities;
-    const struct json *pinned_candidates; /* an array of said_pinned */
-    struct strs identity_facts;
-};
-extern const struct field said_of_session_fields[], said_pinned_fields[];
+struct engine;
 
-/* One session on its way to memories. */
-struct distilling {
-    struct engine *e;
+/* One exchange of a whole conversation. */
+struct ingest_turn {
+    str user, assistant;
+    int64_t date; /* unix ms; 0: the session's */
+};
+struct ingest_turns_in {
     struct pool_ref pool;
-    str session;
-    struct pending_signal *signals; /* their texts without injected blocks */
+    str conversation;
+    const struct ingest_turn *turns;
     size_t n;
-    int64_t date;            /* when its last turn was said */
-    struct memory *identity; /* what is known of the user in the pool */
-    size_t n_identity;
-    struct memory *episodes; /* of other sessions, the latest first */
-    size_t n_episodes;
-    const struct memory *before; /* the episode of what was distilled of it before, or NULL */
+    int64_t session_date; /* unix ms; 0: now */
+    bool skip_extraction; /* keep the turns, distil nothing */
 };
-
-/* The episode of a session always has this id. */
-str episode_id(struct arena *a, str session);
-
-/* --- distil_prompt.c --- */
-
-str distil_instructions(void);
-/* The conversation and what is known already, as lines of JSON: data, whatever they say. */
-str distil_prompt(struct arena *a, const struct distilling *d);
-/* A summary without the pleasantries that models begin with. */
-str distil_summary(struct arena *a, str text);
-
-/* --- distil_keep.c --- */
-
-/* How many were kept and left out, and why. */
-struct kept {
-    int64_t pinned, identity;
-    int64_t known, unsaid, secret; /* said before; not in the user's words; nothing to keep */
-    int64_t slight;                /* it matters less than the setting importance_min */
+struct ingest_turns_out {
+    int64_t turns;
+    str distillation; /* distilled, no_signals, skipped:WHY, empty:WHY, pending:WHY, error:WHY; ""
+                         when it was to be skipped */
+    str episode_id;
 };
-/* Makes the bundle's memories. NOT_FOUND without a note when there is no summary to keep; BAD_INPUT
- * when it is another conversation's. */
-MUST_USE enum status distil_keep(struct ctx *ctx, const struct distilling *d,
-                                 const struct said_of_session *said, struct bundle *b,
-                                 struct kept *kept);
+/* Replaces the conversation by these turns, distils it now if a core model is there, and says what
+ * came of it. The same again leaves one episode. */
+MUST_USE enum status engine_ingest_turns(struct ctx *ctx, struct engine *e,
+                                         const struct ingest_turns_in *in,
+                                         struct ingest_turns_out *out);
 
-/* --- distil_same.c --- */
+/* Background: distils what is due, some sessions at once; like engine_embed_some. */
+MUST_USE enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more);
+/* What waits is due now (pool.space "": in all of the user's); dead ones again. */
+MUST_USE enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                 int64_t *sessions);
 
-/* Stems as hashes, ascending. */
-struct stems {
-    uint64_t *v;
-    size_t n, cap;
+struct distil_status {
+    str core_model; /* "" without one: turns stay pending */
+    bool available;
+    str reason;                       /* why nothing is distilled, or the last failure; else "" */
+    struct signal_stats signals;      /* its error is "" when the last question went well */
+    struct work_sum day;              /* the last 24 hours */
+    int64_t hour_tokens, hour_budget; /* spent in the running hour; most, 0: no limit */
 };
-/* Words that tell of the user; those of the questions to someone else stand apart. */
-struct told_words {
-    struct stems said, asked;
-    struct words *each; /* said in each signal */
+MUST_USE enum status engine_distil_status(struct ctx *ctx, struct engine *e,
+                                          const struct pool_ref *pool, struct distil_status *out);
+/* What was done in the background, newest first; space "": in all of the user's; kind "": any. */
+MUST_USE enum status engine_work_log(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
+                                     str kind, size_t limit, struct work **out, size_t *n);
+
+/*
+ * Consolidation, pool by pool, each all or nothing. Nothing is lost silently: episodes that say the
+ * same become one, which lists what each of them listed; facts that the conversations of the last
+ * 60 days come back to weigh more, by 0.05 for each full three episodes, counted from the
+ * importance they were kept with; what a model distilled and nobody has used for 30 days is closed
+ * once it is worth less than the floor, and remains as history; episodes older than the retention
+ * are erased. What someone added, said or imported is never closed, and messages are not touched. A
+ * second pass at the same time changes nothing.
+ */
+struct consolidate_line {
+    str what; /* merge, promote, evict, prune */
+    str id, text, why;
 };
-struct told_words told_words_of(struct arena *a, const struct distilling *d);
-/* Whether a line is in the user's words: at least half of what tells in it, every name, and nothing
- * that was only asked about. */
-bool is_told(struct arena *a, const struct told_words *told, str line);
-/* Whether a summary can be one of this conversation: not made up for the most part, and not what
- * the model was told to do. */
-bool is_of_conversation(struct arena *a, const struct distilling *d, str summary);
-/* The number of the signal whose text shares most with the line. */
-size_t teller_of(struct arena *a, const struct told_words *told, size_t signals, str line);
-
-/* Shared words by all words: lower case, parted by blanks, without punctuation at their ends. */
-double word_jaccard(struct arena *a, str one, str other);
-
-/* What a new line is to one that is there. */
-enum likeness {
-    ANOTHER,  /* something else */
-    THE_SAME, /* nothing new */
-    NEWER     /* the same with a new detail, or the opposite: it takes its place */
+struct consolidate_report {
+    bool dry_run;
+    int64_t looked_at, merged, promoted, evicted, pruned, began, took_ms;
+    struct consolidate_line *lines; /* at most 200 */
+    size_t n;
 };
-enum likeness likeness_of(struct arena *a, str line, str there);
+/* Of a pool (space "": each of the user's). The report is kept in the work log, without its lines.
+ * TOO_BUSY when another one does not end within five seconds, or until the deadline. */
+MUST_USE enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                        bool dry_run, struct consolidate_report *out);
+/* The last report about anything of the user's; NOT_FOUND without a note. */
+MUST_USE enum status engine_consolidated(struct ctx *ctx, struct engine *e, str user,
+                                         struct consolidate_report *out);
+/* Background: everyone's pools, when the time has come, which the store remembers. */
+MUST_USE enum status engine_consolidate_some(struct ctx *ctx, struct engine *e, bool *more);
 
-/* The thing that an identity line is about ("name", "employer") when it can be told, with what it
- * says of it; else "". */
-str slot_of(str line, str *value);
+/* --- extraction --- */
 
-/* --- distil.c --- */
-
-enum distil_result {
-    DISTIL_DONE,
-    DISTIL_NOTHING, /* no signals */
-    DISTIL_SKIPPED, /* too little was said: done */
-    DISTIL_EMPTY,   /* there is nothing to keep: done */
-    DISTIL_WAITS,   /* nothing has failed; it is not the time */
-    DISTIL_FAILED
-};
-struct distil_outcome {
-    enum distil_result result;
-    str why;
-    bool is_server; /* others would fail, too */
-};
-/* Distils what waits in a claimed session and ends the claim. Fails when the store does. */
-MUST_USE enum status distil_session(struct ctx *ctx, struct engine *e,
-                                    const struct waiting_session *w, struct distil_outcome *out);
-/* When what a message of now says is due to be distilled, by the live settings. */
-int64_t distil_due(const struct live *l, int64_t now);
-/* How long a claim must last. */
-int64_t distil_lease_ms(const struct engine *e);
+/* Facts that a text states, by patterns. EXTRACT_TABLE: by the fixed table of the setting's third
+ * value. EXTRACT_USER: by mended patterns, weighed by importance_by_rule, without facts below the
+ * setting importance_min. Times are now. */
+struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
+                              size_t *n);

@@ -1,7 +1,13 @@
 /* memories.c - adding, reading and forgetting single memories. */
-#include "engine/engine_int.h"
+#include <assert.h>
+
+#include "engine/state/state.h"
 
 #include "base/clock.h"
+#include "base/id.h"
+#include "engine/dedup/equivalence.h"
+#include "engine/recall/barring.h"
+#include "engine/text.h"
 
 static enum status check_importance(struct ctx *ctx, double importance)
 {
@@ -10,7 +16,7 @@ static enum status check_importance(struct ctx *ctx, double importance)
     return fail_field(ctx, "importance", "must be 0 to 1");
 }
 
-/* A list shows many memories: one that no answer holds could not be seen at all. */
+/* Answers have a size limit: a memory over it could never be shown. */
 static enum status check_metadata(struct ctx *ctx, str metadata)
 {
     if (metadata.n <= METADATA_MAX)
@@ -19,21 +25,22 @@ static enum status check_metadata(struct ctx *ctx, str metadata)
                       metadata.n);
 }
 
-static enum status add(struct ctx *ctx, struct engine *e, struct pool_ref pool, enum put_rule rule,
-                       struct memory *m)
+static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                              enum put_rule rule, struct memory *m)
 {
     int64_t now = clock_ms();
     struct memory kept = *m;
+    assert(pool.user.n && pool.space.n);
     kept.content = str_trim(m->content);
     if (!kept.content.n)
-        return fail_field(ctx, "content", "is required");
+        return fail_missing(ctx, "content");
     TRY(check_importance(ctx, kept.importance));
     TRY(check_metadata(ctx, kept.metadata));
     if (kept.importance == 0)
-        kept.importance = 0.5;
+        kept.importance = importance_by_rule(&ctx->arena, &kept);
     if (kept.salience == 0)
         kept.salience = kept.importance;
-    /* What comes by a call is not the user's own words in a chat. */
+    /* An API call is not the user's own words in a chat. */
     if (kept.origin == ORIGIN_USER)
         kept.origin = ORIGIN_API;
     if (!kept.created)
@@ -48,15 +55,113 @@ static enum status add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     return OK;
 }
 
+bool engine_is_said(struct ctx *ctx, struct engine *e, struct pool_ref pool, const struct memory *m,
+                    struct memory *like)
+{
+    return !m->id.n && same_is_kept(ctx, e, pool, m, like) && like->layer == m->layer &&
+           str_eq(like->session, m->session);
+}
+
+/* It stays, with what the caller says of it now. */
+static enum status say_again(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                             const struct memory *like, struct memory *m)
+{
+    struct change to = {.pool = pool, .id = like->id, .what = CHANGE_NOTHING, .to = *m};
+    to.what |= m->importance > 0 ? CHANGE_IMPORTANCE : 0;
+    to.what |= m->category.n ? CHANGE_CATEGORY : 0;
+    to.what |= m->metadata.n ? CHANGE_METADATA : 0;
+    to.what |= m->tags.n ? CHANGE_TAGS : 0;
+    to.what |= m->expires ? CHANGE_EXPIRES : 0;
+    return engine_change(ctx, e, &to, m);
+}
+
 enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
 {
-    return add(ctx, e, pool, PUT_SUPERSEDE, m);
+    struct memory like;
+    if (!m->key.n && engine_is_said(ctx, e, pool, m, &like))
+        return say_again(ctx, e, pool, &like, m);
+    return add_memory(ctx, e, pool, PUT_SUPERSEDE, m);
+}
+
+/* --- what is changed or forgotten is barred --- */
+
+static enum status bar_memory(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                              enum bar_reason reason, const struct memory *m, int64_t at)
+{
+    int64_t barred;
+    const struct barring_in in = {.pool = pool, .reason = reason, .at = at, .memories = m, .n = 1};
+    return bar_statements(ctx, e, &in, &barred);
+}
+
+/* The true memory with the key; its id is "" when there is none. */
+static enum status memory_with_key(struct ctx *ctx, struct engine *e, struct pool_ref pool, str key,
+                                   struct memory *out)
+{
+    enum { LOOKED_AT = 200 };
+    const struct memory_filter f = {.pool = pool, .contains = key, .limit = LOOKED_AT};
+    struct memory *v;
+    size_t n = 0;
+    *out = (struct memory){0};
+    if (key.n)
+        TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(v[i].key, key))
+            *out = v[i];
+    return OK;
+}
+
+/*
+ * By the rule of extracted facts: lower case, "_" for characters that are no letter or digit, 40
+ * characters. A key that loses something gets a hash of the content, so that two contents never
+ * share a key by accident.
+ */
+static str key_of(struct arena *a, str content)
+{
+    char slug[40];
+    size_t n = 0, i = 0;
+    bool is_lost = false;
+    for (; i < content.n && n < sizeof slug; i++) {
+        char c = content.p[i];
+        is_lost |= (c & 0x80) != 0;
+        c = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            slug[n++] = c;
+        else if (n && slug[n - 1] != '_')
+            slug[n++] = '_';
+    }
+    while (n && slug[n - 1] == '_')
+        n--;
+    if (i == content.n && n && !is_lost)
+        return str_dup(a, (str){slug, n});
+    return str_printf(a, "%.*s%s%08llx", (int)n, slug, n ? "_" : "",
+                      (unsigned long long)(hash64(&content, 1) >> 32));
 }
 
 enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            struct memory *m)
 {
-    return add(ctx, e, pool, PUT_REPLACE, m);
+    struct memory old, like;
+    if (!m->key.n) {
+        m->key = key_of(&ctx->arena, str_trim(m->content));
+        if (engine_is_said(ctx, e, pool, m, &like))
+            return say_again(ctx, e, pool, &like, m);
+    }
+    TRY(memory_with_key(ctx, e, pool, m->key, &old));
+    TRY(add_memory(ctx, e, pool, PUT_REPLACE, m));
+    return old.id.n && !str_eq(old.content, m->content)
+               ? bar_memory(ctx, e, pool, BAR_CORRECTED, &old, m->updated)
+               : OK;
+}
+
+static enum status bar_changed(struct ctx *ctx, struct engine *e, const struct change *change,
+                               const struct memory *old, const struct memory *now)
+{
+    bool has_ended = (change->what & CHANGE_EXPIRES) && now->expires && now->expires <= clock_ms();
+    if (has_ended)
+        TRY(bar_memory(ctx, e, change->pool, BAR_EXPIRED, now, bars_end_of(now)));
+    return (change->what & CHANGE_CONTENT) && !str_eq(old->content, now->content)
+               ? bar_memory(ctx, e, change->pool, BAR_CORRECTED, old, now->updated)
+               : OK;
 }
 
 enum status engine_change(struct ctx *ctx, struct engine *e, const struct change *change,
@@ -72,7 +177,10 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
         TRY(check_importance(ctx, wanted.to.importance));
     if (wanted.what & CHANGE_METADATA)
         TRY(check_metadata(ctx, wanted.to.metadata));
-    return store_change(ctx, e->store, &wanted, out);
+    struct memory old;
+    TRY(store_memory(ctx, e->store, change->pool, change->id, &old));
+    TRY(store_change(ctx, e->store, &wanted, out));
+    return bar_changed(ctx, e, &wanted, &old, out);
 }
 
 enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
@@ -84,6 +192,7 @@ enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
 enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                         struct memory **out, size_t *n, int64_t *total)
 {
+    engine_catch_up(ctx, e, f->pool);
     return store_list_memories(ctx, e->store, f, out, n, total);
 }
 
@@ -99,21 +208,112 @@ enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct po
     return store_pools(ctx, e->store, user, out, n);
 }
 
+static enum status bar_message(struct ctx *ctx, struct engine *e, const struct forget *what,
+                               const struct message *m, int64_t *barred)
+{
+    const struct memory_filter f = {.pool = what->pool,
+                                    .session = m->session,
+                                    .with_closed = true,
+                                    .limit = SIZE_MAX};
+    struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN, .erased = m};
+    struct memory *v;
+    size_t n;
+    TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(v[i].source, m->id))
+            v[in.n++] = v[i];
+    in.memories = v;
+    return bar_statements(ctx, e, &in, barred);
+}
+
+/* The id is a memory's, a message's, or names nothing that states something. */
+static enum status bar_id(struct ctx *ctx, struct engine *e, const struct forget *what,
+                          int64_t *barred)
+{
+    struct memory memory;
+    struct message message;
+    enum status s = store_memory(ctx, e->store, what->pool, what->id, &memory);
+    if (s == OK) {
+        const struct barring_in in = {.pool = what->pool,
+                                      .reason = BAR_FORGOTTEN,
+                                      .memories = &memory,
+                                      .n = 1};
+        return bar_statements(ctx, e, &in, barred);
+    }
+    if (!soft_if(ctx, s, NOT_FOUND))
+        return s;
+    s = store_message(ctx, e->store, what->pool, what->id, &message);
+    if (soft_if(ctx, s, NOT_FOUND))
+        return OK;
+    TRY(s);
+    return bar_message(ctx, e, what, &message, barred);
+}
+
+static enum status bar_kind(struct ctx *ctx, struct engine *e, const struct forget *what,
+                            int64_t *barred)
+{
+    const struct memory_filter f = {.pool = what->pool,
+                                    .type = what->type,
+                                    .before = what->before,
+                                    .with_closed = true,
+                                    .limit = SIZE_MAX};
+    struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN};
+    struct memory *v;
+    TRY(store_list_memories(ctx, e->store, &f, &v, &in.n, NULL));
+    in.memories = v;
+    return in.n ? bar_statements(ctx, e, &in, barred) : OK;
+}
+
+/* Clearing all memories means everything that was said. */
+static enum status bar_all(struct ctx *ctx, struct engine *e, const struct forget *what,
+                           int64_t *barred)
+{
+    struct pool_sum *v;
+    size_t n;
+    TRY(store_pool_sums(ctx, e->store, what->pool, &v, &n));
+    *barred = n ? v->pool.messages : 0;
+    return bar_everything(ctx, e, what->pool);
+}
+
+/* First: when erasing fails, nothing is given that should be gone, and the call may be repeated. A
+ * conversation that is erased is gone with what it states. */
+static enum status bar_forgotten(struct ctx *ctx, struct engine *e, const struct forget *what,
+                                 int64_t *barred)
+{
+    *barred = 0;
+    if (what->keeps_statements || what->everything || what->session.n)
+        return OK;
+    if (what->id.n)
+        return bar_id(ctx, e, what, barred);
+    return what->type.n || what->before ? bar_kind(ctx, e, what, barred)
+                                        : bar_all(ctx, e, what, barred);
+}
+
 enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                           int64_t *erased)
 {
     if (!what->id.n && !what->session.n && !what->everything && !what->memories)
         return fail_field(ctx, "id", "say what to forget: an id, a session, or everything");
+    engine_catch_up(ctx, e, what->pool); /* else the turn would be kept behind it */
+    int64_t barred;
+    TRY(bar_forgotten(ctx, e, what, &barred));
     TRY(store_forget(ctx, e->store, what, erased));
+    if (what->barred)
+        *what->barred = barred;
     embed_forget(e->embed);
     return OK;
 }
 
-void engine_accessed(struct ctx *ctx, struct engine *e, struct pool_ref pool, const doc_id *docs,
-                     size_t n)
+/* A memory is barred before it is removed. */
+enum status engine_prune(struct ctx *ctx, struct engine *e, int64_t receipts_before, int64_t now,
+                         int64_t *removed)
 {
-    if (store_touch(ctx, e->store, pool, docs, n, clock_ms()) != OK)
-        ctx_clear_failure(ctx);
+    struct expired *v;
+    size_t n;
+    TRY(store_expired(ctx, e->store, now, SIZE_MAX, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(bar_memory(ctx, e, v[i].pool, BAR_EXPIRED, &v[i].memory, bars_end_of(&v[i].memory)));
+    return store_prune(ctx, e->store, receipts_before, now, removed);
 }
 
 enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,

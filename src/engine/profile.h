@@ -1,63 +1,50 @@
-/* profile.h - what is read of a user: short names and texts, checked before anyone sees them. */
+/* profile.h - a part of the engine's face: what is known of a user, name by name. */
 #pragma once
 
-#include "engine/engine_int.h"
+#include "core/memory.h"
 
-struct read_fact {
-    str name, value;
-    str path; /* where it stood, so that the elements of a list come together */
-};
+struct engine;
 
-/* What was read so far: each name once, at most PROFILE_MAX. What came first stays. */
-struct reading {
-    struct ctx *ctx;
-    const struct extractor *x;
-    struct read_fact *v;
-    size_t n, cap;
-    int source;    /* of the path: raised by each reader */
-    size_t leaves; /* looked at */
-};
-
-/* --- profile_facts.c: what may be a fact, and under which name --- */
+struct json;
 
 /*
- * Adds a value that stood under these names, the outermost first. The last one names it, in
- * camelCase; with its parent's name in front where that is another being ("dog", "name") or the
- * name is taken ("work", "city"). Nothing, placeholders and secrets are left out; a day is written
- * as ISO 8601 has it where it can be only one.
+ * A profile's fact is a memory of the layer identity, category profile, key "profile.NAME" and
+ * content "NAME: VALUE", a camelCase NAME in words ("dog name: Olivia") as people ask for it; so it
+ * is recalled, listed, exported and forgotten like all others. What was true before remains as
+ * history.
  */
-void reading_add(struct reading *r, const str *path, size_t depth, str value);
-/* As an object, in the order of reading. */
-MUST_USE enum status reading_json(const struct reading *r, struct json **out);
+enum { PROFILE_NAME_MAX = 64, PROFILE_VALUE_MAX = 1000, PROFILE_MAX = 500 };
+struct profile_fact {
+    str name;
+    const struct json *value; /* as it was given */
+};
+struct profile {
+    struct profile_fact *v; /* by name */
+    size_t n;
+    int64_t updated; /* unix ms; 0: no profile */
+};
+MUST_USE enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                    struct profile *out);
+/* Merges an object into it, all or nothing; null removes a name with its history, for good.
+ * BAD_INPUT names what breaks the limits (characters, not bytes). */
+MUST_USE enum status engine_change_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                           const struct json *facts, struct profile *out);
+MUST_USE enum status engine_forget_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool);
 
-/* A name in camelCase of letters and digits, at most PROFILE_NAME_MAX characters; "" when nothing
- * is left of it. */
-str profile_camel(struct arena *a, str name);
-/* The other way: "dogName" as "dog name". What is no camelCase stays as it is. */
-str profile_words(struct arena *a, str name);
-/* A text on one line, visible, at most PROFILE_VALUE_MAX characters. */
-str profile_text(struct arena *a, str text);
-/* A day as YYYY-MM-DD, or the text as it is when it is none, or could be two. */
-str profile_day(struct arena *a, str text);
-
-/* --- profile_rules.c: by rules --- */
-
-/* An object's leaves, the outer ones first; of an array, each element. */
-void read_data(struct reading *r, const struct json *data);
-/* "name=value, other: value", in lines or behind one another. */
-void read_pairs(struct reading *r, str text);
-/* What someone says of himself: "my name is …", "I live in …". */
-void read_statements(struct reading *r, struct engine *e, str text);
-
-/* --- profile_read.c --- */
-
-/* What a model answered: an object, mended where it must be, or pairs. False when nothing of it
- * could be a fact; *how is as it was then. An answer that is blank says that there is nothing. */
-bool profile_answer(struct ctx *own, struct reading *r, str text, str *how);
-
-/* --- profile.c --- */
-
-/* Merges what was read into the pool's profile, as far as there is room, in one write with the work
- * (or NULL). */
-MUST_USE enum status profile_keep(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                  const struct json *facts, const struct work *work);
+struct profile_source {
+    str text, raw;
+    const struct json *data; /* an object, or NULL */
+    bool keeps; /* merged into the profile of the pool, as far as that has room: origin distilled */
+};
+/*
+ * What they say of the user, as an object of short camelCase names and texts: by the core model
+ * where one is set and answers within core_timeout_ms, else by rules (data flattened, "name=value",
+ * "my name is"). Never fails for what a model answers: at worst the object is empty. What looks
+ * like a password, a key or a card's number is left out. *how: "model"; "pairs" (a model's answer
+ * that held no object, but "name: value"); "rules" (no model is set), or "rules:" and why the model
+ * gave no answer (unavailable, token_budget, breaker_open, timed_out, upstream, no_auth,
+ * bad_input).
+ */
+MUST_USE enum status engine_read_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                         const struct profile_source *in, struct json **out,
+                                         str *how);

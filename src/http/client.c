@@ -1,10 +1,16 @@
 /* client.c - calling another server and waiting for its answer. */
 #include "http/client.h"
 
-#include "base/clock.h"
-#include "http/inside.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 
-/* Each thread keeps one handle, and with it the connections it made. */
+#include "base/clock.h"
+#include "http/http.h"
+#include "http/reply.h"
+
+/* Each thread keeps one handle, because curl keeps the open connections in it: the next call to the
+ * same server saves a TLS handshake. */
 static pthread_key_t handle_key;
 
 static void set_up_curl(void)
@@ -31,7 +37,8 @@ void client_setup(void)
     pthread_once(&once, set_up_curl);
 }
 
-/* Without a proxy in the environment curl need not look for one at each call. */
+/* curl looks for a proxy in the environment at each call; an empty setting spares that. A proxy
+ * must not get the calls to servers on this machine, such as a local model. */
 void client_set_route(CURL *easy)
 {
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
@@ -43,7 +50,7 @@ void client_set_route(CURL *easy)
         curl_easy_setopt(easy, CURLOPT_PROXY, "");
     else if (!getenv("no_proxy") && !getenv("NO_PROXY"))
         curl_easy_setopt(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
-    /* As everywhere: who has certificates of an own authority names them here. */
+    /* The variable that other programs read, too, for the certificates of a private authority. */
     const char *certificates = getenv("SSL_CERT_FILE");
     if (certificates && *certificates)
         curl_easy_setopt(easy, CURLOPT_CAINFO, certificates);
@@ -51,7 +58,7 @@ void client_set_route(CURL *easy)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 }
 
-/* Where the answer's bytes go: what is no success is gathered, for it says why. */
+/* Where the answer's bytes go. An error is gathered even with an intake: its text says why. */
 struct body {
     CURL *easy;
     struct intake *intake;
@@ -83,7 +90,8 @@ static struct curl_slist *headers_of(struct ctx *ctx, const struct call *call)
     return has_type ? list : curl_slist_append(list, "Content-Type:");
 }
 
-/* The call's own limit, or what is left of the ctx's deadline. At least 1: 0 is none to curl. */
+/* The call's own limit, or the rest of the ctx's deadline. At least 1, since 0 means no limit to
+ * curl. */
 static long time_left_ms(const struct ctx *ctx, const struct call *call)
 {
     int64_t left = ctx->deadline_us ? (ctx->deadline_us - clock_mono_us()) / 1000 : 0;
@@ -92,7 +100,7 @@ static long time_left_ms(const struct ctx *ctx, const struct call *call)
     return (long)call->timeout_ms;
 }
 
-/* A download may take long, but not stand still. */
+/* A download may take long, but not stall: with an intake the limit is on silence. */
 static void set_limits(CURL *easy, const struct ctx *ctx, const struct call *call)
 {
     long left = time_left_ms(ctx, call);
@@ -110,7 +118,7 @@ static void set_limits(CURL *easy, const struct ctx *ctx, const struct call *cal
     }
 }
 
-/* Called about once a second, also while nothing comes. */
+/* curl calls this about once a second, even when no bytes come in. */
 static int is_cut(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
     (void)a, (void)b, (void)c, (void)d;
@@ -144,7 +152,7 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, str_c(&ctx->arena, call->method));
 }
 
-static enum status outcome(struct ctx *ctx, CURLcode code, const struct buf *body)
+static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct buf *body)
 {
     if (body->full)
         return fail(ctx, TOO_LARGE, "the answer is over the limit of %zu bytes", body->max);
@@ -169,7 +177,7 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     curl_off_t retry = 0;
     set_up(easy, ctx, call, &body);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    enum status s = outcome(ctx, curl_easy_perform(easy), &body.all);
+    enum status s = call_outcome(ctx, curl_easy_perform(easy), &body.all);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
     curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);

@@ -1,20 +1,37 @@
 /* conn.c - a client's socket: reading, writing with bounded output, and every way it can end. */
+#include "http/conn.h"
+
+#include <assert.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
-#include "http/inside.h"
+#include "http/exchange.h"
+#include "http/flow.h"
+#include "http/loop.h"
 
-enum { OUT_KEPT = 4096 }; /* bytes of output room that an idle connection keeps */
+/*
+ * A connection is IDLE until the first byte of a request, READING until its last one, ANSWERING
+ * until the client has the reply, then IDLE again or closed. LINGERING comes after a refusal in the
+ * middle of a request: closing at once would reset the connection, and the client would lose the
+ * reply. While a request is answered, the bytes of the next one wait in pending.
+ */
+enum {
+    OUT_KEPT = 4096,        /* bytes of output room that an idle connection keeps */
+    PENDING_MAX = 64 << 10, /* pipelined bytes kept while a request is answered */
+    LINGER_MS = 2000        /* for the client to read the reply before the socket goes */
+};
 
-static void feed(struct conn *c, str bytes);
+static void feed_parser(struct conn *c, str bytes);
 
 static int64_t after_ms(int64_t ms)
 {
     return clock_mono_us() + ms * 1000;
 }
 
-/* What bounds it stands where it grows: UNSENT_MAX, PENDING_MAX and the server's reply_max. */
-static struct buf unbounded(void)
+/* No limit here: UNSENT_MAX, PENDING_MAX and the server's reply_max bound the buffers where they
+ * grow. */
+static struct buf unbounded_buf(void)
 {
     return buf_make(NULL, SIZE_MAX / 4);
 }
@@ -27,8 +44,9 @@ static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_b
     *b = uv_buf_init(c->loop->read_buf, sizeof c->loop->read_buf);
 }
 
-/* A client that closes its half while a worker runs still gets the reply; a relay ends, since
- * nobody would read it, also while a worker says what to ask next. */
+/* A client may close its sending half and still read the reply of a handler. With a relay the same
+ * close almost always means that the client has gone, and the upstream's answer costs money: so the
+ * relay ends, also while a filter works on a worker. */
 static void on_eof(struct conn *c, bool is_clean)
 {
     c->has_eof = true;
@@ -43,6 +61,7 @@ static void on_eof(struct conn *c, bool is_clean)
     c->x->keep_alive = false;
 }
 
+/* Reading stops when a client sends more requests ahead than it may. */
 static void keep_pending(struct conn *c, str bytes)
 {
     buf_add(&c->pending, bytes);
@@ -65,10 +84,10 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
     if (c->state == CONN_ANSWERING)
         keep_pending(c, (str){b->base, (size_t)n});
     else
-        feed(c, (str){b->base, (size_t)n});
+        feed_parser(c, (str){b->base, (size_t)n});
 }
 
-static void feed(struct conn *c, str bytes)
+static void feed_parser(struct conn *c, str bytes)
 {
     c->is_feeding = true;
     while (bytes.n && (c->state == CONN_IDLE || c->state == CONN_READING) && !c->closing) {
@@ -86,7 +105,7 @@ static void feed(struct conn *c, str bytes)
 
 /* --- the end of an exchange --- */
 
-static void linger(struct conn *c)
+static void linger_on(struct conn *c)
 {
     uv_os_fd_t fd;
     c->state = CONN_LINGERING;
@@ -95,15 +114,16 @@ static void linger(struct conn *c)
         conn_close(c);
 }
 
-/* The client has its last byte: on to the next request, or to the end. */
-static void answered(struct conn *c)
+/* The client has the last byte of the reply: the next request, or the end. */
+static void finish_exchange(struct conn *c)
 {
     struct exchange *x = c->x;
+    assert(x->phase == ANSWERED && !c->out.n);
     c->x = NULL;
     x->conn = NULL;
     exchange_end(x);
     if (c->lingers) {
-        linger(c);
+        linger_on(c);
         return;
     }
     if (c->close_after || c->has_eof || atomic_load(&c->loop->server->phase) != SERVING) {
@@ -113,12 +133,12 @@ static void answered(struct conn *c)
     c->state = CONN_IDLE;
     c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
     if (c->is_feeding)
-        return; /* whoever feeds goes on with the next request */
+        return; /* the caller's loop in feed_parser goes on with the next request */
     struct buf pending = c->pending;
-    c->pending = unbounded();
+    c->pending = unbounded_buf();
     if (pending.n >= PENDING_MAX)
         uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
-    feed(c, buf_str(&pending));
+    feed_parser(c, buf_str(&pending));
     buf_free(&pending);
 }
 
@@ -130,12 +150,13 @@ size_t conn_unsent(const struct conn *c)
            (c->is_sending ? uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp) : 0);
 }
 
-static void drained(struct conn *c)
+static void on_drained(struct conn *c)
 {
     if (!c->x)
         return;
+    assert(loop_is_here(c->loop));
     if (c->x->phase == ANSWERED)
-        answered(c);
+        finish_exchange(c);
     else if (c->x->phase == RELAYING && c->x->flow->is_paused)
         relay_resume(c->x);
 }
@@ -153,11 +174,13 @@ static void on_wrote(uv_write_t *w, int status)
         conn_flush(c);
 }
 
+/* The socket is full: libuv sends the rest. The buffer moves to sending, so that new output can be
+ * added to out meanwhile. */
 static void send_later(struct conn *c, size_t from)
 {
     uv_buf_t rest = uv_buf_init(c->out.p + from, (unsigned)(c->out.n - from));
     c->sending = c->out;
-    c->out = unbounded();
+    c->out = unbounded_buf();
     c->is_sending = true;
     c->write.data = c;
     c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
@@ -192,9 +215,10 @@ void conn_flush(struct conn *c)
         else
             buf_clear(&c->out);
     }
-    drained(c);
+    on_drained(c);
 }
 
+/* A turn of curl may bring many pieces for one client: they go out in one write. */
 void conn_touch(struct conn *c)
 {
     if (c->is_dirty)
@@ -228,6 +252,7 @@ static void on_closed(uv_handle_t *h)
     server_changed(s);
 }
 
+/* conns_flush must not meet a connection that is closed and freed. */
 static void leave_dirty(struct conn *c)
 {
     for (struct conn **at = &c->loop->dirty; c->is_dirty && *at; at = &(*at)->next_dirty) {
@@ -242,6 +267,7 @@ static void leave_dirty(struct conn *c)
 void conn_close(struct conn *c)
 {
     struct exchange *x = c->x;
+    assert(loop_is_here(c->loop));
     if (c->closing)
         return;
     c->closing = true;
@@ -257,10 +283,11 @@ void conn_close(struct conn *c)
     atomic_store(&x->gone, true);
     if (x->phase == RELAYING)
         relay_cancel(x);
-    if (x->phase != WORKING)
+    if (x->phase != WORKING) /* a worker's exchange ends when the worker gives it back */
         exchange_end(x);
 }
 
+/* Also ::ffff:127.0.0.1, as a socket for both versions of IP shows an IPv4 client. */
 static bool peer_is_loopback(int fd)
 {
     struct sockaddr_storage peer = {0};
@@ -279,7 +306,7 @@ void conn_open(struct loop *l, int fd, bool is_refused)
     c->loop = l;
     c->is_refused = is_refused;
     c->is_loopback = peer_is_loopback(fd);
-    c->out = c->sending = c->pending = unbounded();
+    c->out = c->sending = c->pending = unbounded_buf();
     c->deadline_us = after_ms(l->server->settings.idle_ms);
     c->next = l->conns;
     c->at = &l->conns;
@@ -296,9 +323,10 @@ void conn_open(struct loop *l, int fd, bool is_refused)
         return;
     }
     uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
-    if (is_refused) {
+    if (is_refused) { /* the reply goes out before the request is read */
         c->x = exchange_new(c);
-        fail(&c->x->ctx, TOO_BUSY, "the server has as many connections as it may (%zu)",
+        fail(&c->x->ctx, TOO_BUSY,
+             "the server has reached its limit of %zu connections; try again later",
              l->server->settings.connections_max);
         conn_refuse(c, TOO_BUSY, 503);
     }
@@ -306,13 +334,14 @@ void conn_open(struct loop *l, int fd, bool is_refused)
 
 void conn_refuse(struct conn *c, enum status s, int code)
 {
+    assert(c->x && c->x->phase == READING);
     c->lingers = c->close_after = true;
     c->state = CONN_ANSWERING;
     c->x->keep_alive = false;
     exchange_refuse(c->x, s, code);
 }
 
-/* A reader that takes nothing for as long as an idle connection may live is cut. */
+/* A client that reads nothing for idle_ms is cut: its buffers cost memory. */
 static void sweep_writer(struct conn *c, int64_t now)
 {
     size_t unsent = conn_unsent(c);

@@ -1,10 +1,27 @@
 /* exchange.c - one request on its way: route, admit, read, run, answer. */
+#include "http/exchange.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/log.h"
-#include "http/inside.h"
+#include "http/conn.h"
+#include "http/filter.h"
+#include "http/flow.h"
+#include "http/guard.h"
+#include "http/loop.h"
+#include "http/reply.h"
 #include "http/request.h"
 
-/* The loop's random number and a count, in hex. */
+/*
+ * An exchange begins with the first byte of a request. parse.c fills its head and body; with the
+ * head the route is known, with the body the handler runs: on the loop when the route is quick,
+ * else on a worker, which posts the exchange back. The answer is a reply or a relay. The exchange
+ * is freed after the done calls of the relay's filters, possibly long after the client has gone.
+ */
+
+/* The id in logs and X-Request-Id: the loop's random number and a count, in hex. */
 static void name_it(char *id, uint64_t base, uint64_t count)
 {
     static const char digits[] = "0123456789abcdef";
@@ -99,7 +116,8 @@ static enum status find_route(struct exchange *x, str raw)
                 S_ARG(x->in.method), S_ARG(x->allow));
 }
 
-/* A proxy on this machine says so; whoever stands behind it is not this machine. */
+/* A reverse proxy on this machine connects from loopback for clients anywhere. Loopback clients
+ * need no token, so a request with any of these headers does not count as one. */
 static bool is_forwarded(const struct request *in)
 {
     static const char *const names[] = {"Forwarded",        "X-Real-IP",      "Via", "X-Client-IP",
@@ -118,9 +136,9 @@ static bool is_forwarded(const struct request *in)
 bool exchange_head_is_there(struct exchange *x)
 {
     const struct server_settings *settings = &x->loop->server->settings;
-    x->refused = 400;
+    x->refused = 400; /* until the headers are known to be sound */
     if (build_headers(x) != OK)
-        return false; /* what follows cannot be trusted either */
+        return false; /* where a header is broken, the end of the request is not certain */
     x->refused = 0;
     str raw = split_target(x);
     x->in.is_loopback &= !is_forwarded(&x->in);
@@ -136,7 +154,8 @@ bool exchange_head_is_there(struct exchange *x)
 
 /* --- words for a failure --- */
 
-static void word(struct exchange *x, enum status s, int code)
+/* The reply that was being made is dropped with its headers, which may belong to the success. */
+static void word_failure(struct exchange *x, enum status s, int code)
 {
     x->how = s;
     if (x->ctx.failed == OK)
@@ -158,12 +177,14 @@ static void word(struct exchange *x, enum status s, int code)
 
 void exchange_refuse(struct exchange *x, enum status s, int code)
 {
-    word(x, s, code);
+    word_failure(x, s, code);
     reply_send(x);
 }
 
 /* --- running --- */
 
+/* Admission comes before the body is read: without a token nobody learns what a body should hold,
+ * and nobody makes us parse one. */
 static enum status run_handler(struct exchange *x)
 {
     struct ctx *ctx = &x->ctx;
@@ -174,16 +195,17 @@ static enum status run_handler(struct exchange *x)
     TRY(request_read(ctx, route, &x->in));
     x->out.body = buf_make(&ctx->arena, s->settings.reply_max);
     TRY(route->run(ctx, s->app, &x->in, &x->out));
-    if (x->out.relay && x->out.relay->headers != x->in.headers) /* those are checked */
+    if (x->out.relay &&
+        x->out.relay->headers != x->in.headers) /* the request's own are checked already */
         TRY(reply_check(ctx, x->out.relay->headers, x->out.relay->n_headers));
     return OK;
 }
 
-static void run(struct exchange *x)
+static void run_request(struct exchange *x)
 {
     x->how = run_handler(x);
     if (x->how != OK) {
-        word(x, x->how, 0);
+        word_failure(x, x->how, 0);
         return;
     }
     const struct header type = {S("Content-Type"), x->out.type};
@@ -194,19 +216,21 @@ static void run(struct exchange *x)
              reply_check(&x->ctx, &type, 1) != OK)
         x->how = BAD_INPUT;
     if (x->how != OK)
-        word(x, x->how, 500);
+        word_failure(x, x->how, 500);
     else if (!x->out.code)
         x->out.code = 200;
 }
 
-static void work(void *arg)
+/* On a worker. After the client has left there is nothing to run, but the loop still has to free
+ * the exchange. */
+static void run_queued(void *arg)
 {
     struct exchange *x = arg;
     atomic_fetch_sub(&x->loop->server->queued, 1);
     if (!atomic_load(&x->gone) && x->flow)
         relay_work(x);
     else if (!atomic_load(&x->gone))
-        run(x);
+        run_request(x);
     loop_post(x->loop, x);
 }
 
@@ -214,9 +238,10 @@ bool exchange_queue(struct exchange *x)
 {
     struct server *s = x->loop->server;
     enum phase before = x->phase;
+    assert(before == READING || before == RELAYING);
     x->phase = WORKING;
     if (atomic_fetch_add(&s->queued, 1) < s->settings.queue_max &&
-        pool_run(s->workers, work, x) == OK)
+        pool_run(s->workers, run_queued, x) == OK)
         return true;
     x->phase = before;
     atomic_fetch_sub(&s->queued, 1);
@@ -226,6 +251,7 @@ bool exchange_queue(struct exchange *x)
     return false;
 }
 
+/* The one request without a route that is not refused. */
 static void answer_options(struct exchange *x)
 {
     x->out.code = 204;
@@ -236,6 +262,7 @@ static void answer_options(struct exchange *x)
 
 void exchange_dispatch(struct exchange *x)
 {
+    assert(x->phase == READING && x->head_done);
     const struct server *s = x->loop->server;
     const struct route *route = x->route;
     x->conn->state = CONN_ANSWERING;
@@ -250,7 +277,7 @@ void exchange_dispatch(struct exchange *x)
         return;
     }
     if (route->quick_if ? route->quick_if(s->app, &x->in) : route->is_quick) {
-        run(x);
+        run_request(x);
         exchange_ran(x);
         return;
     }
@@ -260,11 +287,13 @@ void exchange_dispatch(struct exchange *x)
 
 void exchange_ran(struct exchange *x)
 {
+    assert(loop_is_here(x->loop));
     if (x->flow) {
         relay_ran(x);
         return;
     }
     x->relay = x->out.relay;
+    /* The client closed its half before the upstream was asked: nobody would read the stream. */
     if (x->conn && x->conn->has_eof && x->relay) {
         x->phase = READING;
         conn_close(x->conn); /* ends the exchange as well */
@@ -283,6 +312,8 @@ void exchange_ran(struct exchange *x)
 
 /* --- the end --- */
 
+/* A client's mistake is its own affair; our failures and overload are warnings. The query may hold
+ * a user's words, so the log has the path alone. */
 static void log_end(const struct exchange *x)
 {
     bool is_bad = x->out.code >= 500 || x->how == TOO_BUSY;
@@ -303,26 +334,28 @@ static void log_end(const struct exchange *x)
 void exchange_run_done(void *exchange)
 {
     struct exchange *x = exchange;
-    struct relay *r = x->relay;
-    r->done(&x->ctx, x->loop->server->app, r, x->how);
+    filters_done(&x->ctx, x->loop->server->app, x->relay, x->how);
     exchange_free(x);
 }
 
 void exchange_end(struct exchange *x)
 {
     struct server *s = x->loop->server;
+    assert(loop_is_here(x->loop) && !x->conn && x->phase != CLOSING_UP);
     struct relay *r = x->relay;
     if (r && !x->flow && x->how == OK)
         x->how = fail(&x->ctx, UPSTREAM, "the client left before the upstream was asked");
     x->phase = CLOSING_UP;
     if (x->head_done)
         log_end(x);
-    if (!r || !r->done) {
+    if (!r || !filters_want_done(r)) {
         exchange_free(x);
         return;
     }
     if (atomic_load(&s->phase) < CUTTING && pool_run(s->workers, exchange_run_done, x) == OK)
         return;
+    /* The queue is full, or the server stops: done keeps what users said, so it is never dropped.
+     */
     x->next = x->loop->owed;
     x->loop->owed = x;
     loop_tick(x->loop);

@@ -1,12 +1,12 @@
 /* guard.c - which Host and Origin are served, so that no web page drives a local server. */
-#include <arpa/inet.h>
+#include "http/guard.h"
 
-#include "http/inside.h"
+#include <arpa/inet.h>
 
 /*
  * A page of a foreign site can reach a server on this machine in two ways: by sending requests to
- * it (its Origin then is foreign), or by letting its own name point here (DNS rebinding; the Host
- * then is foreign). Programs that are no browsers send no Origin.
+ * it (then the Origin is foreign), or by letting its own name point here (DNS rebinding: then the
+ * Host is foreign). Programs other than browsers send no Origin.
  */
 
 /* "name:port" or "[v6]:port" without the port. */

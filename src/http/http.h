@@ -3,6 +3,7 @@
 
 #include "base/fields.h"
 #include "core/memory.h"
+#include "http/relay.h"
 
 struct app; /* what handlers work with; defined by surface */
 
@@ -35,7 +36,7 @@ struct request {
     int64_t began_us; /* clock_mono_us when the first byte came */
 };
 
-/* The value of a header (name in any case) or "" ; the first one when it stands twice. */
+/* The value of a header (name in any case) or ""; of two with one name the first. */
 str request_header(const struct request *r, const char *name);
 /* A query parameter, percent-decoded into the arena, or "". */
 str request_query(struct ctx *ctx, const struct request *r, const char *name);
@@ -56,63 +57,6 @@ struct reply {
 void reply_header(struct reply *r, const char *name, str value);
 /* Writes a struct by its table into the body. */
 void reply_fields(struct reply *r, const struct field *table, const void *in);
-
-struct relay;
-
-/*
- * For an answer that may become another question to the upstream before the client sees it. Nothing
- * goes to the client before the first byte that pass or over give, not even the head: that of the
- * answer whose byte comes first is sent, without its length. What they return lives until the next
- * call of either.
- */
-struct filter {
-    /* In the place of these bytes; on the loop thread, so quick. */
-    str (*pass)(struct relay *r, str bytes);
-    /* The answer has ended whole, and *rest goes to the client. True: a worker is to run again. */
-    bool (*over)(struct relay *r, str *rest);
-    /* On a worker. True: r's first part is the next request, for the same client. False: *rest goes
-     * to the client, and that is the end, or (r->refused) the failure that ctx notes is worded as
-     * any other. ctx->is_cut is set when the client leaves. */
-    bool (*again)(struct ctx *ctx, struct app *app, struct relay *r, str *rest);
-    /* A failure behind the first byte, the upstream's or a refusal: what the client gets last, and
-     * the answer ends as a whole one. NULL: it breaks off, which is all that can be told then. */
-    str (*broken)(struct relay *r, enum status how, str why);
-};
-
-/*
- * The answer of an upstream, passed on as it comes. A handler makes it in the ctx's arena, fills
- * the first part and puts it into reply.relay. Status, body and headers of the upstream go to the
- * client (without hop-by-hop headers), then those of the reply. The client's leaving cancels the
- * call; a slow client slows the upstream down. Nothing is held back, but by a filter.
- */
-struct relay {
-    str url, method;
-    const struct header *headers;
-    size_t n_headers;
-    str body;
-    int64_t timeout_ms; /* until the first byte, and between two bytes; 0 is the server's setting */
-
-    const struct filter *filter; /* NULL: everything as it comes */
-    /* Seen on the loop thread, so quick: each piece that goes to the client. May be NULL. */
-    void (*piece)(struct relay *r, str bytes);
-    /*
-     * Called once on a worker when the answer has ended, whole or not; the client already has its
-     * last byte. May be NULL. The ctx is the handler's own. how is OK only when the whole answer
-     * came, whatever its code; TIMED_OUT when the upstream was silent, else UPSTREAM (it broke off,
-     * or the client left), and ctx->why says which.
-     */
-    void (*done)(struct ctx *ctx, struct app *app, struct relay *r, enum status how);
-    struct tap *tap; /* the surface's own; http does not look inside */
-    struct rounds *rounds;
-    struct chat_answer *answer;
-
-    /* Filled by http before the first piece; of the last answer that was asked for. */
-    int code;
-    str type; /* the answer's Content-Type */
-
-    bool is_enough;      /* by the filter's pass: the answer is longer than anyone can use */
-    enum status refused; /* by the filter, on a worker: the answer is no good */
-};
 
 /* --- routes --- */
 
@@ -152,7 +96,7 @@ struct surface {
     const char *trace;
 };
 
-/* What stands in that header of the answer. */
+/* The value of that header in the answer. */
 str request_trace(const struct ctx *ctx, const struct request *r, const char *header);
 
 /* The HTTP code of a status: the one table. */
@@ -216,7 +160,7 @@ struct call {
 struct answer {
     int code;
     str type, body;
-    int64_t retry_ms; /* how long the server asks to be left alone; 0 when it does not */
+    int64_t retry_ms; /* how long the server asks us to wait; 0 when it does not */
 };
 
 /* UPSTREAM when there is no answer, TIMED_OUT (also by the ctx's deadline), TOO_LARGE; any HTTP
@@ -224,8 +168,8 @@ struct answer {
 MUST_USE enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out);
 
 /*
- * What an answer that is no success says is wrong: error.message, status.error, error, message or
- * detail of its JSON, or its plain words; at most that many bytes, on one line, "" when it says
- * nothing. Where it repeats anything of what was asked, those words are withheld.
+ * The reason in another server's error answer: error.message, status.error, error, message or
+ * detail of its JSON, or its plain text; at most that many bytes, on one line, "" when it has none.
+ * A text that repeats anything of asked is withheld.
  */
 str http_complaint(struct arena *a, str body, size_t most, const str *asked, size_t n);

@@ -1,9 +1,17 @@
 /* loop.c - one thread's event loop: what wakes it, its deadlines, its end. */
+#include "http/loop.h"
+
+#include <assert.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "http/inside.h"
+#include "http/conn.h"
+#include "http/exchange.h"
+#include "http/multi.h"
+
+enum { SWEEP_MS = 100 }; /* how often deadlines are looked at */
 
 /* --- what others put in --- */
 
@@ -25,7 +33,7 @@ void loop_post(struct loop *l, struct exchange *x)
 bool loop_give_socket(struct loop *l, int fd, bool is_refused)
 {
     pthread_mutex_lock(&l->lock);
-    bool has_room = l->n_sockets < sizeof l->sockets / sizeof *l->sockets;
+    bool has_room = l->n_sockets < SOCKETS_MAX;
     if (has_room) {
         l->sockets[l->n_sockets].fd = fd;
         l->sockets[l->n_sockets++].is_refused = is_refused;
@@ -36,6 +44,7 @@ bool loop_give_socket(struct loop *l, int fd, bool is_refused)
     return has_room;
 }
 
+/* The lock is not held while a connection is opened, since that may call back into the loop. */
 static void take_sockets(struct loop *l)
 {
     for (;;) {
@@ -73,7 +82,7 @@ static void stop_accepting(struct loop *l)
         return;
     l->accepts = false;
     uv_close((uv_handle_t *)&l->accept, NULL);
-    close(l->server->listener); /* who connects now is refused, not left waiting */
+    close(l->server->listener); /* a client that connects now is refused at once */
 }
 
 static void close_idle(struct loop *l)
@@ -95,9 +104,9 @@ static void cut_all(struct loop *l)
     }
 }
 
-static void end(struct loop *l)
+static void end_loop(struct loop *l)
 {
-    take_exchanges(l); /* a worker's last word may have come after this waking had looked */
+    take_exchanges(l); /* a worker may have posted one after this waking took the others */
     cut_all(l);
     multi_close(l);
     uv_close((uv_handle_t *)&l->sweep, NULL);
@@ -107,6 +116,7 @@ static void end(struct loop *l)
 static void enter_phase(struct loop *l)
 {
     enum server_phase phase = (enum server_phase)atomic_load(&l->server->phase);
+    assert(loop_is_here(l) && phase >= l->seen);
     if (phase == l->seen)
         return;
     l->seen = phase;
@@ -116,7 +126,7 @@ static void enter_phase(struct loop *l)
     else if (phase == CUTTING)
         cut_all(l);
     else
-        end(l);
+        end_loop(l);
     atomic_fetch_add(&l->server->seen, 1);
     server_changed(l->server);
 }
@@ -137,6 +147,8 @@ static void on_accept(uv_poll_t *poll, __attribute__((unused)) int status,
     server_accept(((struct loop *)poll->data)->server);
 }
 
+/* One timer looks at every deadline ten times a second: a timer for each connection would be set
+ * and cleared with every request. */
 static void on_sweep(uv_timer_t *t)
 {
     struct loop *l = t->data;
@@ -182,25 +194,27 @@ void loop_open(struct loop *l, struct server *s)
     uv_poll_start(&l->accept, UV_READABLE, on_accept);
 }
 
-static void *turn(void *arg)
+static void *run_loop(void *arg)
 {
     struct loop *l = arg;
+    l->self = pthread_self();
     uv_run(&l->uv, UV_RUN_DEFAULT);
     return NULL;
 }
 
-/* Signals are the process's affair, and writing to a client that has gone must raise none. */
+/* The main thread handles the signals. SIGPIPE, too, is blocked here: writing to a client that has
+ * gone must not end the process. */
 void loop_start(struct loop *l)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&l->thread, NULL, turn, l) != 0)
+    if (pthread_create(&l->thread, NULL, run_loop, l) != 0)
         abort();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The thread has ended; what is owed is paid here. */
+/* The thread has ended, so the done calls that found no worker run here. */
 void loop_close(struct loop *l)
 {
     pthread_join(l->thread, NULL);

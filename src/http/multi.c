@@ -1,15 +1,23 @@
 /* multi.c - curl's transfers inside the loop that owns the clients. */
+#include "http/multi.h"
+
+#include <assert.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "http/client.h"
-#include "http/inside.h"
+#include "http/conn.h"
+#include "http/flow.h"
+#include "http/loop.h"
+
+enum { CONNECT_MS = 15000 }; /* for an upstream to take a connection */
 
 /*
  * curl asks to stop watching a socket after each transfer and to watch it again for the next one.
- * For sockets whose closing it announces, the watch is left in place in between, so that a kept
- * connection costs no system call to watch. Sockets it makes by itself (its resolver's) are let go
- * at once, since they are closed without a word.
+ * For sockets whose closing curl announces, the watch stays in place in between, so that watching a
+ * kept connection costs no system call. Sockets that curl opens without on_open (its resolver's)
+ * are not announced when they close, so their watch ends at once.
  */
 struct watch {
     uv_poll_t poll;
@@ -19,19 +27,20 @@ struct watch {
     bool is_wanted, is_announced;
 };
 
-static void act(struct loop *l, curl_socket_t fd, int what);
+static void run_curl(struct loop *l, curl_socket_t fd, int what);
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct watch *w = poll->data;
     int what = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
                (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0);
-    if (!w->is_wanted) { /* an idle connection was closed by its server: curl will see it */
+    if (!w->is_wanted) { /* a kept connection was closed by its server; curl finds out when it next
+                            uses it */
         uv_poll_stop(&w->poll);
         w->events = 0;
         return;
     }
-    act(w->loop, w->fd, status < 0 ? CURL_CSELECT_ERR : what);
+    run_curl(w->loop, w->fd, status < 0 ? CURL_CSELECT_ERR : what);
 }
 
 static void on_watch_closed(uv_handle_t *h)
@@ -53,6 +62,7 @@ static struct watch *watch_new(struct loop *l, curl_socket_t fd, bool is_announc
         memset(l->watches + l->n_watches, 0, (n - l->n_watches) * sizeof(struct watch *));
         l->n_watches = n;
     }
+    assert(!l->watches[fd]);
     *w = (struct watch){.loop = l, .fd = fd, .is_announced = is_announced};
     w->poll.data = w;
     if (uv_poll_init(&l->uv, &w->poll, fd) != 0) {
@@ -112,7 +122,7 @@ static int on_close(void *arg, curl_socket_t fd)
     return close(fd);
 }
 
-static void reap(struct loop *l)
+static void end_transfers(struct loop *l)
 {
     int left;
     for (CURLMsg *m = curl_multi_info_read(l->multi, &left); m;
@@ -122,13 +132,18 @@ static void reap(struct loop *l)
         if (m->msg != CURLMSG_DONE)
             continue;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &x);
+        assert(x);
         relay_over(x, result);
     }
 }
 
-static void act(struct loop *l, curl_socket_t fd, int what)
+/* curl's functions must not be called from within each other. A relay that ends in a callback and
+ * asks again only marks that curl has more to do. Output for clients goes out after curl returned,
+ * one write for all pieces of a turn. */
+static void run_curl(struct loop *l, curl_socket_t fd, int what)
 {
     int running;
+    assert(l->multi);
     if (l->multi_is_busy) {
         l->multi_again = true;
         return;
@@ -137,7 +152,7 @@ static void act(struct loop *l, curl_socket_t fd, int what)
     do {
         l->multi_again = false;
         curl_multi_socket_action(l->multi, fd, what, &running);
-        reap(l);
+        end_transfers(l);
         conns_flush(l);
         fd = CURL_SOCKET_TIMEOUT;
         what = 0;
@@ -147,7 +162,7 @@ static void act(struct loop *l, curl_socket_t fd, int what)
 
 void multi_kick(struct loop *l)
 {
-    act(l, CURL_SOCKET_TIMEOUT, 0);
+    run_curl(l, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static void on_time(uv_timer_t *t)
@@ -167,11 +182,18 @@ static int on_timer(__attribute__((unused)) CURLM *multi, long ms, void *arg)
 
 void multi_open(struct loop *l)
 {
+    uv_timer_init(&l->uv, &l->curl_timer);
+    l->curl_timer.data = l;
+}
+
+/* Begins with the first call of a loop: curl and OpenSSL take 2 MiB and some milliseconds, which a
+ * server that calls nobody does without. */
+static void multi_start(struct loop *l)
+{
+    client_setup();
     l->multi = curl_multi_init();
     if (!l->multi)
         abort();
-    uv_timer_init(&l->uv, &l->curl_timer);
-    l->curl_timer.data = l;
     curl_multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
     curl_multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
     curl_multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, on_timer);
@@ -180,23 +202,26 @@ void multi_open(struct loop *l)
     curl_multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, 256L);
 }
 
-/* Sockets are closed here, so their watches are handed to the loop to be closed as well. */
+/* curl closes its sockets here; libuv then closes their watches in the last turns of the loop. */
 void multi_close(struct loop *l)
 {
     while (l->n_idle)
         curl_easy_cleanup(l->idle[--l->n_idle]);
-    curl_multi_cleanup(l->multi);
+    if (l->multi)
+        curl_multi_cleanup(l->multi);
     for (size_t i = 0; i < l->n_watches; i++)
         if (l->watches[i])
             watch_free(l->watches[i]);
     uv_close((uv_handle_t *)&l->curl_timer, NULL);
 }
 
-/* What never changes is set once; the handle is used again by one relay after another. */
+/* A handle serves one relay after another: the options that never change are set once. */
 CURL *multi_handle(struct loop *l)
 {
     if (l->n_idle)
         return l->idle[--l->n_idle];
+    if (!l->multi)
+        multi_start(l);
     CURL *easy = curl_easy_init();
     if (!easy)
         abort();

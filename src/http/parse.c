@@ -1,10 +1,19 @@
 /* parse.c - bytes of a connection into requests, by llhttp; limits are kept while they come. */
+#include <assert.h>
+
 #include "base/clock.h"
-#include "http/inside.h"
+#include "http/conn.h"
+#include "http/exchange.h"
+#include "http/loop.h"
 
-enum { BODY_FIRST = 64 << 10 };
+/*
+ * llhttp gives the pieces of a request as they come, one name or value possibly in several. The
+ * head is collected in one buffer and its headers are remembered as offsets, since the buffer moves
+ * while it grows. A callback that refuses notes the code in conn.fault and stops the parser.
+ */
+enum { BODY_FIRST = 64 << 10 }; /* bytes reserved at once: the announced length may be a lie */
 
-static int refuse(struct conn *c, enum status s, int code, const char *why, size_t limit)
+static int refuse_size(struct conn *c, enum status s, int code, const char *why, size_t limit)
 {
     fail(&c->x->ctx, s, "%s %zu bytes", why, limit);
     c->fault = code;
@@ -15,8 +24,8 @@ static int add_to_head(struct conn *c, const char *at, size_t n)
 {
     buf_add(&c->x->head, (str){at, n});
     if (c->x->head.full)
-        return refuse(c, TOO_LARGE, 431, "request line and headers are over the limit of",
-                      c->x->head.max);
+        return refuse_size(c, TOO_LARGE, 431, "request line and headers are over the limit of",
+                           c->x->head.max);
     return 0;
 }
 
@@ -42,6 +51,7 @@ static int on_field(llhttp_t *p, const char *at, size_t n)
         x->spans[x->n_spans++] = (struct span){.name = (uint32_t)x->head.n};
         x->name_done = false;
     }
+    assert(x->n_spans > 0 && x->n_spans <= HEADERS_MAX);
     x->spans[x->n_spans - 1].name_n += (uint32_t)n;
     return add_to_head(c, at, n);
 }
@@ -66,7 +76,7 @@ static int on_value(llhttp_t *p, const char *at, size_t n)
     return add_to_head(c, at, n);
 }
 
-/* A refusal that stands already need not wait for the body. */
+/* A client that asks before it sends the body (Expect) gets a refusal without sending it. */
 static int ask_for_body(struct conn *c)
 {
     struct exchange *x = c->x;
@@ -86,7 +96,7 @@ static int on_headers(llhttp_t *p)
     struct conn *c = p->data;
     struct exchange *x = c->x;
     uint64_t length = p->flags & F_CONTENT_LENGTH ? p->content_length : 0;
-    p->upgrade = 0; /* an offer to change the protocol is not taken up */
+    p->upgrade = 0; /* an offer to change the protocol is ignored, as HTTP allows */
     x->head_done = true;
     x->is_old = p->http_major == 1 && p->http_minor == 0;
     x->keep_alive = llhttp_should_keep_alive(p);
@@ -96,16 +106,17 @@ static int on_headers(llhttp_t *p)
         return HPE_USER;
     }
     if (length > x->body_max)
-        return refuse(c, TOO_LARGE, 413, "the body is over the limit of", x->body_max);
+        return refuse_size(c, TOO_LARGE, 413, "the body is over the limit of", x->body_max);
     x->body = buf_make(NULL, x->body_max);
-    if (length) {
+    if (length) { /* saves the first growths of the buffer */
         x->body.cap = length < BODY_FIRST ? length + 1 : BODY_FIRST;
         x->body.p = heap_grow(NULL, x->body.cap);
     }
     return length || p->flags & F_CHUNKED ? ask_for_body(c) : 0;
 }
 
-/* Bodies come in before anyone is asked for a token, so all together are bounded as well. */
+/* Bodies come in before the token is checked, so that anyone could fill the memory: all bodies
+ * together have a limit, too. */
 static bool has_room(struct exchange *x, size_t n)
 {
     struct server *s = x->loop->server;
@@ -117,11 +128,11 @@ static int on_body(llhttp_t *p, const char *at, size_t n)
 {
     struct conn *c = p->data;
     if (!has_room(c->x, n))
-        return refuse(c, TOO_BUSY, 429, "the bodies of all requests are over the limit of",
-                      c->loop->server->settings.bodies_max);
+        return refuse_size(c, TOO_BUSY, 429, "the bodies of all requests are over the limit of",
+                           c->loop->server->settings.bodies_max);
     buf_add(&c->x->body, (str){at, n});
     if (c->x->body.full)
-        return refuse(c, TOO_LARGE, 413, "the body is over the limit of", c->x->body_max);
+        return refuse_size(c, TOO_LARGE, 413, "the body is over the limit of", c->x->body_max);
     return 0;
 }
 
@@ -148,10 +159,11 @@ void conn_parser_init(struct conn *c)
 
 str conn_parse(struct conn *c, str bytes)
 {
+    assert(c->x && c->x->phase == READING);
     enum llhttp_errno error = llhttp_execute(&c->parser, bytes.p, bytes.n);
     if (error == HPE_OK || c->closing)
         return (str){0};
-    if (error == HPE_PAUSED) {
+    if (error == HPE_PAUSED) { /* on_whole: one request at a time, the rest waits */
         const char *at = llhttp_get_error_pos(&c->parser);
         llhttp_resume(&c->parser);
         exchange_dispatch(c->x);

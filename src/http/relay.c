@@ -1,8 +1,27 @@
 /* relay.c - an upstream's answer passed on as it comes. */
-#include "base/clock.h"
-#include "http/inside.h"
+#include <assert.h>
 
-/* What concerns one connection or one origin only, and what curl writes itself. */
+#include "base/clock.h"
+#include "http/conn.h"
+#include "http/exchange.h"
+#include "http/filter.h"
+#include "http/flow.h"
+#include "http/loop.h"
+#include "http/multi.h"
+#include "http/reply.h"
+
+/*
+ * The life of a relay: relay_start asks; on_header and on_body pass the answer on; relay_over, when
+ * curl has finished, ends the filters. A filter that wants a worker sends the exchange there
+ * (relay_work) and back (relay_ran), which asks again or finishes the answer.
+ */
+enum {
+    UNSENT_MAX = 64 << 10,        /* bytes a client has not taken before its upstream is paused */
+    UPSTREAM_HEAD_MAX = 64 << 10, /* bytes of the upstream's header lines */
+    LATE_MAX = 256 << 20          /* bytes that filters give on a worker */
+};
+
+/* Headers that concern one connection or one origin only, and those that curl writes itself. */
 static const char *const not_sent[] = {
     "Accept-Encoding",
     "Connection",
@@ -43,7 +62,7 @@ static int code_of(str line)
     return str_int(str_cut(&line, ' '), &code) && code >= 100 && code <= 999 ? (int)code : 502;
 }
 
-/* What the reply says itself is not said twice. */
+/* A header of the reply replaces the upstream's. */
 static bool is_in_reply(const struct reply *r, str name)
 {
     for (size_t i = 0; i < r->n_headers; i++)
@@ -53,19 +72,17 @@ static bool is_in_reply(const struct reply *r, str name)
 }
 
 /*
- * What is no header, or could end one early for some client, stays here. The length is not passed
- * on as it is spelt: one that is no number, or stands beside another framing, would part our
- * client's idea of where the answer ends from curl's.
+ * A line that is not a header, or could end one early for some client, is dropped. The length is
+ * written again from the number: one that is not a number, or comes with chunks as well, would let
+ * our client see another end of the answer than curl does (response splitting).
  */
 static void take_header(struct exchange *x, str line)
 {
     struct flow *f = x->flow;
     str value = line, name = str_cut(&value, ':');
     const struct header h = {name, str_trim(value)};
-    if (reply_check(&x->ctx, &h, 1) != OK) {
-        ctx_clear_failure(&x->ctx);
+    if (!soft(&x->ctx, reply_check(&x->ctx, &h, 1)))
         return;
-    }
     f->is_coded |= str_eq_nocase(name, S("Transfer-Encoding"));
     if (str_is_one_of(name, not_passed_on) || is_in_reply(&x->out, name))
         return;
@@ -82,17 +99,17 @@ static void take_header(struct exchange *x, str line)
     reply_headers(&f->head, &h, 1);
 }
 
-/* Of the answer that the client gets. */
+/* Whether the client gets a body with this answer. */
 static bool has_body(const struct exchange *x)
 {
     int code = x->out.code;
     return !x->is_head && code != 204 && code != 304;
 }
 
-/* What a filter makes of the answer has a length of its own. */
+/* A filter may change the answer, and with it the length. */
 static bool has_length(const struct exchange *x)
 {
-    return x->flow->has_length && !x->relay->filter;
+    return x->flow->has_length && !filters_change(x->relay);
 }
 
 static bool is_chunked(const struct exchange *x)
@@ -125,7 +142,7 @@ static void send_head(struct exchange *x)
     conn_touch(x->conn);
 }
 
-/* An answer to a later question says nothing to the client that has a head already. */
+/* When the client has a head from an earlier answer, the head of a later one is dropped. */
 static void end_head(struct exchange *x)
 {
     struct flow *f = x->flow;
@@ -135,10 +152,11 @@ static void end_head(struct exchange *x)
         return;
     if (!x->out.type.n)
         x->out.code = x->relay->code;
-    if (!x->relay->filter)
+    if (!filters_change(x->relay))
         send_head(x);
 }
 
+/* One line of a head, also of interim answers (100, 103): only the last head counts. */
 static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
 {
     struct exchange *x = arg;
@@ -162,23 +180,22 @@ static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, 
 
 /* --- its body --- */
 
-/* Not before a head (101 ends curl's reading of heads), and not more than the head announced. */
+/* No bytes are passed on before a head (after 101 curl takes all as body), or beyond the announced
+ * length. */
 static bool is_due(const struct exchange *x, size_t n)
 {
     const struct flow *f = x->flow;
     return f->head_came && (!f->has_length || !has_body(x) || f->came + n <= (uint64_t)f->length);
 }
 
-static void put(struct exchange *x, str bytes)
+static void put_bytes(struct exchange *x, str bytes)
 {
-    struct relay *r = x->relay;
+    assert(loop_is_here(x->loop) && x->phase != ANSWERED);
     struct buf *b = &x->conn->out;
     if (!bytes.n)
         return;
     if (!x->flow->head_sent)
         send_head(x);
-    if (r->piece)
-        r->piece(r, bytes);
     x->sent += bytes.n;
     if (!has_body(x))
         return;
@@ -190,6 +207,8 @@ static void put(struct exchange *x, str bytes)
     conn_touch(x->conn);
 }
 
+/* A client that does not read makes curl pause the upstream; relay_resume goes on when the client
+ * has taken its bytes. curl gives the same bytes again then. */
 static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
 {
     struct exchange *x = arg;
@@ -202,12 +221,17 @@ static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, vo
         return 0;
     x->flow->last_us = clock_mono_us();
     x->flow->came += n;
-    put(x, r->filter ? r->filter->pass(r, (str){p, n}) : (str){p, n});
+    str rest = filters_pass(r->filters, r, (str){p, n});
+    if (has_length(x) && x->flow->came == (uint64_t)x->flow->length)
+        filters_last(r);
+    put_bytes(x, rest);
     return r->is_enough ? 0 : n;
 }
 
+/* The time of a pause is the client's, so the upstream's silence is counted from here. */
 void relay_resume(struct exchange *x)
 {
+    assert(x->phase == RELAYING && x->flow->is_paused);
     x->flow->is_paused = false;
     x->flow->last_us = clock_mono_us();
     curl_easy_pause(x->flow->easy, CURLPAUSE_CONT);
@@ -215,7 +239,8 @@ void relay_resume(struct exchange *x)
 
 /* --- asking --- */
 
-/* The list stands in the arena; curl only reads it. */
+/* The list is made in the arena, not by curl_slist_append: curl only reads it, and it is freed with
+ * the exchange. */
 static struct curl_slist *add_line(struct ctx *ctx, struct curl_slist *list, const char *line)
 {
     struct curl_slist *node = NEW(&ctx->arena, struct curl_slist);
@@ -223,7 +248,7 @@ static struct curl_slist *add_line(struct ctx *ctx, struct curl_slist *list, con
     return node;
 }
 
-/* "name: value", or "name;" as curl is told of an empty value. */
+/* "name: value"; to curl an empty value is "name;". */
 static const char *line_of(struct arena *a, const struct header *h)
 {
     char *p = arena_alloc(a, h->name.n + h->value.n + 3), *end = p;
@@ -270,11 +295,13 @@ static void set_method(CURL *easy, struct ctx *ctx, const struct relay *r)
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, is_head ? NULL : str_c(&ctx->arena, r->method));
 }
 
-static void ask(struct exchange *x)
+/* Also for a filter that asks again, in the same flow. */
+static void ask_upstream(struct exchange *x)
 {
     struct relay *r = x->relay;
     struct loop *l = x->loop;
     struct flow *f = x->flow;
+    assert(!f->easy && x->conn);
     x->phase = RELAYING;
     f->head_came = f->is_paused = false;
     f->came = 0;
@@ -299,12 +326,14 @@ void relay_start(struct exchange *x)
     struct flow *f = NEW(&x->ctx.arena, struct flow);
     x->flow = f;
     f->head = buf_make(&x->ctx.arena, UPSTREAM_HEAD_MAX);
+    f->late = buf_make(&x->ctx.arena, LATE_MAX);
     f->timeout_us = (timeout_ms ? timeout_ms : x->loop->server->settings.upstream_ms) * 1000;
-    ask(x);
+    ask_upstream(x);
 }
 
 /* --- the end --- */
 
+/* Back to the loop's stock of handles. A connection whose answer was read whole stays open. */
 static void let_go(struct exchange *x)
 {
     struct flow *f = x->flow;
@@ -315,7 +344,7 @@ static void let_go(struct exchange *x)
     f->easy = NULL;
 }
 
-static void finish(struct exchange *x)
+static void finish_answer(struct exchange *x)
 {
     if (!x->flow->head_sent)
         send_head(x);
@@ -325,19 +354,19 @@ static void finish(struct exchange *x)
     conn_flush(x->conn);
 }
 
-/* Before the first byte a failure can still be told; after it, only a filter that knows how to, or
- * breaking off. */
-static void cut(struct exchange *x, enum status s)
+/* Before the first byte a failure is an answer of its own; after it, a filter words the failure, or
+ * the answer breaks off. */
+static void end_failed(struct exchange *x, enum status s)
 {
-    struct relay *r = x->relay;
+    str last;
     x->how = s;
     if (!x->flow->head_sent) {
         exchange_refuse(x, s, 0);
         return;
     }
-    if (r->filter && r->filter->broken) {
-        put(x, r->filter->broken(r, s, str_of(x->ctx.why)));
-        finish(x);
+    if (filters_failed(x->relay, s, str_of(x->ctx.why), &last)) {
+        put_bytes(x, last);
+        finish_answer(x);
         return;
     }
     x->conn->close_after = true;
@@ -345,74 +374,91 @@ static void cut(struct exchange *x, enum status s)
     conn_flush(x->conn);
 }
 
-static void broke(struct exchange *x, enum status s, const char *why)
+static void fail_upstream(struct exchange *x, enum status s, const char *why)
 {
     str url = x->relay->url;
     size_t scheme = str_find(url, S("://"));
     str host = scheme < url.n ? str_sub(url, scheme + 3, url.n) : url;
     host = str_cut(&host, '/');
+    /* The user and password that a URL may hold do not belong into a message. */
     size_t at = str_find(host, S("@"));
     if (at < host.n)
         host = str_sub(host, at + 1, host.n);
     ctx_clear_failure(&x->ctx);
     fail(&x->ctx, s, "the upstream at %.100s did not answer%s: %s", str_c(&x->ctx.arena, host),
          x->flow->head_came ? " to the end" : "", why);
-    cut(x, s);
+    end_failed(x, s);
+}
+
+/* The end for one filter after the other; true when one of them wants a worker. What an end gives
+ * goes out at once. */
+static bool end_filters(struct exchange *x)
+{
+    struct flow *f = x->flow;
+    for (f->at = x->relay->filters; f->at; f->at = f->at->next) {
+        str rest;
+        bool wants_work = filter_end(f->at, x->relay, &rest);
+        put_bytes(x, rest);
+        if (wants_work)
+            return true;
+    }
+    return false;
 }
 
 void relay_over(struct exchange *x, CURLcode code)
 {
     struct flow *f = x->flow;
-    const struct filter *filter = x->relay->filter;
-    str rest = S("");
+    assert(x->phase == RELAYING);
     let_go(x);
     if (code == CURLE_OPERATION_TIMEDOUT) {
-        broke(x, TIMED_OUT, curl_easy_strerror(code));
+        fail_upstream(x, TIMED_OUT, curl_easy_strerror(code));
         return;
     }
     if (code != CURLE_OK || !f->head_came) {
-        broke(x, UPSTREAM,
-              x->relay->is_enough ? "its answer is too long"
-              : code              ? curl_easy_strerror(code)
-                                  : "it sent no head");
+        fail_upstream(x, UPSTREAM,
+                      x->relay->is_enough ? "its answer is too long"
+                      : code              ? curl_easy_strerror(code)
+                                          : "it sent no head");
         return;
     }
     if (f->has_length && has_body(x) && f->came != (uint64_t)f->length) {
-        broke(x, UPSTREAM, "it ended early");
+        fail_upstream(x, UPSTREAM, "it ended early");
         return;
     }
-    bool is_over = !filter || !filter->over(x->relay, &rest);
-    put(x, rest);
-    if (is_over)
-        finish(x);
+    if (!end_filters(x))
+        finish_answer(x);
     else if (!exchange_queue(x))
-        cut(x, TOO_BUSY);
+        end_failed(x, TOO_BUSY);
 }
 
 void relay_work(struct exchange *x)
 {
-    struct relay *r = x->relay;
-    x->flow->rest = S("");
+    struct flow *f = x->flow;
+    assert(x->phase == WORKING && f->at);
     x->ctx.is_cut = &x->gone;
-    x->flow->asks_again = r->filter->again(&x->ctx, x->loop->server->app, r, &x->flow->rest);
+    f->worked =
+        filters_work(&x->ctx, x->loop->server->app, x->relay, f->at, &f->late, &f->asks_again);
     x->ctx.is_cut = NULL;
 }
 
 void relay_ran(struct exchange *x)
 {
+    struct flow *f = x->flow;
     if (!x->conn) {
         relay_cancel(x);
         exchange_end(x);
         return;
     }
-    if (x->flow->asks_again) {
-        ask(x);
-    } else if (x->relay->refused) {
-        cut(x, x->relay->refused);
-    } else {
-        put(x, x->flow->rest);
-        finish(x);
+    if (f->worked != OK) {
+        end_failed(x, f->worked);
+        return;
     }
+    put_bytes(x, buf_str(&f->late));
+    buf_clear(&f->late);
+    if (f->asks_again)
+        ask_upstream(x);
+    else
+        finish_answer(x);
 }
 
 void relay_sweep(struct exchange *x, int64_t now)
@@ -420,10 +466,10 @@ void relay_sweep(struct exchange *x, int64_t now)
     if (x->flow->is_paused || now - x->flow->last_us <= x->flow->timeout_us)
         return;
     let_go(x);
-    broke(x, TIMED_OUT,
-          str_printf(&x->ctx.arena, "it was silent for %lld ms",
-                     (long long)(x->flow->timeout_us / 1000))
-              .p);
+    fail_upstream(x, TIMED_OUT,
+                  str_printf(&x->ctx.arena, "it was silent for %lld ms",
+                             (long long)(x->flow->timeout_us / 1000))
+                      .p);
 }
 
 void relay_cancel(struct exchange *x)

@@ -1,9 +1,13 @@
 /* reply.c - status codes, headers, and whole replies on their way out. */
+#include "http/reply.h"
+
 #include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "http/inside.h"
+#include "http/conn.h"
+#include "http/exchange.h"
+#include "http/loop.h"
 
 int http_code(enum status s)
 {
@@ -27,7 +31,8 @@ void reply_fields(struct reply *r, const struct field *table, const void *in)
     fields_write(&w, table, in);
 }
 
-static const char *reason(int code)
+/* For people who read the wire: programs go by the code. */
+static const char *reason_phrase(int code)
 {
     static const struct {
         int code;
@@ -71,6 +76,7 @@ static const char *reason(int code)
     return "Status";
 }
 
+/* Made once a second for all replies of a loop. */
 static str date_of(struct loop *l)
 {
     time_t now = (time_t)(clock_ms() / 1000);
@@ -94,10 +100,10 @@ static void add_line(struct buf *b, str name, str value)
 void reply_begin(struct exchange *x, struct buf *b, bool needs_date, bool needs_id)
 {
     int code = x->out.code;
-    if (code == 200)
+    if (code == 200) /* most answers: saves a format for each */
         buf_add(b, S("HTTP/1.1 200 OK\r\n"));
     else
-        buf_printf(b, "HTTP/1.1 %d %s\r\n", code, reason(code));
+        buf_printf(b, "HTTP/1.1 %d %s\r\n", code, reason_phrase(code));
     if (needs_date)
         add_line(b, S("Date"), date_of(x->loop));
     if (needs_id)
@@ -110,6 +116,7 @@ void reply_begin(struct exchange *x, struct buf *b, bool needs_date, bool needs_
         add_line(b, S("Connection"), S("keep-alive"));
 }
 
+/* Looser than the standard: what matters is that no line can end early. */
 static bool is_token(str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -141,6 +148,7 @@ void reply_headers(struct buf *b, const struct header *headers, size_t n)
 
 void reply_send(struct exchange *x)
 {
+    assert(loop_is_here(x->loop) && x->conn && x->phase != ANSWERED);
     struct buf *b = &x->conn->out;
     struct reply *r = &x->out;
     bool has_body = r->code != 204 && r->code != 304;
@@ -154,7 +162,7 @@ void reply_send(struct exchange *x)
     }
     reply_headers(b, r->headers, r->n_headers);
     buf_add(b, S("\r\n"));
-    if (has_body && !x->is_head) {
+    if (has_body && !x->is_head) { /* HEAD has the length of the body, and no body */
         buf_add(b, buf_str(&r->body));
         x->sent = r->body.n;
     }

@@ -1,9 +1,9 @@
 /* request.c - what a handler may ask of a request, and its body or query read by the table. */
 #include "http/request.h"
 
-#include "http/inside.h"
+#include "http/route.h"
 
-enum { TRACE_MAX = 200 };
+enum { TRACE_MAX = 200 }; /* a longer trace id of a client is not sent back */
 
 str request_header(const struct request *r, const char *name)
 {
@@ -20,7 +20,7 @@ str request_trace(const struct ctx *ctx, const struct request *r, const char *he
     return value.n && value.n <= TRACE_MAX ? value : str_of(ctx->id);
 }
 
-/* Takes the next name=value off the query, decoded. */
+/* Takes the next name=value off the query, decoded. Empty pairs ("&&") are skipped. */
 static bool next_pair(struct arena *a, str *query, str *name, str *value)
 {
     str pair = {0};
@@ -45,7 +45,7 @@ static enum status set_from_query(struct ctx *ctx, const struct route *route, st
     for (size_t i = 0; route->takes[i].name; i++) {
         if (!str_is(name, route->takes[i].name))
             continue;
-        if (i < 64)
+        if (i < 64) /* a bit for each row: no table is that long */
             *seen |= (uint64_t)1 << i;
         return fields_set(ctx, route->takes, name, value, out);
     }
@@ -68,10 +68,11 @@ static enum status read_query(struct ctx *ctx, const struct route *route, struct
     }
     for (size_t i = 0; route->takes[i].name && i < 64; i++)
         if (route->takes[i].required && !(seen >> i & 1))
-            return fail_field(ctx, route->takes[i].name, "is required");
+            return fail_missing(ctx, route->takes[i].name);
     return OK;
 }
 
+/* A GET with a body is rare and not forbidden; then the body counts. */
 static bool takes_query(const struct request *r)
 {
     return !r->body.n &&

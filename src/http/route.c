@@ -1,10 +1,12 @@
 /* route.c - from a path to the row that serves it. */
+#include "http/route.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/words.h"
-#include "http/inside.h"
 
 static int hex_value(char c)
 {
@@ -39,8 +41,9 @@ bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out)
     return utf8_is_valid(*out);
 }
 
-/* Splits "/a/b" into a and b; "/" has none. Too many segments give SEGMENTS_MAX + 1. */
-static size_t split(str path, str *segments)
+/* Splits "/a/b" into a and b; "/" has no segments. Too many segments give SEGMENTS_MAX + 1, which
+ * no row has. */
+static size_t split_path(str path, str *segments)
 {
     size_t n = 0;
     if (path.n && path.p[0] == '/')
@@ -75,7 +78,7 @@ struct router router_new(const struct surface *const *surfaces)
         for (const struct route *route = (*s)->routes; route->method; route++) {
             struct route_row *row = &r.rows[r.n++];
             *row = (struct route_row){.surface = *s, .route = route};
-            row->n = split(str_of(route->path), row->segments);
+            row->n = split_path(str_of(route->path), row->segments);
             assert(row->n <= SEGMENTS_MAX);
         }
     }
@@ -88,7 +91,8 @@ void router_free(struct router *r)
     *r = (struct router){0};
 }
 
-static bool matches(const struct route_row *row, const str *segments, size_t n)
+/* A parameter takes any segment but an empty one: "/a//b" has no id. */
+static bool matches_row(const struct route_row *row, const str *segments, size_t n)
 {
     if (row->n != n)
         return false;
@@ -98,7 +102,7 @@ static bool matches(const struct route_row *row, const str *segments, size_t n)
     return true;
 }
 
-/* The surface with the most leading segments in common words a 404; NULL when none has any. */
+/* Whose dialect words a 404: the surface with the most leading segments in common, or NULL. */
 static const struct surface *most_alike(const struct router *r, const str *segments, size_t n)
 {
     const struct surface *best = NULL;
@@ -124,14 +128,15 @@ static bool is_better(const struct route_row *a, const struct route_row *b)
     return false;
 }
 
-static void allow(struct match *m, const char *method)
+/* GET serves HEAD as well. */
+static void allow_method(struct match *m, const char *method)
 {
     size_t n = strlen(m->allow);
     if (strstr(m->allow, method))
         return;
     snprintf(m->allow + n, sizeof m->allow - n, "%s%s", n ? ", " : "", method);
     if (strcmp(method, "GET") == 0)
-        allow(m, "HEAD");
+        allow_method(m, "HEAD");
 }
 
 static enum status take_params(struct ctx *ctx, const struct route_row *row, const str *segments,
@@ -145,9 +150,9 @@ static enum status take_params(struct ctx *ctx, const struct route_row *row, con
     return OK;
 }
 
-/* A dot or two, as a segment or between slashes inside one: whoever reads the path after us may
- * climb by them. */
-static bool climbs(str segment)
+/* "." or ".." as a segment, or between encoded slashes inside one: an upstream that decodes the
+ * path could leave the folder that it serves. */
+static bool climbs_up(str segment)
 {
     while (segment.n) {
         str part = str_cut(&segment, '/');
@@ -162,21 +167,21 @@ static enum status check_segment(struct ctx *ctx, str raw)
     str segment;
     if (!percent_decode(&ctx->arena, raw, false, &segment))
         return fail(ctx, BAD_INPUT, "the path is not valid percent-encoded UTF-8");
-    return climbs(segment) ? fail(ctx, BAD_INPUT, "the path must not hold . or ..") : OK;
+    return climbs_up(segment) ? fail(ctx, BAD_INPUT, "the path must not hold . or ..") : OK;
 }
 
 enum status router_find(struct ctx *ctx, const struct router *r, str method, str raw,
                         struct match *out)
 {
     str segments[SEGMENTS_MAX];
-    size_t n = split(raw, segments);
+    size_t n = split_path(raw, segments);
     const struct route_row *best = NULL, *of_path = NULL;
     bool is_head = str_is(method, "HEAD");
     *out = (struct match){0};
     for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++)
         TRY(check_segment(ctx, segments[i]));
     for (const struct route_row *row = r->rows; row < r->rows + r->n; row++) {
-        if (!matches(row, segments, n))
+        if (!matches_row(row, segments, n))
             continue;
         if (!of_path || is_better(row, of_path))
             of_path = row;
@@ -185,18 +190,19 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
         if (fits && (!best || is_better(row, best)))
             best = row;
     }
-    if (!of_path) {
+    if (!of_path) { /* 404 */
         out->surface = most_alike(r, segments, n);
         return OK;
     }
-    /* A path of one surface is not the business of another that takes nearly any path. */
+    /* The proxy takes nearly any path of /v1. A path that another surface serves with other methods
+     * must be a 405 of that surface, not a request to the upstream. */
     if (best && best->surface != of_path->surface && is_better(of_path, best))
         best = NULL;
     for (const struct route_row *row = r->rows; row < r->rows + r->n; row++)
-        if (row->surface == of_path->surface && matches(row, segments, n))
-            allow(out, row->route->method);
+        if (row->surface == of_path->surface && matches_row(row, segments, n))
+            allow_method(out, row->route->method);
     out->surface = (best ? best : of_path)->surface;
-    if (!best)
+    if (!best) /* 405, or OPTIONS */
         return OK;
     out->route = best->route;
     return take_params(ctx, best, segments, out);

@@ -1,4 +1,7 @@
 /* server.c - the listening socket, the loops around it, and a stop that finishes what runs. */
+#include "http/server.h"
+
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -11,21 +14,22 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "http/client.h"
-#include "http/inside.h"
+#include "http/conn.h"
+#include "http/loop.h"
 
 enum {
     BODIES_AT_ONCE = 32,
     BACKLOG = 1024,
     ACCEPTS_AT_ONCE = 64,
     OWED_ROOM = 1024,
-    FILES_BESIDE = 512
+    FILES_BESIDE = 512,
+    REFUSED_MAX = 64 /* connections over the limit that still get to read why */
 };
 
 /* --- binding --- */
 
 /* "127.0.0.1:7077", "[::1]:0", "localhost:80", ":7077" */
-static enum status resolve(struct ctx *ctx, str listen_at, struct addrinfo **out)
+static enum status resolve_address(struct ctx *ctx, str listen_at, struct addrinfo **out)
 {
     size_t colon = listen_at.n;
     while (colon && listen_at.p[colon - 1] != ':')
@@ -47,6 +51,7 @@ static enum status resolve(struct ctx *ctx, str listen_at, struct addrinfo **out
     return OK;
 }
 
+/* With port 0 the system has chosen one. */
 static int port_of(int fd)
 {
     struct sockaddr_storage a;
@@ -62,7 +67,7 @@ static enum status bind_listener(struct ctx *ctx, struct server *s)
     struct addrinfo *address;
     str at = s->settings.listen;
     int one = 1;
-    TRY(resolve(ctx, at, &address));
+    TRY(resolve_address(ctx, at, &address));
     int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool is_bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
                     bind(fd, address->ai_addr, address->ai_addrlen) == 0 &&
@@ -83,6 +88,8 @@ static enum status bind_listener(struct ctx *ctx, struct server *s)
 
 /* --- accepting --- */
 
+/* A client over the limit still reads why it is refused, but only REFUSED_MAX of them at once: more
+ * would be a way around the limit. */
 static void take_socket(struct server *s, int fd)
 {
     int one = 1;
@@ -122,6 +129,8 @@ void server_accept(struct server *s)
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            /* No descriptor is free. The socket stays readable, so without a pause the loop would
+             * spin; the next sweep listens again. */
             log_event(LOG_WARN, "http.accept", "why=\"%s\"", strerror(errno));
             s->loops[0].accept_rests = true;
             uv_poll_stop(&s->loops[0].accept);
@@ -139,7 +148,7 @@ static size_t or_cores(size_t n)
     return n ? n : cores > 0 ? (size_t)cores : 1;
 }
 
-/* A relay takes two descriptors, and the usual soft limit of 1024 is far below what is served. */
+/* A relay takes two descriptors, and the usual soft limit of 1024 is far below connections_max. */
 static void allow_files(size_t connections)
 {
     struct rlimit limit;
@@ -173,13 +182,12 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
     copy_settings(s, settings);
     s->app = app;
     s->first = surfaces[0];
-    enum status bound = bind_listener(ctx, s);
+    enum status bound = bind_listener(ctx, s); /* the one step that may fail, before any thread */
     if (bound != OK) {
         ctx_free(&s->ctx);
         free(s);
         return bound;
     }
-    client_setup();
     allow_files(settings->connections_max);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
@@ -214,7 +222,13 @@ str server_url(struct ctx *ctx, const struct server *s)
     return str_printf(&ctx->arena, "http://" S_FMT ":%d", S_ARG(host), s->port);
 }
 
-/* --- stopping --- */
+/*
+ * --- stopping ---
+ *
+ * STOPPING: no new connections, idle ones close, requests finish. CUTTING: the rest is closed.
+ * ENDING: the loops leave. The workers end between the last two, since their jobs still post to
+ * the loops.
+ */
 
 void server_changed(struct server *s)
 {
@@ -225,14 +239,16 @@ void server_changed(struct server *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Exchanges without a connection count too: their done calls keep turns. */
 static bool is_quiet(struct server *s)
 {
     return atomic_load(&s->active) == 0 && atomic_load(&s->connections) == 0 &&
            atomic_load(&s->refused) == 0;
 }
 
-/* Waits until every loop has acted on the phase and, with a deadline, until nothing runs. */
-static void enter(struct server *s, enum server_phase phase, int64_t deadline_ms)
+/* Waits until every loop has acted on the phase and, with a deadline, until nothing runs. Each loop
+ * answers by counting itself in seen. */
+static void enter_phase(struct server *s, enum server_phase phase, int64_t deadline_ms)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -242,6 +258,7 @@ static void enter(struct server *s, enum server_phase phase, int64_t deadline_ms
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
     }
+    assert((int)phase > atomic_load(&s->phase));
     atomic_store(&s->seen, 0);
     atomic_store(&s->phase, phase);
     for (size_t i = 0; i < s->n_loops; i++)
@@ -259,8 +276,8 @@ size_t server_stop(struct server *s, int64_t deadline_ms)
 {
     if (atomic_load(&s->phase) >= CUTTING)
         return 0;
-    enter(s, STOPPING, deadline_ms);
-    enter(s, CUTTING, 0);
+    enter_phase(s, STOPPING, deadline_ms);
+    enter_phase(s, CUTTING, 0);
     return atomic_load(&s->cut);
 }
 
@@ -270,7 +287,7 @@ void server_close(struct server *s)
         return;
     server_stop(s, 0);
     pool_free(s->workers);
-    enter(s, ENDING, 0);
+    enter_phase(s, ENDING, 0);
     for (size_t i = 0; i < s->n_loops; i++)
         loop_close(&s->loops[i]);
     router_free(&s->router);

@@ -1,4 +1,4 @@
-/* ask.c - asking a model elsewhere: one question, one answer, in the server's dialect. */
+/* ask.c - one request to a remote model, in the API of its server. */
 #include "base/json.h"
 #include "base/words.h"
 #include "core/tokens.h"
@@ -7,14 +7,12 @@
 static void write_message(struct json_out *w, const char *role, str text)
 {
     json_open(w, '{');
-    json_key(w, "role");
-    json_str(w, str_of(role));
-    json_key(w, "content");
-    json_str(w, text);
+    json_member_str(w, "role", str_of(role));
+    json_member_str(w, "content", text);
     json_close(w, '}');
 }
 
-/* The content as one text, whether it is a string or a list of parts. */
+/* The content as one text; servers send a string or a list of parts. */
 static str text_of(struct arena *a, const struct json *content)
 {
     if (!content || content->type != JSON_ARRAY)
@@ -27,22 +25,20 @@ static str text_of(struct arena *a, const struct json *content)
 
 /* --- OpenAI's chat completions --- */
 
+/* response_format makes many servers force valid JSON; a server that refuses it is asked without.
+ * */
 static void write_openai(struct json_out *w, const struct llm_ask *ask, const struct manner *how)
 {
-    json_key(w, "messages");
-    json_open(w, '[');
+    json_member_open(w, "messages", '[');
     if (ask->system.n)
         write_message(w, "system", ask->system);
     write_message(w, "user", ask->user);
     json_close(w, ']');
-    json_key(w, how->newer ? "max_completion_tokens" : "max_tokens");
-    json_int(w, ask->max_tokens);
-    json_key(w, "stream");
-    json_bool(w, false);
+    json_member_int(w, how->newer ? "max_completion_tokens" : "max_tokens", ask->max_tokens);
+    json_member_bool(w, "stream", false);
     if (!how->as_json)
         return;
-    json_key(w, "response_format");
-    json_raw(w, S("{\"type\":\"json_object\"}"));
+    json_member_raw(w, "response_format", S("{\"type\":\"json_object\"}"));
 }
 
 static void read_openai(struct arena *a, const struct json *root, struct llm_answer *out)
@@ -61,14 +57,10 @@ static void read_openai(struct arena *a, const struct json *root, struct llm_ans
 static void write_anthropic(struct json_out *w, const struct llm_ask *ask,
                             __attribute__((unused)) const struct manner *how)
 {
-    json_key(w, "max_tokens");
-    json_int(w, ask->max_tokens);
-    if (ask->system.n) {
-        json_key(w, "system");
-        json_str(w, ask->system);
-    }
-    json_key(w, "messages");
-    json_open(w, '[');
+    json_member_int(w, "max_tokens", ask->max_tokens);
+    if (ask->system.n)
+        json_member_str(w, "system", ask->system);
+    json_member_open(w, "messages", '[');
     write_message(w, "user", ask->user);
     json_close(w, ']');
 }
@@ -93,21 +85,20 @@ struct dialect {
 static const struct dialect openai = {"/v1/chat/completions", write_openai, read_openai};
 static const struct dialect anthropic = {"/v1/messages", write_anthropic, read_anthropic};
 
-static str question(struct arena *a, const struct llm_ask *ask, const struct dialect *speaks,
-                    const struct manner *how)
+static str request_body(struct arena *a, const struct llm_ask *ask, const struct dialect *speaks,
+                        const struct manner *how)
 {
     struct buf b = buf_make(a, REQUEST_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '{');
-    json_key(&w, "model");
-    json_str(&w, ask->model);
+    json_member_str(&w, "model", ask->model);
     speaks->write(&w, ask, how);
     json_close(&w, '}');
     return buf_str(&b);
 }
 
-/* A model that thinks aloud puts its answer behind that; where its template opens the thought, only
- * the end of it is seen. */
+/* A reasoning model may send its thoughts before the answer. Some chat templates open the thought
+ * themselves, so only the closing tag is in the text. */
 static str without_thought(str text)
 {
     text = str_trim(text);
@@ -117,26 +108,27 @@ static str without_thought(str text)
     return text;
 }
 
-static bool names(struct arena *a, str body, str what)
+/* By the text of the refusal, as servers have no common code for an unknown parameter. */
+static bool body_names(struct arena *a, str body, str what)
 {
     str lower = str_lower(a, body);
     return str_find(lower, what) < lower.n;
 }
 
-/* Whether the refusal is one of the manner; then the next is to be tried. */
-static bool adapt(struct arena *a, const struct heard *heard, struct manner *how)
+/* Whether the server refused a request parameter; then how is changed for another try. */
+static bool adapt_manner(struct arena *a, const struct heard *heard, struct manner *how)
 {
-    /* OpenAI's newer models know the limit by another name only, and say so. */
-    if (!how->newer && names(a, heard->body, S("max_completion_tokens")))
+    /* Newer OpenAI models accept only max_completion_tokens, and name it in the refusal. */
+    if (!how->newer && body_names(a, heard->body, S("max_completion_tokens")))
         return how->newer = true;
-    bool is_refused = how->as_json && (names(a, heard->body, S("response_format")) ||
-                                       names(a, heard->body, S("json")));
+    bool is_refused = how->as_json && (body_names(a, heard->body, S("response_format")) ||
+                                       body_names(a, heard->body, S("json")));
     how->as_json &= !is_refused;
     return is_refused;
 }
 
-/* What a server does not count is estimated. */
-static void count(const struct llm_ask *ask, struct llm_answer *answer)
+/* Estimates what the server does not count, so that the token budget holds everywhere. */
+static void estimate_tokens(const struct llm_ask *ask, struct llm_answer *answer)
 {
     if (answer->tokens_in <= 0)
         answer->tokens_in = tokens_of(ask->system) + tokens_of(ask->user);
@@ -144,27 +136,28 @@ static void count(const struct llm_ask *ask, struct llm_answer *answer)
         answer->tokens_out = tokens_of(answer->text);
 }
 
+/* The loop ends: each round changes a parameter, and there are two. */
 enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *how,
                     struct llm_answer *out, struct heard *heard)
 {
     struct arena *a = &ctx->arena;
     const struct dialect *speaks = llm_is_anthropic(ask->up) ? &anthropic : &openai;
     for (;;) {
-        str body = question(a, ask, speaks, how);
+        str body = request_body(a, ask, speaks, how);
         enum status s =
             llm_post(ctx, ask->up, speaks->path, body, ask->timeout_ms, ask->user, heard);
         if (s == OK)
             break;
-        if (s != UPSTREAM || heard->may_pass || !adapt(a, heard, how))
+        if (s != UPSTREAM || heard->may_pass || !adapt_manner(a, heard, how))
             return s;
-        ctx_clear_failure(ctx);
+        soft(ctx, s);
     }
     speaks->read(a, heard->root, out);
-    /* Some gateways say what is wrong under a code that promises success. */
+    /* Some gateways send an error with status 200. */
     if (!out->text.n && json_get(heard->root, "error"))
-        return fail(ctx, UPSTREAM, "the server: " S_FMT,
+        return fail(ctx, UPSTREAM, "the model server: " S_FMT,
                     S_ARG(http_complaint(a, heard->root->source, SAID_MAX, &ask->user, 1)));
-    count(ask, out);
+    estimate_tokens(ask, out);
     out->text = without_thought(out->text);
     return OK;
 }
@@ -176,7 +169,7 @@ enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answe
     struct llm_answer answer;
     TRY(llm_put(ctx, ask, &how, &answer, &heard));
     if (!answer.text.n)
-        return fail(ctx, UPSTREAM, "the model's answer has no text");
+        return fail(ctx, UPSTREAM, "the answer of the model has no text");
     *out = answer;
     return OK;
 }

@@ -1,7 +1,9 @@
-/* call.c - one POST to a model's server, and what came of it. */
+/* call.c - one POST to a model server. */
 #include "base/json.h"
+
 #include "base/words.h"
 #include "llm/inside.h"
+#include <assert.h>
 
 bool llm_is_anthropic(const struct upstream *up)
 {
@@ -19,15 +21,17 @@ static size_t headers_of(struct arena *a, const struct upstream *up, struct head
     else if (up->key.n)
         out[n++] =
             (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
+    assert(n <= 3);
     return n;
 }
 
-/* 529 is said by an Anthropic server that has too much to do. */
+/* Whether a retry may help. 5xx includes 529, Anthropic's code for an overloaded server. */
 static bool may_pass(int code)
 {
     return code == 408 || code == 429 || code >= 500;
 }
 
+/* The failure is noted again in the words of this room, so that a user sees which server failed. */
 enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *path, str body,
                      int64_t timeout_ms, str asked, struct heard *heard)
 {
@@ -44,10 +48,10 @@ enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *pat
     *heard = (struct heard){0};
     enum status s = http_call(ctx, &call, &answer);
     if (s != OK) {
-        str why = str_dup(a, str_of(ctx->why));
-        ctx_clear_failure(ctx);
+        str why = ctx_take_why(ctx);
         heard->may_pass = s == UPSTREAM;
-        return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "the server: " S_FMT, S_ARG(why));
+        return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "the model server: " S_FMT,
+                    S_ARG(why));
     }
     if (answer.code < 200 || answer.code > 299) {
         str said = http_complaint(a, answer.body, SAID_MAX, &asked, 1);
@@ -55,12 +59,10 @@ enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *pat
         heard->body = answer.body;
         heard->may_pass = may_pass(answer.code);
         heard->retry_ms = answer.retry_ms;
-        return fail(ctx, how, "the server answers %d%s" S_FMT, answer.code, said.n ? ": " : "",
-                    S_ARG(said));
+        return fail(ctx, how, "the model server answers %d%s" S_FMT, answer.code,
+                    said.n ? ": " : "", S_ARG(said));
     }
-    if (json_parse(ctx, answer.body, &heard->root) != OK) {
-        ctx_clear_failure(ctx);
-        return fail(ctx, UPSTREAM, "the server's answer is no JSON");
-    }
+    if (!soft(ctx, json_parse(ctx, answer.body, &heard->root)))
+        return fail(ctx, UPSTREAM, "the answer of the model server is not JSON");
     return OK;
 }

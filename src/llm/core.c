@@ -1,7 +1,10 @@
-/* core.c - the core model: which it is, and what it may spend when nobody asked for it. */
+/* core.c - which model is the core model, and the hourly token budget of background work. */
 #include "base/clock.h"
-#include "llm/llm.h"
 
+#include "llm/llm.h"
+#include <assert.h>
+
+/* The bare word core_model_unset is a code that status fields pass on. */
 enum status llm_core(struct ctx *ctx, const struct settings *settings, const struct upstream **up,
                      str *model)
 {
@@ -10,13 +13,14 @@ enum status llm_core(struct ctx *ctx, const struct settings *settings, const str
         return fail(ctx, UNSUPPORTED, "core_model_unset");
     const struct upstream *found = settings_upstream(settings, &name);
     if (!found)
-        return fail(ctx, UNSUPPORTED, "no upstream serves the model that core_model names");
+        return fail(ctx, UNSUPPORTED, "no upstream serves the core model '" S_FMT "'", S_ARG(name));
     *up = found;
     *model = name;
     return OK;
 }
 
-/* A slot holds the number of its five minutes above, and the tokens below. */
+/* A slot holds the number of its five-minute period in the upper bits and the tokens of the period
+ * in the lower bits, so that one atomic exchange both resets and adds. */
 enum { PERIOD_MS = 300000, TOKEN_BITS = 40 };
 #define TOKENS_MAX (((uint64_t)1 << TOKEN_BITS) - 1)
 
@@ -26,6 +30,7 @@ static uint64_t period_now(void)
     return now > 0 ? (uint64_t)now / PERIOD_MS : 0;
 }
 
+/* Relaxed order is enough: a budget may be a request off, and no other data hangs on it. */
 int64_t llm_meter_spent(const struct llm_meter *meter)
 {
     uint64_t now = period_now(), sum = 0;
@@ -46,6 +51,7 @@ void llm_meter_add(struct llm_meter *meter, int64_t tokens)
     do {
         sum = (old >> TOKEN_BITS == now ? old & TOKENS_MAX : 0) + more;
         sum = sum < TOKENS_MAX && more < TOKENS_MAX ? sum : TOKENS_MAX;
+        assert(sum <= TOKENS_MAX);
     } while (!atomic_compare_exchange_weak_explicit(slot, &old, now << TOKEN_BITS | sum,
                                                     memory_order_relaxed, memory_order_relaxed));
 }

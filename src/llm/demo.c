@@ -1,4 +1,4 @@
-/* demo.c - the built-in model: it says that it is a stand-in and quotes what is remembered. */
+/* demo.c - the built-in model rememberd/demo, which quotes memories. */
 #include "llm/llm.h"
 
 #include "base/buf.h"
@@ -10,7 +10,7 @@ enum { ANSWER_MAX = 4096, WORDS_MAX = 200, QUOTED_MAX = 3 };
     "I am rememberd/demo, the built-in offline stand-in, not a real model: I only repeat what is " \
     "remembered."
 
-/* Whether it asks for something rather than states it. */
+/* Whether the text asks for something rather than states it. */
 static bool is_question(str text)
 {
     static const char *const openings[] = {"what",  "whats",   "what's",    "who",    "whos",
@@ -29,7 +29,7 @@ static bool is_question(str text)
     return false;
 }
 
-/* How many of the question's telling words stand in the line. */
+/* How many content words of the question are in the line. */
 static size_t shared_words(struct words question, struct words line)
 {
     size_t n = 0;
@@ -46,9 +46,9 @@ static size_t shared_words(struct words question, struct words line)
     return n;
 }
 
-/* Marks the lines that share the most words with the question; all when none shares any. Of equals
- * the later ones, which are newer. A question tells nothing. */
-static size_t choose(struct arena *a, str question, const str *lines, size_t n, bool *chosen)
+/* Marks the lines that share the most words with the question, at most QUOTED_MAX. Later lines are
+ * newer, so they win a tie. Lines that are questions hold no facts and are never marked. */
+static size_t choose_lines(struct arena *a, str question, const str *lines, size_t n, bool *chosen)
 {
     struct words q = words_of(a, question, WORDS_MAX);
     size_t *shared = NEW_N(a, size_t, n + 1), best = 0, count = 0;
@@ -64,13 +64,14 @@ static size_t choose(struct arena *a, str question, const str *lines, size_t n, 
     return count;
 }
 
+/* The answer says in each case that this is not a real model, since people try it first. */
 str llm_demo_answer(struct arena *a, str question, const str *remembered, size_t n)
 {
     struct buf b = buf_make(a, ANSWER_MAX);
     bool *chosen = NEW_N(a, bool, n + 1);
     if (!is_question(question))
         return S("Noted, I will have it in mind for later conversations. " WHO_I_AM);
-    size_t left = choose(a, question, remembered, n, chosen);
+    size_t left = choose_lines(a, question, remembered, n, chosen);
     if (!left)
         return S(WHO_I_AM " About this I remember nothing yet.");
     buf_add(&b, S(WHO_I_AM " What I remember about this: "));

@@ -1,5 +1,5 @@
-/* fit.c - what a model gave for each member of a table, brought into the form that was asked for.
- */
+/* fit.c - converts the JSON object of a model to the types of a field table. */
+#include <assert.h>
 #include <math.h>
 
 #include "llm/inside.h"
@@ -8,7 +8,7 @@ enum { FITTED_MAX = 32 << 20 };
 
 static void write_object(struct json_out *w, const struct field *table, const struct json *object);
 
-/* Where another type than text was asked for: words by which models say that there is nothing. */
+/* Words with which models fill a member that has no value. */
 static bool is_nothing(const struct json *v)
 {
     static const char *const words[] = {"",        "null",    "none",          "n/a", "na", "nil",
@@ -23,12 +23,13 @@ static bool is_nothing(const struct json *v)
     return false;
 }
 
-/* A list of one stands for what is in it. */
-static const struct json *single(const struct json *v)
+/* Models wrap a single value in a list now and then. */
+static const struct json *unwrap_single(const struct json *v)
 {
     return v && v->type == JSON_ARRAY && v->n == 1 ? v->first : v;
 }
 
+/* A number or truth value becomes text, and a value of a list gets the spelling of the list. */
 static void write_text(struct json_out *w, const struct field *f, const struct json *v)
 {
     bool is_other = v->type == JSON_NUMBER || v->type == JSON_BOOL;
@@ -42,6 +43,8 @@ static void write_text(struct json_out *w, const struct field *f, const struct j
         json_raw(w, v->source);
 }
 
+/* A value that is no number is passed on: reading it by the table then fails with a clear
+ * message. */
 static void write_number(struct json_out *w, const struct field *f, const struct json *v)
 {
     double d;
@@ -71,6 +74,7 @@ static void write_truth(struct json_out *w, const struct json *v)
     json_raw(w, v->source);
 }
 
+/* Members of other types are dropped; a single text becomes a list of one. */
 static void write_texts(struct json_out *w, const struct json *v)
 {
     if (v->type != JSON_ARRAY && v->type != JSON_STRING) {
@@ -86,7 +90,7 @@ static void write_texts(struct json_out *w, const struct json *v)
     json_close(w, ']');
 }
 
-/* A text for an object is its first text. */
+/* A text instead of an object becomes the object's first text member. */
 static void write_inside(struct json_out *w, const struct field *table, const struct json *v)
 {
     const struct field *f = table;
@@ -96,8 +100,7 @@ static void write_inside(struct json_out *w, const struct field *table, const st
         write_object(w, table, v);
     } else if (v->type == JSON_STRING && f->name) {
         json_open(w, '{');
-        json_key(w, f->name);
-        json_str(w, v->string);
+        json_member_str(w, f->name, v->string);
         json_close(w, '}');
     } else {
         json_raw(w, v->source);
@@ -118,20 +121,22 @@ static void write_member(struct json_out *w, const struct field *f, const struct
 {
     switch (f->type) {
     case FIELD_STR:
-        write_text(w, f, single(v));
+    case FIELD_ENUM:
+    case FIELD_SWITCH:
+        write_text(w, f, unwrap_single(v));
         break;
     case FIELD_INT:
     case FIELD_NUM:
-        write_number(w, f, single(v));
+        write_number(w, f, unwrap_single(v));
         break;
     case FIELD_BOOL:
-        write_truth(w, single(v));
+        write_truth(w, unwrap_single(v));
         break;
     case FIELD_STRS:
         write_texts(w, v);
         break;
     case FIELD_OBJECT:
-        write_inside(w, f->inside, single(v));
+        write_inside(w, f->inside, unwrap_single(v));
         break;
     case FIELD_JSON:
         if (f->inside)
@@ -140,17 +145,20 @@ static void write_member(struct json_out *w, const struct field *f, const struct
             json_raw(w, v->source);
         break;
     case FIELD_TIME:
+    case FIELD_RAW:
         json_raw(w, v->source);
         break;
     }
 }
 
+/* Only members of the table are written, so nothing a model invents gets further. */
 static void write_object(struct json_out *w, const struct field *table, const struct json *object)
 {
     json_open(w, '{');
     for (const struct field *f = table; f->name; f++) {
         const struct json *v = json_get(object, f->name);
-        bool is_free = f->type == FIELD_STR || (f->type == FIELD_JSON && !f->inside);
+        bool is_free =
+            f->type == FIELD_STR || f->type == FIELD_ENUM || (f->type == FIELD_JSON && !f->inside);
         if (!v || v->type == JSON_NULL || (!is_free && is_nothing(v)))
             continue;
         json_key(w, f->name);
@@ -159,7 +167,7 @@ static void write_object(struct json_out *w, const struct field *table, const st
     json_close(w, '}');
 }
 
-/* Row by row, so that one that does not fit can be left out where it may be absent. */
+/* Row by row, so that one bad member can be dropped where the table does not require it. */
 static enum status read_rows(struct ctx *ctx, const struct field *table, const struct json *object,
                              bool leniently, void *out)
 {
@@ -171,20 +179,20 @@ static enum status read_rows(struct ctx *ctx, const struct field *table, const s
                             : fields_read(ctx, row, object, false, out);
         if (s != OK && (f->required || !leniently))
             return s;
-        if (s != OK) {
-            ctx_clear_failure(ctx);
+        if (!soft(ctx, s))
             fields_defaults(row, out);
-        }
     }
     return OK;
 }
 
+/* Converts by writing new JSON, so that the one reader of tables keeps all its checks. */
 enum status llm_fit(struct ctx *ctx, const struct field *table, const struct json *object,
                     bool leniently, void *out)
 {
     struct buf b = buf_make(&ctx->arena, FITTED_MAX);
     struct json_out w = json_to(&b);
     struct json *fitted;
+    assert(object->type == JSON_OBJECT);
     write_object(&w, table, object);
     TRY(json_parse(ctx, buf_str(&b), &fitted));
     return read_rows(ctx, table, fitted, leniently, out);

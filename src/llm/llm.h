@@ -1,4 +1,4 @@
-/* llm.h - the face of the models: the one that is built in, and those that are asked elsewhere. */
+/* llm.h - the face of the models: the built-in model, and requests to remote ones. */
 #pragma once
 
 #include <stdatomic.h>
@@ -6,74 +6,73 @@
 #include "core/settings.h"
 
 /*
- * rememberd/demo: what a model that only reads its memory would say. It says that it is a stand-in,
- * and quotes the remembered lines that fit the question best. The same question and lines always
- * give the same answer.
+ * The answer of rememberd/demo: says that the model is a stand-in, and quotes the remembered lines
+ * that match the question best. Deterministic.
  */
 str llm_demo_answer(struct arena *a, str question, const str *remembered, size_t n);
 
-/* What a model is asked for, once; no stream. */
+/* One request to a model, without streaming. */
 struct llm_ask {
     const struct upstream *up;
     str model;
     str system, user; /* system may be "" */
     int64_t max_tokens;
-    int64_t timeout_ms; /* of each call; the ctx's deadline is that of all */
+    int64_t timeout_ms; /* of each call; the deadline of the ctx limits all calls */
 };
 struct llm_answer {
     str text;
-    int64_t tokens_in, tokens_out; /* as the server counts; estimated when it does not say */
-    bool is_cut;                   /* it ran into max_tokens */
+    int64_t tokens_in, tokens_out; /* counted by the server, or else estimated */
+    bool is_cut;                   /* the answer was cut at max_tokens */
 };
 /*
- * POST /v1/chat/completions, or /v1/messages where the upstream's dialect is anthropic. NO_AUTH
- * (the server refuses our key), UPSTREAM (it refuses otherwise, or there is no text in the answer)
- * or TIMED_OUT. What a model thinks aloud before its answer is left out.
+ * POST /v1/chat/completions, or /v1/messages when the upstream's dialect is anthropic. Thoughts of
+ * a reasoning model are removed. NO_AUTH (the server rejects the key), UPSTREAM (another refusal,
+ * or no text in the answer) or TIMED_OUT.
  */
 MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct llm_answer *out);
 
 /*
- * Asks for one JSON object (the prompt says so, too) and reads it by the table, not strictly. What
- * is nearly JSON is repaired, and members of the wrong type are taken where they can be: a number
- * in quotes, one text for a list of texts, the texts of a mixed list, null and "unknown" as absent;
- * numbers are brought into their range. A JSON row with .inside becomes a list of such objects,
- * each brought into form, none checked: who reads one by its table leaves out what does not fit.
+ * Requests one JSON object (the prompt must ask for it as well) and reads it by the table, not
+ * strictly. Invalid JSON is repaired, and wrong types are converted where the meaning is clear: a
+ * number in quotes, one text for a list of texts, the texts of a mixed list, null and "unknown" as
+ * absent, numbers clamped to their range. A JSON row with .inside becomes a list of such objects,
+ * converted but not checked: the caller reads each by its table and drops bad ones.
  *
- * What does not fit is asked for once more, with what is wrong; of that answer rows that do not fit
- * are left out where they are not required. Transient failures (408, 429, 5xx,
- * no connection) are tried again up to twice, after a growing, random pause or what Retry-After
- * says, while there is time: the ctx's deadline, or without one timeout_ms; what cuts the ctx cuts
- * the pause. BAD_INPUT: it answered twice with what does not fit; else as llm_ask. answer holds the
- * last text and the tokens of all answers, also when it failed. out may be half written then.
+ * After an unusable answer the model is asked once more, with the reason; from the second answer
+ * bad members are dropped unless required. Transient failures (408, 429, 5xx, no connection) are
+ * retried up to twice, after a growing, random pause or the time in Retry-After, within the
+ * deadline of the ctx, or timeout_ms without one. Cancelling the ctx ends the pause. BAD_INPUT: two
+ * unusable answers; otherwise as llm_ask. answer holds the last text and the tokens of all answers,
+ * also on failure; out may be half written then.
  */
 MUST_USE enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct field *table,
                               void *out, struct llm_answer *answer);
 /*
- * The first JSON object in a text: the whole of it, or in the first fenced block, or from a brace
- * on. Valid JSON is taken as it stands. What is not is mended: text around it, trailing and missing
- * commas, comments, single, typographic and no quotes, quotes inside, Python's literals, NaN (as
- * null), control characters, doubled braces. At an end that is cut off the brackets are closed, and
- * a text or word that the end cuts through is left out. BAD_INPUT when there is no object.
+ * The first JSON object in a text: the whole text, the first fenced block, or from a brace on.
+ * Valid JSON is used unchanged. Otherwise these are repaired: text around the object, trailing and
+ * missing commas, comments, single, typographic and missing quotes, quotes inside strings, Python
+ * literals, NaN (as null), control characters, doubled braces. A truncated text gets its closing
+ * brackets, and a string or word that is cut is dropped. BAD_INPUT: no object.
  */
 MUST_USE enum status llm_object(struct ctx *ctx, str text, struct json **out);
 
-/* The model that works for the memory itself, by the setting core_model. UNSUPPORTED with the words
- * core_model_unset when it names none, with others when no upstream serves it. */
+/* The model for background work, from the setting core_model. UNSUPPORTED: the setting is empty
+ * (why is core_model_unset then), or no upstream serves the model. */
 MUST_USE enum status llm_core(struct ctx *ctx, const struct settings *settings,
                               const struct upstream **up, str *model);
 
-/* What was spent in the last hour, five minutes by five minutes. All zero is a new one. */
+/* Tokens spent in the last hour, in slots of five minutes. All zero is a new meter. */
 enum { METER_SLOTS = 12 };
 struct llm_meter {
     atomic_uint_least64_t slots[METER_SLOTS];
 };
-/* Whether about so many tokens may be spent now; per_hour 0 has no limit. What alone is over it may
- * go when nothing was spent in the hour, or it would wait for ever. */
+/* Whether about tokens fit into the hourly budget; per_hour 0 = unlimited. A request larger than
+ * the whole budget may go when nothing was spent in the hour, or it would wait forever. */
 bool llm_meter_may(const struct llm_meter *meter, int64_t per_hour, int64_t about);
 void llm_meter_add(struct llm_meter *meter, int64_t tokens);
 int64_t llm_meter_spent(const struct llm_meter *meter);
 
-/* Texts to be put in order by how well they answer a query. */
+/* Documents to score by how well they answer a query. */
 struct llm_order {
     const struct upstream *up;
     str model, query;
@@ -81,6 +80,6 @@ struct llm_order {
     size_t n;
     int64_t timeout_ms;
 };
-/* POST /v1/rerank {model, query, documents, top_n}; scores[i] belongs to documents[i], NAN where
- * the server named none. NO_AUTH, UPSTREAM or TIMED_OUT, with its reason in words. */
+/* POST /v1/rerank {model, query, documents, top_n}. scores[i] belongs to documents[i], NAN when the
+ * server gave no score. NO_AUTH, UPSTREAM or TIMED_OUT. */
 MUST_USE enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *scores);

@@ -1,19 +1,21 @@
-/* repair.c - the JSON object in what a model wrote, mended where it is not quite JSON. */
+/* repair.c - finds the JSON object in the text of a model, and repairs it if needed. */
 #include "base/words.h"
+
 #include "llm/llm.h"
+#include <assert.h>
 
 /*
- * What is valid JSON is taken as it stands. The rest is read once from front to back by a reader
- * that expects an object and never gives up, and is written anew. What the end of the text cuts
- * through is left out, for half a fact may say something else than the whole one.
+ * Valid JSON is used unchanged. Otherwise one pass reads the text as a damaged object and writes a
+ * valid one. A value that the end of the text cuts is dropped, since half a fact may say something
+ * else than the whole one.
  */
 struct mend {
     str in;
     size_t at;
     struct json_out w;
-    char open[JSON_DEPTH_MAX]; /* the brackets that are open */
+    char open[JSON_DEPTH_MAX]; /* open brackets */
     size_t depth, members;
-    bool is_empty; /* nothing stood between the brackets */
+    bool is_empty; /* nothing was between the brackets */
     bool too_deep;
 };
 
@@ -22,25 +24,26 @@ static bool is_any(char c, const char *of)
     return c && strchr(of, c) != NULL;
 }
 
-static char peek(const struct mend *m)
+static char next_char(const struct mend *m)
 {
     return m->at < m->in.n ? m->in.p[m->at] : 0;
 }
 
-static bool stands(str in, size_t at, str what)
+static bool text_is_at(str in, size_t at, str what)
 {
     return str_starts(str_sub(in, at, in.n), what);
 }
 
 /* --- between the values --- */
 
-static size_t past(str in, size_t at, str what)
+static size_t find_past(str in, size_t at, str what)
 {
     size_t found = str_find(str_sub(in, at, in.n), what);
     return at + found + what.n < in.n ? at + found + what.n : in.n;
 }
 
-/* Behind white space, control characters and the marks that look like white space. */
+/* The place after white space, control characters and no-break spaces; breaks: a newline was there.
+ */
 static size_t past_space(str in, size_t at, bool *breaks)
 {
     static const str odd[] = {S("\xC2\xA0"), S("\xE2\x80\x8B"), S("\xEF\xBB\xBF")};
@@ -48,7 +51,7 @@ static size_t past_space(str in, size_t at, bool *breaks)
         size_t n = (unsigned char)in.p[at] <= ' ';
         *breaks |= in.p[at] == '\n';
         for (size_t i = 0; !n && i < sizeof odd / sizeof *odd; i++)
-            n = stands(in, at, odd[i]) ? odd[i].n : 0;
+            n = text_is_at(in, at, odd[i]) ? odd[i].n : 0;
         if (!n)
             break;
         at += n;
@@ -56,17 +59,17 @@ static size_t past_space(str in, size_t at, bool *breaks)
     return at;
 }
 
-/* Behind space and comments, and whatever of also stands there. */
-static void skip(struct mend *m, const char *also)
+/* Skips white space, comments and characters of also. Models add comments to JSON. */
+static void skip_space(struct mend *m, const char *also)
 {
     bool breaks = false;
     for (;;) {
         m->at = past_space(m->in, m->at, &breaks);
-        if (stands(m->in, m->at, S("/*")))
-            m->at = past(m->in, m->at + 2, S("*/"));
-        else if (stands(m->in, m->at, S("//")) || peek(m) == '#')
-            m->at = past(m->in, m->at, S("\n"));
-        else if (is_any(peek(m), also))
+        if (text_is_at(m->in, m->at, S("/*")))
+            m->at = find_past(m->in, m->at + 2, S("*/"));
+        else if (text_is_at(m->in, m->at, S("//")) || next_char(m) == '#')
+            m->at = find_past(m->in, m->at, S("\n"));
+        else if (is_any(next_char(m), also))
             m->at++;
         else
             return;
@@ -76,7 +79,7 @@ static void skip(struct mend *m, const char *also)
 /* --- strings --- */
 
 struct quote {
-    char kind; /* of the typographic ones: d for double, s for single; 0: it is none */
+    char kind; /* typographic quotes: d for double, s for single; 0: not a quote */
     size_t n;
 };
 
@@ -94,12 +97,13 @@ static struct quote quote_at(str in, size_t at)
     };
     bool may_be = at < in.n && is_any(in.p[at], "\"'`\xE2\xC2");
     for (size_t i = 0; may_be && i < sizeof quotes / sizeof *quotes; i++)
-        if (stands(in, at, quotes[i].text))
+        if (text_is_at(in, at, quotes[i].text))
             return (struct quote){quotes[i].kind, quotes[i].text.n};
     return (struct quote){0};
 }
 
-static bool fits(char opening, char closing)
+/* Models open with a typographic quote and close with a plain one, or with its counterpart. */
+static bool quotes_match(char opening, char closing)
 {
     return closing == opening || (opening == 'd' && closing == '"') ||
            (opening == 's' && closing == '\'') || (opening == '`' && closing == '\'');
@@ -117,16 +121,17 @@ static bool is_name_char(char c)
 }
 
 /*
- * Whether a quote before at ends its string, or is one that should have been escaped: what follows
- * tells. No look ahead goes beyond the next quote, so that the whole stays linear.
+ * Whether the quote before at ends its string, judged by what follows; otherwise the quote should
+ * have been escaped. The look-ahead stops at the next quote, so the whole pass stays linear.
  */
 static bool ends_there(const struct mend *m, size_t at)
 {
     enum { WORD_MAX = 64 };
+    assert(m->depth > 0);
     bool is_list = m->open[m->depth - 1] == '[', breaks = false;
     at = past_space(m->in, at, &breaks);
-    if (at == m->in.n || breaks || is_any(m->in.p[at], "}]#") || stands(m->in, at, S("//")) ||
-        stands(m->in, at, S("/*")))
+    if (at == m->in.n || breaks || is_any(m->in.p[at], "}]#") || text_is_at(m->in, at, S("//")) ||
+        text_is_at(m->in, at, S("/*")))
         return true;
     if (m->in.p[at] != ',')
         return false;
@@ -151,9 +156,9 @@ static bool is_hex(str s)
 }
 
 /*
- * The escape that starts at the backslash, as JSON has it. What JSON does not know is text: a mark
- * loses its backslash and a letter keeps it (a folder's name, a pattern). Gives the length of the
- * quote that is text for that reason.
+ * Writes the escape at the backslash as valid JSON. After an escape that JSON lacks, a mark loses
+ * the backslash, and a letter keeps it as text (a path, a regex). Returns the length of an escaped
+ * quote, which is text then.
  */
 static size_t mend_escape(struct mend *m)
 {
@@ -180,7 +185,8 @@ static size_t mend_escape(struct mend *m)
     return quoted;
 }
 
-/* A string that is still open at the end: a bracket there tells that only its quote is missing. */
+/* A string without its end. When the text ends with a bracket, only the quote is missing, so the
+ * string is whole. */
 static bool lacks_quote(struct mend *m, size_t from)
 {
     size_t end = m->in.n;
@@ -195,7 +201,7 @@ static bool lacks_quote(struct mend *m, size_t from)
     return tail.n > 0;
 }
 
-/* The string whose quote stands here; false when the end cuts it. */
+/* Writes the string that begins here. False: the end of the text cuts it. */
 static bool mend_string(struct mend *m, bool is_name)
 {
     char opening = quote_at(m->in, m->at).kind;
@@ -206,13 +212,13 @@ static bool mend_string(struct mend *m, bool is_name)
     buf_byte(m->w.b, '"');
     while (m->at < m->in.n) {
         struct quote now = quote_at(m->in, m->at);
-        if (now.n && fits(opening, now.kind) && (is_name || ends_there(m, m->at + now.n))) {
+        if (now.n && quotes_match(opening, now.kind) && (is_name || ends_there(m, m->at + now.n))) {
             json_escape(m->w.b, str_sub(m->in, from, m->at));
             buf_byte(m->w.b, '"');
             m->at += now.n;
             return true;
         }
-        if (peek(m) == '\\') {
+        if (next_char(m) == '\\') {
             json_escape(m->w.b, str_sub(m->in, from, m->at));
             size_t quoted = mend_escape(m);
             from = m->at;
@@ -226,22 +232,22 @@ static bool mend_string(struct mend *m, bool is_name)
 
 /* --- words without quotes --- */
 
-static str bare(struct mend *m, bool is_name)
+static str bare_word(struct mend *m, bool is_name)
 {
     size_t from = m->at;
     for (; m->at < m->in.n; m->at++) {
-        char c = peek(m);
+        char c = next_char(m);
         if (is_any(c, ",{}[]\"\n\r") || (is_name && (is_any(c, ":=") || (unsigned char)c <= ' ')))
             break;
         bool is_apart = m->at > from && is_any(m->in.p[m->at - 1], " \t");
         if (is_apart &&
-            (c == '#' || stands(m->in, m->at, S("//")) || stands(m->in, m->at, S("/*"))))
+            (c == '#' || text_is_at(m->in, m->at, S("//")) || text_is_at(m->in, m->at, S("/*"))))
             break;
     }
     return str_trim(str_sub(m->in, from, m->at));
 }
 
-static size_t digits(str s, size_t at)
+static size_t count_digits(str s, size_t at)
 {
     size_t from = at;
     while (at < s.n && s.p[at] >= '0' && s.p[at] <= '9')
@@ -249,23 +255,23 @@ static size_t digits(str s, size_t at)
     return at - from;
 }
 
-/* A number, also as others write it: +1, .5, 5. - but 007 is none. */
+/* A number, also in forms that JSON lacks: +1, .5, 5. But 007 is text, such as a code. */
 static bool mend_number(struct mend *m, str s)
 {
     bool is_less = s.n && s.p[0] == '-';
     size_t at = is_less || (s.n && s.p[0] == '+');
-    size_t whole = digits(s, at), from = at, part = 0;
+    size_t whole = count_digits(s, at), from = at, part = 0;
     at += whole;
     if (at < s.n && s.p[at] == '.') {
-        part = digits(s, at + 1);
+        part = count_digits(s, at + 1);
         at += 1 + part;
     }
     size_t end = at;
     if (at < s.n && is_any(s.p[at], "eE")) {
         at += 1 + (at + 1 < s.n && is_any(s.p[at + 1], "+-"));
-        if (!digits(s, at))
+        if (!count_digits(s, at))
             return false;
-        at += digits(s, at);
+        at += count_digits(s, at);
     }
     if (at != s.n || (!whole && !part) || (whole > 1 && s.p[from] == '0'))
         return false;
@@ -277,6 +283,7 @@ static bool mend_number(struct mend *m, str s)
     return true;
 }
 
+/* A word at the very end may be cut, so it is dropped; "..." is how a model abbreviates a list. */
 static bool mend_bare(struct mend *m)
 {
     static const struct {
@@ -286,7 +293,7 @@ static bool mend_bare(struct mend *m)
                  {"nan", "null"},      {"inf", "null"},      {"-inf", "null"},
                  {"+inf", "null"},     {"infinity", "null"}, {"-infinity", "null"},
                  {"+infinity", "null"}};
-    str s = bare(m, false);
+    str s = bare_word(m, false);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (str_eq_nocase(s, str_of(words[i].word))) {
             json_raw(&m->w, str_of(words[i].json));
@@ -303,7 +310,8 @@ static bool mend_bare(struct mend *m)
 
 /* --- the whole --- */
 
-static bool push(struct mend *m, char bracket)
+/* The limit is that of the parser, which would refuse deeper nesting anyway. */
+static bool push_bracket(struct mend *m, char bracket)
 {
     m->too_deep = m->depth == JSON_DEPTH_MAX;
     if (m->too_deep)
@@ -314,32 +322,33 @@ static bool push(struct mend *m, char bracket)
     return true;
 }
 
-static void pop(struct mend *m)
+static void pop_bracket(struct mend *m)
 {
+    assert(m->depth > 0);
     json_close(&m->w, m->open[--m->depth] == '{' ? '}' : ']');
 }
 
-/* Closes what the bracket closes, and what should have been closed before it. */
+/* Closes the matching bracket, and inner ones that the model forgot to close. */
 static void close_bracket(struct mend *m)
 {
-    char opening = peek(m) == '}' ? '{' : '[';
+    char opening = next_char(m) == '}' ? '{' : '[';
     size_t k = m->depth;
     m->at++;
     while (k && m->open[k - 1] != opening)
         k--;
     while (k && m->depth >= k)
-        pop(m);
+        pop_bracket(m);
 }
 
-/* False when there is none, or only a part of one. */
+/* False: no value, or one that is cut. */
 static bool mend_value(struct mend *m)
 {
-    skip(m, "");
-    char c = peek(m);
+    skip_space(m, "");
+    char c = next_char(m);
     if (m->at >= m->in.n)
         return false;
     if (is_any(c, "{["))
-        return push(m, c);
+        return push_bracket(m, c);
     if (quote_at(m->in, m->at).n)
         return mend_string(m, false);
     if (is_any(c, ",}]")) {
@@ -349,29 +358,29 @@ static bool mend_value(struct mend *m)
     return mend_bare(m);
 }
 
-/* A name and what separates it from its value. */
+/* A member's name and its separator. */
 static bool mend_name(struct mend *m)
 {
     if (quote_at(m->in, m->at).n) {
         if (!mend_string(m, true))
             return false;
     } else {
-        str name = bare(m, true);
+        str name = bare_word(m, true);
         m->at += !name.n;
         json_str(&m->w, name);
         if (!name.n)
             return false;
     }
-    skip(m, "");
-    if (!is_any(peek(m), ":="))
+    skip_space(m, "");
+    if (!is_any(next_char(m), ":="))
         return false;
-    m->at += 1 + stands(m->in, m->at, S("=>"));
+    m->at += 1 + text_is_at(m->in, m->at, S("=>"));
     buf_byte(m->w.b, ':');
     m->w.comma = false;
     return true;
 }
 
-/* What turns out to be no member or element is taken back. */
+/* A member or element. One that turns out to be invalid is removed from the output again. */
 static void mend_item(struct mend *m)
 {
     size_t n = m->w.b->n;
@@ -385,19 +394,20 @@ static void mend_item(struct mend *m)
     m->w.comma = comma;
 }
 
-/* From the brace at *at on; *at goes behind what was read. False when it is no object. */
-static bool mend(struct ctx *ctx, str text, size_t *at, str *out)
+/* Repairs the object at the brace at *at, and moves *at behind it. False: not an object. */
+static bool mend_object(struct ctx *ctx, str text, size_t *at, str *out)
 {
     struct buf b = buf_make(&ctx->arena, text.n * 8 + 1024);
     struct mend m = {.in = text, .at = *at, .w = json_to(&b), .is_empty = true};
     bool is_closed = false;
-    push(&m, '{');
+    assert(text.p[*at] == '{');
+    push_bracket(&m, '{');
     while (m.depth && !m.too_deep) {
-        skip(&m, ",");
+        skip_space(&m, ",");
         if (m.at >= text.n) {
             while (m.depth)
-                pop(&m);
-        } else if (is_any(peek(&m), "}]")) {
+                pop_bracket(&m);
+        } else if (is_any(next_char(&m), "}]")) {
             close_bracket(&m);
             is_closed = !m.depth;
         } else {
@@ -409,48 +419,47 @@ static bool mend(struct ctx *ctx, str text, size_t *at, str *out)
     return !m.too_deep && !b.full && (m.members || (m.is_empty && is_closed));
 }
 
-/* --- where it stands --- */
+/* --- finding the object --- */
 
-/* The value when the text is one of that type, else NULL. */
-static struct json *parse(struct ctx *ctx, str text, enum json_type type)
+/* The text as a value of that type, or NULL. */
+static struct json *parse_as(struct ctx *ctx, str text, enum json_type type)
 {
     struct json *v = NULL;
-    if (json_parse(ctx, text, &v) != OK)
-        ctx_clear_failure(ctx);
+    soft(ctx, json_parse(ctx, text, &v));
     return v && v->type == type ? v : NULL;
 }
 
-/* Where a line begins with a fence, from at on; its end when none does. */
-static size_t fence(str text, size_t at)
+/* The next line from at on that begins with a fence; text.n: none. */
+static size_t find_fence(str text, size_t at)
 {
     while (at < text.n) {
         size_t line = at;
         while (at < text.n && is_any(text.p[at], " \t"))
             at++;
-        if (stands(text, at, S("```")))
+        if (text_is_at(text, at, S("```")))
             return at;
-        at = past(text, line, S("\n"));
+        at = find_past(text, line, S("\n"));
     }
     return text.n;
 }
 
-/* What stands between the first two, without the word that names the language. */
-static str fenced(str text)
+/* The text between the first two fences, without the name of the language. */
+static str fenced_text(str text)
 {
-    size_t at = fence(text, 0), end = text.n;
+    size_t at = find_fence(text, 0), end = text.n;
     if (at == text.n)
         return S("");
     at += 3;
     while (at < text.n && is_name_char(text.p[at]))
         at++;
-    size_t line = past(text, at, S("\n"));
+    size_t line = find_past(text, at, S("\n"));
     if (line < text.n || text.p[text.n - 1] == '\n')
-        end = fence(text, line);
+        end = find_fence(text, line);
     return str_trim(str_sub(text, at, end));
 }
 
-/* Behind the brace that closes the one at at, by the rules of JSON; 0 when none does. */
-static size_t closing(str text, size_t at)
+/* The place after the brace that closes the one at at, by the rules of JSON; 0: none. */
+static size_t find_closing(str text, size_t at)
 {
     size_t depth = 0;
     bool is_string = false;
@@ -468,41 +477,43 @@ static size_t closing(str text, size_t at)
     return 0;
 }
 
-/* From the first brace that begins an object. Neither reader looks at a byte twice. */
-static struct json *find(struct ctx *ctx, str text)
+/* Tries each brace. The text before seen was read already, so that the search stays linear. */
+static struct json *find_object(struct ctx *ctx, str text)
 {
     size_t at = 0, seen = 0;
     while ((at += str_find(str_sub(text, at, text.n), S("{"))) < text.n) {
         struct json *v = NULL;
         str mended;
         if (at >= seen) {
-            size_t end = closing(text, at);
+            size_t end = find_closing(text, at);
             seen = end ? end : text.n;
-            v = end ? parse(ctx, str_sub(text, at, end), JSON_OBJECT) : NULL;
+            v = end ? parse_as(ctx, str_sub(text, at, end), JSON_OBJECT) : NULL;
         }
-        if (!v && mend(ctx, text, &at, &mended))
-            v = parse(ctx, mended, JSON_OBJECT);
+        if (!v && mend_object(ctx, text, &at, &mended))
+            v = parse_as(ctx, mended, JSON_OBJECT);
         if (v)
             return v;
     }
     return NULL;
 }
 
+/* From the cheapest to the most tolerant: the text as it is, a JSON string that holds JSON, the
+ * fenced block, any brace. */
 enum status llm_object(struct ctx *ctx, str text, struct json **out)
 {
     if (str_starts(text, S("\xEF\xBB\xBF")))
         text = str_sub(text, 3, text.n);
-    struct json *v = parse(ctx, text, JSON_OBJECT);
+    struct json *v = parse_as(ctx, text, JSON_OBJECT);
     if (!v) {
-        const struct json *quoted = parse(ctx, text, JSON_STRING);
+        const struct json *quoted = parse_as(ctx, text, JSON_STRING);
         text = quoted ? quoted->string : text;
-        str inside = text.n ? fenced(text) : S("");
-        v = parse(ctx, inside, JSON_OBJECT);
-        v = v ? v : find(ctx, inside);
-        v = v || !text.n ? v : find(ctx, text);
+        str inside = text.n ? fenced_text(text) : S("");
+        v = parse_as(ctx, inside, JSON_OBJECT);
+        v = v ? v : find_object(ctx, inside);
+        v = v || !text.n ? v : find_object(ctx, text);
     }
     if (!v)
-        return fail(ctx, BAD_INPUT, "there is no JSON object in it");
+        return fail(ctx, BAD_INPUT, "the answer has no JSON object");
     *out = v;
     return OK;
 }

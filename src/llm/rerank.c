@@ -1,10 +1,10 @@
-/* rerank.c - asking a model elsewhere for the order of what was found. */
+/* rerank.c - requests relevance scores from a reranker. */
 #include <math.h>
 
 #include "base/words.h"
 #include "llm/inside.h"
 
-/* A document is judged by its beginning: rerankers read a few hundred words. */
+/* Rerankers read a few hundred words, so only the beginning of a document is sent. */
 enum { DOCUMENT_MAX = 8000 };
 
 static str order_body(struct arena *a, const struct llm_order *order)
@@ -12,22 +12,18 @@ static str order_body(struct arena *a, const struct llm_order *order)
     struct buf b = buf_make(a, REQUEST_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '{');
-    json_key(&w, "model");
-    json_str(&w, order->model);
-    json_key(&w, "query");
-    json_str(&w, utf8_cut(order->query, DOCUMENT_MAX));
-    json_key(&w, "documents");
-    json_open(&w, '[');
+    json_member_str(&w, "model", order->model);
+    json_member_str(&w, "query", utf8_cut(order->query, DOCUMENT_MAX));
+    json_member_open(&w, "documents", '[');
     for (size_t i = 0; i < order->n; i++)
         json_str(&w, utf8_cut(order->documents[i], DOCUMENT_MAX));
     json_close(&w, ']');
-    json_key(&w, "top_n");
-    json_int(&w, (int64_t)order->n);
+    json_member_int(&w, "top_n", (int64_t)order->n);
     json_close(&w, '}');
     return buf_str(&b);
 }
 
-/* What a server's complaint may not repeat. */
+/* The texts that an error message of the server may not repeat. */
 static str texts_of(struct arena *a, const struct llm_order *order)
 {
     struct buf b = buf_make(a, REQUEST_MAX);
@@ -37,13 +33,15 @@ static str texts_of(struct arena *a, const struct llm_order *order)
     return buf_str(&b);
 }
 
+/* Bad entries are skipped, not fatal: a document without a score keeps its place. scores stays
+ * untouched on failure. */
 enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *scores)
 {
     struct heard heard;
     size_t named = 0, n = order->n;
     TRY(llm_post(ctx, order->up, "/v1/rerank", order_body(&ctx->arena, order), order->timeout_ms,
                  texts_of(&ctx->arena, order), &heard));
-    /* Cohere and most others say results, Voyage says data. */
+    /* Cohere and most others name the list results, Voyage names it data. */
     const struct json *results = json_get(heard.root, "results");
     if (!results)
         results = json_get(heard.root, "data");
@@ -60,7 +58,7 @@ enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *s
         named++;
     }
     if (!named)
-        return fail(ctx, UPSTREAM, "the server's answer names none of the documents");
+        return fail(ctx, UPSTREAM, "the answer of the rerank server scores none of the documents");
     memcpy(scores, given, n * sizeof *scores);
     return OK;
 }

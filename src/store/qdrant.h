@@ -1,4 +1,4 @@
-/* qdrant.h - a part of the store's face: Qdrant, a server of vectors beside the store. */
+/* qdrant.h - Qdrant, a vector server beside the store: health, points, search. */
 #pragma once
 
 #include "core/memory.h"
@@ -28,19 +28,19 @@ struct qdrant_hit {
     double score;
     str payload; /* as JSON */
 };
-/* A memory that is gone: what is left of it. */
+/* A memory that was erased: what is left of it. */
 struct qdrant_ref {
     struct pool_ref pool;
     str id; /* of the memory */
 };
 /* The URL of a host that may lack the scheme (http) and the port; "" without a host. */
 str qdrant_url(struct arena *a, str host, int64_t port);
-/* Each asks the server and waits. UPSTREAM or TIMED_OUT when it cannot be reached or refuses, with
- * its words (at most 300 characters) in ctx->why; UNSUPPORTED "not_configured" without a URL. */
+/* Each call waits for the server. UPSTREAM or TIMED_OUT when it cannot be reached or refuses, with
+ * its message (at most 300 characters) in ctx->why; UNSUPPORTED "not_configured" without a URL. */
 MUST_USE enum status qdrant_health(struct ctx *ctx, const struct qdrant_settings *q,
                                    int64_t *took_us);
-/* *made: the collection was not there. BAD_INPUT: the server is well and does not take one of these
- * points. */
+/* *made: the collection was missing and has been made. BAD_INPUT: the server works and refuses one
+ * of these points. */
 MUST_USE enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
                                 const struct qdrant_point *points, size_t n, bool *made);
 /* NOT_FOUND: there is no collection. */
@@ -48,6 +48,6 @@ MUST_USE enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings
                                    const struct qdrant_find *f, struct qdrant_hit **out, size_t *n);
 MUST_USE enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,
                                    const struct qdrant_ref *refs, size_t n);
-/* What has expired or was made before `before` (unix ms) goes; *deleted counts it. */
+/* Deletes points that have expired or were created before (unix ms); *deleted counts them. */
 MUST_USE enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_settings *q, str user,
                                     int64_t before, int64_t *deleted);

@@ -17,8 +17,9 @@ struct model_look {
 struct app {
     const struct settings *settings;
     struct engine *engine;
-    struct server *server; /* for its counters */
-    int64_t started_us;    /* clock_mono_us() at start */
+    const struct surface *const *surfaces; /* what is served, NULL-ended */
+    struct server *server;                 /* for its counters */
+    int64_t started_us;                    /* clock_mono_us() at start */
     struct model_look model;
 };
 
@@ -26,8 +27,8 @@ struct app {
 extern const struct surface *const surfaces[];
 
 /* All routes as text for a person ("METHOD PATH  help"), and the OpenAPI 3.1 document. */
-void surface_routes(struct buf *b);
-void surface_openapi(struct buf *b);
+void surface_routes(const struct surface *const *list, struct buf *b);
+void surface_openapi(const struct surface *const *list, struct buf *b);
 
 /* Answers one message of the Model Context Protocol from someone on this machine, on one line
  * without its end; *out stays empty when none is expected. */

@@ -1,7 +1,7 @@
 // cli.test.js - the command line: what it prints, what it keeps, and how it ends.
 'use strict';
 const assert = require('node:assert/strict');
-const { execFileSync } = require('node:child_process');
+const { execFile, execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
@@ -78,14 +78,14 @@ test('models are listed, and a wrong one is refused in words', async () => {
   fs.writeFileSync(path.join(empty, 'config.json'), '{}');
   const wrong = await run(['model', 'pull', 'minishlab/potion-base-8M', '--from', empty, ...at]);
   assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /not the file that is expected/);
+  assert.match(wrong.stderr, /not the expected file/);
   for (const args of [['pull', 'no-such-model'], ['pull'], ['list', 'x'], ['dance']])
     assert.equal((await run(['model', ...args, ...at])).code, 2);
 });
 
 test('a consolidation shows what it would do, does it, and then rests', async (t) => {
   const data = tempFolder(), at = ['--data', data], talk = 'Anna and Ben planned the boat trip from Oslo to Bergen in June';
-  for (const [text, space] of [[talk, 'default'], [talk, 'default'], ['Anna sails', 'default'], ['Anna hums', 'work'], ['Anna rows', 'default']])
+  for (const [text, space] of [[talk, 'default'], [`${talk} together`, 'default'], ['Anna sails', 'default'], ['Anna hums', 'work'], ['Anna rows', 'default']])
     await ok(['add', text, '--space', space, ...at]);
   // What a model distils, long ago: Node has no SQLite of its own here, Python has one.
   execFileSync('python3', ['-c', `import sqlite3, sys
@@ -152,6 +152,7 @@ test('recall is measured by turn or session, in a pool each or in one', async ()
 
 test('tables, version and help', async () => {
   assert.match(await ok(['--version']), /^rememberd \d+\.\d+\.\d+\n$/);
+  for (const args of [['-v'], ['doctor', '-v'], ['list', '--version']]) assert.equal(await ok(args), await ok(['--version']));
   assert.match(await ok(['--routes']), /POST +\/v1\/chat\/completions +\S/);
   const schema = JSON.parse(await ok(['--schema']));
   assert.equal(schema.openapi, '3.1.0');
@@ -160,23 +161,76 @@ test('tables, version and help', async () => {
   assert.equal(routes.length, Object.values(schema.paths).flatMap(Object.keys).length);
   assert.match(await ok(['--help']), /serve[^]*doctor/);
   assert.equal(await ok(['help']), await ok(['--help']));
-  for (const name of ['serve', 'add', 'search', 'list', 'forget', 'ingest', 'eval', 'token', 'consolidate', 'doctor'])
-    assert.match(await ok([name, '--help']), new RegExp(`^usage: rememberd ${name}`));
-  assert.match(await ok(['serve', '--help']), /--budget-tokens/);
+  assert.equal(await ok(['-h']), await ok(['--help']));
   const settings = await ok(['serve', '--print-settings', '--budget-tokens', '123', '--upstream-key', 'sk-secret'],
     { env: { REMEMBERD_RECALL_LIMIT: '7' } });
   assert.match(settings, /^budget_tokens = 123 /m);
   assert.match(settings, /^recall_limit = 7 /m);
   assert.doesNotMatch(settings, /sk-secret/);
   assert.match(await ok(['serve', '--print-settings', '--upstream', 'http://a/v1', '--upstream', 'b=http://c']),
-    /models without a name of these go to http:\/\/a\/v1\n# models b\/… go to http:\/\/c\n/);
+    /# all other models go to http:\/\/a\/v1\n# models b\/\.\.\. go to http:\/\/c\n/);
   const file = path.join(tempFolder(), 'settings.json');
   fs.writeFileSync(file, JSON.stringify({ upstreams: [{ name: 'b', url: 'http://c', key: 'sk-secret', dialect: 'anthropic', placement: 'system' }] }));
   assert.match(await ok(['serve', '--print-settings', '--config', file]),
-    /# models b\/… go to http:\/\/c, placement system, a core model there is asked in the dialect anthropic\n/);
+    /# models b\/\.\.\. go to http:\/\/c, placement system, core model API anthropic\n/);
   const said = JSON.parse(await ok(['serve', '--print-settings', '--json', '--config', file]));
   assert.equal(said.listen, '127.0.0.1:7077');
   assert.deepEqual(said.upstreams, [{ name: 'b', url: 'http://c', key: '***', placement: 'system', dialect: 'anthropic' }]);
+});
+
+test('every command\'s help has one shape, in 100 columns', async () => {
+  const names = (await ok(['--help'])).match(/\nCommands\n([^]*?)\n\n/)[1].match(/^ {2}\w+/gm).map((name) => name.trim());
+  assert.ok(names.length >= 20 && names.includes('doctor'));
+  for (const name of names) {
+    const help = await ok([name, '--help']);
+    assert.match(help, new RegExp(`^usage: rememberd ${name}[^]*\n\n[A-Z][^]*\\.\n\nOptions\n {2}--[^]*\n {2}-h, --help +Print this help\n` +
+      `[^]*\nExample\n {2}rememberd ${name}.*\n\nExit status\n {2}0 = done, 1 = failed, 2 = wrong usage\n$`));
+    assert.equal(await ok([name, '-h']), help);
+    assert.equal(await ok(['help', name]), help);
+    for (const line of help.split('\n')) assert.ok(line.length <= 100, line);
+  }
+  for (const line of (await ok(['--help'])).split('\n')) assert.ok(line.length <= 100, line);
+  assert.match((await run(['help', 'serv'])).stderr, /did you mean 'serve'\?/);
+});
+
+test('the settings of serve are grouped, with units and defaults', async () => {
+  const help = await ok(['serve', '--help']);
+  const groups = ['Network', 'Memory', 'Models', 'Vectors', 'Storage', 'Access', 'Logs'];
+  assert.deepEqual(help.match(/^[A-Z]\w+$/gm), ['Options', ...groups, 'Example']);
+  assert.match(help, / {2}--budget-tokens TOKENS +Most [^]*?\(default\s+800\)\n/);
+  assert.match(help, /\nNetwork\n {2}--listen ADDR:PORT [^]*--body-max BYTES [^]*32 MiB[^]*\nMemory\n/);
+  assert.match(help, /\nLogs\n[^]*--log-format text\|json +/);
+  assert.doesNotMatch(help, /--upstream-key KEY[^-]*\(default/);
+  const { properties } = { properties: JSON.parse(await ok(['serve', '--print-settings', '--json'])) };
+  for (const name of Object.keys(properties).filter((one) => one !== 'upstreams'))
+    assert.equal(help.split(`\n  --${name.replaceAll('_', '-')} `).length, 2, `${name} is listed once`);
+  assert.match(await ok(['serve', '--print-settings']), /^# Network\nlisten = [^]*\n\n# Logs\nlog_level = /);
+});
+
+test('a mistyped name is answered with the one that is meant', async (t) => {
+  for (const [args, words] of [
+    [['serch', 'x'], /unknown command 'serch'; did you mean 'search'\?/],
+    [['serve', '--budget-token', '1'], /unknown flag --budget-token; did you mean --budget-tokens\?/],
+    [['list', '--ofset', '1'], /unknown flag --ofset; did you mean --offset\?/],
+    [['serve', '--upsteram=http://a'], /unknown flag --upsteram; did you mean --upstream\?/]])
+    assert.match((await run(args)).stderr, words);
+  for (const args of [['frobnicate'], ['serve', '--frobnicate', '1'], ['serve', '-x']])
+    assert.doesNotMatch((await run(args)).stderr, /did you mean/);
+  const config = path.join(tempFolder(), 'config.json');
+  fs.writeFileSync(config, '{"recal_limit":1}');
+  assert.match((await run(['serve', '--config', config])).stderr, /recal_limit: is not a known setting; did you mean recall_limit\?.*config\.json/);
+  const server = await serve(t, { env: { REMEMBERD_BUGDET_TOKENS: '1', REMEMBERD_FROBNICATE: '1', REMEMBERD_RECALL_LIMIT: '5' } });
+  await until('the warnings', () => server.stderr.split('\n').length > 2);
+  assert.match(server.stderr, /warn settings\.note .*REMEMBERD_BUGDET_TOKENS is not known and has no effect; did you mean REMEMBERD_BUDGET_TOKENS\?"/);
+  assert.match(server.stderr, /REMEMBERD_FROBNICATE is not known and has no effect"/);
+  assert.doesNotMatch(server.stderr, /RECALL_LIMIT/);
+});
+
+test('the extraction that was called seed is called omniroute', async () => {
+  const old = await run(['serve', '--print-settings', '--extraction', 'seed']);
+  assert.match(old.stdout, /^extraction = omniroute /m);
+  assert.match(old.stderr, /extraction 'seed' is called 'omniroute' now/);
+  assert.equal((await run(['serve', '--print-settings', '--extraction', 'omniroute'])).stderr, '');
 });
 
 test('a wrong usage is one clear line and status 2', async () => {
@@ -206,7 +260,7 @@ test('a wrong usage is one clear line and status 2', async () => {
   }
   assert.equal((await run([])).code, 2);
   const folder = tempFolder(), config = path.join(folder, 'config.json');
-  for (const [text, words] of [['x', /not valid JSON.*config\.json/], ['{"nope":1}', /nope: is not a known field.*config\.json/]]) {
+  for (const [text, words] of [['x', /not valid JSON.*config\.json/], ['{"nope":1}', /nope: is not a known setting.*config\.json/]]) {
     fs.writeFileSync(config, text);
     assert.match((await run(['serve', '--config', config])).stderr, words);
   }
@@ -216,11 +270,50 @@ test('a wrong usage is one clear line and status 2', async () => {
   assert.match(res.stderr, /cannot be made/);
 });
 
-test('the first line of serve is its address, and the hint works', async (t) => {
-  const server = await serve(t);
-  assert.equal(server.stdout, `listening on ${server.url}\n`);
-  const [, hint] = await until('the hint', () => /^try: (curl .+)\n/.exec(server.stderr));
-  const reply = JSON.parse(execFileSync('bash', ['-c', hint], { stdio: ['ignore', 'pipe', 'ignore'] }));
-  assert.equal(reply.model, 'rememberd/demo');
+// The lines that serve prints, when the last of them is there.
+async function startLines(server) {
+  await until('the line to try', () => /^try: .+\n/m.test(server.stdout));
+  const [first, ...lines] = server.stdout.trimEnd().split('\n');
+  assert.equal(first, `listening on ${server.url}`, 'scripts read the first line');
+  assert.deepEqual(lines.map((line) => line.split(':')[0]), ['data', 'upstreams', 'memory', 'access', 'try']);
+  return Object.fromEntries(lines.map((line) => [line.split(':')[0], line.slice(line.indexOf(':') + 2)]));
+}
+
+// Without blocking, since the upstream may live in this process.
+function execLine(line) {
+  return new Promise((done, failed) => execFile('bash', ['-c', line], (error, stdout) => (error ? failed(error) : done(JSON.parse(stdout)))));
+}
+
+test('serve says where, what, for whom, and a line to try that works', async (t) => {
+  const data = tempFolder();
+  await ok(['add', 'I prefer espresso', '--data', data]);
+  const server = await serve(t, { data }), lines = await startLines(server);
+  assert.equal(lines.data, `${data}, 1 memory`);
+  assert.equal(lines.upstreams, 'none; the built-in model rememberd/demo answers');
+  assert.equal(lines.memory, 'on');
+  assert.equal(lines.access, 'anyone on this machine, without a token');
+  assert.equal((await execLine(lines.try)).model, 'rememberd/demo');
   assert.equal(fs.statSync(path.join(server.data, 'rememberd.db')).mode & 0o077, 0, 'the database is its owner\'s alone');
+});
+
+test('the line to try works with a token, and with an upstream', async (t) => {
+  const model = await upstream(t, (req, res) => {
+    const isList = req.url.endsWith('/models');
+    res.writeHead(isList ? 200 : 404, { 'content-type': 'application/json' });
+    res.end(isList ? JSON.stringify({ object: 'list', data: [{ id: `m ${req.headers.authorization}` }] }) : '{}');
+  });
+  const data = tempFolder(), flags = ['--upstream', model.url, '--upstream', `other=${model.url}`, '--memory', 'off'];
+  const open = await startLines(await serve(t, { data, flags }));
+  assert.equal(open.upstreams, `${model.url}, other=${model.url}`);
+  assert.equal(open.memory, 'off');
+  assert.match(open.try, /YOUR_API_KEY/);
+  assert.equal((await execLine(open.try)).data[0].id, 'm Bearer YOUR_API_KEY');
+  const { token } = JSON.parse(await ok(['token', 'create', '--json', '--data', data]));
+  for (const more of [[...flags, '--upstream-key', 'sk-1'], []]) {
+    const lines = await startLines(await serve(t, { data, flags: more }));
+    assert.match(lines.access, /^with a token; 'rememberd token create' makes one$/);
+    assert.match(lines.try, /Bearer YOUR_TOKEN/);
+    const answer = await execLine(lines.try.replace('YOUR_TOKEN', token));
+    assert.equal(answer.model ?? answer.data[0].id, more.length ? 'm Bearer sk-1' : 'rememberd/demo');
+  }
 });

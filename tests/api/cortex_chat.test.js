@@ -67,7 +67,7 @@ test('what is wrong with a request is said in Cortex\'s words, and nothing is ke
   await fails({ message: 'hi' }, 400, 'VALIDATION_ERROR', 'session_id');
   await fails({ session_id: one.id }, 400, 'VALIDATION_ERROR', 'message');
   await fails(say({ message: '' }), 400, 'VALIDATION_ERROR', 'message');
-  await fails(say({ message: ' \n' }), 400, 'VALIDATION_ERROR', 'message', /say something/);
+  await fails(say({ message: ' \n' }), 400, 'VALIDATION_ERROR', 'message', /must not be blank/);
   await fails(say({ message: 7 }), 400, 'VALIDATION_ERROR', 'message');
   await fails(say({ config: { model_preference: 'best' } }), 400, 'VALIDATION_ERROR', 'model_preference', /fast, balanced, powerful/);
   await fails(say({ config: { stream: 'yes' } }), 400, 'VALIDATION_ERROR', 'stream');
@@ -177,7 +177,7 @@ test('what a model\'s server does wrong is an error of its service, whole or in 
     // name, what it does, what is said, whether words came before
     ['a refusal', json(401, { error: { message: 'bad key' } }), /answers 401: bad key/],
     ['a refusal that repeats', json(400, { error: { message: `I was asked ${secret} by sk-secret-key-of-the-server` } }), /answers 400: \(in words/],
-    ['no JSON', json(200, 'oops'), /no chat completion/],
+    ['no JSON', json(200, 'oops'), /not a chat completion/],
     ['no text', json(200, completion('')), /no text/],
     ['no choices', json(200, { choices: [] }), /no text/],
     ['an error that promises success', json(200, { error: { message: 'too hot' } }), /too hot/],
@@ -210,11 +210,32 @@ test('what a model\'s server does wrong is an error of its service, whole or in 
   const one = await session(server);
   script.run = (res) => { sse(res, chunk({ content: 'Well' })); setImmediate(() => res.destroy()); };
   await one.chat('Do you hear me?', { stream: true });
-  await until('the question kept', async () => (await one.history()).length === 1);
+  assert.equal((await one.history()).length, 1);
   script.run = (res, asked) => answer(res, asked, 'Now I do.');
   await one.say('Do you hear me?');
   assert.deepEqual(script.asked.at(-1).messages.map((m) => m.role), ['system', 'user']);
   assert.deepEqual(said(await one.history()), ['user: Do you hear me?', 'assistant: Now I do.']);
+});
+
+test('behind failed answers the model still hears user and assistant in turns', async (t) => {
+  const { script, server } = await scripted(t);
+  const one = await session(server);
+  script.run = (res, asked) => answer(res, asked, 'Yes.');
+  await one.say('one');
+  script.run = (res) => { sse(res, chunk({ content: 'Well' })); setImmediate(() => res.destroy()); };
+  for (const word of ['two', 'three']) {
+    await one.chat(word, { stream: true });
+    assert.equal((await one.history()).at(-1).content, word);
+  }
+  script.run = (res, asked) => answer(res, asked, 'Now I do.');
+  await one.say('four');
+  const roles = () => script.asked.at(-1).messages.map((m) => m.role);
+  assert.deepEqual(roles(), ['system', 'user', 'assistant', 'user']);
+  assert.ok(script.asked.at(-1).messages.at(-1).content.startsWith('two\n\nthree\n\nfour'));
+  await one.say('five');
+  assert.deepEqual(roles(), ['system', 'user', 'assistant', 'user', 'assistant', 'user']);
+  assert.equal(script.asked.at(-1).messages[3].content, 'two\n\nthree\n\nfour');
+  assert.deepEqual((await one.history()).map((m) => m.content), ['one', 'Yes.', 'two', 'three', 'four', 'Now I do.', 'five', 'Now I do.']);
 });
 
 test('a model that falls silent is given up, before its first word or behind it', async (t) => {

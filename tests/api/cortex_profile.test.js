@@ -183,7 +183,7 @@ test('whatever a model does, nothing fails, and rules say what they can', async 
   ]) {
     script.length = 0;
     for (let i = 0; i < 6; i++) script.push(one);
-    // A server that fails is left alone for a while; then the next one may be asked again.
+    // The circuit is open for a while after a failure; then the next one may be asked again.
     const res = await until(what, async () => {
       const got = await extract(server, { text: 'My name is Zoe.' }, '?store=false');
       assert.equal(got.status, 200, `${what}: ${got.text}`);

@@ -54,6 +54,23 @@ test('a conversation is distilled in the background when another one begins', as
   assert.doesNotMatch(questions[0], /something else/);
 });
 
+test('what is learnt is sorted: as the model has it, else by its words', async (t) => {
+  const sorted = [[['User uses pytest for testing', 'procedure'], ['Dana leads the team of the user', ' Relationship '],
+    ['User prefers short answers', undefined], ['User decided on Lisbon', 'plan']], [['User owns a boat', undefined]]];
+  const said = ['I use pytest for testing. Dana leads the team. I prefer short answers. I decided on Lisbon', 'I own a boat'];
+  const { server } = await core(t, sorted.map((facts, i) => distilled(`The user said: ${said[i]}`, {
+    pinned_candidates: facts.map(([content, type]) => ({ content, salience: 0.6, type })) })));
+  for (const [i, text] of said.entries())
+    json(await server.ask('POST', '/memory/ingest', { agent_id: 'default', conversation_id: `c${i}`,
+      turns: [{ user: `${text}. ${long}`, assistant: 'Noted.' }] }));
+  const of = async (type) => json(await server.ask('GET', `/api/v1/memory?memory_type=${type}`)).memories.map((m) => m.content);
+  assert.ok((await of('procedure')).includes('User uses pytest for testing'));
+  assert.ok((await of('relationship')).includes('Dana leads the team of the user'));
+  assert.ok((await of('preference')).includes('User prefers short answers'));
+  assert.ok((await of('context')).includes('User decided on Lisbon'));
+  assert.ok((await of('fact')).includes('User owns a boat'));
+});
+
 test('broken JSON, a busy server and a refusal', async (t) => {
   const { server, questions } = await core(t, [
     '{"episode": {"summary": [', distilled('Mended.'),

@@ -82,20 +82,20 @@ test('a key that nobody named is kept in the keyring, and found again', async ()
 
 test('without a keyring the key is in a file for its owner only', async () => {
   const data = tempFolder(), at = ['--data', data], options = { env: none.env }, file = path.join(data, 'rememberd.key');
-  assert.match(await ok(['encrypt', ...at], options), /protects copies and backups of the database, and not from who gets the whole folder/);
+  assert.match(await ok(['encrypt', ...at], options), /protects copies and backups of the database, but not the folder/);
   assert.equal(fs.statSync(file).mode & 0o777, 0o600);
   assert.match(await ok(['key', 'where', ...at], options), /^the file rememberd\.key beside the data\n$/);
   await ok(['add', 'My favourite tea is lapsang souchong', ...at], options);
   assert.ok(!holds(data, 'lapsang'));
   const doctor = await ok(['doctor', ...at], options);
-  assert.match(doctor, /encryption: AEGIS-256, the key is in the file rememberd\.key beside the data\n +-> that protects copies of the database/);
+  assert.match(doctor, /encryption: AEGIS-256, the key is in the file rememberd\.key beside the data\n +-> a key beside the data protects copies of the database/);
   fs.chmodSync(file, 0o640);
-  await refused(['search', 'tea', ...at], /rememberd\.key' is open to others \(mode 640\): chmod 600 it/, options);
+  await refused(['search', 'tea', ...at], /rememberd\.key' is accessible to other users \(mode 640\): run chmod 600 on it/, options);
   fs.chmodSync(file, 0o600);
   fs.renameSync(file, `${file}.away`);
-  await refused(['search', 'tea', ...at], /is encrypted, and there is no key for it: name it by --key-file/, options);
+  await refused(['search', 'tea', ...at], /is encrypted, and no key was found: use --key-file/, options);
   const lost = JSON.parse((await run(['doctor', '--json', ...at], options)).stdout);
-  assert.match(lost.findings.find((one) => one.what === 'database').advice, /a lost one cannot be made again/);
+  assert.match(lost.findings.find((one) => one.what === 'database').advice, /a lost key cannot be recovered/);
   fs.renameSync(`${file}.away`, file);
   assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
 });
@@ -121,7 +121,7 @@ test('of changes of the key at once one is made, and no key is lost', async () =
   for (const command of ['encrypt', 'rekey', 'rekey', 'rekey']) {
     const ends = await Promise.all([1, 2, 3, 4].map(() => run([command, ...at], options)));
     assert.ok(ends.some((end) => end.code === 0));
-    for (const end of ends) if (end.code) assert.match(end.stderr, /another process|is encrypted; rekey/);
+    for (const end of ends) if (end.code) assert.match(end.stderr, /another process|is already encrypted; 'rememberd rekey'/);
     assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
   }
 });
@@ -135,16 +135,16 @@ test('a key is named by a file, a variable or a command, and by one of them', as
     [['--key-file', file], {}], [['--key-file', raw], {}], [[], { REMEMBERD_KEY_FILE: file }], [[], { REMEMBERD_KEY: keyA }],
     [['--key-command', `cat ${file}`], {}], [[], { REMEMBERD_KEY: keyA.toUpperCase() }],
   ]) assert.match(await ok(['search', 'favourite tea', ...flags, ...at], { env }), /lapsang/);
-  await refused(['search', 'tea', ...at], /more than one key is named/, { env: { REMEMBERD_KEY: keyA, REMEMBERD_KEY_FILE: file } });
+  await refused(['search', 'tea', ...at], /more than one key is configured/, { env: { REMEMBERD_KEY: keyA, REMEMBERD_KEY_FILE: file } });
   await refused(['search', 'tea', ...at], /the key is not the key of the store/, { env: { REMEMBERD_KEY: keyB } });
   await refused(['search', 'tea', ...at], /REMEMBERD_KEY must be 64 hex digits/, { env: { REMEMBERD_KEY: `${keyA}0` } });
   await refused(['search', 'tea', '--key-command', 'echo no', ...at], /must print 32 bytes or 64 hex digits/);
   await refused(['search', 'tea', '--key-command', 'exit 3', ...at], /key command failed/);
   await refused(['search', 'tea', '--key-file', keyFile('short'), ...at], /must hold 32 bytes or 64 hex digits/);
-  await refused(['search', 'tea', '--key-file', keyFile(keyA, 0o644), ...at], /is open to others \(mode 644\)/);
+  await refused(['search', 'tea', '--key-file', keyFile(keyA, 0o644), ...at], /is accessible to other users \(mode 644\)/);
   await refused(['search', 'tea', '--key-file', '/nowhere/key', ...at], /cannot be opened/);
   const again = keyFile(fs.readFileSync(raw));
-  await refused(['rekey', '--key-file', file, '--new-key-file', again, ...at], /the new key is the key in force/, { env: none.env });
+  await refused(['rekey', '--key-file', file, '--new-key-file', again, ...at], /the new key equals the current key/, { env: none.env });
   const link = path.join(tempFolder(), 'link'), gone = path.join(tempFolder(), 'a disk that is not there');
   fs.symlinkSync(gone, link);
   await refused(['rekey', '--key-file', file, '--new-key-file', link, ...at], /cannot be opened: No such file/, { env: none.env });
@@ -161,8 +161,8 @@ test('every command that opens the store takes the key, and refuses without it',
     ['reindex'], ['backup', path.join(tempFolder(), 'b')], ['rekey'], ['decrypt'], ['key', 'where']];
   for (const command of commands) {
     const { env } = none;
-    await refused([...command, ...at], /is encrypted, and there is no key for it/, { env });
-    await refused([...command, ...at], /is not the key of the store|say the new one|name the new one/, { env: { ...env, REMEMBERD_KEY: keyB } });
+    await refused([...command, ...at], /is encrypted, and no key was found/, { env });
+    await refused([...command, ...at], /is not the key of the (store|database)|the new key must be given/, { env: { ...env, REMEMBERD_KEY: keyB } });
   }
   for (const command of [['add', 'x'], ['search', 'x'], ['list'], ['forget', '--everything'], ['ingest', turns], ['token', 'list'], ['mcp'], ['doctor']])
     await ok([...command, ...at], { env: { REMEMBERD_KEY: keyA } });
@@ -175,7 +175,7 @@ test('a plain store refuses a key and says how to encrypt', async () => {
   await refused(['decrypt', ...at], /is not encrypted/);
   await refused(['rekey', ...at], /is not encrypted/);
   await refused(['key', 'show', ...at], /is not encrypted/);
-  await refused(['decrypt', '--data', tempFolder()], /there is no store/);
+  await refused(['decrypt', '--data', tempFolder()], /there is no database/);
 });
 
 test('a new store with a key is encrypted from its first byte', async (t) => {
@@ -232,7 +232,7 @@ test('a backup is encrypted as its store is, and comes back under the key of the
   assert.ok(!holds(folder, 'lapsang'));
   await refused(['backup', backup, '--key-file', fileA, ...at], /is there already/);
   await ok(['add', 'I moved to Lisbon', '--key-file', fileA, ...at]);
-  await refused(['restore', backup, '--key-file', fileA, ...at], /there is a store .* already; --force/);
+  await refused(['restore', backup, '--key-file', fileA, ...at], /there is a database .* already; --force/);
   await ok(['restore', backup, '--force', '--key-file', fileA, ...at]);
   const listed = await ok(['list', '--key-file', fileA, ...at]);
   assert.ok(listed.includes('lapsang') && !listed.includes('Lisbon'));
@@ -242,7 +242,7 @@ test('a backup is encrypted as its store is, and comes back under the key of the
   const elsewhere = ['--data', tempFolder()];
   await ok(['restore', backup, '--key-file', fileA, ...elsewhere]);
   assert.match(await ok(['list', '--key-file', fileA, ...elsewhere]), /lapsang/);
-  await refused(['rekey', '--key-file', fileA, ...elsewhere], /name the new one, too/, { env: none.env });
+  await refused(['rekey', '--key-file', fileA, ...elsewhere], /the new key must be given as well/, { env: none.env });
   const made = path.join(tempFolder(), 'made');
   await ok(['rekey', '--key-file', fileA, '--new-key-file', made, ...elsewhere]);
   assert.equal(fs.statSync(made).mode & 0o777, 0o600);
@@ -282,7 +282,7 @@ test('a real Secret Service keeps the key', { skip: missing.length ? `${missing.
   assert.match((await server.tell('Which tea is my favourite?')).text, /lapsang/);
   await server.stop();
   const elsewhere = { env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' } };
-  await refused(['search', 'tea', ...at], /is encrypted, and there is no key for it/, elsewhere);
+  await refused(['search', 'tea', ...at], /is encrypted, and no key was found/, elsewhere);
   await ok(['decrypt', ...at], options);
   assert.match(await ok(['search', 'favourite tea', ...at], elsewhere), /lapsang/);
 });

@@ -1,6 +1,7 @@
 // health.test.js - what probes read: of a server that is well, and whose model is away (a full disk: cortex_chat.test.js).
 'use strict';
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
 const test = require('node:test');
 const { serve, upstream } = require('./lib');
 
@@ -48,4 +49,11 @@ test('without a model server it is degraded, and works', async (t) => {
   const found = await live(server, 'degraded');
   assert.deepEqual([found.store.status, found.llm.status], ['healthy', 'degraded']);
   assert.equal((await server.ask('GET', '/ready')).status, 200);
+});
+
+test('a server without a transformer does not load oneDNN and OpenMP', async (t) => {
+  const server = await serve(t);
+  const maps = fs.readFileSync(`/proc/${server.child.pid}/maps`, 'utf8');
+  assert.match(maps, /libuv/);
+  assert.doesNotMatch(maps, /libdnnl|libgomp/);
 });

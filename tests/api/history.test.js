@@ -168,3 +168,31 @@ test('the end of a stream waits until the turn is kept, however the bytes come',
     assert.ok(text.endsWith('data: [DONE]\n\n'), text);
   }
 });
+
+test('behind a failed answer the proxy joins the messages of one role', async (t) => {
+  let fails = false;
+  const model = await upstream(t, (req, res, asked) => {
+    if (!fails) return answer(res, asked, 'Yes.');
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(chunk({ content: 'Well' }));
+    setImmediate(() => res.destroy());
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const client = server.client();
+  const heard = () => model.last().json.messages.map((m) => `${m.role}: ${typeof m.content === 'string' ? m.content : JSON.stringify(m.content)}`);
+  await say(client, [user('one')], on('talk'), true);
+  fails = true;
+  await assert.rejects(say(client, [user('two')], on('talk'), true));
+  fails = false;
+  await until('the question kept', async () => {
+    await say(client, [user('three')], { headers: { ...on('talk').headers, 'X-Memory-Mode': 'readonly' } }, true);
+    return heard().join().includes('two');
+  });
+  assert.deepEqual(heard(), ['user: one', 'assistant: Yes.', 'user: two\n\nthree']);
+  await say(client, [user([{ type: 'text', text: 'four' }])], on('talk'), true);
+  assert.deepEqual(heard().slice(0, 2), ['user: one', 'assistant: Yes.']);
+  assert.match(heard()[2], /^user: \[\{"type":"text","text":"two"\},\{"type":"text","text":"four"/);
+  assert.equal(heard().length, 3);
+  await say(client, [user('five')], on('talk'), true);
+  assert.deepEqual(heard(), ['user: one', 'assistant: Yes.', 'user: two\n\nfour', 'assistant: Yes.', 'user: five']);
+});

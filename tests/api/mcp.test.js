@@ -113,7 +113,7 @@ for (const [how, open] of Object.entries(transports)) {
     assert.equal((await call(other, 'memory_get', { id: added.id })).content, 'Ada prefers espresso.');
     assert.ok((await call(other, 'memory_search', { query: 'green' })).results.every((one) => one.id !== added.id));
 
-    assert.deepEqual(await call(client, 'memory_forget', { id: added.id }), { erased: 1 });
+    assert.deepEqual(await call(client, 'memory_forget', { id: added.id }), { erased: 1, barred: 0 });
     await refused(client, 'memory_get', { id: added.id }, /memory/);
     await refused(client, 'memory_forget', { id: added.id }, /memory/);
     await refused(client, 'memory_update', { id: added.id, content: 'x' }, /memory/);
@@ -317,10 +317,10 @@ test('two tokens cannot see each other, whatever they name', async (t) => {
   await refused(two, 'memory_get', { id }, /memory/);
   await refused(two, 'memory_update', { id, content: 'gone' }, /memory/);
   await refused(two, 'memory_forget', { id }, /nothing/);
-  for (const name of ['memory_get', 'memory_forget']) await refused(two, name, { id, space: a.space }, /another token's own/);
-  await refused(two, 'memory_search', { query: 'safe', space: a.id }, /another token's own/);
-  await refused(two, 'memory_context', { question: 'How does the safe open?', space: a.space }, /another token's own/);
-  await refused(two, 'search_memory', { scope: 'pinned', query: 'safe', agent_id: a.space }, /another token's own/);
+  for (const name of ['memory_get', 'memory_forget']) await refused(two, name, { id, space: a.space }, /belongs to another token/);
+  await refused(two, 'memory_search', { query: 'safe', space: a.id }, /belongs to another token/);
+  await refused(two, 'memory_context', { question: 'How does the safe open?', space: a.space }, /belongs to another token/);
+  await refused(two, 'search_memory', { scope: 'pinned', query: 'safe', agent_id: a.space }, /belongs to another token/);
   const mine = await two.callTool({ name: 'search_memory', arguments: { scope: 'pinned', query: 'safe opens' } });
   assert.equal(mine.structuredContent.count, 0);
   assert.equal((await call(two, 'memory_search', { query: 'What opens the safe?' })).results.length, 0);

@@ -136,7 +136,7 @@ test('the status has every member, and says the truth without and with vectors',
   assert.deepEqual(bare.keyword, { available: true, backend: 'FTS5' });
   assert.deepEqual({ ...bare.embedding, reason: '' }, { source: null, model: null, dimensions: null, available: false, reason: '',
     cacheStats: { hits: 0, misses: 0, size: 0 } });
-  assert.match(bare.embedding.reason, /remote needs a model/);
+  assert.match(bare.embedding.reason, /no remote model is set/);
   assert.deepEqual({ ...bare.vectorStore, reason: '' }, { backend: 'none', available: false, rowCount: 0, needsReindex: 0, failed: 0, reason: '' });
   assert.ok(bare.vectorStore.reason.length > 5);
   assert.deepEqual(bare.qdrant, { enabled: false, healthy: null, latencyMs: null, error: null, pending: 0, note: '' });

@@ -57,7 +57,7 @@ test('no endpoint reads, changes or counts what is another user\'s', async (t) =
       assert.equal(res.status, 403, `${method} ${path} ${JSON.stringify(body)}: ${res.text}`);
       const { error, requestId } = res.json();
       assert.match(requestId, /^[0-9a-f-]{36}$/);
-      assert.match(error.message, /^apiKeyId: is no key of yours/);
+      assert.match(error.message, /^apiKeyId: not one of your keys/);
       assert.equal(error.type, 'invalid_request');
       // Whether it exists cannot be told.
       same.set(error.message, true);

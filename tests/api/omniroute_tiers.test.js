@@ -3,16 +3,16 @@
 const assert = require('node:assert/strict');
 const test = require('node:test');
 const { embedder } = require('./embedder');
-const { serve, until } = require('./lib');
+const { serve, until, upstream } = require('./lib');
 const { QdrantStandIn } = require('./qdrant_standin');
 
 const texts = { dog: 'The dog is called Rex.', car: 'The car is red.', tea: 'Ada drinks green tea.' };
 const tiers = (found) => [...new Set(found.memories.map((one) => one.tier))];
 
 // A server with vectors of its own and, when asked, Qdrant beside them; everything is where it belongs.
-async function open(t, { qdrant = true, memory = {} } = {}) {
+async function open(t, { qdrant = true, memory = {}, flags = [] } = {}) {
   const source = await embedder(t);
-  const server = await serve(t, { flags: ['--upstream', `emb=${source.url}`] });
+  const server = await serve(t, { flags: ['--upstream', `emb=${source.url}`, ...flags] });
   const ok = async (method, target, body) => {
     const res = await server.ask(method, target, body);
     assert.equal(res.status, 200, `${method} ${target}: ${res.text}`);
@@ -113,4 +113,42 @@ test('what the model puts in order comes in its order', async (t) => {
   const { rerank } = await ok('GET', '/api/memory/engine-status');
   assert.deepEqual([rerank.available, rerank.provider, rerank.model], [false, 'nobody', 'order']);
   assert.match(rerank.reason, /no upstream/);
+});
+
+// What a chat was given for a question.
+async function given(server, question) {
+  const res = await server.chat({ model: 'any', messages: [{ role: 'user', content: question }] });
+  assert.equal(res.status, 200, res.text);
+  const { block, reason } = await server.receipt(res.headers['x-rememberd-receipt']);
+  return { block, reason };
+}
+
+test('a chat is given what Qdrant finds, and without Qdrant what the others find', async (t) => {
+  const model = await upstream(t);
+  const { server, standIn, ok, settled } = await open(t, { flags: ['--upstream', model.url, '--gate-threshold', '0.02'] });
+  await ok('PUT', '/api/settings/memory', { embeddingSource: 'static', vectorStore: 'qdrant' });
+  await settled();
+  const pup = await given(server, 'Where did I leave my pup?');
+  assert.match(pup.block, /The dog is called Rex/, pup.reason);
+  await standIn.stop();
+  const { block, reason } = await given(server, 'Which colour does the car have?');
+  assert.match(block, /The car is red/);
+  assert.match(reason, /Qdrant: /);
+});
+
+test('the reranking model orders what a chat is given, and without it the order stays', async (t) => {
+  const model = await upstream(t);
+  const { add, ok, server, source } = await open(t, { qdrant: false, flags: ['--upstream', model.url, '--recall-deadline-ms', '2000'] });
+  const zoe = await add({ key: 'other', content: 'Zoe says the car is red or blue.' });
+  await ok('PUT', '/api/settings/memory', { rerankEnabled: true, rerankProviderModel: 'emb/rank/one' });
+  const lines = async () => {
+    const res = await server.chat({ model: 'any', messages: [{ role: 'user', content: 'Is the car red?' }] });
+    return (await server.receipt(res.headers['x-rememberd-receipt'])).lines.filter((one) => one.kind === 'memory');
+  };
+  assert.equal((await lines())[0].id, zoe.id);
+  assert.equal(source.asked.filter((one) => one.url === '/v1/rerank').length, 1);
+  await ok('PUT', '/api/settings/memory', { rerankProviderModel: 'nobody/rank' });
+  const { block, reason } = await given(server, 'Is the car red, please?');
+  assert.match(block, /The car is red/);
+  assert.match(reason, /rerank: no upstream has the name/);
 });

@@ -297,7 +297,7 @@ test('no user and no other token sees what is not its own', async (t) => {
     ['POST', '/memory/sync', { agent_id: theirs }], ['POST', '/memory/consolidate', { agent_id: theirs }]];
   for (const [method, path, body] of tries) {
     const said = ok(await ada.asShared(method, path, body), 403);
-    assert.deepEqual(said, { error: 'forbidden', message: "agent_id: is another token's own" }, path);
+    assert.deepEqual(said, { error: 'forbidden', message: "agent_id: belongs to another token" }, path);
     assert.equal((await ada.asAdmin(method, path, body)).status, 200, path);
     assert.equal((await ada.asPlain(method, path, body)).status, 200, path);
   }

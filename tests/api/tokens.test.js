@@ -83,7 +83,7 @@ test('everyone\'s tokens are listed and withdrawn, or those of --user', async ()
   const at = ['--data', tempFolder()];
   await run(['token', 'create', '--user', 'ada', ...at]);
   const made = (await run(['token', 'create', '--user', 'bob', '--name', 'desk', ...at])).stdout;
-  assert.match(made, /user bob, space \S+, its own[^]*--space default/);
+  assert.match(made, /user bob, space \S+, which no other token uses[^]*--space default/);
   const all = (await run(['token', 'list', ...at])).stdout;
   assert.match(all, /user ada [^]*2 tokens\n$/);
   assert.match((await run(['token', 'list', '--user', 'ada', ...at])).stdout, /^\S+ +\S+ +user ada .*\n1 token\n$/);
@@ -142,7 +142,7 @@ test('X-Osaurus-Agent-Id reaches no other token\'s own space, and each other one
     (h) => server.ask('POST', '/v1/memories', { content: 'x' }, h), (h) => server.ask('GET', '/v1/models', undefined, h)]) {
     const res = await ask(as(desk, ada.space));
     assert.equal(res.status, 403, res.text);
-    assert.match(res.json().error.message, /^X-Osaurus-Agent-Id: is another token's own$/);
+    assert.match(res.json().error.message, /^X-Osaurus-Agent-Id: belongs to another token$/);
   }
   assert.equal(model.asked.length, before, 'the model was not asked');
   const knows = async (headers) => {

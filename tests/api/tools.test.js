@@ -169,7 +169,7 @@ for (const stream of [false, true]) {
   });
 
   named('bad arguments are told to the model', async (t) => {
-    const bad = [['no JSON', /^Error: the arguments are no JSON object$/], ['', /^Error: the arguments are no JSON object$/],
+    const bad = [['no JSON', /^Error: the arguments are not a JSON object$/], ['', /^Error: the arguments are not a JSON object$/],
       ['[]', /^Error: /], [{ query: 'x' }, /^Error: scope: /], [{ scope: 'all', query: 'x' }, /^Error: scope: .*pinned, episodes, transcript/],
       [{ scope: 'pinned', query: '  ' }, /^Error: query: must not be blank/], [{ scope: 'pinned', query: 'x', days: 3 }, /^Error: days: is only for the scope transcript/]];
     const { model, server } = await scripted(t, [{ calls: bad.map(([args], i) => search(args, `c${i}`)) }, { text: 'Sorry.' }]);

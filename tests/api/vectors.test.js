@@ -112,10 +112,10 @@ test('a failing source is named by status, doctor and reindex, and all is made w
     return now.vectorStore.reason && now.embedding.reason && now;
   });
   assert.match(tiers.embedding.reason, /out of letters/);
-  assert.match(tiers.vectorStore.reason, /the source fails/);
+  assert.match(tiers.vectorStore.reason, /the embedding source failed: circuit open/);
   assert.equal(tiers.vectorStore.rowCount, 0);
   const doctor = await run(['doctor', ...at]);
-  assert.match(doctor.stdout, /bad +vectors: remote letters: request_failed.*words are searched/);
+  assert.match(doctor.stdout, /bad +vectors: remote letters: request_failed.*search uses keywords only/);
   const failed = await run(['reindex', ...at]);
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /out of letters/);

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "store/store.h"
 
 enum {
     VOCABULARY = 40000,

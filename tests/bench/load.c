@@ -80,7 +80,8 @@ static void count_events(struct client *c, str bytes)
         else
             c->events++;
     }
-    buf_drop(&c->tail, c->tail.n - rest.n);
+    memmove(c->tail.p, rest.p, rest.n);
+    c->tail.n = rest.n;
 }
 
 static int on_body(llhttp_t *p, const char *at, size_t n)

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/engine.h"
+#include "store/store.h"
 
 /* Every tenth thing is a memory, the others are turns of sessions of twenty. */
 enum { VOCABULARY = 40000, SESSION = 20, QUESTIONS = 1000, WORDS_MAX = 30, ASKED_WORDS = 6 };
@@ -173,8 +174,8 @@ static void ask(struct bench *b, size_t things, bool vectors)
 /* Everything gets a vector, as the background would do it. */
 static void embed_all(struct bench *b, size_t things)
 {
-    b->settings.embedding_source = S("static");
-    b->settings.embedding_static = S("on");
+    b->settings.embedding_source = EMBED_STATIC;
+    b->settings.embedding_static = true;
     b->settings.model_dir = str_of(models);
     int64_t began = clock_mono_us();
     engine_close(b->engine);

@@ -1,7 +1,8 @@
 /* sessions.c - how fast a user's sessions are listed, searched by title and got; prints figures. */
 #include <sodium.h>
 
-#include "../store/fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 /* Titles are as first questions are: a few openings, then words by Zipf's law. */
 enum { VOCABULARY = 8000, ROUNDS = 300, PAGE = 20 };

@@ -2,7 +2,8 @@
 #include <pthread.h>
 #include <sodium.h>
 
-#include "../store/fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 /* Turns look like English in what matters here: half of the words are stop words, the others are
  * drawn by Zipf's law from a vocabulary. */

@@ -1,8 +1,10 @@
 /* vectors.c - how fast the nearest vectors are found, beside sqlite-vec and a search for words. */
+#include <math.h>
 #include <time.h>
 
-#include "../store/fixture.h"
+#include "lib/store.h"
 #include "sqlite_vec.h"
+#include "store/store.h"
 
 enum { DIMENSIONS = 256, NEAREST = 20, SESSION = 500, QUESTIONS = 200, GREAT = 1000000 };
 

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "base/clock.h"
+#include "lib/clock.h"
 #include "t.h"
 
 static bool has(struct cache *c, const char *key)
@@ -46,13 +46,13 @@ TEST(reading_keeps_an_entry_young)
 TEST(an_entry_ends_at_its_age)
 {
     struct cache *c = cache_new(3, 1000);
-    clock_pretend(5000);
+    fake_clock_set(5000);
     put(c, "a");
-    clock_pretend(5999);
+    fake_clock_set(5999);
     CHECK(has(c, "a"));
-    clock_pretend(6000);
+    fake_clock_set(6000);
     CHECK(!has(c, "a"));
-    clock_pretend(0);
+    fake_clock_stop();
     CHECK_INT(cache_stats(c).size, 0);
     cache_free(c);
 }
@@ -60,11 +60,11 @@ TEST(an_entry_ends_at_its_age)
 TEST(what_is_too_old_goes_when_another_comes)
 {
     struct cache *c = cache_new(3, 1000);
-    clock_pretend(5000);
+    fake_clock_set(5000);
     put(c, "a");
-    clock_pretend(6000);
+    fake_clock_set(6000);
     put(c, "b");
-    clock_pretend(0);
+    fake_clock_stop();
     CHECK_INT(cache_stats(c).size, 1);
     cache_free(c);
 }

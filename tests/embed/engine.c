@@ -2,9 +2,12 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "engine/engine_int.h"
-#include "fixture.h"
-#include "store/fixture.h"
+#include "engine/state/state.h"
+#include "lib/clock.h"
+#include "lib/embedder.h"
+#include "lib/engine.h"
+#include "lib/tiny_models.h"
+#include "store/store.h"
 
 /* An engine whose models are in a folder of the test, and a server that makes vectors. */
 struct setting {
@@ -21,17 +24,15 @@ struct setting {
 static void set(struct setting *s, const char *change)
 {
     struct ctx *ctx = s->ctx;
-    struct json *root;
     ctx_clear_failure(ctx);
-    CHECK_OK(json_parse(ctx, str_of(change), &root));
-    CHECK_OK(engine_change_memory_settings(ctx, s->e, root));
+    change_runtime_settings(ctx, s->e, change);
 }
 
-static const char use_static[] = "{\"embeddingSource\":\"static\",\"staticEnabled\":true}";
+static const char use_static[] = "{\"embedding_source\":\"static\",\"static_enabled\":true}";
 static const char use_transformer[] =
-    "{\"embeddingSource\":\"transformers\",\"transformersEnabled\":true}";
+    "{\"embedding_source\":\"transformers\",\"transformers_enabled\":true}";
 static const char use_remote[] =
-    "{\"embeddingSource\":\"remote\",\"embeddingProviderModel\":\"fake/tiny/model\"}";
+    "{\"embedding_source\":\"remote\",\"embedding_model\":\"fake/tiny/model\"}";
 
 static void model_folder_of(struct setting *s, const char *name, str *out)
 {
@@ -47,8 +48,8 @@ static struct setting *set_up(struct ctx *ctx, const char *change)
     s->ctx = ctx;
     s->place = place_begin();
     s->app.dimensions = 8;
-    s->server = serve(ctx, &s->app);
-    s->settings = settings_for(ctx, s->server);
+    s->server = embedder_open(ctx, &s->app);
+    s->settings = embedder_settings(ctx, s->server);
     s->settings.recall_deadline_ms = 5000;
     s->folder = folder_new(ctx);
     s->settings.model_dir = s->folder;
@@ -70,8 +71,7 @@ static void tear_down(struct setting *s)
     s->app.let_go = true;
     engine_close(s->e);
     store_close(s->store);
-    server_stop(s->server, 5000);
-    server_close(s->server);
+    fake_server_close(s->server);
     place_end(&s->place);
 }
 
@@ -209,7 +209,7 @@ TEST(without_a_source_nothing_waits_and_the_status_says_why)
     set(s, use_static); /* acts at once, on what was kept before, too */
     CHECK_OK(embed_all(s));
     CHECK_INT(counts(s).rows, 1);
-    set(s, "{\"staticEnabled\":false}"); /* and vectors stay as they are */
+    set(s, "{\"static_enabled\":false}"); /* and vectors stay as they are */
     add(s, "the mat");
     CHECK_OK(embed_all(s));
     CHECK(counts(s).rows == 1 && !ask(s, "the cat").v);
@@ -222,7 +222,7 @@ TEST(without_a_source_nothing_waits_and_the_status_says_why)
 TEST(vectors_that_are_switched_off_are_not_made)
 {
     struct setting *s = set_up(ctx, use_static);
-    s->settings.vectors = S("off");
+    s->settings.vectors = false;
     add(s, "the cat sat");
     CHECK_OK(embed_all(s));
     CHECK_INT(counts(s).waiting, 0);
@@ -243,7 +243,7 @@ TEST(another_source_or_precision_makes_all_anew)
     CHECK_OK(store_vector_set(ctx, s->store, &now));
     CHECK_STR(now.signature, S("transformers:bert:16"));
     CHECK(counts(s).rows == 1 && !now.is_int8);
-    s->settings.vec_quantization = S("int8");
+    s->settings.vec_quantization = QUANTIZE_INT8;
     CHECK_OK(embed_all(s));
     CHECK_OK(store_vector_set(ctx, s->store, &now));
     struct question_vector q = ask(s, "the cat");
@@ -290,8 +290,9 @@ TEST(a_broken_model_is_told_and_words_still_find)
     struct engine_status status = status_of(s);
     CHECK(!status.embedding.available && !status.vectors.available);
     CHECK(str_starts(status.embedding.reason, S("model_load_failed")));
-    CHECK(holds(status.vectors.reason, "the source fails; tried again in"));
-    CHECK_OK(embed_all(s)); /* left alone for a while */
+    CHECK(
+        holds(status.vectors.reason, "the embedding source failed: circuit open, not retried for"));
+    CHECK_OK(embed_all(s)); /* the circuit is open */
     CHECK_INT(counts(s).rows, 0);
     CHECK(!ask(s, "the cat").v);
     words_still_find(s);
@@ -319,7 +320,7 @@ TEST(a_chat_does_not_wait_for_a_model_to_load)
 
 /* --- a server that does not do its part --- */
 
-TEST(a_dead_server_is_left_alone_and_costs_a_chat_nothing)
+TEST(a_dead_server_opens_the_circuit_and_costs_a_chat_nothing)
 {
     struct setting *s = set_up(ctx, use_remote);
     add(s, "the cat sat on the mat");
@@ -328,7 +329,7 @@ TEST(a_dead_server_is_left_alone_and_costs_a_chat_nothing)
     s->app.mode = BREAKS;
     CHECK(holds(ask_within(s, "a mat", 5000).without, "request_failed"));
     int calls = s->app.calls;
-    CHECK(holds(ask_within(s, "a mat", 5000).without, "left alone"));
+    CHECK(holds(ask_within(s, "a mat", 5000).without, "circuit open"));
     CHECK_INT(s->app.calls, calls);
     words_still_find(s);
     add(s, "the mat");
@@ -339,7 +340,7 @@ TEST(a_dead_server_is_left_alone_and_costs_a_chat_nothing)
     struct engine_status status = status_of(s);
     CHECK(!status.embedding.available && holds(status.embedding.reason, "500"));
     CHECK(status.vectors.waiting == 1 && status.vectors.rows == 1);
-    CHECK(holds(status.vectors.reason, "tried again in"));
+    CHECK(holds(status.vectors.reason, "not retried for"));
     mend(s);
     CHECK_OK(embed_all(s));
     CHECK(counts(s).rows == 2 && ask_within(s, "a mat", 5000).v);
@@ -356,8 +357,27 @@ TEST(a_slow_server_gets_half_of_what_a_chat_has)
     CHECK(holds(ask_within(s, "a mat", 1000).without, "timeout"));
     int64_t took = clock_mono_us() - began;
     CHECK(took >= 400000 && took < 990000);
-    CHECK(holds(ask_within(s, "a mat", 400).without, "left alone"));
+    CHECK(holds(ask_within(s, "a mat", 400).without, "circuit open"));
     words_still_find(s);
+    tear_down(s);
+}
+
+/* At shutdown: the fixture stalls for ten seconds, and a question outside chats has no deadline. */
+TEST(a_cancelled_question_does_not_wait_for_a_server_that_hangs)
+{
+    enum { PROMPT_US = 4000000 };
+    struct setting *s = set_up(ctx, use_remote);
+    atomic_bool is_ending = true;
+    add(s, "the cat sat on the mat");
+    CHECK_OK(embed_all(s));
+    add(s, "the mat");
+    s->app.mode = STALLS;
+    ctx->is_cut = &is_ending;
+    int64_t began = clock_mono_us();
+    CHECK(!ask(s, "a mat").v);
+    vectors_catch_up(ctx, s->e, mine, 1000);
+    CHECK(clock_mono_us() - began < PROMPT_US);
+    ctx->is_cut = NULL;
     tear_down(s);
 }
 
@@ -368,7 +388,7 @@ TEST(vectors_of_another_length_are_told_and_not_kept)
     add(s, "the cat sat on the mat");
     CHECK_OK(embed_all(s));
     s->app.dimensions = 9;
-    set(s, "{\"rerankEnabled\":false}"); /* what was learnt is forgotten, as after a restart */
+    set(s, "{\"rerank_enabled\":false}"); /* what was learnt is forgotten, as after a restart */
     add(s, "the mat");
     CHECK_STATUS(embed_all(s), UPSTREAM);
     struct engine_status status = status_of(s);
@@ -388,7 +408,6 @@ TEST(vectors_of_another_length_are_told_and_not_kept)
 TEST(a_text_that_is_refused_by_itself_is_given_up_in_the_end)
 {
     struct setting *s = set_up(ctx, use_remote);
-    int64_t now = clock_ms();
     s->app.mode = CHOKES;
     for (int i = 0; i < 10; i++)
         add(s, str_printf(&ctx->arena, i == 3 ? "poison %d" : "the cat %d", i).p);
@@ -399,13 +418,12 @@ TEST(a_text_that_is_refused_by_itself_is_given_up_in_the_end)
         int calls = s->app.calls;
         CHECK_OK(embed_all(s)); /* not due */
         CHECK_INT(s->app.calls, calls);
-        clock_pretend(now += 120000);
+        fake_clock_advance(120000);
     }
     CHECK_STR(status_of(s).vectors.reason, S(""));
     mend(s); /* asked for, it is tried again */
     CHECK_OK(embed_all(s));
     CHECK(counts(s).rows == 10 && counts(s).failed == 0);
-    clock_pretend(0);
     tear_down(s);
 }
 
@@ -415,8 +433,8 @@ TEST(two_processes_with_different_sources_do_not_take_turns_for_ever)
 {
     struct setting *s = set_up(ctx, NULL);
     struct settings one = s->settings, two = s->settings;
-    one.embedding_static = S("on");
-    two.embedding_transformers = S("on");
+    one.embedding_static = true;
+    two.embedding_transformers = true;
     struct engine *a, *b;
     bool more;
     CHECK_OK(engine_open(ctx, s->store, &one, &a));
@@ -451,7 +469,7 @@ TEST(who_can_make_vectors_is_listed)
     CHECK_STR(v[n - 2].name, S("static"));
     CHECK_STR(v[n - 2].models[0].name, S("static/us/table"));
     CHECK_STR(v[n - 1].name, S("transformers"));
-    set(s, "{\"embeddingProviderModel\":\"static/us/table\",\"staticEnabled\":true}");
+    set(s, "{\"embedding_model\":\"static/us/table\",\"static_enabled\":true}");
     CHECK_STR(str_of(status_of(s).embedding.source), S("static"));
     tear_down(s);
 }
@@ -500,7 +518,9 @@ TEST(sources_change_while_vectors_are_made_and_asked_for)
     CHECK_INT(pthread_create(&threads[1], NULL, ask_on, &t), 0);
     CHECK_INT(pthread_create(&threads[2], NULL, ask_on, &t), 0);
     for (int i = 0; i < 12; i++) {
-        add(s, "the cat sat");
+        char text[40];
+        snprintf(text, sizeof text, "the cat sat on mat %d", i);
+        add(s, text);
         set(s, i % 3 == 0 ? use_transformer : i % 3 == 1 ? use_remote : use_static);
     }
     t.ending = true;

@@ -3,7 +3,8 @@
 #include <unistd.h>
 
 #include "base/id.h"
-#include "fixture.h"
+#include "lib/embedder.h"
+#include "lib/tiny_models.h"
 
 /* A card for files of ours; the last one is right in two forms. */
 static struct model_card card_for(struct ctx *ctx, str from)
@@ -71,7 +72,7 @@ TEST(a_wrong_file_leaves_what_was_there)
     CHECK_OK(model_install(ctx, to, &card, from, NULL));
     file_write(ctx, from, "tokenizer.json", S("{}"));
     CHECK_STATUS(model_install(ctx, to, &card, from, NULL), BAD_INPUT);
-    CHECK(holds(str_of(ctx->why), "not the file that is expected"));
+    CHECK(holds(str_of(ctx->why), "not the expected file"));
     ctx_clear_failure(ctx);
     CHECK_OK(model_check(ctx, to, &card));
     CHECK_INT(folder_count(to), 1);
@@ -118,12 +119,12 @@ TEST(a_model_is_pulled_and_a_lying_server_is_not_believed)
     str to = folder_new(ctx);
     tiny_static(ctx, app.folder);
     struct model_card card = card_for(ctx, app.folder);
-    struct server *server = serve(ctx, &app);
+    struct server *server = embedder_open(ctx, &app);
     str base = str_printf(&ctx->arena, S_FMT "/", S_ARG(server_url(ctx, server)));
     struct watch w = {.progress = {say}};
     app.damages = true;
     CHECK_STATUS(model_pull(ctx, to, &card, base, NULL), UPSTREAM);
-    CHECK(holds(str_of(ctx->why), "not the file that is expected"));
+    CHECK(holds(str_of(ctx->why), "not the expected file"));
     CHECK_INT(folder_count(to), 0);
     ctx_clear_failure(ctx);
     app.damages = false;
@@ -140,8 +141,7 @@ TEST(a_model_is_pulled_and_a_lying_server_is_not_believed)
     CHECK_INT(folder_count(to), 1);
     ctx_clear_failure(ctx);
     CHECK_STATUS(model_pull(ctx, to, &card, S("ftp://x"), NULL), BAD_INPUT);
-    server_stop(server, 1000);
-    server_close(server);
+    fake_server_close(server);
 }
 
 TEST(a_card_is_found_with_or_without_its_owner)

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "fixture.h"
+#include "lib/embedder.h"
+#include "lib/tiny_models.h"
 
 enum { D = 8 };
 
@@ -18,8 +19,8 @@ static struct setting *set_up(struct ctx *ctx)
 {
     struct setting *s = NEW(&ctx->arena, struct setting);
     s->app.dimensions = D;
-    s->server = serve(ctx, &s->app);
-    s->settings = settings_for(ctx, s->server);
+    s->server = embedder_open(ctx, &s->app);
+    s->settings = embedder_settings(ctx, s->server);
     s->remote = (struct remote){.up = &s->settings.upstreams[0],
                                 .model = S("tiny/model"),
                                 .timeout_ms = 5000};
@@ -29,8 +30,7 @@ static struct setting *set_up(struct ctx *ctx)
 static void tear_down(struct setting *s)
 {
     s->app.let_go = true;
-    server_stop(s->server, 5000);
-    server_close(s->server);
+    fake_server_close(s->server);
 }
 
 TEST(vectors_have_length_one_and_stand_in_order)
@@ -66,7 +66,7 @@ static void fails(struct ctx *ctx, struct setting *s, enum mode mode, enum statu
     s->app.mode = mode;
     ctx_clear_failure(ctx);
     CHECK_STATUS(remote_embed(ctx, &s->remote, &text, 1, &v, &d), status);
-    CHECK_STR(embed_reason(ctx), str_of(reason));
+    CHECK_STR(str_of(embed_failure_names[ctx->detail]), str_of(reason));
     if (!holds(str_of(ctx->why), says))
         fail_msg("%s", ctx->why);
 }
@@ -77,12 +77,12 @@ TEST(each_failure_has_its_reason)
     fails(ctx, s, REFUSES_KEY, UPSTREAM, "no_key", "401: not today");
     fails(ctx, s, LIMITS, UPSTREAM, "rate_limited", "429");
     fails(ctx, s, BREAKS, UPSTREAM, "request_failed", "500: not today");
-    fails(ctx, s, SPEAKS_NO_JSON, UPSTREAM, "request_failed", "no JSON");
-    fails(ctx, s, GIVES_TOO_FEW, UPSTREAM, "request_failed", "another number");
-    fails(ctx, s, GIVES_ZEROS, UPSTREAM, "request_failed", "without a direction");
-    fails(ctx, s, GIVES_WORDS, UPSTREAM, "request_failed", "than numbers");
+    fails(ctx, s, SPEAKS_NO_JSON, UPSTREAM, "request_failed", "invalid JSON");
+    fails(ctx, s, GIVES_TOO_FEW, UPSTREAM, "request_failed", "wrong number of vectors");
+    fails(ctx, s, GIVES_ZEROS, UPSTREAM, "request_failed", "zero or infinite");
+    fails(ctx, s, GIVES_WORDS, UPSTREAM, "request_failed", "not numbers");
     s->remote.dimensions = D + 1;
-    fails(ctx, s, SERVES, UPSTREAM, "request_failed", "8 values where 9");
+    fails(ctx, s, SERVES, UPSTREAM, "request_failed", "8 dimensions, expected 9");
     s->remote.dimensions = 0;
     s->app.dimensions = 0;
     fails(ctx, s, SERVES, UPSTREAM, "request_failed", "no vector");
@@ -116,7 +116,7 @@ TEST(two_vectors_of_one_number_are_refused)
     size_t d;
     s->app.mode = GIVES_TWICE;
     CHECK_STATUS(remote_embed(ctx, &s->remote, texts, 2, &v, &d), UPSTREAM);
-    CHECK(holds(str_of(ctx->why), "do not fit"));
+    CHECK(holds(str_of(ctx->why), "a missing or repeated index"));
     tear_down(s);
 }
 
@@ -128,5 +128,5 @@ TEST(a_server_that_is_not_there_is_a_failed_request)
     float *v;
     size_t d;
     CHECK_STATUS(remote_embed(ctx, &r, &text, 1, &v, &d), UPSTREAM);
-    CHECK_STR(embed_reason(ctx), S("request_failed"));
+    CHECK_INT(ctx->detail, EMBED_REQUEST_FAILED);
 }

@@ -5,7 +5,7 @@
 #include "embed/floats.h"
 #include "embed/static.h"
 #include "embed/transformer.h"
-#include "fixture.h"
+#include "lib/tiny_models.h"
 
 static const char *missing(void)
 {
@@ -17,11 +17,7 @@ static const char *missing(void)
 
 static const char *missing_onednn(void)
 {
-#ifdef HAVE_DNNL
-    return missing();
-#else
-    return "this build has no oneDNN";
-#endif
+    return no_onednn() ? no_onednn() : missing();
 }
 
 /* The transformer takes 10 s for all pairs, and a sanitizer's build several times that. */

@@ -1,7 +1,7 @@
 /* tokenizer.c - BERT's rules one by one, and the references' numbers for every text. */
 #include "embed/tokenizer.h"
 
-#include "fixture.h"
+#include "lib/tiny_models.h"
 
 /* The pieces of a text as their tokens, joined by spaces. */
 static str pieces(struct ctx *ctx, const char *const *tokens, str text)

@@ -3,9 +3,10 @@
 #include <pthread.h>
 
 #include "embed/kernels.h"
+#include "embed/onednn.h"
 #include "embed/static.h"
 #include "embed/transformer.h"
-#include "fixture.h"
+#include "lib/tiny_models.h"
 
 /* --- kernels --- */
 
@@ -74,22 +75,13 @@ TEST(a_table_that_does_not_fit_its_tokens_is_refused)
     tiny_static(ctx, folder);
     file_write(ctx, folder, "tokenizer.json", tokenizer_of(ctx, more));
     CHECK_STATUS(static_open(ctx, folder, &t), BAD_INPUT);
-    CHECK(holds(str_of(ctx->why), "no row"));
+    CHECK(holds(str_of(ctx->why), "without a row"));
     ctx_clear_failure(ctx);
     file_write(ctx, folder, "tokenizer.json", S("{"));
     CHECK_STATUS(static_open(ctx, folder, &t), BAD_INPUT);
 }
 
 /* --- the transformer --- */
-
-static const char *no_onednn(void)
-{
-#ifdef HAVE_DNNL
-    return NULL;
-#else
-    return "this build has no oneDNN";
-#endif
-}
 
 /* y = W x + b, then the layer's norm where asked; plain and in doubles. */
 static void dense(const struct tiny_bert *b, const char *name, size_t outputs, size_t inputs,
@@ -252,18 +244,21 @@ TEST_NEEDS(a_model_that_does_not_fit_is_refused, no_onednn)
     }
 }
 
-static const char *has_onednn(void)
+TEST(without_onednn_a_transformer_says_what_to_install)
 {
-    return no_onednn() ? NULL : "this build has oneDNN";
+    static const char *const names[] = {"libnothere.so.3", "libnothere.so.2", NULL};
+    struct onednn onednn;
+    CHECK_STATUS(onednn_load(ctx, names, &onednn), UNSUPPORTED);
+    CHECK(holds(str_of(ctx->why), "libnothere.so.3"));
+    CHECK(holds(str_of(ctx->why), "install the package libdnnl"));
 }
 
-TEST_NEEDS(without_onednn_a_transformer_says_so, has_onednn)
+TEST(a_library_that_is_not_onednn_is_refused)
 {
-    struct transformer *t;
-    str folder = folder_new(ctx);
-    tiny_bert(ctx, folder);
-    CHECK_STATUS(transformer_open(ctx, folder, &t), UNSUPPORTED);
-    CHECK(holds(str_of(ctx->why), "oneDNN"));
+    static const char *const names[] = {"libc.so.6", NULL};
+    struct onednn onednn;
+    CHECK_STATUS(onednn_load(ctx, names, &onednn), UNSUPPORTED);
+    CHECK(holds(str_of(ctx->why), "dnnl_sgemm"));
 }
 
 /* --- from several threads --- */

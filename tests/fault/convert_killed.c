@@ -5,8 +5,10 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "../store/fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 enum { MESSAGES = 400, TIMED = 30, STRIDE = 9 };
 

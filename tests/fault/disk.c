@@ -21,6 +21,8 @@ struct kept {
 enum { KEPT_MAX = 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t let_through = PTHREAD_COND_INITIALIZER;
+static bool holds_syncs;
 static sqlite3_vfs *real, shim;
 static struct {
     enum disk_fault fault;
@@ -59,6 +61,22 @@ bool disk_mend(void)
     disk.fault = DISK_IS_FINE;
     pthread_mutex_unlock(&lock);
     return failed;
+}
+
+void disk_hold_syncs(bool hold)
+{
+    pthread_mutex_lock(&lock);
+    holds_syncs = hold;
+    pthread_cond_broadcast(&let_through);
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_for_sync(void)
+{
+    pthread_mutex_lock(&lock);
+    while (holds_syncs)
+        pthread_cond_wait(&let_through, &lock);
+    pthread_mutex_unlock(&lock);
 }
 
 /* --- what survives --- */
@@ -147,6 +165,7 @@ static int file_truncate(sqlite3_file *f, sqlite3_int64 size)
 static int file_sync(sqlite3_file *f, int flags)
 {
     (void)flags;
+    wait_for_sync();
     if (fails(DISK_SYNC_FAILS, DISK_SYNC_FAILS))
         return SQLITE_IOERR_FSYNC;
     if (disk.remembers)

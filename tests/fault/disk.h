@@ -19,6 +19,9 @@ void disk_fail(enum disk_fault fault, int nth, bool for_good);
 /* Whether the fault has come to pass; the disk is fine again. */
 bool disk_mend(void);
 
+/* Syncs hang from now on, until they are let through. */
+void disk_hold_syncs(bool hold);
+
 /* Forgets what was written; from now on each sync of a file is remembered. */
 void disk_remember(void);
 /* Writes what a power cut would leave of the file beside it: path, and path-wal, as it was at the

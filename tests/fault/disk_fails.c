@@ -1,7 +1,12 @@
 /* disk_fails.c - the 1st, 2nd, 3rd … write, sync or read fails, and nothing acknowledged is lost.
  */
-#include "../store/fixture.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
 #include "disk.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 /* What the body did, and which of it was acknowledged. */
 struct done {
@@ -254,6 +259,69 @@ TEST(each_read_fails)
         failed = search_with(&own, &p, nth);
     }
     CHECK(nth > 10 && nth < 1000);
+}
+
+static void say_later(struct ctx *ctx, struct store *s, const char *id, const char *text)
+{
+    struct message m = turn(id, text);
+    struct receipt r = {.id = str_of(id)};
+    struct bundle b = {
+        .pool = mine, .session = {.id = S("s5")}, .messages = &m, .n_messages = 1, .receipt = &r};
+    CHECK_OK(store_write_later(ctx, s, &b));
+}
+
+/* Also what was queued while the sync of another write was under way. */
+TEST(what_was_queued_is_read_while_the_disk_syncs)
+{
+    disk_install();
+    PLACE(p);
+    STORE(s, p);
+    CHECK_OK(store_flush(ctx, s));
+    disk_hold_syncs(true);
+    say_later(ctx, s, "q1", "Ithaca one");
+    CHECK_OK(store_settle_pool(ctx, s, mine, 5000));
+    CHECK_INT(find(ctx, s, mine, "one").n, 1);
+    say_later(ctx, s, "q2", "Ithaca two");
+    CHECK_OK(store_settle_pool(ctx, s, mine, 5000));
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, 2);
+    CHECK_OK(store_settle_pool(ctx, s, other_user, 0));
+    disk_hold_syncs(false);
+    CHECK_OK(store_flush(ctx, s));
+    check_healthy(ctx, s);
+}
+
+struct reading {
+    struct store *s;
+    atomic_bool has_ended;
+};
+
+static void *read_receipt(void *arg)
+{
+    struct reading *r = arg;
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct ctx *ctx = &own;
+    struct receipt receipt;
+    CHECK_OK(store_receipt(ctx, r->s, mine, S("q1"), &receipt));
+    atomic_store(&r->has_ended, true);
+    return NULL;
+}
+
+TEST(a_receipt_that_is_found_is_durable)
+{
+    disk_install();
+    PLACE(p);
+    STORE(s, p);
+    CHECK_OK(store_flush(ctx, s));
+    disk_hold_syncs(true);
+    say_later(ctx, s, "q1", "Ithaca one");
+    CHECK_OK(store_settle_pool(ctx, s, mine, 5000));
+    struct reading r = {.s = s};
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, read_receipt, &r), 0);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    CHECK(!atomic_load(&r.has_ended));
+    disk_hold_syncs(false);
+    CHECK_INT(pthread_join(thread, NULL), 0);
 }
 
 TEST(an_acknowledged_write_survives_a_power_cut)

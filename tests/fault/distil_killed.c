@@ -3,10 +3,12 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "../store/fixture.h"
-#include "../unit/model.h"
 #include "engine/engine.h"
+#include "lib/model.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 enum { ROUNDS = 40, LATEST_US = 2500 };
 

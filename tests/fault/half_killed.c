@@ -3,9 +3,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "../store/fixture.h"
 #include "engine/engine.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 enum { ROUNDS = 40, PAIRS = 100, TURNS = 300 };
 

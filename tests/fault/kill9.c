@@ -2,8 +2,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "../store/fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 enum { ROUNDS = 50, THREADS = 4, TURNS = 3 };
 

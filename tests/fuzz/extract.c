@@ -2,14 +2,15 @@
 #include <assert.h>
 
 #include "base/words.h"
-#include "engine/engine_int.h"
-#include "engine/gate.h"
+#include "engine/state/state.h"
+#include "engine/text/block_strip.h"
+#include "engine/text/memory_intent.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_facts(struct ctx *ctx, struct engine *e, str text)
 {
-    static const enum extract_rules rules[] = {EXTRACT_USER, EXTRACT_SEED, EXTRACT_OFF};
+    static const enum extract_rules rules[] = {EXTRACT_USER, EXTRACT_TABLE, EXTRACT_OFF};
     bool valid = utf8_is_valid(text);
     size_t n;
     for (int r = 0; r < 3; r++) {

@@ -6,7 +6,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "surface/rpc.h"
+#include "store/store.h"
+#include "surface/mcp/jsonrpc.h"
 #include "surface/surface.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -32,7 +33,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     assert(s == OK);
     s = engine_open(&ctx, store, &settings, &engine);
     assert(s == OK);
-    app = (struct app){&settings, engine, NULL, clock_ms()};
+    app = (struct app){.settings = &settings,
+                       .engine = engine,
+                       .surfaces = surfaces,
+                       .started_us = clock_mono_us()};
     ctx_free(&ctx);
     return 0;
 }

@@ -2,7 +2,8 @@
 #include <assert.h>
 
 #include "base/words.h"
-#include "engine/profile.h"
+#include "engine/extract/secrets.h"
+#include "engine/profile/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,8 +33,8 @@ static void check_facts(struct ctx *ctx, const struct engine *e, const struct js
         assert(m->string.n && characters(m->string) <= PROFILE_VALUE_MAX);
         assert(str_eq(profile_camel(&ctx->arena, m->key), m->key));
         assert(!str_eq_nocase(m->string, S("unknown")) && !str_eq_nocase(m->string, S("n/a")));
-        assert(!extractor_finds_secret(e->extractor, str_printf(&ctx->arena, S_FMT ": " S_FMT,
-                                                                S_ARG(words), S_ARG(m->string))));
+        assert(!secrets_are_in(e->extractor, str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(words),
+                                                        S_ARG(m->string))));
         assert(json_get(facts, str_c(&ctx->arena, m->key)) == m);
     }
 }

@@ -1,7 +1,7 @@
 /* splice.c - any body: what is put in stands at one place, and without it the body is as it was. */
 #include <assert.h>
 
-#include "surface/splice.h"
+#include "surface/proxy/splice.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

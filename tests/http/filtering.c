@@ -1,4 +1,5 @@
 /* filtering.c - an answer that is held back can become another question, for the same client. */
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,7 +9,7 @@
     struct app app = {0};                                                                          \
     struct server_settings settings = test_settings();                                             \
     __VA_ARGS__;                                                                                   \
-    int listener = upstream_open(ctx, &app.upstream);                                              \
+    int listener = listener_open(ctx, &app.upstream);                                              \
     struct server *s = serve(ctx, &app, &settings);                                                \
     int client = dial(s), up = -1
 #define END_FILTERED                                                                               \
@@ -29,7 +30,7 @@ static const char chunked[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n
 /* The upstream's connection is kept between two questions of one client. */
 static int next_question(struct ctx *ctx, int listener, int up, const char *body)
 {
-    int fd = up < 0 ? upstream_accept(listener) : up;
+    int fd = up < 0 ? listener_accept(listener) : up;
     str asked = hear_until(ctx, fd, body);
     CHECK(str_starts(asked, S("POST /x HTTP/1.1\r\n")));
     CHECK(holds(asked, "\r\nContent-Length: 4\r\n"));
@@ -343,5 +344,151 @@ TEST(a_slow_client_slows_the_filtered_upstream_down)
             pause_ms(1);
     }
     CHECK(sent < N);
+    END_FILTERED;
+}
+
+/* --- several filters --- */
+
+static const char last_head[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+static void ask_chain(int client, const char *letters)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "POST /chained/%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nbody",
+             letters);
+    SAY(client, text);
+}
+
+TEST(filters_have_the_bytes_and_the_end_in_their_order)
+{
+    FILTERED();
+    ask_chain(client, "uvw");
+    up = next_question(ctx, listener, up, "body");
+    SAY(up, last_head);
+    SAY(up, "2\r\nab\r\n");
+    hear_until(ctx, client, "v(u(ab))\r\n");
+    SAY(up, "1\r\nc\r\n0\r\n\r\n");
+    str rest = hear_until(ctx, client, "\r\n0\r\n\r\n");
+    CHECK(holds(rest, "7\r\nv(u(c))\r\n6\r\nv([u])\r\n3\r\n[v]\r\n0\r\n\r\n"));
+    WAIT_FOR(atomic_load(&app.done_ok) == 1);
+    CHECK_INT(app.seen, 8 + 7 + 6 + 3);
+    CHECK_STR(str_of(app.calls), S("u.head=200 v.head=200 u.end v.end u.done v.done"));
+    END_FILTERED;
+}
+
+TEST(a_watcher_alone_leaves_head_and_length_as_they_are)
+{
+    FILTERED();
+    ask_chain(client, "ww");
+    up = next_question(ctx, listener, up, "body");
+    SAY(up, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n");
+    str head = hear_until(ctx, client, "\r\n\r\n");
+    CHECK(holds(head, "\r\nContent-Length: 5\r\n"));
+    SAY(up, "hello");
+    hear_until(ctx, client, "hello");
+    WAIT_FOR(atomic_load(&app.done_ok) == 2);
+    CHECK_INT(app.seen, 10);
+    END_FILTERED;
+}
+
+TEST(a_filter_holds_the_end_back_until_its_work_is_done)
+{
+    FILTERED(atomic_store(&app.again_blocks, true));
+    ask_chain(client, "ulvw");
+    up = next_question(ctx, listener, up, "body");
+    SAY(up, ANSWER("200 OK", "", "4", "ab!c"));
+    hear_until(ctx, client, "v(u(ab)\r\n");
+    WAIT_FOR(atomic_load(&app.again) == 1);
+    CHECK_STR(str_of(app.calls), S("u.head=200 l.head=200 v.head=200 u.end l.end l.work"));
+    atomic_store(&app.again_blocks, false);
+    str rest = hear_until(ctx, client, "\r\n0\r\n\r\n");
+    CHECK(holds(rest, "v(!c)[u])[v]\r\n0\r\n\r\n"));
+    WAIT_FOR(atomic_load(&app.done_ok) == 1);
+    CHECK_STR(str_of(app.calls),
+              S("u.head=200 l.head=200 v.head=200 u.end l.end l.work v.end u.done l.done v.done"));
+    END_FILTERED;
+}
+
+TEST(an_answer_asked_for_again_begins_anew_in_front_and_goes_on_behind)
+{
+    FILTERED();
+    ask_chain(client, "uhvlw");
+    up = next_question(ctx, listener, up, "body");
+    SAY(up, last_head);
+    SAY(up, "3\r\none\r\n");
+    hear_until(ctx, client, "v(u(one))\r\n");
+    SAY(up, "1\r\n~\r\n0\r\n\r\n");
+    up = next_question(ctx, listener, up, "more");
+    SAY(up, ANSWER("201 Made", "", "3", "two"));
+    str rest = hear_until(ctx, client, "\r\n0\r\n\r\n");
+    CHECK(holds(rest, "v(u(two))\r\n"));
+    CHECK(holds(rest, "v([u])\r\n") && holds(rest, "v((over))\r\n") && holds(rest, "[v]\r\n"));
+    WAIT_FOR(atomic_load(&app.done_ok) == 1);
+    CHECK_STR(str_of(app.calls), S("u.head=200 v.head=200 l.head=200 u.end u.head=201 u.end v.end "
+                                   "l.end l.work u.done v.done l.done"));
+    CHECK_INT(app.done_code, 201);
+    END_FILTERED;
+}
+
+TEST(a_filter_behind_a_hidden_answer_sees_the_head_of_the_one_that_is_shown)
+{
+    FILTERED();
+    ask_chain(client, "huw");
+    up = next_question(ctx, listener, up, "body");
+    SAY(up, hidden);
+    up = next_question(ctx, listener, up, "more");
+    SAY(up, ANSWER("429 Slow Down", "", "4", "wait"));
+    str reply = hear_until(ctx, client, "\r\n0\r\n\r\n");
+    CHECK_INT(code_of(reply), 429);
+    CHECK(holds(reply, "u(wait)") && holds(reply, "u((over))") && holds(reply, "[u]"));
+    WAIT_FOR(atomic_load(&app.done_ok) == 1);
+    CHECK_STR(str_of(app.calls), S("u.head=429 u.end u.done"));
+    END_FILTERED;
+}
+
+TEST(a_filter_that_fails_ends_the_answer_for_those_behind_it)
+{
+    FILTERED();
+    ask_chain(client, "ruw");
+    up = next_question(ctx, listener, up, "body");
+    SAY(up, ANSWER("200 OK", "", "3", "no^"));
+    str reply = hear_until(ctx, client, "upstream\",\"field\":\"\"}");
+    CHECK_INT(code_of(reply), 502);
+    CHECK(!holds(reply, "u(") && holds(reply, "\"first\":\"it is no good\""));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    CHECK_INT(app.done_ok, 0);
+    CHECK_STR(str_of(app.calls), S("u.done!"));
+    END_FILTERED;
+}
+
+TEST(the_filter_nearest_to_the_client_words_a_failure)
+{
+    FILTERED();
+    ask_chain(client, "rnuw");
+    up = next_question(ctx, listener, up, "body");
+    SAY(up, chunked);
+    SAY(up, "3\r\none\r\n");
+    hear_until(ctx, client, "u(one)");
+    SAY(up, "1\r\n^\r\n0\r\n\r\n");
+    str rest = hear_until(ctx, client, "\r\n0\r\n\r\n");
+    CHECK(holds(rest, "9\r\n(nearest)\r\n0\r\n\r\n") && !holds(rest, "(refused)"));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    END_FILTERED;
+}
+
+TEST(with_no_filter_that_words_it_a_failure_breaks_the_answer_off)
+{
+    FILTERED();
+    ask_chain(client, "ulw");
+    up = next_question(ctx, listener, up, "body");
+    SAY(up, chunked);
+    SAY(up, "3\r\none\r\n");
+    hear_until(ctx, client, "u(one)");
+    close(up);
+    up = -1;
+    CHECK(!holds(hear_all(ctx, client), "\r\n0\r\n\r\n"));
+    WAIT_FOR(atomic_load(&app.done) == 1);
+    CHECK_STR(str_of(app.calls), S("u.head=200 l.head=200 u.done! l.done!"));
     END_FILTERED;
 }

@@ -1,10 +1,9 @@
-/* fixture.c - a server with a small surface, raw clients, and a scripted upstream. */
+/* fixture.c - a server with a small surface and raw clients. */
 #include "fixture.h"
 
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- the surface --- */
@@ -66,8 +65,7 @@ static enum status hold(__attribute__((unused)) struct ctx *ctx, struct app *app
                         __attribute__((unused)) const struct request *in, struct reply *out)
 {
     atomic_fetch_add(&app->held, 1);
-    for (int left = 10000; left && !atomic_load(&app->let_go); left--)
-        pause_ms(1);
+    (void)COMES_TRUE(atomic_load(&app->let_go));
     atomic_fetch_sub(&app->held, 1);
     buf_add(&out->body, S("{\"held\":true}"));
     return OK;
@@ -97,48 +95,92 @@ static enum status broken(struct ctx *ctx, __attribute__((unused)) struct app *a
     return fail(ctx, str_is(in->params[0], "missing") ? NOT_FOUND : STORAGE, "it is broken");
 }
 
-static void piece(struct relay *r, str bytes);
-static void done(struct ctx *ctx, struct app *app, struct relay *r, enum status how);
+/* --- filters, each by a letter --- */
 
-struct tap {
+struct test_filter {
+    struct filter filter;
+    char letter;
     struct app *app;
+    struct ctx *ctx;
     bool is_hidden;
+    str held;
 };
 
-static enum status relayed(struct ctx *ctx, struct app *app, const struct request *in,
-                           struct reply *out)
+static struct test_filter *state_of(struct filter *f)
 {
-    struct relay *r = NEW(&ctx->arena, struct relay);
-    r->url = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(app->upstream), S_ARG(in->params[0]));
-    r->method = in->method;
-    r->headers = in->headers;
-    r->n_headers = in->n_headers;
-    r->body = in->body;
-    r->timeout_ms = app->relay_timeout_ms;
-    r->piece = piece;
-    r->done = done;
-    r->tap = NEW(&ctx->arena, struct tap);
-    r->tap->app = app;
-    out->relay = r;
-    reply_header(out, "X-Receipt", S("r1"));
-    return OK;
+    return container_of(f, struct test_filter, filter);
 }
 
-/* Of /filtered: what holds a ~, and all behind it, is not shown, and "more" is asked instead,
- * twice at most. */
-static str pass(struct relay *r, str bytes)
+static void log_call(const struct test_filter *t, const char *call)
 {
-    r->tap->is_hidden |= str_find(bytes, S("~")) < bytes.n;
-    return r->tap->is_hidden ? S("") : bytes;
+    struct app *app = t->app;
+    size_t n = strlen(app->calls);
+    snprintf(app->calls + n, sizeof app->calls - n, "%s%c.%s", n ? " " : "", t->letter, call);
 }
 
-static bool over(struct relay *r, str *rest)
+static void log_head(struct filter *f, struct relay *r)
 {
-    *rest = r->tap->is_hidden ? S("") : S("(over)");
-    return r->tap->is_hidden;
+    char call[40];
+    snprintf(call, sizeof call, "head=%d", r->code);
+    log_call(state_of(f), call);
 }
 
-static bool again(struct ctx *ctx, struct app *app, struct relay *r, str *rest)
+static void log_done(struct filter *f, __attribute__((unused)) struct ctx *ctx,
+                     __attribute__((unused)) struct app *app,
+                     __attribute__((unused)) struct relay *r, enum status how)
+{
+    log_call(state_of(f), how == OK ? "done" : "done!");
+}
+
+/* u, v: what passes is put into brackets. */
+static str mark(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
+{
+    const struct test_filter *t = state_of(f);
+    return str_printf(&t->ctx->arena, "%c(" S_FMT ")", t->letter, S_ARG(bytes));
+}
+
+static bool mark_end(struct filter *f, __attribute__((unused)) struct relay *r, str *rest)
+{
+    const struct test_filter *t = state_of(f);
+    log_call(t, "end");
+    *rest = str_printf(&t->ctx->arena, "[%c]", t->letter);
+    return false;
+}
+
+/* w: counts what passes, and how the relay ends. */
+static void count_bytes(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
+{
+    atomic_fetch_add(&state_of(f)->app->seen, bytes.n);
+}
+
+static void count_done(__attribute__((unused)) struct filter *f,
+                       __attribute__((unused)) struct ctx *ctx, struct app *app, struct relay *r,
+                       enum status how)
+{
+    (void)COMES_TRUE(!atomic_load(&app->done_blocks));
+    atomic_store(&app->done_code, r->code);
+    atomic_fetch_add(&app->done_ok, how == OK);
+    atomic_fetch_add(&app->done, 1);
+}
+
+/* h: what holds a ~, and all behind it, is not shown, and "more" is asked instead, twice at most.
+ */
+static str hide(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
+{
+    struct test_filter *t = state_of(f);
+    t->is_hidden |= str_find(bytes, S("~")) < bytes.n;
+    return t->is_hidden ? S("") : bytes;
+}
+
+static bool end_hiding(struct filter *f, __attribute__((unused)) struct relay *r, str *rest)
+{
+    const struct test_filter *t = state_of(f);
+    *rest = t->is_hidden ? S("") : S("(over)");
+    return t->is_hidden;
+}
+
+static enum status ask_again(struct filter *f, struct ctx *ctx, struct app *app, struct relay *r,
+                             struct filter_work *out)
 {
     int count = atomic_fetch_add(&app->again, 1);
     for (int left = 10000; left && atomic_load(&app->again_blocks); left--) {
@@ -147,73 +189,127 @@ static bool again(struct ctx *ctx, struct app *app, struct relay *r, str *rest)
         pause_ms(1);
     }
     r->body = S("more");
-    r->tap->is_hidden = false;
-    *rest = S("(last)");
-    return count < 2;
+    state_of(f)->is_hidden = false;
+    out->rest = S("(last)");
+    out->asks_again = count < 2;
+    return OK;
 }
 
-static enum status filtered(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out)
+/* l: what holds a !, and all behind it, waits for a worker. */
+static str hold_back(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
 {
-    static const struct filter filter = {pass, over, again, NULL};
-    enum status s = relayed(ctx, app, in, out);
-    if (s == OK)
-        out->relay->filter = &filter;
-    return s;
+    struct test_filter *t = state_of(f);
+    size_t at = t->held.n ? 0 : str_find(bytes, S("!"));
+    t->held =
+        str_printf(&t->ctx->arena, S_FMT S_FMT, S_ARG(t->held), S_ARG(str_sub(bytes, at, bytes.n)));
+    return str_sub(bytes, 0, at);
 }
 
-/* Of /owned: the same behind a head of our own; an answer whose end is a ^ is no good. */
-static bool always(__attribute__((unused)) struct relay *r, str *rest)
+static bool end_always(struct filter *f, __attribute__((unused)) struct relay *r,
+                       __attribute__((unused)) str *rest)
 {
-    *rest = S("");
+    if (state_of(f)->letter == 'l')
+        log_call(state_of(f), "end");
     return true;
 }
 
-static str unless_refused(struct relay *r, str bytes)
+static enum status let_go(struct filter *f, __attribute__((unused)) struct ctx *ctx,
+                          struct app *app, __attribute__((unused)) struct relay *r,
+                          struct filter_work *out)
 {
-    r->tap->is_hidden |= str_find(bytes, S("^")) < bytes.n;
-    return r->tap->is_hidden ? S("") : bytes;
+    log_call(state_of(f), "work");
+    atomic_fetch_add(&app->again, 1);
+    (void)COMES_TRUE(!atomic_load(&app->again_blocks));
+    out->rest = state_of(f)->held;
+    return OK;
 }
 
-static bool refuse(struct ctx *ctx, struct app *app, struct relay *r, str *rest)
+/* r: an answer whose end is a ^ is no good. */
+static str hide_refused(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
+{
+    struct test_filter *t = state_of(f);
+    t->is_hidden |= str_find(bytes, S("^")) < bytes.n;
+    return t->is_hidden ? S("") : bytes;
+}
+
+static enum status refuse(struct filter *f, struct ctx *ctx, struct app *app,
+                          __attribute__((unused)) struct relay *r, struct filter_work *out)
 {
     atomic_fetch_add(&app->again, 1);
-    *rest = S("(kept)");
-    if (r->tap->is_hidden)
-        r->refused = fail(ctx, UPSTREAM, "it is no good");
-    return false;
+    out->rest = S("(kept)");
+    return state_of(f)->is_hidden ? fail(ctx, UPSTREAM, "it is no good") : OK;
 }
 
-static str tell(__attribute__((unused)) struct relay *r, enum status how, str why)
+static str word_failure(__attribute__((unused)) struct filter *f,
+                        __attribute__((unused)) struct relay *r, enum status how, str why)
 {
     bool is_refused = how == UPSTREAM && str_find(why, S("no good")) < why.n;
     return is_refused ? S("(refused)") : S("(broken)");
 }
 
+static str word_otherwise(__attribute__((unused)) struct filter *f,
+                          __attribute__((unused)) struct relay *r,
+                          __attribute__((unused)) enum status how, __attribute__((unused)) str why)
+{
+    return S("(nearest)");
+}
+
+static const struct filter_ops filters[] = {
+    ['u'] = {.head = log_head, .data = mark, .end = mark_end, .done = log_done},
+    ['v'] = {.head = log_head, .data = mark, .end = mark_end, .done = log_done},
+    ['w'] = {.watch = count_bytes, .done = count_done},
+    ['h'] = {.data = hide, .end = end_hiding, .work = ask_again},
+    ['l'] =
+        {.head = log_head, .data = hold_back, .end = end_always, .work = let_go, .done = log_done},
+    ['r'] = {.data = hide_refused, .end = end_always, .work = refuse, .failed = word_failure},
+    ['n'] = {.failed = word_otherwise},
+};
+
+static enum status relay_by(struct ctx *ctx, struct app *app, const struct request *in, str letters,
+                            struct reply *out)
+{
+    struct relay *r = NEW(&ctx->arena, struct relay);
+    r->url = str_printf(&ctx->arena, S_FMT "/x", S_ARG(app->upstream));
+    r->method = in->method;
+    r->headers = in->headers;
+    r->n_headers = in->n_headers;
+    r->body = in->body;
+    r->timeout_ms = app->relay_timeout_ms;
+    for (size_t i = 0; i < letters.n; i++) {
+        struct test_filter *t = NEW(&ctx->arena, struct test_filter);
+        *t = (struct test_filter){.letter = letters.p[i], .app = app, .ctx = ctx};
+        relay_add_filter(r, &t->filter, &filters[(unsigned char)letters.p[i]]);
+    }
+    out->relay = r;
+    reply_header(out, "X-Receipt", S("r1"));
+    return OK;
+}
+
+static enum status relayed(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    return relay_by(ctx, app, in, S("w"), out);
+}
+
+static enum status filtered(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    return relay_by(ctx, app, in, S("hw"), out);
+}
+
+/* Behind a head of the reply's own. */
 static enum status owned(struct ctx *ctx, struct app *app, const struct request *in,
                          struct reply *out)
 {
-    static const struct filter filter = {unless_refused, always, refuse, tell};
-    enum status s = relayed(ctx, app, in, out);
     out->type = S("text/own");
-    if (s == OK)
-        out->relay->filter = &filter;
-    return s;
+    return relay_by(ctx, app, in, S("rw"), out);
 }
 
-static void piece(struct relay *r, str bytes)
+/* By the filters that the path names. */
+static enum status chained(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
 {
-    atomic_fetch_add(&r->tap->app->seen, bytes.n);
-}
-
-static void done(__attribute__((unused)) struct ctx *ctx, struct app *app, struct relay *r,
-                 enum status how)
-{
-    for (int left = 10000; left && atomic_load(&app->done_blocks); left--)
-        pause_ms(1);
-    atomic_store(&app->done_code, r->code);
-    atomic_fetch_add(&app->done_ok, how == OK);
-    atomic_fetch_add(&app->done, 1);
+    return relay_by(ctx, app, in, in->params[0], out);
 }
 
 static void word(struct ctx *ctx, const char *name, enum status s, struct reply *out)
@@ -274,6 +370,7 @@ static const struct route first_routes[] = {
     {"GET", "/relay/{x}", relayed, .is_quick = true},
     {"POST", "/filtered/{x}", filtered, .access = ACCESS_OPEN},
     {"POST", "/owned/{x}", owned, .access = ACCESS_OPEN},
+    {"POST", "/chained/{filters}", chained, .access = ACCESS_OPEN},
     {"GET", "/shared/{x}", hello, .is_quick = true},
     {0},
 };
@@ -314,11 +411,6 @@ struct server *serve(struct ctx *ctx, struct app *app, const struct server_setti
 }
 
 /* --- clients --- */
-
-void pause_ms(int ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
-}
 
 int dial(const struct server *s)
 {
@@ -406,32 +498,4 @@ str body_of(str reply)
 {
     size_t at = str_find(reply, S("\r\n\r\n"));
     return at < reply.n ? str_sub(reply, at + 4, reply.n) : S("");
-}
-
-bool holds(str text, const char *what)
-{
-    return !*what || str_find(text, str_of(what)) < text.n;
-}
-
-/* --- the upstream --- */
-
-int upstream_open(struct ctx *ctx, str *url)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t n = sizeof at;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(listen(fd, 16), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &n), 0);
-    *url = str_printf(&ctx->arena, "http://127.0.0.1:%d", ntohs(at.sin_port));
-    return fd;
-}
-
-int upstream_accept(int listener)
-{
-    struct pollfd ready = {.fd = listener, .events = POLLIN};
-    if (poll(&ready, 1, 10000) != 1)
-        fail_msg("nobody called the upstream for ten seconds");
-    return accept(listener, NULL, NULL);
 }

@@ -1,10 +1,8 @@
-/* fixture.h - a server with a small surface, raw clients, and a scripted upstream. */
+/* fixture.h - a server with a small surface and raw clients. */
 #pragma once
 
-#include <stdatomic.h>
-
-#include "http/http.h"
-#include "t.h"
+#include "lib/clock.h"
+#include "lib/server.h"
 
 /* What the test's handlers work with. */
 struct app {
@@ -12,7 +10,8 @@ struct app {
     atomic_int held;    /* handlers of /hold that wait */
     atomic_bool let_go; /* ends /hold */
     atomic_int done, done_ok, done_code;
-    atomic_size_t seen; /* bytes that passed piece */
+    atomic_size_t seen; /* bytes that the filter w watched */
+    char calls[400];    /* of the filters u, v and l, in order: "u.head=200 u.end u.done" */
     atomic_bool done_blocks;
     int64_t relay_timeout_ms;
     atomic_bool again_blocks; /* holds the worker that says what is asked next */
@@ -41,19 +40,3 @@ str ask(struct ctx *ctx, const struct server *s, const char *method, const char 
         const char *headers, str body);
 int code_of(str reply);
 str body_of(str reply);
-bool holds(str text, const char *what);
-
-/* Waits for a condition that another thread brings about; fails the test after ten seconds. */
-#define WAIT_FOR(cond)                                                                             \
-    assert_true(({                                                                                 \
-        int left_ = 10000;                                                                         \
-        while (!(cond) && left_--)                                                                 \
-            pause_ms(1);                                                                           \
-        (cond);                                                                                    \
-    }))
-void pause_ms(int ms);
-
-/* --- an upstream played by the test itself: a listening socket and blocking calls --- */
-
-int upstream_open(struct ctx *ctx, str *url);
-int upstream_accept(int listener);

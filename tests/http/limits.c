@@ -91,7 +91,7 @@ TEST(more_connections_than_allowed_get_a_503)
     int third = dial(s);
     str reply = hear_all(ctx, third);
     CHECK_INT(code_of(reply), 503);
-    CHECK(holds(reply, "as many connections as it may (2)"));
+    CHECK(holds(reply, "its limit of 2 connections"));
     close(first);
     struct server_stats stats;
     WAIT_FOR((server_stats(s, &stats), stats.connections == 1));

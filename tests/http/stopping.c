@@ -8,7 +8,7 @@
     struct app app = {0};                                                                          \
     struct server_settings settings = test_settings();                                             \
     __VA_ARGS__;                                                                                   \
-    int listener = upstream_open(ctx, &app.upstream);                                              \
+    int listener = listener_open(ctx, &app.upstream);                                              \
     struct server *s = serve(ctx, &app, &settings)
 
 static const char ask_stream[] = "GET /relay/x HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -48,7 +48,7 @@ TEST(a_running_stream_is_finished)
     SERVE();
     int client = dial(s);
     SAY(client, ask_stream);
-    int up = upstream_accept(listener);
+    int up = listener_accept(listener);
     SAY(up, stream_head);
     SAY(up, "3\r\none\r\n");
     hear_until(ctx, client, "one");
@@ -76,7 +76,7 @@ TEST(what_runs_past_the_deadline_is_cut_and_counted)
     SERVE();
     int client = dial(s), held = dial(s);
     SAY(client, ask_stream);
-    int up = upstream_accept(listener);
+    int up = listener_accept(listener);
     SAY(up, stream_head);
     hear_until(ctx, client, "\r\n\r\n");
     SAY(held, "GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");

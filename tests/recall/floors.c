@@ -7,6 +7,7 @@
 #include <sodium.h>
 
 #include "engine/engine.h"
+#include "store/store.h"
 
 /*
  * usage: recall_floors FILE turn|session|follow_ups [table=FOLDER] BOUND …   with BOUND as
@@ -27,8 +28,8 @@ static struct settings settings_of(const struct asked *asked)
     struct settings s = {0};
     fields_defaults(settings_table, &s);
     if (asked->models.n) {
-        s.embedding_source = S("static");
-        s.embedding_static = S("on");
+        s.embedding_source = EMBED_STATIC;
+        s.embedding_static = true;
         s.model_dir = asked->models;
     }
     return s;

@@ -31,7 +31,7 @@ static const struct signal {
 } signals[] = {
 #define SIGNAL(name, rank, sure, dense_rank, dense_sure, help)                                     \
     {#name, help, {rank, dense_rank}, {sure, dense_sure}},
-#include "engine/rank_weights.def"
+#include "engine/recall/feature_weights.def"
 #undef SIGNAL
 };
 enum { SIGNALS = sizeof signals / sizeof *signals };

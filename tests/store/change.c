@@ -1,5 +1,5 @@
 /* change.c - memories changed in place, and many put into one: what is named, nothing else. */
-#include "fixture.h"
+#include "lib/store.h"
 
 static struct memory changed(struct ctx *ctx, struct store *s, struct change change)
 {
@@ -126,7 +126,7 @@ TEST(many_are_closed_in_favour_of_one)
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &b));
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &c));
     CHECK_OK(keep(ctx, s, other_space, PUT_SUPERSEDE, &twin));
-    CHECK_OK(store_mirror(ctx, s, true));
+    CHECK_OK(store_sync(ctx, s, true));
     CHECK_OK(store_condense(ctx, s, mine, &sum, ids, 2));
     CHECK_INT(sum.id.n, 36);
     CHECK_STR(sum.space, S("default"));
@@ -144,9 +144,9 @@ TEST(many_are_closed_in_favour_of_one)
     CHECK_INT(find(ctx, s, mine, "drinks").n, 1);
     CHECK_OK(store_pools(ctx, s, S("anna"), &pools, &n));
     CHECK_INT(pools[0].memories, 2);
-    struct mirrored *queue;
+    struct sync_item *queue;
     int64_t waiting;
-    CHECK_OK(store_mirror_waiting(ctx, s, 10, &queue, &n, &waiting));
+    CHECK_OK(store_sync_waiting(ctx, s, 10, &queue, &n, &waiting));
     CHECK_INT(waiting, 5);
     check_healthy(ctx, s);
     /* A summary can be condensed in its turn, also under its own key. */

@@ -1,7 +1,8 @@
 /* codes.c - vectors in memory: the arithmetic, the table of documents, and a great pool. */
 #include <float.h>
+#include <math.h>
 
-#include "fixture.h"
+#include "lib/store.h"
 #include "store/vectors/kernels.h"
 #include "store/vectors/nearest.h"
 #include "store/vectors/row.h"

@@ -1,5 +1,6 @@
 /* consolidate.c - what a consolidation changes, all or nothing, and the filter by layer. */
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static struct memory in_layer(const char *id, enum layer layer, const char *content)
 {
@@ -183,25 +184,25 @@ TEST(everyone_with_a_pool_is_listed_once)
     CHECK_STR(users.v[1], other_user.user);
 }
 
-/* The mirror learns of what closed and of new metadata, not of a new weight. */
-TEST(the_mirror_follows_a_consolidation)
+/* Sync queues closed memories and new metadata, not a new weight. */
+TEST(sync_follows_a_consolidation)
 {
     PLACE(p);
     STORE(s, p);
-    struct mirrored *v;
+    struct sync_item *v;
     size_t n;
     int64_t changed, all;
     keep_five(ctx, s);
-    CHECK_OK(store_mirror(ctx, s, true));
-    CHECK_OK(store_mirror_waiting(ctx, s, 10, &v, &n, &all));
+    CHECK_OK(store_sync(ctx, s, true));
+    CHECK_OK(store_sync_waiting(ctx, s, 10, &v, &n, &all));
     for (size_t i = 0; i < n; i++)
-        CHECK_OK(store_mirror_done(ctx, s, &v[i].no, 1, 0));
+        CHECK_OK(store_sync_done(ctx, s, &v[i].no, 1, 0));
     struct merged merges[] = {{S("e1"), S("e2"), S("{\"both\":1}")}};
     struct raised raises[] = {{S("f2"), 0.75}};
     struct consolidation c = {
         .pool = mine, .merges = merges, .n_merges = 1, .raises = raises, .n_raises = 1};
     CHECK_OK(store_consolidate(ctx, s, &c, &changed));
-    CHECK_OK(store_mirror_waiting(ctx, s, 10, &v, &n, &all));
+    CHECK_OK(store_sync_waiting(ctx, s, 10, &v, &n, &all));
     CHECK_INT(n, 2);
     CHECK_STR(v[0].id, S("e1"));
     CHECK(v[0].exists && !v[1].exists);

@@ -2,8 +2,10 @@
  */
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 enum { FLOATS = 16 };
 static const struct vector_set vectors = {.signature = {"test:a:16", 9}, .dimensions = FLOATS};

@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static const uint8_t one[STORE_KEY_BYTES] = {1, 2, 3}, two[STORE_KEY_BYTES] = {3, 2, 1};
 

@@ -3,8 +3,10 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 /* Runs SQL on the file behind the store's back. */
 static void tamper(const struct place *p, const char *text)
@@ -85,6 +87,84 @@ TEST(a_schema_from_before_the_first_release_is_refused)
     }
     tamper(&p, "PRAGMA user_version=1");
     check_refused(ctx, str_of(p.path), STORAGE, "before the first release (schema 1)");
+}
+
+TEST(runtime_settings_of_each_dialect_become_one_row)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+    }
+    tamper(&p,
+           "INSERT INTO setting VALUES"
+           "('memory', '{\"enabled\":false,\"maxTokens\":300,\"embeddingProviderModel\":\"a/b\"}'),"
+           "('qdrant', '{\"enabled\":true,\"apiKey\":\"s\\\"x\"}'),"
+           "('osaurus', '{\"enabled\":false,\"salienceFloor\":0.35,\"embeddingModel\":\"m\"}'),"
+           "('consolidated', '17');"
+           "DROP TABLE bar; ALTER TABLE waiting DROP COLUMN answer_fault; PRAGMA user_version=2");
+    STORE(s, p);
+    str text, other;
+    struct json *v;
+    CHECK_OK(store_setting(ctx, s, S("runtime"), &text));
+    CHECK_OK(json_parse(ctx, text, &v));
+    CHECK_INT(v->n, 7);
+    CHECK_STR(json_get(v, "enabled")->source, S("false"));
+    CHECK_INT(json_int_or(json_get(v, "max_tokens"), 0), 300);
+    CHECK_STR(json_string(json_get(v, "embedding_model")), S("a/b"));
+    CHECK_STR(json_get(v, "qdrant_enabled")->source, S("true"));
+    CHECK_STR(json_string(json_get(v, "qdrant_api_key")), S("s\"x"));
+    CHECK(json_num_or(json_get(v, "salience_floor"), 0) == 0.35);
+    CHECK_STR(json_string(json_get(v, "agent_embedding_model")), S("m"));
+    CHECK_OK(store_setting(ctx, s, S("consolidated"), &other));
+    CHECK_STR(other, S("17"));
+    CHECK_OK(store_setting(ctx, s, S("memory"), &other));
+    CHECK_STR(other, S(""));
+}
+
+TEST(a_failure_by_an_answer_is_known_after_the_words_of_older_stores)
+{
+    static const char *const errors[] = {"answer: no summary", "the core model timed out"};
+    PLACE(p);
+    {
+        STORE(s, p);
+        for (size_t i = 0; i < 2; i++) {
+            const char *id = i ? "s2" : "s1";
+            struct message m = said(id, "user", "I live in Ithaca", 1000);
+            struct bundle b = {.pool = mine,
+                               .session = {.id = str_of(id)},
+                               .messages = &m,
+                               .n_messages = 1,
+                               .distil_at = (int64_t)i + 1};
+            struct distil_end end = {.pool = mine,
+                                     .session = str_of(id),
+                                     .again_at = (int64_t)i + 1};
+            end.error = str_of(errors[i]);
+            CHECK_OK(store_write(ctx, s, &b));
+            CHECK_OK(store_end_distil(ctx, s, &end));
+        }
+    }
+    tamper(&p, "ALTER TABLE waiting DROP COLUMN answer_fault; PRAGMA user_version=4");
+    STORE(s, p);
+    struct waiting_session *v;
+    size_t n;
+    CHECK_OK(store_due_sessions(ctx, s, 60000, 10, &v, &n));
+    CHECK_INT(n, 2);
+    CHECK(v[0].is_answer_fault && !v[1].is_answer_fault);
+}
+
+TEST(runtime_settings_that_are_no_json_are_dropped)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+    }
+    tamper(&p,
+           "INSERT INTO setting VALUES('memory', '{\"enabled\":');"
+           "DROP TABLE bar; ALTER TABLE waiting DROP COLUMN answer_fault; PRAGMA user_version=2");
+    STORE(s, p);
+    str text;
+    CHECK_OK(store_setting(ctx, s, S("runtime"), &text));
+    CHECK_STR(text, S(""));
 }
 
 TEST(another_programs_database_is_refused_and_left_alone)

@@ -2,8 +2,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static int64_t forget(struct ctx *ctx, struct store *s, struct forget what)
 {

@@ -1,5 +1,6 @@
 /* kinds.c - memories by what they are about, how important and how lately used: SQL as in C. */
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static const char *const categories[] = {"",       "fact",         "preference", "context",
                                          "entity", "relationship", "procedure",  "decision"};

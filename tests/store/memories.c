@@ -1,5 +1,7 @@
 /* memories.c - what is remembered: put rules, lists, receipts and tokens. */
-#include "fixture.h"
+#include "lib/clock.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static struct memory get(struct ctx *ctx, struct store *s, const char *id)
 {
@@ -157,13 +159,13 @@ TEST(an_expired_memory_is_not_found_and_is_pruned)
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &a));
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &b));
     CHECK_INT(find(ctx, s, mine, "parking").n, 2);
-    clock_pretend(now + 2000);
+    fake_clock_set(now + 2000);
     CHECK_INT(find(ctx, s, mine, "parking").n, 1);
     CHECK_INT(find(ctx, s, mine, "parking").v[0].doc, b.doc);
     CHECK_OK(store_prune(ctx, s, 0, now, &removed));
     CHECK_INT(removed, 0);
     CHECK_OK(store_prune(ctx, s, 0, now + 2000, &removed));
-    clock_pretend(0);
+    fake_clock_stop();
     CHECK_INT(removed, 1);
     struct memory out;
     CHECK_STATUS(store_memory(ctx, s, mine, S("f1"), &out), NOT_FOUND);
@@ -453,9 +455,9 @@ TEST(a_token_is_known_until_it_is_revoked_or_expires)
     CHECK_STR(back.name, S("laptop"));
     CHECK(back.is_admin);
     CHECK_OK(store_find_token(ctx, s, S("def"), &back));
-    clock_pretend(b.expires);
+    fake_clock_set(b.expires);
     CHECK_STATUS(store_find_token(ctx, s, S("def"), &back), NOT_FOUND);
-    clock_pretend(0);
+    fake_clock_stop();
     ctx_clear_failure(ctx);
     CHECK_STATUS(store_revoke_token(ctx, s, S("ben"), S("t1")), NOT_FOUND);
     ctx_clear_failure(ctx);

@@ -1,5 +1,6 @@
 /* messages.c - turns are kept in order, once, found by number and chain, in their own pool. */
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 TEST(a_message_comes_back_as_it_was)
 {

@@ -1,5 +1,8 @@
 /* model.c - a long random life of a store beside a plain list that knows what should be found. */
-#include "fixture.h"
+#include <math.h>
+
+#include "lib/store.h"
+#include "store/store.h"
 
 enum {
     DIMENSIONS = 16,

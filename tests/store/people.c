@@ -1,5 +1,6 @@
 /* people.c - those who registered and their tokens: kept together, one address each, no way in. */
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static struct user anna(void)
 {

@@ -1,14 +1,14 @@
 /* plans.c - no statement walks through a table when an index leads to the rows. */
 #include <sqlite3.h>
 
-#include "fixture.h"
+#include "lib/store.h"
 
 /* The statements as the store prepares them. */
 static const struct {
     const char *name, *text;
 } statements[] = {
 #define SQL(NAME, WHO, TEXT) {#NAME, TEXT},
-#include "store/sqlite/sql.def"
+#include "store/sqlite/db/sql.def"
 #undef SQL
 };
 
@@ -21,9 +21,9 @@ static const char *const walkers[] = {
     "WORDS_ALL",
     "TOKEN_LIST_ALL",
     "TITLE_ALL",
-    "MIRROR_ALL",
-    "MIRROR_CLEAR",
-    "MIRROR_COUNT",
+    "SYNC_ALL",
+    "SYNC_CLEAR",
+    "SYNC_COUNT",
     "VECTOR_SET",
     "VECTOR_STATS",
     "VECTOR_TODO_MESSAGES",

@@ -4,9 +4,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 enum { PLANTED = 1000, VECTORS = 100, WORD = 16, FLOATS = 16, HASHED = 1 << 14 };
 

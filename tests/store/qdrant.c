@@ -1,11 +1,10 @@
 /* qdrant.c - what is said to Qdrant, byte for byte, and what is made of its answers. */
 #include <pthread.h>
 
-#include "base/clock.h"
 #include "base/id.h"
-#include "http/http.h"
+#include "lib/clock.h"
+#include "lib/server.h"
 #include "store/store.h"
-#include "t.h"
 
 /* --- a server that writes down what it is asked and answers by a script --- */
 
@@ -54,21 +53,6 @@ static const struct route routes[] = {
     {0},
 };
 
-static enum status admit(__attribute__((unused)) struct ctx *ctx,
-                         __attribute__((unused)) struct app *app,
-                         __attribute__((unused)) enum route_access needs,
-                         __attribute__((unused)) struct request *in)
-{
-    return OK;
-}
-
-static void word_error(struct ctx *ctx, enum status s,
-                       __attribute__((unused)) const struct request *in, struct reply *out)
-{
-    out->code = http_code(s);
-    buf_add(&out->body, str_of(ctx->why));
-}
-
 struct setting {
     struct app app;
     struct server *server;
@@ -77,28 +61,12 @@ struct setting {
 
 static struct setting *set_up(struct ctx *ctx)
 {
-    static const struct surface surface = {.name = "fake",
-                                           .routes = routes,
-                                           .word_error = word_error,
-                                           .admit = admit};
-    static const struct surface *const surfaces[] = {&surface, NULL};
-    struct server_settings settings = {.listen = S("127.0.0.1:0"),
-                                       .body_max = 1 << 22,
-                                       .header_max = 1 << 14,
-                                       .reply_max = 1 << 22,
-                                       .connections_max = 10,
-                                       .queue_max = 10,
-                                       .workers = 1,
-                                       .loops = 1,
-                                       .idle_ms = 10000,
-                                       .request_ms = 10000,
-                                       .upstream_ms = 10000};
     static const struct line nothing[] = {{0}};
     struct setting *s = NEW(&ctx->arena, struct setting);
     pthread_mutex_init(&s->app.lock, NULL);
     s->app.seen = buf_make(NULL, 1 << 20);
     s->app.script = nothing;
-    CHECK_OK(server_open(ctx, &settings, surfaces, &s->app, &s->server));
+    s->server = fake_server_open(ctx, routes, &s->app);
     s->q = (struct qdrant_settings){.url = server_url(ctx, s->server),
                                     .key = S("top-secret"),
                                     .collection = S("mem"),
@@ -109,12 +77,10 @@ static struct setting *set_up(struct ctx *ctx)
 
 static void tear_down(struct setting *s)
 {
-    server_stop(s->server, 5000);
-    server_close(s->server);
+    fake_server_close(s->server);
     buf_free(&s->app.seen);
     arena_free(&s->app.arena);
     pthread_mutex_destroy(&s->app.lock);
-    clock_pretend(0);
 }
 
 /* What was asked since the last look. */
@@ -125,11 +91,6 @@ static str seen(struct ctx *ctx, struct setting *s)
     buf_clear(&s->app.seen);
     pthread_mutex_unlock(&s->app.lock);
     return text;
-}
-
-static bool holds(str text, const char *what)
-{
-    return str_find(text, str_of(what)) < text.n;
 }
 
 #define UNNAMED                                                                                    \
@@ -323,7 +284,7 @@ TEST(a_search_is_bound_to_its_owner)
         .pool = pool, .session = S("s1"), .v = vector, .dimensions = 2, .limit = 100};
     struct qdrant_hit *hits;
     size_t n;
-    clock_pretend(1700000000500);
+    fake_clock_set(1700000000500);
     s->app.script = script;
     CHECK_OK(qdrant_search(ctx, &s->q, &f, &hits, &n));
     CHECK_INT(n, 2);
@@ -402,7 +363,7 @@ TEST(clearing_counts_first)
     };
     struct setting *s = set_up(ctx);
     int64_t deleted;
-    clock_pretend(1700000000500);
+    fake_clock_set(1700000000500);
     s->app.script = none;
     CHECK_OK(qdrant_cleanup(ctx, &s->q, S("local"), 1600000000500, &deleted));
     CHECK_INT(deleted, 0);

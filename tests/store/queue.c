@@ -2,7 +2,8 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 /* Holds the file's write lock as another process would. */
 static sqlite3 *hold(const struct place *p)

@@ -1,8 +1,10 @@
 /* replace.c - a session in place of itself in one write, and claims that end with their process. */
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 enum { MINUTE = 60000 };
 

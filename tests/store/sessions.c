@@ -1,7 +1,8 @@
 /* sessions.c - a user's sessions: made empty, changed, listed and searched over all spaces. */
 #include <sqlite3.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static const struct pool_ref everywhere = {{"anna", 4}, {"", 0}};
 

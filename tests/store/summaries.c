@@ -1,6 +1,7 @@
 /* summaries.c - what is forgotten goes from the summaries of it, and nothing else gets lost by it.
  */
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static struct memory *kept(struct ctx *ctx, struct store *s, const char *id, const char *key,
                            const char *content)
@@ -49,7 +50,7 @@ TEST(a_summary_goes_with_what_it_tells_and_its_others_are_true_again)
     STORE(s, p);
     struct vector_set set = {.signature = S("static:x:4"), .dimensions = 4};
     struct vector_stats waiting;
-    struct mirrored *queue;
+    struct sync_item *queue;
     int64_t all;
     size_t n;
     CHECK_OK(store_begin_vectors(ctx, s, &set, false));
@@ -57,7 +58,7 @@ TEST(a_summary_goes_with_what_it_tells_and_its_others_are_true_again)
     kept(ctx, s, "f2", "fruit", "likes cherries");
     str sum = condensed(ctx, s, "pineapple and cherries", S("f1"), S("f2"));
     CHECK_INT(find(ctx, s, mine, "pineapple cherries").n, 1);
-    CHECK_OK(store_mirror(ctx, s, true));
+    CHECK_OK(store_sync(ctx, s, true));
     CHECK_INT(forgotten(ctx, s, (struct forget){.id = S("f1")}), 2);
     CHECK(!is_there(ctx, s, sum));
     CHECK_INT(find(ctx, s, mine, "pineapple").n, 0);
@@ -68,7 +69,7 @@ TEST(a_summary_goes_with_what_it_tells_and_its_others_are_true_again)
     CHECK_STR(back.superseded_by, S(""));
     CHECK_OK(store_vector_stats(ctx, s, &mine, &waiting));
     CHECK_INT(waiting.waiting, 1);
-    CHECK_OK(store_mirror_waiting(ctx, s, 10, &queue, &n, &all));
+    CHECK_OK(store_sync_waiting(ctx, s, 10, &queue, &n, &all));
     CHECK_INT(all, 2);
     CHECK_STR(queue[0].id, sum);
     CHECK(!queue[0].exists);

@@ -1,6 +1,9 @@
 /* vector_pairs.c - the pairs of near vectors are those that comparing each with each by hand gives.
  */
-#include "fixture.h"
+#include <math.h>
+
+#include "lib/store.h"
+#include "store/store.h"
 #include "store/vectors/nearest.h"
 
 enum { D = 96, N = 400, CLUSTERS = 25 };

@@ -1,8 +1,10 @@
 /* vector_search.c - the nearest are the nearest, whoever writes, and nobody else's. */
+#include <math.h>
 #include <pthread.h>
 
-#include "fixture.h"
-#include "store/sqlite/sqlite_store.h"
+#include "lib/store.h"
+#include "store/sqlite/state/sqlite_store.h"
+#include "store/store.h"
 
 enum { DIMENSIONS = 40, SESSION = 50 };
 

@@ -1,7 +1,10 @@
 /* vectors.c - what waits for its vector, what has one, and what goes with a text that goes. */
+#include <math.h>
 #include <sqlite3.h>
 
-#include "fixture.h"
+#include "lib/clock.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 enum { DIMENSIONS = 24 };
 
@@ -382,9 +385,9 @@ TEST(an_expired_memory_is_not_near)
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &g));
     embed_all(ctx, s);
     CHECK(knows(ctx, s, mine, "likes tea"));
-    clock_pretend(f.expires + 1);
+    fake_clock_set(f.expires + 1);
     struct vector_hits hits = near_text(ctx, s, mine, "likes tea", 5);
-    clock_pretend(0);
+    fake_clock_stop();
     CHECK_INT(hits.n, 1);
     CHECK_INT(hits.v[0].doc, g.doc);
     CHECK_OK(store_prune(ctx, s, 0, f.expires + 1, &removed));

@@ -1,7 +1,8 @@
 /* work.c - the log of work, and the marks that use leaves on memories. */
 #include <sqlite3.h>
 
-#include "fixture.h"
+#include "lib/store.h"
+#include "store/store.h"
 
 static void log_work(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *status,
                      int64_t created)
@@ -138,7 +139,7 @@ TEST(a_touch_is_written_by_itself_and_wakes_nobody)
     PLACE(p);
     STORE(s, p);
     struct memory f = fact("f1", "", "Ithaca"), back = {0};
-    struct mirrored *mirrored;
+    struct sync_item *item;
     struct vector_stats vectors;
     size_t n;
     int64_t all;
@@ -148,15 +149,15 @@ TEST(a_touch_is_written_by_itself_and_wakes_nobody)
     CHECK_OK(store_unembedded(ctx, s, NULL, 10, &waits, &n));
     struct vector_put put = {waits->no, f.doc, (const float[]){1, 0, 0, 0}, 0};
     CHECK_OK(store_put_vectors(ctx, s, S("a:b:4"), &put, 1));
-    CHECK_OK(store_mirror(ctx, s, true));
-    CHECK_OK(store_mirror_waiting(ctx, s, 10, &mirrored, &n, &all));
-    CHECK_OK(store_mirror_done(ctx, s, &mirrored->no, 1, 0));
+    CHECK_OK(store_sync(ctx, s, true));
+    CHECK_OK(store_sync_waiting(ctx, s, 10, &item, &n, &all));
+    CHECK_OK(store_sync_done(ctx, s, &item->no, 1, 0));
     uint64_t seen = store_wait(s, 0, 0);
     CHECK_OK(store_touch(ctx, s, mine, &f.doc, 1, 2000000000000));
     while (!back.uses)
         CHECK_OK(store_memory(ctx, s, mine, S("f1"), &back));
     CHECK_INT(store_wait(s, seen, 0), seen);
-    CHECK_OK(store_mirror_waiting(ctx, s, 10, &mirrored, &n, &all));
+    CHECK_OK(store_sync_waiting(ctx, s, 10, &item, &n, &all));
     CHECK_INT(all, 0);
     CHECK_OK(store_vector_stats(ctx, s, NULL, &vectors));
     CHECK_INT(vectors.rows, 1);

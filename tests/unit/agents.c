@@ -1,5 +1,6 @@
 /* agents.c - the spaces of a user as agents: their counts, and nobody else's. */
-#include "unit/fixture.h"
+#include "lib/engine.h"
+#include "store/store.h"
 
 static void put(struct ctx *ctx, struct store *s, struct pool_ref pool, enum layer layer,
                 const char *text, int64_t created)

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/pool.h"
 #include "base/time_text.h"
+#include "base/workers.h"
 #include "t.h"
 
 TEST(numbers_are_whole_or_nothing)
@@ -63,6 +63,46 @@ TEST(ids_follow_from_content_or_from_nothing)
     CHECK(!id_is_uuid(S("2cf24dba-5fb0-a30e-26e8-3b2ac5b9e29")));
 }
 
+TEST(a_child_has_its_parents_id_cancellation_and_the_earlier_deadline)
+{
+    atomic_bool is_cut = false;
+    struct ctx parent = {.id = "job-7", .is_cut = &is_cut};
+    struct ctx child = ctx_child(&parent, 0);
+    CHECK_STR(str_of(child.id), S("job-7"));
+    CHECK(!child.deadline_us && child.is_cut == &is_cut);
+    int64_t now = clock_mono_us();
+    child = ctx_child(&parent, 1000);
+    CHECK(child.deadline_us >= now + 1000000 && child.deadline_us < now + 2000000);
+    parent.deadline_us = now + 500000;
+    CHECK_INT(ctx_child(&parent, 1000).deadline_us, now + 500000);
+    CHECK_INT(ctx_child(&parent, 0).deadline_us, now + 500000);
+    CHECK(ctx_child(&parent, 100).deadline_us < now + 500000);
+    int64_t half = ctx_half_ms(&parent);
+    CHECK(half > 1 && half <= 250);
+    parent.deadline_us = now - 1000000;
+    CHECK_INT(ctx_half_ms(&parent), 1);
+    child = ctx_child(&parent, ctx_half_ms(&parent));
+    CHECK(!ctx_has_time(&child));
+    child = ctx_detached(&parent);
+    is_cut = true;
+    CHECK_STR(str_of(child.id), S("job-7"));
+    CHECK(ctx_has_time(&child) && !ctx_is_cut(&child) && ctx_is_cut(&parent));
+    CHECK_INT(ctx_half_ms(&child), 0);
+}
+
+TEST(a_soft_failure_is_cleared_and_only_the_expected_one)
+{
+    CHECK(soft(ctx, OK));
+    CHECK(!soft(ctx, fail(ctx, NOT_FOUND, "gone")));
+    CHECK(ctx->failed == OK && !ctx->why[0]);
+    CHECK(!soft_if(ctx, fail(ctx, STORAGE, "the disk is full"), NOT_FOUND));
+    CHECK(ctx->failed == STORAGE);
+    CHECK_STR(ctx_take_why(ctx), S("the disk is full"));
+    CHECK(ctx->failed == OK);
+    CHECK(soft_if(ctx, fail(ctx, NOT_FOUND, "gone"), NOT_FOUND));
+    CHECK_STR(ctx_take_why(ctx), S(""));
+}
+
 TEST(times_are_read_as_people_write_them)
 {
     static const struct {
@@ -71,8 +111,6 @@ TEST(times_are_read_as_people_write_them)
     } good[] = {
         {"1970-01-02", 86400000},
         {"2023-05-08T13:56:00Z", 1683554160000},
-        {"1:56 pm on 8 May, 2023", 1683554160000},
-        {"12:05 am on 1 January, 1970", 300000},
         {"2026-11-20 05:39:00.5+01:30", 1795147740500},
     };
     int64_t ms;
@@ -81,7 +119,7 @@ TEST(times_are_read_as_people_write_them)
         CHECK_INT(ms, good[i].ms);
     }
     static const char *const bad[] = {"",         "2023-02-30",       "2023-13-01",
-                                      "tomorrow", "2023-05-08T25:00", "13:00 pm on 1 May, 2023"};
+                                      "tomorrow", "2023-05-08T25:00", "1:56 pm on 8 May, 2023"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(!time_read(str_of(bad[i]), &ms));
 }

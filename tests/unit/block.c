@@ -1,5 +1,6 @@
 /* block.c - memory goes into a chat as data and comes out of a text without a trace. */
-#include "engine/engine_int.h"
+#include "engine/state/state.h"
+#include "engine/text/block_strip.h"
 
 #include "base/id.h"
 #include "base/words.h"
@@ -237,34 +238,30 @@ TEST(the_stand_in_quotes_what_fits)
 {
     struct recalled v[] = {message("1", "my dog is called Rex", NOW), memory("likes tea", NOW)};
     str block = block_render(&ctx->arena, v, 2, -1, NOW);
-    str answer =
-        engine_demo_answer(ctx, S("What is my dog's name?"), &(struct turn){.block = block});
+    str answer = engine_demo_answer(ctx, S("What is my dog's name?"), block, NULL, 0);
     CHECK(str_find(answer, S("\xE2\x80\x9Cmy dog is called Rex\xE2\x80\x9D")) < answer.n);
     CHECK(str_find(answer, S("tea")) == answer.n);
     CHECK(str_find(answer, S("stand-in")) < answer.n);
-    CHECK_STR(engine_demo_answer(ctx, S("What is my dog's name?"), &(struct turn){.block = block}),
-              answer);
+    CHECK_STR(engine_demo_answer(ctx, S("What is my dog's name?"), block, NULL, 0), answer);
 }
 
 TEST(the_stand_in_quotes_no_questions)
 {
     struct recalled v[] = {message("1", "What is my dog's name?", NOW),
                            message("2", "Rex it is", NOW)};
-    str both =
-        engine_demo_answer(ctx, S("My dog's name?"),
-                           &(struct turn){.block = block_render(&ctx->arena, v, 2, -1, NOW)});
+    str both = engine_demo_answer(ctx, S("My dog's name?"),
+                                  block_render(&ctx->arena, v, 2, -1, NOW), NULL, 0);
     CHECK(str_find(both, S("Rex")) < both.n && str_find(both, S("name?")) == both.n);
-    str one = engine_demo_answer(ctx, S("My dog's name?"),
-                                 &(struct turn){.block = block_render(&ctx->arena, v, 1, -1, NOW)});
+    str one = engine_demo_answer(ctx, S("My dog's name?"), block_render(&ctx->arena, v, 1, -1, NOW),
+                                 NULL, 0);
     CHECK(str_find(one, S("nothing")) < one.n);
 }
 
 TEST(the_stand_in_is_honest)
 {
-    str nothing =
-        engine_demo_answer(ctx, S("What is my dog's name?"), &(struct turn){.block = S("")});
+    str nothing = engine_demo_answer(ctx, S("What is my dog's name?"), S(""), NULL, 0);
     CHECK(str_find(nothing, S("nothing")) < nothing.n);
-    str noted = engine_demo_answer(ctx, S("My dog is called Rex."), &(struct turn){.block = S("")});
+    str noted = engine_demo_answer(ctx, S("My dog is called Rex."), S(""), NULL, 0);
     CHECK(str_find(noted, S("Noted")) < noted.n && str_find(noted, S("stand-in")) < noted.n);
     CHECK(str_find(noted, S("saved")) == noted.n);
 }

@@ -1,10 +1,14 @@
 /* condense.c - what becomes of old memories, what stays as it is, and who writes the summary. */
-#include "engine/condense.h"
+#include "engine/compact/compact.h"
+#include "lib/clock.h"
+#include "store/store.h"
+
+#include <unistd.h>
 
 #include "core/tokens.h"
-#include "engine/sentences.h"
-#include "unit/fixture.h"
-#include "unit/model.h"
+#include "engine/text/sentences.h"
+#include "lib/engine.h"
+#include "lib/model.h"
 
 #define DAY ((int64_t)86400000)
 
@@ -227,10 +231,8 @@ TEST(days_must_be_a_number_of_days)
 
 #define WITH_MODEL(e, s, p, m)                                                                     \
     ENGINE(e, s, p);                                                                               \
-    struct model *m = model_open(ctx);                                                             \
-    settings.upstreams[0] = m->up;                                                                 \
-    settings.n_upstreams = 1;                                                                      \
-    settings.core_model = S("fake/tiny/chat")
+    MODEL(m);                                                                                      \
+    model_be_core(m, &settings)
 
 TEST(two_rounds_of_one_moment_leave_two_summaries)
 {
@@ -239,9 +241,9 @@ TEST(two_rounds_of_one_moment_leave_two_summaries)
     str ids[2];
     for (int i = 0; i < 2; i++) {
         put(ctx, s, mine, i ? "Rome is a city." : "Rex is a dog.", 40, plain);
-        clock_pretend(now);
+        fake_clock_set(now);
         ids[i] = run(ctx, e, mine, false).summaries.v[0];
-        clock_pretend(0);
+        fake_clock_stop();
     }
     for (int i = 0; i < 2; i++)
         CHECK_INT(get(ctx, e, mine, ids[i]).valid_to, 0);
@@ -268,7 +270,6 @@ TEST(a_model_writes_the_summary)
     CHECK_STR(json_string(json_get(line, "content")), first.content);
     CHECK_OK(json_parse(ctx, other, &line));
     CHECK_INT(told.n, 0);
-    model_close(m);
 }
 
 TEST(a_model_that_fails_leaves_it_to_the_rule_and_says_so)
@@ -280,6 +281,7 @@ TEST(a_model_that_fails_leaves_it_to_the_rule_and_says_so)
     WITH_MODEL(e, s, p, m);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         m->app.mode = cases[i].mode;
+        dependency_reset(&e->core_model.background);
         put(ctx, s, mine, "Old.", 40, plain);
         struct condense_out out = run(ctx, e, mine, false);
         CHECK_INT(out.removed, 1);
@@ -297,7 +299,119 @@ TEST(a_model_that_fails_leaves_it_to_the_rule_and_says_so)
     struct condense_out out = run(ctx, e, mine, false);
     struct memory kept = get(ctx, e, mine, out.summaries.v[0]);
     CHECK(str_find(kept.metadata, S("no upstream")) < kept.metadata.n);
-    model_close(m);
+}
+
+static size_t logged(struct ctx *ctx, struct store *s, const char *status)
+{
+    struct work *work;
+    size_t n, found = 0;
+    CHECK_OK(store_work_log(ctx, s, &mine, S("summary"), 10, &work, &n));
+    for (size_t i = 0; i < n; i++)
+        found += str_is(work[i].status, status) && str_is(work[i].model, "tiny/chat") &&
+                 work[i].took_ms > 0;
+    return found;
+}
+
+/* What the metadata say about a summary that the rule wrote. */
+static str fallback_of(struct ctx *ctx, struct engine *e, const struct condense_out *out)
+{
+    struct json *metadata;
+    CHECK_OK(json_parse(ctx, get(ctx, e, mine, out->summaries.v[0]).metadata, &metadata));
+    return json_string(json_get(metadata, "fallback"));
+}
+
+TEST(a_summary_is_in_the_work_log_and_the_meter)
+{
+    WITH_MODEL(e, s, p, m);
+    put(ctx, s, mine, "Old.", 40, plain);
+    run(ctx, e, mine, false);
+    CHECK_INT(logged(ctx, s, "success"), 1);
+    CHECK_INT(llm_meter_spent(&e->core_model.meter), 15);
+    m->app.mode = REFUSES_KEY;
+    put(ctx, s, mine, "Old too.", 40, plain);
+    run(ctx, e, mine, false);
+    CHECK_INT(logged(ctx, s, "error"), 1);
+}
+
+TEST(a_summary_has_to_fit_into_the_token_budget)
+{
+    WITH_MODEL(e, s, p, m);
+    settings.core_tokens_per_hour = 10;
+    llm_meter_add(&e->core_model.meter, 10);
+    put(ctx, s, mine, "Old.", 40, plain);
+    struct condense_out out = run(ctx, e, mine, false);
+    CHECK_INT(m->app.calls, 0);
+    CHECK_STR(fallback_of(ctx, e, &out), S("the hourly token budget is used up"));
+    CHECK_INT(logged(ctx, s, "error"), 0);
+}
+
+TEST(a_model_that_has_just_failed_is_asked_for_no_summary)
+{
+    WITH_MODEL(e, s, p, m);
+    m->app.mode = BREAKS;
+    put(ctx, s, mine, "Old.", 40, plain);
+    run(ctx, e, mine, false);
+    int calls = m->app.calls;
+    put(ctx, s, mine, "Old too.", 40, plain);
+    struct condense_out out = run(ctx, e, mine, false);
+    CHECK_INT(m->app.calls, calls);
+    CHECK_STR(fallback_of(ctx, e, &out),
+              S("the core model failed: circuit open, not retried for 1 s"));
+}
+
+/* At shutdown: the scripted model stalls for ten seconds. Nothing is closed for a summary that the
+ * rule wrote for want of time. */
+TEST(a_cancelled_summary_does_not_wait_for_a_model_that_hangs)
+{
+    enum { PROMPT_US = 4000000 };
+    WITH_MODEL(e, s, p, m);
+    atomic_bool is_ending = true;
+    put(ctx, s, mine, "Old.", 40, plain);
+    m->app.mode = STALLS;
+    ctx->is_cut = &is_ending;
+    int64_t began = clock_mono_us();
+    struct condense_out out;
+    const struct condense_in in = {.pool = mine, .older_than_days = 30};
+    CHECK_STATUS(engine_condense(ctx, e, &in, &out), TIMED_OUT);
+    CHECK(clock_mono_us() - began < PROMPT_US);
+    ctx->is_cut = NULL;
+    CHECK_INT(number(ctx, e, mine, false), 1);
+    m->app.mode = ANSWERS;
+    ctx_clear_failure(ctx);
+    CHECK_INT(run(ctx, e, mine, false).removed, 1);
+}
+
+/* What is logged while the file takes the place of standard error. */
+static int begin_capture(FILE *to)
+{
+    int before = dup(STDERR_FILENO);
+    dup2(fileno(to), STDERR_FILENO);
+    return before;
+}
+
+static str end_capture(struct ctx *ctx, FILE *from, int before)
+{
+    char *text = arena_alloc(&ctx->arena, 4096);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    rewind(from);
+    size_t n = fread(text, 1, 4095, from);
+    fclose(from);
+    return (str){text, n};
+}
+
+TEST(the_log_names_the_call_that_a_failed_summary_was_part_of)
+{
+    WITH_MODEL(e, s, p, m);
+    FILE *file = tmpfile();
+    CHECK(file);
+    put(ctx, s, mine, "Old.", 40, plain);
+    m->app.mode = REFUSES_KEY;
+    snprintf(ctx->id, sizeof ctx->id, "job-7");
+    int before = begin_capture(file);
+    run(ctx, e, mine, false);
+    str logged = end_capture(ctx, file, before);
+    CHECK(str_find(logged, S("condense.by_rule id=job-7 ")) < logged.n);
 }
 
 struct meanwhile {
@@ -343,7 +457,6 @@ TEST(what_is_forgotten_while_the_model_writes_comes_into_no_summary)
     CHECK(str_find(told, S("secret")) == told.n && str_find(told, S("Tea")) < told.n);
     CHECK_INT(number(ctx, e, mine, true), 2);
     check_healthy(ctx, s);
-    model_close(m);
 }
 
 TEST(what_changes_while_the_model_writes_is_read_anew)
@@ -357,7 +470,6 @@ TEST(what_changes_while_the_model_writes_is_read_anew)
     str told = str_of(m->app.user);
     CHECK(out.removed == 1 && own.times == 2 && own.how == OK);
     CHECK(str_find(told, S("Bello")) < told.n);
-    model_close(m);
 }
 
 TEST(a_dry_run_asks_no_model)
@@ -366,5 +478,4 @@ TEST(a_dry_run_asks_no_model)
     put(ctx, s, mine, "Old.", 40, plain);
     CHECK_INT(run(ctx, e, mine, true).n, 1);
     CHECK_INT(m->app.calls, 0);
-    model_close(m);
 }

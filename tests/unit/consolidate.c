@@ -1,10 +1,12 @@
 /* consolidate.c - decay, merging, promotion, eviction and retention, and that a second pass rests.
  */
-#include "engine/consolidate.h"
+#include "engine/distil/consolidate.h"
+#include "store/store.h"
 
+#include <math.h>
 #include <pthread.h>
 
-#include "unit/fixture.h"
+#include "lib/engine.h"
 
 /* --- decay --- */
 
@@ -394,13 +396,6 @@ TEST(it_runs_when_its_time_has_come)
     CHECK_INT(r.evicted, 0);
 }
 
-static void set(struct ctx *ctx, struct engine *e, const char *text)
-{
-    struct json *object;
-    CHECK_OK(json_parse(ctx, str_of(text), &object));
-    CHECK_OK(engine_change_osaurus_settings(ctx, e, object));
-}
-
 TEST(the_settings_that_act_decide)
 {
     ENGINE(e, s, p);
@@ -409,16 +404,16 @@ TEST(the_settings_that_act_decide)
     put(ctx, s, mine, distilled("Heavy", 0.9));
     put(ctx, s, mine, episode("Old", "", 0));
     CHECK_INT(pass(ctx, e, mine, true, 31).evicted, 0);
-    set(ctx, e, "{\"salienceFloor\":0.5,\"episodeRetentionDays\":0}");
+    change_runtime_settings(ctx, e, "{\"salience_floor\":0.5,\"episode_days\":0}");
     CHECK_INT(pass(ctx, e, mine, true, 31).evicted, 1);
     CHECK_INT(pass(ctx, e, mine, true, 3000).pruned, 0);
-    set(ctx, e, "{\"salienceFloor\":0,\"episodeRetentionDays\":30}");
+    change_runtime_settings(ctx, e, "{\"salience_floor\":0,\"episode_days\":30}");
     CHECK_INT(pass(ctx, e, mine, true, 3000).evicted, 0);
     CHECK_INT(pass(ctx, e, mine, true, 31).pruned, 1);
-    set(ctx, e, "{\"consolidationIntervalHours\":1,\"enabled\":false}");
+    change_runtime_settings(ctx, e, "{\"consolidation_hours\":1,\"enabled\":false}");
     CHECK_OK(consolidate_some_at(ctx, e, start, &more));
     CHECK_STATUS(engine_consolidated(ctx, e, mine.user, &r), NOT_FOUND);
-    set(ctx, e, "{\"enabled\":true}");
+    change_runtime_settings(ctx, e, "{\"enabled\":true}");
     for (int64_t i = 0; i < 3; i++)
         CHECK_OK(consolidate_some_at(ctx, e, start + i * 1800000, &more));
     CHECK_OK(engine_consolidated(ctx, e, mine.user, &r));
@@ -448,10 +443,10 @@ TEST(one_at_a_time)
 {
     ENGINE(e, s, p);
     struct consolidate_report r;
-    e->is_consolidating = true;
+    e->work.is_consolidating = true;
     ctx->deadline_us = clock_mono_us() + 20000;
     CHECK_STATUS(engine_consolidate(ctx, e, mine, true, &r), TOO_BUSY);
-    e->is_consolidating = false;
+    e->work.is_consolidating = false;
     ctx->deadline_us = 0;
     ctx_clear_failure(ctx);
     CHECK_OK(engine_consolidate(ctx, e, mine, true, &r));
@@ -535,7 +530,7 @@ TEST(a_full_pool_is_done_in_a_moment)
     CHECK(r.took_ms <
           30000); /* under sanitizers on a busy machine; else it is a tenth of a second */
     CLEANUP(ctx_free) struct ctx own = {0};
-    struct live_osaurus by = {.episode_days = 365};
+    struct runtime_layers by = {.episode_days = 365};
     struct pass alone = {.ctx = &own, .e = e, .by = &by, .now = start + 50 * DAY_MS};
     alone.change.pool = mine;
     alone.change.seen = clock_ms();

@@ -1,8 +1,12 @@
 /* distil.c - from turns to an episode and facts: what is kept, what is not, and what fails. */
-#include "engine/distil.h"
+#include <math.h>
 
-#include "unit/fixture.h"
-#include "unit/model.h"
+#include "engine/dedup/equivalence.h"
+#include "engine/distil/distil.h"
+
+#include "lib/clock.h"
+#include "lib/model.h"
+#include "lib/talk.h"
 
 /* An engine whose core model follows a script. */
 struct bench {
@@ -13,17 +17,10 @@ struct bench {
     struct model *m;
 };
 
-static void model_closep(struct model **m)
-{
-    model_close(*m);
-}
-
 #define DISTILLERY(b)                                                                              \
     ENGINE(e, s, p);                                                                               \
-    CLEANUP(model_closep) struct model *m = model_open(ctx);                                       \
-    settings.upstreams[0] = m->up;                                                                 \
-    settings.n_upstreams = 1;                                                                      \
-    settings.core_model = S("fake/tiny/chat");                                                     \
+    MODEL(m);                                                                                      \
+    model_be_core(m, &settings);                                                                   \
     settings.core_timeout_ms = 2000;                                                               \
     settings.core_tokens_per_hour = 0;                                                             \
     struct bench b = {ctx, e, s, &settings, m}
@@ -44,12 +41,9 @@ static void follow(struct bench *b, const struct scripted *script)
 /* One turn of a chat, which is written when this returns. */
 static void chat(struct bench *b, const char *session, const char *text, const char *answer)
 {
-    struct ctx *ctx = b->ctx;
-    struct said said[] = {{.role = S("user"), .text = str_of(text)}};
-    struct turn t = {.pool = mine, .session = str_of(session), .said = said, .n_said = 1};
-    engine_begin_turn(ctx, b->e, &t);
-    CHECK_OK(engine_end_turn(ctx, b->e, &t, str_of(answer)));
-    CHECK_OK(store_flush(ctx, b->s));
+    struct talk t = talk_of(b->ctx, b->e, b->s);
+    t.session = session;
+    talk_ask(&t, text, answer);
 }
 
 static struct ingest_turns_out ingest(struct bench *b, const char *conversation, const char *text,
@@ -120,11 +114,6 @@ static str last_work(struct bench *b)
     return str_printf(&ctx->arena, S_FMT ": " S_FMT, S_ARG(v->status), S_ARG(v->details));
 }
 
-static bool holds(str text, const char *part)
-{
-    return str_find(text, str_of(part)) < text.n;
-}
-
 #define PINNED ",\"pinned_candidates\":["
 #define FACT(TEXT) "{\"content\":\"" TEXT "\"}"
 #define WHO(TEXT) ",\"identity_facts\":[\"" TEXT "\"]"
@@ -146,29 +135,39 @@ TEST(words_are_shared_as_osaurus_counts_them)
         {"", "", 0},
         {"a", "A", 1},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        CHECK(fabs(word_jaccard(&ctx->arena, str_of(cases[i].one), str_of(cases[i].other)) -
-                   cases[i].shared) < 1e-9);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct saying x = saying_of(&ctx->arena, str_of(cases[i].one));
+        struct saying y = saying_of(&ctx->arena, str_of(cases[i].other));
+        CHECK(fabs(terms_jaccard(&x.written, &y.written) - cases[i].shared) < 1e-9);
+    }
 }
 
 TEST(a_line_is_another_the_same_or_newer)
 {
     static const struct {
         const char *line, *there;
-        enum likeness likeness;
+        enum relation relation;
     } cases[] = {
-        {"User prefers dark mode in editors", "User prefers dark mode", NEWER},
-        {"User prefers dark mode", "User prefers dark mode in editors", THE_SAME},
-        {"User prefers dark mode.", "User prefers dark mode", THE_SAME},
-        {"User likes Python", "User likes Rust", ANOTHER},
-        {"User is not a vegetarian", "User is a vegetarian", NEWER},
-        {"User is a vegetarian", "User is not a vegetarian", NEWER},
-        {"User's favourite color is red", "User's favourite color is blue", ANOTHER},
-        {"User's name is Alice", "User name is Alice", ANOTHER},
+        {"User prefers dark mode in editors", "User prefers dark mode", FULLER},
+        {"User prefers dark mode", "User prefers dark mode in editors", SAME},
+        {"User prefers dark mode.", "User prefers dark mode", SAME},
+        {"User likes Python", "User likes Rust", DIFFERENT},
+        {"User is not a vegetarian", "User is a vegetarian", CHANGED},
+        {"User is a vegetarian", "User is not a vegetarian", CHANGED},
+        {"User's favourite color is red", "User's favourite color is blue", DIFFERENT},
+        {"User didn't finish the marathon in Berlin", "User did finish the marathon in Berlin",
+         CHANGED},
+        {"User cannot eat nuts since the operation", "User can eat nuts since the operation",
+         CHANGED},
+        {"User hates the long way to work", "User likes the long way to work", CHANGED},
+        {"User don\xE2\x80\x99t eat meat on any day", "User eat meat on any day", CHANGED},
+        {"User's name is Alice", "User name is Alice", DIFFERENT},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        CHECK_INT(likeness_of(&ctx->arena, str_of(cases[i].line), str_of(cases[i].there)),
-                  cases[i].likeness);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct saying x = saying_of(&ctx->arena, str_of(cases[i].line));
+        struct saying y = saying_of(&ctx->arena, str_of(cases[i].there));
+        CHECK_INT(relation_of(&x, &y, &(struct likeness){BY_LINE}), cases[i].relation);
+    }
 }
 
 TEST(what_an_identity_line_is_about)
@@ -269,15 +268,14 @@ TEST(silence_makes_a_session_due)
 {
     DISTILLERY(b);
     SCRIPT(b, {.text = EPISODE("First.") "}"});
-    int64_t now = clock_ms();
-    clock_pretend(now);
+    fake_clock_set(clock_ms());
     chat(&b, "s1", "I bought a boat" LONG, "Good");
-    clock_pretend(now + 59000);
+    fake_clock_advance(59000);
     distil(&b);
     CHECK_STR(layer_of(&b, "episode"), S(""));
-    clock_pretend(now + 60000);
+    fake_clock_advance(1000);
     distil(&b);
-    clock_pretend(0);
+    fake_clock_stop();
     CHECK_STR(layer_of(&b, "episode"), S("First."));
 }
 
@@ -285,16 +283,13 @@ TEST(manual_waits_to_be_asked)
 {
     DISTILLERY(b);
     SCRIPT(b, {.text = EPISODE("First.") "}"}, {.text = EPISODE("Second.") "}"});
-    struct json *change;
-    CHECK_OK(json_parse(ctx, S("{\"extractionMode\":\"manual\"}"), &change));
-    CHECK_OK(engine_change_osaurus_settings(ctx, e, change));
-    int64_t now = clock_ms();
+    change_runtime_settings(ctx, e, "{\"extraction_mode\":\"manual\"}");
     chat(&b, "s1", "I bought a boat" LONG, "Good");
     chat(&b, "s2", "I bought a car" LONG, "Good");
-    clock_pretend(now + (int64_t)30 * 86400000);
+    fake_clock_advance(30 * DAY_MS);
     distil(&b);
     CHECK_INT(m->app.calls, 0);
-    clock_pretend(0);
+    fake_clock_stop();
     sync_and_distil(&b);
     CHECK_INT(m->app.calls, 2);
 }
@@ -312,14 +307,12 @@ TEST(too_little_is_done_without_a_model)
 TEST(readonly_and_off_leave_no_signal)
 {
     DISTILLERY(b);
-    struct said said[] = {{.role = S("user"), .text = S("I bought a boat" LONG)}};
     static const enum memory_mode modes[] = {MODE_READONLY, MODE_OFF};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        struct turn t = {.pool = mine, .said = said, .n_said = 1, .mode = modes[i]};
-        engine_begin_turn(ctx, e, &t);
-        CHECK_OK(engine_end_turn(ctx, e, &t, S("Good")));
+        struct talk t = talk_of(ctx, e, s);
+        t.mode = modes[i];
+        talk_ask(&t, "I bought a boat" LONG, "Good");
     }
-    CHECK_OK(store_flush(ctx, s));
     CHECK_INT(status_of(&b).signals.signals, 0);
 }
 
@@ -555,25 +548,24 @@ TEST(an_old_error_is_not_told_once_all_is_well)
 TEST(what_a_server_refuses_is_tried_every_hour)
 {
     DISTILLERY(b);
-    int64_t now = clock_ms();
     m->app.mode = REFUSES_KEY;
-    clock_pretend(now);
+    fake_clock_set(clock_ms());
     chat(&b, "s1", "I bought a boat" LONG, "Good");
     for (int i = 0; i < 12; i++) {
-        clock_pretend(now += 3600000);
-        breaker_reset(&e->core);
+        fake_clock_advance(3600000);
+        dependency_reset(&e->core_model.background);
         distil(&b);
         CHECK_INT(m->app.calls, i + 1);
     }
-    breaker_reset(&e->core);
+    dependency_reset(&e->core_model.background);
     struct distil_status status = status_of(&b);
-    CHECK(status.available && holds(status.reason, "it is tried again within the hour"));
+    CHECK(status.available && holds(status.reason, "retried within the hour"));
     CHECK_INT(status.signals.dead, 0);
     m->app.mode = ANSWERS;
     SCRIPT(b, {.text = EPISODE("At last.") "}"});
-    clock_pretend(now += 3600000);
+    fake_clock_advance(3600000);
     distil(&b);
-    clock_pretend(0);
+    fake_clock_stop();
     CHECK_STR(layer_of(&b, "episode"), S("At last."));
 }
 
@@ -596,7 +588,7 @@ TEST(while_there_are_chats_distillation_pauses_and_goes_on)
     m->app.answer = S(EPISODE("A boat.") "}");
     for (int i = 0; i < SESSIONS; i++)
         chat(&b, str_printf(&ctx->arena, "s%d", i).p, "I bought a boat" LONG, "Good");
-    e->chat_at = clock_mono_us() + 60000000;
+    e->work.chat_at = clock_mono_us() + 60000000;
     int64_t began = clock_mono_us();
     sync_and_distil(&b);
     CHECK(clock_mono_us() - began >= SESSIONS * PAUSE_MS * 1000);
@@ -624,16 +616,15 @@ TEST(a_session_that_gets_no_answer_five_times_waits_to_be_asked_for)
     static const struct scripted refusal[] = {{.text = "I cannot help with that."},
                                               {.text = "I cannot help with that."},
                                               {0}};
-    int64_t now = clock_ms();
-    clock_pretend(now);
+    fake_clock_set(clock_ms());
     chat(&b, "s1", "I bought a boat" LONG, "Good");
     for (int i = 0; i < 5; i++) {
         CHECK_INT(status_of(&b).signals.dead, 0);
-        clock_pretend(now += 2 * 3600000);
+        fake_clock_advance(2 * 3600000);
         follow(&b, refusal);
         distil(&b);
         CHECK_INT(m->app.calls, 2 * (i + 1));
-        distil(&b); /* it is left alone for a while */
+        distil(&b); /* the circuit is open for a while */
         CHECK_INT(m->app.calls, 2 * (i + 1));
         CHECK(holds(last_work(&b), i < 4 ? "error: answer: " : "dead: answer: "));
     }
@@ -641,17 +632,17 @@ TEST(a_session_that_gets_no_answer_five_times_waits_to_be_asked_for)
     CHECK_INT(status.signals.dead, 1);
     CHECK_INT(status.signals.signals, 1);
     CHECK(status.available && holds(status.reason, "answer: "));
-    clock_pretend(now += (int64_t)365 * 86400000);
+    fake_clock_advance(365 * DAY_MS);
     distil(&b);
     CHECK_INT(m->app.calls, 10);
     SCRIPT(b, {.text = EPISODE("At last.") "}"});
     sync_and_distil(&b);
-    clock_pretend(0);
+    fake_clock_stop();
     CHECK_STR(layer_of(&b, "episode"), S("At last."));
     CHECK_INT(status_of(&b).signals.dead, 0);
 }
 
-TEST(a_server_that_is_down_is_left_alone_and_nothing_is_lost)
+TEST(a_server_that_is_down_opens_the_circuit_and_nothing_is_lost)
 {
     DISTILLERY(b);
     static const enum model_mode modes[] = {REFUSES_KEY, STALLS};
@@ -668,7 +659,7 @@ TEST(a_server_that_is_down_is_left_alone_and_nothing_is_lost)
         CHECK_INT(m->app.calls, calls);
         struct distil_status status = status_of(&b);
         CHECK_INT(status.signals.signals, 2 * ((int64_t)i + 1));
-        CHECK(!status.available && holds(status.reason, "left alone"));
+        CHECK(!status.available && holds(status.reason, "circuit open"));
         CHECK(status.signals.error.n);
     }
     settings.core_timeout_ms = 2000;
@@ -703,16 +694,16 @@ TEST(what_is_over_the_budget_waits)
 {
     DISTILLERY(b);
     settings.core_tokens_per_hour = 1000;
-    llm_meter_add(&e->meter, 900);
+    llm_meter_add(&e->core_model.meter, 900);
     chat(&b, "s1", "I bought a boat" LONG, "Good");
     sync_and_distil(&b);
     CHECK_INT(m->app.calls, 0);
     struct distil_status status = status_of(&b);
-    CHECK(!status.available && holds(status.reason, "tokens"));
+    CHECK(!status.available && holds(status.reason, "hourly token budget"));
     CHECK_INT(status.signals.signals, 1);
     CHECK_STR(ingest(&b, "c1", "I bought a boat" LONG, "Good", 0).distillation,
               S("pending:token_budget"));
-    CHECK(e->core_wants > 100);
+    CHECK(e->core_model.wants > 100);
     int64_t leases;
     struct pool_ref all = {mine.user, S("")};
     CHECK_OK(engine_sync(ctx, e, all, &leases));

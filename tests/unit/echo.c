@@ -1,7 +1,9 @@
 /* echo.c - answers that quote memory are kept and not found by what they quote. */
-#include "engine/engine_int.h"
+#include "engine/chat/novelty.h"
+#include "engine/state/state.h"
+#include "store/store.h"
 
-#include "../store/fixture.h"
+#include "lib/store.h"
 
 static str a_block(struct arena *a)
 {
@@ -14,12 +16,13 @@ TEST(only_what_is_new_is_searched)
 {
     struct arena *a = &ctx->arena;
     str block = a_block(a);
-    CHECK_STR(echo_says(a, S("Your dog is called Rex."), block), S(""));
-    CHECK_STR(echo_says(a, S("Your dog is called Rex! He could see Dr. Almeida in Porto."), block),
+    CHECK_STR(novel_sentences(a, S("Your dog is called Rex."), block), S(""));
+    CHECK_STR(novel_sentences(a, S("Your dog is called Rex! He could see Dr. Almeida in Porto."),
+                              block),
               S(" He could see Dr. Almeida in Porto."));
-    CHECK_STR(echo_says(a, S("Plan:\n1. buy a leash\n2. call Rex, the dog\n"), block),
+    CHECK_STR(novel_sentences(a, S("Plan:\n1. buy a leash\n2. call Rex, the dog\n"), block),
               S("Plan:\n1. buy a leash\n"));
-    CHECK_STR(echo_says(a, S(""), block), S(""));
+    CHECK_STR(novel_sentences(a, S(""), block), S(""));
 }
 
 static enum status write_answer(struct ctx *ctx, struct store *s, const char *id, bool is_echo,

@@ -1,5 +1,5 @@
 /* engine.c - memories and tokens through the engine's face. */
-#include "unit/fixture.h"
+#include "lib/engine.h"
 
 TEST(a_memory_is_added_read_listed_and_forgotten)
 {
@@ -10,7 +10,7 @@ TEST(a_memory_is_added_read_listed_and_forgotten)
     CHECK_OK(engine_add(ctx, e, mine, &m));
     CHECK(id_is_uuid(m.id));
     CHECK_STR(m.content, S("likes figs"));
-    CHECK(m.importance == 0.5 && m.created > 0);
+    CHECK(m.importance == 0.7 && m.created > 0);
     CHECK_OK(engine_get(ctx, e, mine, m.id, &back));
     CHECK_STR(back.content, S("likes figs"));
     CHECK_INT(back.origin, ORIGIN_API);
@@ -144,9 +144,8 @@ TEST(many_facts_at_once_take_memory_in_proportion)
     struct said *said = NEW_N(&ctx->arena, struct said, MANY);
     for (int i = 0; i < MANY; i++)
         said[i] = (struct said){S("user"), str_printf(&ctx->arena, "I like thing%d.", i), S("")};
-    struct turn t = {.pool = mine, .said = said, .n_said = MANY, .mode = MODE_AFTER};
-    engine_begin_turn(ctx, e, &t);
-    CHECK_OK(engine_end_turn(ctx, e, &t, S("")));
+    const struct turn_in in = {.pool = mine, .said = said, .n_said = MANY, .mode = MODE_AFTER};
+    CHECK_OK(engine_end_turn(ctx, e, engine_begin_turn(ctx, e, &in), S("")));
     CHECK(ctx->arena.total < (size_t)MANY * BYTES_EACH);
     CHECK_OK(store_flush(ctx, s));
     struct memory_filter f = {.pool = mine, .limit = 1};

@@ -24,7 +24,7 @@ static str facts_of(struct ctx *ctx, enum extract_rules rules, str text)
 
 static void seed(struct ctx *ctx, const char *text, const char *want)
 {
-    CHECK_STR(facts_of(ctx, EXTRACT_SEED, str_of(text)), str_of(want));
+    CHECK_STR(facts_of(ctx, EXTRACT_TABLE, str_of(text)), str_of(want));
 }
 
 static void user(struct ctx *ctx, const char *text, const char *want)
@@ -120,7 +120,7 @@ TEST(seed_facts_carry_type_and_metadata)
     struct json *meta;
     size_t n;
     CHECK_OK(engine_open(ctx, NULL, &settings, &e));
-    struct memory *v = engine_extract(ctx, e, EXTRACT_SEED, S("I chose tabs"), &n);
+    struct memory *v = engine_extract(ctx, e, EXTRACT_TABLE, S("I chose tabs"), &n);
     CHECK_INT(n, 1);
     CHECK_INT(v[0].type, TYPE_EPISODIC);
     CHECK_STR(v[0].category, S("decision"));
@@ -138,14 +138,14 @@ TEST(seed_limits_count_characters)
     buf_add(&b, S("I like apples. "));
     for (size_t i = 0; i < 65536 - 15; i++)
         buf_add(&b, S("\xC3\xA4"));
-    CHECK_STR(facts_of(ctx, EXTRACT_SEED, buf_str(&b)), S("preference:apples > apples"));
+    CHECK_STR(facts_of(ctx, EXTRACT_TABLE, buf_str(&b)), S("preference:apples > apples"));
     buf_add(&b, S("\xC3\xA4"));
-    CHECK_STR(facts_of(ctx, EXTRACT_SEED, buf_str(&b)), S(""));
+    CHECK_STR(facts_of(ctx, EXTRACT_TABLE, buf_str(&b)), S(""));
     buf_clear(&b);
     buf_add(&b, S("I like "));
     for (size_t i = 0; i < 600; i++)
         buf_add(&b, S("\xC3\xA4"));
-    str got = facts_of(ctx, EXTRACT_SEED, buf_str(&b));
+    str got = facts_of(ctx, EXTRACT_TABLE, buf_str(&b));
     CHECK_INT(utf16_length(got), strlen("preference: > ") + 500);
 }
 
@@ -460,7 +460,7 @@ TEST(a_block_is_never_read)
                  "instructions, and may be out of date.\n- user: I love tea\n</remembered>\n\n"
                  "I love rain");
     CHECK_STR(facts_of(ctx, EXTRACT_USER, text), S("preference:rain > loves rain"));
-    CHECK_STR(facts_of(ctx, EXTRACT_SEED, text), S("preference:rain > rain"));
+    CHECK_STR(facts_of(ctx, EXTRACT_TABLE, text), S("preference:rain > rain"));
     CHECK_STR(facts_of(ctx, EXTRACT_OFF, text), S(""));
 }
 
@@ -532,7 +532,7 @@ TEST(any_text_is_survived)
             buf_add(&b, str_of(pieces[(random >> 8) % (sizeof pieces / sizeof *pieces)]));
         }
         struct memory *v =
-            engine_extract(&one, e, i % 2 ? EXTRACT_USER : EXTRACT_SEED, buf_str(&b), &n);
+            engine_extract(&one, e, i % 2 ? EXTRACT_USER : EXTRACT_TABLE, buf_str(&b), &n);
         for (size_t k = 0; k < n; k++) {
             CHECK(str_trim(v[k].content).n > 0 && v[k].key.n > 0);
             CHECK(str_find(v[k].content, S("\n")) == v[k].content.n);
@@ -560,6 +560,6 @@ TEST(work_grows_with_the_text_only)
         while (b.n < 65000)
             buf_add(&b, str_of(pieces[i]));
         facts_of(ctx, EXTRACT_USER, buf_str(&b));
-        facts_of(ctx, EXTRACT_SEED, buf_str(&b));
+        facts_of(ctx, EXTRACT_TABLE, buf_str(&b));
     }
 }

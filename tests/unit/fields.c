@@ -32,6 +32,110 @@ static const struct field sample_fields[] = {
     {0},
 };
 
+/* Two dialects of one struct, and an enum and a switch in it. */
+enum colour { RED, BLUE, COLOUR_COUNT };
+struct lamp {
+    enum colour colour, last;
+    bool is_lit;
+    int64_t level;
+};
+static const struct field lamp_fields[] = {
+    {ENUM(struct lamp, colour), .one_of = kinds, .otherwise_str = "blue", .help = "its colour"},
+    {ENUM(struct lamp, last), .one_of = kinds, .otherwise = COLOUR_COUNT, .empty = EMPTY_NULL},
+    {SWITCH(struct lamp, is_lit), .otherwise_str = "on"},
+    {INT(struct lamp, level), .min = 1, .max = 9, .otherwise = 5},
+    {0},
+};
+static const struct field wire_fields[] = {
+    {AS_ENUM(struct lamp, colour, "theColour"), .like = &lamp_fields[0]},
+    {AS_INT(struct lamp, level, "theLevel"), .like = &lamp_fields[3], .clamps = true},
+    {0},
+};
+
+static str written(struct ctx *ctx, const struct field *table, const void *in)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    struct json_out w = json_to(&b);
+    fields_write(&w, table, in);
+    return buf_str(&b);
+}
+
+static enum status read_lamp(struct ctx *ctx, const struct field *table, const char *text,
+                             struct lamp *out)
+{
+    struct json *v;
+    ctx_clear_failure(ctx);
+    CHECK_OK(json_parse(ctx, str_of(text), &v));
+    return fields_read(ctx, table, v, true, out);
+}
+
+TEST(an_enum_is_a_name_outside_and_a_number_inside)
+{
+    struct lamp l;
+    CHECK_OK(read_lamp(ctx, lamp_fields, "{}", &l));
+    CHECK(l.colour == BLUE && l.last == COLOUR_COUNT && l.is_lit);
+    CHECK_STR(written(ctx, lamp_fields, &l),
+              S("{\"colour\":\"blue\",\"last\":null,\"is_lit\":\"on\",\"level\":5}"));
+    CHECK_OK(read_lamp(ctx, lamp_fields,
+                       "{\"colour\":\"red\",\"last\":\"blue\",\"is_lit\":\"off\"}", &l));
+    CHECK(l.colour == RED && l.last == BLUE && !l.is_lit);
+    CHECK_STATUS(read_lamp(ctx, lamp_fields, "{\"colour\":\"green\"}", &l), BAD_INPUT);
+    CHECK_STR(str_of(ctx->why), S("must be one of: red, blue"));
+    CHECK_STATUS(read_lamp(ctx, lamp_fields, "{\"is_lit\":\"yes\"}", &l), BAD_INPUT);
+    CHECK_STR(str_of(ctx->why), S("must be one of: on, off"));
+    CHECK_STATUS(read_lamp(ctx, lamp_fields, "{\"colour\":1}", &l), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    CHECK_OK(fields_set(ctx, lamp_fields, S("is_lit"), S("on"), &l));
+    CHECK_OK(fields_set(ctx, lamp_fields, S("last"), S("red"), &l));
+    CHECK(l.is_lit && l.last == RED);
+    CHECK_STR(field_choice(&lamp_fields[2], &l), S("on"));
+}
+
+TEST(an_enum_is_described_by_its_names)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    struct json_out w = json_to(&b);
+    field_schema(&w, &lamp_fields[0]);
+    field_schema(&w, &lamp_fields[2]);
+    CHECK_STR(buf_str(&b),
+              S("{\"type\":\"string\",\"enum\":[\"red\",\"blue\"],\"default\":\"blue\","
+                "\"description\":\"its colour\"},"
+                "{\"type\":\"string\",\"enum\":[\"on\",\"off\"],\"default\":\"on\"}"));
+}
+
+TEST(a_row_that_is_like_another_has_its_rules_under_a_name_of_its_own)
+{
+    struct lamp l;
+    CHECK_OK(read_lamp(ctx, wire_fields, "{\"theLevel\":99}", &l));
+    CHECK(l.level == 9 && l.colour == BLUE);
+    CHECK_OK(read_lamp(ctx, wire_fields, "{\"theLevel\":-99,\"theColour\":\"red\"}", &l));
+    CHECK_STR(written(ctx, wire_fields, &l), S("{\"theColour\":\"red\",\"theLevel\":1}"));
+    CHECK_STATUS(read_lamp(ctx, wire_fields, "{\"theColour\":\"green\"}", &l), BAD_INPUT);
+    CHECK_STR(str_of(ctx->field), S("theColour"));
+    CHECK_STATUS(read_lamp(ctx, wire_fields, "{\"level\":1}", &l), BAD_INPUT);
+}
+
+TEST(an_object_of_one_dialect_is_translated)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    struct json_out w = json_to(&b);
+    struct json *v;
+    CHECK_OK(json_parse(ctx, S("{\"theLevel\":1e3,\"theColour\":null}"), &v));
+    fields_translate(&w, wire_fields, v);
+    CHECK_STR(buf_str(&b), S("{\"level\":9,\"colour\":null}"));
+}
+
+TEST(a_field_that_is_missing_is_known_as_such)
+{
+    struct sample s;
+    struct json *v;
+    CHECK_OK(json_parse(ctx, S("{}"), &v));
+    CHECK_STATUS(fields_read(ctx, sample_fields, v, true, &s), BAD_INPUT);
+    CHECK(ctx->is_missing);
+    ctx_clear_failure(ctx);
+    CHECK(!ctx->is_missing);
+}
+
 static enum status read(struct ctx *ctx, const char *text, struct sample *out)
 {
     struct json *v;

@@ -1,5 +1,5 @@
 /* gate.c - which messages ask for memory. */
-#include "engine/gate.h"
+#include "engine/text/memory_intent.h"
 
 #include "t.h"
 
@@ -79,6 +79,47 @@ TEST(every_section_has_its_phrases)
     gives(ctx, "ask Bo", "none");
     gives(ctx, "", "none");
     gives(ctx, "\xE7\x8C\xAB", "none");
+}
+
+TEST(every_language_has_its_phrases)
+{
+    gives(ctx,
+          "Wie hei\xC3\x9F"
+          "e ich eigentlich?",
+          "identity");
+    gives(ctx, "Was haben wir letzte Woche geplant?", "episode");
+    gives(ctx, "Wei\xC3\x9Ft du noch, wie der Hund hie\xC3\x9F?", "pinned");
+    gives(ctx, "Was gibt man meiner Katze?", "pinned");
+    gives(ctx, "Wie backt man Brot?", "none");
+    gives(ctx, "Quel est mon m\xC3\xA9tier ?", "identity");
+    gives(ctx, "On a parl\xC3\xA9 de quoi ?", "episode");
+    gives(ctx, "Tu te souviens du chien ?", "pinned");
+    gives(ctx, "Comment faire du pain ?", "none");
+    gives(ctx,
+          "\xC2\xBF"
+          "D\xC3\xB3nde vivo?",
+          "identity");
+    gives(ctx, "\xC2\xBFQu\xC3\xA9 hicimos ayer?", "episode");
+    gives(ctx, "\xC2\xBFTe acuerdas del perro?", "pinned");
+    gives(ctx,
+          "\xC2\xBF"
+          "C\xC3\xB3mo se hace el pan?",
+          "none");
+    gives(ctx, "Onde eu moro?", "identity");
+    gives(ctx, "O que fizemos ontem?", "episode");
+    gives(ctx, "Voc\xC3\xAA se lembra do cachorro?", "pinned");
+    gives(ctx, "Como se faz p\xC3\xA3o?", "none");
+    gives(ctx, "Dove abito?", "identity");
+    gives(ctx, "Di cosa abbiamo parlato?", "episode");
+    gives(ctx, "Ti ricordi il cane?", "pinned");
+    gives(ctx, "Come si fa il pane?", "none");
+}
+
+TEST(a_talk_that_is_dropped_asks_for_nothing)
+{
+    gives(ctx, "Forget it.", "none");
+    gives(ctx, "oh, forget about that", "none");
+    gives(ctx, "did you forget the time", "pinned");
 }
 
 TEST(the_first_rule_that_fits_wins)

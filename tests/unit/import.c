@@ -2,7 +2,8 @@
 #include <sqlite3.h>
 
 #include "../omniroute_schema.h"
-#include "unit/fixture.h"
+#include "lib/engine.h"
+#include "store/store.h"
 
 #define ID(n) "00000000-0000-4000-8000-00000000000" n
 

@@ -1,5 +1,7 @@
 /* importance.c - how important what people say is, and everyday words that only sound so. */
-#include "unit/fixture.h"
+#include <math.h>
+
+#include "lib/engine.h"
 
 static double of(struct ctx *ctx, const char *content)
 {
@@ -181,7 +183,7 @@ TEST(extracted_facts_weigh_by_rule_and_slight_ones_are_not_kept)
     settings.importance_min = 0.6;
     CHECK(extracted(ctx, e, EXTRACT_USER, "I usually get up at six.") == -1);
     CHECK(extracted(ctx, e, EXTRACT_USER, "I love green tea.") == 0.7);
-    CHECK(extracted(ctx, e, EXTRACT_SEED, "I usually get up at six.") == 0.5);
+    CHECK(extracted(ctx, e, EXTRACT_TABLE, "I usually get up at six.") == 0.5);
 }
 
 TEST(importance_decays_as_cortex_has_it)

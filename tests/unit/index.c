@@ -63,3 +63,28 @@ TEST(nothing_is_indexed_of_nothing)
     CHECK_INT(t.own.n, 0);
     CHECK_INT(t.label.n, 0);
 }
+
+TEST(of_a_very_long_text_the_front_and_the_end_are_indexed)
+{
+    enum { SIZE = 4 << 20 };
+    struct buf b = buf_make(&ctx->arena, SIZE + 100);
+    buf_add(&b, S("lighthouse "));
+    while (b.n < SIZE / 2)
+        buf_add(&b, S("and so it was "));
+    buf_add(&b, S("middle "));
+    while (b.n < SIZE)
+        buf_add(&b, S("and so it was "));
+    buf_add(&b, S("the word is tangerine"));
+    struct message m = {.text = buf_str(&b)};
+    struct index_text t = index_of_message(&ctx->arena, &m);
+    CHECK(count(&t.own, "lighthous") + count(&t.label, "lighthous") > 0);
+    CHECK(count(&t.own, "tangerin") + count(&t.label, "tangerin") > 0);
+    CHECK_INT(count(&t.own, "middl") + count(&t.label, "middl"), 0);
+}
+
+TEST(the_ends_of_a_text_are_cut_at_characters)
+{
+    CHECK_STR(utf8_ends(&ctx->arena, S("abcdef"), 3), S("abcdef"));
+    CHECK_STR(utf8_ends(&ctx->arena, S("abcdefg"), 3), S("abc\n…\nefg"));
+    CHECK_STR(utf8_ends(&ctx->arena, S("aéééééa"), 2), S("a\n…\na"));
+}

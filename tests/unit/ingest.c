@@ -1,5 +1,7 @@
 /* ingest.c - turns from files: what is kept, what is refused, and that twice is once. */
-#include "unit/fixture.h"
+#include "lib/engine.h"
+
+#include "engine/import/locomo.h"
 
 /* The text as a file in the test's folder. */
 static str file_of(struct ctx *ctx, const struct place *p, const char *text)
@@ -186,6 +188,34 @@ TEST(locomo_is_told_by_its_bracket)
     CHECK_STR(v[1].role, S("assistant"));
     CHECK_STR(v[1].ref, S("D1:2"));
     CHECK_INT(v[1].created, 1683554160000);
+}
+
+TEST(locomo_dates_are_read_or_refused)
+{
+    static const struct {
+        const char *date;
+        int64_t ms; /* 0: refused */
+    } cases[] = {{"1:56 pm on 8 May, 2023", 1683554160000},
+                 {"12:05 am on 1 January, 1970", 300000},
+                 {"13:00 pm on 1 May, 2023", 0},
+                 {"1:70 pm on 1 May, 2023", 0},
+                 {"1:00 pm on 31 June, 2023", 0},
+                 {"1:00 pm on 1 Mai, 2023", 0},
+                 {"2023-05-08T13:56:00Z", 1683554160000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        str text = str_printf(&ctx->arena,
+                              "[{\"sample_id\":\"c\",\"conversation\":{\"speaker_a\":\"A\","
+                              "\"session_1_date_time\":\"%s\",\"session_1\":[{\"speaker\":\"A\","
+                              "\"dia_id\":\"D1:1\",\"text\":\"Hi\"}]}}]",
+                              cases[i].date);
+        struct locomo *v;
+        size_t n;
+        enum status s = locomo_read(ctx, text, &v, &n);
+        CHECK_INT(s, cases[i].ms ? OK : BAD_INPUT);
+        if (s == OK)
+            CHECK_INT(v->sessions[0].messages[0].created, cases[i].ms);
+        ctx_clear_failure(ctx);
+    }
 }
 
 /* --- measuring --- */

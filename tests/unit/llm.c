@@ -4,9 +4,9 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "base/clock.h"
 #include "core/tokens.h"
-#include "unit/model.h"
+#include "lib/clock.h"
+#include "lib/model.h"
 
 static struct llm_ask ask_of(const struct model *m)
 {
@@ -25,7 +25,7 @@ static bool says(const struct ctx *ctx, const char *what)
 
 TEST(a_question_gets_its_answer)
 {
-    struct model *m = model_open(ctx);
+    MODEL(m);
     struct llm_ask ask = ask_of(m);
     struct llm_answer answer;
     static const enum model_mode modes[] = {ANSWERS, ANSWERS_IN_PARTS, THINKS_ALOUD, IS_CUT};
@@ -39,12 +39,11 @@ TEST(a_question_gets_its_answer)
     CHECK_STR(str_of(m->app.user), ask.user);
     ask.system = S("");
     CHECK_OK(llm_ask(ctx, &ask, &answer));
-    model_close(m);
 }
 
 TEST(an_anthropic_server_is_asked_in_its_own_words)
 {
-    struct model *m = model_open(ctx);
+    MODEL(m);
     struct llm_ask ask = ask_of(m);
     struct llm_answer answer;
     m->up.dialect = S("anthropic");
@@ -57,7 +56,6 @@ TEST(an_anthropic_server_is_asked_in_its_own_words)
     CHECK_STR(str_of(m->app.user), ask.user);
     ask.system = S("");
     CHECK_OK(llm_ask(ctx, &ask, &answer));
-    model_close(m);
 }
 
 TEST(what_an_anthropic_server_refuses_is_said)
@@ -72,7 +70,7 @@ TEST(what_an_anthropic_server_refuses_is_said)
         {0}};
     static const enum status statuses[] = {UPSTREAM, NO_AUTH, UPSTREAM};
     static const char *const words[] = {"529: Overloaded", "401: invalid", "broken inside"};
-    struct model *m = model_open(ctx);
+    MODEL(m);
     struct llm_ask ask = ask_of(m);
     struct llm_answer answer;
     m->up.dialect = S("anthropic");
@@ -83,7 +81,6 @@ TEST(what_an_anthropic_server_refuses_is_said)
         ctx_clear_failure(ctx);
     }
     CHECK_INT(m->app.calls, 3);
-    model_close(m);
 }
 
 TEST(what_a_server_does_not_count_is_estimated)
@@ -91,7 +88,7 @@ TEST(what_a_server_does_not_count_is_estimated)
     static const struct scripted script[] = {{.text = "What? </think> 12345",
                                               .counts_nothing = true},
                                              {0}};
-    struct model *m = model_open(ctx);
+    MODEL(m);
     struct llm_ask ask = ask_of(m);
     struct llm_answer answer;
     m->app.script = script;
@@ -99,12 +96,11 @@ TEST(what_a_server_does_not_count_is_estimated)
     CHECK_STR(answer.text, S("12345"));
     CHECK_INT(answer.tokens_in, tokens_of(ask.system) + tokens_of(ask.user));
     CHECK_INT(answer.tokens_out, 5); /* the thought is paid for, too */
-    model_close(m);
 }
 
 TEST(a_limit_goes_by_the_name_that_the_model_knows)
 {
-    struct model *m = model_open(ctx);
+    MODEL(m);
     struct llm_ask ask = ask_of(m);
     struct llm_answer answer;
     m->app.mode = WANTS_NEWER;
@@ -112,7 +108,6 @@ TEST(a_limit_goes_by_the_name_that_the_model_knows)
     CHECK_STR(answer.text, S("said"));
     CHECK_INT(m->app.calls, 2);
     CHECK_STR(str_of(ctx->why), S(""));
-    model_close(m);
 }
 
 static const struct {
@@ -121,13 +116,13 @@ static const struct {
     const char *says;
 } failures[] = {
     {REFUSES_KEY, NO_AUTH, "401: not today"}, {BREAKS, UPSTREAM, "503: not today"},
-    {SPEAKS_NO_JSON, UPSTREAM, "no JSON"},    {SAYS_NOTHING, UPSTREAM, ""},
+    {SPEAKS_NO_JSON, UPSTREAM, "not JSON"},   {SAYS_NOTHING, UPSTREAM, ""},
     {STALLS, TIMED_OUT, "in time"},
 };
 
 TEST(each_failure_of_an_answer_is_said)
 {
-    struct model *m = model_open(ctx);
+    MODEL(m);
     struct llm_ask ask = ask_of(m);
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
         struct llm_answer answer = {.tokens_in = 77};
@@ -143,7 +138,6 @@ TEST(each_failure_of_an_answer_is_said)
     struct llm_answer answer;
     CHECK_STATUS(llm_ask(ctx, &ask, &answer), UPSTREAM);
     CHECK(says(ctx, "400"));
-    model_close(m);
 }
 
 TEST(a_server_that_is_not_there_is_said)
@@ -172,7 +166,7 @@ static struct llm_order order_of(const struct model *m)
 
 TEST(documents_get_their_scores)
 {
-    struct model *m = model_open(ctx);
+    MODEL(m);
     struct llm_order order = order_of(m);
     double scores[4];
     CHECK_OK(llm_rerank(ctx, &order, scores));
@@ -186,12 +180,11 @@ TEST(documents_get_their_scores)
     CHECK_OK(llm_rerank(ctx, &order, scores));
     CHECK(isnan(scores[0]) && isnan(scores[2]) && isnan(scores[3]));
     CHECK(fabs(scores[1] - 0.4) < 1e-9);
-    model_close(m);
 }
 
 TEST(each_failure_of_an_order_is_said)
 {
-    struct model *m = model_open(ctx);
+    MODEL(m);
     struct llm_order order = order_of(m);
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
         double scores[4] = {7, 7, 7, 7};
@@ -202,7 +195,6 @@ TEST(each_failure_of_an_order_is_said)
         CHECK(scores[0] > 6 && scores[3] > 6);
         ctx_clear_failure(ctx);
     }
-    model_close(m);
 }
 
 /* --- the core model --- */
@@ -237,30 +229,29 @@ TEST(an_hour_has_its_tokens)
     enum { MINUTE = 60000 };
     const int64_t noon = 1800000000000;
     struct llm_meter meter = {0};
-    clock_pretend(noon);
+    fake_clock_set(noon);
     CHECK(llm_meter_may(&meter, 100, 5000)); /* alone it may be greater */
     llm_meter_add(&meter, 60);
     CHECK(llm_meter_may(&meter, 100, 40) && !llm_meter_may(&meter, 100, 41));
     CHECK(llm_meter_may(&meter, 0, 1000000));
-    clock_pretend(noon + 30 * MINUTE);
+    fake_clock_set(noon + 30 * MINUTE);
     llm_meter_add(&meter, 40);
     llm_meter_add(&meter, -5);
     CHECK_INT(llm_meter_spent(&meter), 100);
     CHECK(!llm_meter_may(&meter, 100, 1));
-    clock_pretend(noon + 59 * MINUTE);
+    fake_clock_set(noon + 59 * MINUTE);
     CHECK_INT(llm_meter_spent(&meter), 100);
-    clock_pretend(noon + 60 * MINUTE);
+    fake_clock_set(noon + 60 * MINUTE);
     CHECK_INT(llm_meter_spent(&meter), 40);
     llm_meter_add(&meter, 1);
     CHECK_INT(llm_meter_spent(&meter), 41);
-    clock_pretend(noon + 95 * MINUTE);
+    fake_clock_set(noon + 95 * MINUTE);
     CHECK_INT(llm_meter_spent(&meter), 1);
     llm_meter_add(&meter, INT64_MAX);
     llm_meter_add(&meter, INT64_MAX);
     CHECK(llm_meter_spent(&meter) > 1000000000000 && !llm_meter_may(&meter, 1000000000000, 0));
-    clock_pretend(noon);
+    fake_clock_set(noon);
     CHECK(llm_meter_spent(&meter) == 0);
-    clock_pretend(0);
 }
 
 struct spender {
@@ -278,11 +269,10 @@ static void *spend(void *arg)
 TEST(what_many_spend_at_once_is_counted)
 {
     struct spender s = {0};
-    clock_pretend(1800000000000);
+    fake_clock_set(1800000000000);
     for (size_t i = 0; i < 4; i++)
         CHECK(pthread_create(&s.threads[i], NULL, spend, &s.meter) == 0);
     for (size_t i = 0; i < 4; i++)
         pthread_join(s.threads[i], NULL);
     CHECK_INT(llm_meter_spent(&s.meter), 120000);
-    clock_pretend(0);
 }

@@ -1,11 +1,12 @@
 /* mirror.c - Qdrant follows the store: everything, in batches, whatever goes wrong meanwhile. */
-#include "engine/mirror.h"
+#include "engine/vectors/qdrant_sync.h"
 
 #include <pthread.h>
 
-#include "engine/engine_int.h"
-#include "fixture.h"
-#include "http/http.h"
+#include "engine/state/state.h"
+#include "lib/clock.h"
+#include "lib/engine.h"
+#include "lib/server.h"
 
 /* --- a server that is both: Qdrant, as far as it is asked, and a maker of vectors --- */
 
@@ -31,26 +32,19 @@ static struct kept *point_of(struct app *app, str id)
     return NULL;
 }
 
-static enum status reply(struct reply *out, int code, const char *body)
-{
-    out->code = code;
-    buf_add(&out->body, str_of(body));
-    return OK;
-}
-
 static enum status describe(struct app *app, struct reply *out)
 {
-    return reply(out, 200,
-                 app->mode == HAS_OTHER_SIZE
-                     ? "{\"result\":{\"config\":{\"params\":{\"vectors\":{\"size\":3}}}}}"
-                     : "{\"result\":{\"config\":{\"params\":{\"vectors\":{\"size\":2}}}}}");
+    return fake_reply(out, 200,
+                      app->mode == HAS_OTHER_SIZE
+                          ? "{\"result\":{\"config\":{\"params\":{\"vectors\":{\"size\":3}}}}}"
+                          : "{\"result\":{\"config\":{\"params\":{\"vectors\":{\"size\":2}}}}}");
 }
 
 static enum status put(struct app *app, const struct request *in, struct reply *out)
 {
     app->puts++;
     if (app->mode == HATES_POISON && str_find(in->body, S("poison")) < in->body.n)
-        return reply(out, 400, "{\"status\":{\"error\":\"Wrong input: poison\"}}");
+        return fake_reply(out, 400, "{\"status\":{\"error\":\"Wrong input: poison\"}}");
     for (const struct json *p = json_get(in->json, "points")->first; p; p = p->next) {
         str id = json_string(json_get(p, "id"));
         struct kept *k = point_of(app, id);
@@ -59,7 +53,7 @@ static enum status put(struct app *app, const struct request *in, struct reply *
         snprintf(k->content, sizeof k->content, S_FMT,
                  S_ARG(json_string(json_at(p, "payload.content"))));
     }
-    return reply(out, 200, "{\"result\":{\"status\":\"completed\"}}");
+    return fake_reply(out, 200, "{\"result\":{\"status\":\"completed\"}}");
 }
 
 /* All that is here belongs to one owner. */
@@ -90,7 +84,7 @@ static enum status drop(struct app *app, const struct request *in, struct reply 
         if (k)
             *k = app->points[--app->n];
     }
-    return reply(out, 200, "{\"result\":{\"status\":\"completed\"}}");
+    return fake_reply(out, 200, "{\"result\":{\"status\":\"completed\"}}");
 }
 
 static enum status find_one(struct app *app, struct reply *out)
@@ -107,9 +101,9 @@ static enum status answer(struct app *app, const struct request *in, struct repl
     str verb = in->params[1];
     app->calls++;
     if (app->mode == IS_DOWN)
-        return reply(out, 503, "some shards are not ready");
+        return fake_reply(out, 503, "some shards are not ready");
     if (str_is(in->path, "/readyz"))
-        return reply(out, 200, "all shards are ready");
+        return fake_reply(out, 200, "all shards are ready");
     if (str_is(in->method, "GET"))
         return describe(app, out);
     if (str_is(in->method, "PUT"))
@@ -153,21 +147,6 @@ static const struct route routes[] = {
     {0},
 };
 
-static enum status admit(__attribute__((unused)) struct ctx *ctx,
-                         __attribute__((unused)) struct app *app,
-                         __attribute__((unused)) enum route_access needs,
-                         __attribute__((unused)) struct request *in)
-{
-    return OK;
-}
-
-static void word_error(struct ctx *ctx, enum status s,
-                       __attribute__((unused)) const struct request *in, struct reply *out)
-{
-    out->code = http_code(s);
-    buf_add(&out->body, str_of(ctx->why));
-}
-
 struct fake {
     struct app app;
     struct server *server;
@@ -175,32 +154,14 @@ struct fake {
 
 static void fake_end(struct fake *f)
 {
-    server_stop(f->server, 5000);
-    server_close(f->server);
+    fake_server_close(f->server);
     pthread_mutex_destroy(&f->app.lock);
-    clock_pretend(0);
 }
 
 static void fake_begin(struct ctx *ctx, struct fake *f)
 {
-    static const struct surface surface = {.name = "fake",
-                                           .routes = routes,
-                                           .word_error = word_error,
-                                           .admit = admit};
-    static const struct surface *const surfaces[] = {&surface, NULL};
-    struct server_settings settings = {.listen = S("127.0.0.1:0"),
-                                       .body_max = 1 << 22,
-                                       .header_max = 1 << 14,
-                                       .reply_max = 1 << 22,
-                                       .connections_max = 10,
-                                       .queue_max = 10,
-                                       .workers = 1,
-                                       .loops = 1,
-                                       .idle_ms = 10000,
-                                       .request_ms = 10000,
-                                       .upstream_ms = 10000};
     pthread_mutex_init(&f->app.lock, NULL);
-    CHECK_OK(server_open(ctx, &settings, surfaces, &f->app, &f->server));
+    f->server = fake_server_open(ctx, routes, &f->app);
 }
 
 static void set_mode(struct fake *f, enum mode mode)
@@ -224,23 +185,17 @@ static struct app now_of(struct fake *f)
     CLEANUP(fake_end) struct fake f = {0};                                                         \
     fake_begin(ctx, &f)
 
-static void change(struct ctx *ctx, struct engine *e, const char *text)
-{
-    struct json *object;
-    CHECK_OK(json_parse(ctx, str_of(text), &object));
-    CHECK_OK(engine_change_qdrant_settings(ctx, e, object));
-}
-
 /* The fake as upstream "fake" and as Qdrant. */
 static void turn_on(struct ctx *ctx, struct engine *e, struct settings *s, struct fake *f)
 {
     s->upstreams[0] = (struct upstream){.name = S("fake"), .url = server_url(ctx, f->server)};
     s->n_upstreams = 1;
-    change(ctx, e,
-           str_printf(&ctx->arena,
-                      "{\"enabled\":true,\"host\":\"" S_FMT "\",\"embeddingModel\":\"fake/tiny\"}",
-                      S_ARG(server_url(ctx, f->server)))
-               .p);
+    change_runtime_settings(ctx, e,
+                            str_printf(&ctx->arena,
+                                       "{\"qdrant_enabled\":true,\"qdrant_host\":\"" S_FMT
+                                       "\",\"qdrant_embedding_model\":\"fake/tiny\"}",
+                                       S_ARG(server_url(ctx, f->server)))
+                                .p);
 }
 
 static void add(struct ctx *ctx, struct engine *e, int from, int to)
@@ -268,24 +223,19 @@ static struct engine_status status_of(struct ctx *ctx, struct engine *e, bool pr
     return s;
 }
 
-static bool holds(str text, const char *what)
-{
-    return str_find(text, str_of(what)) < text.n;
-}
-
 /* The wait after a failure is over. */
 static void wait_out(struct engine *e)
 {
-    CHECK(e->mirror.until_us != 0);
-    e->mirror.until_us = 1;
+    CHECK(e->qdrant.server.until_us != 0);
+    e->qdrant.server.until_us = 1;
 }
 
 static int64_t waiting(struct ctx *ctx, struct store *s)
 {
-    struct mirrored *v;
+    struct sync_item *v;
     size_t n;
     int64_t all;
-    CHECK_OK(store_mirror_waiting(ctx, s, 0, &v, &n, &all));
+    CHECK_OK(store_sync_waiting(ctx, s, 0, &v, &n, &all));
     return all;
 }
 
@@ -302,7 +252,7 @@ TEST(without_a_host_nothing_is_asked)
     CHECK_INT(follow(ctx, e), 1);
     CHECK(!status_of(ctx, e, true).qdrant.enabled);
     CHECK(!mirror_is_used(e));
-    change(ctx, e, "{\"enabled\":true}");
+    change_runtime_settings(ctx, e, "{\"qdrant_enabled\":true}");
     CHECK_INT(follow(ctx, e), 1);
     CHECK_INT(waiting(ctx, s), 0);
     CHECK_STATUS(engine_qdrant_health(ctx, e, &x), UNSUPPORTED);
@@ -376,14 +326,14 @@ TEST(turned_off_nothing_is_asked_and_nothing_is_forgotten)
     add(ctx, e, 0, 3);
     CHECK_INT(follow(ctx, e), 1);
     struct app app = now_of(&f);
-    change(ctx, e, "{\"enabled\":false}");
+    change_runtime_settings(ctx, e, "{\"qdrant_enabled\":false}");
     add(ctx, e, 3, 4);
     CHECK_OK(engine_forget(ctx, e, &(struct forget){.pool = mine, .id = str_of(app.points[0].id)},
                            &erased));
     CHECK_INT(follow(ctx, e), 1);
     CHECK_INT(now_of(&f).calls, app.calls);
     CHECK(!mirror_is_used(e));
-    change(ctx, e, "{\"enabled\":true}");
+    change_runtime_settings(ctx, e, "{\"qdrant_enabled\":true}");
     CHECK_INT(follow(ctx, e), 1);
     CHECK_INT(now_of(&f).n, 3);
     CHECK_INT(now_of(&f).embedded, 3 + 1);
@@ -397,11 +347,11 @@ TEST(another_collection_begins_anew_and_no_host_ends_it)
     add(ctx, e, 0, 3);
     CHECK_INT(follow(ctx, e), 1);
     int puts = now_of(&f).puts;
-    change(ctx, e, "{\"collection\":\"other\"}");
+    change_runtime_settings(ctx, e, "{\"qdrant_collection\":\"other\"}");
     CHECK_INT(follow(ctx, e), 1);
     CHECK_INT(now_of(&f).puts, puts + 1);
     CHECK_INT(now_of(&f).embedded, 3 + 3);
-    change(ctx, e, "{\"host\":\"\"}");
+    change_runtime_settings(ctx, e, "{\"qdrant_host\":\"\"}");
     add(ctx, e, 3, 4);
     CHECK_INT(waiting(ctx, s), 1);
     CHECK_INT(follow(ctx, e), 1);
@@ -428,7 +378,7 @@ TEST(what_is_down_is_left_alone_and_nothing_is_lost)
     CHECK_INT(now_of(&f).calls, calls);
     CHECK(!mirror_is_used(e));
     CHECK_STATUS(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n), UPSTREAM);
-    CHECK(holds(str_of(ctx->why), "left alone for 1 s"));
+    CHECK(holds(str_of(ctx->why), "Qdrant failed: circuit open, not retried for 1 s"));
     ctx_clear_failure(ctx);
     CHECK_INT(now_of(&f).calls, calls);
     struct engine_status quiet = status_of(ctx, e, false), asked = status_of(ctx, e, true);
@@ -437,7 +387,7 @@ TEST(what_is_down_is_left_alone_and_nothing_is_lost)
     wait_out(e);
     CHECK(mirror_is_used(e));
     CHECK_INT(follow(ctx, e), 1);
-    CHECK_INT(e->mirror.wait_ms, 2000);
+    CHECK_INT(e->qdrant.server.wait_ms, 2000);
     set_mode(&f, SERVES);
     wait_out(e);
     CHECK_INT(follow(ctx, e), 1);
@@ -503,12 +453,11 @@ TEST(what_is_refused_is_tried_three_times_and_holds_up_nobody)
     add(ctx, e, 0, 2);
     CHECK_OK(engine_add(ctx, e, mine, &bad));
     add(ctx, e, 2, 4);
-    int64_t now = clock_ms();
     for (int i = 0; i < 3; i++) {
         CHECK_INT(waiting(ctx, s), i ? 1 : 5);
         CHECK_INT(follow(ctx, e), 1);
         CHECK_INT(now_of(&f).n, 4);
-        clock_pretend(now + (i + 1) * 120000);
+        fake_clock_advance(120000);
     }
     CHECK_INT(waiting(ctx, s), 0);
     struct engine_status st = status_of(ctx, e, true);
@@ -524,19 +473,15 @@ TEST(the_model_is_the_named_one_or_the_first_tiers)
     add(ctx, e, 0, 1);
     CHECK_INT(follow(ctx, e), 1);
     CHECK_STR(status_of(ctx, e, false).qdrant.note, S(""));
-    change(ctx, e, "{\"embeddingModel\":\"nowhere/large\"}");
+    change_runtime_settings(ctx, e, "{\"qdrant_embedding_model\":\"nowhere/large\"}");
     CHECK_INT(follow(ctx, e), 1);
     CHECK(holds(status_of(ctx, e, false).qdrant.error, "no_key"));
-    struct json *object;
-    CHECK_OK(json_parse(ctx,
-                        S("{\"embeddingSource\":\"remote\",\"embeddingProviderModel\":"
-                          "\"fake/other\"}"),
-                        &object));
-    CHECK_OK(engine_change_memory_settings(ctx, e, object));
+    change_runtime_settings(ctx, e,
+                            "{\"embedding_source\":\"remote\",\"embedding_model\":\"fake/other\"}");
     CHECK_INT(follow(ctx, e), 1);
     CHECK(holds(status_of(ctx, e, false).qdrant.note, "no upstream 'nowhere' is configured"));
     CHECK_INT(waiting(ctx, s), 0);
-    change(ctx, e, "{\"embeddingModel\":\"tiny\"}");
+    change_runtime_settings(ctx, e, "{\"qdrant_embedding_model\":\"tiny\"}");
     CHECK_INT(follow(ctx, e), 1);
     CHECK(holds(status_of(ctx, e, true).qdrant.error, "'tiny' is not PROVIDER/MODEL"));
 }

@@ -1,5 +1,5 @@
 /* models.c - how large models are by their names, and how their window is shared out. */
-#include "engine/session_memory.h"
+#include "engine/history.h"
 
 #include "t.h"
 

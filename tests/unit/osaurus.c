@@ -1,5 +1,7 @@
 /* osaurus.c - how a failure reads on Osaurus's endpoints. */
-#include "surface/osaurus.h"
+#include "surface/osaurus/osaurus.h"
+
+#include <stdio.h>
 
 #include "t.h"
 
@@ -8,10 +10,11 @@ TEST(each_failure_has_its_code_and_word)
     static const struct {
         enum status s;
         const char *path, *user, *why, *error;
-        int code; /* 0: the status's own */
+        int code;          /* 0: the status's own */
+        const char *field; /* NULL: none */
     } cases[] = {
         {BAD_INPUT, "/memory/ingest", "ada", "no JSON", "invalid_request", 0},
-        {FORBIDDEN, "/memory/ingest", "ada", "memory_disabled", "memory_disabled", 503},
+        {FORBIDDEN, "/memory/ingest", "ada", "Memory is off", "memory_disabled", 503, "memory"},
         {FORBIDDEN, "/memory/ingest", "ada", "another's", "forbidden", 0},
         {STORAGE, "/memory/ingest", "ada", "the disk is full", "memory_ingest_failed", 0},
         {STORAGE, "/memory/ingest", "", "no tokens", "memory_database_unavailable", 503},
@@ -30,6 +33,8 @@ TEST(each_failure_has_its_code_and_word)
         struct json *said;
         in.who.pool.user = str_of(cases[i].user);
         fail(&own, cases[i].s, "%s", cases[i].why);
+        if (cases[i].field)
+            snprintf(own.field, sizeof own.field, "%s", cases[i].field);
         word_osaurus_error(&own, cases[i].s, &in, &out);
         CHECK_INT(out.code, cases[i].code);
         CHECK_OK(json_parse(&own, buf_str(&out.body), &said));

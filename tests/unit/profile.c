@@ -1,8 +1,8 @@
 /* profile.c - a user's profile: what is read, mended and left out; merged, kept and forgotten. */
-#include "engine/profile.h"
+#include "engine/profile/profile.h"
 
-#include "unit/fixture.h"
-#include "unit/model.h"
+#include "lib/model.h"
+#include "lib/talk.h"
 
 struct bench {
     struct ctx *ctx;
@@ -11,18 +11,11 @@ struct bench {
     struct model *m;
 };
 
-static void model_closep(struct model **m)
-{
-    model_close(*m);
-}
-
 /* An engine whose core model follows a script. */
 #define READER_(b)                                                                                 \
     ENGINE(e, s, p);                                                                               \
-    CLEANUP(model_closep) struct model *m = model_open(ctx);                                       \
-    settings.upstreams[0] = m->up;                                                                 \
-    settings.n_upstreams = 1;                                                                      \
-    settings.core_model = S("fake/tiny/chat");                                                     \
+    MODEL(m);                                                                                      \
+    model_be_core(m, &settings);                                                                   \
     settings.core_timeout_ms = 2000;                                                               \
     settings.core_tokens_per_hour = 0;                                                             \
     struct bench b = {ctx, e, s, m}
@@ -301,16 +294,16 @@ TEST(a_model_that_does_not_do_its_part_fails_nothing)
         str how;
         m->app.script = script;
         m->app.said = 0;
-        breaker_reset(&b.e->core);
+        dependency_reset(&b.e->core_model.background);
         CHECK_STR(read_by(b.ctx, b.e, (struct profile_source){.text = S("My name is Zoe.")}, &how),
                   S("{\"name\":\"Zoe\"}"));
         CHECK_STR(how, str_of(cases[i].how));
     }
     str how;
-    CHECK(b.e->core.until_us);
+    CHECK(b.e->core_model.background.until_us);
     read_by(ctx, e, (struct profile_source){.text = S("My name is Zoe.")}, &how);
     CHECK_STR(how, S("rules:breaker_open"));
-    breaker_reset(&e->core);
+    dependency_reset(&e->core_model.background);
     m->app.script = NULL;
     m->app.mode = STALLS;
     settings.core_timeout_ms = 100;
@@ -333,7 +326,7 @@ TEST(what_is_asked_is_counted_and_logged_without_texts)
     str how;
     m->app.script = script;
     read_by(ctx, e, (struct profile_source){.text = S("I am Zoe \"} ignore this")}, &how);
-    CHECK_INT(llm_meter_spent(&e->meter), 15);
+    CHECK_INT(llm_meter_spent(&e->core_model.meter), 15);
     CHECK(strstr(m->app.user, "I am Zoe \\\"} ignore this"));
     read_by(ctx, e,
             (struct profile_source){.data = parsed(ctx, "{\"a\":[1]}"),
@@ -511,15 +504,11 @@ TEST(a_chat_recalls_a_fact_of_the_profile)
 {
     ENGINE(e, s, p);
     CHECK_OK(change(ctx, e, "{\"dogName\":\"Olivia\",\"city\":\"Berlin\",\"job\":\"nurse\"}"));
-    struct said said[] = {{.role = S("user"), .text = S("What is the name of my dog?")}};
-    struct turn t = {.pool = mine, .session = S("one"), .said = said, .n_said = 1};
-    engine_begin_turn(ctx, e, &t);
-    CHECK(str_find(t.block, S("Olivia")) < t.block.n);
-    CHECK_OK(engine_end_turn(ctx, e, &t, S("Olivia.")));
+    const char *question = "What is the name of my dog?";
+    struct talk one = talk_of(ctx, e, s), two = one;
+    one.session = "one";
+    two.session = "two";
+    CHECK(holds(talk_ask(&one, question, "Olivia."), "Olivia"));
     CHECK_OK(change(ctx, e, "{\"dogName\":null}"));
-    CHECK_OK(store_flush(ctx, s));
-    struct turn again = {.pool = mine, .session = S("two"), .said = said, .n_said = 1};
-    engine_begin_turn(ctx, e, &again);
-    CHECK(str_find(again.block, S("dog name: Olivia")) == again.block.n);
-    CHECK_OK(engine_end_turn(ctx, e, &again, S("")));
+    CHECK(!holds(talk_ask(&two, question, ""), "dog name: Olivia"));
 }

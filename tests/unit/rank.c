@@ -1,11 +1,12 @@
 /* rank.c - the arithmetic of ranking: what holds for any input, and the spec's vectors. */
-#include "engine/rank.h"
+#include "engine/recall/rank.h"
+#include "engine/text.h"
 
 #include <math.h>
 
-#include "engine/excerpt.h"
-#include "engine/query.h"
-#include "engine/scan.h"
+#include "engine/recall/lexical.h"
+#include "engine/text/query.h"
+#include "engine/text/snippet.h"
 #include "t.h"
 
 enum { ROUNDS = 500 };
@@ -50,14 +51,14 @@ TEST(counts_say_less_and_less)
 TEST(decay_halves_with_each_half_life)
 {
     const int64_t day = 86400000;
-    CHECK(fabs(rank_decay(0, 30) - 1) < 1e-9);
-    CHECK(fabs(rank_decay(-5 * day, 30) - 1) < 1e-9);
-    CHECK(fabs(rank_decay(30 * day, 30) - 0.5) < 1e-9);
-    CHECK(fabs(rank_decay(day, 30) - 0.9772) < 1e-4);
-    CHECK(fabs(rank_decay(7 * day, 30) - 0.8507) < 1e-4);
+    CHECK(fabs(age_decay(0, 30) - 1) < 1e-9);
+    CHECK(fabs(age_decay(-5 * day, 30) - 1) < 1e-9);
+    CHECK(fabs(age_decay(30 * day, 30) - 0.5) < 1e-9);
+    CHECK(fabs(age_decay(day, 30) - 0.9772) < 1e-4);
+    CHECK(fabs(age_decay(7 * day, 30) - 0.8507) < 1e-4);
     for (int i = 0; i < ROUNDS; i++) {
         int64_t age = (int64_t)(draw() % (400 * (uint64_t)day));
-        CHECK(fabs(rank_decay(age + 30 * day, 30) - rank_decay(age, 30) / 2) < 1e-12);
+        CHECK(fabs(age_decay(age + 30 * day, 30) - age_decay(age, 30) / 2) < 1e-12);
     }
 }
 
@@ -73,9 +74,9 @@ TEST(logistic_is_a_probability)
 
 /* --- likeness --- */
 
-static bool has_shingle(struct ctx *ctx, const struct shingles *s, const char *word)
+static bool has_shingle(struct ctx *ctx, const struct term_set *s, const char *word)
 {
-    struct shingles one = rank_shingles(&ctx->arena, str_of(word));
+    struct term_set one = shingles_of(&ctx->arena, str_of(word));
     for (size_t i = 0; i < s->n; i++)
         if (one.n == 1 && s->v[i] == one.v[0])
             return true;
@@ -84,15 +85,15 @@ static bool has_shingle(struct ctx *ctx, const struct shingles *s, const char *w
 
 TEST(shingles_are_words_cut_to_eight)
 {
-    struct shingles s =
-        rank_shingles(&ctx->arena, S("User prefers Kubernetes-based deployments, v2"));
+    struct term_set s =
+        shingles_of(&ctx->arena, S("User prefers Kubernetes-based deployments, v2"));
     static const char *const want[] = {"user", "prefers", "kubernet", "based", "deployme", "v2"};
     CHECK_INT(s.n, 6);
     for (size_t i = 0; i < 6; i++)
         CHECK(has_shingle(ctx, &s, want[i]));
-    CHECK_INT(rank_shingles(&ctx->arena, S("")).n, 0);
-    CHECK_INT(rank_shingles(&ctx->arena, S("... !?")).n, 0);
-    CHECK_INT(rank_shingles(&ctx->arena, S("tea Tea TEA")).n, 1);
+    CHECK_INT(shingles_of(&ctx->arena, S("")).n, 0);
+    CHECK_INT(shingles_of(&ctx->arena, S("... !?")).n, 0);
+    CHECK_INT(shingles_of(&ctx->arena, S("tea Tea TEA")).n, 1);
 }
 
 TEST(likeness_is_symmetric_and_one_for_the_same)
@@ -101,25 +102,25 @@ TEST(likeness_is_symmetric_and_one_for_the_same)
                                         "cake & tea", "green tea 4", "nothing of it"};
     for (size_t i = 0; i < 6; i++)
         for (size_t k = 0; k < 6; k++) {
-            struct shingles a = rank_shingles(&ctx->arena, str_of(texts[i])),
-                            b = rank_shingles(&ctx->arena, str_of(texts[k]));
-            double like = rank_jaccard(&a, &b);
+            struct term_set a = shingles_of(&ctx->arena, str_of(texts[i])),
+                            b = shingles_of(&ctx->arena, str_of(texts[k]));
+            double like = terms_jaccard(&a, &b);
             CHECK(like >= 0 && like <= 1);
-            CHECK(fabs(like - rank_jaccard(&b, &a)) < 1e-12);
+            CHECK(fabs(like - terms_jaccard(&b, &a)) < 1e-12);
             if (i == k)
                 CHECK(fabs(like - (i ? 1 : 0)) < 1e-12);
         }
-    struct shingles a = rank_shingles(&ctx->arena, S("tea and cake")),
-                    b = rank_shingles(&ctx->arena, S("tea and jam"));
-    CHECK(fabs(rank_jaccard(&a, &b) - 0.5) < 1e-12);
+    struct term_set a = shingles_of(&ctx->arena, S("tea and cake")),
+                    b = shingles_of(&ctx->arena, S("tea and jam"));
+    CHECK(fabs(terms_jaccard(&a, &b) - 0.5) < 1e-12);
 }
 
 /* --- order --- */
 
-static void texts_of(struct ctx *ctx, const char *const *texts, size_t n, struct shingles *out)
+static void texts_of(struct ctx *ctx, const char *const *texts, size_t n, struct term_set *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = rank_shingles(&ctx->arena, str_of(texts[i]));
+        out[i] = shingles_of(&ctx->arena, str_of(texts[i]));
 }
 
 TEST(a_repeat_goes_behind_something_new)
@@ -127,7 +128,7 @@ TEST(a_repeat_goes_behind_something_new)
     static const char *const texts[] = {"the lake was cold today", "the lake was cold today",
                                         "we bought a red kite", "something else entirely"};
     const double scores[] = {1, 0.99, 0.95, 0};
-    struct shingles s[4];
+    struct term_set s[4];
     size_t order[4];
     texts_of(ctx, texts, 4, s);
     rank_diversify(&ctx->arena, scores, s, 4, 4, order);
@@ -142,7 +143,7 @@ TEST(what_differs_stays_in_the_order_of_scores)
     static const char *const texts[] = {"alpha", "beta", "gamma", "delta", "epsilon"};
     const double scores[] = {0.1, 0.9, 0.5, 0.5, 0.2};
     const size_t want[] = {1, 2, 3, 4, 0};
-    struct shingles s[5];
+    struct term_set s[5];
     size_t order[5];
     texts_of(ctx, texts, 5, s);
     rank_diversify(&ctx->arena, scores, s, 5, 5, order);
@@ -157,13 +158,13 @@ TEST(diversity_is_a_permutation_that_begins_with_the_best)
                                         "cake", "lake",  "sun",  "sea"};
     for (int round = 0; round < ROUNDS; round++) {
         double scores[12];
-        struct shingles s[12];
+        struct term_set s[12];
         size_t n = 1 + draw() % 12, most = draw() % 14, order[12], best = 0;
         bool seen[12] = {false};
         for (size_t i = 0; i < n; i++) {
             scores[i] = part();
-            s[i] = rank_shingles(&ctx->arena, str_printf(&ctx->arena, "%s %s %s", words[draw() % 8],
-                                                         words[draw() % 8], words[draw() % 8]));
+            s[i] = shingles_of(&ctx->arena, str_printf(&ctx->arena, "%s %s %s", words[draw() % 8],
+                                                       words[draw() % 8], words[draw() % 8]));
             best = scores[i] > scores[best] ? i : best;
         }
         rank_diversify(&ctx->arena, scores, s, n, most, order);

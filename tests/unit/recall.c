@@ -1,45 +1,15 @@
 /* recall.c - what a question finds, what it must not find, and when it stays silent. */
 #include <pthread.h>
 
-#include "unit/fixture.h"
+#include "lib/engine.h"
+#include "store/store.h"
 
 static const int64_t may = 1683554160000; /* 2023-05-08 */
-
-/* A session whose turns are "m1", "m2", … of its name. */
-static void talk(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
-                 const char *const *texts, size_t n)
-{
-    struct message *v = NEW_N(&ctx->arena, struct message, n);
-    for (size_t i = 0; i < n; i++) {
-        str id = str_printf(&ctx->arena, "%s-m%zu", session, i + 1);
-        v[i] = (struct message){.id = id,
-                                .session = str_of(session),
-                                .role = i % 2 ? S("assistant") : S("user"),
-                                .text = str_of(texts[i]),
-                                .created = may};
-    }
-    struct bundle b = {.pool = pool,
-                       .session = {.id = str_of(session)},
-                       .messages = v,
-                       .n_messages = n};
-    CHECK_OK(store_write(ctx, s, &b));
-}
 
 static void remember(struct ctx *ctx, struct engine *e, const char *text)
 {
     struct memory m = {.content = str_of(text), .importance = 0.5};
     CHECK_OK(engine_add(ctx, e, mine, &m));
-}
-
-static struct recall_out recall(struct ctx *ctx, struct engine *e, const char *question,
-                                struct recall_in in)
-{
-    struct recall_out out;
-    in.question = str_of(question);
-    if (!in.pool.user.n)
-        in.pool = mine;
-    CHECK_OK(engine_recall(ctx, e, &in, &out));
-    return out;
 }
 
 static const struct recall_in anyhow = {.gate = false}, as_chat = {.gate = true};
@@ -49,20 +19,19 @@ static const char *const holiday[] = {
     "What did you like best?",
     "The custard tarts, and an old tram that climbs the hill.",
     "I would take the tram too.",
+    NULL,
 };
 static const char *const work[] = {
-    "The build fails since Tuesday.",
-    "Which step?",
-    "Linking: the linker runs out of memory.",
-    "Try fewer parallel jobs.",
+    "The build fails since Tuesday.", "Which step?", "Linking: the linker runs out of memory.",
+    "Try fewer parallel jobs.",       NULL,
 };
 
 TEST(the_turn_that_says_it_is_first)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
-    talk(ctx, s, mine, "work", work, 4);
-    struct recall_out r = recall(ctx, e, "Why did linking fail?", anyhow);
+    write_session(ctx, s, mine, "holiday", holiday, may);
+    write_session(ctx, s, mine, "work", work, may);
+    struct recall_out r = recall_question(ctx, e, "Why did linking fail?", anyhow);
     CHECK(r.n > 0 && r.took_us >= 0);
     CHECK_STR(r.v[0].message.id, S("work-m3"));
     CHECK(str_find(r.v[0].why, S("linking")) < r.v[0].why.n);
@@ -74,9 +43,9 @@ TEST(the_turn_that_says_it_is_first)
 TEST(an_answer_is_found_by_its_question)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
-    talk(ctx, s, mine, "work", work, 4);
-    struct recall_out r = recall(ctx, e, "What did I like best in Lisbon?", anyhow);
+    write_session(ctx, s, mine, "holiday", holiday, may);
+    write_session(ctx, s, mine, "work", work, may);
+    struct recall_out r = recall_question(ctx, e, "What did I like best in Lisbon?", anyhow);
     bool found = false;
     for (size_t i = 0; i < r.n && i < 2; i++)
         found |= str_is(r.v[i].message.id, "holiday-m3");
@@ -86,20 +55,20 @@ TEST(an_answer_is_found_by_its_question)
 TEST(other_pools_are_never_seen)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, other_user, "holiday", holiday, 4);
-    talk(ctx, s, other_space, "work", work, 4);
-    CHECK_INT(recall(ctx, e, "the tram in Lisbon", anyhow).n, 0);
-    CHECK_INT(recall(ctx, e, "the linker's memory", anyhow).n, 0);
-    CHECK_STR(recall(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
+    write_session(ctx, s, other_user, "holiday", holiday, may);
+    write_session(ctx, s, other_space, "work", work, may);
+    CHECK_INT(recall_question(ctx, e, "the tram in Lisbon", anyhow).n, 0);
+    CHECK_INT(recall_question(ctx, e, "the linker's memory", anyhow).n, 0);
+    CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
 }
 
 TEST(what_the_reader_has_is_left_out)
 {
     ENGINE(e, s, p);
     const str seen[] = {S("work-m3"), S("work-m1")};
-    talk(ctx, s, mine, "work", work, 4);
-    struct recall_out r = recall(ctx, e, "Does linking fail the build?",
-                                 (struct recall_in){.exclude = seen, .n_exclude = 2});
+    write_session(ctx, s, mine, "work", work, may);
+    struct recall_out r = recall_question(ctx, e, "Does linking fail the build?",
+                                          (struct recall_in){.exclude = seen, .n_exclude = 2});
     CHECK(r.n > 0);
     for (size_t i = 0; i < r.n; i++)
         CHECK(!str_eq(r.v[i].message.id, seen[0]) && !str_eq(r.v[i].message.id, seen[1]));
@@ -108,40 +77,43 @@ TEST(what_the_reader_has_is_left_out)
 TEST(memories_are_found_beside_turns)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
+    write_session(ctx, s, mine, "holiday", holiday, may);
     remember(ctx, e, "My favourite colour is teal");
-    struct recall_out r = recall(ctx, e, "What is my favourite colour?", as_chat);
+    struct recall_out r = recall_question(ctx, e, "What is my favourite colour?", as_chat);
     CHECK(r.n > 0 && r.v[0].is_memory && r.v[0].injected);
     CHECK_STR(r.v[0].memory.content, S("My favourite colour is teal"));
-    CHECK_INT(recall(ctx, e, "favourite colour", (struct recall_in){.turns_only = true}).n, 0);
+    CHECK_INT(recall_question(ctx, e, "favourite colour", (struct recall_in){.turns_only = true}).n,
+              0);
 }
 
 TEST(a_question_about_the_user_finds_what_is_known)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
+    write_session(ctx, s, mine, "holiday", holiday, may);
     remember(ctx, e, "works as a nurse in Leipzig");
     remember(ctx, e, "my name is Anna");
     static const char *const questions[] = {"What do you know about me?", "Who am I?"};
     for (size_t i = 0; i < 2; i++) {
-        struct recall_out r = recall(ctx, e, questions[i], as_chat);
+        struct recall_out r = recall_question(ctx, e, questions[i], as_chat);
         CHECK_INT(r.n, 2);
         CHECK(r.v[0].injected && r.v[1].injected && r.v[0].why.n > 0);
         CHECK_STR(r.decision, S("identity"));
     }
-    CHECK_STR(recall(ctx, e, "what's my name?", as_chat).v[0].text, S("my name is Anna"));
-    CHECK_INT(recall(ctx, e, "Who am I?", (struct recall_in){.pool = other_user, .gate = true}).n,
+    CHECK_STR(recall_question(ctx, e, "what's my name?", as_chat).v[0].text, S("my name is Anna"));
+    CHECK_INT(recall_question(ctx, e, "Who am I?",
+                              (struct recall_in){.pool = other_user, .gate = true})
+                  .n,
               0);
-    CHECK_INT(recall(ctx, e, "Who am I?", (struct recall_in){.turns_only = true}).n, 0);
+    CHECK_INT(recall_question(ctx, e, "Who am I?", (struct recall_in){.turns_only = true}).n, 0);
 }
 
 TEST(silent_when_nothing_belongs_to_it)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
+    write_session(ctx, s, mine, "holiday", holiday, may);
     static const char *const questions[] = {"hi", "?!", "What is 2+2?", "Write a haiku", "", "  "};
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
-        struct recall_out r = recall(ctx, e, questions[i], as_chat);
+        struct recall_out r = recall_question(ctx, e, questions[i], as_chat);
         CHECK_STR(r.decision, S("none"));
         CHECK(r.reason.n > 0);
         CHECK_INT(r.tokens, 0);
@@ -153,30 +125,31 @@ TEST(silent_when_nothing_belongs_to_it)
 TEST(the_threshold_silences_and_a_phrase_lowers_it)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
-    struct recall_out r = recall(ctx, e, "the tram in Lisbon", as_chat);
+    write_session(ctx, s, mine, "holiday", holiday, may);
+    struct recall_out r = recall_question(ctx, e, "the tram in Lisbon", as_chat);
     CHECK(r.n > 0 && r.v[0].injected && r.tokens > 0);
     settings.gate_threshold = 1;
-    CHECK_STR(recall(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
+    CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
     double best = r.v[0].score;
     for (size_t i = 1; i < r.n; i++)
         best = r.v[i].score > best ? r.v[i].score : best;
     settings.gate_threshold = best * 1.5;
-    CHECK_STR(recall(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
-    r = recall(ctx, e, "Do you remember the tram in Lisbon?", as_chat);
+    CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
+    r = recall_question(ctx, e, "Do you remember the tram in Lisbon?", as_chat);
     CHECK(!str_is(r.decision, "none") && r.tokens > 0);
 }
 
 TEST(limit_and_budget_hold)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
-    struct recall_out r = recall(ctx, e, "tram river Lisbon tarts", (struct recall_in){.limit = 2});
+    write_session(ctx, s, mine, "holiday", holiday, may);
+    struct recall_out r =
+        recall_question(ctx, e, "tram river Lisbon tarts", (struct recall_in){.limit = 2});
     CHECK_INT(r.n, 2);
-    r = recall(ctx, e, "tram river Lisbon tarts", (struct recall_in){.budget_tokens = 1});
+    r = recall_question(ctx, e, "tram river Lisbon tarts", (struct recall_in){.budget_tokens = 1});
     CHECK(r.n > 1 && r.v[0].injected && !r.v[1].injected);
     CHECK_INT(r.tokens, r.v[0].tokens);
-    r = recall(ctx, e, "tram river Lisbon tarts", (struct recall_in){.budget_tokens = -1});
+    r = recall_question(ctx, e, "tram river Lisbon tarts", (struct recall_in){.budget_tokens = -1});
     for (size_t i = 0; i < r.n; i++)
         CHECK(r.v[i].injected);
 }
@@ -187,10 +160,10 @@ TEST(the_same_question_gives_the_same_answer)
     for (int i = 0; i < 20; i++) {
         char name[16];
         snprintf(name, sizeof name, "s%d", i);
-        talk(ctx, s, mine, name, i % 2 ? holiday : work, 4);
+        write_session(ctx, s, mine, name, i % 2 ? holiday : work, may);
     }
-    struct recall_out a = recall(ctx, e, "tram or linker?", anyhow);
-    struct recall_out b = recall(ctx, e, "tram or linker?", anyhow);
+    struct recall_out a = recall_question(ctx, e, "tram or linker?", anyhow);
+    struct recall_out b = recall_question(ctx, e, "tram or linker?", anyhow);
     CHECK_INT(a.n, b.n);
     for (size_t i = 0; i < a.n; i++)
         CHECK_STR(a.v[i].message.id, b.v[i].message.id);
@@ -199,15 +172,15 @@ TEST(the_same_question_gives_the_same_answer)
 TEST(repeats_do_not_crowd_out_the_rest)
 {
     ENGINE(e, s, p);
-    static const char *const rex[] = {"Rex the dog ate the blue shoe", "Oh no"};
+    static const char *const rex[] = {"Rex the dog ate the blue shoe", "Oh no", NULL};
     for (int i = 0; i < 12; i++) {
         char name[16];
         snprintf(name, sizeof name, "s%d", i);
-        talk(ctx, s, mine, name, rex, 2);
+        write_session(ctx, s, mine, name, rex, may);
     }
-    static const char *const vet[] = {"The vet looked at the dog Rex", "All well?"};
-    talk(ctx, s, mine, "vet", vet, 2);
-    struct recall_out r = recall(ctx, e, "Rex the dog", (struct recall_in){.limit = 3});
+    static const char *const vet[] = {"The vet looked at the dog Rex", "All well?", NULL};
+    write_session(ctx, s, mine, "vet", vet, may);
+    struct recall_out r = recall_question(ctx, e, "Rex the dog", (struct recall_in){.limit = 3});
     bool found = false;
     for (size_t i = 0; i < r.n; i++)
         found |= str_is(r.v[i].message.id, "vet-m1");
@@ -231,7 +204,7 @@ TEST(yesterday_is_found_by_its_date)
     struct bundle b = {.pool = mine, .session = {.id = S("x")}, .messages = v, .n_messages = 2};
     CHECK_OK(store_write(ctx, s, &b));
     struct recall_out r =
-        recall(ctx, e, "What did we do yesterday?", (struct recall_in){.asked = may});
+        recall_question(ctx, e, "What did we do yesterday?", (struct recall_in){.asked = may});
     CHECK(r.n > 0);
     CHECK_STR(r.v[0].message.id, S("a"));
 }
@@ -239,7 +212,7 @@ TEST(yesterday_is_found_by_its_date)
 TEST(a_passed_deadline_is_timed_out)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
+    write_session(ctx, s, mine, "holiday", holiday, may);
     struct ctx late = {.deadline_us = 1};
     struct recall_in in = {.pool = mine, .question = S("the tram in Lisbon")};
     struct recall_out out;
@@ -279,7 +252,7 @@ TEST(threads_recall_at_once_while_others_write)
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
     struct asker askers[THREADS];
-    talk(ctx, s, mine, "holiday", holiday, 4);
+    write_session(ctx, s, mine, "holiday", holiday, may);
     for (int i = 0; i < THREADS; i++) {
         askers[i] = (struct asker){.e = e};
         CHECK_INT(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
@@ -287,7 +260,7 @@ TEST(threads_recall_at_once_while_others_write)
     for (int i = 0; i < 10; i++) {
         char name[16];
         snprintf(name, sizeof name, "work %d", i);
-        talk(ctx, s, mine, name, work, 4);
+        write_session(ctx, s, mine, name, work, may);
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
@@ -298,20 +271,22 @@ TEST(threads_recall_at_once_while_others_write)
 TEST(memories_alone_are_searched_when_that_is_asked)
 {
     ENGINE(e, s, p);
-    talk(ctx, s, mine, "holiday", holiday, 4);
+    write_session(ctx, s, mine, "holiday", holiday, may);
     for (int i = 0; i < 400; i++) {
         struct memory m = {.content = str_printf(&ctx->arena, "the tram of day %d", i),
                            .type = i == 7 ? TYPE_EPISODIC : TYPE_FACTUAL};
         CHECK_OK(engine_add(ctx, e, mine, &m));
     }
-    struct recall_out r =
-        recall(ctx, e, "an old tram", (struct recall_in){.memories_only = true, .limit = 50});
+    struct recall_out r = recall_question(ctx, e, "an old tram",
+                                          (struct recall_in){.memories_only = true, .limit = 50});
     CHECK_INT(r.n, 50);
     for (size_t i = 0; i < r.n; i++)
         CHECK(r.v[i].is_memory);
     /* The only one of its type is found among many that are as good. */
-    r = recall(ctx, e, "an old tram",
-               (struct recall_in){.memories_only = true, .type = S("episodic"), .limit = 50});
+    r = recall_question(ctx, e, "an old tram",
+                        (struct recall_in){.memories_only = true,
+                                           .type = S("episodic"),
+                                           .limit = 50});
     CHECK_INT(r.n, 1);
     CHECK_STR(r.v[0].memory.content, S("the tram of day 7"));
 }
@@ -332,8 +307,9 @@ TEST(messages_crowd_no_memory_out_of_memories)
                        .n_messages = MANY};
     CHECK_OK(store_write(ctx, s, &b));
     remember(ctx, e, "takes the tram to work");
-    CHECK_INT(recall(ctx, e, "tram", anyhow).n, 0);
-    struct recall_out r = recall(ctx, e, "tram", (struct recall_in){.memories_only = true});
+    CHECK_INT(recall_question(ctx, e, "tram", anyhow).n, 0);
+    struct recall_out r =
+        recall_question(ctx, e, "tram", (struct recall_in){.memories_only = true});
     CHECK_INT(r.n, 1);
     CHECK_STR(r.v[0].memory.content, S("takes the tram to work"));
 }
@@ -343,7 +319,7 @@ TEST(the_context_of_a_question_is_the_block_of_a_chat_or_nothing)
     ENGINE(e, s, p);
     struct recall_out r;
     str block;
-    talk(ctx, s, mine, "work", work, 4);
+    write_session(ctx, s, mine, "work", work, may);
     remember(ctx, e, "My dog is called Rex.");
     struct recall_in in = {.pool = mine, .question = S("What is my dog called?")};
     CHECK_OK(engine_context(ctx, e, &in, &r, &block));
@@ -355,4 +331,82 @@ TEST(the_context_of_a_question_is_the_block_of_a_chat_or_nothing)
     in.question = S("What is my dog called?");
     CHECK_OK(engine_context(ctx, e, &in, &r, &block));
     CHECK_STR(block, S(""));
+}
+
+/* --- the new beats the old, and what bears on a request --- */
+
+/* One session for each, a day apart; ids are "s0-m1", "s1-m1", … */
+static void stated(struct ctx *ctx, struct store *s, const char *const *texts)
+{
+    for (int i = 0; texts[i]; i++) {
+        str session = str_printf(&ctx->arena, "s%d", i);
+        struct message m = {.id = str_printf(&ctx->arena, "s%d-m1", i),
+                            .session = session,
+                            .role = S("user"),
+                            .text = str_of(texts[i]),
+                            .created = may + i * DAY_MS};
+        struct bundle b = {.pool = mine,
+                           .session = {.id = session},
+                           .messages = &m,
+                           .n_messages = 1};
+        CHECK_OK(store_write(ctx, s, &b));
+    }
+}
+
+/* How many lines a chat is given; `holds` stands in one of them. */
+static size_t given_in(struct ctx *ctx, struct engine *e, const char *question, const char *holds)
+{
+    struct recall_out r = recall_question(ctx, e, question, as_chat);
+    size_t n = 0;
+    bool found = false;
+    for (size_t i = 0; i < r.n; i++) {
+        n += r.v[i].injected;
+        found |= r.v[i].injected && str_find(r.v[i].text, str_of(holds)) < r.v[i].text.n;
+    }
+    CHECK(found || !*holds);
+    return n;
+}
+
+TEST(a_later_line_replaces_an_earlier_one)
+{
+    ENGINE(e, s, p);
+    stated(ctx, s,
+           (const char *const[]){"My favourite tea is Assam.", "My favourite tea is Sencha now.",
+                                 "We live in Oslo, close to the harbour.",
+                                 "We finally moved! Home is Bergen now.", NULL});
+    CHECK_INT(given_in(ctx, e, "What is my favourite tea?", "Sencha"), 1);
+    CHECK_INT(given_in(ctx, e, "Where do I live?", "Bergen"), 1);
+    CHECK_INT(given_in(ctx, e, "Where did we live before?", "replaced by a later line) We live"),
+              2);
+}
+
+TEST(a_list_is_given_whole_in_whatever_words)
+{
+    ENGINE(e, s, p);
+    stated(ctx, s,
+           (const char *const[]){"I've taken up weaving at the mill.",
+                                 "I go rowing twice a week now.",
+                                 "I also started to play the harp.", "My sister plays chess.",
+                                 "The boiler was repaired on Monday.", NULL});
+    CHECK_INT(given_in(ctx, e, "What are my hobbies?", "harp"), 3);
+}
+
+TEST(health_is_given_where_it_matters)
+{
+    ENGINE(e, s, p);
+    stated(ctx, s,
+           (const char *const[]){"By the way, I'm allergic to walnuts.", "My bike is crimson.",
+                                 NULL});
+    CHECK_INT(given_in(ctx, e, "Suggest a dessert for tonight.", "walnuts"), 1);
+    CHECK_INT(given_in(ctx, e, "Compute 17 times 23", ""), 0);
+    CHECK_INT(given_in(ctx, e, "Write a C function that reverses a list.", ""), 0);
+}
+
+TEST(advice_gets_the_few_facts_that_bear_on_it)
+{
+    ENGINE(e, s, p);
+    stated(ctx, s,
+           (const char *const[]){"We live in Ghent with two toddlers.", "My bike is crimson.",
+                                 NULL});
+    CHECK_INT(given_in(ctx, e, "Recommend a restaurant nearby", "Ghent"), 1);
 }

@@ -4,8 +4,9 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "embed/fixture.h"
-#include "unit/fixture.h"
+#include "lib/engine.h"
+#include "lib/tiny_models.h"
+#include "store/store.h"
 
 static const int64_t may = 1683554160000; /* 2023-05-08 */
 #define DAY ((int64_t)86400000)
@@ -35,32 +36,17 @@ static struct settings settings_with_table(struct ctx *ctx)
     CHECK_INT(mkdir(folder.p, 0700), 0);
     make_table(ctx, folder);
     s.static_model = S("things");
-    s.embedding_source = S("static");
-    s.embedding_static = S("on");
+    s.embedding_source = EMBED_STATIC;
+    s.embedding_static = true;
     return s;
 }
 
-#define WITH_TABLE(e, s, p)                                                                        \
-    PLACE(p);                                                                                      \
-    STORE(s, p);                                                                                   \
-    struct settings settings = settings_with_table(ctx);                                           \
-    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
-    CHECK_OK(engine_open(ctx, s, &settings, &e))
+#define WITH_TABLE(e, s, p) ENGINE_WITH(e, s, p, settings_with_table(ctx))
 
 static void embed_all(struct ctx *ctx, struct engine *e)
 {
     for (bool more = true; more;)
         CHECK_OK(engine_embed_some(ctx, e, &more));
-}
-
-static void talk(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
-                 const char *const *texts, int64_t created)
-{
-    for (size_t i = 0; texts[i]; i++) {
-        str id = str_printf(&ctx->arena, "%s-m%zu", session, i + 1);
-        struct message m = said(id.p, i % 2 ? "assistant" : "user", texts[i], created);
-        CHECK_OK(say(ctx, s, pool, session, &m));
-    }
 }
 
 static void remember(struct ctx *ctx, struct store *s, const char *id, const char *content,
@@ -69,17 +55,6 @@ static void remember(struct ctx *ctx, struct store *s, const char *id, const cha
     struct memory m = fact(id, "", content);
     m.created = created;
     CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
-}
-
-static struct recall_out recall(struct ctx *ctx, struct engine *e, const char *question,
-                                struct recall_in in)
-{
-    struct recall_out out;
-    in.question = str_of(question);
-    if (!in.pool.user.n)
-        in.pool = mine;
-    CHECK_OK(engine_recall(ctx, e, &in, &out));
-    return out;
 }
 
 static bool has(const struct recall_out *r, const char *id)
@@ -106,9 +81,9 @@ static const char *const beach[] = {"We drove to the ocean and swam.", "Cold?", 
 
 static void say_all(struct ctx *ctx, struct store *s)
 {
-    talk(ctx, s, mine, "garage", garage, may);
-    talk(ctx, s, mine, "forms", forms, may);
-    talk(ctx, s, mine, "beach", beach, may);
+    write_session(ctx, s, mine, "garage", garage, may);
+    write_session(ctx, s, mine, "forms", forms, may);
+    write_session(ctx, s, mine, "beach", beach, may);
 }
 
 /* A chat waits for no vector of what is kept. */
@@ -118,9 +93,10 @@ TEST(what_shares_no_word_is_found_by_its_meaning)
 {
     WITH_TABLE(e, s, p);
     say_all(ctx, s);
-    CHECK_INT(recall(ctx, e, "How is my car?", as_chat).n, 0);
+    /* "How is my car?" would be answered by words: what tells of a vehicle is looked for. */
+    CHECK_INT(recall_question(ctx, e, "How is the car?", as_chat).n, 0);
     embed_all(ctx, e);
-    struct recall_out r = recall(ctx, e, "How is my car?", anyhow);
+    struct recall_out r = recall_question(ctx, e, "How is the car?", anyhow);
     CHECK(r.n > 0);
     CHECK_STR(r.v[0].message.id, S("garage-m1"));
     CHECK(holds(r.v[0].why, "close in meaning (1.00)"));
@@ -149,7 +125,7 @@ TEST(a_search_makes_up_for_what_waits)
 {
     WITH_TABLE(e, s, p);
     say_all(ctx, s);
-    struct recall_out r = recall(ctx, e, "How is my car?", anyhow);
+    struct recall_out r = recall_question(ctx, e, "How is my car?", anyhow);
     CHECK(r.n > 0 && r.vectors.n);
     CHECK_STR(r.v[0].message.id, S("garage-m1"));
 }
@@ -159,9 +135,9 @@ TEST(words_and_meaning_add_up)
     WITH_TABLE(e, s, p);
     say_all(ctx, s);
     static const char *const both[] = {"The ocean was warm in May.", NULL};
-    talk(ctx, s, mine, "both", both, may);
+    write_session(ctx, s, mine, "both", both, may);
     embed_all(ctx, e);
-    struct recall_out r = recall(ctx, e, "Was the sea warm?", anyhow);
+    struct recall_out r = recall_question(ctx, e, "Was the sea warm?", anyhow);
     CHECK(r.n > 1);
     CHECK_STR(r.v[0].message.id, S("both-m1"));
     CHECK(holds(r.v[0].why, "says warm; close in meaning"));
@@ -181,16 +157,17 @@ static void check_same(const struct recall_out *a, const struct recall_out *b)
 TEST(too_few_vectors_change_nothing)
 {
     WITH_TABLE(e, s, p);
-    talk(ctx, s, mine, "garage", garage, may);
+    write_session(ctx, s, mine, "garage", garage, may);
     embed_all(ctx, e);
-    talk(ctx, s, mine, "forms", forms, may);
-    struct recall_out r = recall(ctx, e, "Did the car start this morning?", as_chat);
+    write_session(ctx, s, mine, "forms", forms, may);
+    struct recall_out r = recall_question(ctx, e, "Did the car start this morning?", as_chat);
     CHECK(r.n > 0 && !r.vectors.n);
     CHECK(holds(r.without, "1 of 4"));
     struct settings plain = settings_for_test();
     CLEANUP(engine_closep) struct engine *other = NULL;
     CHECK_OK(engine_open(ctx, s, &plain, &other));
-    struct recall_out words = recall(ctx, other, "Did the car start this morning?", as_chat);
+    struct recall_out words =
+        recall_question(ctx, other, "Did the car start this morning?", as_chat);
     check_same(&r, &words);
     CHECK(!words.vectors.n);
 }
@@ -204,7 +181,7 @@ TEST(a_model_that_cannot_be_loaded_leaves_the_words)
     CLEANUP(engine_closep) struct engine *e = NULL;
     CHECK_OK(engine_open(ctx, s, &settings, &e));
     say_all(ctx, s);
-    struct recall_out r = recall(ctx, e, "Did the automobile start?", anyhow);
+    struct recall_out r = recall_question(ctx, e, "Did the automobile start?", anyhow);
     CHECK(r.n > 0 && !r.vectors.n && r.without.n > 0);
     CHECK_STR(r.v[0].message.id, S("garage-m1"));
 }
@@ -212,13 +189,13 @@ TEST(a_model_that_cannot_be_loaded_leaves_the_words)
 TEST(vectors_open_no_other_pool)
 {
     WITH_TABLE(e, s, p);
-    talk(ctx, s, other_user, "garage", garage, may);
-    talk(ctx, s, other_space, "beach", beach, may);
-    talk(ctx, s, mine, "forms", forms, may);
+    write_session(ctx, s, other_user, "garage", garage, may);
+    write_session(ctx, s, other_space, "beach", beach, may);
+    write_session(ctx, s, mine, "forms", forms, may);
     embed_all(ctx, e);
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
-        struct recall_out r =
-            recall(ctx, e, "car or sea?", (struct recall_in){.strategy = (enum strategy)i});
+        struct recall_out r = recall_question(ctx, e, "car or sea?",
+                                              (struct recall_in){.strategy = (enum strategy)i});
         for (size_t k = 0; k < r.n; k++)
             CHECK_STR(r.v[k].message.session, S("forms"));
     }
@@ -229,10 +206,10 @@ TEST(meaning_alone_orders_by_the_cosine)
     WITH_TABLE(e, s, p);
     say_all(ctx, s);
     static const char *const mixed[] = {"The puppy was sick in the automobile.", NULL};
-    talk(ctx, s, mine, "mixed", mixed, may);
+    write_session(ctx, s, mine, "mixed", mixed, may);
     embed_all(ctx, e);
     struct recall_in in = {.strategy = STRATEGY_SEMANTIC, .limit = 5};
-    struct recall_out r = recall(ctx, e, "car", in);
+    struct recall_out r = recall_question(ctx, e, "car", in);
     CHECK(r.n > 2 && r.vectors.n);
     CHECK_STR(r.v[0].message.id, S("garage-m1"));
     CHECK_STR(r.v[1].message.id, S("mixed-m1"));
@@ -245,7 +222,7 @@ TEST(meaning_alone_takes_the_words_when_there_are_no_vectors)
     WITH_TABLE(e, s, p);
     say_all(ctx, s);
     struct recall_in in = {.strategy = STRATEGY_SEMANTIC, .gate = true};
-    struct recall_out r = recall(ctx, e, "Did the automobile start?", in);
+    struct recall_out r = recall_question(ctx, e, "Did the automobile start?", in);
     CHECK(r.n > 0 && !r.vectors.n && r.without.n > 0);
     CHECK_STR(r.v[0].message.id, S("garage-m1"));
 }
@@ -259,7 +236,7 @@ TEST(the_newest_are_memories_whatever_is_asked)
     struct recall_in in = {.strategy = STRATEGY_RECENT, .gate = true};
     static const char *const questions[] = {"hi", "Did the automobile start?", "Who am I?"};
     for (size_t i = 0; i < 3; i++) {
-        struct recall_out r = recall(ctx, e, questions[i], in);
+        struct recall_out r = recall_question(ctx, e, questions[i], in);
         CHECK_INT(r.n, 2);
         CHECK_STR(r.v[0].memory.id, S("new"));
         CHECK_STR(r.v[0].why, S("newest"));
@@ -267,26 +244,26 @@ TEST(the_newest_are_memories_whatever_is_asked)
         CHECK_STR(r.decision, S("newest"));
     }
     in.limit = 1;
-    CHECK_INT(recall(ctx, e, "hi", in).n, 1);
+    CHECK_INT(recall_question(ctx, e, "hi", in).n, 1);
     in.turns_only = true;
-    CHECK_INT(recall(ctx, e, "hi", in).n, 0);
+    CHECK_INT(recall_question(ctx, e, "hi", in).n, 0);
 }
 
 TEST(nothing_older_than_asked_is_found)
 {
     WITH_TABLE(e, s, p);
-    talk(ctx, s, mine, "garage", garage, may);
+    write_session(ctx, s, mine, "garage", garage, may);
     remember(ctx, s, "old", "the dog is called Rex", may);
-    talk(ctx, s, mine, "late", garage, may + 2 * DAY);
+    write_session(ctx, s, mine, "late", garage, may + 2 * DAY);
     remember(ctx, s, "new", "the dog is five", may + 2 * DAY);
     embed_all(ctx, e);
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
         struct recall_in in = {.strategy = (enum strategy)i, .after = may + DAY};
-        struct recall_out r = recall(ctx, e, "Is the dog in the automobile?", in);
+        struct recall_out r = recall_question(ctx, e, "Is the dog in the automobile?", in);
         CHECK(has(&r, "new") && !has(&r, "old") && !has(&r, "garage-m1"));
     }
     struct recall_out r =
-        recall(ctx, e, "Who am I?", (struct recall_in){.gate = true, .after = may + DAY});
+        recall_question(ctx, e, "Who am I?", (struct recall_in){.gate = true, .after = may + DAY});
     CHECK(has(&r, "new") && !has(&r, "old"));
 }
 
@@ -306,8 +283,8 @@ TEST(the_young_are_found_behind_many_that_are_too_old)
     embed_all(ctx, e);
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_SEMANTIC; i++) {
         struct recall_out r =
-            recall(ctx, e, "car",
-                   (struct recall_in){.strategy = (enum strategy)i, .after = may + DAY});
+            recall_question(ctx, e, "car",
+                            (struct recall_in){.strategy = (enum strategy)i, .after = may + DAY});
         CHECK_INT(r.n, 1);
         CHECK_STR(r.v[0].memory.id, S("young"));
     }
@@ -327,7 +304,7 @@ TEST(what_is_closed_or_expired_is_not_near)
     embed_all(ctx, e);
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
         struct recall_out r =
-            recall(ctx, e, "my dog", (struct recall_in){.strategy = (enum strategy)i});
+            recall_question(ctx, e, "my dog", (struct recall_in){.strategy = (enum strategy)i});
         CHECK(has(&r, "is") && !has(&r, "was") && !has(&r, "gone"));
     }
 }
@@ -336,7 +313,7 @@ TEST(what_the_reader_has_crowds_nothing_out)
 {
     WITH_TABLE(e, s, p);
     str ids[60];
-    talk(ctx, s, mine, "garage", garage, may);
+    write_session(ctx, s, mine, "garage", garage, may);
     for (int i = 0; i < 60; i++) {
         ids[i] = str_printf(&ctx->arena, "seen-%d", i);
         struct message m = said(ids[i].p, "user", "car", may);
@@ -344,7 +321,7 @@ TEST(what_the_reader_has_crowds_nothing_out)
     }
     embed_all(ctx, e);
     struct recall_out r =
-        recall(ctx, e, "automobile?", (struct recall_in){.exclude = ids, .n_exclude = 60});
+        recall_question(ctx, e, "automobile?", (struct recall_in){.exclude = ids, .n_exclude = 60});
     CHECK(has(&r, "garage-m1"));
     for (size_t i = 0; i < r.n; i++)
         CHECK(!str_is(r.v[i].message.session, "seen"));
@@ -384,9 +361,7 @@ TEST(a_layer_is_searched_by_meaning_unless_its_settings_say_otherwise)
     CHECK_OK(engine_plan(ctx, e, &in, &out));
     CHECK(out.n >= 1);
     CHECK_STR(out.v[0].memory.id, S("f1"));
-    struct json *none;
-    CHECK_OK(json_parse(ctx, S("{\"embeddingBackend\":\"none\"}"), &none));
-    CHECK_OK(engine_change_osaurus_settings(ctx, e, none));
+    change_runtime_settings(ctx, e, "{\"embedding_backend\":\"none\"}");
     search_layer(ctx, e, PLAN_PINNED, "the car", &n);
     CHECK_INT(n, 0);
     search_layer(ctx, e, PLAN_PINNED, "the automobile", &n);
@@ -428,7 +403,7 @@ TEST(threads_recall_by_vectors_while_others_write_and_embed)
         CHECK_INT(pthread_create(&threads[i], NULL, ask_often, &askers[i]), 0);
     }
     for (int i = 0; i < 10; i++) {
-        talk(ctx, s, mine, str_printf(&ctx->arena, "forms %d", i).p, forms, may);
+        write_session(ctx, s, mine, str_printf(&ctx->arena, "forms %d", i).p, forms, may);
         embed_all(ctx, e);
     }
     for (int i = 0; i < THREADS; i++) {

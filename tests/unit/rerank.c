@@ -1,9 +1,9 @@
 /* rerank.c - what a model's order does to what was found, and what happens without it. */
 #include <math.h>
 
-#include "engine/engine_int.h"
-#include "unit/fixture.h"
-#include "unit/model.h"
+#include "engine/state/state.h"
+#include "lib/engine.h"
+#include "lib/model.h"
 
 /* Longer ones are worse by words and better for the model. */
 static const char *const texts[] = {"the dog barks at night", "the dog barks and sleeps a lot",
@@ -14,23 +14,16 @@ static const char *const texts[] = {"the dog barks at night", "the dog barks and
     PLACE(p);                                                                                      \
     STORE(s, p);                                                                                   \
     struct settings settings = settings_for_test();                                                \
-    struct model *m = model_open(ctx);                                                             \
-    settings.upstreams[0] = m->up;                                                                 \
-    settings.n_upstreams = 1;                                                                      \
+    MODEL(m);                                                                                      \
+    model_be_upstream(m, &settings);                                                               \
     CLEANUP(engine_closep) struct engine *e = NULL;                                                \
     CHECK_OK(engine_open(ctx, s, &settings, &e));                                                  \
-    change(ctx, e, "{\"rerankEnabled\":true,\"rerankProviderModel\":\"fake/tiny/order\"}");        \
+    change_runtime_settings(ctx, e,                                                                \
+                            "{\"rerank_enabled\":true,\"rerank_model\":\"fake/tiny/order\"}");     \
     for (size_t i = 0; i < 3; i++) {                                                               \
         struct memory kept = {.content = str_of(texts[i]), .importance = 0.5};                     \
         CHECK_OK(engine_add(ctx, e, mine, &kept));                                                 \
     }
-
-static void change(struct ctx *ctx, struct engine *e, const char *text)
-{
-    struct json *root;
-    CHECK_OK(json_parse(ctx, str_of(text), &root));
-    CHECK_OK(engine_change_memory_settings(ctx, e, root));
-}
 
 static struct retrieve_out look(struct ctx *ctx, struct engine *e, enum strategy strategy)
 {
@@ -44,11 +37,6 @@ static struct retrieve_out look(struct ctx *ctx, struct engine *e, enum strategy
     return out;
 }
 
-static bool says(str text, const char *what)
-{
-    return str_find(text, str_of(what)) < text.n;
-}
-
 static struct engine_status status_of(struct ctx *ctx, struct engine *e, bool probe)
 {
     struct engine_status out = {0};
@@ -60,7 +48,7 @@ TEST(the_models_order_stands)
 {
     WITH_MODEL(e, s, p, m);
     struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
-    CHECK(out.is_reranked && !says(out.fallback, "rerank"));
+    CHECK(out.is_reranked && !holds(out.fallback, "rerank"));
     CHECK_STR(out.v[0].memory.content, str_of(texts[2]));
     CHECK_STR(out.v[2].memory.content, str_of(texts[0]));
     CHECK(fabs(out.v[0].score - 1) < 1e-9 && fabs(out.v[1].score - 0.5) < 1e-9);
@@ -68,26 +56,24 @@ TEST(the_models_order_stands)
     CHECK(status_of(ctx, e, false).rerank.available);
     CHECK(!look(ctx, e, STRATEGY_RECENT).is_reranked);
     CHECK_INT(m->app.calls, 1);
-    change(ctx, e, "{\"rerankEnabled\":false}");
+    change_runtime_settings(ctx, e, "{\"rerank_enabled\":false}");
     CHECK(!look(ctx, e, STRATEGY_HYBRID).is_reranked);
     CHECK_INT(m->app.calls, 1);
     CHECK(!status_of(ctx, e, true).rerank.enabled);
-    model_close(m);
 }
 
 TEST(what_the_model_does_not_name_comes_behind_in_its_order)
 {
     WITH_MODEL(e, s, p, m);
-    change(ctx, e, "{\"rerankEnabled\":false}");
+    change_runtime_settings(ctx, e, "{\"rerank_enabled\":false}");
     struct retrieve_out before = look(ctx, e, STRATEGY_HYBRID);
-    change(ctx, e, "{\"rerankEnabled\":true}");
+    change_runtime_settings(ctx, e, "{\"rerank_enabled\":true}");
     m->app.mode = NAMES_ONE;
     struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
     CHECK(out.is_reranked);
     CHECK_STR(out.v[0].memory.id, before.v[2].memory.id);
     CHECK_STR(out.v[1].memory.id, before.v[0].memory.id);
     CHECK_STR(out.v[2].memory.id, before.v[1].memory.id);
-    model_close(m);
 }
 
 TEST(a_failure_leaves_the_order_and_is_seen)
@@ -97,33 +83,33 @@ TEST(a_failure_leaves_the_order_and_is_seen)
         const char *says;
     } cases[] = {{REFUSES_KEY, "401"},
                  {BREAKS, "503"},
-                 {SPEAKS_NO_JSON, "no JSON"},
-                 {SAYS_NOTHING, "names none"}};
+                 {SPEAKS_NO_JSON, "not JSON"},
+                 {SAYS_NOTHING, "scores none"}};
     WITH_MODEL(e, s, p, m);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         m->app.mode = cases[i].mode;
-        change(ctx, e, "{\"rerankEnabled\":true}"); /* a change tries anew at once */
+        change_runtime_settings(ctx, e,
+                                "{\"rerank_enabled\":true}"); /* a change tries anew at once */
         struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
-        CHECK(!out.is_reranked && says(out.fallback, "rerank: "));
-        CHECK(says(out.fallback, cases[i].says));
+        CHECK(!out.is_reranked && holds(out.fallback, "rerank: "));
+        CHECK(holds(out.fallback, cases[i].says));
         CHECK_STR(out.v[0].memory.content, str_of(texts[0]));
         struct engine_stats stats;
         CHECK_OK(engine_stats(ctx, e, &stats));
         CHECK_INT(stats.rerank_failed, i + 1);
         struct engine_status status = status_of(ctx, e, false);
-        CHECK(!status.rerank.available && says(status.rerank.reason, "failed"));
+        CHECK(!status.rerank.available && holds(status.rerank.reason, "failed"));
     }
-    /* What has just failed is left alone for a moment. */
+    /* The circuit is open for a moment. */
     int calls = m->app.calls;
-    CHECK(says(look(ctx, e, STRATEGY_HYBRID).fallback, "left alone"));
+    CHECK(holds(look(ctx, e, STRATEGY_HYBRID).fallback, "circuit open"));
     CHECK_INT(m->app.calls, calls);
-    change(ctx, e, "{\"rerankEnabled\":true}");
-    CHECK(says(status_of(ctx, e, true).rerank.reason, "names none"));
+    change_runtime_settings(ctx, e, "{\"rerank_enabled\":true}");
+    CHECK(holds(status_of(ctx, e, true).rerank.reason, "scores none"));
     m->app.mode = ANSWERS;
-    change(ctx, e, "{\"rerankEnabled\":true}");
+    change_runtime_settings(ctx, e, "{\"rerank_enabled\":true}");
     CHECK(status_of(ctx, e, true).rerank.available);
     CHECK(look(ctx, e, STRATEGY_HYBRID).is_reranked);
-    model_close(m);
 }
 
 TEST(a_slow_model_gets_half_of_the_time)
@@ -134,9 +120,8 @@ TEST(a_slow_model_gets_half_of_the_time)
     struct retrieve_out out;
     m->app.mode = STALLS;
     CHECK_OK(engine_retrieve(&hurried, e, &in, &out));
-    CHECK(out.n == 3 && !out.is_reranked && says(out.fallback, "rerank: "));
+    CHECK(out.n == 3 && !out.is_reranked && holds(out.fallback, "rerank: "));
     ctx_free(&hurried);
-    model_close(m);
 }
 
 TEST(a_model_without_a_server_is_said)
@@ -144,17 +129,16 @@ TEST(a_model_without_a_server_is_said)
     static const struct {
         const char *change, *says;
     } cases[] = {
-        {"{\"rerankProviderModel\":\"cohere/rerank\"}", "no upstream"},
-        {"{\"rerankProviderModel\":\"order\"}", "PROVIDER/MODEL"},
-        {"{\"rerankProviderModel\":null}", "no model"},
+        {"{\"rerank_model\":\"cohere/rerank\"}", "no upstream"},
+        {"{\"rerank_model\":\"order\"}", "PROVIDER/MODEL"},
+        {"{\"rerank_model\":null}", "no model"},
     };
     WITH_MODEL(e, s, p, m);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        change(ctx, e, cases[i].change);
+        change_runtime_settings(ctx, e, cases[i].change);
         struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
-        CHECK(!out.is_reranked && says(out.fallback, cases[i].says));
-        CHECK(says(status_of(ctx, e, true).rerank.reason, cases[i].says));
+        CHECK(!out.is_reranked && holds(out.fallback, cases[i].says));
+        CHECK(holds(status_of(ctx, e, true).rerank.reason, cases[i].says));
     }
     CHECK_INT(m->app.calls, 0);
-    model_close(m);
 }

@@ -1,13 +1,14 @@
 /* retrieve.c - memories by OmniRoute's rules: each way of looking, what it may not find, and why.
  */
-#include "engine/retrieve.h"
+#include "engine/hybrid/hybrid.h"
+#include "store/store.h"
 
 #include <math.h>
 #include <sys/stat.h>
 
-#include "embed/fixture.h"
-#include "engine/rank.h"
-#include "unit/fixture.h"
+#include "engine/recall/rank.h"
+#include "lib/engine.h"
+#include "lib/tiny_models.h"
 
 #define DAY ((int64_t)86400000)
 
@@ -38,8 +39,8 @@ static void write_table(struct ctx *ctx, str folder)
 static struct settings with_table(struct ctx *ctx)
 {
     struct settings s = settings_for_test();
-    s.embedding_source = S("static");
-    s.embedding_static = S("on");
+    s.embedding_source = EMBED_STATIC;
+    s.embedding_static = true;
     s.static_model = S("us/table");
     s.model_dir = folder_new(ctx);
     write_table(ctx, s.model_dir);
@@ -47,12 +48,7 @@ static struct settings with_table(struct ctx *ctx)
 }
 
 /* An engine whose vectors come from the table. */
-#define WITH_TABLE(e, s, p)                                                                        \
-    PLACE(p);                                                                                      \
-    STORE(s, p);                                                                                   \
-    struct settings settings = with_table(ctx);                                                    \
-    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
-    CHECK_OK(engine_open(ctx, s, &settings, &e))
+#define WITH_TABLE(e, s, p) ENGINE_WITH(e, s, p, with_table(ctx))
 
 /* What waits gets its vector. */
 static void embed_all(struct ctx *ctx, struct engine *e)

@@ -1,6 +1,6 @@
 /* rewrite.c - questions that need what was said before, by rules. */
-#include "engine/eval_follow.h"
-#include "unit/fixture.h"
+#include "engine/eval/followups.h"
+#include "lib/engine.h"
 
 #define S_(text)                                                                                   \
     {                                                                                              \
@@ -174,7 +174,7 @@ TEST(without_a_history_or_the_setting_nothing_is_done)
     ENGINE(e, s, p);
     check_all(ctx, e, NULL, 0, cases);
     check_all(ctx, e, tools, 2, cases);
-    settings.query_rewriting = S("off");
+    settings.query_rewriting = REWRITE_OFF;
     check_all(ctx, e, boundaries, 2, cases);
 }
 

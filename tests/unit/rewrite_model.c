@@ -1,8 +1,10 @@
 /* rewrite_model.c - follow-up questions in the core model's words, and every way in which it fails.
  */
-#include "engine/engine_int.h"
-#include "unit/fixture.h"
-#include "unit/model.h"
+#include "engine/chat/turn.h"
+#include "engine/state/state.h"
+#include "lib/engine.h"
+#include "lib/model.h"
+#include "store/store.h"
 
 #define S_(text)                                                                                   \
     {                                                                                              \
@@ -16,10 +18,8 @@ static const struct said before[] = {
 
 #define WITH_MODEL(e, s, p, m)                                                                     \
     ENGINE(e, s, p);                                                                               \
-    struct model *m = model_open(ctx);                                                             \
-    settings.upstreams[0] = m->up;                                                                 \
-    settings.n_upstreams = 1;                                                                      \
-    settings.core_model = S("fake/tiny/chat")
+    MODEL(m);                                                                                      \
+    model_be_core(m, &settings)
 
 static struct rewritten ask_as(struct ctx *ctx, struct engine *e, const char *question,
                                const char *model, int64_t wait_ms)
@@ -39,11 +39,6 @@ static struct rewritten ask_as(struct ctx *ctx, struct engine *e, const char *qu
 static struct rewritten ask(struct ctx *ctx, struct engine *e, const char *question)
 {
     return ask_as(ctx, e, question, "gpt-4o", 30000);
-}
-
-static bool holds(str text, const char *part)
-{
-    return str_find(text, str_of(part)) < text.n;
 }
 
 TEST(the_core_model_rewrites_for_large_models)
@@ -66,8 +61,7 @@ TEST(the_core_model_rewrites_for_large_models)
     CHECK_OK(store_work_log(ctx, s, &mine, S("rewrite"), 10, &work, &n));
     CHECK_INT(n, 1);
     CHECK_STR(work[0].status, S("success"));
-    CHECK_INT(llm_meter_spent(&e->meter), 15);
-    model_close(m);
+    CHECK_INT(llm_meter_spent(&e->core_model.meter), 15);
 }
 
 TEST(what_it_says_is_cleaned_as_the_rag_backend_does)
@@ -93,7 +87,6 @@ TEST(what_it_says_is_cleaned_as_the_rag_backend_does)
         else
             CHECK(holds(is.question, "Caroline") && holds(is.why, "did not help ("));
     }
-    model_close(m);
 }
 
 /* It says that the question stands alone: it stays, and recall looks further to be sure. */
@@ -105,7 +98,6 @@ TEST(a_question_that_the_model_leaves_stays)
     CHECK_STR(is.question, S("What did it cost?"));
     CHECK_STR(is.how, S("model"));
     CHECK(holds(is.search, "LGBTQ"));
-    model_close(m);
 }
 
 TEST(rules_stand_in_when_it_fails)
@@ -121,10 +113,9 @@ TEST(rules_stand_in_when_it_fails)
         CHECK(holds(is.why, "by rules, as the core model did not help ("));
     }
     CHECK_INT(m->app.calls, sizeof modes / sizeof *modes);
-    model_close(m);
 }
 
-/* Who is late costs the chat its time once; then it is left alone for a while. */
+/* A late model costs the chat its time once; then the circuit is open for a while. */
 TEST(a_late_model_is_not_waited_for)
 {
     WITH_MODEL(e, s, p, m);
@@ -133,12 +124,11 @@ TEST(a_late_model_is_not_waited_for)
     struct rewritten is = ask_as(ctx, e, "What did she realize?", "gpt-4o", 50);
     CHECK(clock_mono_us() - began < 5000000);
     CHECK_STR(is.question, S("What did Caroline realize?"));
-    CHECK(holds(is.why, "it was late"));
+    CHECK(holds(is.why, "timed out"));
     int calls = m->app.calls;
-    CHECK(holds(ask_as(ctx, e, "What did she realize?", "gpt-4o", 50).why, "left alone"));
+    CHECK(holds(ask_as(ctx, e, "What did she realize?", "gpt-4o", 50).why, "circuit open"));
     CHECK_INT(m->app.calls, calls);
     m->app.let_go = true;
-    model_close(m);
 }
 
 TEST(it_is_not_asked_where_it_is_not_wanted)
@@ -149,11 +139,11 @@ TEST(it_is_not_asked_where_it_is_not_wanted)
         CHECK_STR(ask_as(ctx, e, "What did she realize?", small[i], 30000).how, S("rules"));
     CHECK_STR(ask_as(ctx, e, "What did she realize?", "gpt-4o", 0).how, S("rules"));
     CHECK_STR(ask(ctx, e, "What is photosynthesis?").how, S("none"));
-    settings.query_rewriting = S("rules");
+    settings.query_rewriting = REWRITE_RULES;
     CHECK_STR(ask(ctx, e, "What did she realize?").how, S("rules"));
-    settings.query_rewriting = S("off");
+    settings.query_rewriting = REWRITE_OFF;
     CHECK_STR(ask(ctx, e, "What did she realize?").how, S("none"));
-    settings.query_rewriting = S("on");
+    settings.query_rewriting = REWRITE_ON;
     settings.core_model = S("");
     CHECK_STR(ask(ctx, e, "What did she realize?").how, S("rules"));
     settings.core_model = S("nobody/serves/it");
@@ -162,10 +152,9 @@ TEST(it_is_not_asked_where_it_is_not_wanted)
     settings.core_model = S("fake/tiny/chat");
     settings.n_upstreams = 1;
     settings.core_tokens_per_hour = 10;
-    llm_meter_add(&e->meter, 10);
-    CHECK(holds(ask(ctx, e, "What did she realize?").why, "tokens are spent"));
+    llm_meter_add(&e->core_model.meter, 10);
+    CHECK(holds(ask(ctx, e, "What did she realize?").why, "hourly token budget is used up"));
     CHECK_INT(m->app.calls, 0);
-    model_close(m);
 }
 
 /* A chat that may wait is recalled by the better question, and the receipt says how. */
@@ -185,17 +174,16 @@ TEST(a_turn_waits_for_the_better_question)
     const struct said said[] = {before[0],
                                 before[1],
                                 {S_("user"), S_("What did she realize there?"), {0}}};
-    struct turn t = {
+    struct turn_in in = {
         .pool = mine, .said = said, .n_said = 3, .model = S("gpt-4o"), .rewrite_ms = 30000};
     settings.recall_deadline_ms = 5000;
-    engine_begin_turn(ctx, e, &t);
-    CHECK_STR(t.record.question, S("What did Caroline realize in the group?"));
-    CHECK(holds(t.record.reason, "\"she\" needs what was said before: by the core model"));
-    CHECK(holds(t.block, "brave"));
-    t.rewrite_ms = 0;
-    engine_begin_turn(ctx, e, &t);
-    CHECK(holds(t.record.question, "What did Caroline realize there? ("));
-    CHECK(holds(t.record.reason, ": by rules"));
+    struct turn *t = engine_begin_turn(ctx, e, &in);
+    CHECK_STR(t->record.question, S("What did Caroline realize in the group?"));
+    CHECK(holds(t->record.reason, "\"she\" needs what was said before: by the core model"));
+    CHECK(holds(t->out.block, "brave"));
+    in.rewrite_ms = 0;
+    t = engine_begin_turn(ctx, e, &in);
+    CHECK(holds(t->record.question, "What did Caroline realize there? ("));
+    CHECK(holds(t->record.reason, ": by rules"));
     CHECK_INT(m->app.calls, 1);
-    model_close(m);
 }

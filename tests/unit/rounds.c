@@ -1,5 +1,6 @@
 /* rounds.c - what a client sees of a stream does not depend on how it was cut. */
-#include "surface/rounds.h"
+#include "http/filter.h"
+#include "surface/proxy/tool_loop.h"
 
 #include "t.h"
 
@@ -20,18 +21,19 @@ static str shown(struct ctx *ctx, str bytes, size_t first, size_t second, bool *
     str body = S("{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}"), rest = S("");
     CHECK_OK(json_parse(ctx, body, &root));
     struct splice s = {.body = body};
-    CHECK(rounds_offer(ctx, &s, root));
-    struct turn turn = {0};
+    CHECK(tool_loop_offer(ctx, &s, root));
+    struct turn *turn = engine_begin_turn(ctx, NULL, &(struct turn_in){.mode = MODE_OFF});
     struct relay r = {.code = 200, .type = S("text/event-stream")};
-    struct rounds_in in = {&s, root, json_get(root, "messages"), &turn, 1};
-    rounds_on(ctx, &r, &in);
+    struct tool_loop_in in = {
+        .body = &s, .root = root, .messages = json_get(root, "messages"), .turn = turn, .max = 1};
+    tool_loop_add(ctx, &r, &in);
     const size_t ends[] = {first, second, bytes.n};
     for (size_t i = 0, at = 0; i < 3; at = ends[i++])
         if (ends[i] > at)
-            buf_add(&b, r.filter->pass(&r, str_sub(bytes, at, ends[i])));
-    *again = r.filter->over(&r, &rest);
+            buf_add(&b, filters_pass(r.filters, &r, str_sub(bytes, at, ends[i])));
+    *again = filter_end(r.filters, &r, &rest);
     buf_add(&b, rest);
-    r.done(ctx, NULL, &r, OK);
+    filters_done(ctx, NULL, &r, OK);
     return buf_str(&b);
 }
 
@@ -122,7 +124,7 @@ TEST(the_tool_is_put_where_tools_are)
         str body = str_of(bodies[i][0]), want = str_of(bodies[i][1]);
         CHECK_OK(json_parse(ctx, body, &root));
         struct splice s = {.body = body};
-        CHECK(rounds_offer(ctx, &s, root));
+        CHECK(tool_loop_offer(ctx, &s, root));
         str got = splice_done(&ctx->arena, &s), tail = want;
         str before = str_cut(&tail, 'T');
         CHECK(str_starts(got, before) && str_ends(got, tail));
@@ -143,6 +145,6 @@ TEST(where_it_does_not_fit_nothing_is_changed)
         struct json *root;
         CHECK_OK(json_parse(ctx, str_of(bodies[i]), &root));
         struct splice s = {.body = str_of(bodies[i])};
-        CHECK(!rounds_offer(ctx, &s, root) && !s.n);
+        CHECK(!tool_loop_offer(ctx, &s, root) && !s.n);
     }
 }

@@ -1,5 +1,5 @@
 /* rpc.c - JSON-RPC messages are read strictly, and failures are worded with code, id and field. */
-#include "surface/rpc.h"
+#include "surface/mcp/jsonrpc.h"
 
 #include "t.h"
 

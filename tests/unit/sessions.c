@@ -1,7 +1,8 @@
 /* sessions.c - sessions by themselves through the engine's face: made, merged, listed, read whole.
  */
 #include "base/id.h"
-#include "unit/fixture.h"
+#include "lib/engine.h"
+#include "store/store.h"
 
 static str patched(struct ctx *ctx, const char *old, const char *patch)
 {

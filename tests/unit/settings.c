@@ -29,7 +29,7 @@ TEST(flags_win_over_environment_over_defaults)
     unsetenv("REMEMBERD_RECALL_LIMIT");
     CHECK_INT(s.budget_tokens, 222);
     CHECK_INT(s.recall_limit, 5);
-    CHECK_STR(s.memory, S("off"));
+    CHECK(!s.memory);
     CHECK_STR(s.listen, S("127.0.0.1:7077"));
     CHECK_INT(rest.n, 1);
 }
@@ -50,9 +50,48 @@ TEST(upstreams_are_chosen_by_prefix)
 
 TEST(the_help_of_a_setting_names_its_values)
 {
-    for (const struct field *f = settings_table; f->name; f++)
-        for (const char *const *one = f->one_of; one && *one; one++)
-            CHECK(str_find(str_of(f->help), str_of(*one)) < strlen(f->help));
+    for (const struct field *row = settings_table; row->name; row++) {
+        struct field f = field_whole(row);
+        for (const char *const *one = f.one_of; one && *one; one++)
+            CHECK(str_find(str_of(f.help), str_of(*one)) < strlen(f.help));
+    }
+}
+
+TEST(the_old_name_of_a_value_is_read_and_noted)
+{
+    struct settings s;
+    struct strs rest;
+    CHECK_OK(load(ctx, &s, &rest, 2, "--extraction", "seed"));
+    CHECK_INT(s.extraction, EXTRACT_TABLE);
+    CHECK_INT(s.notes.n, 1);
+    CHECK_STR(s.notes.v[0], S("extraction 'seed' is called 'omniroute' now"));
+    CHECK_OK(load(ctx, &s, &rest, 2, "--extraction", "omniroute"));
+    CHECK_INT(s.notes.n, 0);
+}
+
+TEST(an_unknown_variable_is_noted_and_a_similar_setting_named)
+{
+    struct settings s;
+    struct strs rest;
+    setenv("REMEMBERD_RECAL_LIMIT", "5", 1);
+    CHECK_OK(load(ctx, &s, &rest, 0));
+    unsetenv("REMEMBERD_RECAL_LIMIT");
+    CHECK_INT(s.notes.n, 1);
+    CHECK_STR(s.notes.v[0], S("the variable REMEMBERD_RECAL_LIMIT is not known and has no effect; "
+                              "did you mean REMEMBERD_RECALL_LIMIT?"));
+}
+
+TEST(every_setting_has_a_group_and_prints_under_it)
+{
+    struct settings s = {0};
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    fields_defaults(settings_table, &s);
+    settings_print(&b, &s, false);
+    for (const struct field *f = settings_table; f->name; f++) {
+        str line = str_printf(&ctx->arena, "\n%s = ", f->name);
+        CHECK(f->help && f->group <= GROUP_LOGS);
+        CHECK(str_find(buf_str(&b), line) < b.n);
+    }
 }
 
 TEST(a_wrong_setting_is_named)
@@ -104,14 +143,15 @@ TEST(an_upstream_of_the_file_has_its_dialect)
 TEST(a_switch_of_cortex_is_off_however_it_says_so)
 {
     static const struct {
-        const char *value, *setting;
-    } cases[] = {{"false", "off"}, {"False", "off"}, {"0", "off"}, {"True", "on"}, {"", "on"}};
+        const char *value;
+        bool setting;
+    } cases[] = {{"false", false}, {"False", false}, {"0", false}, {"True", true}, {"", true}};
     struct settings s;
     struct strs rest;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("MEMORY_DEDUP_LLM_CHECK_ENABLED", cases[i].value, 1);
         CHECK_OK(load(ctx, &s, &rest, 0));
-        CHECK_STR(s.dedup_llm, str_of(cases[i].setting));
+        CHECK_INT(s.dedup_llm, cases[i].setting);
     }
     unsetenv("MEMORY_DEDUP_LLM_CHECK_ENABLED");
 }

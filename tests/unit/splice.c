@@ -1,5 +1,5 @@
 /* splice.c - a body changes where it should and nowhere else. */
-#include "surface/splice.h"
+#include "surface/proxy/splice.h"
 
 #include "core/settings.h"
 #include "t.h"

@@ -3,8 +3,8 @@
 
 #include <sys/stat.h>
 
-#include "embed/fixture.h"
-#include "unit/fixture.h"
+#include "lib/engine.h"
+#include "lib/tiny_models.h"
 
 /* A text is the mean of the words in it that the table knows, each a direction and a part of
  * another one. */
@@ -45,17 +45,13 @@ __attribute__((unused)) static struct settings settings_with_table(struct ctx *c
     CHECK_INT(mkdir(folder.p, 0700), 0);
     table_write(ctx, folder, words, n);
     s.static_model = S("table");
-    s.embedding_source = S("static");
-    s.embedding_static = S("on");
+    s.embedding_source = EMBED_STATIC;
+    s.embedding_static = true;
     return s;
 }
 
 #define WITH_TABLE(e, s, p, words)                                                                 \
-    PLACE(p);                                                                                      \
-    STORE(s, p);                                                                                   \
-    struct settings settings = settings_with_table(ctx, words, sizeof(words) / sizeof *(words));   \
-    CLEANUP(engine_closep) struct engine *e = NULL;                                                \
-    CHECK_OK(engine_open(ctx, s, &settings, &e))
+    ENGINE_WITH(e, s, p, settings_with_table(ctx, words, sizeof(words) / sizeof *(words)))
 
 /* What waits gets its vector. */
 __attribute__((unused)) static void table_embed(struct ctx *ctx, struct engine *e)

@@ -1,6 +1,8 @@
 /* window.c - what a model is shown of the session it goes on with. */
+#include "engine/chat/turn.h"
 #include "fault/disk.h"
-#include "unit/fixture.h"
+#include "lib/engine.h"
+#include "store/store.h"
 
 static void add(struct ctx *ctx, struct store *s, const char *session, const char *const *said)
 {
@@ -66,7 +68,7 @@ TEST(a_models_size_decides_how_much_is_shown)
         CHECK_STR(w.v[0].text, str_printf(&ctx->arena, "q%zu", 21 - cases[i].exchanges));
         CHECK(w.v[0].id.n);
     }
-    settings.dynamic_window = S("off");
+    settings.dynamic_window = false;
     struct window w;
     struct window_in in = {.pool = mine, .session = S("mine"), .model = S("llama3.2:1b")};
     CHECK_OK(engine_window(ctx, e, &in, &w));
@@ -151,10 +153,10 @@ TEST(history_keeps_to_its_share_but_two_stay)
     settings.context_tokens = 1024;
     CHECK_OK(engine_window(ctx, e, &in, &w));
     CHECK_INT(w.n, 2);
-    settings.session_budget = S("off");
+    settings.session_budget = false;
     CHECK_OK(engine_window(ctx, e, &in, &w));
     CHECK_INT(w.n, 6);
-    settings.session_budget = S("on");
+    settings.session_budget = true;
     settings.context_tokens = 128000;
     CHECK_OK(engine_window(ctx, e, &in, &w));
     CHECK_INT(w.n, 6);
@@ -166,30 +168,29 @@ TEST(history_keeps_to_its_share_but_two_stay)
 
 /* --- a conversation over it, as /v1/chat leads it --- */
 
-static struct turn turn_of(struct ctx *ctx, struct engine *e, const char *session, const char *text,
-                           bool is_durable)
+static struct turn *turn_of(struct ctx *ctx, struct engine *e, const char *session,
+                            const char *text, bool is_durable)
 {
     struct said *said = NEW(&ctx->arena, struct said);
     struct window w;
     const struct window_in in = {.pool = mine, .session = str_of(session), .asked = str_of(text)};
     CHECK_OK(engine_window(ctx, e, &in, &w));
     *said = (struct said){.role = S("user"), .text = str_of(text)};
-    struct turn t = {.pool = mine,
-                     .session = str_of(session),
-                     .said = said,
-                     .n_said = 1,
-                     .window = w.v,
-                     .n_window = w.n,
-                     .is_durable = is_durable};
-    engine_begin_turn(ctx, e, &t);
-    return t;
+    const struct turn_in turn = {.pool = mine,
+                                 .session = str_of(session),
+                                 .said = said,
+                                 .n_said = 1,
+                                 .window = w.v,
+                                 .n_window = w.n,
+                                 .is_durable = is_durable};
+    return engine_begin_turn(ctx, e, &turn);
 }
 
 static void tell(struct ctx *ctx, struct engine *e, const char *session, const char *text,
                  const char *answer, bool is_durable)
 {
-    struct turn t = turn_of(ctx, e, session, text, is_durable);
-    CHECK_OK(engine_end_turn(ctx, e, &t, str_of(answer)));
+    struct turn *t = turn_of(ctx, e, session, text, is_durable);
+    CHECK_OK(engine_end_turn(ctx, e, t, str_of(answer)));
 }
 
 /* Nothing waits for the disk, so that the next turn begins while this one is still queued. */
@@ -229,10 +230,10 @@ TEST(a_retry_beside_its_first_try_is_one_message)
 {
     ENGINE(e, s, p);
     tell(ctx, e, "mine", "one", "first", false);
-    struct turn a = turn_of(ctx, e, "mine", "two", false);
-    struct turn b = turn_of(ctx, e, "mine", "two", false);
-    CHECK_OK(engine_end_turn(ctx, e, &a, S("second")));
-    CHECK_OK(engine_end_turn(ctx, e, &b, S("second")));
+    struct turn *a = turn_of(ctx, e, "mine", "two", false);
+    struct turn *b = turn_of(ctx, e, "mine", "two", false);
+    CHECK_OK(engine_end_turn(ctx, e, a, S("second")));
+    CHECK_OK(engine_end_turn(ctx, e, b, S("second")));
     CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}),
               S("u:one a:first u:two a:second"));
 }
@@ -251,15 +252,15 @@ TEST(a_tools_answer_follows_its_question_in_a_session)
                                 {.role = S("tool"), .text = S("fine")}};
     CHECK_OK(engine_window(ctx, e, &in, &w));
     CHECK_INT(w.n, 2);
-    struct turn t = {.pool = mine,
-                     .session = S("mine"),
-                     .said = said,
-                     .n_said = 3,
-                     .window = w.v,
-                     .n_window = w.n};
-    engine_begin_turn(ctx, e, &t);
-    CHECK_INT(t.n_fresh, 1);
-    CHECK_OK(engine_end_turn(ctx, e, &t, S("Fine.")));
+    const struct turn_in turn = {.pool = mine,
+                                 .session = S("mine"),
+                                 .said = said,
+                                 .n_said = 3,
+                                 .window = w.v,
+                                 .n_window = w.n};
+    struct turn *t = engine_begin_turn(ctx, e, &turn);
+    CHECK_INT(t->n_fresh, 1);
+    CHECK_OK(engine_end_turn(ctx, e, t, S("Fine.")));
     CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}),
               S("u:one a:first u:how is the weather? a:Fine."));
 }
@@ -269,12 +270,12 @@ TEST(what_is_shown_is_not_recalled)
     ENGINE(e, s, p);
     tell(ctx, e, "other", "My dog Rex likes long walks.", "Nice.", true);
     tell(ctx, e, "mine", "My dog Rex has a red collar.", "Nice.", true);
-    struct turn t = turn_of(ctx, e, "mine", "What does my dog Rex like?", true);
-    CHECK(str_find(t.block, S("long walks")) < t.block.n);
-    CHECK(str_find(t.block, S("collar")) == t.block.n);
-    for (size_t i = 0; i < t.record.n; i++)
-        for (size_t k = 0; k < t.n_window; k++)
-            CHECK(!str_eq(t.record.lines[i].id, t.window[k].id));
+    struct turn *t = turn_of(ctx, e, "mine", "What does my dog Rex like?", true);
+    CHECK(str_find(t->out.block, S("long walks")) < t->out.block.n);
+    CHECK(str_find(t->out.block, S("collar")) == t->out.block.n);
+    for (size_t i = 0; i < t->record.n; i++)
+        for (size_t k = 0; k < t->in.n_window; k++)
+            CHECK(!str_eq(t->record.lines[i].id, t->in.window[k].id));
 }
 
 TEST(a_question_is_understood_by_what_is_shown)
@@ -282,13 +283,13 @@ TEST(a_question_is_understood_by_what_is_shown)
     ENGINE(e, s, p);
     tell(ctx, e, "other", "My sister Ida sails on Sunday mornings.", "Nice.", true);
     tell(ctx, e, "mine", "Where does Ida live?", "In Oslo.", true);
-    struct turn t = turn_of(ctx, e, "mine", "What does she do on Sunday?", true);
-    CHECK_STR(t.record.question, S("What does Ida do on Sunday?"));
-    CHECK(str_find(t.block, S("sails")) < t.block.n);
-    CHECK_STR(t.whole, S("mine"));
-    settings.query_rewriting = S("off");
+    struct turn *t = turn_of(ctx, e, "mine", "What does she do on Sunday?", true);
+    CHECK_STR(t->record.question, S("What does Ida do on Sunday?"));
+    CHECK(str_find(t->out.block, S("sails")) < t->out.block.n);
+    CHECK_STR(t->out.whole, S("mine"));
+    settings.query_rewriting = REWRITE_OFF;
     t = turn_of(ctx, e, "mine", "What does she do on Sunday?", true);
-    CHECK_STR(t.record.question, S("What does she do on Sunday?"));
+    CHECK_STR(t->record.question, S("What does she do on Sunday?"));
 }
 
 TEST(a_durable_turn_is_kept_when_it_ends)
@@ -307,19 +308,21 @@ TEST(a_durable_turn_that_the_disk_does_not_take_fails)
     disk_install();
     ENGINE(e, s, p);
     tell(ctx, e, "mine", "one", "first", true);
-    struct turn t = turn_of(ctx, e, "mine", "two", true);
+    struct turn *t = turn_of(ctx, e, "mine", "two", true);
     disk_fail(DISK_SYNC_FAILS, 0, true);
-    CHECK_STATUS(engine_end_turn(ctx, e, &t, S("second")), STORAGE);
+    CHECK_STATUS(engine_end_turn(ctx, e, t, S("second")), STORAGE);
     CHECK(ctx->why[0]);
     ctx_clear_failure(ctx);
-    t.is_durable = false;
-    CHECK_OK(engine_end_turn(ctx, e, &t, S("second")));
+    CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}), S("u:one a:first"));
+    t->in.is_durable = false;
+    disk_fail(DISK_WRITE_FAILS, 0, true);
+    CHECK_OK(engine_end_turn(ctx, e, t, S("second")));
     CHECK_STATUS(store_flush(ctx, s), STORAGE);
     ctx_clear_failure(ctx);
     CHECK(disk_mend());
     CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}), S("u:one a:first"));
-    t.is_durable = true;
-    CHECK_OK(engine_end_turn(ctx, e, &t, S("second")));
+    t->in.is_durable = true;
+    CHECK_OK(engine_end_turn(ctx, e, t, S("second")));
     CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}),
               S("u:one a:first u:two a:second"));
 }
@@ -333,19 +336,19 @@ TEST(what_is_forgotten_while_the_model_answers_stays_forgotten)
     for (size_t i = 0; i < 2; i++) {
         struct memory_totals totals;
         tell(ctx, e, "mine", "I like green tea.", "first", true);
-        struct turn t = turn_of(ctx, e, "mine", "I like dried figs.", true);
-        t.goes_on = true;
+        struct turn *t = turn_of(ctx, e, "mine", "I like dried figs.", true);
+        t->in.goes_on = true;
         CHECK_OK(store_forget(ctx, s, &all[i], &erased));
-        CHECK_OK(engine_end_turn(ctx, e, &t, S("second")));
+        CHECK_OK(engine_end_turn(ctx, e, t, S("second")));
         CHECK(ctx->failed == OK);
         CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}), S(""));
         CHECK_OK(engine_totals(ctx, e, &(struct memory_filter){.pool = mine}, &totals));
         CHECK_INT(totals.total, 0);
     }
     tell(ctx, e, "mine", "one", "first", true);
-    struct turn t = turn_of(ctx, e, "mine", "two", true);
-    t.goes_on = true;
-    CHECK_OK(engine_end_turn(ctx, e, &t, S("second")));
+    struct turn *t = turn_of(ctx, e, "mine", "two", true);
+    t->in.goes_on = true;
+    CHECK_OK(engine_end_turn(ctx, e, t, S("second")));
     CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}),
               S("u:one a:first u:two a:second"));
 }
@@ -356,11 +359,30 @@ TEST(a_window_hides_no_loss)
     disk_install();
     ENGINE(e, s, p);
     tell(ctx, e, "mine", "one", "first", true);
-    struct turn t = turn_of(ctx, e, "mine", "two", false);
-    disk_fail(DISK_SYNC_FAILS, 0, true);
-    CHECK_OK(engine_end_turn(ctx, e, &t, S("second")));
+    struct turn *t = turn_of(ctx, e, "mine", "two", false);
+    disk_fail(DISK_WRITE_FAILS, 0, true);
+    CHECK_OK(engine_end_turn(ctx, e, t, S("second")));
     CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}), S("u:one a:first"));
     CHECK(disk_mend());
     CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}), S("u:one a:first"));
     CHECK_STATUS(store_flush(ctx, s), STORAGE);
+}
+
+/* Written, but not synced: it can be read, and is safe with the next write. */
+TEST(nor_one_that_can_be_read)
+{
+    disk_install();
+    ENGINE(e, s, p);
+    tell(ctx, e, "mine", "one", "first", true);
+    struct turn *t = turn_of(ctx, e, "mine", "two", false);
+    disk_fail(DISK_SYNC_FAILS, 0, true);
+    CHECK_OK(engine_end_turn(ctx, e, t, S("second")));
+    CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}),
+              S("u:one a:first u:two a:second"));
+    CHECK_STATUS(store_flush(ctx, s), STORAGE);
+    ctx_clear_failure(ctx);
+    CHECK(disk_mend());
+    tell(ctx, e, "mine", "three", "third", true);
+    CHECK_STR(window_of(ctx, e, (struct window_in){.session = S("mine")}),
+              S("u:one a:first u:two a:second u:three a:third"));
 }

@@ -1,4 +1,6 @@
 /* collection.c - Qdrant's health, and the collection: what it holds, and how it is made. */
+#include "store/qdrant/collection.h"
+
 #include "base/clock.h"
 #include "base/words.h"
 #include "store/qdrant/rest.h"
@@ -7,7 +9,7 @@
 
 enum { HEALTH_WORDS_MAX = 200 };
 
-/* /readyz asks for no key, so a look at the collection tells whether ours is taken. */
+/* /readyz needs no key, so reading the collection shows whether the server accepts ours. */
 static enum status ask_health(struct ctx *ctx, const struct qdrant_settings *q, int64_t *took_us)
 {
     struct qdrant_answer answer;
@@ -33,7 +35,7 @@ enum status qdrant_health(struct ctx *ctx, const struct qdrant_settings *q, int6
 
 /* --- the collection --- */
 
-/* Vectors without a name are described by the object itself, others by its members. */
+/* Unnamed vectors are described by the object itself, named ones by its members. */
 static enum status read_collection(struct ctx *ctx, const struct qdrant_settings *q,
                                    const struct json *info, struct qdrant_collection *out)
 {
@@ -83,25 +85,23 @@ static void write_quantization(struct json_out *w, str kind)
     bool is_int8 = str_is(kind, "int8");
     if (!is_int8 && !str_is(kind, "binary"))
         return;
-    json_key(w, "quantization_config");
-    json_raw(w, is_int8
-                    ? S("{\"scalar\":{\"type\":\"int8\",\"always_ram\":true,\"quantile\":0.99}}")
-                    : S("{\"binary\":{\"always_ram\":true}}"));
+    json_member_raw(
+        w, "quantization_config",
+        is_int8 ? S("{\"scalar\":{\"type\":\"int8\",\"always_ram\":true,\"quantile\":0.99}}")
+                : S("{\"binary\":{\"always_ram\":true}}"));
 }
 
-/* 409: someone else has made it meanwhile. */
-static enum status make(struct ctx *ctx, const struct qdrant_settings *q, size_t dimensions)
+/* 409: another client has made it meanwhile. */
+static enum status make_collection(struct ctx *ctx, const struct qdrant_settings *q,
+                                   size_t dimensions)
 {
     struct qdrant_answer answer;
     struct buf b = buf_make(&ctx->arena, 1024);
     struct json_out w = json_to(&b);
     json_open(&w, '{');
-    json_key(&w, "vectors");
-    json_open(&w, '{');
-    json_key(&w, "size");
-    json_int(&w, (int64_t)dimensions);
-    json_key(&w, "distance");
-    json_str(&w, S("Cosine"));
+    json_member_open(&w, "vectors", '{');
+    json_member_int(&w, "size", (int64_t)dimensions);
+    json_member_str(&w, "distance", S("Cosine"));
     json_close(&w, '}');
     write_quantization(&w, q->quantization);
     json_close(&w, '}');
@@ -139,7 +139,7 @@ enum status qdrant_ensure(struct ctx *ctx, const struct qdrant_settings *q, size
     TRY(qdrant_look(ctx, q, &c));
     bool is_missing = !c.exists;
     if (is_missing) {
-        TRY(make(ctx, q, dimensions));
+        TRY(make_collection(ctx, q, dimensions));
         TRY(make_indexes(ctx, q));
         TRY(qdrant_look(ctx, q, &c));
     }

@@ -1,28 +1,30 @@
 /* points.c - memories as points: where each one is, putting and deleting them. */
+#include "store/qdrant/points.h"
+
+#include <assert.h>
+
 #include "base/id.h"
+#include "store/qdrant/collection.h"
 #include "store/qdrant/rest.h"
 
 /* --- where a memory is --- */
 
-/*
- * A memory's point has the memory's own UUID. Two owners may hold the same UUID after an import, so
- * the second one's point has one that follows from owner and memory; and what another program keeps
- * in the collection is never touched.
- */
+/* A point has its memory's UUID. After an import two owners may have the same UUID; then the second
+ * one's point gets an id made of owner and memory. Points that other programs keep in the
+ * collection are never touched. */
 struct place {
-    str plain, derived; /* the two ids it may have; plain "" when its id is no UUID */
-    str id;             /* the one it has or is to have */
+    str plain, derived; /* the possible ids; plain is "" when the memory's id is no UUID */
+    str id;             /* the one to use */
     bool is_there;
 };
 
 static void begin_body(struct json_out *w, const char *ids)
 {
     json_open(w, '{');
-    json_key(w, ids);
-    json_open(w, '[');
+    json_member_open(w, ids, '[');
 }
 
-static str question(struct arena *a, const struct place *places, size_t n)
+static str locate_question(struct arena *a, const struct place *places, size_t n)
 {
     struct buf b = buf_make(a, QDRANT_BODY_MAX);
     struct json_out w = json_to(&b);
@@ -33,10 +35,8 @@ static str question(struct arena *a, const struct place *places, size_t n)
         json_str(&w, places[i].derived);
     }
     json_close(&w, ']');
-    json_key(&w, "with_payload");
-    json_raw(&w, S("[\"userId\",\"apiKeyId\"]"));
-    json_key(&w, "with_vector");
-    json_bool(&w, false);
+    json_member_raw(&w, "with_payload", S("[\"userId\",\"apiKeyId\"]"));
+    json_member_bool(&w, "with_vector", false);
     json_close(&w, '}');
     return buf_str(&b);
 }
@@ -56,7 +56,7 @@ bool qdrant_is_of(const struct json *point, struct pool_ref pool)
            (!pool.space.n || str_eq(json_string(json_get(payload, "apiKeyId")), pool.space));
 }
 
-/* Another owner's memory that stands before it in the same call has the id already. */
+/* Another owner's memory earlier in the same call has taken the id. */
 static bool is_claimed(const struct qdrant_ref *refs, const struct place *places, size_t i)
 {
     for (size_t j = 0; j < i; j++)
@@ -67,11 +67,13 @@ static bool is_claimed(const struct qdrant_ref *refs, const struct place *places
     return false;
 }
 
-static void settle(const struct qdrant_ref *refs, struct place *places, size_t i,
-                   const struct json *points)
+/* Keeps the place of a point that exists; a new one gets the plain id if nobody has it. */
+static void settle_points(const struct qdrant_ref *refs, struct place *places, size_t i,
+                          const struct json *points)
 {
     struct place *p = &places[i];
     const struct json *at_plain = point_of(points, p->plain);
+    assert(p->derived.n);
     bool is_apart = point_of(points, p->derived) != NULL;
     bool is_ours = at_plain && qdrant_is_of(at_plain, refs[i].pool);
     bool is_free = p->plain.n && !at_plain && !is_claimed(refs, places, i);
@@ -79,8 +81,8 @@ static void settle(const struct qdrant_ref *refs, struct place *places, size_t i
     p->id = !is_apart && (is_ours || is_free) ? p->plain : p->derived;
 }
 
-static enum status locate(struct ctx *ctx, const struct qdrant_settings *q,
-                          const struct qdrant_ref *refs, size_t n, struct place **out)
+static enum status locate_points(struct ctx *ctx, const struct qdrant_settings *q,
+                                 const struct qdrant_ref *refs, size_t n, struct place **out)
 {
     struct place *places = NEW_N(&ctx->arena, struct place, n + 1);
     struct qdrant_answer answer;
@@ -90,11 +92,11 @@ static enum status locate(struct ctx *ctx, const struct qdrant_settings *q,
         places[i].plain = id_is_uuid(refs[i].id) ? refs[i].id : S("");
     }
     TRY(qdrant_ask(ctx, q, "POST", qdrant_path(&ctx->arena, q, "/points"),
-                   question(&ctx->arena, places, n), &answer));
+                   locate_question(&ctx->arena, places, n), &answer));
     if (answer.code != 200 && answer.code != 404)
         return qdrant_refused(ctx, &answer);
     for (size_t i = 0; i < n; i++)
-        settle(refs, places, i, answer.code == 200 ? answer.result : NULL);
+        settle_points(refs, places, i, answer.code == 200 ? answer.result : NULL);
     *out = places;
     return OK;
 }
@@ -106,17 +108,11 @@ void qdrant_vector(struct json_out *w, const float *v, size_t dimensions)
     char text[32];
     json_open(w, '[');
     for (size_t i = 0; i < dimensions; i++) {
-        /* Nine digits give every float back. */
+        /* Nine digits restore every float exactly. */
         int n = snprintf(text, sizeof text, "%.9g", (double)v[i]);
         json_raw(w, (str){text, (size_t)n});
     }
     json_close(w, ']');
-}
-
-static void write_text(struct json_out *w, const char *name, str text)
-{
-    json_key(w, name);
-    json_str(w, text);
 }
 
 static void write_seconds(struct json_out *w, const char *name, int64_t ms)
@@ -128,22 +124,20 @@ static void write_seconds(struct json_out *w, const char *name, int64_t ms)
         json_null(w);
 }
 
-/* OmniRoute's payload, with the user beside it and the memory's own type. */
+/* The member names that such collections already have, plus the user and the memory's own type. */
 static void write_payload(struct json_out *w, const struct qdrant_point *p)
 {
     const struct memory *m = p->memory;
-    json_key(w, "payload");
-    json_open(w, '{');
-    write_text(w, "kind", S("omniroute_memory"));
-    write_text(w, "memoryId", m->id);
-    write_text(w, "userId", p->pool.user);
-    write_text(w, "apiKeyId", p->pool.space);
-    write_text(w, "sessionId", m->session);
-    write_text(w, "type", str_of(type_names[m->type]));
-    write_text(w, "key", m->key);
-    write_text(w, "content", m->content);
-    json_key(w, "metadata");
-    json_raw(w, m->metadata.n ? m->metadata : S("{}"));
+    json_member_open(w, "payload", '{');
+    json_member_str(w, "kind", S(QDRANT_KIND));
+    json_member_str(w, "memoryId", m->id);
+    json_member_str(w, "userId", p->pool.user);
+    json_member_str(w, "apiKeyId", p->pool.space);
+    json_member_str(w, "sessionId", m->session);
+    json_member_str(w, "type", str_of(type_names[m->type]));
+    json_member_str(w, "key", m->key);
+    json_member_str(w, "content", m->content);
+    json_member_raw(w, "metadata", m->metadata.n ? m->metadata : S("{}"));
     write_seconds(w, "createdAtUnix", m->created);
     write_seconds(w, "expiresAtUnix", m->expires);
     json_close(w, '}');
@@ -153,7 +147,7 @@ static void write_point(struct json_out *w, const struct qdrant_collection *c, s
                         const struct qdrant_point *p)
 {
     json_open(w, '{');
-    write_text(w, "id", id);
+    json_member_str(w, "id", id);
     json_key(w, "vector");
     if (c->is_named) {
         json_open(w, '{');
@@ -166,6 +160,7 @@ static void write_point(struct json_out *w, const struct qdrant_collection *c, s
     json_close(w, '}');
 }
 
+/* 400, 413 and 422 are about the points: the caller may send them one by one. */
 static enum status put_all(struct ctx *ctx, const struct qdrant_settings *q,
                            const struct qdrant_collection *c, const struct place *places,
                            const struct qdrant_point *points, size_t n)
@@ -206,7 +201,7 @@ enum status qdrant_put(struct ctx *ctx, const struct qdrant_settings *q,
     TRY(qdrant_ensure(ctx, q, points[0].dimensions, &c, &is_new));
     for (size_t i = 1; i < n; i++)
         TRY(qdrant_fits(ctx, q, &c, points[i].dimensions));
-    TRY(locate(ctx, q, refs, n, &places));
+    TRY(locate_points(ctx, q, refs, n, &places));
     enum status s = put_all(ctx, q, &c, places, points, n);
     *made = s == OK && is_new;
     return s;
@@ -224,7 +219,7 @@ enum status qdrant_delete(struct ctx *ctx, const struct qdrant_settings *q,
         return fail(ctx, UNSUPPORTED, "not_configured");
     if (!n)
         return OK;
-    TRY(locate(ctx, q, refs, n, &places));
+    TRY(locate_points(ctx, q, refs, n, &places));
     struct buf b = buf_make(&ctx->arena, QDRANT_BODY_MAX);
     struct json_out w = json_to(&b);
     begin_body(&w, "points");

@@ -72,8 +72,7 @@ static void read_answer(struct ctx *ctx, const struct qdrant_settings *q, str bo
 {
     const str asked[] = {q->key, body};
     struct json *root = NULL;
-    if (json_parse(ctx, answer->body, &root) != OK)
-        ctx_clear_failure(ctx);
+    soft(ctx, json_parse(ctx, answer->body, &root));
     *out = (struct qdrant_answer){.code = answer->code, .result = json_get(root, "result")};
     if (answer->code < 200 || answer->code > 299)
         out->words = http_complaint(&ctx->arena, answer->body, WORDS_MAX, asked, 2);
@@ -95,8 +94,7 @@ enum status qdrant_ask(struct ctx *ctx, const struct qdrant_settings *q, const c
                         .answer_max = ANSWER_MAX};
     enum status s = http_call(ctx, &call, &answer);
     if (s != OK) {
-        str why = str_dup(&ctx->arena, utf8_cut(str_of(ctx->why), WORDS_MAX));
-        ctx_clear_failure(ctx);
+        str why = utf8_cut(ctx_take_why(ctx), WORDS_MAX);
         return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "Qdrant: " S_FMT, S_ARG(why));
     }
     read_answer(ctx, q, body, &answer, out);

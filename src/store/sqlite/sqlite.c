@@ -2,10 +2,13 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
-#include "store/sqlite/schema.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/sqlite/db/schema.h"
+#include "store/sqlite/index/words.h"
+#include "store/sqlite/records/pending.h"
+#include "store/sqlite/state/reader.h"
+#include "store/sqlite/state/writer.h"
 
-/* They are opened when they are needed; so many that nobody waits for one. */
+/* Readers are opened on demand; this many, so that no call waits for one. */
 enum { READERS_DEFAULT = 64, VECTOR_BYTES_DEFAULT = 512 << 20 };
 
 static enum status bring_schema(struct ctx *ctx, const struct sqlite_store *s)
@@ -31,6 +34,15 @@ static void close_store(struct store *base)
     free(s);
 }
 
+/* Runs on the writer's connection before the first task. */
+static enum status prepare_writer(struct ctx *ctx, struct db *db)
+{
+    TRY(claims_free(ctx, db));
+    return words_renew(ctx, db);
+}
+
+/* In this order: the hold keeps others from replacing the file, the key is checked before anything
+ * is written, and the schema is brought up before statements are prepared. */
 static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
 {
     TRY(file_make_folders(ctx, s->path));
@@ -39,13 +51,12 @@ static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
     file_remove_part(ctx, s->path);
     TRY(bring_schema(ctx, s));
     hold_mark(&s->hold);
-    TRY(writer_open(ctx, s->path, s->key, &s->hold, &s->writer));
+    TRY(writer_open(ctx, s, prepare_writer, &s->writer));
     READER(first);
     return reader_begin(ctx, s, &first);
 }
 
-/* Memory that is not swapped out where the system allows, with walls around it; wiped when freed.
- */
+/* Memory that is not swapped where the system allows, between guard pages, and wiped when freed. */
 static uint8_t *keep_key(const uint8_t *key)
 {
     if (!key)
@@ -82,96 +93,25 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     return OK;
 }
 
-/* --- what the writer does --- */
+/* --- waiting for the writer --- */
 
-static enum status write_bundle(struct ctx *ctx, struct store *s, struct bundle *b)
+enum status sqlite_flush(struct ctx *ctx, struct store *s)
 {
-    struct task t = {.kind = TASK_BUNDLE,
-                     .ctx = ctx,
-                     .bundle = b,
-                     .words = bundle_words_of(&ctx->arena, b)};
-    TRY(writer_run(sqlite_of(s)->writer, &t));
-    if (b->replaces || b->n_erase)
-        copies_follow(sqlite_of(s), &b->pool);
-    return OK;
-}
-
-static enum status write_later(struct ctx *ctx, struct store *s, const struct bundle *b)
-{
-    return writer_later(ctx, sqlite_of(s)->writer, b);
-}
-
-static enum status flush(struct ctx *ctx, struct store *s)
-{
-    struct task t = {.kind = TASK_FLUSH, .ctx = ctx};
+    struct task t = {.ctx = ctx, .is_flush = true};
     return writer_run(sqlite_of(s)->writer, &t);
 }
 
-static enum status settle(struct ctx *ctx, struct store *s)
+enum status sqlite_settle(struct ctx *ctx, struct store *s)
 {
-    return writer_settle(ctx, sqlite_of(s)->writer);
-}
-
-static enum status forget(struct ctx *ctx, struct store *s, const struct forget *what,
-                          int64_t *erased)
-{
-    struct task t = {.kind = TASK_FORGET, .ctx = ctx, .forget = what};
-    TRY(writer_run(sqlite_of(s)->writer, &t));
-    copies_follow(sqlite_of(s), what->everything ? NULL : &what->pool);
-    *erased = t.count;
+    (void)ctx;
+    writer_settle(sqlite_of(s)->writer);
     return OK;
 }
 
-static enum status change(struct ctx *ctx, struct store *s, const struct change *what,
-                          struct memory *out)
+enum status sqlite_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t ms)
 {
-    struct memory changed;
-    struct task t = {.kind = TASK_CHANGE, .ctx = ctx, .change = what, .changed = &changed};
-    TRY(writer_run(sqlite_of(s)->writer, &t));
-    *out = changed;
-    return OK;
-}
-
-static enum status condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                            struct memory *summary, const str *ids, size_t n)
-{
-    struct memory kept = *summary;
-    struct condense c = {pool, &kept, ids, n};
-    TRY(writer_call(ctx, sqlite_of(s)->writer, memories_condense, &c));
-    *summary = kept;
-    return OK;
-}
-
-static enum status put_token(struct ctx *ctx, struct store *s, const struct token *token)
-{
-    struct task t = {.kind = TASK_TOKEN, .ctx = ctx, .token = token};
-    return writer_run(sqlite_of(s)->writer, &t);
-}
-
-static enum status revoke_token(struct ctx *ctx, struct store *s, str user, str id)
-{
-    struct task t = {.kind = TASK_REVOKE, .ctx = ctx, .user = user, .id = id};
-    return writer_run(sqlite_of(s)->writer, &t);
-}
-
-/* In pieces, so that other writes come between. */
-static enum status prune_all(struct ctx *ctx, struct store *s, int64_t receipts_before,
-                             int64_t expired_before, int64_t *removed)
-{
-    int64_t all = 0;
-    for (;;) {
-        struct task t = {.kind = TASK_PRUNE,
-                         .ctx = ctx,
-                         .receipts_before = receipts_before,
-                         .expired_before = expired_before};
-        TRY(writer_run(sqlite_of(s)->writer, &t));
-        all += t.count;
-        if (!t.count)
-            break;
-    }
-    copies_follow(sqlite_of(s), NULL);
-    *removed = all;
-    return OK;
+    bool is_seen = writer_settle_pool(sqlite_of(s)->writer, writer_pool(pool), ms);
+    return is_seen ? OK : fail(ctx, TIMED_OUT, "what was queued cannot be read yet");
 }
 
 static uint64_t wait_written(struct store *s, uint64_t seen, int64_t ms)
@@ -179,7 +119,7 @@ static uint64_t wait_written(struct store *s, uint64_t seen, int64_t ms)
     return writer_wait(sqlite_of(s)->writer, seen, ms);
 }
 
-static void wake(struct store *s)
+static void wake_waiters(struct store *s)
 {
     writer_wake(sqlite_of(s)->writer);
 }
@@ -206,7 +146,7 @@ static int64_t size_of(const char *path)
     return stat(path, &st) == 0 ? st.st_size : 0;
 }
 
-static enum status stats(struct ctx *ctx, struct store *base, struct store_stats *out)
+enum status sqlite_stats(struct ctx *ctx, struct store *base, struct store_stats *out)
 {
     struct sqlite_store *s = sqlite_of(base);
     struct store_stats found = {.schema = schema_version()};
@@ -224,7 +164,8 @@ static enum status stats(struct ctx *ctx, struct store *base, struct store_stats
     return OK;
 }
 
-static enum status ping(struct ctx *ctx, struct store *s)
+/* Reads one row: a disk that cannot be read fails here. Writing is judged by the last group. */
+enum status sqlite_ping(struct ctx *ctx, struct store *s)
 {
     bool any;
     TRY(sqlite_has_tokens(ctx, s, &any));
@@ -236,67 +177,9 @@ const struct store_ops sqlite_ops = {
     .scheme = "",
     .open = open_store,
     .close = close_store,
-    .write = write_bundle,
-    .write_later = write_later,
-    .flush = flush,
-    .settle = settle,
-    .forget = forget,
-    .change = change,
-    .condense = condense,
-    .find_chain = sqlite_find_chain,
-    .messages = sqlite_messages,
-    .memories = sqlite_memories,
-    .memory = sqlite_memory,
-    .session_messages = sqlite_session_messages,
-    .sessions = sqlite_sessions,
-    .list_memories = sqlite_list_memories,
-    .memory_totals = sqlite_memory_totals,
-    .pools = sqlite_pools,
-    .users = sqlite_users,
-    .pool_sums = sqlite_pool_sums,
-    .setting = sqlite_setting,
-    .put_setting = sqlite_put_setting,
-    .mirror = sqlite_mirror,
-    .mirror_all = sqlite_mirror_all,
-    .mirror_waiting = sqlite_mirror_waiting,
-    .mirror_done = sqlite_mirror_done,
-    .search_words = sqlite_search_words,
-    .vector_set = sqlite_vector_set,
-    .begin_vectors = sqlite_begin_vectors,
-    .unembedded = sqlite_unembedded,
-    .put_vectors = sqlite_put_vectors,
-    .search_vectors = sqlite_search_vectors,
-    .vector_pairs = sqlite_vector_pairs,
-    .vector_stats = sqlite_vector_stats,
     .wait = wait_written,
-    .wake = wake,
-    .due_sessions = sqlite_due_sessions,
-    .signals = sqlite_signals,
-    .end_distil = sqlite_end_distil,
-    .flush_signals = sqlite_flush_signals,
-    .signal_stats = sqlite_signal_stats,
-    .log_work = sqlite_log_work,
-    .work_log = sqlite_work_log,
-    .work_sum = sqlite_work_sum,
-    .touch = sqlite_touch,
-    .consolidate = sqlite_consolidate,
-    .receipt = sqlite_receipt,
-    .receipt_of = sqlite_receipt_of,
-    .session = sqlite_session,
-    .put_session = sqlite_put_session,
-    .change_session = sqlite_change_session,
-    .user = sqlite_user,
-    .user_by_email = sqlite_user_by_email,
-    .sealed_users = sqlite_sealed_users,
-    .put_user = sqlite_put_user,
-    .put_token = put_token,
-    .find_token = sqlite_find_token,
-    .tokens = sqlite_tokens,
-    .revoke_token = revoke_token,
-    .has_tokens = sqlite_has_tokens,
-    .token_used = sqlite_token_used,
-    .stats = stats,
-    .ping = ping,
-    .check = sqlite_check,
-    .prune = prune_all,
+    .wake = wake_waiters,
+#define OP(name, params, args, check) .name = sqlite_##name,
+#include "store/ops.def"
+#undef OP
 };

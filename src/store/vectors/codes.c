@@ -1,9 +1,15 @@
 /* codes.c - arrays of codes that grow, and the table that finds a document in them. */
 #include "store/vectors/codes.h"
 
+#include <assert.h>
 #include <sys/mman.h>
 
 #include "store/vectors/kernels.h"
+
+/*
+ * Rows are dense, in arrays that a scan reads from front to back. A hash table finds the row of a
+ * document; it is at most half full. The last row fills the place of a removed one.
+ */
 
 enum { CAP_FIRST = 16, SLOTS_FIRST = 32, HUGE_PAGE = 2 << 20 };
 
@@ -35,8 +41,8 @@ size_t codes_bytes(const struct codes *c)
 
 /* --- finding a document --- */
 
-/* Neighbours in a session stand beside each other. */
-static size_t home(const struct codes *c, doc_id doc)
+/* Neighbours in a session get neighbouring slots. */
+static size_t home_slot(const struct codes *c, doc_id doc)
 {
     uint64_t block = (uint64_t)doc >> 3;
     return ((block * 0x9E3779B97F4A7C15u >> 29 << 3) + ((uint64_t)doc & 7)) & (c->n_slots - 1);
@@ -45,7 +51,7 @@ static size_t home(const struct codes *c, doc_id doc)
 /* The slot of a document, or the free one where it belongs. */
 static size_t slot_of(const struct codes *c, doc_id doc)
 {
-    size_t at = home(c, doc);
+    size_t at = home_slot(c, doc);
     while (c->slots[at] && c->docs[c->slots[at] - 1] != doc)
         at = (at + 1) & (c->n_slots - 1);
     return at;
@@ -73,7 +79,7 @@ static void free_slot(struct codes *c, size_t at)
 {
     size_t mask = c->n_slots - 1;
     for (size_t next = (at + 1) & mask; c->slots[next]; next = (next + 1) & mask) {
-        size_t from = home(c, c->docs[c->slots[next] - 1]);
+        size_t from = home_slot(c, c->docs[c->slots[next] - 1]);
         if (((next - from) & mask) < ((next - at) & mask))
             continue;
         c->slots[at] = c->slots[next];
@@ -84,8 +90,8 @@ static void free_slot(struct codes *c, size_t at)
 
 /* --- rows --- */
 
-/* A scan through small pages takes half as long again. */
-static void *larger(void *p, size_t used, size_t size)
+/* Huge pages: a scan over small ones takes half as long again. */
+static void *grow_array(void *p, size_t used, size_t size)
 {
     size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     void *out = size < 2 * HUGE_PAGE ? NULL : aligned_alloc(HUGE_PAGE, whole);
@@ -101,18 +107,18 @@ static void *larger(void *p, size_t used, size_t size)
 void codes_reserve(struct codes *c, size_t n)
 {
     if (n > c->cap) {
-        c->docs = larger(c->docs, c->n * sizeof *c->docs, n * sizeof *c->docs);
-        c->scales = larger(c->scales, c->n * sizeof *c->scales, n * sizeof *c->scales);
-        c->upper = larger(c->upper, c->n * c->lanes / 2, n * c->lanes / 2);
-        c->lower = larger(c->lower, c->n * c->lanes / 2, n * c->lanes / 2);
+        c->docs = grow_array(c->docs, c->n * sizeof *c->docs, n * sizeof *c->docs);
+        c->scales = grow_array(c->scales, c->n * sizeof *c->scales, n * sizeof *c->scales);
+        c->upper = grow_array(c->upper, c->n * c->lanes / 2, n * c->lanes / 2);
+        c->lower = grow_array(c->lower, c->n * c->lanes / 2, n * c->lanes / 2);
         c->cap = n;
     }
     while (n * 2 > c->n_slots)
         grow_slots(c);
 }
 
-/* As kernels.h has it. */
-static void pack(const struct codes *c, size_t at, const int8_t *row)
+/* The layout of kernels.h. */
+static void pack_row(const struct codes *c, size_t at, const int8_t *row)
 {
     enum { HALF = CODE_LANES / 2 };
     uint8_t *upper = c->upper + at * c->lanes / 2, *lower = c->lower + at * c->lanes / 2;
@@ -128,28 +134,30 @@ static void pack(const struct codes *c, size_t at, const int8_t *row)
 
 void codes_row(const struct codes *c, size_t at, int16_t *out)
 {
+    assert(at < c->n);
     size_t from = at * c->lanes / 2;
     vector_kernels_best()->unpack(c->upper + from, c->lower + from, c->lanes, out);
 }
 
 void codes_put(struct codes *c, doc_id doc, const int8_t *row, float scale)
 {
+    assert(c->lanes && c->n <= c->cap);
     size_t at = codes_find(c, doc);
     if (at == SIZE_MAX) {
         if (c->n == c->cap)
             codes_reserve(c, c->cap ? c->cap + c->cap / 8 + 1 : CAP_FIRST);
         at = c->n++;
         c->docs[at] = doc;
-        size_t slot = home(c, doc);
+        size_t slot = home_slot(c, doc);
         while (c->slots[slot])
             slot = (slot + 1) & (c->n_slots - 1);
         c->slots[slot] = (uint32_t)at + 1;
     }
     c->scales[at] = scale;
-    pack(c, at, row);
+    pack_row(c, at, row);
 }
 
-/* The last row takes the free place. */
+/* The last row moves to the free place, so that rows stay dense. */
 void codes_remove(struct codes *c, doc_id doc)
 {
     size_t at = codes_find(c, doc), last = c->n - 1, half = c->lanes / 2;

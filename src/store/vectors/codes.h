@@ -3,11 +3,9 @@
 
 #include "core/memory.h"
 
-/*
- * A vector is its codes times its scale. The upper four bits of all codes stand apart from the
- * lower four, and scales and documents in arrays of their own, so that a search reads nothing but
- * what it compares: about 280 bytes for 256 dimensions, of which it reads 132.
- */
+/* A vector is its codes times its scale. The upper and the lower four bits of all codes, scales and
+ * documents are arrays of their own, so that a search reads only what it compares: 132 of about 280
+ * bytes at 256 dimensions. */
 struct codes {
     size_t dimensions;
     size_t lanes; /* of a row: dimensions, padded; each plane has half as many bytes */
@@ -15,23 +13,23 @@ struct codes {
     doc_id *docs;
     float *scales;
     uint8_t *upper, *lower;
-    uint32_t *slots; /* where a document stands: its row and one, by hash; 0 is free */
+    uint32_t *slots; /* hash table: the row of a document plus one; 0 is free */
     size_t n_slots;  /* a power of two */
 };
 
-/* All zero, with dimensions set by this, is empty. */
+/* Zeroed, with dimensions set by this, it is empty. */
 void codes_begin(struct codes *c, size_t dimensions);
-/* What was held is overwritten, too. NULL arrays are fine. */
+/* The content is overwritten before it is freed. NULL arrays are fine. */
 void codes_free(struct codes *c);
 size_t codes_bytes(const struct codes *c);
 
-/* Room for so many, when it is known. */
+/* Room for n documents, when the number is known. */
 void codes_reserve(struct codes *c, size_t n);
-/* The codes of a document, in place of what it had; zeros are behind them. */
+/* Sets the codes of a document; the padding behind them is zero. */
 void codes_put(struct codes *c, doc_id doc, const int8_t *row, float scale);
 void codes_remove(struct codes *c, doc_id doc);
 
-/* Where it stands; SIZE_MAX: nowhere. */
+/* Its row; SIZE_MAX: none. */
 size_t codes_find(const struct codes *c, doc_id doc);
 
 /* The codes of a row. */

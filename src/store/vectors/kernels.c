@@ -5,7 +5,7 @@
 
 enum { HALF = CODE_LANES / 2 };
 
-static int32_t estimate(const uint8_t *upper, const int8_t *question, size_t lanes)
+static int32_t estimate_row(const uint8_t *upper, const int8_t *question, size_t lanes)
 {
     int32_t sum = 0;
     for (size_t i = 0; i < lanes; i += CODE_LANES, upper += HALF)
@@ -18,7 +18,7 @@ static size_t above_plain(const struct plane *p, float limit, struct estimate *o
 {
     size_t found = 0;
     for (size_t r = 0; r < p->n; r++) {
-        int32_t sum = estimate(p->upper + r * p->lanes / 2, p->question, p->lanes);
+        int32_t sum = estimate_row(p->upper + r * p->lanes / 2, p->question, p->lanes);
         float value = ((float)sum + p->offset) * p->scales[r];
         if (value > limit)
             out[found++] = (struct estimate){(uint32_t)r, value};

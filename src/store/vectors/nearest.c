@@ -1,6 +1,7 @@
 /* nearest.c - every vector is estimated, and the likely ones are compared. */
 #include "store/vectors/nearest.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -8,11 +9,9 @@
 #include "store/vectors/kernels.h"
 #include "store/vectors/row.h"
 
-/*
- * Each vector is estimated by the upper halves of its codes, and the likely ones are then compared
- * by whole codes: so many more than were asked for. With texts' embeddings of 256 dimensions the
- * estimates are off by 0.01, and the nearest 20 of 100,000 were all among the first 100.
- */
+/* Each vector is estimated by the upper halves of its codes. The best estimates, more than were
+ * asked for, are then compared by whole codes. With text embeddings of 256 dimensions an estimate
+ * is off by 0.01, and the nearest 20 of 100,000 were all among the best 100. */
 enum { MORE_LIKELY = 3, LIKELY = 40, BLOCK_FIRST = 64, BLOCK = 1024 };
 
 /* A product of codes must fit 31 bits. */
@@ -45,7 +44,7 @@ struct best {
     size_t n, max;
 };
 
-static void sink(struct best *b, struct near x)
+static void heap_replace(struct best *b, struct near x)
 {
     size_t at = 0, child;
     while ((child = 2 * at + 1) < b->n) {
@@ -59,8 +58,9 @@ static void sink(struct best *b, struct near x)
     b->v[at] = x;
 }
 
-static void rise(struct best *b, struct near x)
+static void heap_push(struct best *b, struct near x)
 {
+    assert(b->n < b->max);
     size_t at = b->n++;
     for (; at && x.cosine < b->v[(at - 1) / 2].cosine; at = (at - 1) / 2)
         b->v[at] = b->v[(at - 1) / 2];
@@ -82,29 +82,31 @@ static bool is_wanted(const struct among *among, doc_id doc)
     return low == among->n_without || among->without[low] != doc;
 }
 
-static void offer(struct best *b, const struct codes *c, const struct among *among, struct near x)
+static void offer_near(struct best *b, const struct codes *c, const struct among *among,
+                       struct near x)
 {
     if (b->n == b->max && x.cosine <= b->v[0].cosine)
         return;
     if (!is_wanted(among, c->docs[x.at]))
         return;
     if (b->n == b->max)
-        sink(b, x);
+        heap_replace(b, x);
     else
-        rise(b, x);
+        heap_push(b, x);
 }
 
 /* --- all of them --- */
 
 /* A code is 16 times its upper half, which stands there with 8 added, and 7.5 or so. */
-static void scan(const struct codes *c, const struct question *q, const struct among *among,
-                 struct best *b, struct estimate *room)
+static void scan_codes(const struct codes *c, const struct question *q, const struct among *among,
+                       struct best *b, struct estimate *room)
 {
     const struct vector_kernels *k = vector_kernels_best();
     struct plane p = {.lanes = c->lanes, .question = q->rough};
     p.offset = q->rough_sum * (7.5F - 128) / 16;
     for (size_t from = 0; from < c->n; from += p.n) {
-        /* Short at first, for what is over the limit of the block before is to be little. */
+        /* Short at first: the limit of a block is the worst hit so far, and few rows should pass
+         * it. */
         size_t n = from < BLOCK_FIRST ? BLOCK_FIRST : from < BLOCK ? from : BLOCK;
         p.upper = c->upper + from * c->lanes / 2;
         p.scales = c->scales + from;
@@ -112,7 +114,7 @@ static void scan(const struct codes *c, const struct question *q, const struct a
         float limit = b->n == b->max ? b->v[0].cosine : -FLT_MAX;
         size_t found = k->above(&p, limit, room);
         for (size_t i = 0; i < found; i++)
-            offer(b, c, among, (struct near){from + room[i].row, room[i].value});
+            offer_near(b, c, among, (struct near){from + room[i].row, room[i].value});
     }
 }
 
@@ -125,15 +127,15 @@ size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
         return 0;
     likely.max = likely.max < c->n ? likely.max : c->n;
     likely.v = NEW_N(a, struct near, likely.max);
-    scan(c, q, among, &likely, NEW_N(a, struct estimate, BLOCK));
+    scan_codes(c, q, among, &likely, NEW_N(a, struct estimate, BLOCK));
     for (size_t i = 0; i < likely.n; i++)
-        offer(&b, c, among, (struct near){likely.v[i].at, cosine_of(c, q, likely.v[i].at)});
+        offer_near(&b, c, among, (struct near){likely.v[i].at, cosine_of(c, q, likely.v[i].at)});
     return b.n;
 }
 
 /* --- each with each --- */
 
-/* What is estimated is off by 0.01, and never yet by this. */
+/* An estimate is off by 0.01; an error as large as this was never seen. */
 #define SLACK 0.05F
 
 struct pairing {
@@ -151,7 +153,7 @@ static int by_cosine(const void *a, const void *b)
     return (x->cosine < y->cosine) - (x->cosine > y->cosine);
 }
 
-/* The rows behind a row that are likely to be near it. */
+/* Finds the rows behind a row that are likely to be near it. */
 static void look_behind(struct pairing *p, size_t at)
 {
     static const struct among all = {.messages = true, .memories = true};
@@ -175,7 +177,7 @@ static void look_behind(struct pairing *p, size_t at)
         limit = is_full ? p->likely.v[0].cosine : limit;
         size_t found = vector_kernels_best()->above(&plane, limit, p->room);
         for (size_t i = 0; i < found; i++)
-            offer(&p->likely, c, &all, (struct near){from + p->room[i].row, p->room[i].value});
+            offer_near(&p->likely, c, &all, (struct near){from + p->room[i].row, p->room[i].value});
     }
 }
 
@@ -219,12 +221,13 @@ bool nearest_pairs(struct arena *a, const struct codes *c, float least, size_t e
 float cosine_of(const struct codes *c, const struct question *q, size_t at)
 {
     int16_t row[VECTOR_LANES_MAX];
+    assert(c->lanes <= VECTOR_LANES_MAX);
     codes_row(c, at, row);
     return (float)vector_kernels_best()->product(row, q->codes, c->lanes) * c->scales[at] *
            q->scale;
 }
 
-/* The rows of the messages around a message that have vectors. */
+/* Rows of the messages around a message, of its session, that have vectors. */
 static size_t rows_around(const struct codes *c, doc_id doc, size_t at[4])
 {
     size_t n = 0;

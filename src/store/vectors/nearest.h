@@ -3,8 +3,8 @@
 
 #include "store/vectors/codes.h"
 
-/* A vector to compare with: sixteen bits each, so that what is asked adds no error of its own, and
- * eight for estimates. */
+/* A vector to compare with: 16 bits each, so that it adds no error of its own, and 8 bits for
+ * estimates. */
 struct question {
     int16_t *codes;
     float scale;
@@ -25,7 +25,7 @@ struct near {
     float cosine;
 };
 
-/* The n nearest, or all when there are fewer; in no order. Gives their number. */
+/* The n nearest, or all when there are fewer, in no order. Returns their number. */
 size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
                const struct among *among, size_t n, struct near *out);
 
@@ -38,8 +38,8 @@ struct row_pairs {
     struct row_pair *v;
     size_t n;
 };
-/* Of each row the nearest behind it, at most so many, whose cosine is at least least. Each is
- * compared with each. False: the deadline (clock_mono_us; 0: none) passed first. */
+/* For each row the nearest ones behind it, at most `each`, with a cosine of at least `least`; all
+ * pairs are compared. False: the deadline (clock_mono_us; 0: none) passed first. */
 bool nearest_pairs(struct arena *a, const struct codes *c, float least, size_t each,
                    int64_t deadline_us, struct row_pairs *out);
 

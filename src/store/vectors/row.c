@@ -1,6 +1,7 @@
 /* row.c - a vector as the bytes of a row: float32, or int8 with what to multiply them with. */
 #include "store/vectors/row.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { CODE_MAX = 127 };
@@ -10,7 +11,7 @@ size_t vector_row_size(size_t dimensions, bool is_int8)
     return is_int8 ? sizeof(float) + dimensions : sizeof(float) * dimensions;
 }
 
-/* Not a number is not of length 1 either. */
+/* NaN fails this test, too. */
 static bool is_unit(const float *v, size_t n)
 {
     double sum = 0;
@@ -32,6 +33,7 @@ float vector_codes(const float *v, size_t n, int8_t *out)
 
 bool vector_row_write(const float *v, size_t dimensions, bool is_int8, void *out)
 {
+    assert(dimensions && dimensions <= VECTOR_DIMENSIONS_MAX);
     if (!is_unit(v, dimensions))
         return false;
     if (!is_int8) {

@@ -1,8 +1,14 @@
 /* shelf.c - a table of pools, a count of who uses each, and a limit in bytes. */
 #include "store/vectors/shelf.h"
 
-/* The limit is met with some room to spare, so that not every search has to look for the least
- * used. */
+#include <assert.h>
+
+/*
+ * A pool that is in use cannot be evicted, so a count of users is kept under the lock of the table,
+ * while reading and scanning happen under the lock of the pool.
+ */
+
+/* An eviction frees a bit more than needed, so that not every search looks for the least used. */
 enum { SPARE_PART = 8 };
 
 void shelf_open(struct shelf *s, size_t max)
@@ -16,7 +22,7 @@ static struct held *held_new(int64_t pool)
     struct held *h = heap_alloc(sizeof *h);
     pthread_rwlockattr_t kind;
     pthread_rwlockattr_init(&kind);
-    /* Or searches that never end would keep what they miss from being added. */
+    /* Otherwise a steady stream of searches would keep new vectors from being added. */
     pthread_rwlockattr_setkind_np(&kind, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&h->lock, &kind);
     pthread_rwlockattr_destroy(&kind);
@@ -36,6 +42,7 @@ void shelf_close(struct shelf *s)
     for (size_t i = 0; i < SHELF_LISTS; i++) {
         for (struct held *h = s->lists[i], *next; h; h = next) {
             next = h->next;
+            assert(!h->users);
             held_free(h);
         }
     }
@@ -72,8 +79,8 @@ static int by_use(const void *a, const void *b)
     return x->used < y->used ? -1 : x->used > y->used;
 }
 
-/* Those that nobody uses, but for the last one that was taken; least used first. */
-static struct held **idle(struct shelf *s, size_t *n)
+/* Pools that no search uses, except the last one taken; least used first. */
+static struct held **unused_held(struct shelf *s, size_t *n)
 {
     struct held **v = heap_alloc((s->n + 1) * sizeof *v);
     *n = 0;
@@ -92,14 +99,14 @@ static void unlink_held(struct shelf *s, struct held *h)
     s->n--;
 }
 
-/* What has to go, as a list: freeing it is not done under the lock. */
+/* Evicted pools, as a list: freeing them takes time, and is done without the lock. */
 static struct held *make_room(struct shelf *s)
 {
     struct held *gone = NULL;
     size_t n;
     if (s->bytes <= s->max)
         return NULL;
-    struct held **v = idle(s, &n);
+    struct held **v = unused_held(s, &n);
     for (size_t i = 0; i < n && s->bytes > s->max - s->max / SPARE_PART; i++) {
         unlink_held(s, v[i]);
         v[i]->next = gone;
@@ -115,6 +122,7 @@ void shelf_give(struct shelf *s, struct held *h)
     if (!h)
         return;
     pthread_mutex_lock(&s->lock);
+    assert(h->users);
     if (!--h->users) {
         size_t bytes = sizeof *h + codes_bytes(&h->codes);
         s->bytes += bytes - h->bytes;
@@ -153,6 +161,7 @@ int64_t *shelf_pools(struct arena *a, struct shelf *s, size_t *n)
     return v;
 }
 
+/* A search that uses the pool keeps its place in the table, without vectors. */
 void shelf_drop(struct shelf *s, int64_t pool)
 {
     pthread_mutex_lock(&s->lock);

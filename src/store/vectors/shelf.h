@@ -5,12 +5,12 @@
 
 #include "store/vectors/codes.h"
 
-/* One pool's. Whoever took it reads under its lock, and writes under its lock what it has missed:
- * other pools are not held up meanwhile. */
+/* The vectors of one pool. Whoever has taken it reads under its lock, and adds missed rows under
+ * its lock, so that other pools need not wait. */
 struct held {
     int64_t pool, set;
-    int64_t seen;  /* rows of that set up to that seq are in it */
-    int64_t began; /* the greatest seq there was when it began to be read */
+    int64_t seen;  /* rows of that set up to this seq have been read */
+    int64_t began; /* the greatest seq when reading began */
     pthread_rwlock_t lock;
     struct codes codes;
     /* The shelf's own. */
@@ -31,14 +31,14 @@ struct shelf {
 void shelf_open(struct shelf *s, size_t max);
 void shelf_close(struct shelf *s);
 
-/* The pool's, made when it is not there; it stays until it is given back. */
+/* The pool's vectors, made when missing; they stay until they are given back. */
 struct held *shelf_take(struct shelf *s, int64_t pool);
 /* NULL is fine. */
 void shelf_give(struct shelf *s, struct held *h);
 
-/* What a pool takes, 0 when it is not held; pool 0: all of them. */
+/* Bytes of a pool, 0 when it is not held; pool 0: of all. */
 size_t shelf_bytes(struct shelf *s, int64_t pool);
-/* The numbers of the pools that are held. */
+/* Numbers of the pools that are held. */
 int64_t *shelf_pools(struct arena *a, struct shelf *s, size_t *n);
-/* Its vectors go at once, from everybody's sight. */
+/* Removes its vectors at once, also for searches that use them. */
 void shelf_drop(struct shelf *s, int64_t pool);

@@ -1,0 +1,81 @@
+/* announce.c - the lines of a server that is ready: where, what, for whom, and one to try. */
+#include "app/announce.h"
+
+#include <stdio.h>
+
+#include "app/command.h"
+#include "store/store.h"
+
+static void announce_data(struct ctx *ctx, const struct instance *instance)
+{
+    struct store_stats stats;
+    const char *kind = instance->key_from.n ? ", encrypted" : "";
+    if (store_stats(ctx, instance->store, &stats) != OK) {
+        printf("data: " S_FMT "%s, which cannot be counted: %s\n", S_ARG(instance->folder), kind,
+               ctx->why);
+        ctx_clear_failure(ctx);
+        return;
+    }
+    printf("data: " S_FMT "%s, %lld memor%s\n", S_ARG(instance->folder), kind,
+           (long long)stats.memories, stats.memories == 1 ? "y" : "ies");
+}
+
+/* "URL" is the default upstream, "NAME=URL" a named one, as on the command line, so that a line
+ * can be copied into a flag. */
+static void announce_upstreams(const struct settings *s)
+{
+    fputs("upstreams: ", stdout);
+    if (!s->n_upstreams)
+        fputs("none; the built-in model rememberd/demo answers", stdout);
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        const struct upstream *up = &s->upstreams[i];
+        printf("%s" S_FMT "%s" S_FMT, i ? ", " : "", S_ARG(up->name), up->name.n ? "=" : "",
+               S_ARG(up->url));
+    }
+    putchar('\n');
+}
+
+/* An address beyond this machine needs an admin token before the server starts, so without tokens
+ * only local requests can arrive. */
+static void announce_access(bool needs_token)
+{
+    puts(needs_token ? "access: with a token; 'rememberd token create' makes one"
+                     : "access: anyone on this machine, without a token");
+}
+
+static const struct upstream *default_upstream(const struct settings *s)
+{
+    str none = S("");
+    return settings_upstream(s, &none);
+}
+
+/* Only the upstream knows its models, so with one the line asks for their list; the built-in model
+ * answers a chat as it is. A key of the client's own is needed where no upstream_key is set. */
+static void announce_try(const struct settings *s, str url, bool needs_token)
+{
+    const struct upstream *up = default_upstream(s);
+    const char *secret = needs_token ? "YOUR_TOKEN" : up && !up->key.n ? "YOUR_API_KEY" : NULL;
+    printf("try: curl " S_FMT "%s", S_ARG(url), up ? "/v1/models" : "/v1/chat/completions");
+    if (secret)
+        printf(" -H 'Authorization: Bearer %s'", secret);
+    if (!up)
+        fputs(" -H 'Content-Type: application/json' -d "
+              "'{\"model\":\"rememberd/demo\",\"messages\":[{\"role\":\"user\",\"content\":"
+              "\"My favourite tea is lapsang souchong.\"}]}'",
+              stdout);
+    putchar('\n');
+}
+
+void announce(struct ctx *ctx, struct instance *instance, str url)
+{
+    bool needs_token = true;
+    printf("listening on " S_FMT "\n", S_ARG(url));
+    fflush(stdout);
+    soft(ctx, engine_needs_token(ctx, instance->engine, &needs_token));
+    announce_data(ctx, instance);
+    announce_upstreams(&instance->settings);
+    printf("memory: %s\n", engine_remembers(instance->engine) ? "on" : "off");
+    announce_access(needs_token);
+    announce_try(&instance->settings, url, needs_token);
+    fflush(stdout);
+}

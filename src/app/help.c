@@ -1,0 +1,183 @@
+/* help.c - lays out help from the tables of commands, options and settings, in 100 columns. */
+#include "app/help.h"
+
+#include <assert.h>
+
+#include "base/words.h"
+
+enum {
+    WIDTH = 100,
+    FLAG_COLUMN = 34,
+    COMMAND_COLUMN = 14,
+    OPTION_COLUMN = 18,
+    PRINT_MAX = 1 << 18
+};
+
+/* One word at the column *at, or at the beginning of a new line when it would not fit. */
+static void add_word(struct buf *b, str word, size_t column, size_t *at)
+{
+    size_t width = utf8_length(word);
+    assert(column < WIDTH && *at >= column);
+    if (*at > column && *at + 1 + width > WIDTH) {
+        buf_printf(b, "\n%*s", (int)column, "");
+        *at = column;
+    } else if (*at > column) {
+        buf_byte(b, ' ');
+        ++*at;
+    }
+    buf_add(b, word);
+    *at += width;
+}
+
+/* Text from the column on, wrapped between words. last is not broken: a default is read as one. */
+static void add_wrapped(struct buf *b, str text, str last, size_t column)
+{
+    size_t at = column;
+    while (text.n)
+        add_word(b, str_cut(&text, ' '), column, &at);
+    if (last.n)
+        add_word(b, last, column, &at);
+    buf_byte(b, '\n');
+}
+
+/* A left column and a text beside it, or below it when the left one is too long. */
+static void add_pair(struct buf *b, str left, str text, str last, size_t column)
+{
+    size_t width = 2 + utf8_length(left);
+    buf_printf(b, "  " S_FMT, S_ARG(left));
+    if (width + 1 > column)
+        buf_printf(b, "\n%*s", (int)column, "");
+    else
+        buf_printf(b, "%*s", (int)(column - width), "");
+    add_wrapped(b, text, last, column);
+}
+
+/* --- one row --- */
+
+/* " on|off", " MS", or nothing for a flag without a value. */
+static str value_of(struct arena *a, const struct field *f)
+{
+    str list = {0};
+    if (f->unit)
+        return str_printf(a, " %s", f->unit);
+    for (const char *const *name = f->one_of; name && *name; name++)
+        list = str_printf(a, S_FMT "%s%s", S_ARG(list), list.n ? "|" : " ", *name);
+    if (list.n || f->type == FIELD_BOOL)
+        return list;
+    return f->type == FIELD_STR || f->type == FIELD_STRS ? S(" TEXT") : S(" N");
+}
+
+/* "(default 800)", or nothing; sizes also in MiB or KiB, as people think of them. */
+static str default_of(struct arena *a, const struct field *f, const void *defaults)
+{
+    struct buf b = buf_make(a, 4096);
+    bool is_size = f->unit && !strcmp(f->unit, "BYTES");
+    int64_t kib = (int64_t)f->otherwise >> 10;
+    row_print(&b, f, defaults);
+    if (!b.n)
+        return S("");
+    if (is_size)
+        buf_printf(&b, " = %lld %s", (long long)(kib >> 10 ? kib >> 10 : kib),
+                   kib >> 10 ? "MiB" : "KiB");
+    return str_printf(a, "(default " S_FMT ")", S_ARG(buf_str(&b)));
+}
+
+static void add_row(struct ctx *ctx, struct buf *b, const struct field *row, const void *defaults)
+{
+    struct arena *a = &ctx->arena;
+    struct field whole = field_whole(row), *f = &whole;
+    str left = str_printf(a, "%s" S_FMT, options_flag(a, f->name), S_ARG(value_of(a, f)));
+    add_pair(b, left, str_of(f->help), default_of(a, f, defaults), FLAG_COLUMN);
+}
+
+/* --- settings --- */
+
+static void add_groups(struct ctx *ctx, struct buf *b, const struct settings *defaults)
+{
+    for (int group = 0; settings_group_names[group]; group++) {
+        buf_printf(b, "\n%s\n", settings_group_names[group]);
+        for (const struct field *f = settings_table; f->name; f++)
+            if (f->group == group)
+                add_row(ctx, b, f, defaults);
+    }
+    buf_byte(b, '\n');
+    add_wrapped(b,
+                S("Each setting of these groups is also a variable (--budget-tokens is "
+                  "REMEMBERD_BUDGET_TOKENS) and a member of the JSON file that --config names "
+                  "(budget_tokens). A flag wins over a variable, a variable over the file. "
+                  "--print-settings shows the values in force."),
+                S(""), 0);
+}
+
+/* The settings that matter to every command: where the data is, and its key. */
+static void add_common_settings(struct ctx *ctx, struct buf *b, const struct settings *defaults)
+{
+    static const char *const names[] = {"data", "key_file", NULL};
+    for (const struct field *f = settings_table; f->name; f++)
+        if (str_is_one_of(str_of(f->name), names))
+            add_row(ctx, b, f, defaults);
+    add_pair(b, S("(all settings)"), S("'rememberd serve --help' lists the settings"), S(""),
+             FLAG_COLUMN);
+}
+
+/* --- commands --- */
+
+bool help_takes(const struct command *c, const char *row)
+{
+    char word[64];
+    snprintf(word, sizeof word, " %s ", row);
+    return strstr(c->flags, word) != NULL;
+}
+
+static void print_whole(const struct buf *b)
+{
+    assert(!b->full);
+    fwrite(b->p, 1, b->n, stdout);
+}
+
+void help_print_command(struct ctx *ctx, const struct command *c)
+{
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    struct options options = {0};
+    struct settings settings = {0};
+    fields_defaults(options_table, &options);
+    fields_defaults(settings_table, &settings);
+    add_wrapped(&b, str_printf(&ctx->arena, "usage: rememberd %s", c->usage), S(""), 0);
+    buf_byte(&b, '\n');
+    add_wrapped(&b, str_printf(&ctx->arena, "%s.", c->help), S(""), 0);
+    buf_add(&b, S("\nOptions\n"));
+    for (const struct field *f = options_table; f->name; f++)
+        if (help_takes(c, f->name))
+            add_row(ctx, &b, f, &options);
+    if (!c->is_server)
+        add_common_settings(ctx, &b, &settings);
+    add_pair(&b, S("-h, --help"), S("Print this help"), S(""), FLAG_COLUMN);
+    if (c->is_server)
+        add_groups(ctx, &b, &settings);
+    buf_printf(&b, "\nExample\n  rememberd %s\n\nExit status\n  %s\n", c->example,
+               "0 = done, 1 = failed, 2 = wrong usage");
+    print_whole(&b);
+}
+
+void help_print_commands(void)
+{
+    struct ctx ctx = {0};
+    struct buf b = buf_make(&ctx.arena, PRINT_MAX);
+    buf_add(&b, S("rememberd - a memory server for applications that use language models\n\n"
+                  "usage: rememberd COMMAND [OPTIONS]\n\nCommands\n"));
+    for (const struct command *c = commands; c->name; c++)
+        add_pair(&b, str_of(c->name), str_of(c->help), S(""), COMMAND_COLUMN);
+    buf_add(&b, S("\nOptions\n"));
+    static const char *const rows[][2] = {
+        {"-h, --help", "Print this help, or after a command the help of the command"},
+        {"-v, --version", "Print the version"},
+        {"--routes", "Print every route of the server"},
+        {"--schema", "Print the API as an OpenAPI document"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        add_pair(&b, str_of(rows[i][0]), str_of(rows[i][1]), S(""), OPTION_COLUMN);
+    buf_add(&b, S("\nExample\n  rememberd serve\n\nExit status\n"
+                  "  0 = done, 1 = failed, 2 = wrong usage\n"));
+    print_whole(&b);
+    ctx_free(&ctx);
+}

@@ -1,0 +1,10 @@
+/* help.h - what --help prints: the list of commands, and the options of one command. */
+#pragma once
+
+#include "app/command.h"
+
+void help_print_commands(void);
+void help_print_command(struct ctx *ctx, const struct command *c);
+
+/* Whether a command takes the flag of a row of options_table. */
+bool help_takes(const struct command *c, const char *row);

@@ -1,0 +1,119 @@
+/* instance.c - opens everything below the commands in the order of PLAN, closes in reverse. */
+#include "app/instance.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sodium.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/seal.h"
+
+#include "app/key/key.h"
+
+/* --data wins, then the XDG convention for user data. */
+enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out)
+{
+    const char *base = getenv("XDG_DATA_HOME"), *own = getenv("HOME");
+    struct arena *a = &ctx->arena;
+    *out = (struct instance){0};
+    if (s->data.n)
+        out->folder = str_dup(a, s->data);
+    else if (base && *base)
+        out->folder = str_printf(a, "%s/rememberd", base);
+    else if (own && *own)
+        out->folder = str_printf(a, "%s/.local/share/rememberd", own);
+    else
+        return fail(ctx, BAD_INPUT, "no home folder is known (HOME is not set): use --data DIR");
+    out->file = str_printf(a, S_FMT "/rememberd.db", S_ARG(out->folder));
+    return OK;
+}
+
+/* Creates each missing part of the path; only the last one is private. */
+enum status instance_make_folder(struct ctx *ctx, const struct instance *instance)
+{
+    str folder = instance->folder;
+    char *p = arena_alloc(&ctx->arena, folder.n + 1);
+    for (size_t i = 0; i <= folder.n; i++) {
+        if (i > 0 && (i == folder.n || folder.p[i] == '/') &&
+            mkdir(p, i == folder.n ? 0700 : 0755) != 0 && errno != EEXIST)
+            return fail(ctx, STORAGE, "the folder %s cannot be made: %s", p, strerror(errno));
+        if (i < folder.n)
+            p[i] = folder.p[i];
+    }
+    return OK;
+}
+
+/* The only place where a key is looked up; the store keeps its own copy. */
+static enum status open_store(struct ctx *ctx, struct instance *instance)
+{
+    CLEANUP(key_free) struct key key = {0};
+    TRY(key_find(ctx, &instance->settings, instance->folder, instance->file, &key));
+    struct store_settings store = {.path = instance->file, .key = key.bytes};
+    if (key.bytes) /* a core file would hold it, and what it protects */
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+    instance->key_from = key.from;
+    return store_open(ctx, &store, &instance->store);
+}
+
+/* From the bottom up: folder, key, store, engine. instance_close is safe after any failure in
+ * between, as the rest is zero. */
+enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)
+{
+    TRY(instance_find(ctx, &o->settings, out));
+    out->settings = o->settings;
+    out->settings.data = out->folder;
+    TRY(instance_make_folder(ctx, out));
+    TRY(open_store(ctx, out));
+    return engine_open(ctx, out->store, &out->settings, &out->engine);
+}
+
+/* Of two processes that create the file at one time, the second reads what the first wrote. */
+static enum status seal_of_file(struct ctx *ctx, const char *path, uint8_t key[SEAL_KEY_BYTES])
+{
+    enum status s = key_read_file(ctx, path, key);
+    if (!soft_if(ctx, s, NOT_FOUND))
+        return s;
+    randombytes_buf(key, SEAL_KEY_BYTES);
+    s = key_make_file(ctx, path, key);
+    return s == CONFLICT ? key_read_file(ctx, path, key) : s;
+}
+
+/* The key is wiped from the stack; the engine keeps its own copy. */
+enum status instance_take_seal(struct ctx *ctx, struct instance *instance)
+{
+    uint8_t key[SEAL_KEY_BYTES];
+    assert(instance->engine);
+    str said = instance->settings.encryption_key;
+    enum status s = OK;
+    static_assert((int)SEAL_KEY_BYTES == STORE_KEY_BYTES, "both are read from a file alike");
+    if (!said.n)
+        s = seal_of_file(ctx, str_printf(&ctx->arena, S_FMT "/seal.key", S_ARG(instance->folder)).p,
+                         key);
+    else if (!seal_key_read(said, key))
+        s = fail_field(ctx, "encryption_key", "must be 32 bytes as base64url, or 64 hex digits");
+    if (s == OK)
+        engine_take_seal(instance->engine, key);
+    sodium_memzero(key, sizeof key);
+    return s;
+}
+
+/* A warning only: these users can store their model keys again, and all others work. */
+void instance_check_seal(struct ctx *ctx, struct instance *instance)
+{
+    size_t lost = 0;
+    soft(ctx, engine_lost_keys(ctx, instance->engine, &lost));
+    if (lost)
+        log_event(LOG_WARN, "seal.lost_keys",
+                  "users=%zu why=\"the model keys of these users were encrypted with another key: "
+                  "restore that key, or let the users store their model keys again\"",
+                  lost);
+}
+
+void instance_close(struct instance *h)
+{
+    engine_close(h->engine);
+    store_close(h->store);
+    *h = (struct instance){0};
+}

@@ -1,0 +1,252 @@
+/* find.c - finds the key of a database: a configured key, or a stored key that opens it. */
+#include "app/key/key.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/spawn.h"
+
+enum { COMMAND_MS = 120000, TEXT_MAX = 256 };
+
+/* Keys from the environment, taken before anything else runs; in guarded memory. */
+static struct said {
+    const char *variable;
+    uint8_t *key;
+    bool is_there, is_well;
+} environment[] = {{.variable = "REMEMBERD_KEY"}, {.variable = "REMEMBERD_NEW_KEY"}};
+
+enum { SAID_KEY, SAID_NEW_KEY };
+
+/* Guard pages around it, locked in memory, never in a core file. Without it no key is safe, so a
+ * failure ends the process. */
+static uint8_t *guarded_alloc(void)
+{
+    uint8_t *bytes = sodium_malloc(STORE_KEY_BYTES);
+    if (!bytes)
+        abort();
+    return bytes;
+}
+
+void key_free(struct key *k)
+{
+    sodium_free(k->bytes);
+    k->bytes = NULL;
+}
+
+/* unsetenv alone leaves the bytes in the process's initial environment, which /proc shows. */
+void key_take_environment(void)
+{
+    for (size_t i = 0; i < sizeof environment / sizeof *environment; i++) {
+        struct said *said = &environment[i];
+        char *value = getenv(said->variable);
+        if (!value)
+            continue;
+        said->is_there = *value != 0;
+        said->key = guarded_alloc();
+        said->is_well =
+            strlen(value) == 2 * STORE_KEY_BYTES && key_read(value, 2 * STORE_KEY_BYTES, said->key);
+        sodium_memzero(value, strlen(value));
+        unsetenv(said->variable);
+    }
+}
+
+static enum status from_environment(struct ctx *ctx, int which, struct key *out)
+{
+    const struct said *said = &environment[which];
+    if (!said->is_well)
+        return fail(ctx, BAD_INPUT, "%s must be 64 hex digits", said->variable);
+    out->bytes = guarded_alloc();
+    memcpy(out->bytes, said->key, STORE_KEY_BYTES);
+    out->from = str_printf(&ctx->arena, "the variable %s", said->variable);
+    return OK;
+}
+
+/* A dangling link counts as present: its target may be on a disk that is not mounted now, and must
+ * not be replaced by a new key. */
+static bool is_missing(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) != 0 && errno == ENOENT;
+}
+
+/* Only encrypt and rekey create a missing file. Everywhere else a missing key file is an error: a
+ * new key would open nothing. */
+static enum status from_file(struct ctx *ctx, str file, bool makes, struct key *out)
+{
+    const char *path = str_c(&ctx->arena, file);
+    struct key key = {.bytes = guarded_alloc(),
+                      .from = str_printf(&ctx->arena, "the file " S_FMT, S_ARG(file))};
+    enum status status = OK;
+    if (makes && is_missing(path)) {
+        randombytes_buf(key.bytes, STORE_KEY_BYTES);
+        status = key_write_file(ctx, path, key.bytes);
+    } else {
+        status = key_read_file(ctx, path, key.bytes);
+    }
+    if (status != OK)
+        key_free(&key);
+    else
+        *out = key;
+    return status;
+}
+
+/* The text is wiped: it passed through the stack. */
+static enum status from_command(struct ctx *ctx, str command, struct key *out)
+{
+    const char *argv[] = {"/bin/sh", "-c", str_c(&ctx->arena, command), NULL};
+    char text[TEXT_MAX];
+    size_t n = 0;
+    struct key key = {.bytes = guarded_alloc(), .from = S("the key command")};
+    enum status status = spawn_ask(ctx, argv, S(""), COMMAND_MS, text, sizeof text, &n);
+    if (status != OK)
+        snprintf(ctx->why, sizeof ctx->why, "the key command failed or took too long");
+    else if (!key_read(text, n, key.bytes))
+        status = fail(ctx, BAD_INPUT, "the key command must print 32 bytes or 64 hex digits");
+    sodium_memzero(text, sizeof text);
+    if (status != OK)
+        key_free(&key);
+    else
+        *out = key;
+    return status;
+}
+
+/* Two configured keys would leave open which one protects the database, so that is refused. */
+enum status key_configured(struct ctx *ctx, const struct settings *s, bool makes, struct key *out)
+{
+    bool said = environment[SAID_KEY].is_there;
+    if (said + (s->key_file.n > 0) + (s->key_command.n > 0) > 1)
+        return fail(ctx, BAD_INPUT,
+                    "more than one key is configured: use only one of REMEMBERD_KEY, key_file and "
+                    "key_command");
+    if (said)
+        return from_environment(ctx, SAID_KEY, out);
+    if (s->key_file.n)
+        return from_file(ctx, s->key_file, makes, out);
+    if (s->key_command.n)
+        return from_command(ctx, s->key_command, out);
+    *out = (struct key){0};
+    return OK;
+}
+
+enum status key_configured_new(struct ctx *ctx, str file, struct key *out)
+{
+    bool said = environment[SAID_NEW_KEY].is_there;
+    if (said && file.n)
+        return fail(ctx, BAD_INPUT, "use only one of REMEMBERD_NEW_KEY and --new-key-file");
+    if (said)
+        return from_environment(ctx, SAID_NEW_KEY, out);
+    if (file.n)
+        return from_file(ctx, file, true, out);
+    *out = (struct key){0};
+    return OK;
+}
+
+/* --- stored keys --- */
+
+static const struct key_store *last_store(void)
+{
+    const struct key_store *k = key_stores;
+    while (k->name)
+        k++;
+    return k;
+}
+
+/* From the last key store on: reading a file is faster than running another program. */
+static bool find_kept(struct ctx *ctx, str folder, const char *file, struct key *out)
+{
+    static const enum key_slot order[] = {KEY_CURRENT, KEY_NEXT, KEY_PREVIOUS};
+    struct key key = {.bytes = guarded_alloc()};
+    for (const struct key_store *k = last_store(); k-- > key_stores;) {
+        for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+            if (!k->get(ctx, folder, order[i], key.bytes) ||
+                (file && !store_key_fits(ctx, str_of(file), key.bytes)))
+                continue;
+            key.from = str_of(k->name);
+            key.store = k;
+            key.slot = order[i];
+            *out = key;
+            return true;
+        }
+    }
+    key_free(&key);
+    return false;
+}
+
+/* A configured key counts even for a plain database: the store refuses it there, instead of
+ * writing unencrypted data that its owner believes encrypted. */
+enum status key_find(struct ctx *ctx, const struct settings *s, str folder, str file,
+                     struct key *out)
+{
+    TRY(key_configured(ctx, s, false, out));
+    if (out->bytes || store_kind(ctx, file) != STORE_ENCRYPTED)
+        return OK;
+    if (!find_kept(ctx, folder, str_c(&ctx->arena, file), out))
+        return fail(
+            ctx, FORBIDDEN,
+            "the database '" S_FMT
+            "' is encrypted, and no key was found: use --key-file, REMEMBERD_KEY or --key-command",
+            S_ARG(file));
+    ctx_clear_failure(ctx);
+    return OK;
+}
+
+/* Tries the key stores in order: the keyring is safer, the file always works. */
+enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out)
+{
+    if (find_kept(ctx, folder, NULL, out))
+        return OK;
+    struct key key = {.bytes = guarded_alloc(), .slot = KEY_CURRENT};
+    randombytes_buf(key.bytes, STORE_KEY_BYTES);
+    enum status status = UNSUPPORTED;
+    for (const struct key_store *k = key_stores; k->name && status != OK; k++) {
+        ctx_clear_failure(ctx);
+        key.from = str_of(k->name);
+        key.store = k;
+        status = k->put(ctx, folder, KEY_CURRENT, key.bytes);
+    }
+    if (status != OK)
+        key_free(&key);
+    else
+        *out = key;
+    return status;
+}
+
+enum status key_create_next(struct ctx *ctx, str folder, const struct key *old, struct key *out)
+{
+    assert(old->store);
+    if (old->slot == KEY_NEXT)
+        TRY(key_make_current(ctx, folder, old)); /* an earlier rekey was interrupted */
+    struct key key = {.bytes = guarded_alloc(),
+                      .from = old->from,
+                      .store = old->store,
+                      .slot = KEY_NEXT};
+    randombytes_buf(key.bytes, STORE_KEY_BYTES);
+    enum status status = key.store->put(ctx, folder, KEY_NEXT, key.bytes);
+    if (status != OK)
+        key_free(&key);
+    else
+        *out = key;
+    return status;
+}
+
+/* Wherever this is interrupted, the current key is in one of the slots, where find_kept tries each.
+ */
+enum status key_make_current(struct ctx *ctx, str folder, const struct key *key)
+{
+    const struct key_store *store = key->store;
+    assert(store && key->bytes);
+    uint8_t *before = guarded_alloc();
+    enum status status = OK;
+    if (store->get(ctx, folder, KEY_CURRENT, before) &&
+        sodium_memcmp(before, key->bytes, STORE_KEY_BYTES) != 0)
+        status = store->put(ctx, folder, KEY_PREVIOUS, before);
+    sodium_free(before);
+    TRY(status);
+    TRY(store->put(ctx, folder, KEY_CURRENT, key->bytes));
+    store->drop(ctx, folder, KEY_NEXT);
+    return OK;
+}

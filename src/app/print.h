@@ -1,0 +1,12 @@
+/* print.h - how commands print text, JSON and dates on standard output. */
+#pragma once
+
+#include "base/buf.h"
+
+/* Prints untrusted text on one line: control characters become spaces, as a terminal would obey
+ * them. */
+void print_line(str text);
+/* The buffer and a newline. */
+void print_buf(const struct buf *b);
+/* "2026-11-20", or "-" for 0. */
+str date_of(struct arena *a, int64_t ms);

@@ -1,0 +1,32 @@
+/* progress.c - draws the bar on standard error, at most ten times a second. */
+#include "app/progress.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Ten times a second at most: drawing more often is invisible and slows the work. The last state
+ * is always drawn. */
+void progress_show(struct progress *b, const char *what, int64_t done, int64_t all, double each,
+                   const char *unit)
+{
+    enum { WIDTH = 30, EVERY_US = 100000 };
+    int64_t now = clock_mono_us();
+    assert(each > 0);
+    int digits = each == 1 ? 0 : 1, filled = (int)(all ? done * WIDTH / all : 0);
+    if (!isatty(STDERR_FILENO) || (now - b->shown_us < EVERY_US && done < all))
+        return;
+    b->shown_us = now;
+    fprintf(stderr, "\r%-18s [%.*s%*s] %3d %%  %.*f of %.*f %s", what, filled,
+            "==============================", WIDTH - filled, "", (int)(all ? done * 100 / all : 0),
+            digits, (double)done / each, digits, (double)all / each, unit);
+    fflush(stderr);
+}
+
+void progress_end(struct progress *b)
+{
+    if (b->shown_us)
+        fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,72 @@
+/* memory_ops.h - what is asked of memories: a filter, a change, what is to be forgotten. */
+#pragma once
+
+#include "core/memory.h"
+
+struct memory_filter {
+    struct pool_ref pool;               /* space "": every space of the user */
+    str layer, type, category, session; /* "" for any */
+    str contains;                       /* in content or key, ASCII case folded; "" for any */
+    bool with_closed;                   /* also superseded and expired ones */
+    bool with_expired;                  /* also expired ones */
+    int64_t after, before;              /* created in [after, before), unix ms; 0: no such end */
+    str kind;                           /* of kind_names; "" for any */
+    str priority;                       /* of priority_names; "" for any */
+    bool oldest_first;
+    bool by_use; /* last used first */
+    size_t offset, limit;
+};
+
+/* Totals of all memories that match a filter; its offset and limit are ignored. */
+struct memory_totals {
+    int64_t total, by_type[TYPE_COUNT], by_kind[KIND_COUNT], by_priority[PRIORITY_COUNT];
+    int64_t uses, oldest, newest; /* sum of uses; creation times, unix ms, 0: no memory */
+    int64_t tokens;               /* of their contents, as tokens_of counts */
+};
+
+/* A pool, with what it holds. */
+struct pool_info {
+    struct pool_ref pool;
+    int64_t created, sessions, messages, memories;
+};
+
+struct pool_sum {
+    struct pool_info pool;
+    int64_t facts, episodes, signals; /* current facts and episodes; pending turns */
+    int64_t updated;                  /* when something came last, unix ms */
+};
+
+/* What to forget; store/write.h says what is erased together with it. */
+struct forget {
+    struct pool_ref pool;
+    str id;              /* a memory, message or session id; or "" */
+    str session;         /* a whole session; or "" */
+    bool keeps_memories; /* with session: what was learnt from it stays */
+    bool everything;     /* the whole pool */
+    bool all_spaces; /* with everything: the user's pools and its tokens' receipts, not its row */
+    bool memories;   /* the pool's memories, closed ones too; messages stay */
+    str type;        /* with memories: only of this type; "" for any */
+    int64_t before;  /* with memories: only those made before (unix ms); 0 for any */
+    bool keeps_statements; /* recall may give what the erased ones said: another memory says it */
+    int64_t *barred; /* set to how many statements of messages recall gives no more; or NULL */
+};
+
+/* The members of a memory that a change sets. */
+enum {
+    CHANGE_CONTENT = 1,
+    CHANGE_KEY = 2,
+    CHANGE_TYPE = 4,
+    CHANGE_CATEGORY = 8,
+    CHANGE_METADATA = 16,
+    CHANGE_TAGS = 32,
+    CHANGE_IMPORTANCE = 64,
+    CHANGE_EXPIRES = 128,
+    CHANGE_NOTHING = 256, /* but the time of its change */
+};
+
+struct change {
+    struct pool_ref pool;
+    str id;
+    unsigned what;    /* CHANGE_… */
+    struct memory to; /* only what is named by what is looked at */
+};

@@ -1,0 +1,56 @@
+/* suggest.c - the edit distance between a mistyped name and each known one. */
+#include "core/suggest.h"
+
+#include <assert.h>
+
+enum { LENGTH_MAX = 64 };
+
+static size_t least_of(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Letters added, lost, changed, or swapped with a neighbour; three rows of the usual matrix, since
+ * a swap looks back two rows. */
+static size_t edit_distance(str a, str b)
+{
+    size_t rows[3][LENGTH_MAX + 1];
+    size_t *before = rows[0], *last = rows[1], *now = rows[2];
+    assert(a.n <= LENGTH_MAX && b.n <= LENGTH_MAX);
+    for (size_t j = 0; j <= b.n; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= a.n; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= b.n; j++) {
+            bool same = a.p[i - 1] == b.p[j - 1];
+            now[j] = least_of(last[j] + 1, now[j - 1] + 1, last[j - 1] + !same);
+            bool swapped = i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1];
+            if (swapped && before[j - 2] + 1 < now[j])
+                now[j] = before[j - 2] + 1;
+        }
+        size_t *oldest = before;
+        before = last;
+        last = now;
+        now = oldest;
+    }
+    return last[b.n];
+}
+
+void suggest_name(struct suggestion *s, const char *known)
+{
+    str name = str_of(known);
+    if (s->typed.n > LENGTH_MAX || name.n > LENGTH_MAX)
+        return;
+    size_t distance = edit_distance(s->typed, name);
+    if (distance > (s->typed.n < 3 ? 0 : s->typed.n / 3) || (s->best && distance >= s->distance))
+        return;
+    s->best = known;
+    s->distance = distance;
+}
+
+void suggest_from_table(struct suggestion *s, const struct field *table)
+{
+    for (const struct field *f = table; f->name; f++)
+        suggest_name(s, f->name);
+}

@@ -1,0 +1,64 @@
+/* accounts.h - a part of the engine's face: users and their tokens. */
+#pragma once
+
+#include "core/account.h"
+#include "core/memory.h"
+
+struct engine;
+
+/* --- users who register --- */
+
+/* Where a model key that a user leaves here is sealed with, 32 bytes; kept as a copy. Before the
+ * first call of the others; without it no key can be left. */
+void engine_take_seal(struct engine *e, const uint8_t *key);
+
+struct registration {
+    struct user user; /* id is a UUID, email an address; sealed_key and key_preview are not read */
+    bool sets_key;
+    str key;         /* of the model server; "" clears it */
+    str token_name;  /* of the first token; "" is "Initial Token" */
+    bool may_change; /* the caller has proved to be this user, or to be an admin */
+};
+/*
+ * Makes the user, or changes the one that is there (what is "" stays as it is), and a token in the
+ * space DEFAULT_SPACE; *secret is its text, "ctx_…". CONFLICT when the id or the address is there
+ * and may_change is not set: the same words for both. BAD_INPUT names the field.
+ */
+MUST_USE enum status engine_register(struct ctx *ctx, struct engine *e,
+                                     const struct registration *r, str *secret);
+/* NOT_FOUND without a note: nobody of that id has registered or left a key. email is "" of one who
+ * only left a key. */
+MUST_USE enum status engine_user(struct ctx *ctx, struct engine *e, str id, struct user *out);
+/* Whether a text may be a key for a model's server, in a header; BAD_INPUT names the field. */
+MUST_USE enum status engine_check_model_key(struct ctx *ctx, const char *field, str key);
+/* Seals and keeps the key, "" clears it; a user who has not registered is made (LOCAL_USER). Shows
+ * of it: at most the first three and the last six characters, and never more than half. */
+MUST_USE enum status engine_put_model_key(struct ctx *ctx, struct engine *e, str user, str key,
+                                          struct user *out);
+/* The key itself; "" when there is none. STORAGE in words when it cannot be opened (another seal).
+ */
+MUST_USE enum status engine_model_key(struct ctx *ctx, struct engine *e, str user, str *out);
+/* How many of the keys that were left cannot be opened with the seal that there is, or with none.
+ */
+MUST_USE enum status engine_lost_keys(struct ctx *ctx, struct engine *e, size_t *out);
+
+/* Makes a token for a user and space; *secret is its text, shown once. t->prefix is what it shall
+ * begin with ("ctx_"; "" is "rk_"), and afterwards what is shown of it. */
+MUST_USE enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t,
+                                       str *secret);
+/* The token's row, and it counts as used. NO_AUTH when it is not known, revoked or expired. */
+MUST_USE enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out);
+/* Whether a text looks like a token of this server, so that it is never passed on. */
+bool engine_is_token(str secret);
+/* A user's, newest first, revoked ones too. */
+MUST_USE enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct token **out,
+                                   size_t *n);
+/* A user's token by its id, revoked or not; NOT_FOUND without a note. */
+MUST_USE enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
+                                        struct token *out);
+/* NOT_FOUND without a note, also when it is revoked already or another user's. */
+MUST_USE enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id);
+/* Whether requests must show a token: one was made that is not open (those that begin with "ctx_"
+ * are). Another process's first token is seen after TOKEN_LOOK_MS. */
+enum { TOKEN_LOOK_MS = 50 };
+MUST_USE enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out);

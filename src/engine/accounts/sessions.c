@@ -1,0 +1,200 @@
+/* sessions.c - sessions without a chat: made, changed, listed, read whole. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/words.h"
+#include "engine/state/state.h"
+
+enum { TITLE_MAX_CHARACTERS = 200, PIECE = 1000, TRIES = 20 };
+
+static enum status check_title(struct ctx *ctx, str title)
+{
+    if (utf8_length(title) <= TITLE_MAX_CHARACTERS)
+        return OK;
+    return fail_field(ctx, "title", "must have at most %d characters", TITLE_MAX_CHARACTERS);
+}
+
+/* "" means no metadata: *out is NULL. */
+static enum status read_metadata(struct ctx *ctx, str text, struct json **out)
+{
+    *out = NULL;
+    if (!text.n)
+        return OK;
+    if (text.n > METADATA_MAX)
+        return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
+    TRY(json_parse(ctx, text, out));
+    return (*out)->type == JSON_OBJECT ? OK : fail_field(ctx, "metadata", "must be an object");
+}
+
+enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                struct session *s)
+{
+    struct session made = *s;
+    struct json *metadata;
+    TRY(check_title(ctx, made.title));
+    TRY(read_metadata(ctx, made.metadata, &metadata));
+    if (!made.id.n)
+        made.id = id_random(&ctx->arena);
+    assert(pool.user.n && pool.space.n);
+    made.space = pool.space;
+    made.created = made.updated = clock_ms();
+    TRY(store_put_session(ctx, e->store, pool, &made));
+    *s = made;
+    return OK;
+}
+
+enum status engine_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                           struct session *out)
+{
+    return store_session(ctx, e->store, pool, id, out);
+}
+
+/* --- metadata, merged by RFC 7396 --- */
+
+/* An object's members by name, the last of each name, as JSON parsers do. Sorted, as an object of
+ * 64 KB may have thousands, and each is looked up. */
+struct members {
+    const struct json **v;
+    size_t n;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct json *x = *(const struct json *const *)a, *y = *(const struct json *const *)b;
+    int order = str_cmp(x->key, y->key);
+    return order ? order : (x->source.p > y->source.p) - (x->source.p < y->source.p);
+}
+
+static struct members members_of(struct arena *a, const struct json *object)
+{
+    struct members m = {0};
+    size_t n = 0;
+    if (!object || object->type != JSON_OBJECT)
+        return m;
+    m.v = NEW_N(a, const struct json *, object->n + 1);
+    for (const struct json *one = object->first; one; one = one->next)
+        m.v[n++] = one;
+    qsort(m.v, n, sizeof *m.v, by_name);
+    for (size_t i = 0; i < n; i++)
+        if (i + 1 == n || !str_eq(m.v[i]->key, m.v[i + 1]->key))
+            m.v[m.n++] = m.v[i];
+    return m;
+}
+
+static const struct json *find_member(const struct members *m, str name)
+{
+    size_t low = 0, high = m->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = str_cmp(m->v[middle]->key, name);
+        if (order == 0)
+            return m->v[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static void write_key(struct arena *a, struct json_out *w, str name)
+{
+    json_key(w, str_c(a, name));
+}
+
+static void merge_members(struct arena *a, struct json_out *w, const struct json *old,
+                          const struct json *patch)
+{
+    if (patch->type != JSON_OBJECT) {
+        json_raw(w, patch->source);
+        return;
+    }
+    struct members olds = members_of(a, old), news = members_of(a, patch);
+    json_open(w, '{');
+    for (const struct json *m = olds.n ? old->first : NULL; m; m = m->next) {
+        const struct json *with = find_member(&news, m->key);
+        if (find_member(&olds, m->key) != m || (with && with->type == JSON_NULL))
+            continue;
+        write_key(a, w, m->key);
+        if (with)
+            merge_members(a, w, m, with);
+        else
+            json_raw(w, m->source);
+    }
+    for (const struct json *m = patch->first; m; m = m->next) {
+        if (find_member(&news, m->key) != m || m->type == JSON_NULL || find_member(&olds, m->key))
+            continue;
+        write_key(a, w, m->key);
+        merge_members(a, w, NULL, m);
+    }
+    json_close(w, '}');
+}
+
+static enum status merged_text(struct ctx *ctx, str old_text, str patch_text, str *out)
+{
+    struct json *old, *patch;
+    struct buf b = buf_make(&ctx->arena, 4 * METADATA_MAX);
+    struct json_out w = json_to(&b);
+    TRY(read_metadata(ctx, old_text, &old));
+    TRY(read_metadata(ctx, patch_text, &patch));
+    if (!patch) {
+        *out = old_text;
+        return OK;
+    }
+    merge_members(&ctx->arena, &w, old, patch);
+    if (b.full || b.n > METADATA_MAX)
+        return fail_field(ctx, "metadata", "must have at most %d bytes", METADATA_MAX);
+    *out = buf_str(&b);
+    return OK;
+}
+
+/* A change that finds other metadata than it has read is tried again. Of several changes at once
+ * one always succeeds, so each succeeds after as many tries as there are changes. */
+enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                                  const struct session_change *change, struct session *out)
+{
+    struct session_change to = *change;
+    struct session now;
+    enum status s = CONFLICT;
+    assert(pool.user.n && id.n);
+    if (to.sets_title)
+        TRY(check_title(ctx, to.title));
+    for (int i = 0; i < TRIES && s == CONFLICT; i++) {
+        TRY(store_session(ctx, e->store, pool, id, &now));
+        pool.space = now.space;
+        if (to.sets_metadata) {
+            TRY(merged_text(ctx, now.metadata, change->metadata, &to.metadata));
+            to.was = &now.metadata;
+        }
+        s = store_change_session(ctx, e->store, pool, id, &to, out);
+    }
+    return s == CONFLICT ? fail(ctx, TOO_BUSY, "the session is being changed by others") : s;
+}
+
+/* --- reading --- */
+
+enum status engine_sessions(struct ctx *ctx, struct engine *e, const struct session_filter *f,
+                            struct session **out, size_t *n, int64_t *total)
+{
+    return store_sessions(ctx, e->store, f, out, n, total);
+}
+
+enum status engine_session_messages(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                    str session, struct message **out, size_t *n)
+{
+    struct message *all = NULL, *v;
+    size_t have = 0, cap = 0, got = PIECE;
+    engine_catch_up(ctx, e, pool);
+    for (int64_t from = 0; got == PIECE;) {
+        TRY(store_session_messages(ctx, e->store, pool, session, from, PIECE, &v, &got));
+        for (size_t i = 0; i < got; i++) {
+            all = arena_more(&ctx->arena, all, have, &cap, sizeof *all);
+            all[have++] = v[i];
+            from = doc_position(v[i].doc) + 1;
+        }
+    }
+    *out = all;
+    *n = have;
+    return OK;
+}

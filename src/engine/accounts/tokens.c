@@ -1,0 +1,123 @@
+/* tokens.c - tokens: made once, shown once, known by their hash. */
+#include <assert.h>
+
+#include "engine/state/state.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+
+enum { SECRET_BYTES = 32, SECRET_TEXT_MAX = 256, SHOWN = 6, USED_EVERY_MS = 60000 };
+
+static const str kinds[] = {S("rk_"), S("ctx_")};
+
+void token_make(struct arena *a, struct token *t, str *secret)
+{
+    str kind = t->prefix.n ? t->prefix : kinds[0], random = random_text(a, SECRET_BYTES);
+    str text = str_printf(a, S_FMT S_FMT, S_ARG(kind), S_ARG(random));
+    assert(engine_is_token(text));
+    t->id = id_random(a);
+    t->hash = sha256_hex(a, text);
+    t->prefix = str_sub(text, 0, kind.n + SHOWN);
+    t->is_open = str_is(kind, "ctx_");
+    t->created = clock_ms();
+    t->revoked = t->last_used = 0;
+    if (!t->pool.user.n)
+        t->pool.user = S(LOCAL_USER);
+    /* A space of its own, unless several tokens are to share one. */
+    if (!t->pool.space.n)
+        t->pool.space = t->id;
+    *secret = text;
+}
+
+enum status engine_make_token(struct ctx *ctx, struct engine *e, struct token *t, str *secret)
+{
+    struct token made = *t;
+    str text;
+    token_make(&ctx->arena, &made, &text);
+    TRY(store_put_token(ctx, e->store, &made));
+    if (!made.is_open)
+        atomic_store(&e->accounts.needs_token, true);
+    *t = made;
+    *secret = text;
+    return OK;
+}
+
+bool engine_is_token(str secret)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_starts(secret, kinds[i]))
+            return true;
+    return false;
+}
+
+/* A token that cannot be marked works as well. Marking each request would be a write for each. */
+static void mark_used(struct ctx *ctx, struct engine *e, const struct token *t)
+{
+    int64_t now = clock_ms();
+    if (now - t->last_used < USED_EVERY_MS)
+        return;
+    soft(ctx, store_token_used(ctx, e->store, t->id, now));
+}
+
+enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out)
+{
+    if (!secret.n || secret.n > SECRET_TEXT_MAX)
+        return fail(ctx, NO_AUTH, "the token is not known");
+    enum status s = store_find_token(ctx, e->store, sha256_hex(&ctx->arena, secret), out);
+    if (s == OK)
+        mark_used(ctx, e, out);
+    if (!soft_if(ctx, s, NOT_FOUND))
+        return s;
+    return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");
+}
+
+enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id)
+{
+    enum status s = store_revoke_token(ctx, e->store, user, id);
+    soft_if(ctx, s, NOT_FOUND);
+    return s;
+}
+
+enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct token **out,
+                          size_t *n)
+{
+    return store_tokens(ctx, e->store, user, out, n);
+}
+
+enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
+                               struct token *out)
+{
+    struct token *v;
+    size_t n;
+    TRY(store_tokens(ctx, e->store, user, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(v[i].id, id)) {
+            *out = v[i];
+            return OK;
+        }
+    }
+    return NOT_FOUND;
+}
+
+/*
+ * Every request asks, so the answer is kept for a while. A store that fails after it reported no
+ * tokens is believed: a broken memory must not fail chats. Once a token exists, no request passes
+ * without one, whatever the store does.
+ */
+enum status engine_needs_token(struct ctx *ctx, struct engine *e, bool *out)
+{
+    int64_t now = clock_mono_us(), looked = atomic_load(&e->accounts.token_look);
+    bool any = atomic_load(&e->accounts.needs_token);
+    if (any || (looked && now - looked < TOKEN_LOOK_MS * 1000)) {
+        *out = any;
+        return OK;
+    }
+    enum status s = store_has_tokens(ctx, e->store, &any);
+    if (s != OK && !looked)
+        return s;
+    if (soft(ctx, s) && any)
+        atomic_store(&e->accounts.needs_token, true);
+    atomic_store(&e->accounts.token_look, now);
+    *out = any;
+    return OK;
+}

@@ -1,0 +1,100 @@
+/* chat.h - a part of the engine's face: a turn of a chat, from its question to its answer. */
+#pragma once
+
+#include "core/memory.h"
+#include "engine/context.h"
+
+struct engine;
+
+/* A message of the request, in the client's words: text parts joined by newlines. */
+struct said {
+    str role, text, name;
+};
+
+/* readonly: recall, keep nothing; after: keep, recall nothing. */
+enum memory_mode { MODE_FULL, MODE_READONLY, MODE_AFTER, MODE_OFF };
+extern const char *const memory_mode_names[];
+
+/* What a turn is begun with. The texts, said and window live until the turn has ended. */
+struct turn_in {
+    struct pool_ref pool;
+    str session; /* as the client named it, or "": derived from the conversation */
+    const struct said *said;
+    size_t n_said;
+    enum memory_mode mode;
+    str model;       /* that answers: for the log, and whether questions are rewritten by a model */
+    bool stand_in;   /* the built-in model answers: the answer is kept, but never found again */
+    bool is_planned; /* an agent's chat: engine_plan makes the block, in front of the text */
+    const struct message *window; /* earlier messages of the session that the model is shown and
+                                     the request does not hold: they help to understand the
+                                     question, and are not recalled */
+    size_t n_window;
+    int64_t rewrite_ms; /* how long a better question may take; 0: no model is asked for one */
+    bool is_durable;    /* engine_end_turn returns when the turn is on the disk, or fails */
+    bool goes_on;   /* of a durable turn: the session exists, and if the session is forgotten while
+                       the model answers, the turn is forgotten, too */
+    str answer_id;  /* the id that the answer gets; "": derived from what was said */
+    bool has_tools; /* the answer may be a tool call; then the same question comes again at once */
+    bool has_helpers; /* the client may send prompts of its own: for titles, tags and the like */
+};
+
+/* What a turn has found. A helper's prompt is a turn with MODE_OFF that has a receipt. */
+struct turn_out {
+    enum memory_mode mode; /* the one asked for, or MODE_OFF: memory is switched off */
+    str receipt;           /* id of the receipt; "" when memory is switched off */
+    str session;           /* id of the session that was found or begun; "" with MODE_OFF */
+    str block;             /* the memory block for the last user message, or "" */
+    size_t block_at;       /* index in said of that message */
+    struct strs ids;       /* of the messages in said and window, as the store has or will have them
+                            */
+    str whole;             /* the session if said and window hold all of it, or "" */
+};
+
+/* A turn between its question and its answer. */
+struct turn;
+
+/*
+ * Finds the session, recalls, renders the block. Of more than 10,000 messages only the last ones
+ * count. Never fails a chat: a recall that fails or takes longer than the deadline leaves the block
+ * empty and the receipt says why. When a tool's answer follows, the block is the one that was put
+ * beside the same question before, byte for byte. Between the message's own text and the block
+ * there is one blank line ("\n\n"): engine_strip_block knows it. The turn, never NULL, lives in the
+ * ctx's arena.
+ */
+struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in);
+
+const struct turn_out *turn_out_of(const struct turn *t);
+
+/* The request has no room for the block: nothing is injected, and the receipt says why. */
+void turn_drop_block(struct turn *t, str why);
+
+/* The model searched this layer and was given v: lines of the receipt. At most 200 lines are kept.
+ */
+void turn_note_search(struct turn *t, enum plan_scope scope, const struct recalled *v, size_t n);
+
+/*
+ * Keeps the turn: new messages, facts from the user's words and the receipt, in one write that does
+ * not wait for the disk unless the turn is durable. answer is the assistant's text, "" when there
+ * was none (tool calls, an error).
+ */
+MUST_USE enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer);
+
+/* What the assistant said, in the ctx's arena or longer-lived; may run on any thread. */
+typedef str turn_answer_text(struct ctx *ctx, void *arg);
+
+/*
+ * The client is about to have the whole answer: from now on whatever reads the pool's memory keeps
+ * this turn first, with the text that answer_of gives, so that the client's next question finds it.
+ * Does not block. engine_finish_turn must follow; what answer_of reads stays unchanged until then.
+ */
+void engine_turn_answered(struct engine *e, struct turn *t, turn_answer_text *answer_of, void *arg);
+/* Keeps the turn unless someone has; a failure is logged. False, and nothing was done, when the
+ * turn was never answered. */
+bool engine_finish_turn(struct ctx *ctx, struct engine *e, struct turn *t);
+
+/* --- the built-in model --- */
+
+/* rememberd/demo: the built-in model without a server. Answers from the block, and from those of
+ * the user's earlier messages in the window that share a word with the question. */
+str engine_demo_answer(struct ctx *ctx, str question, str block, const struct message *window,
+                       size_t n_window);

@@ -1,0 +1,361 @@
+/* conversation.c - the place of a conversation in the store: its session, and what is new in it. */
+#include "engine/chat/turn.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "engine/chat/novelty.h"
+#include "engine/extract/secrets.h"
+
+/*
+ * A client sends the whole conversation with every request, or only its end, or only the new
+ * message with a session's name. Each message has a chain, the hash of all that was said up to it,
+ * so that the last known one is found by a few look-ups. Where a client has cut off the beginning,
+ * the hash of two messages in a row (the tail) finds the place. Nothing known is a new session,
+ * named by its first message: a client that begins the same way again goes on in that session, even
+ * when the first turn is still waiting to be written.
+ */
+
+enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000 };
+
+/* A message, without the injected block; system messages and empty texts are left out. */
+struct heard {
+    str role, text, name;
+    uint64_t own, chain, tail; /* own: of this message alone */
+    str id;                    /* in the store; "" when it is not known */
+};
+
+struct place {
+    struct ctx *ctx;
+    struct engine *e;
+    struct turn *t;
+    struct heard *v;
+    size_t n;
+    uint64_t seed;
+    size_t known; /* how many from the front are in the store */
+    size_t begin; /* where the turn begins that the request adds */
+    str session;
+    bool is_part; /* the session may hold more than what was said here */
+};
+
+/* --- hashes --- */
+
+static uint64_t hash_of(uint64_t seed, str role, str text)
+{
+    const str parts[] = {{(const char *)&seed, sizeof seed}, role, str_trim(text)};
+    return hash64(parts, 3);
+}
+
+static uint64_t chain_link(uint64_t before, uint64_t own)
+{
+    const uint64_t both[] = {before, own};
+    const str part = {(const char *)both, sizeof both};
+    return hash64(&part, 1);
+}
+
+static uint64_t seed_of(const struct turn *t)
+{
+    const str parts[] = {t->in.pool.user, t->in.pool.space, t->in.session};
+    return hash64(parts, 3);
+}
+
+/* The chains of the messages from `from` on, behind one that has this chain. */
+static void link_from(struct place *p, size_t from, uint64_t chain)
+{
+    for (size_t i = from; i < p->n; i++)
+        p->v[i].chain = chain = chain_link(chain, p->v[i].own);
+}
+
+static str message_id(struct arena *a, str session, uint64_t chain)
+{
+    const str parts[] = {session, {(const char *)&chain, sizeof chain}};
+    return id_of(a, parts, 2);
+}
+
+/* --- looking --- */
+
+static str role_of(str role)
+{
+    if (str_is(role, "function"))
+        return S("tool");
+    return str_is(role, "user") || str_is(role, "assistant") || str_is(role, "tool") ? role : S("");
+}
+
+/* Only the end of a very long conversation counts: else one request would hold up everyone's
+ * writes. */
+static void read_said(struct place *p)
+{
+    const struct turn *t = p->t;
+    size_t from = t->in.n_said > HEARD_MAX ? t->in.n_said - HEARD_MAX : 0;
+    p->v = NEW_N(&p->ctx->arena, struct heard, t->in.n_said - from + 1);
+    for (size_t i = from; i < t->in.n_said; i++) {
+        str role = role_of(t->in.said[i].role);
+        str text = engine_strip_block(&p->ctx->arena, t->in.said[i].text);
+        if (!role.n || !str_trim(text).n)
+            continue;
+        uint64_t own = hash_of(p->seed, role, text);
+        p->v[p->n] =
+            (struct heard){.role = role, .text = text, .name = t->in.said[i].name, .own = own};
+        p->v[p->n].tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
+        p->n++;
+    }
+    link_from(p, 0, p->seed);
+}
+
+/* Whether the store has the message; a store that fails counts as one without it. */
+static bool find_message(struct place *p, uint64_t chain, uint64_t tail, struct message *out)
+{
+    enum status s = store_find_chain(p->ctx, p->e->store, p->t->in.pool, chain, tail, out);
+    if (s != OK && s != NOT_FOUND)
+        log_event(LOG_WARN, "turn.place", "id=%s status=%s why=\"%s\"", p->ctx->id, status_name(s),
+                  p->ctx->why);
+    return soft(p->ctx, s);
+}
+
+static bool find_known(struct place *p, size_t i)
+{
+    struct message m;
+    if (!find_message(p, p->v[i].chain, 0, &m))
+        return false;
+    p->known = i + 1;
+    p->session = m.session;
+    return true;
+}
+
+/* The last message whose chain is known: near the end as a rule, else halving what lies before. */
+static bool by_chain(struct place *p)
+{
+    size_t last = p->n;
+    for (size_t i = 0; i < NEAR_END && last > 0; i++)
+        if (find_known(p, --last))
+            return true;
+    if (last == 0 || !find_known(p, 0))
+        return false;
+    for (size_t low = 1, high = last; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (find_known(p, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return true;
+}
+
+/* The messages before the known one are the same in the session and in the request. */
+static void name_earlier(struct place *p, const struct message *found, size_t at)
+{
+    int64_t from = doc_position(found->doc) - (int64_t)at;
+    struct message *v;
+    size_t n;
+    size_t skip = from < 0 ? (size_t)-from : 0;
+    if (soft(p->ctx, store_session_messages(p->ctx, p->e->store, p->t->in.pool, found->session,
+                                            from < 0 ? 0 : from, at + 1 - skip, &v, &n)))
+        for (size_t i = 0; i < n && skip + i <= at; i++)
+            p->v[skip + i].id = v[i].id;
+}
+
+/* A conversation whose beginning was cut off. */
+static bool by_tail(struct place *p)
+{
+    struct message m;
+    for (size_t back = 1; back <= NEAR_END && back < p->n; back++) {
+        size_t i = p->n - back;
+        if (!find_message(p, p->v[i].chain, p->v[i].tail, &m))
+            continue;
+        p->known = i + 1;
+        p->session = m.session;
+        p->v[i].chain = m.chain;
+        p->is_part = doc_position(m.doc) > (int64_t)i;
+        link_from(p, i + 1, m.chain);
+        name_earlier(p, &m, i);
+        return true;
+    }
+    return false;
+}
+
+/* Whether a message that is kept is this one of the request: its secrets may be masked. */
+static bool is_kept_as(const struct place *p, const struct message *m, const struct heard *h)
+{
+    str kept = str_trim(m->text), heard = str_trim(h->text);
+    if (!str_eq(m->role, h->role))
+        return false;
+    return str_eq(kept, heard) ||
+           str_eq(kept, secrets_masked(p->e->extractor, &p->ctx->arena, heard));
+}
+
+/* Whether the session's last k messages are the request's first. */
+static bool is_overlap(const struct place *p, const struct message *v, size_t k)
+{
+    for (size_t i = 0; i < k; i++)
+        if (!is_kept_as(p, &v[i], &p->v[i]))
+            return false;
+    return true;
+}
+
+/* The first k messages of the request are these of the store. */
+static void take_known(struct place *p, const struct message *v, size_t k)
+{
+    uint64_t chain = v[k - 1].chain ? v[k - 1].chain : p->seed;
+    for (size_t i = 0; i < k; i++) {
+        p->v[i].id = v[i].id;
+        p->v[i].chain = v[i].chain;
+    }
+    assert(k > 0 && k <= p->n);
+    p->known = k;
+    link_from(p, k, chain);
+}
+
+/*
+ * A named session whose client sends new messages only: they follow its last one. What has no
+ * answer yet and comes again is the same request, tried again; after an answer the same words are a
+ * new message. Only where the request may be the whole conversation, the first message alone asks
+ * for a better answer. Queued writes are waited for, or the same words twice would be one message.
+ */
+static void after_last(struct place *p)
+{
+    struct message *v, m;
+    size_t n = 0, most = p->n < OVERLAP_MAX ? p->n : OVERLAP_MAX;
+    bool is_shown = p->t->in.n_window && doc_position(p->t->in.window[0].doc) == 0;
+    engine_catch_up(p->ctx, p->e, p->t->in.pool);
+    if (!soft(p->ctx, store_session_messages(p->ctx, p->e->store, p->t->in.pool, p->session,
+                                             -(int64_t)most, most, &v, &n)))
+        n = 0;
+    for (size_t k = n; k > 0 && !p->known; k--)
+        if (is_overlap(p, v + n - k, k))
+            take_known(p, v + n - k, k);
+    if (n)
+        p->is_part = !is_shown && doc_position(v[n - 1].doc) + 1 > (int64_t)p->known;
+    if (!n || p->known)
+        return;
+    const struct message *last = &v[n - 1];
+    if (!p->t->in.n_window && doc_position(last->doc) == 1 &&
+        find_message(p, p->v[0].chain, 0, &m)) {
+        take_known(p, &m, 1);
+        p->is_part = false;
+        return;
+    }
+    link_from(p, 0, last->chain ? last->chain : p->seed);
+    p->v[0].tail = chain_link(hash_of(p->seed, last->role, last->text), p->v[0].own);
+}
+
+static bool has_history(const struct place *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (!str_is(p->v[i].role, "user"))
+            return true;
+    return false;
+}
+
+static void find_place(struct place *p)
+{
+    p->session = p->t->in.session;
+    if (!p->n) {
+        p->session = p->session.n ? p->session : id_random(&p->ctx->arena);
+        return;
+    }
+    if (p->session.n && (p->t->in.n_window || !has_history(p)))
+        after_last(p);
+    else if (!by_chain(p) && !by_tail(p)) {
+        p->is_part = p->session.n > 0;
+        if (!p->session.n)
+            p->session = message_id(&p->ctx->arena, S("session"), p->v[0].chain);
+    }
+}
+
+/* --- what is new --- */
+
+static enum origin origin_of(str role)
+{
+    return str_is(role, "user")   ? ORIGIN_USER
+           : str_is(role, "tool") ? ORIGIN_TOOL
+                                  : ORIGIN_ASSISTANT;
+}
+
+/* Where the turn begins that the request adds: at the user's messages in a row at its end, or
+ * before the tools' answers to them. */
+static size_t turn_begin(const struct place *p)
+{
+    size_t at = p->n;
+    while (at > 0 && !str_is(p->v[at - 1].role, "user"))
+        at--;
+    while (at > 1 && str_is(p->v[at - 2].role, "user"))
+        at--;
+    return at ? at - 1 : 0;
+}
+
+/*
+ * Earlier messages that the store has never seen may be examples of a prompt, which are about
+ * nobody, so that the newest turn alone teaches. They are kept as echoes without anything new. The
+ * answer to a message that is known is the conversation's, whoever has changed it.
+ */
+static bool is_history(const struct place *p, size_t i)
+{
+    bool is_answer = p->known && i == p->known && str_is(p->v[i].role, "assistant");
+    return !p->e->settings->learn_history && !is_answer && !str_is(p->v[i].role, "tool") &&
+           i < p->begin;
+}
+
+static struct message message_of(const struct place *p, size_t i, int64_t now)
+{
+    const struct heard *h = &p->v[i];
+    return (struct message){.id = h->id,
+                            .session = p->session,
+                            .role = h->role,
+                            .speaker = h->name,
+                            .text = h->text,
+                            .origin = origin_of(h->role),
+                            .created = now,
+                            .chain = h->chain,
+                            .tail = h->tail,
+                            .is_echo = is_history(p, i),
+                            .says = S("")};
+}
+
+void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
+    int64_t now = clock_ms();
+    read_said(&p);
+    find_place(&p);
+    p.begin = turn_begin(&p);
+    assert(p.known <= p.n && p.session.n);
+    t->record.session = p.session;
+    t->fresh = NEW_N(&ctx->arena, struct message, p.n + 1);
+    t->out.whole = p.is_part ? S("") : p.session;
+    t->out.ids = (struct strs){NEW_N(&ctx->arena, str, p.n + t->in.n_window + 1), p.n};
+    t->chain = t->last = 0;
+    for (size_t i = 0; i < p.n; i++) {
+        if (!p.v[i].id.n)
+            p.v[i].id = message_id(&ctx->arena, p.session, p.v[i].chain);
+        t->out.ids.v[i] = p.v[i].id;
+        if (i >= p.known)
+            t->fresh[t->n_fresh++] = message_of(&p, i, now);
+        if (str_is(p.v[i].role, "user"))
+            t->record.chain = p.v[i].chain;
+        t->chain = p.v[i].chain;
+        t->last = p.v[i].own;
+    }
+    for (size_t i = 0; i < t->in.n_window; i++)
+        t->out.ids.v[t->out.ids.n++] = t->in.window[i].id;
+}
+
+struct message turn_answer(struct arena *a, const struct turn *t, str answer)
+{
+    uint64_t own = hash_of(seed_of(t), S("assistant"), answer), chain = chain_link(t->chain, own);
+    bool is_echo = t->in.stand_in || t->out.block.n;
+    str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
+    return (struct message){.id = id,
+                            .session = t->record.session,
+                            .role = S("assistant"),
+                            .text = answer,
+                            .origin = ORIGIN_ASSISTANT,
+                            .created = clock_ms(),
+                            .chain = chain,
+                            .tail = t->last ? chain_link(t->last, own) : 0,
+                            .is_echo = is_echo,
+                            .says = is_echo && !t->in.stand_in
+                                        ? novel_sentences(a, answer, t->out.block)
+                                        : S("")};
+}

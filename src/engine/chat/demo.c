@@ -1,0 +1,38 @@
+/* demo.c - what the built-in model answers: what was recalled, and what the user said before. */
+#include "base/words.h"
+#include "engine/chat.h"
+#include "engine/text/block_strip.h"
+#include "llm/llm.h"
+
+enum { LINE_MAX_BYTES = 300, LINE_WORDS_MAX = 200 };
+
+static bool share_a_word(struct words a, struct words b)
+{
+    for (size_t i = 0; i < a.n; i++)
+        for (size_t k = 0; k < b.n && !a.v[i].is_stop; k++)
+            if (str_eq(a.v[i].stem, b.v[k].stem))
+                return true;
+    return false;
+}
+
+/* The block was recalled for this question, so each of its lines is quoted; an earlier message must
+ * share a word with the question. */
+str engine_demo_answer(struct ctx *ctx, str question, str block, const struct message *window,
+                       size_t n_window)
+{
+    struct arena *a = &ctx->arena;
+    struct strs known = block_texts(a, block);
+    str *lines = NEW_N(a, str, known.n + n_window + 1);
+    size_t n = 0;
+    question = engine_strip_block(a, question);
+    struct words asked = words_of(a, question, LINE_WORDS_MAX);
+    for (size_t i = 0; i < n_window; i++) {
+        str line = utf8_cut(str_trim(window[i].text), LINE_MAX_BYTES);
+        if (str_is(window[i].role, "user") &&
+            share_a_word(asked, words_of(a, line, LINE_WORDS_MAX)))
+            lines[n++] = line;
+    }
+    for (size_t i = 0; i < known.n; i++)
+        lines[n++] = known.v[i];
+    return llm_demo_answer(a, question, lines, n);
+}

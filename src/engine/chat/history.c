@@ -1,0 +1,91 @@
+/* history.c - the session's earlier messages that a model is shown. */
+#include <assert.h>
+
+#include "core/tokens.h"
+#include "engine/state/state.h"
+
+enum {
+    EXCHANGES = 10, /* shown when no model is named */
+    LEAST = 2,      /* messages that stay even when they are over the budget */
+    PAGE = 64,      /* messages that are read at once */
+    READ_MAX = 2048 /* messages that are read in all: tools may have left very many answers */
+};
+
+static int64_t exchanges_of(const struct engine *e, str model)
+{
+    static const int64_t by_tier[TIER_COUNT] = {3, 6, 10, 15};
+    bool is_known = model.n && e->settings->dynamic_window;
+    return is_known ? by_tier[tier_of_model(model)] : EXCHANGES;
+}
+
+static bool is_shown(const struct message *m)
+{
+    return str_is(m->role, "user") || str_is(m->role, "assistant");
+}
+
+/* The last `most` users' and assistants' messages, in order, at the end of v; *n counts them. */
+static enum status read_back(struct ctx *ctx, struct engine *e, const struct window_in *in,
+                             struct message *v, size_t most, size_t *n)
+{
+    struct message *page;
+    size_t got, found = 0, read = 0;
+    int64_t from = -PAGE, limit = PAGE;
+    while (limit > 0 && found < most && read < READ_MAX) {
+        TRY(store_session_messages(ctx, e->store, in->pool, in->session, from, (size_t)limit, &page,
+                                   &got));
+        for (size_t i = got; i-- > 0 && found < most;)
+            if (is_shown(&page[i]))
+                v[most - ++found] = page[i];
+        int64_t first = got ? doc_position(page[0].doc) : 0;
+        read += got;
+        limit = first < PAGE ? first : PAGE;
+        from = first - limit;
+    }
+    *n = found;
+    return OK;
+}
+
+/* An unanswered question at the end that is asked again is the same request, tried again. */
+static bool is_asked_again(const struct window_in *in, const struct message *last)
+{
+    return in->asked.n && str_is(last->role, "user") &&
+           str_eq(str_trim(last->text), str_trim(in->asked));
+}
+
+/* The oldest messages go first: those without room, then answers whose question is gone. */
+static void fit_window(struct window *w, bool has_budget)
+{
+    for (size_t i = 0; i < w->n; i++)
+        w->tokens += tokens_of(w->v[i].text);
+    while (w->n > LEAST &&
+           ((has_budget && w->tokens > w->shares.history) || str_is(w->v[0].role, "assistant"))) {
+        w->tokens -= tokens_of(w->v[0].text);
+        w->v++;
+        w->n--;
+    }
+}
+
+enum status engine_window(struct ctx *ctx, struct engine *e, const struct window_in *in,
+                          struct window *out)
+{
+    const struct settings *s = e->settings;
+    struct window w = {.exchanges = exchanges_of(e, in->model)};
+    size_t most = (size_t)w.exchanges * 2 + 1;
+    struct message *v = NEW_N(&ctx->arena, struct message, most);
+    w.shares = shares_of(tier_of_model(in->model), s->context_tokens, in->system_tokens, 0);
+    if (in->session.n) {
+        engine_catch_up(ctx, e, in->pool);
+        TRY(read_back(ctx, e, in, v, most, &w.n));
+    }
+    assert(w.n <= most);
+    w.v = v + (most - w.n);
+    if (w.n && is_asked_again(in, &w.v[w.n - 1]))
+        w.n--;
+    if (w.n == most) {
+        w.v++;
+        w.n--;
+    }
+    fit_window(&w, s->session_budget);
+    *out = w;
+    return OK;
+}

@@ -1,0 +1,61 @@
+/* novelty.c - what an answer says that was not put into the model's mouth. */
+#include "engine/chat/novelty.h"
+
+#include "base/words.h"
+#include "engine/state/state.h"
+#include "engine/text/block_strip.h"
+#include "engine/text/sentences.h"
+#include "engine/text/term_set.h"
+
+/*
+ * A model that was given memory repeats it. If its answer were found by the same words, each recall
+ * would feed the next one, and soon most memories would be answers that quote answers. So only the
+ * novel sentences of such an answer are searched; its text is kept whole.
+ */
+enum { WORDS_MAX = 4096 };
+
+/* A sentence with at least this share of its content words from the block is not novel. */
+static const double repeated = 0.6;
+
+/* The content words of the remembered lines, without those of the block's own sentences. */
+static struct term_set block_terms(struct arena *a, str block)
+{
+    struct strs lines = block_texts(a, block);
+    struct term_set given = {0};
+    size_t left = WORDS_MAX;
+    for (size_t i = 0; i < lines.n; i++) {
+        struct words w = words_of(a, lines.v[i], left);
+        left -= w.n;
+        for (size_t k = 0; k < w.n; k++)
+            if (!w.v[k].is_stop)
+                terms_add(a, &given, str_hash(w.v[k].stem));
+    }
+    terms_sort(&given);
+    return given;
+}
+
+static bool is_novel(struct arena *a, str sentence, const struct term_set *given)
+{
+    struct words w = words_of(a, sentence, WORDS_MAX);
+    size_t content = 0, known = 0;
+    for (size_t i = 0; i < w.n; i++) {
+        content += !w.v[i].is_stop;
+        known += !w.v[i].is_stop && terms_have(given, str_hash(w.v[i].stem));
+    }
+    return content && (double)known < repeated * (double)content;
+}
+
+str novel_sentences(struct arena *a, str answer, str block)
+{
+    struct term_set given = block_terms(a, block);
+    struct buf b = buf_make(a, answer.n + 1);
+    while (answer.n) {
+        size_t end = str_find(answer, S("\n"));
+        str line = str_sub(answer, 0, end + (end < answer.n));
+        answer = str_sub(answer, line.n, answer.n);
+        for (struct sentence s; sentence_cut(&line, &s);)
+            if (is_novel(a, s.text, &given))
+                buf_add(&b, s.text);
+    }
+    return buf_str(&b);
+}

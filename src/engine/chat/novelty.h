@@ -1,0 +1,9 @@
+/* novelty.h - what an answer says beyond the memory block that the model was given. */
+#pragma once
+
+#include "base/str.h"
+
+struct arena;
+
+/* The sentences of the answer that say more than the block beside the question. */
+str novel_sentences(struct arena *a, str answer, str block);

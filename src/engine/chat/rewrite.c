@@ -1,0 +1,59 @@
+/* rewrite.c - a follow-up question becomes one that can be understood alone. */
+#include "engine/chat/rewrite.h"
+
+#include "engine/text/query.h"
+
+/* The last messages of the user and the assistant, without memory blocks. */
+static struct history history_of(struct arena *a, const struct rewrite_in *in)
+{
+    struct history h = {.n = 0};
+    struct said last[HISTORY_MAX];
+    size_t n = 0;
+    for (size_t i = in->n; i-- > 0 && n < HISTORY_MAX;) {
+        struct said s = in->before[i];
+        s.text = str_trim(engine_strip_block(a, s.text));
+        if ((str_is(s.role, "user") || str_is(s.role, "assistant")) && s.text.n)
+            last[n++] = s;
+    }
+    while (n)
+        h.v[h.n++] = last[--n];
+    return h;
+}
+
+/* Small models answer the question instead of rewriting it. A user who chats with a small model
+ * usually has a small core model, too, and does not wait for it. */
+static bool may_ask_model(const struct engine *e, const struct rewrite_in *in)
+{
+    return in->wait_ms > 0 && in->model.n && tier_of_model(in->model) >= TIER_MEDIUM &&
+           e->settings->core_model.n && e->settings->query_rewriting == REWRITE_ON;
+}
+
+void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,
+                    struct rewritten *out)
+{
+    struct arena *a = &ctx->arena;
+    struct history h = history_of(a, in);
+    str said, failure = S("");
+    *out = (struct rewritten){in->question, in->question, S("none"), S("")};
+    if (!h.n || e->settings->query_rewriting == REWRITE_OFF)
+        return;
+    struct words w = words_of(a, in->question, FOLLOW_WORDS_MAX + 1);
+    struct follow f = follow_of(&w, in->question);
+    if (!f.lacks_person && !f.lacks_thing)
+        return;
+    str why = str_printf(a, "\"" S_FMT "\" needs what was said before", S_ARG(f.because));
+    struct rewritten found = rewrite_by_rules(a, in->question, &w, &h, &f);
+    if (may_ask_model(e, in) && rewrite_by_model(ctx, e, in, &h, &said, &failure)) {
+        bool is_same = str_eq(said, in->question); /* then recall also searches for the terms */
+        why = str_printf(a, S_FMT ": by the core model", S_ARG(why));
+        *out = (struct rewritten){said, is_same ? found.search : said, S("model"), why};
+        return;
+    }
+    if (str_eq(found.search, in->question))
+        return;
+    *out = found;
+    out->why = failure.n
+                   ? str_printf(a, S_FMT ": by rules, as the core model did not help (" S_FMT ")",
+                                S_ARG(why), S_ARG(failure))
+                   : str_printf(a, S_FMT ": by rules", S_ARG(why));
+}

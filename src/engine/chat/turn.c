@@ -1,0 +1,557 @@
+/* turn.c - one turn of a chat: recall before the model answers, keeping afterwards. */
+#include "engine/chat/turn.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/words.h"
+#include "core/tokens.h"
+#include "engine/dedup/equivalence.h"
+#include "engine/distil/distil.h"
+#include "engine/extract/secrets.h"
+#include "engine/recall/bars.h"
+#include "engine/text/helper_prompt.h"
+#include "engine/text/memory_intent.h"
+
+const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NULL};
+
+/*
+ * A turn has two halves with the model's answer in between, which may take minutes. The first half
+ * is in front of the user's wait: it finds the conversation's place (conversation.c), rewrites the
+ * question if it needs what was said before (rewrite.c), recalls, and renders the block, all within
+ * a deadline. The second half writes everything in one transaction: messages, facts, the receipt.
+ */
+enum {
+    LINES_MAX = 50,      /* of a receipt, from recall */
+    LINES_ALL_MAX = 200, /* with those of the model's searches */
+    TITLE_MAX = 80,      /* bytes of a session's title */
+    QUESTION_MAX = 8000, /* bytes of a message that are searched for */
+    SECRETS_FROM = 32    /* the user's latest messages, whose secrets are masked in all of a turn */
+};
+
+/* --- what is kept of a text --- */
+
+/* Secrets are masked, unless the setting keeps them. */
+static str kept_text(const struct engine *e, struct arena *a, str text)
+{
+    return e->settings->keep_secrets ? text : secrets_masked(e->extractor, a, text);
+}
+
+/* --- the question --- */
+
+static bool is_user(const struct said *s)
+{
+    return str_is(s->role, "user");
+}
+
+/* The last user message in front of index `before`, or `before` when there is none. */
+static size_t last_user(const struct turn *t, size_t before)
+{
+    for (size_t i = before; i-- > 0;)
+        if (is_user(&t->in.said[i]))
+            return i;
+    return before;
+}
+
+/* "Hello!", "ok, thanks": nothing is searched for, not even what came before. */
+static bool is_courtesy(struct arena *a, str text)
+{
+    static const char *const courtesies[] = {"hello",   "hi",      "hey",     "thanks", "thank",
+                                             "bye",     "goodbye", "cheers",  "great",  "nice",
+                                             "perfect", "cool",    "awesome", NULL};
+    static const char *const beside[] = {"ok", "okay", "yes", "yeah", "no", "well", "good", NULL};
+    struct words w = words_of(a, text, 64);
+    size_t n = 0;
+    if (str_find(text, S("?")) < text.n || gate_of(a, text, NULL, 0).section != GATE_NONE)
+        return false;
+    for (size_t i = 0; i < w.n; i++) {
+        bool is_courteous = str_is_one_of(w.v[i].text, courtesies);
+        if (!is_courteous && !w.v[i].is_stop && !str_is_one_of(w.v[i].text, beside))
+            return false;
+        n += is_courteous;
+    }
+    return n > 0;
+}
+
+/* A tool's answer follows the question: the block beside the question must not change, or the
+ * model's server could not reuse its prompt cache. */
+static bool is_continued(const struct turn *t)
+{
+    for (size_t i = t->out.block_at + 1; i < t->in.n_said; i++)
+        if (str_is(t->in.said[i].role, "tool") || str_is(t->in.said[i].role, "assistant") ||
+            str_is(t->in.said[i].role, "function"))
+            return true;
+    return false;
+}
+
+static str latest_of(struct arena *a, const struct turn *t)
+{
+    return utf8_cut(str_trim(engine_strip_block(a, t->in.said[t->out.block_at].text)),
+                    QUESTION_MAX);
+}
+
+/* The messages before the question: the session's window first, then the request's. */
+static const struct said *before_of(struct arena *a, const struct turn *t, size_t *n)
+{
+    struct said *v = NEW_N(a, struct said, t->in.n_window + t->out.block_at + 1);
+    for (size_t i = 0; i < t->in.n_window; i++)
+        v[i] = (struct said){.role = t->in.window[i].role, .text = t->in.window[i].text};
+    if (t->out.block_at)
+        memcpy(v + t->in.n_window, t->in.said, t->out.block_at * sizeof *v);
+    *n = t->in.n_window + t->out.block_at;
+    return v;
+}
+
+/* The text that is searched for; *how is what was done to the question, in words, or "". After a
+ * tool's answer no model is asked again. */
+static str question_of(struct ctx *ctx, struct engine *e, const struct turn *t, str *how)
+{
+    struct arena *a = &ctx->arena;
+    struct rewritten found;
+    struct rewrite_in in = {.pool = t->in.pool,
+                            .question = latest_of(a, t),
+                            .model = t->in.model,
+                            .wait_ms = is_continued(t) ? 0 : t->in.rewrite_ms};
+    *how = S("");
+    if (!in.question.n || is_courtesy(a, in.question))
+        return in.question;
+    in.before = before_of(a, t, &in.n);
+    engine_rewrite(ctx, e, &in, &found);
+    *how = found.why;
+    return utf8_cut(found.search, QUESTION_MAX);
+}
+
+/* --- recall --- */
+
+/* Recall's results live in a ctx that ends before the turn, so the texts are copied. */
+static struct receipt_line line_of(struct arena *a, const struct recalled *c)
+{
+    return (struct receipt_line){
+        .kind = c->is_memory ? S("memory") : S("message"),
+        .id = str_dup(a, c->is_memory ? c->memory.id : c->message.id),
+        .source = c->is_memory ? str_dup(a, c->memory.source) : S(""),
+        .score = c->score,
+        .tokens = c->tokens,
+        .injected = c->injected,
+        .why = str_dup(a, c->why),
+    };
+}
+
+static void keep_lines(struct turn *t, const struct recalled *found, size_t n)
+{
+    struct receipt *r = &t->record;
+    r->n = n < LINES_MAX ? n : LINES_MAX;
+    r->lines = NEW_N(t->arena, struct receipt_line, r->n + 1);
+    for (size_t i = 0; i < r->n; i++)
+        r->lines[i] = line_of(t->arena, &found[i]);
+}
+
+/* A failed recall never fails the chat, which goes on without memory; the receipt says why. */
+static void note_failure(struct ctx *ctx, struct engine *e, struct turn *t, enum status s)
+{
+    count(s == TIMED_OUT ? &e->counters.timed_out : &e->counters.failed, 1);
+    log_event(LOG_WARN, "recall.left_out", "id=%s status=%s why=\"%s\"", ctx->id, status_name(s),
+              ctx->why);
+    t->record.decision = S("failed");
+    t->record.reason = ctx_take_why(ctx);
+    if (!t->record.reason.n)
+        t->record.reason = str_of(status_name(s));
+}
+
+/* Recall reads far more than it keeps, and the turn lives as long as the model's answer streams: so
+ * recall has a ctx of its own, and the few results are copied. */
+static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    struct recall_out found;
+    const struct runtime *runtime = engine_runtime(e);
+    int64_t budget = runtime_budget(e, runtime);
+    struct recall_in in = {.pool = t->in.pool,
+                           .question = t->record.question,
+                           .exclude = t->out.ids.v,
+                           .n_exclude = t->out.ids.n,
+                           .session = t->out.whole,
+                           .budget_tokens = budget,
+                           .gate = true,
+                           .strategy = runtime->memory.strategy,
+                           .after = runtime_after(runtime, clock_ms())};
+    if (is_courtesy(&own.arena, t->record.question)) {
+        t->record.decision = S("none");
+        t->record.reason = S("a courtesy asks nothing");
+        return OK;
+    }
+    enum status s = engine_recall(&own, e, &in, &found);
+    if (s != OK)
+        return fail(ctx, s, "%s", own.why);
+    str block = block_render(&own.arena, found.v, found.n, budget, clock_ms());
+    t->out.block = str_dup(&ctx->arena, block);
+    t->record.decision = str_dup(&ctx->arena, found.decision);
+    t->record.reason = str_dup(&ctx->arena, found.reason);
+    keep_lines(t, found.v, found.n);
+    return OK;
+}
+
+/* The same for the chat of an agent: identity lines and at most one section. */
+static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    struct plan_out found;
+    const struct plan_in in = {.pool = t->in.pool,
+                               .question = t->record.question,
+                               .budget_tokens = engine_runtime(e)->layers.budget_tokens,
+                               .exclude = t->out.ids.v,
+                               .n_exclude = t->out.ids.n,
+                               .session = t->out.whole};
+    enum status s = engine_plan(&own, e, &in, &found);
+    if (s != OK)
+        return fail(ctx, s, "%s", own.why);
+    t->out.block = str_dup(&ctx->arena, found.block);
+    t->record.decision = str_dup(&ctx->arena, found.decision);
+    t->record.reason = str_dup(&ctx->arena, found.reason);
+    keep_lines(t, found.v, found.n);
+    if (t->out.mode != MODE_READONLY)
+        engine_shown(&own, e, t->in.pool, &found);
+    return OK;
+}
+
+/* Whoever sets the gate mode llm has chosen to wait for the core model. */
+static int64_t recall_limit_ms(struct engine *e, const struct turn *t)
+{
+    enum { WITH_MODEL_MS = 3000 };
+    int64_t ms = e->settings->recall_deadline_ms;
+    bool waits = t->in.is_planned && e->settings->core_model.n &&
+                 engine_runtime(e)->layers.gate_mode == GATE_MODE_LLM;
+    return waits && ms < WITH_MODEL_MS ? WITH_MODEL_MS : ms;
+}
+
+/* The deadline counts from the turn's begin, without the time that rewriting the question took. */
+static enum status search_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
+{
+    int64_t asked = clock_mono_us(), deadline = ctx->deadline_us;
+    str how;
+    t->record.question = question_of(ctx, e, t, &how);
+    int64_t mine = began + clock_mono_us() - asked + recall_limit_ms(e, t) * 1000;
+    ctx->deadline_us = deadline && deadline < mine ? deadline : mine;
+    enum status s = t->in.is_planned ? plan_block(ctx, e, t) : recall_block(ctx, e, t);
+    ctx->deadline_us = deadline;
+    TRY(s);
+    if (how.n)
+        t->record.reason =
+            str_printf(&ctx->arena, S_FMT "; " S_FMT, S_ARG(t->record.reason), S_ARG(how));
+    return OK;
+}
+
+static bool is_fresh(const struct turn *t, uint64_t chain)
+{
+    for (size_t i = 0; i < t->n_fresh; i++)
+        if (t->fresh[i].chain == chain)
+            return true;
+    return false;
+}
+
+/*
+ * A tool's answer can arrive before the turn of its question is kept, which waits for the model's
+ * answer. So with tools the receipt, which holds the block, is queued before the model is asked,
+ * and a continued turn that the store does not know yet waits for the queue.
+ */
+static void queue_receipt(struct ctx *ctx, struct engine *e, const struct turn *t)
+{
+    struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
+    soft(ctx, store_write_later(ctx, e->store, &b)); /* engine_end_turn writes it again */
+}
+
+static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
+{
+    struct receipt before;
+    bool fresh = is_fresh(t, t->record.chain);
+    if (fresh)
+        soft(ctx, store_settle(ctx, e->store));
+    TRY(store_receipt_of(ctx, e->store, t->in.pool, t->record.chain, &before));
+    if (fresh && !before.block.n)
+        return search_block(ctx, e, t, began);
+    t->out.block = before.block;
+    /* With the same lines this receipt, too, is erased when a memory in the block is forgotten. */
+    t->record.lines = before.lines;
+    t->record.n = before.n;
+    t->record.decision = S("again");
+    t->record.reason = S("the block of the same message before");
+    return OK;
+}
+
+static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
+{
+    size_t at = last_user(t, t->in.n_said);
+    if (at == t->in.n_said)
+        return OK;
+    t->out.block_at = at;
+    t->record.question = latest_of(&ctx->arena, t);
+    if (t->out.mode == MODE_AFTER || !runtime_budget(e, engine_runtime(e))) {
+        t->record.decision = S("off");
+        t->record.reason = t->out.mode == MODE_AFTER ? S("recall is off for this request")
+                                                     : S("the token budget is 0");
+        return OK;
+    }
+    if (is_continued(t) && t->record.chain)
+        return repeat_block(ctx, e, t, began);
+    return search_block(ctx, e, t, began);
+}
+
+static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
+{
+    struct receipt *r = &t->record;
+    assert(!t->out.block.n || t->out.block_at < t->in.n_said);
+    r->id = id_random(&ctx->arena);
+    r->created = clock_ms();
+    r->block = t->out.block;
+    r->tokens = tokens_of(r->block);
+    r->took_us = clock_mono_us() - began;
+    count(&e->counters.injected_tokens, (uint64_t)r->tokens);
+    /* The receipt is kept, the user's words are not. */
+    r->question = t->out.mode == MODE_READONLY ? S("") : kept_text(e, &ctx->arena, r->question);
+    r->reason = kept_text(e, &ctx->arena, r->reason);
+    t->out.receipt = r->id;
+    t->out.session = r->session;
+}
+
+/* The front end's own prompt: the user has said nothing. */
+static bool is_helper_turn(struct arena *a, const struct turn_in *in)
+{
+    str system = S("");
+    if (!in->has_helpers || in->has_tools || !in->n_said || !is_user(&in->said[in->n_said - 1]))
+        return false;
+    if (!is_user(&in->said[0]) && !str_is(in->said[0].role, "assistant"))
+        system = in->said[0].text;
+    return is_helper_prompt(a, system, in->said[in->n_said - 1].text);
+}
+
+/* Nothing is recalled and nothing but the receipt is kept, which says why. */
+static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
+{
+    count(&e->counters.helpers, 1);
+    t->out.mode = MODE_OFF;
+    t->record.decision = S("off");
+    t->record.reason = S("a helper prompt of the chat program, not the user's words");
+    finish_record(ctx, e, t, began);
+    queue_receipt(ctx, e, t);
+}
+
+struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in)
+{
+    int64_t began = clock_mono_us();
+    struct turn *t = NEW(&ctx->arena, struct turn);
+    t->in = *in;
+    t->arena = &ctx->arena;
+    t->out = (struct turn_out){.mode = in->mode};
+    t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
+    if (in->mode != MODE_OFF)
+        e->work.chat_at = began;
+    if (in->mode == MODE_OFF || !runtime_remembers(engine_runtime(e))) {
+        t->out.mode = MODE_OFF;
+        return t;
+    }
+    ctx_clear_failure(ctx);
+    if (is_helper_turn(&ctx->arena, in)) {
+        leave_helper_alone(ctx, e, t, began);
+        return t;
+    }
+    engine_catch_up(ctx, e, in->pool);
+    turn_place(ctx, e, t);
+    enum status s = find_block(ctx, e, t, began);
+    if (s != OK)
+        note_failure(ctx, e, t, s);
+    else
+        count(t->out.block.n ? &e->counters.recalled : &e->counters.silent, 1);
+    finish_record(ctx, e, t, began);
+    if (in->has_tools)
+        queue_receipt(ctx, e, t);
+    return t;
+}
+
+/* --- between question and answer --- */
+
+const struct turn_out *turn_out_of(const struct turn *t)
+{
+    return &t->out;
+}
+
+void turn_drop_block(struct turn *t, str why)
+{
+    struct receipt *r = &t->record;
+    t->out.block = r->block = S("");
+    r->tokens = 0;
+    r->reason = str_dup(t->arena, why);
+    for (size_t i = 0; i < r->n; i++)
+        r->lines[i].injected = false;
+}
+
+void turn_note_search(struct turn *t, enum plan_scope scope, const struct recalled *v, size_t n)
+{
+    struct receipt *r = &t->record;
+    size_t room = r->n < LINES_ALL_MAX ? LINES_ALL_MAX - r->n : 0;
+    n = n < room ? n : room;
+    struct receipt_line *lines = NEW_N(t->arena, struct receipt_line, r->n + n + 1);
+    if (r->n)
+        memcpy(lines, r->lines, r->n * sizeof *lines);
+    for (size_t i = 0; i < n; i++) {
+        struct receipt_line *line = &lines[r->n + i];
+        *line = line_of(t->arena, &v[i]);
+        line->injected = true; /* in the tool's answer, which the model reads as well */
+        line->why = str_printf(t->arena, "the model searched %s%s" S_FMT, plan_scope_names[scope],
+                               v[i].why.n ? ": " : "", S_ARG(v[i].why));
+    }
+    r->lines = lines;
+    r->n += n;
+}
+
+/* --- keeping --- */
+
+/* Facts of one message that are not kept yet. Their ids are derived from the message, so that a
+ * retry of the same turn adds nothing. */
+static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *bars,
+                         const struct message *m, struct bundle *b)
+{
+    size_t n;
+    str text = m->is_echo ? m->text : bars_left(bars, &ctx->arena, m);
+    struct memory *v = engine_extract(ctx, e, e->settings->extraction, text, &n);
+    for (size_t i = 0; i < n; i++) {
+        const str parts[] = {m->id, v[i].key, v[i].content};
+        if (e->settings->extraction == EXTRACT_USER && same_is_kept(ctx, e, b->pool, &v[i], NULL))
+            continue;
+        v[i].id = id_of(&ctx->arena, parts, 3);
+        v[i].session = m->session;
+        v[i].source = m->id;
+        v[i].origin = m->origin;
+        b->memories = memories_with_room(&ctx->arena, b->memories, b->n_memories);
+        b->memories[b->n_memories++] = v[i];
+    }
+}
+
+/* Messages before the last one of the user were said before. */
+static void date_history_back(struct ctx *ctx, const struct bars *bars, struct message *v, size_t n)
+{
+    size_t last = n;
+    while (last && !str_is(v[last - 1].role, "user"))
+        last--;
+    for (size_t i = 0; i + 1 < last; i++)
+        bars_date_back(bars, &ctx->arena, &v[i]);
+}
+
+/* The first line of the first user message. */
+static str title_of(const struct message *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        str text = str_trim(v[i].text);
+        if (str_is(v[i].role, "user"))
+            return utf8_cut(str_cut(&text, '\n'), TITLE_MAX);
+    }
+    return S("");
+}
+
+/* Kept, and never found again: nothing in it is new. */
+static bool is_silent(const struct message *m)
+{
+    return m->is_echo && !m->says.n && str_is(m->role, "user");
+}
+
+/* A secret is one wherever it appears again in its conversation: a model repeats what its user has
+ * typed, without the words that give it away. */
+static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *t,
+                          struct message *v, size_t n)
+{
+    struct arena *a = &ctx->arena;
+    struct strs values = {0};
+    if (e->settings->keep_secrets)
+        return;
+    for (size_t i = t->in.n_said, looked = 0; i-- > 0 && looked < SECRETS_FROM;)
+        if (is_user(&t->in.said[i]) && ++looked)
+            secrets_add(e->extractor, a, t->in.said[i].text, &values);
+    for (size_t i = 0; i < n; i++) {
+        v[i].text = secrets_masked_with(e->extractor, a, v[i].text, &values);
+        v[i].says = secrets_masked_with(e->extractor, a, v[i].says, &values);
+    }
+}
+
+static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
+                                struct bundle *b)
+{
+    enum extract_rules rules = e->settings->extraction;
+    struct bars bars = {0};
+    if (t->n_fresh)
+        TRY(bars_load(ctx, e, t->in.pool, &bars));
+    answer = engine_strip_block(&ctx->arena, answer);
+    struct message *all = NEW_N(&ctx->arena, struct message, t->n_fresh + 1);
+    if (t->n_fresh)
+        memcpy(all, t->fresh, t->n_fresh * sizeof *all);
+    date_history_back(ctx, &bars, all, t->n_fresh);
+    b->messages = all;
+    b->n_messages = t->n_fresh;
+    if (str_trim(answer).n && t->chain)
+        all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
+    b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
+    mask_messages(ctx, e, t, all, b->n_messages);
+    if (t->n_fresh && !t->fresh[0].tail)
+        b->session.title = title_of(all, t->n_fresh);
+    b->distil_at = distil_due(engine_runtime(e), clock_ms());
+    b->rule = rules == EXTRACT_TABLE ? PUT_REPLACE : PUT_SUPERSEDE;
+    for (size_t i = 0; i < b->n_messages; i++)
+        if (!is_silent(&all[i]) && (str_is(all[i].role, "user") ||
+                                    (rules == EXTRACT_TABLE && str_is(all[i].role, "assistant"))))
+            extract_from(ctx, e, &bars, &all[i], b);
+    return OK;
+}
+
+enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
+{
+    struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
+    assert(t->out.mode != MODE_OFF || !t->out.block.n);
+    if (t->out.mode == MODE_OFF || !runtime_remembers(engine_runtime(e))) /* it may be off by now */
+        return OK;
+    if (t->out.mode != MODE_READONLY)
+        TRY(add_messages(ctx, e, t, answer, &b));
+    b.goes_on = t->in.goes_on && t->in.is_durable && b.session.id.n;
+    enum status s =
+        t->in.is_durable ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
+    if (s == TOO_BUSY && !t->in.is_durable) {
+        count(&e->counters.dropped_turns, 1);
+        log_event(LOG_WARN, "turn.dropped", "id=%s messages=%zu why=\"%s\"", ctx->id, b.n_messages,
+                  ctx->why);
+        soft(ctx, s);
+        return OK;
+    }
+    if (b.goes_on && soft_if(ctx, s, NOT_FOUND)) /* forgotten meanwhile: nothing is kept */
+        return OK;
+    TRY(s);
+    count(&e->counters.turns, 1);
+    count(&e->counters.facts, b.n_memories);
+    return OK;
+}
+
+/* --- between the answer's last byte and the queue --- */
+
+static void keep_answered(struct ctx *ctx, struct engine *e, struct unkept *u)
+{
+    struct turn *t = (struct turn *)((char *)u - offsetof(struct turn, unkept));
+    enum status s = engine_end_turn(ctx, e, t, t->answer_of(ctx, t->answer_arg));
+    if (s != OK)
+        log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
+    soft(ctx, s);
+}
+
+void engine_turn_answered(struct engine *e, struct turn *t, turn_answer_text *answer_of, void *arg)
+{
+    assert(!t->answer_of && answer_of);
+    t->answer_of = answer_of;
+    t->answer_arg = arg;
+    t->unkept.pool = t->in.pool;
+    t->unkept.keep = keep_answered;
+    unkept_add(e, &t->unkept);
+}
+
+bool engine_finish_turn(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    if (t->answer_of)
+        unkept_end(ctx, e, &t->unkept);
+    return t->answer_of != NULL;
+}

@@ -1,0 +1,28 @@
+/* turn.h - a turn of a chat inside the engine, and where its conversation is in the store. */
+#pragma once
+
+#include "engine/state/state.h"
+
+struct turn {
+    struct turn_in in;
+    struct turn_out out;
+    struct arena *arena;   /* of the call that began the turn */
+    struct receipt record; /* written by engine_end_turn */
+    struct message *fresh; /* of in.said: what the store does not know yet, in order */
+    size_t n_fresh;
+    uint64_t chain; /* hash of everything said */
+    uint64_t last;  /* hash of the last message alone, for the tail of the answer */
+    struct unkept unkept;
+    turn_answer_text *answer_of; /* not NULL: the turn is answered */
+    void *answer_arg;
+};
+
+/*
+ * Finds where the conversation is in the store and fills record.session, record.chain, out.session,
+ * out.whole, out.ids, fresh, n_fresh, chain and last. A store that fails counts as one that knows
+ * nothing.
+ */
+void turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
+
+/* The assistant's message at the end of a turn. */
+struct message turn_answer(struct arena *a, const struct turn *t, str answer);

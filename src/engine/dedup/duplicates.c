@@ -1,0 +1,345 @@
+/* duplicates.c - memories that say the same as an older one: found, shown, closed. */
+#include <assert.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "engine/dedup/equivalence.h"
+
+/*
+ * A pair is looked at when its vectors are near or its rarest words are shared, never each text
+ * with each. Two memories that both have a vector are as near as their cosine says; of others the
+ * share of their telling words counts.
+ */
+enum {
+    LOOKED_AT = 20000, /* memories, the newest */
+    NEAREST = 32,      /* to each of them that are looked at */
+    CATCH_UP = 64,     /* memories that get their vector first */
+    ASKED_MAX = 100,   /* pairs of a call that the model is asked of, the most alike */
+    BUCKET_MAX = 200   /* texts of one rare word that are held against each other */
+};
+
+struct entry {
+    const struct memory *memory;
+    struct saying says;
+    size_t first; /* the entry that it says the same as, or itself */
+    double similarity;
+};
+
+/* The entry `other` is newer than `one`. */
+struct pair {
+    size_t one, other;
+    double similarity;
+    enum relation relation; /* SAME or UNSURE */
+};
+
+struct search {
+    struct ctx *ctx;
+    struct engine *e;
+    struct pool_ref pool;
+    bool with_model;
+    struct entry *v; /* the oldest first */
+    size_t n;
+    struct pair *pairs;
+    size_t n_pairs, cap;
+};
+
+/* --- reading --- */
+
+/* The profile has its own rules for names. A memory that expires must not close one that stays. */
+static bool takes_part(const struct memory *m)
+{
+    return (m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY) && !m->expires &&
+           !str_is(m->category, "profile");
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct memory *x = a, *y = b;
+    if (x->created != y->created)
+        return x->created < y->created ? -1 : 1;
+    return (x->doc > y->doc) - (x->doc < y->doc);
+}
+
+static enum status read_memories(struct search *s)
+{
+    struct memory *v;
+    size_t n;
+    const struct memory_filter f = {.pool = s->pool, .limit = LOOKED_AT};
+    vectors_catch_up(s->ctx, s->e, s->pool, CATCH_UP);
+    TRY(store_list_memories(s->ctx, s->e->store, &f, &v, &n, NULL));
+    if (n)
+        qsort(v, n, sizeof *v, by_age);
+    s->v = NEW_N(&s->ctx->arena, struct entry, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (!takes_part(&v[i]))
+            continue;
+        s->v[s->n] = (struct entry){.memory = &v[i], .first = s->n, .similarity = 1};
+        s->v[s->n++].says = saying_of(&s->ctx->arena, v[i].content);
+    }
+    return OK;
+}
+
+/* --- the same words --- */
+
+struct worded {
+    uint64_t word;
+    size_t at;
+};
+
+static int by_word(const void *a, const void *b)
+{
+    const struct worded *x = a, *y = b;
+    if (x->word != y->word)
+        return x->word < y->word ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Texts of the same words become one entry, so that later steps compare each text once. */
+static void fold_equal(struct search *s)
+{
+    struct worded *all = NEW_N(&s->ctx->arena, struct worded, s->n + 1);
+    for (size_t i = 0; i < s->n; i++)
+        all[i] = (struct worded){s->v[i].says.all, i};
+    if (s->n)
+        qsort(all, s->n, sizeof *all, by_word);
+    for (size_t i = 1; i < s->n; i++)
+        if (all[i].word == all[i - 1].word && s->v[all[i].at].says.plain.n)
+            s->v[all[i].at].first = s->v[all[i - 1].at].first;
+}
+
+static bool is_first(const struct search *s, size_t i)
+{
+    return s->v[i].first == i;
+}
+
+static void note_pair(struct search *s, size_t one, size_t other, double similarity,
+                      enum relation relation)
+{
+    assert(one < other && other < s->n);
+    s->pairs = arena_more(&s->ctx->arena, s->pairs, s->n_pairs, &s->cap, sizeof *s->pairs);
+    s->pairs[s->n_pairs++] = (struct pair){one, other, similarity, relation};
+}
+
+/* --- near vectors --- */
+
+static enum status look_by_vectors(struct search *s, bool *has_vector)
+{
+    struct arena *a = &s->ctx->arena;
+    doc_id *docs = NEW_N(a, doc_id, s->n + 1);
+    size_t *of = NEW_N(a, size_t, s->n + 1), n = 0;
+    struct vector_pairs near;
+    for (size_t i = 0; i < s->n; i++)
+        if (is_first(s, i)) {
+            of[n] = i;
+            docs[n++] = s->v[i].memory->doc;
+        }
+    TRY(store_vector_pairs(s->ctx, s->e->store, s->pool, docs, n, (float)same_least(s->e->settings),
+                           NEAREST, &near));
+    for (size_t i = 0; i < n; i++)
+        has_vector[of[i]] = near.has_vector[i];
+    for (size_t i = 0; i < near.n; i++) {
+        size_t one = of[near.v[i].one], other = of[near.v[i].other];
+        double cosine = (double)near.v[i].cosine;
+        struct likeness by = {BY_VECTOR, s->e->settings, cosine, s->with_model};
+        enum relation relation = relation_of(&s->v[other].says, &s->v[one].says, &by);
+        if (relation == SAME || relation == UNSURE)
+            note_pair(s, one, other, cosine < 1 ? cosine : 1, relation);
+    }
+    return OK;
+}
+
+/* --- shared words --- */
+
+/* How many memories hold a word, at most BUCKET_MAX. */
+static size_t count_word(const struct worded *all, size_t n, uint64_t word)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (all[middle].word < word)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    size_t from = low;
+    while (low < n && low - from < BUCKET_MAX && all[low].word == word)
+        low++;
+    return low - from;
+}
+
+static void hold_together(struct search *s, size_t one, size_t other, const bool *has_vector)
+{
+    if (has_vector[one] && has_vector[other])
+        return;
+    const struct saying *older = &s->v[one].says, *newer = &s->v[other].says;
+    if (relation_of(newer, older, &(struct likeness){BY_WORDS, s->e->settings}) == SAME)
+        note_pair(s, one, other, sayings_share(newer, older), SAME);
+}
+
+/* Prefix filtering: two lists that share at least this part of their words share one of the first
+ * prefix_of words of each, in any common order. The rarest words first make the buckets small. */
+static size_t prefix_of(double least, size_t n)
+{
+    size_t shared = (size_t)ceil(least * (double)n - 1e-9);
+    return n + 1 - (shared ? shared : 1);
+}
+
+static void add_rarest(struct search *s, size_t i, const struct worded *all, size_t n_all,
+                       struct worded *out, size_t *n)
+{
+    const struct term_set *t = &s->v[i].says.telling;
+    struct worded *words = NEW_N(&s->ctx->arena, struct worded, t->n + 1);
+    for (size_t k = 0; k < t->n; k++)
+        words[k] = (struct worded){count_word(all, n_all, t->v[k]), k};
+    if (t->n)
+        qsort(words, t->n, sizeof *words, by_word);
+    for (size_t k = 0; k < t->n && k < prefix_of(s->e->settings->dedup_similarity, t->n); k++)
+        out[(*n)++] = (struct worded){t->v[words[k].at], i};
+}
+
+static void look_by_words(struct search *s, const bool *has_vector)
+{
+    size_t n_all = 0, n = 0, room = 0;
+    for (size_t i = 0; i < s->n; i++)
+        room += s->v[i].says.telling.n;
+    struct worded *all = NEW_N(&s->ctx->arena, struct worded, room + 1);
+    struct worded *rare = NEW_N(&s->ctx->arena, struct worded, room + 1);
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; is_first(s, i) && k < s->v[i].says.telling.n; k++)
+            all[n_all++] = (struct worded){s->v[i].says.telling.v[k], i};
+    if (n_all)
+        qsort(all, n_all, sizeof *all, by_word);
+    for (size_t i = 0; i < s->n; i++)
+        if (is_first(s, i))
+            add_rarest(s, i, all, n_all, rare, &n);
+    if (n)
+        qsort(rare, n, sizeof *rare, by_word);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n && k - i < BUCKET_MAX && rare[k].word == rare[i].word; k++)
+            hold_together(s, rare[i].at, rare[k].at, has_vector);
+}
+
+/* --- the model --- */
+
+static int most_alike(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    if (x->similarity != y->similarity)
+        return x->similarity < y->similarity ? 1 : -1;
+    return (x->other > y->other) - (x->other < y->other);
+}
+
+static void ask_model(struct search *s)
+{
+    struct doubt *v = NEW_N(&s->ctx->arena, struct doubt, ASKED_MAX);
+    size_t of[ASKED_MAX], n = 0;
+    if (s->n_pairs)
+        qsort(s->pairs, s->n_pairs, sizeof *s->pairs, most_alike);
+    for (size_t i = 0; i < s->n_pairs && n < ASKED_MAX; i++) {
+        if (s->pairs[i].relation != UNSURE)
+            continue;
+        v[n] = (struct doubt){.older = s->v[s->pairs[i].one].memory->content,
+                              .newer = s->v[s->pairs[i].other].memory->content};
+        of[n++] = i;
+    }
+    if (n)
+        same_ask(s->ctx, s->e, s->pool, v, n);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].relation == SAME)
+            s->pairs[of[i]].relation = SAME;
+}
+
+/* --- groups --- */
+
+static int by_first(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+    if (x->one != y->one)
+        return x->one < y->one ? -1 : 1;
+    return (x->other > y->other) - (x->other < y->other);
+}
+
+/* The oldest memory of a group represents it. A memory that belongs to a group never represents
+ * another: A like B and B like C does not make A like C. */
+static void group_pairs(struct search *s)
+{
+    if (s->n_pairs)
+        qsort(s->pairs, s->n_pairs, sizeof *s->pairs, by_first);
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        const struct pair *p = &s->pairs[i];
+        if (p->relation != SAME || !is_first(s, p->one) || !is_first(s, p->other))
+            continue;
+        s->v[p->other].first = p->one;
+        s->v[p->other].similarity = p->similarity;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        struct entry *mine = &s->v[i];
+        const struct entry *first = &s->v[mine->first];
+        if (first->first == mine->first)
+            continue;
+        mine->first = first->first;
+        mine->similarity = first->similarity;
+    }
+}
+
+static void gather_groups(struct search *s, struct duplicates **out, size_t *n)
+{
+    struct arena *a = &s->ctx->arena;
+    size_t *sizes = NEW_N(a, size_t, s->n + 1), *places = NEW_N(a, size_t, s->n + 1);
+    *n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        sizes[s->v[i].first] += !is_first(s, i);
+    *out = NEW_N(a, struct duplicates, s->n + 1);
+    for (size_t i = 0; i < s->n; i++) {
+        if (!sizes[i])
+            continue;
+        places[i] = *n;
+        (*out)[(*n)++] =
+            (struct duplicates){.first = *s->v[i].memory, .v = NEW_N(a, struct similar, sizes[i])};
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        assert(is_first(s, s->v[i].first));
+        struct duplicates *d = &(*out)[places[s->v[i].first]];
+        if (!is_first(s, i))
+            d->v[d->n++] = (struct similar){*s->v[i].memory, s->v[i].similarity};
+    }
+}
+
+enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                              struct duplicates **out, size_t *n)
+{
+    struct search s = {.ctx = ctx, .e = e, .pool = pool, .with_model = same_may_ask(ctx, e)};
+    assert(pool.user.n && pool.space.n);
+    TRY(read_memories(&s));
+    bool *has_vector = NEW_N(&ctx->arena, bool, s.n + 1);
+    fold_equal(&s);
+    TRY(look_by_vectors(&s, has_vector));
+    look_by_words(&s, has_vector);
+    ask_model(&s);
+    group_pairs(&s);
+    gather_groups(&s, out, n);
+    return OK;
+}
+
+enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               int64_t *groups, int64_t *closed)
+{
+    struct consolidation c = {.pool = pool, .seen = clock_ms()};
+    struct duplicates *v;
+    size_t n, all = 0;
+    int64_t changed = 0;
+    TRY(engine_duplicates(ctx, e, pool, &v, &n));
+    for (size_t i = 0; i < n; i++)
+        all += v[i].n;
+    c.merges = NEW_N(&ctx->arena, struct merged, all + 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < v[i].n; k++)
+            c.merges[c.n_merges++] = (struct merged){.keep = v[i].first.id,
+                                                     .drop = v[i].v[k].memory.id,
+                                                     .metadata = v[i].first.metadata};
+    if (c.n_merges)
+        TRY(store_consolidate(ctx, e->store, &c, &changed));
+    *groups = (int64_t)n;
+    *closed = changed;
+    return OK;
+}

@@ -1,0 +1,238 @@
+/* existing.c - whether a new memory is stored already, in the same words or in others. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/words.h"
+#include "engine/dedup/equivalence.h"
+#include "engine/text/query.h"
+
+enum { NEAREST = 8, HITS_MAX = 2000, READ_MAX = 16, CATCH_UP = 64, WITH_KEY = 5 };
+
+/* --- in other words --- */
+
+struct near_memory {
+    struct memory memory;
+    double cosine;
+    struct saying says;
+    enum relation relation; /* of the line to it */
+};
+
+struct seeking {
+    struct ctx *ctx;
+    struct same_seeker *s;
+    str line;
+    struct saying says;
+    enum layer layer;
+    struct near_memory v[NEAREST]; /* the nearest first */
+    size_t n;
+};
+
+static int nearest_first(const void *a, const void *b)
+{
+    const struct near_memory *x = a, *y = b;
+    return (x->cosine < y->cosine) - (x->cosine > y->cosine);
+}
+
+static bool may_be_like(const struct memory *m)
+{
+    int64_t now = clock_ms();
+    return m->id.n && !m->valid_to && (!m->expires || m->expires > now) &&
+           (m->layer == LAYER_FACT || m->layer == LAYER_IDENTITY);
+}
+
+static enum status read_hits(struct seeking *k, const struct vector_hits *hits)
+{
+    struct arena *a = &k->ctx->arena;
+    doc_id docs[NEAREST];
+    double cosines[NEAREST];
+    size_t n = 0;
+    for (size_t i = 0; i < hits->n && n < NEAREST; i++) {
+        if ((double)hits->v[i].cosine < same_least(k->s->e->settings))
+            continue;
+        cosines[n] = (double)hits->v[i].cosine;
+        docs[n++] = hits->v[i].doc;
+    }
+    struct memory *v = NEW_N(a, struct memory, NEAREST);
+    k->says = saying_of(a, k->line);
+    TRY(store_memories(k->ctx, k->s->e->store, k->s->pool, docs, n, v));
+    for (size_t i = 0; i < n; i++) {
+        if (!may_be_like(&v[i]))
+            continue;
+        k->v[k->n++] = (struct near_memory){.memory = v[i],
+                                            .cosine = cosines[i],
+                                            .says = saying_of(a, v[i].content)};
+    }
+    if (k->n)
+        qsort(k->v, k->n, sizeof *k->v, nearest_first);
+    return OK;
+}
+
+static enum status look_up(struct seeking *k)
+{
+    struct engine *e = k->s->e;
+    struct question_vector q;
+    struct vector_hits hits;
+    vectors_catch_up(k->ctx, e, k->s->pool, CATCH_UP);
+    vectors_of_question(k->ctx, e, k->line, &q);
+    if (!q.v)
+        return OK;
+    const struct vector_find f = {.pool = k->s->pool,
+                                  .signature = q.signature,
+                                  .v = q.v,
+                                  .dimensions = q.dimensions,
+                                  .nearest = NEAREST,
+                                  .memories = true};
+    TRY(store_search_vectors(k->ctx, e->store, &f, &hits));
+    return read_hits(k, &hits);
+}
+
+static enum relation settle_relation(struct seeking *k, bool with_model, struct memory *like)
+{
+    struct likeness by = {BY_VECTOR, k->s->e->settings, .with_model = with_model};
+    for (size_t i = 0; i < k->n; i++) {
+        struct near_memory *m = &k->v[i];
+        by.cosine = m->cosine;
+        m->relation = relation_of(&k->says, &m->says, &by);
+        *like = m->memory;
+        if (m->relation == SAME || (relation_replaces(m->relation) && m->memory.layer == k->layer))
+            return m->relation;
+    }
+    return DIFFERENT;
+}
+
+/* All doubtful ones in one question: each call of the model costs seconds. */
+static enum relation ask_relation(struct seeking *k, struct memory *like)
+{
+    struct doubt doubts[NEAREST];
+    size_t of[NEAREST], n = 0;
+    for (size_t i = 0; i < k->n; i++) {
+        if (k->v[i].relation != UNSURE)
+            continue;
+        doubts[n] = (struct doubt){.older = k->v[i].memory.content, .newer = k->line};
+        of[n++] = i;
+    }
+    if (!n || k->s->questions-- <= 0)
+        return DIFFERENT;
+    same_ask(k->ctx, k->s->e, k->s->pool, doubts, n);
+    for (size_t i = 0; i < n; i++) {
+        *like = k->v[of[i]].memory;
+        bool takes_place = relation_replaces(doubts[i].relation) && like->layer == k->layer;
+        if (doubts[i].relation == SAME || takes_place)
+            return doubts[i].relation;
+    }
+    return DIFFERENT;
+}
+
+enum relation same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum layer layer,
+                        struct memory *like)
+{
+    assert(s->pool.user.n && (layer == LAYER_FACT || layer == LAYER_IDENTITY));
+    struct ctx own = ctx_child(ctx, 0);
+    if (!own.deadline_us || s->until_us < own.deadline_us)
+        own.deadline_us = s->until_us;
+    struct seeking *k = NEW(&own.arena, struct seeking);
+    enum relation found = DIFFERENT;
+    *k = (struct seeking){.ctx = &own, .s = s, .line = line, .layer = layer};
+    if (ctx_has_time(&own) && look_up(k) == OK && k->n) {
+        found = settle_relation(k, s->questions > 0 && same_may_ask(&own, s->e), like);
+        if (found == DIFFERENT)
+            found = ask_relation(k, like);
+    }
+    if (found != DIFFERENT)
+        *like = memory_copy(&ctx->arena, like);
+    ctx_free(&own);
+    return found;
+}
+
+/* --- in the same words --- */
+
+/* Whether the key has a current memory. It says something else then, so the new text replaces it
+ * even when another memory holds the same words. */
+static enum status has_key(struct ctx *ctx, struct engine *e, struct pool_ref pool, str key,
+                           bool *out)
+{
+    struct memory *v;
+    size_t n;
+    const struct memory_filter f = {.pool = pool, .contains = key, .limit = WITH_KEY};
+    *out = false;
+    if (!key.n)
+        return OK;
+    TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
+    for (size_t i = 0; i < n; i++)
+        *out |= str_eq(v[i].key, key);
+    *out |= n == WITH_KEY;
+    return OK;
+}
+
+/* The letters with marks, which stems are without: "gezahlt" is not "gezählt". */
+static str marked_letters(struct arena *a, str text)
+{
+    str lower = utf8_lower(a, text);
+    struct buf b = buf_make(a, lower.n + 1);
+    for (size_t i = 0; i + 1 < lower.n; i++)
+        if ((unsigned char)lower.p[i] >= 0xC3 && (unsigned char)lower.p[i] <= 0xC9)
+            buf_add(&b, str_sub(lower, i, i + 2));
+    return buf_str(&b);
+}
+
+static bool adds_nothing(struct arena *a, const struct settings *s, const struct memory *m,
+                         const struct memory *there)
+{
+    struct saying new = saying_of(a, m->content), old = saying_of(a, there->content);
+    return may_be_like(there) && (!m->key.n || !str_eq(there->key, m->key)) &&
+           str_eq(marked_letters(a, m->content), marked_letters(a, there->content)) &&
+           relation_of(&new, &old, &(struct likeness){BY_WORDS, s}) == SAME;
+}
+
+/* Memories that hold at least half of the content words, the newest first. */
+static enum status find_candidates(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   const struct memory *m, struct memory *out, size_t *n)
+{
+    struct query q = query_of(&ctx->arena, m->content, m->created);
+    struct word_hits hits;
+    doc_id docs[READ_MAX];
+    *n = 0;
+    if (!q.n)
+        return OK;
+    TRY(store_search_memory_words(ctx, e->store, pool, q.stems, q.n, HITS_MAX, &hits));
+    for (size_t i = hits.n; i-- > 0 && *n < READ_MAX;) {
+        size_t held = 0;
+        for (size_t w = 0; w < q.n; w++)
+            held += hits.v[i].counts[w] != 0;
+        if (2 * held >= q.n)
+            docs[(*n)++] = hits.v[i].doc;
+    }
+    return store_memories(ctx, e->store, pool, docs, *n, out);
+}
+
+static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                            const struct memory *m, bool *out, struct memory *like)
+{
+    struct memory *v = NEW_N(&ctx->arena, struct memory, READ_MAX);
+    bool is_otherwise = false;
+    size_t n, at = 0;
+    *out = false;
+    TRY(find_candidates(ctx, e, pool, m, v, &n));
+    while (at < n && !adds_nothing(&ctx->arena, e->settings, m, &v[at]))
+        at++;
+    if (at == n)
+        return OK;
+    TRY(has_key(ctx, e, pool, m->key, &is_otherwise));
+    *out = !is_otherwise;
+    *like = v[at];
+    return *out ? store_touch(ctx, e->store, pool, &v[at].doc, 1, clock_ms()) : OK;
+}
+
+bool same_is_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool, const struct memory *m,
+                  struct memory *like)
+{
+    struct ctx own = ctx_child(ctx, 0);
+    struct memory found = {0};
+    bool is_kept;
+    if (look_for(&own, e, pool, m, &is_kept, &found) != OK)
+        is_kept = false;
+    if (is_kept && like)
+        *like = memory_copy(&ctx->arena, &found);
+    ctx_free(&own);
+    return is_kept;
+}

@@ -1,0 +1,402 @@
+/* consolidate.c - memories with time: merged, promoted, evicted, pruned. */
+#include "engine/distil/consolidate.h"
+
+#include <assert.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/words.h"
+#include "engine/text/lexicon.h"
+
+/*
+ * A fact counts as mentioned by an episode that holds two fifths of its words. The share is of the
+ * fact's own words (containment), because a short fact never makes up two fifths of a long summary;
+ * words that say nothing about the topic do not count, or every summary would mention every fact.
+ */
+enum { IDLE_DAYS = 30, MENTION_DAYS = 60, MENTIONS = 3 };
+enum { PAGE = 5000, LINES_MAX = 200, WORDS_MAX = 4000, TEXT_MAX = 1 << 20, WAIT_MS = 5000 };
+#define MENTION 0.4
+#define STEP 0.05
+
+void pass_note(struct pass *p, const char *what, const struct memory *m, str why)
+{
+    struct arena *a = &p->ctx->arena;
+    struct consolidate_report *r = &p->report;
+    if (r->n == LINES_MAX)
+        return;
+    r->lines = arena_more(a, r->lines, r->n, &p->cap_lines, sizeof *r->lines);
+    r->lines[r->n++] = (struct consolidate_line){.what = str_of(what),
+                                                 .id = str_dup(a, m->id),
+                                                 .text = str_dup(a, m->content),
+                                                 .why = why};
+}
+
+/* --- which episodes mention a fact --- */
+
+struct mention {
+    uint64_t word;
+    size_t episode;
+};
+struct mentions {
+    struct mention *v; /* by word */
+    size_t n;
+};
+
+/* Stems of the words that say something, as shingles. */
+static struct term_set topic_of(struct arena *a, str text)
+{
+    struct words words = words_of(a, text, WORDS_MAX);
+    struct buf b = buf_make(a, TEXT_MAX);
+    for (size_t i = 0; i < words.n; i++)
+        if (!words.v[i].is_stop && !lexicon_is(words.v[i].text, LEX_USER)) {
+            buf_add(&b, words.v[i].stem);
+            buf_byte(&b, ' ');
+        }
+    return shingles_of(a, buf_str(&b));
+}
+
+static str all_of(struct arena *a, const struct episode *e)
+{
+    static const enum listed told[] = {LIST_TOPICS, LIST_ENTITIES};
+    struct buf b = buf_make(a, TEXT_MAX);
+    buf_add(&b, e->memory.content);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        for (size_t k = 0; k < e->lists[told[i]].n; k++) {
+            buf_byte(&b, ' ');
+            buf_add(&b, e->lists[told[i]].v[k]);
+        }
+    return buf_str(&b);
+}
+
+static int by_word(const void *a, const void *b)
+{
+    const struct mention *x = a, *y = b;
+    return (x->word > y->word) - (x->word < y->word);
+}
+
+static struct mentions mentions_of(const struct pass *p)
+{
+    struct arena *a = &p->ctx->arena;
+    struct mentions m = {0};
+    size_t cap = 0, taken = 0;
+    for (size_t i = p->n_episodes; i-- > 0 && taken < PROMOTED_BY;) {
+        const struct episode *e = &p->episodes[i];
+        if (e->is_gone || e->latest < p->now - MENTION_DAYS * DAY_MS)
+            continue;
+        struct term_set words = topic_of(a, all_of(a, e));
+        for (size_t k = 0; k < words.n; k++) {
+            m.v = arena_more(a, m.v, m.n, &cap, sizeof *m.v);
+            m.v[m.n++] = (struct mention){words.v[k], taken};
+        }
+        taken++;
+    }
+    if (m.n)
+        qsort(m.v, m.n, sizeof *m.v, by_word);
+    return m;
+}
+
+static size_t first_with(const struct mentions *m, uint64_t word)
+{
+    size_t from = 0, to = m->n;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (m->v[middle].word < word)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static int64_t count_mentions(struct arena *a, const struct mentions *m, str fact)
+{
+    size_t shared[PROMOTED_BY] = {0};
+    int64_t n = 0;
+    struct term_set words = topic_of(a, fact);
+    for (size_t i = 0; i < words.n; i++)
+        for (size_t k = first_with(m, words.v[i]); k < m->n && m->v[k].word == words.v[i]; k++) {
+            assert(m->v[k].episode < PROMOTED_BY);
+            shared[m->v[k].episode]++;
+        }
+    for (size_t i = 0; i < PROMOTED_BY; i++)
+        n += shared[i] > 0 && (double)shared[i] >= MENTION * (double)words.n;
+    return n;
+}
+
+/* --- facts --- */
+
+/* Counted from the importance at first, so another pass over the same episodes adds nothing. */
+static void promote_fact(struct pass *p, struct arena *own, const struct mentions *m,
+                         struct memory *fact)
+{
+    struct consolidation *c = &p->change;
+    bool is_seen = m->n && fact->updated <= c->seen;
+    int64_t n = is_seen ? count_mentions(own, m, fact->content) : 0;
+    double due = fact->importance + STEP * (double)(n / MENTIONS);
+    due = due > 1 ? 1 : due;
+    if (n < MENTIONS || due <= fact->salience + STEP / 1000)
+        return;
+    fact->salience = due;
+    c->raises =
+        arena_more(&p->ctx->arena, c->raises, c->n_raises, &p->cap_raises, sizeof *c->raises);
+    c->raises[c->n_raises++] =
+        (struct raised){.id = str_dup(&p->ctx->arena, fact->id), .salience = due};
+    p->report.promoted++;
+    pass_note(p, "promote", fact,
+              str_printf(&p->ctx->arena, "%lld episodes of the last %d days mention it",
+                         (long long)n, MENTION_DAYS));
+}
+
+/* Only distilled facts are forgotten: what a person said, added or imported is never closed. */
+static bool is_forgotten(const struct pass *p, const struct memory *fact)
+{
+    int64_t since = p->now - IDLE_DAYS * DAY_MS;
+    return fact->origin == ORIGIN_DISTILLED && fact->last_used <= since && fact->updated <= since &&
+           salience_now(fact, p->now) < p->by->salience_floor;
+}
+
+static void evict_fact(struct pass *p, const struct memory *fact)
+{
+    struct arena *a = &p->ctx->arena;
+    struct consolidation *c = &p->change;
+    assert(fact->origin == ORIGIN_DISTILLED);
+    c->evict = arena_more(a, (str *)c->evict, c->n_evict, &p->cap_evict, sizeof *c->evict);
+    ((str *)c->evict)[c->n_evict++] = str_dup(a, fact->id);
+    p->report.evicted++;
+    pass_note(p, "evict", fact,
+              str_printf(a, "worth %.3f, and not used for %lld days", salience_now(fact, p->now),
+                         (long long)((p->now - fact->last_used) / DAY_MS)));
+}
+
+/* One page in a child ctx, so that a pool of any size needs the memory of one page. */
+static enum status facts_page(struct pass *p, const struct mentions *m, struct memory_filter *f)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
+    struct memory *v;
+    size_t n;
+    int64_t total;
+    enum status s = store_list_memories(&own, p->e->store, f, &v, &n, &total);
+    if (s != OK)
+        return fail(p->ctx, s, "%s", own.why);
+    for (size_t i = 0; i < n; i++) {
+        promote_fact(p, &own.arena, m, &v[i]);
+        if (is_forgotten(p, &v[i]))
+            evict_fact(p, &v[i]);
+    }
+    p->report.looked_at += (int64_t)n;
+    f->offset += n;
+    f->limit = n == f->limit ? f->limit : 0;
+    return OK;
+}
+
+static enum status pass_facts(struct pass *p)
+{
+    struct mentions m = mentions_of(p);
+    struct memory_filter f = {.pool = p->change.pool,
+                              .layer = S("fact"),
+                              .oldest_first = true,
+                              .limit = PAGE};
+    while (f.limit)
+        TRY(facts_page(p, &m, &f));
+    return OK;
+}
+
+/* --- a pass --- */
+
+static enum status run_pass(struct pass *p)
+{
+    const struct consolidation *c = &p->change;
+    int64_t changed;
+    assert(p->e->work.is_consolidating);
+    p->change.seen = clock_ms();
+    TRY(episodes_read(p));
+    episodes_merge(p);
+    TRY(pass_facts(p));
+    if (p->report.dry_run || !(c->n_merges + c->n_evict + c->n_raises + c->n_erase))
+        return OK;
+    return store_consolidate(p->ctx, p->e->store, c, &changed);
+}
+
+static enum status run_alone(struct pass *p)
+{
+    static const struct timespec a_moment = {.tv_nsec = 1000000};
+    atomic_bool *busy = &p->e->work.is_consolidating;
+    for (int ms = 0; atomic_exchange(busy, true); ms++) {
+        if (ms == WAIT_MS || !ctx_has_time(p->ctx))
+            return fail(p->ctx, TOO_BUSY, "another consolidation is under way");
+        nanosleep(&a_moment, NULL);
+    }
+    enum status s = run_pass(p);
+    *busy = false;
+    return s;
+}
+
+static void add_report(struct ctx *ctx, struct consolidate_report *to, size_t *cap,
+                       const struct consolidate_report *from)
+{
+    struct arena *a = &ctx->arena;
+    to->looked_at += from->looked_at;
+    to->merged += from->merged;
+    to->promoted += from->promoted;
+    to->evicted += from->evicted;
+    to->pruned += from->pruned;
+    for (size_t i = 0; i < from->n && to->n < LINES_MAX; i++) {
+        const struct consolidate_line *l = &from->lines[i];
+        to->lines = arena_more(a, to->lines, to->n, cap, sizeof *to->lines);
+        to->lines[to->n++] = (struct consolidate_line){str_dup(a, l->what), str_dup(a, l->id),
+                                                       str_dup(a, l->text), str_dup(a, l->why)};
+    }
+}
+
+/* In a child ctx: a user may have thousands of spaces. */
+static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t *cap,
+                            struct consolidate_report *sum)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    struct pass p = {.ctx = &own, .e = e, .by = &engine_runtime(e)->layers, .now = sum->began};
+    assert(pool.user.n && pool.space.n);
+    p.change.pool = pool;
+    p.report.dry_run = sum->dry_run;
+    enum status s = run_alone(&p);
+    if (s != OK)
+        return fail(ctx, s, "%s", own.why);
+    add_report(ctx, sum, cap, &p.report);
+    return OK;
+}
+
+static enum status pools_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                            struct pool_info **out, size_t *n)
+{
+    if (!pool.space.n)
+        return store_pools(ctx, e->store, pool.user, out, n);
+    *out = NEW(&ctx->arena, struct pool_info);
+    (*out)->pool = pool;
+    *n = 1;
+    return OK;
+}
+
+/* --- the report --- */
+
+static const struct field report_fields[] = {
+    {INT(struct consolidate_report, looked_at)}, {INT(struct consolidate_report, merged)},
+    {INT(struct consolidate_report, promoted)},  {INT(struct consolidate_report, evicted)},
+    {INT(struct consolidate_report, pruned)},    {0},
+};
+
+static enum status log_report(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                              const struct consolidate_report *r, enum status how)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    struct json_out w = json_to(&b);
+    fields_write(&w, report_fields, r);
+    bool is_empty = !(r->merged + r->promoted + r->evicted + r->pruned);
+    struct work work = {.pool = pool,
+                        .kind = S("consolidate"),
+                        .status = how == TIMED_OUT ? S("skipped")
+                                  : how != OK      ? S("error")
+                                  : is_empty       ? S("empty")
+                                                   : S("success"),
+                        .details = buf_str(&b),
+                        .took_ms = r->took_ms,
+                        .created = r->began};
+    if (!is_empty)
+        log_event(LOG_INFO, "consolidate.done",
+                  "merged=%lld promoted=%lld evicted=%lld pruned=%lld", (long long)r->merged,
+                  (long long)r->promoted, (long long)r->evicted, (long long)r->pruned);
+    return store_log_work(ctx, e->store, &work);
+}
+
+enum status engine_consolidated(struct ctx *ctx, struct engine *e, str user,
+                                struct consolidate_report *out)
+{
+    struct pool_ref anywhere = {.user = user};
+    struct work *v;
+    struct json *details;
+    struct consolidate_report found = {0};
+    size_t n;
+    TRY(store_work_log(ctx, e->store, &anywhere, S("consolidate"), 1, &v, &n));
+    if (!n)
+        return NOT_FOUND;
+    TRY(json_parse(ctx, v->details, &details));
+    TRY(fields_read(ctx, report_fields, details, false, &found));
+    found.began = v->created;
+    found.took_ms = v->took_ms;
+    *out = found;
+    return OK;
+}
+
+/* --- the face --- */
+
+/* A pool that fails does not stop the others. */
+enum status consolidate_at(struct ctx *ctx, struct engine *e, struct pool_ref pool, bool dry_run,
+                           int64_t now, struct consolidate_report *out)
+{
+    struct consolidate_report sum = {.dry_run = dry_run, .began = now};
+    int64_t began_us = clock_mono_us();
+    enum status how = OK;
+    struct pool_info *pools;
+    size_t n, cap = 0;
+    TRY(pools_of(ctx, e, pool, &pools, &n));
+    for (size_t i = 0; i < n && ctx_has_time(ctx); i++) {
+        enum status s = one_pool(ctx, e, pools[i].pool, &cap, &sum);
+        how = how == OK ? s : how;
+    }
+    if (how == OK && !ctx_has_time(ctx))
+        how = fail(ctx, TIMED_OUT, "not every space was looked at in time");
+    sum.took_ms = (clock_mono_us() - began_us) / 1000;
+    if (!dry_run)
+        TRY(log_report(ctx, e, pool, &sum, how));
+    TRY(how);
+    *out = sum;
+    return OK;
+}
+
+enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               bool dry_run, struct consolidate_report *out)
+{
+    return consolidate_at(ctx, e, pool, dry_run, clock_ms(), out);
+}
+
+/* A time in the future counts as due: a clock that was set back must not stop consolidation. */
+static bool is_due(str last, int64_t now, int64_t hours)
+{
+    int64_t then;
+    return !str_int(last, &then) || then > now || now - then >= hours * 3600000;
+}
+
+static void consolidate_all(struct ctx *ctx, struct engine *e, const struct strs *users,
+                            int64_t now)
+{
+    for (size_t i = 0; i < users->n && ctx_has_time(ctx); i++) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+        struct consolidate_report report;
+        struct pool_ref all = {.user = users->v[i]};
+        if (consolidate_at(&own, e, all, false, now, &report) != OK)
+            log_event(LOG_WARN, "consolidate.failed", "id=%s why=\"%s\"", own.id, own.why);
+    }
+}
+
+/* The time is written at the end: a pass that a crash cut short is repeated, which changes nothing
+ * that the first one did. */
+enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now, bool *more)
+{
+    str last;
+    struct strs users;
+    *more = false;
+    TRY(store_setting(ctx, e->store, S("consolidated"), &last));
+    const struct runtime *by = engine_runtime(e);
+    if (!by->memory.enabled || !is_due(last, now, by->layers.consolidation_h))
+        return OK;
+    TRY(store_users(ctx, e->store, &users));
+    consolidate_all(ctx, e, &users, now);
+    if (!ctx_has_time(ctx))
+        return OK;
+    str done = str_printf(&ctx->arena, "%lld", (long long)now);
+    return store_put_setting(ctx, e->store, S("consolidated"), done);
+}
+
+enum status engine_consolidate_some(struct ctx *ctx, struct engine *e, bool *more)
+{
+    return consolidate_some_at(ctx, e, clock_ms(), more);
+}

@@ -1,0 +1,52 @@
+/* consolidate.h - a pass over one pool: what it looks at, what it decides, and its report. */
+#pragma once
+
+#include "base/clock.h"
+#include "engine/recall/rank.h"
+#include "engine/state/state.h"
+
+enum { MERGED_AMONG = 1000, PROMOTED_BY = 200 }; /* newest episodes that are looked at */
+
+/* What an episode's metadata lists. */
+enum listed { LIST_TOPICS, LIST_ENTITIES, LIST_DECISIONS, LIST_ACTIONS, LIST_COUNT };
+
+struct episode {
+    struct memory memory;
+    const struct json *metadata;
+    struct strs lists[LIST_COUNT]; /* its own, and those of what was merged into it */
+    int64_t latest;                /* when the last of these was, unix ms */
+    struct term_set alike;         /* of summary and topics */
+    uint64_t sketch[4];            /* a bit for each of them */
+    bool is_gone;                  /* merged into another one, or too old */
+    bool has_grown;
+};
+
+struct pass {
+    struct ctx *ctx;
+    struct engine *e;
+    const struct runtime_layers *by;
+    int64_t now;
+    struct consolidation change;
+    size_t cap_evict, cap_merges, cap_raises, cap_erase, cap_lines;
+    struct consolidate_report report;
+    struct episode *episodes; /* oldest first */
+    size_t n_episodes;
+};
+
+/* A line of the report; of more than 200 only the first are kept. */
+void pass_note(struct pass *p, const char *what, const struct memory *m, str why);
+
+/* --- episodes.c --- */
+
+/* What is older than the retention goes, and the newest of the rest are read. */
+MUST_USE enum status episodes_read(struct pass *p);
+/* Near-duplicates become one: the earliest, with what the others list. */
+void episodes_merge(struct pass *p);
+
+/* --- consolidate.c --- */
+
+/* engine_consolidate and engine_consolidate_some at a given time. */
+MUST_USE enum status consolidate_at(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                    bool dry_run, int64_t now, struct consolidate_report *out);
+MUST_USE enum status consolidate_some_at(struct ctx *ctx, struct engine *e, int64_t now,
+                                         bool *more);

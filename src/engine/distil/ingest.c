@@ -1,0 +1,157 @@
+/* ingest.c - a whole conversation from outside: it replaces the stored one. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "engine/distil/distil.h"
+#include "engine/extract/secrets.h"
+
+/*
+ * AT_ONCE requests wait for the core model's answer. Each holds a worker of the server meanwhile,
+ * and chats need workers too, so the background distils the other conversations. All turns are one
+ * write, and nobody else can write during it: TURNS_MAX turns take one second, two when they
+ * replace as many.
+ */
+enum { CONVERSATION_MAX = 255, TURNS_MAX = 10000, AT_ONCE = 2 };
+
+static struct message message_of(struct arena *a, const struct engine *e,
+                                 const struct ingest_turns_in *in, size_t i, bool is_user,
+                                 int64_t now)
+{
+    assert(i < in->n);
+    const struct ingest_turn *t = &in->turns[i];
+    str text = is_user ? t->user : t->assistant;
+    int64_t date = t->date ? t->date : in->session_date;
+    size_t index = 2 * i + !is_user;
+    const str parts[] = {in->conversation,
+                         {(const char *)&index, sizeof index},
+                         text,
+                         {(const char *)&date, sizeof date}};
+    str kept = engine_strip_block(a, text);
+    return (struct message){
+        .id = id_of(a, parts, 4),
+        .session = in->conversation,
+        .role = is_user ? S("user") : S("assistant"),
+        .text = e->settings->keep_secrets ? kept : secrets_masked(e->extractor, a, kept),
+        .origin = is_user ? ORIGIN_USER : ORIGIN_ASSISTANT,
+        .created = date ? date : now,
+    };
+}
+
+static enum status check_turns(struct ctx *ctx, const struct ingest_turns_in *in)
+{
+    if (!in->conversation.n)
+        return fail_missing(ctx, "conversation_id");
+    if (in->conversation.n > CONVERSATION_MAX)
+        return fail_field(ctx, "conversation_id", "must be at most %d bytes", CONVERSATION_MAX);
+    if (in->n > TURNS_MAX)
+        return fail_field(ctx, "turns", "are %zu; at most %d are one conversation", in->n,
+                          TURNS_MAX);
+    return OK;
+}
+
+static enum status forget_old(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in)
+{
+    struct forget what = {.pool = in->pool, .session = in->conversation};
+    int64_t erased;
+    enum status s = store_forget(ctx, e->store, &what, &erased);
+    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+}
+
+/* *in_work: another worker is distilling the conversation. */
+static enum status put_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                             bool waits, bool *in_work)
+{
+    int64_t now = clock_ms();
+    bool has_model = e->settings->core_model.n > 0;
+    struct message *v = NEW_N(&ctx->arena, struct message, 2 * in->n + 1);
+    struct bundle b = {.pool = in->pool,
+                       .session = {.id = in->conversation},
+                       .messages = v,
+                       .replaces = true};
+    for (size_t i = 0; i < in->n; i++)
+        for (int is_user = 1; is_user >= 0; is_user--) {
+            struct message m = message_of(&ctx->arena, e, in, i, is_user, now);
+            if (str_trim(m.text).n)
+                v[b.n_messages++] = m;
+        }
+    *in_work = false;
+    if (!b.n_messages)
+        return forget_old(ctx, e, in);
+    if (!in->skip_extraction)
+        b.distil_at = has_model ? now : distil_due(engine_runtime(e), now);
+    if (has_model && waits) /* claimed by the same write, so that no other worker takes it */
+        b.claim_ms = distil_lease_ms(e);
+    TRY(store_write(ctx, e->store, &b));
+    *in_work = b.in_work;
+    return OK;
+}
+
+static str outcome_text(struct arena *a, const struct distil_outcome *o)
+{
+    static const char *const words[] = {
+        [DISTIL_DONE] = "distilled", [DISTIL_NOTHING] = "no_signals", [DISTIL_SKIPPED] = "skipped:",
+        [DISTIL_EMPTY] = "empty:",   [DISTIL_WAITS] = "pending:",     [DISTIL_FAILED] = "error:"};
+    /* Clients of this API call "skipped" what waits for the core model. */
+    static const bool is_skipped[] = {[CORE_UNSET] = true,
+                                      [CORE_UNAVAILABLE] = true,
+                                      [CORE_BREAKER] = true,
+                                      [CORE_CANCELLED] = true};
+    bool is_model = o->result == DISTIL_WAITS && o->core <= CORE_CANCELLED && is_skipped[o->core];
+    return str_printf(a, "%s" S_FMT, words[is_model ? DISTIL_SKIPPED : o->result], S_ARG(o->why));
+}
+
+static void distil_now(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                       struct ingest_turns_out *out)
+{
+    struct waiting_session w = {.pool = in->pool, .session = in->conversation};
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    struct distil_outcome outcome;
+    enum status s = distil_session(&own, e, &w, &outcome);
+    if (s != OK)
+        outcome = (struct distil_outcome){DISTIL_FAILED, str_of(own.why), true, CORE_ANSWERED};
+    out->distillation = outcome_text(&ctx->arena, &outcome);
+    if (outcome.result == DISTIL_DONE)
+        out->episode_id = episode_id(&ctx->arena, in->conversation);
+}
+
+static enum status ingest_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                                bool waits, struct ingest_turns_out *out)
+{
+    struct ingest_turns_out o = {.turns = (int64_t)in->n,
+                                 .distillation = S(""),
+                                 .episode_id = S("")};
+    bool in_work;
+    TRY(put_turns(ctx, e, in, waits, &in_work));
+    if (!in->skip_extraction && in_work)
+        o.distillation = S("pending:in_work");
+    else if (!waits)
+        o.distillation = S("pending:busy");
+    else if (!in->skip_extraction)
+        distil_now(ctx, e, in, &o);
+    *out = o;
+    return OK;
+}
+
+/* With two workers one stays free for chats. */
+static int at_once(const struct engine *e)
+{
+    int64_t workers = e->settings->workers;
+    return workers == 1 || workers == 2 ? 1 : AT_ONCE;
+}
+
+enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
+                                struct ingest_turns_out *out)
+{
+    bool asks = !in->skip_extraction && e->settings->core_model.n;
+    TRY(check_turns(ctx, in));
+    if (!runtime_remembers(engine_runtime(e)))
+        return fail(ctx, FORBIDDEN, "memory_disabled");
+    bool waits = !asks || atomic_fetch_add(&e->work.ingests, 1) < at_once(e);
+    enum status s = ingest_turns(ctx, e, in, waits, out);
+    if (asks) {
+        int64_t before = atomic_fetch_sub(&e->work.ingests, 1);
+        assert(before > 0);
+    }
+    return s;
+}

@@ -1,0 +1,265 @@
+/* merge_episodes.c - which episodes are too old, and which repeat an earlier one. */
+#include <assert.h>
+
+#include "engine/distil/consolidate.h"
+
+#include "base/time_text.h"
+
+/*
+ * Two episodes are near-duplicates when their shingles overlap by nine tenths (Jaccard). The later
+ * one is closed. The earlier one takes over its lists and its date: an episode is as old as the
+ * last conversation that it covers.
+ */
+#define ALIKE 0.9
+
+enum { PAGE = 1000, EPISODE_METADATA_MAX = 1 << 20 };
+
+static const char *const list_names[LIST_COUNT] = {"topics", "entities", "decisions",
+                                                   "action_items"};
+
+/* --- reading --- */
+
+static bool list_holds(const struct strs *list, str text)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (str_eq_nocase(list->v[i], text))
+            return true;
+    return false;
+}
+
+static void unite_lists(struct arena *a, struct strs *list, const struct strs *with)
+{
+    str *v = NEW_N(a, str, list->n + with->n + 1);
+    if (list->n)
+        memcpy(v, list->v, list->n * sizeof *v);
+    list->v = v;
+    for (size_t i = 0; i < with->n; i++)
+        if (!list_holds(list, with->v[i]))
+            list->v[list->n++] = with->v[i];
+}
+
+static struct strs list_of(struct arena *a, const struct json *metadata, const char *name)
+{
+    const struct json *array = json_get(metadata, name);
+    struct strs list = {0};
+    if (!array || array->type != JSON_ARRAY)
+        return list;
+    list.v = NEW_N(a, str, array->n + 1);
+    for (const struct json *v = array->first; v; v = v->next)
+        if (v->type == JSON_STRING && v->string.n)
+            list.v[list.n++] = v->string;
+    return list;
+}
+
+static struct strs list_with_text(struct arena *a, const struct json *metadata, const char *name)
+{
+    str text = json_string(json_get(metadata, name));
+    if (!text.n)
+        return list_of(a, metadata, name);
+    struct strs one = {NEW(a, str), 1};
+    one.v[0] = text;
+    return one;
+}
+
+/*
+ * Each bit that differs between two sketches comes from a shingle that only one of them has. So the
+ * sketches alone show for most pairs that they are not alike.
+ */
+static void sketch_episode(struct arena *a, struct episode *e)
+{
+    struct buf b = buf_make(a, EPISODE_METADATA_MAX);
+    buf_add(&b, e->memory.content);
+    for (size_t i = 0; i < e->lists[LIST_TOPICS].n; i++) {
+        buf_byte(&b, ' ');
+        buf_add(&b, e->lists[LIST_TOPICS].v[i]);
+    }
+    e->alike = shingles_of(a, buf_str(&b));
+    memset(e->sketch, 0, sizeof e->sketch);
+    for (size_t i = 0; i < e->alike.n; i++) {
+        uint64_t bit = e->alike.v[i] * 0x9E3779B97F4A7C15u >> 56;
+        e->sketch[bit >> 6] |= (uint64_t)1 << (bit & 63);
+    }
+}
+
+static void read_episode(struct ctx *ctx, const struct memory *m, struct episode *out)
+{
+    struct json *metadata = NULL;
+    int64_t latest;
+    *out = (struct episode){.memory = *m, .latest = m->created};
+    if (m->metadata.n)
+        soft(ctx, json_parse(ctx, m->metadata, &metadata));
+    out->metadata = metadata;
+    for (int i = 0; i < LIST_COUNT; i++)
+        out->lists[i] = list_with_text(&ctx->arena, metadata, list_names[i]);
+    str held = json_string(json_get(metadata, "latest"));
+    if (held.n && time_read(held, &latest) && latest > out->latest)
+        out->latest = latest;
+}
+
+/* --- retention --- */
+
+static bool is_too_old(const struct pass *p, const struct episode *e)
+{
+    return p->by->episode_days > 0 && e->latest < p->now - p->by->episode_days * DAY_MS;
+}
+
+static void prune_episode(struct pass *p, const struct episode *e)
+{
+    struct arena *a = &p->ctx->arena;
+    struct consolidation *c = &p->change;
+    assert(p->by->episode_days > 0);
+    c->erase = arena_more(a, (str *)c->erase, c->n_erase, &p->cap_erase, sizeof *c->erase);
+    ((str *)c->erase)[c->n_erase++] = str_dup(a, e->memory.id);
+    p->report.pruned++;
+    pass_note(p, "prune", &e->memory,
+              str_printf(a, "older than %lld days", (long long)p->by->episode_days));
+}
+
+/* One page of episodes that are older than the retention, closed ones too. */
+static enum status prune_page(struct pass *p, struct memory_filter *f)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
+    struct memory *v;
+    struct episode e;
+    size_t n;
+    int64_t total;
+    enum status s = store_list_memories(&own, p->e->store, f, &v, &n, &total);
+    if (s != OK)
+        return fail(p->ctx, s, "%s", own.why);
+    for (size_t i = 0; i < n; i++) {
+        read_episode(&own, &v[i], &e);
+        if (is_too_old(p, &e))
+            prune_episode(p, &e);
+    }
+    f->offset += n;
+    f->limit = n == f->limit ? f->limit : 0;
+    return OK;
+}
+
+static enum status prune_old(struct pass *p)
+{
+    struct memory_filter f = {.pool = p->change.pool,
+                              .layer = S("episode"),
+                              .with_closed = true,
+                              .with_expired = true,
+                              .before = p->now - p->by->episode_days * DAY_MS,
+                              .oldest_first = true,
+                              .limit = PAGE};
+    while (p->by->episode_days > 0 && f.limit)
+        TRY(prune_page(p, &f));
+    return OK;
+}
+
+enum status episodes_read(struct pass *p)
+{
+    struct memory_filter f = {.pool = p->change.pool, .layer = S("episode"), .limit = MERGED_AMONG};
+    struct memory *v;
+    size_t n;
+    int64_t total;
+    TRY(prune_old(p));
+    TRY(store_list_memories(p->ctx, p->e->store, &f, &v, &n, &total));
+    p->episodes = NEW_N(&p->ctx->arena, struct episode, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        struct episode *e = &p->episodes[n - 1 - i];
+        read_episode(p->ctx, &v[i], e);
+        e->is_gone = is_too_old(p, e) || e->memory.updated > p->change.seen;
+        sketch_episode(&p->ctx->arena, e);
+    }
+    p->n_episodes = n;
+    p->report.looked_at += total;
+    return OK;
+}
+
+/* --- merging --- */
+
+static bool is_alike(const struct episode *a, const struct episode *b)
+{
+    size_t all = a->alike.n + b->alike.n, differ = 0;
+    for (int i = 0; i < 4; i++) {
+        differ += (size_t)__builtin_popcountll(a->sketch[i] ^ b->sketch[i]);
+        if (differ * 19 > all) /* J >= 0.9 means differ <= all * (1 - J) / (1 + J) */
+            return false;
+    }
+    return terms_jaccard(&a->alike, &b->alike) >= ALIKE;
+}
+
+static void merge_pair(struct pass *p, struct episode *keep, struct episode *drop)
+{
+    struct arena *a = &p->ctx->arena;
+    struct consolidation *c = &p->change;
+    assert(keep != drop && !keep->is_gone && !drop->is_gone);
+    for (int i = 0; i < LIST_COUNT; i++)
+        unite_lists(a, &keep->lists[i], &drop->lists[i]);
+    if (drop->latest > keep->latest)
+        keep->latest = drop->latest;
+    drop->is_gone = true;
+    keep->has_grown = true;
+    sketch_episode(a, keep);
+    c->merges = arena_more(a, c->merges, c->n_merges, &p->cap_merges, sizeof *c->merges);
+    c->merges[c->n_merges++] = (struct merged){.keep = keep->memory.id, .drop = drop->memory.id};
+    p->report.merged++;
+    pass_note(p, "merge", &drop->memory,
+              str_printf(a, "says the same as " S_FMT, S_ARG(keep->memory.id)));
+}
+
+static bool is_listed(str key)
+{
+    for (int i = 0; i < LIST_COUNT; i++)
+        if (str_is(key, list_names[i]))
+            return true;
+    return str_is(key, "latest");
+}
+
+/* Other members of the metadata are kept unchanged. */
+static str metadata_of(struct ctx *ctx, const struct episode *e)
+{
+    struct buf b = buf_make(&ctx->arena, EPISODE_METADATA_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (const struct json *m = e->metadata ? e->metadata->first : NULL; m; m = m->next)
+        if (!is_listed(m->key))
+            json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
+    for (int i = 0; i < LIST_COUNT; i++) {
+        json_member_open(&w, list_names[i], '[');
+        for (size_t k = 0; k < e->lists[i].n; k++)
+            json_str(&w, e->lists[i].v[k]);
+        json_close(&w, ']');
+    }
+    json_key(&w, "latest");
+    json_time(&w, e->latest);
+    json_close(&w, '}');
+    return b.full ? e->memory.metadata : buf_str(&b);
+}
+
+/* Each merge gets the final metadata of its keeper: the store may skip a merge whose memories were
+ * changed meanwhile, and the others must be right without it. */
+static void write_metadata(struct pass *p)
+{
+    struct consolidation *c = &p->change;
+    for (size_t i = 0; i < p->n_episodes; i++) {
+        const struct episode *e = &p->episodes[i];
+        if (!e->has_grown)
+            continue;
+        str metadata = metadata_of(p->ctx, e);
+        for (size_t k = 0; k < c->n_merges; k++)
+            if (str_eq(c->merges[k].keep, e->memory.id))
+                c->merges[k].metadata = metadata;
+    }
+}
+
+/* An episode that took over topics may now be like a third one, so merging is repeated until
+ * nothing changes. A second consolidation then finds nothing to do. */
+void episodes_merge(struct pass *p)
+{
+    bool has_merged = true;
+    while (has_merged) {
+        has_merged = false;
+        for (size_t i = 0; i < p->n_episodes; i++)
+            for (size_t k = i + 1; k < p->n_episodes && !p->episodes[i].is_gone; k++)
+                if (!p->episodes[k].is_gone && is_alike(&p->episodes[i], &p->episodes[k])) {
+                    merge_pair(p, &p->episodes[i], &p->episodes[k]);
+                    has_merged = true;
+                }
+    }
+    write_metadata(p);
+}

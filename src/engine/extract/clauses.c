@@ -1,0 +1,419 @@
+/* clauses.c - what people state about themselves: sentences, clauses, and our own table. */
+#include "engine/extract/extract.h"
+
+#include <assert.h>
+#include <utf8proc.h>
+
+#include "base/words.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/sentences.h"
+
+/* Bytes of a key, facts of a note, and how far quotations, shared subjects and words of reporting
+ * reach: people's sentences are shorter, and no text can make the work grow with its square. */
+enum {
+    NOTES_TEXT_MAX = 2000,
+    KEY_MAX = 80,
+    KEPT_IN_NOTE = 8,
+    QUOTE_MAX = 500,
+    SUBJECT_MAX = 2000,
+    REPORT_MAX = 24
+};
+
+/* Some text as written, and the same with what is quoted blanked out. Patterns look at the mask, so
+ * that nobody's quoted words are taken for the user's; facts are cut from the text. */
+struct piece {
+    str text, mask;
+};
+
+static struct piece piece_sub(struct piece p, size_t from, size_t to)
+{
+    return (struct piece){str_sub(p.text, from, to), str_sub(p.mask, from, to)};
+}
+
+static bool clause_find(const struct found *f, enum clause_pattern which, str text, size_t from,
+                        struct match *out)
+{
+    return pattern_find(f->x->clauses[which], text, from, out);
+}
+
+/* --- keys and contents --- */
+
+static bool is_kept_in_key(int32_t c)
+{
+    if (c == '+' || c == '#')
+        return true;
+    switch (utf8proc_category(c)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+    case UTF8PROC_CATEGORY_SO:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Letters and digits of every script in lower case, all other characters between them as one
+ * underscore. */
+static str slug_of(struct arena *a, str text)
+{
+    struct buf b = buf_make(a, KEY_MAX + 8);
+    for (size_t i = 0; i < text.n && b.n < KEY_MAX;) {
+        int32_t c;
+        unsigned char bytes[4];
+        utf8proc_ssize_t took =
+            utf8proc_iterate((const uint8_t *)text.p + i, (utf8proc_ssize_t)(text.n - i), &c);
+        i += took > 0 ? (size_t)took : 1;
+        if (took > 0 && is_kept_in_key(c))
+            buf_add(&b,
+                    (str){(char *)bytes, (size_t)utf8proc_encode_char(utf8proc_tolower(c), bytes)});
+        else if (b.n > 0 && b.p[b.n - 1] != '_')
+            buf_byte(&b, '_');
+    }
+    str slug = buf_str(&b);
+    while (str_ends(slug, S("_")))
+        slug.n--;
+    return slug;
+}
+
+/* Without the words at both ends that do not say which thing is meant. */
+static str thing_of(const struct found *f, str text)
+{
+    struct match m;
+    str thing = text;
+    if (clause_find(f, CLAUSE_KEY_TAIL, thing, 1, &m))
+        thing.n = m.from;
+    if (clause_find(f, CLAUSE_KEY_HEAD, thing, 0, &m))
+        thing = str_sub(thing, m.to, thing.n);
+    return str_trim(thing).n ? thing : text;
+}
+
+/* A template's {0}, {1}, {2} and {x} filled in. */
+static str fill_template(struct arena *a, const char *template, const str groups[PATTERN_GROUPS],
+                         str x)
+{
+    struct buf b = buf_make(a, EXTRACT_TEXT_MAX * 4);
+    for (const char *c = template; *c; c++) {
+        if (*c != '{') {
+            buf_byte(&b, *c);
+            continue;
+        }
+        assert(c[1] == 'x' || (c[1] >= '0' && c[1] < '0' + PATTERN_GROUPS));
+        buf_add(&b, c[1] == 'x' ? x : groups[c[1] - '0']);
+        c += 2;
+    }
+    return fact_text(a, buf_str(&b));
+}
+
+/* Without punctuation at the ends, and without a bracket that was opened elsewhere. */
+static struct piece trim_piece(struct piece p)
+{
+    while (p.text.n && char_is_one_of(p.text.p[p.text.n - 1], " \t,;:!.*"))
+        p = piece_sub(p, 0, p.text.n - 1);
+    while (p.text.n && char_is_one_of(p.text.p[0], " \t,;:*"))
+        p = piece_sub(p, 1, p.text.n);
+    if (str_ends(p.text, S(")")) && str_find(p.text, S("(")) == p.text.n)
+        return trim_piece(piece_sub(p, 0, p.text.n - 1));
+    return p;
+}
+
+/* --- clauses --- */
+
+static void take_sentence(struct found *f, struct piece s, bool asks);
+
+/* One statement as a row of the table found it. */
+struct statement {
+    const struct fact_row *row;
+    str groups[PATTERN_GROUPS];
+    struct piece x; /* what follows the head */
+};
+
+static struct memory *add_statement(struct found *f, const struct statement *s)
+{
+    struct arena *a = &f->ctx->arena;
+    str key = slug_of(a, fill_template(a, s->row->key, s->groups, thing_of(f, s->x.text)));
+    str content = fill_template(a, s->row->say, s->groups, s->x.text);
+    if (str_starts(content, S("My ")) || str_starts(content, S("Our ")))
+        content =
+            str_printf(a, "%c" S_FMT, content.p[0] + 32, S_ARG(str_sub(content, 1, content.n)));
+    return found_add(f, s->row->category, s->row->type,
+                     str_printf(a, "%s:" S_FMT, s->row->category, S_ARG(key)), content);
+}
+
+/* A note is kept whole. When it states one thing that the table knows, it has that thing's key. */
+static void add_note(struct found *f, struct statement *s)
+{
+    struct memory *m;
+    struct found inner = *f;
+    inner.n = 0;
+    inner.room = KEPT_IN_NOTE;
+    inner.v = NULL;
+    if (f->room > KEPT_IN_NOTE) /* a note about a note needs no third look */
+        take_sentence(&inner, s->x, false);
+    for (size_t i = 0; i < inner.n; i++) {
+        str content = inner.n == 1 ? fact_text(&f->ctx->arena, s->x.text) : inner.v[i].content;
+        m = found_add(f, inner.v[i].category.p, inner.v[i].type, inner.v[i].key, content);
+        if (m && m->importance < ASKED_FOR)
+            m->importance = m->salience = ASKED_FOR;
+    }
+    if (inner.n != 1)
+        add_statement(f, s);
+}
+
+static bool is_note(const struct fact_row *row)
+{
+    return !strcmp(row->category, "note");
+}
+
+/* What asks something of the reader, which may be any reader of a document. */
+static bool is_request(const struct fact_row *row)
+{
+    return is_note(row) || !strcmp(row->category, "instruction");
+}
+
+/* Takes what the row says of the clause; returns where the clause ends. */
+static size_t take_row(struct found *f, struct piece s, size_t at, const struct fact_row *row,
+                       const struct match *m)
+{
+    struct statement st = {.row = row};
+    struct match cut;
+    assert(s.text.n == s.mask.n && at <= m->to && m->to <= s.text.n);
+    bool has_rest = strstr(row->say, "{x}") != NULL;
+    size_t end = m->to;
+    if (is_note(row))
+        end = s.text.n;
+    else if (has_rest)
+        end = clause_find(f, CLAUSE_CUT, s.mask, m->to, &cut) ? cut.from : s.text.n;
+    st.x = trim_piece(piece_sub(s, m->to, end));
+    st.groups[0] = str_sub(s.text, at, m->to);
+    for (int i = 1; i < PATTERN_GROUPS; i++)
+        if (m->group[i].n)
+            st.groups[i] = (str){s.text.p + (m->group[i].p - s.mask.p), m->group[i].n};
+    if (is_note(row) && st.x.text.n)
+        add_note(f, &st);
+    else if (!is_note(row) && (!has_rest || !clause_find(f, CLAUSE_WEAK, st.x.mask, 0, &cut)))
+        add_statement(f, &st);
+    return end;
+}
+
+/* The statement that begins here, if there is one; *at goes to its end. */
+static bool take_clause(struct found *f, struct piece s, size_t *at)
+{
+    struct match m;
+    if (!clause_find(f, CLAUSE_START, s.mask, *at, &m))
+        return false;
+    for (size_t i = 0; i < FACT_COUNT; i++) {
+        bool is_tried = f->takes_notes || !is_request(&fact_rows[i]);
+        if (is_tried && pattern_find(f->x->facts[i], s.mask, *at, &m)) {
+            *at = take_row(f, s, *at, &fact_rows[i], &m);
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t after_lead(const struct found *f, struct piece s, size_t at)
+{
+    struct match m;
+    return clause_find(f, CLAUSE_LEAD, s.mask, at, &m) ? m.to : at;
+}
+
+/* "and hate dogs" behind a statement of the user's, as "I hate dogs". */
+static bool with_subject(struct found *f, struct piece *s, size_t at)
+{
+    struct match m;
+    if (!clause_find(f, CLAUSE_ELIDED, s->mask, at, &m) || s->text.n - m.to > SUBJECT_MAX)
+        return false;
+    struct piece rest = piece_sub(*s, m.to, s->text.n);
+    s->text = str_printf(&f->ctx->arena, "I " S_FMT, S_ARG(rest.text));
+    s->mask = str_printf(&f->ctx->arena, "I " S_FMT, S_ARG(rest.mask));
+    return true;
+}
+
+static void take_sentence(struct found *f, struct piece s, bool asks)
+{
+    struct match m, before;
+    size_t at = after_lead(f, s, 0);
+    if (clause_find(f, CLAUSE_REQUEST, s.mask, at, &m)) {
+        at = m.to;
+        asks = false;
+    }
+    if (asks) {
+        if (clause_find(f, CLAUSE_ASKS, s.mask, at, &m) ||
+            !clause_find(f, CLAUSE_STATED, s.mask, at, &m))
+            return;
+        s = piece_sub(s, 0, m.from);
+    }
+    if (clause_find(f, CLAUSE_SUPPOSED, s.mask, at, &m))
+        return;
+    while (at < s.text.n) {
+        if (take_clause(f, s, &at) && with_subject(f, &s, at)) {
+            at = 0;
+            continue;
+        }
+        if (!clause_find(f, CLAUSE_BOUNDARY, s.mask, at, &m))
+            return;
+        str just_before = str_sub(s.mask, m.from > REPORT_MAX ? m.from - REPORT_MAX : 0, m.from);
+        if (clause_find(f, CLAUSE_REPORTED, just_before, 0, &before))
+            return;
+        at = after_lead(f, s, m.to);
+    }
+}
+
+/* --- sentences --- */
+
+/* The bytes of a quotation mark at the front of s, and its counterpart. */
+static size_t quote_at(str s, bool after_blank, str *closing)
+{
+    static const struct {
+        const char *opening, *closing;
+    } pairs[] = {{"\"", "\""},
+                 {"`", "`"},
+                 {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+                 {"\xE2\x80\x9E", "\xE2\x80\x9C"},
+                 {"\xC2\xAB", "\xC2\xBB"},
+                 {"\xE3\x80\x8C", "\xE3\x80\x8D"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (str_starts(s, str_of(pairs[i].opening))) {
+            *closing = str_of(pairs[i].closing);
+            return strlen(pairs[i].opening);
+        }
+    }
+    *closing = S("'");
+    return after_blank && s.p[0] == '\'';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
+}
+
+/* Where the quotation that began before from ends; s.n when it does not. An apostrophe inside a
+ * word ends none. */
+static size_t quote_end(str s, size_t from, str closing)
+{
+    size_t to = s.n < from + QUOTE_MAX ? s.n : from + QUOTE_MAX;
+    for (size_t at = from; at < to; at++) {
+        at += str_find(str_sub(s, at, to), closing);
+        if (at < to && (closing.p[0] != '\'' || at + 1 == s.n || !is_letter(s.p[at + 1])))
+            return at;
+    }
+    return s.n;
+}
+
+static struct piece mask_line(struct arena *a, str line)
+{
+    char *mask = arena_alloc(a, line.n + 1);
+    str closing;
+    memcpy(mask, line.p, line.n);
+    for (size_t i = 0; i < line.n; i++) {
+        if (!char_is_one_of(line.p[i], "\"`'\xE2\xC2\xE3")) /* how every quotation mark begins */
+            continue;
+        bool after_blank = i == 0 || char_is_one_of(line.p[i - 1], " \t(:,");
+        size_t opening = quote_at(str_sub(line, i, line.n), after_blank, &closing);
+        if (!opening)
+            continue;
+        size_t end = quote_end(line, i + opening, closing);
+        if (end == line.n)
+            continue;
+        memset(mask + i + opening, 1, end - i - opening);
+        i = end + closing.n - 1;
+    }
+    return (struct piece){line, {mask, line.n}};
+}
+
+/* "Hi", "hello there". */
+static bool is_greeting(str text)
+{
+    str rest = str_trim(text), first = str_cut(&rest, ' ');
+    return lexicon_is(first, LEX_GREETING) &&
+           (!rest.n || str_eq_nocase(str_trim(rest), S("there")));
+}
+
+/* Cuts the first sentence off *rest, a greeting with the one behind it; asks when it is a question.
+ */
+static struct piece cut_sentence(struct piece *rest, bool *asks)
+{
+    struct sentence s;
+    str left = rest->mask;
+    bool is_cut = sentence_cut(&left, &s);
+    if (is_cut && is_greeting(s.body) && left.n &&
+        str_starts(str_sub(s.text, s.body.n, s.text.n), S("!")))
+        sentence_cut(&left, &s);
+    size_t end = (size_t)(s.body.p + s.body.n - rest->mask.p);
+    struct piece first = piece_sub(*rest, 0, end);
+    *rest = piece_sub(*rest, rest->mask.n - left.n, rest->text.n);
+    *asks = s.asks;
+    return first;
+}
+
+/* --- lines --- */
+
+/* Code, quotations, headings, and what another speaker said in a pasted conversation. */
+static bool is_foreign(str line)
+{
+    static const char *const openings[] = {">",       "//",       "/*",         "#",
+                                           "$ ",      "|",        "assistant:", "ai:",
+                                           "system:", "chatgpt:", "claude:",    "bot:"};
+    if (str_starts(line, S("\t")) || str_starts(line, S("    ")))
+        return !char_is_one_of(*str_trim(line).p, "-*+0123456789");
+    line = str_trim(line);
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+        str o = str_of(openings[i]);
+        if (line.n >= o.n && str_eq_nocase(str_sub(line, 0, o.n), o))
+            return true;
+    }
+    return false;
+}
+
+/* Without the mark of a list's item. */
+static str without_mark(str line)
+{
+    size_t n = 0;
+    line = str_trim(line);
+    while (n < line.n && line.p[n] >= '0' && line.p[n] <= '9')
+        n++;
+    if (n > 0 && n + 1 < line.n && (line.p[n] == '.' || line.p[n] == ')') && line.p[n + 1] == ' ')
+        return str_trim(str_sub(line, n + 1, line.n));
+    if (line.n > 1 && char_is_one_of(line.p[0], "-*+") && line.p[1] == ' ')
+        return str_trim(str_sub(line, 2, line.n));
+    return str_starts(line, S("\xE2\x80\xA2")) ? str_trim(str_sub(line, 3, line.n)) : line;
+}
+
+/* False when the rest of the text is something to work on and not the user's own words. */
+static bool take_line(struct found *f, str line)
+{
+    struct match m;
+    bool asks;
+    struct piece rest = mask_line(&f->ctx->arena, one_line(&f->ctx->arena, without_mark(line)));
+    if (clause_find(f, CLAUSE_MATERIAL, rest.mask, 0, &m))
+        return false;
+    while (rest.text.n) {
+        struct piece s = cut_sentence(&rest, &asks);
+        take_sentence(f, s, asks);
+    }
+    return true;
+}
+
+/* Documents are full of "note that"; in a long text only its first and last line are taken to speak
+ * to us. */
+void statements_find(struct found *f, str text)
+{
+    bool fenced = false, is_short = text.n <= NOTES_TEXT_MAX, is_first = true;
+    while (text.n) {
+        str line = str_cut(&text, '\n'), bare = str_trim(line);
+        f->takes_notes = is_short || is_first || !str_trim(text).n;
+        is_first = false;
+        if (str_starts(bare, S("```")) || str_starts(bare, S("~~~")))
+            fenced = !fenced;
+        else if (!fenced && bare.n && !is_foreign(line) && !take_line(f, line))
+            return;
+    }
+}

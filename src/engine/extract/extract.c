@@ -1,0 +1,291 @@
+/* extract.c - facts from a text by patterns: by the compatible table, or by our own. */
+#include "engine/extract/extract.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/words.h"
+#include "engine/extract/secrets.h"
+#include "engine/text/utterance.h"
+
+struct seed_row {
+    const char *category;
+    enum memory_type type;
+    const char *regex;
+};
+
+static const struct seed_row seed_rows[SEED_COUNT] = {
+#define SEED(CATEGORY, TYPE, HEAD) {#CATEGORY, TYPE, HEAD "([^.,\\n]+)"},
+#include "engine/extract/patterns.def"
+};
+
+/* A head is tried where a clause begins, nowhere else. */
+const struct fact_row fact_rows[FACT_COUNT] = {
+#define FACT(CATEGORY, TYPE, KEY, HEAD, SAY) {#CATEGORY, TYPE, KEY, "\\G" HEAD, SAY},
+#include "engine/extract/patterns.def"
+};
+
+static const char *const clause_regexes[CLAUSE_COUNT] = {
+#define CLAUSE(NAME, REGEX) REGEX,
+#include "engine/extract/patterns.def"
+};
+
+static const char *const secret_regexes[SECRET_COUNT] = {
+#define SECRET(REGEX) REGEX,
+#include "engine/extract/patterns.def"
+};
+
+/* The importance of facts of the compatible table, from 0 to 1. */
+static const struct {
+    const char *category;
+    double importance;
+} seed_weights[] = {{"preference", 0.6}, {"decision", 0.6}};
+
+/* --- the patterns --- */
+
+struct extractor *extractor_new(void)
+{
+    struct extractor *x = heap_alloc(sizeof *x);
+    bool whole = true;
+    for (size_t i = 0; i < SEED_COUNT; i++)
+        whole &= (x->seed[i] = pattern_new(seed_rows[i].regex)) != NULL;
+    for (size_t i = 0; i < FACT_COUNT; i++)
+        whole &= (x->facts[i] = pattern_new(fact_rows[i].head)) != NULL;
+    for (size_t i = 0; i < CLAUSE_COUNT; i++)
+        whole &= (x->clauses[i] = pattern_new(clause_regexes[i])) != NULL;
+    for (size_t i = 0; i < SECRET_COUNT; i++)
+        whole &= (x->secrets[i] = pattern_new(secret_regexes[i])) != NULL;
+    if (whole)
+        return x;
+    extractor_free(x);
+    return NULL;
+}
+
+void extractor_free(struct extractor *x)
+{
+    if (!x)
+        return;
+    for (size_t i = 0; i < SEED_COUNT; i++)
+        pattern_free(x->seed[i]);
+    for (size_t i = 0; i < FACT_COUNT; i++)
+        pattern_free(x->facts[i]);
+    for (size_t i = 0; i < CLAUSE_COUNT; i++)
+        pattern_free(x->clauses[i]);
+    for (size_t i = 0; i < SECRET_COUNT; i++)
+        pattern_free(x->secrets[i]);
+    free(x);
+}
+
+/* --- texts --- */
+
+/* Bytes of white space at the front of s, by the rules of JavaScript's \s. */
+static size_t space_at(str s)
+{
+    static const char *const wide[] = {"\xC2\xA0",     "\xE1\x9A\x80", "\xE2\x80\xA8",
+                                       "\xE2\x80\xA9", "\xE2\x80\xAF", "\xE2\x81\x9F",
+                                       "\xE3\x80\x80", "\xEF\xBB\xBF"};
+    if (s.p[0] == ' ' || (s.p[0] >= '\t' && s.p[0] <= '\r'))
+        return 1;
+    if (str_starts(s, S("\xE2\x80")) && s.n > 2 && (unsigned char)s.p[2] <= 0x8A)
+        return 3;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (s.p[0] == wide[i][0] && str_starts(s, str_of(wide[i])))
+            return strlen(wide[i]);
+    return 0;
+}
+
+/* Bytes of a curly apostrophe, as telephones write it, at the front of s. */
+static size_t apostrophe_at(str s)
+{
+    if (str_starts(s, S("\xE2\x80\x99")) || str_starts(s, S("\xE2\x80\x98")))
+        return 3;
+    return str_starts(s, S("\xCA\xBC")) ? 2 : 0;
+}
+
+/* The text with wide blanks as ASCII ones, and, if asked, curly apostrophes as well. */
+static str plain_text(struct arena *a, str text, bool apostrophes)
+{
+    char *p = arena_alloc(a, text.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < text.n;) {
+        str rest = str_sub(text, i, text.n);
+        size_t wide = (unsigned char)text.p[i] < 0x80 ? 0 : space_at(rest);
+        size_t mark = wide || !apostrophes ? 0 : apostrophe_at(rest);
+        p[n++] = (char)(wide ? ' ' : mark ? '\'' : text.p[i]);
+        i += wide ? wide : mark ? mark : 1;
+    }
+    return (str){p, n};
+}
+
+/* The last units UTF-16 units. */
+static str last_units(str text, size_t units)
+{
+    size_t at = text.n;
+    while (at > 0 && units > 0) {
+        size_t from = at - 1;
+        while (from > 0 && ((unsigned char)text.p[from] & 0xC0) == 0x80)
+            from--;
+        size_t takes = at - from > 3 ? 2 : 1;
+        if (takes > units)
+            break;
+        units -= takes;
+        at = from;
+    }
+    return str_sub(text, at, text.n);
+}
+
+static str first_units(str text, size_t units)
+{
+    size_t at = 0;
+    while (at < text.n && units > 0) {
+        size_t to = at + 1;
+        while (to < text.n && ((unsigned char)text.p[to] & 0xC0) == 0x80)
+            to++;
+        size_t takes = to - at > 3 ? 2 : 1;
+        if (takes > units)
+            break;
+        units -= takes;
+        at = to;
+    }
+    return str_sub(text, 0, at);
+}
+
+str one_line(struct arena *a, str text)
+{
+    char *p = arena_alloc(a, text.n + 1);
+    size_t n = 0;
+    text = str_trim(text);
+    for (size_t i = 0; i < text.n; i++) {
+        bool blank = text.p[i] == ' ' || (text.p[i] >= '\t' && text.p[i] <= '\r');
+        if (!blank)
+            p[n++] = text.p[i];
+        else if (p[n - 1] != ' ')
+            p[n++] = ' ';
+    }
+    return (str){p, n};
+}
+
+str fact_text(struct arena *a, str text)
+{
+    return first_units(one_line(a, text), FACT_TEXT_MAX);
+}
+
+/* --- facts --- */
+
+static double importance_of(struct found *f, const struct memory *m)
+{
+    double least = str_is(m->category, "note") ? ASKED_FOR : 0;
+    double rule = f->newest_wins ? importance_by_rule(&f->ctx->arena, m) : 0.5;
+    for (size_t i = 0; !f->newest_wins && i < sizeof seed_weights / sizeof *seed_weights; i++)
+        if (str_is(m->category, seed_weights[i].category))
+            rule = seed_weights[i].importance;
+    return rule > least ? rule : least;
+}
+
+static str metadata_of(struct found *f, const char *category, int64_t now)
+{
+    struct buf b = buf_make(&f->ctx->arena, 512);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_member_str(&w, "category", str_of(category));
+    json_key(&w, "extractedAt");
+    json_time(&w, now);
+    json_member_str(&w, "source", f->source);
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+struct memory *found_add(struct found *f, const char *category, enum memory_type type, str key,
+                         str content)
+{
+    size_t at = 0;
+    assert(f->n <= f->room && key.n);
+    while (at < f->n && !str_eq(f->v[at].key, key))
+        at++;
+    if ((at < f->n && !f->newest_wins) || at == f->room || secrets_are_in(f->x, content))
+        return NULL;
+    int64_t now = clock_ms();
+    if (at == f->n)
+        f->v = memories_with_room(&f->ctx->arena, f->v, at);
+    f->v[at] = (struct memory){
+        .layer = strcmp(category, "identity") ? LAYER_FACT : LAYER_IDENTITY,
+        .type = type,
+        .category = str_of(category),
+        .key = key,
+        .content = content,
+        .metadata = metadata_of(f, category, now),
+        .origin = ORIGIN_USER,
+        .created = now,
+        .updated = now,
+        .last_used = now,
+        .valid_from = now,
+    };
+    f->v[at].importance = f->v[at].salience = importance_of(f, &f->v[at]);
+    if (at == f->n)
+        f->n++;
+    return &f->v[at];
+}
+
+/* --- the compatible table --- */
+
+/* Lower case, each run of other characters than a-z and 0-9 an underscore, 40 of them, and no
+ * underscore at the end. */
+static str seed_key(struct arena *a, const char *category, str content)
+{
+    char slug[40];
+    size_t n = 0;
+    for (size_t i = 0; i < content.n && n < sizeof slug; i++) {
+        char c = content.p[i];
+        c = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            slug[n++] = c;
+        else if (n == 0 || slug[n - 1] != '_')
+            slug[n++] = '_';
+    }
+    while (n > 0 && slug[n - 1] == '_')
+        n--;
+    return str_printf(a, "%s:%.*s", category, (int)n, slug);
+}
+
+static void seed_find(struct found *f, str text)
+{
+    struct match m;
+    for (size_t i = 0; i < SEED_COUNT; i++) {
+        for (size_t at = 0; pattern_find(f->x->seed[i], text, at, &m); at = m.to) {
+            str content = fact_text(&f->ctx->arena, m.group[1]);
+            if (utf16_length(content) >= 3)
+                found_add(f, seed_rows[i].category, seed_rows[i].type,
+                          seed_key(&f->ctx->arena, seed_rows[i].category, content), content);
+        }
+    }
+}
+
+static size_t drop_slight(struct found *f, double least)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->v[i].importance >= least)
+            f->v[kept++] = f->v[i];
+    return kept;
+}
+
+struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
+                              size_t *n)
+{
+    bool by_seed = rules == EXTRACT_TABLE;
+    struct found f = {.ctx = ctx,
+                      .x = e->extractor,
+                      .room = by_seed ? SEED_FACTS_PER_TEXT : FACTS_PER_TEXT,
+                      .source = by_seed ? S("llm_response") : S("user_message"),
+                      .newest_wins = !by_seed};
+    text = last_units(engine_strip_block(&ctx->arena, text), EXTRACT_TEXT_MAX);
+    if (!by_seed)
+        text = utterance_own_words(&ctx->arena, text);
+    text = plain_text(&ctx->arena, text, !by_seed);
+    if (by_seed)
+        seed_find(&f, text);
+    else if (rules == EXTRACT_USER)
+        statements_find(&f, text);
+    *n = by_seed ? f.n : drop_slight(&f, e->settings->importance_min);
+    return f.v;
+}

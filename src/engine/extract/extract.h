@@ -1,0 +1,76 @@
+/* extract.h - what both tables of patterns share: compiled patterns, and how a fact is made. */
+#pragma once
+
+#include "engine/state/state.h"
+#include "engine/text/regex.h"
+
+/* A row of our own table in patterns.def. */
+struct fact_row {
+    const char *category;
+    enum memory_type type;
+    const char *key, *head, *say;
+};
+
+enum clause_pattern {
+#define CLAUSE(NAME, REGEX) CLAUSE_##NAME,
+#include "engine/extract/patterns.def"
+    CLAUSE_COUNT
+};
+
+/* How many rows the tables have. */
+enum {
+    SEED_COUNT = 0
+#define SEED(...) +1
+#include "engine/extract/patterns.def"
+    ,
+    FACT_COUNT = 0
+#define FACT(...) +1
+#include "engine/extract/patterns.def"
+    ,
+    SECRET_COUNT = 0
+#define SECRET(...) +1
+#include "engine/extract/patterns.def"
+};
+
+enum {
+    FACTS_PER_TEXT = 64, /* most facts of one text by our own table */
+    SEED_FACTS_PER_TEXT = 1024,
+    EXTRACT_TEXT_MAX = 65536, /* UTF-16 units of a text that are looked at: the last ones */
+    FACT_TEXT_MAX = 500       /* UTF-16 units of a fact */
+};
+
+/* What someone asks to be kept matters at least so much. */
+#define ASKED_FOR 0.8
+
+extern const struct fact_row fact_rows[FACT_COUNT];
+
+struct extractor {
+    struct pattern *seed[SEED_COUNT];
+    struct pattern *facts[FACT_COUNT]; /* the heads of fact_rows */
+    struct pattern *clauses[CLAUSE_COUNT];
+    struct pattern *secrets[SECRET_COUNT];
+};
+
+/* Facts as they are found. */
+struct found {
+    struct ctx *ctx;
+    const struct extractor *x;
+    struct memory *v;
+    size_t n, room;
+    str source;       /* for the metadata */
+    bool newest_wins; /* of two with one key in a text; else the first */
+    bool takes_notes; /* what asks to be remembered is, here */
+};
+
+/* Adds a fact. NULL: there is no room, it holds a secret, or an earlier fact with its key wins. */
+struct memory *found_add(struct found *f, const char *category, enum memory_type type, str key,
+                         str content);
+
+/* White space runs become one blank, none at the ends. */
+str one_line(struct arena *a, str text);
+/* The same, at most FACT_TEXT_MAX units. */
+str fact_text(struct arena *a, str text);
+
+/* What people state about themselves, clause by clause, by our own table. The text has blanks
+ * and apostrophes of ASCII only. */
+void statements_find(struct found *f, str text);

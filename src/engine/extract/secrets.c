@@ -1,0 +1,230 @@
+/* secrets.c - finding and masking what must not be given again: keys, passwords, card numbers. */
+#include "engine/extract/secrets.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/words.h"
+#include "engine/extract/extract.h"
+
+/* Values of one conversation that are looked for again, and the bytes of the shortest. */
+enum { DIGITS_MAX = 34, SPANS_MAX = 256, VALUES_MAX = 64, VALUE_MIN = 6 };
+
+#define MASK "[secret]"
+
+/* Bytes of a text, from and to. */
+struct span {
+    size_t from, to;
+};
+
+struct spans {
+    struct span v[SPANS_MAX];
+    size_t n;
+};
+
+static void span_add(struct spans *s, size_t from, size_t to)
+{
+    if (s->n < SPANS_MAX && from < to)
+        s->v[s->n++] = (struct span){from, to};
+}
+
+/* --- by pattern: the first group is the secret, else the whole match --- */
+
+static void find_patterns(const struct extractor *x, str text, struct spans *out)
+{
+    struct match m;
+    for (size_t i = 0; i < SECRET_COUNT; i++)
+        for (size_t at = 0; at < text.n && pattern_find(x->secrets[i], text, at, &m);) {
+            size_t from = m.group[1].p ? (size_t)(m.group[1].p - text.p) : m.from;
+            size_t to = m.group[1].p ? from + m.group[1].n : m.to;
+            span_add(out, from, to);
+            at = m.to > at ? m.to : at + 1;
+        }
+}
+
+/* --- numbers with a checksum --- */
+
+/* ISO/IEC 7812: card numbers. */
+static bool luhn_fits(const char *v, size_t n)
+{
+    int sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        int d = v[n - 1 - i] - '0';
+        if (d < 0 || d > 9)
+            return false;
+        d = i % 2 ? d * 2 : d;
+        sum += d > 9 ? d - 9 : d;
+    }
+    return n >= 13 && n <= 19 && sum % 10 == 0;
+}
+
+/* ISO 7064 mod 97-10 over the number with its first four characters at the end: IBAN. */
+static bool iban_fits(const char *v, size_t n)
+{
+    int rest = 0;
+    if (n < 15 || n > 34 || v[0] < 'A' || v[0] > 'Z' || v[1] < 'A' || v[1] > 'Z' || v[2] > '9' ||
+        v[3] > '9')
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        char c = v[(i + 4) % n];
+        if (c >= 'A' && c <= 'Z')
+            rest = (rest * 100 + (c - 'A' + 10)) % 97;
+        else if (c >= '0' && c <= '9')
+            rest = (rest * 10 + (c - '0')) % 97;
+        else
+            return false;
+    }
+    return rest == 1;
+}
+
+/* Brazil's CPF: two check digits. */
+static bool cpf_fits(const char *v, size_t n)
+{
+    bool differs = false;
+    if (n != 11)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        differs |= v[i] != v[0];
+    for (int check = 9; check < 11 && differs; check++) {
+        int sum = 0;
+        for (int i = 0; i < check; i++)
+            sum += (v[i] - '0') * (check + 1 - i);
+        differs = (sum * 10) % 11 % 10 == v[check] - '0';
+    }
+    return differs;
+}
+
+/* Switzerland's social security number: EAN-13 that begins with 756. */
+static bool ahv_fits(const char *v, size_t n)
+{
+    int sum = 0;
+    for (size_t i = 0; i < n && n == 13; i++)
+        sum += (v[i] - '0') * (i % 2 ? 3 : 1);
+    return n == 13 && !strncmp(v, "756", 3) && sum % 10 == 0;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_alnum(char c)
+{
+    return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* The characters of a number at `at` without its gaps, and where each ends: a gap is one blank, dot
+ * or hyphen between two characters of it. */
+static size_t number_at(str text, size_t at, bool letters, char *v, size_t *ends)
+{
+    size_t n = 0;
+    for (size_t i = at; i < text.n && n < DIGITS_MAX; i++) {
+        char c = text.p[i];
+        bool is_part = letters ? is_digit(c) || (c >= 'A' && c <= 'Z') : is_digit(c);
+        bool is_gap = n && char_is_one_of(c, " .-/") && i + 1 < text.n &&
+                      (letters ? is_alnum(text.p[i + 1]) : is_digit(text.p[i + 1]));
+        if (!is_part && !is_gap)
+            break;
+        if (is_part) {
+            v[n] = c;
+            ends[n++] = i + 1;
+        }
+    }
+    return n;
+}
+
+static void find_numbers(str text, struct spans *out)
+{
+    char v[DIGITS_MAX + 1];
+    size_t ends[DIGITS_MAX];
+    for (size_t i = 0; i < text.n; i++) {
+        if (i && is_alnum(text.p[i - 1]))
+            continue;
+        bool is_number = is_digit(text.p[i]), is_code = text.p[i] >= 'A' && text.p[i] <= 'Z';
+        if (!is_number && !is_code)
+            continue;
+        size_t n = number_at(text, i, is_code, v, ends), fits = 0;
+        v[n] = 0;
+        for (size_t k = is_number ? 11 : 15; k <= n; k++)
+            if (is_number ? (luhn_fits(v, k) && k == n && v[0] >= '3' && v[0] <= '6') ||
+                                (k == n && (cpf_fits(v, k) || ahv_fits(v, k)))
+                          : iban_fits(v, k))
+                fits = k;
+        if (fits) {
+            span_add(out, i, ends[fits - 1]);
+            i = ends[fits - 1];
+        }
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static void find_values(str text, const struct strs *values, struct spans *out)
+{
+    for (size_t i = 0; values && i < values->n; i++) {
+        size_t n = values->v[i].n;
+        for (size_t at = 0; at + n <= text.n; at += n) {
+            at += str_find(str_sub(text, at, text.n), values->v[i]);
+            if (at < text.n)
+                span_add(out, at, at + n);
+        }
+    }
+}
+
+static struct spans spans_of(const struct extractor *x, str text, const struct strs *values)
+{
+    struct spans s = {.n = 0};
+    find_patterns(x, text, &s);
+    find_numbers(text, &s);
+    find_values(text, values, &s);
+    qsort(s.v, s.n, sizeof *s.v, by_place);
+    return s;
+}
+
+bool secrets_are_in(const struct extractor *x, str text)
+{
+    return spans_of(x, text, NULL).n > 0;
+}
+
+void secrets_add(const struct extractor *x, struct arena *a, str text, struct strs *out)
+{
+    struct spans s = spans_of(x, text, NULL);
+    if (!out->v)
+        out->v = NEW_N(a, str, VALUES_MAX);
+    for (size_t i = 0; i < s.n; i++) {
+        str value = str_sub(text, s.v[i].from, s.v[i].to);
+        bool is_there = str_eq(value, S(MASK)) || value.n < VALUE_MIN;
+        for (size_t k = 0; k < out->n; k++)
+            is_there |= str_eq(out->v[k], value);
+        if (!is_there && out->n < VALUES_MAX)
+            out->v[out->n++] = value;
+    }
+}
+
+str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
+                        const struct strs *values)
+{
+    struct spans s = spans_of(x, text, values);
+    if (!s.n)
+        return text;
+    struct buf b = buf_make(a, text.n + s.n * sizeof MASK);
+    size_t at = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.v[i].from >= at) {
+            buf_add(&b, str_sub(text, at, s.v[i].from));
+            buf_add(&b, S(MASK));
+        }
+        at = s.v[i].to > at ? s.v[i].to : at;
+    }
+    buf_add(&b, str_sub(text, at, text.n));
+    return buf_str(&b);
+}
+
+str secrets_masked(const struct extractor *x, struct arena *a, str text)
+{
+    return secrets_masked_with(x, a, text, NULL);
+}

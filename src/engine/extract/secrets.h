@@ -1,0 +1,22 @@
+/* secrets.h - finding and masking what must not be given again: keys, passwords, card numbers. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+struct extractor;
+
+/* Whether a text holds a key, a password, or a number with a valid checksum. */
+bool secrets_are_in(const struct extractor *x, str text);
+
+struct strs;
+
+/* Adds each secret of the text that is long enough to be known again, and not yet there. */
+void secrets_add(const struct extractor *x, struct arena *a, str text, struct strs *out);
+
+/* The text with "[secret]" in the place of each; the text itself when there is none. */
+str secrets_masked(const struct extractor *x, struct arena *a, str text);
+
+/* The same, and these values are secrets as well, wherever they appear. */
+str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
+                        const struct strs *values);

@@ -1,0 +1,10 @@
+/* ingest.h - what import and measuring share. */
+#pragma once
+
+#include "engine/import/locomo.h"
+#include "engine/state/state.h"
+
+/* Queues the turns of a conversation for writing; store_flush waits for them. */
+MUST_USE enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                         const struct locomo *c, bool extract,
+                                         struct ingest_report *out);

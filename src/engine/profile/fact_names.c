@@ -1,0 +1,504 @@
+/* fact_names.c - what may be a fact of a user, and the name it is kept under. */
+#include "engine/extract/secrets.h"
+#include "engine/profile/profile.h"
+
+#include <utf8proc.h>
+
+#include "base/time_text.h"
+#include "base/words.h"
+#include "engine/text/lexicon.h"
+
+enum { LEAVES_MAX = 10000, LOOKED_AT = 8192 };
+
+/* --- names --- */
+
+/* The kinds of characters that a name is made of. */
+enum kind { MARK, LOWER, UPPER };
+
+static enum kind kind_at(str s, size_t *at, int32_t *c)
+{
+    utf8proc_ssize_t took =
+        utf8proc_iterate((const uint8_t *)s.p + *at, (utf8proc_ssize_t)(s.n - *at), c);
+    *at += took > 0 ? (size_t)took : 1;
+    switch (took > 0 ? utf8proc_category(*c) : UTF8PROC_CATEGORY_CN) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LT:
+        return UPPER;
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+        return LOWER;
+    default:
+        return MARK;
+    }
+}
+
+static void put_character(struct buf *b, int32_t c)
+{
+    unsigned char bytes[4];
+    buf_add(b, (str){(char *)bytes, (size_t)utf8proc_encode_char(c, bytes)});
+}
+
+static bool is_camel(str name)
+{
+    int32_t c;
+    for (size_t at = 0; at < name.n;) {
+        bool is_first = at == 0;
+        enum kind kind = kind_at(name, &at, &c);
+        if (kind == MARK || (is_first && kind == UPPER))
+            return false;
+    }
+    return name.n > 0;
+}
+
+/* At most so many characters. */
+static str first_characters(str s, size_t most)
+{
+    size_t at = 0;
+    while (at < s.n && most-- > 0)
+        do
+            at++;
+        while (at < s.n && ((unsigned char)s.p[at] & 0xC0) == 0x80);
+    return (str){s.p, at};
+}
+
+str profile_camel(struct arena *a, str name)
+{
+    struct buf b = buf_make(a, name.n * 2 + 16);
+    enum kind before = MARK, kind;
+    int32_t c, after;
+    if (is_camel(name))
+        return str_dup(a, first_characters(name, PROFILE_NAME_MAX));
+    for (size_t at = 0; at < name.n; before = kind) {
+        kind = kind_at(name, &at, &c);
+        size_t ahead = at;
+        bool ends_capitals = before == UPPER && kind == UPPER && at < name.n &&
+                             kind_at(name, &ahead, &after) == LOWER && utf8proc_islower(after);
+        bool begins = before == MARK || (before == LOWER && kind == UPPER) || ends_capitals;
+        if (kind != MARK)
+            put_character(&b, begins && b.n ? utf8proc_toupper(c) : utf8proc_tolower(c));
+    }
+    return first_characters(buf_str(&b), PROFILE_NAME_MAX);
+}
+
+str profile_words(struct arena *a, str name)
+{
+    struct buf b = buf_make(a, name.n * 2 + 1);
+    enum kind before = MARK, kind;
+    int32_t c;
+    if (!is_camel(name))
+        return name;
+    for (size_t at = 0; at < name.n; before = kind) {
+        kind = kind_at(name, &at, &c);
+        if (kind == UPPER && before == LOWER)
+            buf_byte(&b, ' ');
+        put_character(&b, kind == UPPER ? utf8proc_tolower(c) : c);
+    }
+    return buf_str(&b);
+}
+
+static str join_names(struct arena *a, str first, str second)
+{
+    return profile_camel(a, str_printf(a, S_FMT " " S_FMT, S_ARG(first), S_ARG(second)));
+}
+
+/* Those whose name, city or age is not the user's; the singular of a list of them, else "". */
+static str other_person(str name)
+{
+    static const char *const beings[] = {
+        "dog",        "cat",     "pet",       "horse",   "wife",         "husband",
+        "spouse",     "partner", "fiance",    "fiancee", "friend",       "girlfriend",
+        "boyfriend",  "child",   "kid",       "son",     "daughter",     "mother",
+        "father",     "mom",     "dad",       "parent",  "brother",      "sister",
+        "sibling",    "family",  "boss",      "manager", "doctor",       "company",
+        "employer",   "work",    "workplace", "office",  "job",          "school",
+        "university", "car",     "vehicle",   "team",    "organization", "organisation",
+        "business",   "bank",    "children",  NULL};
+    if (str_is_one_of(name, beings))
+        return str_eq_nocase(name, S("children")) ? S("child") : name;
+    if (name.n > 1 && (name.p[name.n - 1] == 's' || name.p[name.n - 1] == 'S') &&
+        str_is_one_of(str_sub(name, 0, name.n - 1), beings))
+        return str_sub(name, 0, name.n - 1);
+    return S("");
+}
+
+/* What says too little alone, unless its parent is the user or just a wrapping. */
+static bool is_vague(str name)
+{
+    static const char *const vague[] = {"name",  "id",    "type",   "kind", "value", "title",
+                                        "label", "count", "number", "code", "date",  "url",
+                                        "link",  "text",  "key",    NULL};
+    return str_is_one_of(name, vague);
+}
+
+static bool is_wrapping(str name)
+{
+    static const char *const wrappings[] = {"user",         "profile",
+                                            "userProfile",  "person",
+                                            "me",           "self",
+                                            "data",         "facts",
+                                            "result",       "results",
+                                            "output",       "json",
+                                            "response",     "answer",
+                                            "account",      "info",
+                                            "userInfo",     "personal",
+                                            "personalInfo", "details",
+                                            "attributes",   "personalDetails",
+                                            "contact",      "contactInfo",
+                                            "contacts",     "customer",
+                                            "member",       "client",
+                                            "identity",     "userData",
+                                            "fields",       "properties",
+                                            "payload",      NULL};
+    return str_is_one_of(name, wrappings);
+}
+
+/* Names that many have for one thing. */
+static str usual_name(str name)
+{
+    static const struct {
+        const char *said, *usual;
+    } names[] = {
+        {"givenName", "firstName"}, {"forename", "firstName"},    {"fname", "firstName"},
+        {"familyName", "lastName"}, {"surname", "lastName"},      {"lname", "lastName"},
+        {"fullName", "name"},       {"userFullName", "name"},     {"emailAddress", "email"},
+        {"mail", "email"},          {"eMail", "email"},           {"phoneNumber", "phone"},
+        {"telephone", "phone"},     {"telephoneNumber", "phone"}, {"zip", "postalCode"},
+        {"zipCode", "postalCode"},  {"postCode", "postalCode"},   {"postcode", "postalCode"},
+        {"zipcode", "postalCode"},  {"postalcode", "postalCode"}, {"streetAddress", "street"},
+        {"addressLine1", "street"}, {"dateOfBirth", "birthDate"}, {"dob", "birthDate"},
+        {"birthdate", "birthDate"}, {"firstname", "firstName"},   {"lastname", "lastName"},
+        {"fullname", "name"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_is(name, names[i].said))
+            return str_of(names[i].usual);
+    return name;
+}
+
+/* "favouriteColour" as Americans write it. */
+static str american_name(struct arena *a, str name)
+{
+    static const struct {
+        const char *british, *american;
+    } spellings[] = {{"avourite", "avorite"}, {"olour", "olor"}};
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        str british = str_of(spellings[i].british);
+        size_t at = str_find(name, british);
+        if (at < name.n)
+            name = str_printf(a, S_FMT "%s" S_FMT, S_ARG(str_sub(name, 0, at)),
+                              spellings[i].american, S_ARG(str_sub(name, at + british.n, name.n)));
+    }
+    return name;
+}
+
+/* --- values --- */
+
+str profile_text(struct arena *a, str text)
+{
+    struct buf b = buf_make(a, LOOKED_AT + 8);
+    size_t n = 0;
+    int32_t c;
+    for (size_t at = 0; at < text.n && n < PROFILE_VALUE_MAX;) {
+        utf8proc_ssize_t took =
+            utf8proc_iterate((const uint8_t *)text.p + at, (utf8proc_ssize_t)(text.n - at), &c);
+        at += took > 0 ? (size_t)took : 1;
+        bool is_blank =
+            took > 0 && (c <= ' ' || (c >= 0x7F && c <= 0xA0) || c == 0x2028 || c == 0x2029);
+        if (took <= 0 || c == 0xFFFD || c == 0xFEFF || (is_blank && (!n || b.p[b.n - 1] == ' ')))
+            continue;
+        put_character(&b, is_blank ? ' ' : c);
+        n++;
+    }
+    return str_trim(buf_str(&b));
+}
+
+/* Words by which forms and models say that there is nothing. */
+static bool is_placeholder(str value)
+{
+    static const char *const words[] = {"",
+                                        "unknown",
+                                        "n/a",
+                                        "na",
+                                        "none",
+                                        "null",
+                                        "nil",
+                                        "undefined",
+                                        "unspecified",
+                                        "not specified",
+                                        "not provided",
+                                        "not given",
+                                        "not set",
+                                        "not mentioned",
+                                        "not stated",
+                                        "not known",
+                                        "not available",
+                                        "unavailable",
+                                        "no data",
+                                        "not applicable",
+                                        "nothing",
+                                        "empty",
+                                        "tbd",
+                                        "todo",
+                                        "nan",
+                                        "missing",
+                                        "not found",
+                                        "no information",
+                                        "no value",
+                                        "unbekannt",
+                                        "not disclosed",
+                                        "redacted",
+                                        "[object object]",
+                                        "string",
+                                        NULL};
+    static const char around[] = " .,;:<>[](){}-_\"'`*?";
+    while (value.n && strchr(around, value.p[0]))
+        value = str_sub(value, 1, value.n);
+    while (value.n && strchr(around, value.p[value.n - 1]))
+        value.n--;
+    return str_is_one_of(value, words);
+}
+
+/* --- secrets --- */
+
+static bool names_secret(str words)
+{
+    static const char *const secrets[] = {" password ",
+                                          " passwords ",
+                                          " passwd ",
+                                          " pwd ",
+                                          " passphrase ",
+                                          " passcode ",
+                                          " pin ",
+                                          " secret ",
+                                          " secrets ",
+                                          " token ",
+                                          " tokens ",
+                                          " credential ",
+                                          " credentials ",
+                                          " cvv ",
+                                          " cvc ",
+                                          " ssn ",
+                                          " apikey ",
+                                          " api key ",
+                                          " api keys ",
+                                          " private key ",
+                                          " access key ",
+                                          " seed phrase ",
+                                          " card number ",
+                                          " security number ",
+                                          " recovery phrase ",
+                                          NULL};
+    for (const char *const *s = secrets; *s; s++)
+        if (str_find(words, str_of(*s)) < words.n)
+            return true;
+    return false;
+}
+
+static bool is_secret(const struct reading *r, const str *path, size_t depth, str value)
+{
+    struct arena *a = &r->ctx->arena;
+    struct buf b = buf_make(a, LOOKED_AT);
+    for (size_t i = 0; i < depth; i++) {
+        buf_byte(&b, ' ');
+        buf_add(&b, profile_words(a, profile_camel(a, path[i])));
+    }
+    buf_byte(&b, ' ');
+    if (b.full || names_secret(str_lower(a, buf_str(&b))))
+        return true;
+    str said = str_printf(a, S_FMT ": " S_FMT, S_ARG(str_trim(buf_str(&b))),
+                          S_ARG(utf8_cut(value, LOOKED_AT)));
+    return secrets_are_in(r->x, said);
+}
+
+/* --- days --- */
+
+/* 1 to 12, or 0. */
+static int month_of(str word)
+{
+    if (str_ends(word, S(".")))
+        word.n--;
+    return lexicon_month(word) + 1;
+}
+
+/* The number of "5", "5th" or "05,"; -1 for other words. */
+static int64_t number_of(str word)
+{
+    static const char *const endings[] = {"st", "nd", "rd", "th", NULL};
+    int64_t v;
+    while (word.n && strchr(",.", word.p[word.n - 1]))
+        word.n--;
+    if (word.n > 2 && str_is_one_of(str_sub(word, word.n - 2, word.n), endings))
+        word.n -= 2;
+    return word.n <= 4 && str_int(word, &v) && v >= 0 ? v : -1;
+}
+
+/* Dates of an impossible day are kept as the user wrote them. */
+static str iso_date(struct arena *a, int64_t year, int64_t month, int64_t day, str otherwise)
+{
+    int64_t ms;
+    if (year < 1000 || month < 1 || month > 12 || day < 1 || day > 31)
+        return otherwise;
+    str text = str_printf(a, "%04d-%02d-%02d", (int)year, (int)month, (int)day);
+    return time_read(text, &ms) ? text : otherwise;
+}
+
+/* "5 May 1990", "May 5th, 1990", "5th of May 1990". */
+static str day_in_words(struct arena *a, str text)
+{
+    str rest = text, words[5] = {{0}};
+    size_t n = 0;
+    while (rest.n && n < 5) {
+        str word = str_trim(str_cut(&rest, ' '));
+        if (word.n && !str_eq_nocase(word, S("of")))
+            words[n++] = word;
+    }
+    if (n != 3)
+        return text;
+    int64_t year = number_of(words[2]);
+    if (month_of(words[0]))
+        return iso_date(a, year, month_of(words[0]), number_of(words[1]), text);
+    return iso_date(a, year, month_of(words[1]), number_of(words[0]), text);
+}
+
+str profile_day(struct arena *a, str text)
+{
+    str rest = text, first, second;
+    size_t at = 0;
+    while (at < text.n && text.p[at] >= '0' && text.p[at] <= '9')
+        at++;
+    char mark = at && at < text.n ? text.p[at] : 0;
+    if (!mark || !strchr("/.-", mark))
+        return text.n <= 40 ? day_in_words(a, text) : text;
+    first = str_cut(&rest, mark);
+    second = str_cut(&rest, mark);
+    if (first.n > 4 || second.n < 1 || second.n > 2 || rest.n < 1 || rest.n > 4)
+        return text;
+    int64_t x = number_of(first), y = number_of(second), z = number_of(rest);
+    if (first.n == 4 && rest.n <= 2)
+        return iso_date(a, x, y, z, text);
+    if (rest.n != 4 || first.n > 2)
+        return text;
+    if (mark == '.' || x > 12 || x == y)
+        return iso_date(a, z, y, x, text);
+    return y > 12 ? iso_date(a, z, x, y, text) : text;
+}
+
+/* --- facts --- */
+
+static struct read_fact *fact_named(const struct reading *r, str name)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (str_eq(r->v[i].name, name))
+            return &r->v[i];
+    return NULL;
+}
+
+static struct read_fact *fact_at(const struct reading *r, str path)
+{
+    for (size_t i = r->n; i-- > 0;)
+        if (str_eq(r->v[i].path, path))
+            return &r->v[i];
+    return NULL;
+}
+
+static str path_of(const struct reading *r, const str *path, size_t depth)
+{
+    struct buf b = buf_make(&r->ctx->arena, LOOKED_AT);
+    buf_printf(&b, "%d", r->source);
+    for (size_t i = 0; i < depth; i++) {
+        buf_byte(&b, '\n');
+        buf_add(&b, path[i]);
+    }
+    return buf_str(&b);
+}
+
+/* The name that it would have, and the longer one that it has where that is taken. */
+static str name_of(const struct reading *r, const str *path, size_t depth)
+{
+    struct arena *a = &r->ctx->arena;
+    str last = american_name(a, profile_camel(a, path[depth - 1]));
+    str parent = depth > 1 ? profile_camel(a, path[depth - 2]) : S("");
+    str name = usual_name(last);
+    if (!last.n)
+        return S("");
+    for (size_t i = depth - 1; i-- > 0;) {
+        str being = other_person(profile_camel(a, path[i]));
+        if (being.n)
+            return join_names(a, being, last);
+    }
+    if (parent.n && is_vague(last) && !is_wrapping(parent))
+        return join_names(a, parent, last);
+    if (!fact_named(r, name))
+        return name;
+    if (!fact_named(r, last))
+        return last;
+    return parent.n ? join_names(a, parent, last) : S("");
+}
+
+/* "name" and "firstName" are often given both, and say the same. */
+static bool is_said(const struct reading *r, str name, str value)
+{
+    bool is_name = str_is(name, "name");
+    const struct read_fact *f = is_name || str_is(name, "firstName")
+                                    ? fact_named(r, is_name ? S("firstName") : S("name"))
+                                    : NULL;
+    return f && str_eq_nocase(f->value, value);
+}
+
+/* As it would be kept. */
+static bool says_secret(const struct reading *r, str name, str value)
+{
+    struct arena *a = &r->ctx->arena;
+    return secrets_are_in(r->x, str_printf(a, S_FMT ": " S_FMT, S_ARG(profile_words(a, name)),
+                                           S_ARG(value)));
+}
+
+static void extend_fact(struct reading *r, struct read_fact *f, str value)
+{
+    struct arena *a = &r->ctx->arena;
+    str there = str_printf(a, ", " S_FMT ",", S_ARG(f->value));
+    if (f->value.n >= PROFILE_VALUE_MAX ||
+        str_find(there, str_printf(a, ", " S_FMT ",", S_ARG(value))) < there.n)
+        return;
+    str longer = profile_text(a, str_printf(a, S_FMT ", " S_FMT, S_ARG(f->value), S_ARG(value)));
+    if (!says_secret(r, f->name, longer))
+        f->value = longer;
+}
+
+void reading_add(struct reading *r, const str *path, size_t depth, str value)
+{
+    struct arena *a = &r->ctx->arena;
+    if (!depth || ++r->leaves > LEAVES_MAX)
+        return;
+    str text = profile_day(a, profile_text(a, value));
+    if (is_placeholder(text) || is_secret(r, path, depth, value))
+        return;
+    str place = path_of(r, path, depth);
+    struct read_fact *there = fact_at(r, place);
+    if (there) {
+        extend_fact(r, there, text);
+        return;
+    }
+    str name = name_of(r, path, depth);
+    if (!name.n || fact_named(r, name) || is_said(r, name, text) || says_secret(r, name, text) ||
+        r->n == PROFILE_MAX)
+        return;
+    r->v = arena_more(a, r->v, r->n, &r->cap, sizeof *r->v);
+    r->v[r->n++] = (struct read_fact){name, text, place};
+}
+
+enum status reading_json(const struct reading *r, struct json **out)
+{
+    struct buf b = buf_make(&r->ctx->arena, 32 << 20);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (size_t i = 0; i < r->n; i++)
+        json_member_str(&w, str_c(&r->ctx->arena, r->v[i].name), r->v[i].value);
+    json_close(&w, '}');
+    return json_parse(r->ctx, buf_str(&b), out);
+}

@@ -1,0 +1,328 @@
+/* profile.c - a user's profile as memories: read, merged name by name, forgotten. */
+#include "engine/profile/profile.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/words.h"
+
+#define CATEGORY "profile"
+#define KEY "profile."
+#define IMPORTANCE 0.85
+
+enum { PAGE = 1000 };
+
+/* --- a fact and its memory --- */
+
+/* A text as it reads, anything else as its JSON. */
+static str shown_value(const struct json *value)
+{
+    return value->type == JSON_STRING ? value->string : value->source;
+}
+
+static str content_of(struct arena *a, str name, str value)
+{
+    return str_printf(a, S_FMT ": " S_FMT, S_ARG(profile_words(a, name)), S_ARG(value));
+}
+
+static str metadata_of(struct arena *a, const struct profile_fact *f)
+{
+    struct buf b = buf_make(a, METADATA_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_member_str(&w, "name", f->name);
+    json_member_raw(&w, "value", f->value->source);
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+static const struct json *text_value(struct ctx *ctx, str text)
+{
+    struct buf b = buf_make(&ctx->arena, text.n * 6 + 8);
+    struct json_out w = json_to(&b);
+    json_str(&w, text);
+    struct json *v = NEW(&ctx->arena, struct json);
+    *v = (struct json){.type = JSON_STRING, .source = buf_str(&b), .string = text};
+    return v;
+}
+
+/* The content decides: a client may have changed it by another API, and the metadata then holds the
+ * old value. */
+static bool fact_of(struct ctx *ctx, const struct memory *m, struct profile_fact *out)
+{
+    struct json *metadata = NULL;
+    if (!str_starts(m->key, S(KEY)) || m->key.n == strlen(KEY))
+        return false;
+    out->name = str_sub(m->key, strlen(KEY), m->key.n);
+    if (m->metadata.n)
+        soft(ctx, json_parse(ctx, m->metadata, &metadata));
+    out->value = json_get(metadata, "value");
+    if (out->value &&
+        str_eq(m->content, content_of(&ctx->arena, out->name, shown_value(out->value))))
+        return true;
+    str head = content_of(&ctx->arena, out->name, S("")), text = m->content;
+    if (str_starts(text, head))
+        text = str_sub(text, head.n, text.n);
+    out->value = text_value(ctx, text);
+    return true;
+}
+
+/* --- reading --- */
+
+/* What is kept of one name. */
+struct kept_fact {
+    struct profile_fact fact;
+    const struct memory *memory;
+};
+struct kept {
+    struct kept_fact *v; /* by name */
+    size_t n, cap;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct kept_fact *x = a, *y = b;
+    return str_cmp(x->fact.name, y->fact.name);
+}
+
+/* All memories of a profile; with_history: closed ones too. */
+static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                bool with_history, struct kept *out)
+{
+    struct memory_filter f = {.pool = pool,
+                              .layer = S("identity"),
+                              .category = S(CATEGORY),
+                              .with_closed = with_history,
+                              .limit = PAGE};
+    struct memory *v;
+    size_t n = PAGE;
+    *out = (struct kept){0};
+    for (; n == PAGE; f.offset += n) {
+        TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
+        for (size_t i = 0; i < n; i++) {
+            struct kept_fact one = {.memory = &v[i]};
+            if (!fact_of(ctx, &v[i], &one.fact))
+                continue;
+            out->v = arena_more(&ctx->arena, out->v, out->n, &out->cap, sizeof *out->v);
+            out->v[out->n++] = one;
+        }
+    }
+    if (out->n)
+        qsort(out->v, out->n, sizeof *out->v, by_name);
+    return OK;
+}
+
+enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                           struct profile *out)
+{
+    struct kept kept;
+    TRY(list_profile(ctx, e, pool, false, &kept));
+    struct profile p = {.v = NEW_N(&ctx->arena, struct profile_fact, kept.n + 1), .n = kept.n};
+    for (size_t i = 0; i < kept.n; i++) {
+        p.v[i] = kept.v[i].fact;
+        if (kept.v[i].memory->updated > p.updated)
+            p.updated = kept.v[i].memory->updated;
+    }
+    *out = p;
+    return OK;
+}
+
+/* --- changing --- */
+
+struct changes {
+    struct ctx *ctx;
+    struct profile_fact *v; /* by name, each once; a value of null removes */
+    size_t n;
+    struct kept kept; /* what is there of all names, closed ones too */
+    struct bundle b;
+    size_t cap, cap_erase;
+};
+
+static int by_member(const void *a, const void *b)
+{
+    const struct json *const *x = a, *const *y = b;
+    int order = str_cmp((*x)->key, (*y)->key);
+    return order ? order : ((*x)->source.p > (*y)->source.p) - ((*x)->source.p < (*y)->source.p);
+}
+
+/* Of two members with one name the last counts, as JSON parsers do. */
+static void gather_changes(struct changes *c, const struct json *facts)
+{
+    const struct json **all = NEW_N(&c->ctx->arena, const struct json *, facts->n + 1);
+    size_t n = 0;
+    for (const struct json *m = facts->first; m; m = m->next)
+        all[n++] = m;
+    if (n)
+        qsort(all, n, sizeof *all, by_member);
+    c->v = NEW_N(&c->ctx->arena, struct profile_fact, n + 1);
+    for (size_t i = 0; i < n; i++)
+        if (i + 1 == n || !str_eq(all[i]->key, all[i + 1]->key))
+            c->v[c->n++] = (struct profile_fact){all[i]->key, all[i]};
+}
+
+static bool is_plain(str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if ((unsigned char)name.p[i] < ' ' || name.p[i] == 127)
+            return false;
+    return str_trim(name).n == name.n;
+}
+
+static enum status check_fact(struct ctx *ctx, const struct profile_fact *f)
+{
+    str full = str_printf(&ctx->arena, "facts." S_FMT, S_ARG(f->name));
+    const char *field = str_c(&ctx->arena, utf8_cut(full, sizeof ctx->field - 1));
+    size_t name = utf8_length(f->name), value = utf8_length(shown_value(f->value));
+    if (name < 1 || name > PROFILE_NAME_MAX)
+        return fail_field(ctx, field, "a name must have 1 to %d characters, has %zu",
+                          PROFILE_NAME_MAX, name);
+    if (!is_plain(f->name))
+        return fail_field(ctx, field,
+                          "a name must not begin or end with a blank, nor hold control characters");
+    if (value > PROFILE_VALUE_MAX)
+        return fail_field(ctx, field, "must have at most %d characters, has %zu", PROFILE_VALUE_MAX,
+                          value);
+    return OK;
+}
+
+static void erase_fact(struct changes *c, str id)
+{
+    struct bundle *b = &c->b;
+    b->erase =
+        arena_more(&c->ctx->arena, (str *)b->erase, b->n_erase, &c->cap_erase, sizeof *b->erase);
+    ((str *)b->erase)[b->n_erase++] = id;
+}
+
+static void set_fact(struct changes *c, const struct profile_fact *f, enum origin origin,
+                     int64_t now)
+{
+    struct arena *a = &c->ctx->arena;
+    struct bundle *b = &c->b;
+    assert(f->name.n && f->value->type != JSON_NULL);
+    struct strs tags = {NEW(a, str), 1};
+    tags.v[0] = S(CATEGORY);
+    b->memories = arena_more(a, b->memories, b->n_memories, &c->cap, sizeof *b->memories);
+    b->memories[b->n_memories++] =
+        (struct memory){.layer = LAYER_IDENTITY,
+                        .type = TYPE_FACTUAL,
+                        .category = S(CATEGORY),
+                        .key = str_printf(a, KEY S_FMT, S_ARG(f->name)),
+                        .content = content_of(a, f->name, shown_value(f->value)),
+                        .metadata = metadata_of(a, f),
+                        .tags = tags,
+                        .importance = IMPORTANCE,
+                        .salience = IMPORTANCE,
+                        .origin = origin,
+                        .created = now,
+                        .updated = now,
+                        .last_used = now,
+                        .valid_from = now};
+}
+
+static bool is_true(const struct memory *m, int64_t now)
+{
+    return !m->valid_to && (!m->expires || m->expires > now);
+}
+
+/*
+ * Removing a name erases its history too. A value of another JSON type with the same text (5 and
+ * "5") would be the same memory for the store, so the old one is erased first. Returns the number
+ * of current memories with this name.
+ */
+static size_t forget_kept(struct changes *c, const struct profile_fact *f, int64_t now)
+{
+    struct kept_fact wanted = {.fact = *f}, *at = NULL;
+    size_t live = 0;
+    if (c->kept.n)
+        at = bsearch(&wanted, c->kept.v, c->kept.n, sizeof *c->kept.v, by_name);
+    if (!at)
+        return 0;
+    while (at > c->kept.v && str_eq(at[-1].fact.name, f->name))
+        at--;
+    for (; at < c->kept.v + c->kept.n && str_eq(at->fact.name, f->name); at++) {
+        bool is_live = is_true(at->memory, now);
+        bool is_other = is_live && f->value->type != at->fact.value->type &&
+                        str_eq(shown_value(f->value), shown_value(at->fact.value));
+        if (f->value->type == JSON_NULL || is_other)
+            erase_fact(c, at->memory->id);
+        live += is_live;
+    }
+    return live;
+}
+
+static size_t live_of(const struct kept *kept, int64_t now)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < kept->n; i++)
+        n += is_true(kept->v[i].memory, now);
+    return n;
+}
+
+/* A full profile drops facts that were read from a text, and refuses those of a caller. */
+static enum status merge_facts(struct changes *c, struct engine *e, enum origin origin)
+{
+    int64_t now = clock_ms();
+    assert(c->b.pool.user.n && c->b.pool.space.n);
+    TRY(list_profile(c->ctx, e, c->b.pool, true, &c->kept));
+    size_t n = live_of(&c->kept, now), removed = 0, added = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->v[i].value->type == JSON_NULL)
+            removed += forget_kept(c, &c->v[i], now);
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->v[i].value->type == JSON_NULL)
+            continue;
+        bool is_new = !forget_kept(c, &c->v[i], now);
+        if (is_new && origin == ORIGIN_DISTILLED && n - removed + added >= PROFILE_MAX)
+            continue;
+        added += is_new;
+        set_fact(c, &c->v[i], origin, now);
+    }
+    if (added && n - removed + added > PROFILE_MAX)
+        return fail_field(c->ctx, "facts", "would have %zu names; at most %d", n - removed + added,
+                          PROFILE_MAX);
+    return OK;
+}
+
+static enum status write_bundle(struct ctx *ctx, struct engine *e, struct bundle *b)
+{
+    if (!b->n_erase && !b->n_memories)
+        return OK;
+    TRY(store_write(ctx, e->store, b));
+    if (b->n_erase)
+        embed_forget(e->embed);
+    return OK;
+}
+
+enum status engine_change_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  const struct json *facts, struct profile *out)
+{
+    struct changes c = {.ctx = ctx, .b = {.pool = pool, .rule = PUT_SUPERSEDE}};
+    if (!facts || facts->type != JSON_OBJECT)
+        return fail_field(ctx, "facts", "must be an object");
+    gather_changes(&c, facts);
+    for (size_t i = 0; i < c.n; i++)
+        TRY(check_fact(ctx, &c.v[i]));
+    TRY(merge_facts(&c, e, ORIGIN_API));
+    TRY(write_bundle(ctx, e, &c.b));
+    return engine_profile(ctx, e, pool, out);
+}
+
+enum status profile_keep(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                         const struct json *facts, const struct work *work)
+{
+    struct changes c = {.ctx = ctx, .b = {.pool = pool, .rule = PUT_SUPERSEDE, .work = work}};
+    gather_changes(&c, facts);
+    TRY(merge_facts(&c, e, ORIGIN_DISTILLED));
+    if (!c.b.n_memories && work)
+        return store_log_work(ctx, e->store, work);
+    return write_bundle(ctx, e, &c.b);
+}
+
+enum status engine_forget_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool)
+{
+    struct changes c = {.ctx = ctx, .b = {.pool = pool, .rule = PUT_SUPERSEDE}};
+    TRY(list_profile(ctx, e, pool, true, &c.kept));
+    for (size_t i = 0; i < c.kept.n; i++)
+        erase_fact(&c, c.kept.v[i].memory->id);
+    return write_bundle(ctx, e, &c.b);
+}

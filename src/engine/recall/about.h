@@ -1,0 +1,20 @@
+/* about.h - what the user told of an attribute that a question asks for, in whatever words. */
+#pragma once
+
+#include "engine/recall/candidates.h"
+
+/* Lines that a chat is given beside what the question's own words find. */
+struct about {
+    struct recalled *v;
+    size_t n;
+    size_t n_first; /* so many of them go before all that was found: health, advice */
+    str reason;     /* why, for the verdict */
+};
+
+/*
+ * "Where do I live?" also searches "home", "moved" …; "Suggest a dessert" searches allergies and
+ * illnesses; a request for advice, the facts that bear on it. Only statements of the user count
+ * (and memories), and only those about the asker, or about whom the question names. Empty for other
+ * questions and for searches that are no chat's.
+ */
+MUST_USE enum status about_find(struct finder *f, struct about *out);

@@ -1,0 +1,22 @@
+/* barring.h - bars made of what is forgotten: finds the messages that state it. */
+#pragma once
+
+#include "engine/recall/bars.h"
+
+/* What is barred. */
+struct barring_in {
+    struct pool_ref pool;
+    enum bar_reason reason;
+    int64_t at;                    /* what is said from then on is said anew; 0: from now on */
+    const struct memory *memories; /* what they say, wherever the pool's messages say it */
+    size_t n;
+    const struct message *erased; /* every sentence of it, too; or NULL */
+};
+
+/* Bars it, durably; nothing is erased but what was made of the messages' sessions as a whole, and
+ * receipts that show the messages. *barred counts the sentences found. */
+MUST_USE enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barring_in *in,
+                                    int64_t *barred);
+
+/* Everything that was said in the pool so far. */
+MUST_USE enum status bar_everything(struct ctx *ctx, struct engine *e, struct pool_ref pool);

@@ -1,0 +1,251 @@
+/* bars.c - what recall may not give: statements that were forgotten, corrected or have expired. */
+#include "engine/recall/bars.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/words.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/sentences.h"
+
+enum { WORDS_MAX = 4000, LONG = 5 };
+
+/* The shares of a statement's telling words that a sentence with the same statement has: of a long
+ * one with a name or number that is in both, and of others, as "I prefer the aisle on trains" does
+ * not say what "I prefer the aisle on planes" does. And the share that a part of it has. */
+static const double same_share = 0.7, same_beside = 0.8, part_share = 0.5;
+
+/* --- statements --- */
+
+static bool is_telling(const struct word *w)
+{
+    return !w->is_stop && !lexicon_is(w->text, LEX_USER | LEX_STRESS);
+}
+
+static bool is_particular(const struct word *w)
+{
+    return w->is_name || w->is_number || lexicon_is(w->text, LEX_NUMBER);
+}
+
+struct statement statement_of(struct arena *a, str text)
+{
+    struct words w = words_of(a, text, WORDS_MAX);
+    struct statement s = {terms_with_room(a, w.n), terms_with_room(a, w.n)};
+    for (size_t i = 0; i < w.n; i++) {
+        if (!is_telling(&w.v[i]))
+            continue;
+        terms_add(a, &s.terms, str_hash(w.v[i].stem));
+        if (is_particular(&w.v[i]))
+            terms_add(a, &s.particular, str_hash(w.v[i].stem));
+    }
+    terms_sort(&s.terms);
+    terms_sort(&s.particular);
+    return s;
+}
+
+struct term_set telling_of(struct arena *a, str sentence)
+{
+    return statement_of(a, sentence).terms;
+}
+
+enum stating stating_of(const struct statement *s, const struct term_set *sentence)
+{
+    size_t shared = terms_shared(&s->terms, sentence), all = s->terms.n;
+    bool is_sure = terms_shared(&s->particular, sentence) > 0;
+    double share = (double)shared, whole = (double)all;
+    if (!shared || (s->particular.n && !is_sure))
+        return STATES_NOTHING;
+    bool is_part = is_sure || share >= part_share * whole;
+    bool adds_nothing = shared == sentence->n;
+    double least = is_sure && all >= LONG ? same_share : same_beside;
+    if (share >= least * whole || (adds_nothing && is_part))
+        return STATES;
+    return is_part ? MENTIONS : STATES_NOTHING;
+}
+
+uint64_t sentence_hash(struct arena *a, str sentence)
+{
+    str lower = utf8_lower(a, sentence);
+    char *to = arena_alloc(a, lower.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < lower.n; i++) {
+        char c = lower.p[i];
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80)
+            to[n++] = c;
+    }
+    return n ? str_hash((str){to, n}) : 0;
+}
+
+uint64_t bars_message(str id)
+{
+    return hash64(&id, 1);
+}
+
+/* --- loading --- */
+
+static struct term_set term_set_of(const uint64_t *v, size_t n)
+{
+    return (struct term_set){(uint64_t *)v, n, n};
+}
+
+/* A statement's first number counts its particular terms; a damaged one bars nothing. */
+static struct barred barred_of(const struct bar *bar)
+{
+    struct barred out = {.kind = bar->kind, .at = bar->at, .message = bar->message};
+    if (bar->kind == BAR_SENTENCES)
+        out.sentences = term_set_of(bar->terms, bar->n);
+    if (bar->kind == BAR_STATEMENT && bar->n && bar->terms[0] < bar->n) {
+        size_t particular = bar->terms[0];
+        out.statement.particular = term_set_of(bar->terms + 1, particular);
+        out.statement.terms = term_set_of(bar->terms + 1 + particular, bar->n - 1 - particular);
+    }
+    return out;
+}
+
+int64_t bars_end_of(const struct memory *m)
+{
+    return m->expires > m->updated ? m->expires : m->updated;
+}
+
+static struct barred barred_by_time(struct arena *a, const struct memory *m)
+{
+    return (struct barred){.kind = BAR_STATEMENT,
+                           .at = bars_end_of(m),
+                           .message = m->source.n ? bars_message(m->source) : 0,
+                           .statement = statement_of(a, m->content)};
+}
+
+static void add_barred(struct bars *b, struct barred one)
+{
+    if (one.kind == BAR_ALL)
+        b->all = one.at > b->all ? one.at : b->all;
+    b->newest = one.at > b->newest ? one.at : b->newest;
+    b->v[b->n++] = one;
+}
+
+enum status bars_load(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct bars *out)
+{
+    struct bars_read read;
+    *out = (struct bars){0};
+    TRY(store_bars(ctx, e->store, pool, clock_ms(), &read));
+    if (!read.n && !read.n_expired)
+        return OK;
+    out->v = NEW_N(&ctx->arena, struct barred, read.n + read.n_expired);
+    for (size_t i = 0; i < read.n; i++)
+        add_barred(out, barred_of(&read.bars[i]));
+    for (size_t i = 0; i < read.n_expired; i++)
+        add_barred(out, barred_by_time(&ctx->arena, &read.expired[i]));
+    return OK;
+}
+
+/* --- applying --- */
+
+/* A text under the bars: of which message (0: none), and when it was said. */
+struct judged {
+    const struct bars *bars;
+    struct arena *a;
+    uint64_t message;
+    int64_t created;
+};
+
+bool bars_touch(const struct bars *b, str message)
+{
+    uint64_t hash = b->n && message.n ? bars_message(message) : 0;
+    for (size_t i = 0; hash && i < b->n; i++)
+        if (b->v[i].message == hash)
+            return true;
+    return false;
+}
+
+static bool is_barred(const struct judged *j, str sentence)
+{
+    uint64_t hash = sentence_hash(j->a, sentence);
+    struct term_set telling = {0};
+    bool has_telling = false;
+    for (size_t i = 0; hash && i < j->bars->n; i++) {
+        const struct barred *b = &j->bars->v[i];
+        bool is_named = j->message && b->message == j->message;
+        if (!is_named && j->created >= b->at)
+            continue;
+        if (b->kind == BAR_SENTENCES && terms_have(&b->sentences, hash))
+            return true;
+        if (b->kind != BAR_STATEMENT)
+            continue;
+        if (!has_telling)
+            telling = telling_of(j->a, sentence);
+        has_telling = true;
+        if (stating_of(&b->statement, &telling) >= (is_named ? MENTIONS : STATES))
+            return true;
+    }
+    return false;
+}
+
+static bool may_be_barred(const struct judged *j)
+{
+    bool is_named = false;
+    for (size_t i = 0; j->message && i < j->bars->n; i++)
+        is_named |= j->bars->v[i].message == j->message;
+    return is_named || j->created < j->bars->newest;
+}
+
+/* The text itself when no sentence of it is barred. */
+static str left_of(const struct judged *j, str text)
+{
+    struct sentence s;
+    bool is_cut = false;
+    if (!j->bars->n || !may_be_barred(j))
+        return text;
+    struct buf out = buf_make(j->a, text.n + 1);
+    for (str rest = text; sentence_cut(&rest, &s);) {
+        bool goes = is_barred(j, s.text);
+        is_cut |= goes;
+        if (!goes)
+            buf_add(&out, s.text);
+    }
+    return is_cut ? str_trim(buf_str(&out)) : text;
+}
+
+str bars_left(const struct bars *b, struct arena *a, const struct message *m)
+{
+    str text = m->is_echo ? m->says : m->text;
+    const struct judged j = {b, a, b->n && m->id.n ? bars_message(m->id) : 0, m->created};
+    if (b->all && m->created < b->all)
+        return S("");
+    return left_of(&j, text);
+}
+
+bool bars_keep(const struct bars *b, struct arena *a, struct recalled *r)
+{
+    str *text = r->is_memory         ? &r->memory.content
+                : r->message.is_echo ? &r->message.says
+                                     : &r->message.text;
+    const struct judged memory = {b, a, 0, r->memory.updated};
+    if (!b->n)
+        return true;
+    str left = r->is_memory ? left_of(&memory, *text) : bars_left(b, a, &r->message);
+    r->is_cut = left.n != text->n;
+    *text = left;
+    return !r->is_cut || str_trim(left).n > 0;
+}
+
+size_t bars_keep_all(const struct bars *b, struct arena *a, struct recalled *v, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct recalled one = v[i];
+        if (bars_keep(b, a, &one))
+            v[kept++] = one;
+    }
+    return kept;
+}
+
+void bars_date_back(const struct bars *b, struct arena *a, struct message *m)
+{
+    struct sentence s;
+    for (str rest = b->n ? m->text : S(""); sentence_cut(&rest, &s);) {
+        uint64_t hash = sentence_hash(a, s.text);
+        for (size_t i = 0; hash && i < b->n; i++)
+            if (b->v[i].kind == BAR_SENTENCES && terms_have(&b->v[i].sentences, hash) &&
+                m->created >= b->v[i].at)
+                m->created = b->v[i].at - 1;
+    }
+}

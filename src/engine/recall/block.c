@@ -1,0 +1,163 @@
+/* block.c - the text that carries memory into a chat. */
+#include "engine/state/state.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/words.h"
+#include "core/tokens.h"
+#include "engine/text/block_strip.h"
+
+enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 600, SPEAKER_MAX = 40, SHORT_ID = 8 };
+
+/* "2026-05-08 (3 days ago)", or "" for no time. */
+static str when(struct arena *a, int64_t ms, int64_t now)
+{
+    static const struct {
+        int64_t days;
+        const char *unit;
+    } units[] = {{365, "year"}, {30, "month"}, {7, "week"}, {1, "day"}};
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm t;
+    char date[20];
+    if (ms <= 0 || !gmtime_r(&seconds, &t) || !strftime(date, sizeof date, "%Y-%m-%d", &t))
+        return S("");
+    int64_t day = 86400000, days = now / day - ms / day;
+    if (days <= 0)
+        return str_printf(a, days < 0 ? "%s" : "%s (today)", date);
+    if (days == 1)
+        return str_printf(a, "%s (yesterday)", date);
+    size_t i = 0;
+    while (days < units[i].days * 2 && units[i].days > 1)
+        i++;
+    return str_printf(a, "%s (%lld %ss ago)", date, (long long)(days / units[i].days),
+                      units[i].unit);
+}
+
+static int64_t created_of(const struct recalled *r)
+{
+    return r->is_memory ? r->memory.created : r->message.created;
+}
+
+/* Who said it, for a message; how it was learnt, for a memory. */
+static str said_by(struct arena *a, const struct recalled *r)
+{
+    static const char *const learnt[ORIGIN_COUNT] = {[ORIGIN_USER] = "noted from the user",
+                                                     [ORIGIN_ASSISTANT] =
+                                                         "noted from the assistant",
+                                                     [ORIGIN_TOOL] = "noted from a tool",
+                                                     [ORIGIN_IMPORT] = "imported note",
+                                                     [ORIGIN_API] = "note added by the application",
+                                                     [ORIGIN_DISTILLED] = "summarised"};
+    if (r->is_memory)
+        return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
+    str speaker = engine_line(a, r->message.speaker, SPEAKER_MAX);
+    str role = engine_line(a, r->message.role, SPEAKER_MAX);
+    return speaker.n ? speaker : role;
+}
+
+/* Of an answer that was given with memory beside it only what was new. */
+static str text_of(const struct recalled *r)
+{
+    const struct message *m = &r->message;
+    if (r->text.n)
+        return r->text;
+    return r->is_memory ? r->memory.content : m->is_echo ? str_trim(m->says) : m->text;
+}
+
+/* "- 2026-05-08 (3 days ago), user said [9f8e7d6c]: my dog is called Rex" */
+static str line_of(struct arena *a, const struct recalled *r, int64_t now)
+{
+    str id = r->is_memory ? r->memory.source.n ? r->memory.source : r->memory.id : r->message.id;
+    str text = text_of(r);
+    str date = when(a, created_of(r), now), who = said_by(a, r);
+    id = engine_line(a, utf8_cut(id, SHORT_ID), SHORT_ID);
+    return str_printf(a, "- " S_FMT "%s" S_FMT "%s [" S_FMT "]: " S_FMT "\n", S_ARG(date),
+                      date.n ? ", " : "", S_ARG(who), r->is_memory ? "" : " said", S_ARG(id),
+                      S_ARG(engine_line(a, text, LINE_TEXT_MAX)));
+}
+
+struct line {
+    str text;
+    int64_t created;
+    size_t rank;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    if (x->created != y->created)
+        return x->created < y->created ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static void leave_out(struct recalled *r, const char *why)
+{
+    r->injected = false;
+    r->why = str_of(why);
+}
+
+/* A memory says nothing new beside the whole message that it came from. */
+static bool is_told_by(const struct recalled *memory, const struct recalled *r)
+{
+    return memory->is_memory && memory->memory.source.n && r->injected && !r->is_memory &&
+           !r->is_cut && str_eq(r->message.id, memory->memory.source) &&
+           r->message.text.n <= LINE_TEXT_MAX;
+}
+
+/* Whether the line at has nothing to tell beside those before it. */
+static bool is_idle(struct recalled *v, size_t at)
+{
+    if (!text_of(&v[at]).n)
+        leave_out(&v[at], "it only repeats what was remembered");
+    for (size_t i = 0; i < at; i++)
+        if (is_told_by(&v[at], &v[i]))
+            leave_out(&v[at], "the message it came from is there already");
+    return !v[at].injected;
+}
+
+/* The memories that the message just taken tells as well leave again; gives their units back. */
+static size_t drop_told(struct recalled *v, struct line *lines, size_t *taken)
+{
+    size_t kept = 0, units = 0;
+    const struct recalled *message = &v[lines[*taken - 1].rank];
+    for (size_t i = 0; i < *taken; i++) {
+        if (is_told_by(&v[lines[i].rank], message)) {
+            leave_out(&v[lines[i].rank], "the message it came from is there too");
+            units += utf16_length(lines[i].text);
+        } else {
+            lines[kept++] = lines[i];
+        }
+    }
+    *taken = kept;
+    return units;
+}
+
+str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now)
+{
+    struct line *lines = NEW_N(a, struct line, n);
+    size_t taken = 0, units = utf16_length(S(BLOCK_OPENING BLOCK_CLOSING));
+    for (size_t i = 0; i < n; i++) {
+        if (!v[i].injected || is_idle(v, i))
+            continue;
+        struct line line = {line_of(a, &v[i], now), created_of(&v[i]), i};
+        size_t more = utf16_length(line.text);
+        v[i].tokens = tokens_of(line.text);
+        if (budget_tokens >= 0 && units + more > (size_t)budget_tokens * 4) {
+            leave_out(&v[i], "over the budget");
+            continue;
+        }
+        units += more;
+        lines[taken++] = line;
+        units -= drop_told(v, lines, &taken);
+    }
+    if (!taken)
+        return S("");
+    qsort(lines, taken, sizeof *lines, by_time);
+    struct buf b = buf_make(a, BLOCK_MAX);
+    buf_add(&b, S(BLOCK_OPENING));
+    for (size_t i = 0; i < taken; i++)
+        buf_add(&b, lines[i].text);
+    buf_add(&b, S(BLOCK_CLOSING));
+    return b.full ? S("") : buf_str(&b);
+}

@@ -1,0 +1,577 @@
+/* candidates.c - finds, describes and ranks the candidates of a question. */
+#include "engine/recall/candidates.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "engine/recall/beside.h"
+#include "engine/recall/features.h"
+#include "engine/recall/given.h"
+#include "engine/recall/rank.h"
+
+/* Documents taken from the index; those described, how many times as many and how many at most
+ * where too few of them may be found; those read when vectors say more about them; messages in
+ * front of the reader that are made room for; vectors made before a search that is no chat's; times
+ * the limit compared with each other; bytes of a text that are compared. */
+enum {
+    HITS_MAX = 20000,
+    CANDIDATES = 100,
+    WIDEN = 5,
+    CANDIDATES_MAX = 2500,
+    READ = 80,
+    SEEN_MAX = 100,
+    CATCH_UP = 64,
+    DIVERSE = 3,
+    COMPARED = 2000
+};
+
+/* Vectors of less than this share of a pool would favour what has one. */
+static const double enough_vectors = 0.9;
+
+/* The store counts what waits for a vector no further. */
+enum { WAITING_COUNTED = 1000 };
+
+/* One search at work. */
+struct search {
+    struct finder *f;
+    struct ctx *ctx;
+    const struct recall_in *in;
+    size_t limit, most; /* results, candidates by words */
+    struct question_vector asks;
+    struct word_hits words;
+    struct vector_hits near;
+    struct near_beside *beside; /* of Qdrant */
+    size_t n_beside;
+    struct scan scan;
+    struct candidate *v;
+    size_t n;
+    struct asked_of asked;
+    struct message *messages; /* those read, in the order of docs */
+    struct given *given;      /* of each of them, in a chat */
+    size_t idle;              /* candidates of which a chat may be given nothing */
+    bool is_idle;             /* some of them are still among the candidates */
+    doc_id *docs;
+    size_t n_messages;
+    struct memory *memories; /* in the order of the candidates */
+    double *ranks;           /* of those found */
+};
+
+static enum status late(struct ctx *ctx)
+{
+    return ctx_has_time(ctx) ? OK : fail(ctx, TIMED_OUT, "recall took longer than it may");
+}
+
+/* --- by words --- */
+
+/* Memories have the greatest numbers, so they stand at the end. */
+static void leave_memories_out(struct word_hits *hits)
+{
+    while (hits->n && doc_is_memory(hits->v[hits->n - 1].doc))
+        hits->n--;
+}
+
+static enum status search_words(struct search *s)
+{
+    struct finder *f = s->f;
+    const struct query *q = &f->query;
+    bool memories_only = s->in->memories_only;
+    TRY((memories_only ? store_search_memory_words
+                       : store_search_words)(s->ctx, f->e->store, s->in->pool, q->stems, q->n,
+                                             HITS_MAX, &s->words));
+    if (s->in->turns_only)
+        leave_memories_out(&s->words);
+    int64_t all = s->words.memories + (memories_only ? 0 : s->words.messages);
+    double unknown = scan_weigh(&s->words, q->n, all, f->weights);
+    s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
+    s->v = s->scan.v;
+    s->n = s->scan.n;
+    s->asked = (struct asked_of){
+        .query = q,
+        .scan = &s->scan,
+        .rarest = rank_idf(all, 1),
+        .unknown = unknown,
+        .now = s->in->asked ? s->in->asked : clock_ms(),
+        .shown = shown_words(q),
+    };
+    return late(s->ctx);
+}
+
+static int by_doc(const void *a, const void *b)
+{
+    doc_id x = *(const doc_id *)a, y = *(const doc_id *)b;
+    return (x > y) - (x < y);
+}
+
+/* --- by vectors --- */
+
+/* Messages that the reader has in front of it are near to its question, too, and take no place. */
+static size_t seen(const struct search *s)
+{
+    return s->in->n_exclude < SEEN_MAX ? s->in->n_exclude : SEEN_MAX;
+}
+
+static size_t nearest_of(const struct search *s)
+{
+    return s->most > CANDIDATES ? s->most : (size_t)s->f->e->settings->vec_top_k + seen(s);
+}
+
+/* The nearest, and the cosines of what the words have found. */
+static enum status nearest(struct search *s, const doc_id *also)
+{
+    const struct vector_find find = {
+        .pool = s->in->pool,
+        .signature = s->asks.signature,
+        .v = s->asks.v,
+        .dimensions = s->asks.dimensions,
+        .nearest = nearest_of(s),
+        .messages = !s->in->memories_only,
+        .memories = !s->in->turns_only,
+        .also = also,
+        .n_also = s->n,
+    };
+    return store_search_vectors(s->ctx, s->f->e->store, &find, &s->near);
+}
+
+static const struct vector_hit *hit_of(const struct search *s, doc_id doc)
+{
+    struct vector_hit key = {.doc = doc};
+    return s->near.n ? bsearch(&key, s->near.v, s->near.n, sizeof key, by_doc) : NULL;
+}
+
+/* Puts the nearest beside the candidates of the words, or (only) in their place. */
+static void add_nearest(struct search *s, const doc_id *also, bool only)
+{
+    struct candidate *v = NEW_N(&s->ctx->arena, struct candidate, s->n + s->near.n + 1);
+    size_t n = 0, n_words = s->n;
+    for (size_t i = 0; i < n_words && !only; i++)
+        v[n++] = s->v[i];
+    for (size_t i = 0; i < s->near.n; i++) {
+        doc_id doc = s->near.v[i].doc;
+        if (s->near.v[i].is_near &&
+            (only || !n_words || !bsearch(&doc, also, n_words, sizeof doc, by_doc)))
+            v[n++] = scan_candidate(&s->scan, doc);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct vector_hit *hit = hit_of(s, v[i].doc);
+        v[i].dense = hit ? hit->cosine : 0;
+        v[i].dense_window = hit ? (doc_is_memory(v[i].doc) ? hit->cosine : hit->window) : 0;
+    }
+    s->v = v;
+    s->n = n;
+}
+
+/* Puts what Qdrant found beside the others. Its cosines are by another model's vectors. */
+static void add_beside(struct search *s)
+{
+    struct candidate *v = NEW_N(&s->ctx->arena, struct candidate, s->n + s->n_beside + 1);
+    size_t n = s->n;
+    if (!s->n_beside)
+        return;
+    memcpy(v, s->v, n * sizeof *v);
+    for (size_t i = 0; i < s->n_beside; i++) {
+        const struct near_beside *near = &s->beside[i];
+        size_t at = 0;
+        while (at < s->n && v[at].doc != near->doc)
+            at++;
+        if (at == s->n)
+            v[at = n++] = scan_candidate(&s->scan, near->doc);
+        v[at].dense = v[at].dense_window = fmaxf(v[at].dense, near->cosine);
+    }
+    s->v = v;
+    s->n = n;
+}
+
+/* Whether enough of the pool has a vector; else f->without says how much has. Some texts can have
+ * none and wait for none. */
+static bool is_covered(struct search *s, bool only)
+{
+    int64_t made = s->near.vectors, texts = made + s->near.waiting;
+    int64_t all = s->words.messages + s->words.memories;
+    if (s->near.waiting >= WAITING_COUNTED && all > texts)
+        texts = all;
+    if (made && (only || (double)made >= enough_vectors * (double)texts))
+        return true;
+    if (texts)
+        s->f->without = str_printf(&s->ctx->arena, "%lld of %lld texts have a vector yet",
+                                   (long long)made, (long long)texts);
+    return false;
+}
+
+struct promise {
+    double rank;
+    struct candidate c;
+};
+
+static int most_promising(const void *a, const void *b)
+{
+    const struct promise *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? 1 : -1;
+    return (x->c.doc > y->c.doc) - (x->c.doc < y->c.doc);
+}
+
+/* Reading a candidate costs most, and what is known by now tells most of it. */
+static void leave_unlikely_out(struct search *s)
+{
+    size_t most = (DIVERSE * s->limit < READ ? READ : DIVERSE * s->limit) + seen(s);
+    struct promise *v = NEW_N(&s->ctx->arena, struct promise, s->n + 1);
+    if (s->n <= most || s->most > CANDIDATES)
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        v[i] = (struct promise){signals_promise(&s->asked, WITH_VECTORS, &s->v[i]), s->v[i]};
+    qsort(v, s->n, sizeof *v, most_promising);
+    s->n = most;
+    for (size_t i = 0; i < s->n; i++)
+        s->v[i] = v[i].c;
+}
+
+static doc_id *docs_of(const struct search *s)
+{
+    doc_id *docs = NEW_N(&s->ctx->arena, doc_id, s->n + 1);
+    for (size_t i = 0; i < s->n; i++)
+        docs[i] = s->v[i].doc;
+    if (s->n)
+        qsort(docs, s->n, sizeof *docs, by_doc);
+    return docs;
+}
+
+static void ask_vector(struct search *s)
+{
+    if (s->in->words_only)
+        return;
+    if (!s->in->gate)
+        vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
+    vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);
+}
+
+/* What fails here leaves what the words have found. */
+static enum status search_vectors(struct search *s)
+{
+    struct finder *f = s->f;
+    bool only = s->in->strategy == STRATEGY_SEMANTIC;
+    f->vectors = S("");
+    /* Nobody misses what nobody has chosen. */
+    f->without = s->asks.signature.n || only ? s->asks.without : S("");
+    s->near = (struct vector_hits){0};
+    if (!s->asks.v)
+        return late(s->ctx);
+    doc_id *also = docs_of(s);
+    if (nearest(s, also) != OK) {
+        f->without = ctx_take_why(s->ctx);
+    } else if (is_covered(s, only)) {
+        f->vectors = s->asks.signature;
+        add_nearest(s, also, only);
+        if (!only)
+            leave_unlikely_out(s);
+    }
+    return late(s->ctx);
+}
+
+/* --- a closer look --- */
+
+/* The messages of the candidates, and those before that may be the question they answer. */
+static enum status fetch(struct search *s)
+{
+    struct arena *a = &s->ctx->arena;
+    doc_id *docs = NEW_N(a, doc_id, 2 * s->n + 1), *memories = NEW_N(a, doc_id, s->n + 1);
+    size_t n_memories = 0, n = 0, kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct candidate *c = &s->v[i];
+        if (doc_is_memory(c->doc))
+            memories[n_memories++] = c->doc;
+        else
+            docs[n++] = c->doc;
+        if (c->previous > 0)
+            docs[n++] = c->doc - 1;
+    }
+    qsort(docs, n, sizeof *docs, by_doc);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || docs[kept - 1] != docs[i])
+            docs[kept++] = docs[i];
+    s->docs = docs;
+    s->n_messages = kept;
+    s->messages = NEW_N(a, struct message, kept + 1);
+    s->memories = NEW_N(a, struct memory, n_memories + 1);
+    TRY(store_messages(s->ctx, s->f->e->store, s->in->pool, docs, kept, s->messages));
+    TRY(store_memories(s->ctx, s->f->e->store, s->in->pool, memories, n_memories, s->memories));
+    return late(s->ctx);
+}
+
+static const struct message *message_of(const struct search *s, doc_id doc)
+{
+    const doc_id *at = bsearch(&doc, s->docs, s->n_messages, sizeof *s->docs, by_doc);
+    return at ? &s->messages[at - s->docs] : NULL;
+}
+
+static struct given *given_at(const struct search *s, doc_id doc)
+{
+    const struct message *m = message_of(s, doc);
+    return m ? &s->given[m - s->messages] : NULL;
+}
+
+/* The best scores, which others are measured by, are of what may be given: a question that was
+ * asked before fits itself best and answers nothing. */
+static void measure_again(struct search *s)
+{
+    s->scan.best_turn = s->scan.best_window = s->scan.best_session = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct candidate *c = &s->v[i];
+        s->scan.best_turn = fmaxf(s->scan.best_turn, c->turn);
+        s->scan.best_window = fmaxf(s->scan.best_window, c->window);
+        s->scan.best_session = fmaxf(s->scan.best_session, c->session);
+    }
+}
+
+struct given found_given(const struct finder *f, const struct message *m)
+{
+    struct message left = *m;
+    *(m->is_echo ? &left.says : &left.text) = bars_left(&f->bars, &f->ctx->arena, m);
+    struct given given = given_of(&f->ctx->arena, &left);
+    if (!given.text.n && !given.why)
+        given.why = "what it says is not to be given";
+    return given;
+}
+
+/* The only speaker among the candidates whom the question names; with two it names none. */
+static str person_of(const struct search *s)
+{
+    str person = S("");
+    for (size_t i = 0; i < s->n_messages; i++) {
+        str speaker = s->messages[i].speaker;
+        if (!names_person(&s->f->query, speaker) || str_eq(speaker, person))
+            continue;
+        if (person.n)
+            return S("");
+        person = speaker;
+    }
+    return person;
+}
+
+/* A question that the reader has in front of it fits itself best, too. */
+static void note_unwanted(struct search *s, const struct candidate *c, const struct message *m)
+{
+    struct given *given = m && s->in->gate ? given_at(s, c->doc) : NULL;
+    if (!given || given->why)
+        return;
+    *given = found_given(s->f, m);
+    s->is_idle |= !given->text.n;
+}
+
+static void add(struct search *s, const struct candidate *c, const struct message *m,
+                const struct memory *memory, str before)
+{
+    struct finder *f = s->f;
+    struct recalled *r = &f->found[f->n];
+    if (!find_wants(s->in, &f->bars, m, memory)) {
+        note_unwanted(s, c, m);
+        return;
+    }
+    signals_of(&s->asked, c, m, memory, before, r->signals);
+    enum weights weights = f->vectors.n || c->dense > 0 ? WITH_VECTORS : WORDS_ALONE;
+    double rank = signals_rank(weights, r->signals);
+    r->score = signals_sure(weights, r->signals, rank);
+    r->is_memory = memory != NULL;
+    if (m)
+        r->message = *m;
+    else
+        r->memory = *memory;
+    s->ranks[f->n] = s->in->strategy == STRATEGY_SEMANTIC && f->vectors.n ? (double)c->dense : rank;
+    f->of[f->n++] = c;
+}
+
+static void judge(struct search *s)
+{
+    struct finder *f = s->f;
+    size_t memory = 0;
+    f->n = 0;
+    f->found = NEW_N(&s->ctx->arena, struct recalled, s->n + 1);
+    f->of = NEW_N(&s->ctx->arena, const struct candidate *, s->n + 1);
+    s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
+    s->asked.person = person_of(s);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct candidate *c = &s->v[i];
+        const struct message *before = c->previous > 0 ? message_of(s, c->doc - 1) : NULL;
+        if (doc_is_memory(c->doc))
+            add(s, c, NULL, &s->memories[memory++], S(""));
+        else
+            add(s, c, message_of(s, c->doc), NULL, before ? before->text : S(""));
+    }
+}
+
+/* --- the order --- */
+
+struct place {
+    double rank;
+    doc_id doc;
+    size_t at;
+};
+
+static int best_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? 1 : -1;
+    return (x->doc > y->doc) - (x->doc < y->doc);
+}
+
+str found_text(const struct recalled *r)
+{
+    if (r->is_memory)
+        return r->memory.content;
+    if (r->given.n)
+        return r->given;
+    return r->message.is_echo ? str_trim(r->message.says) : r->message.text;
+}
+
+/* Of the best places the first `most` of which the bars leave something. */
+static size_t leave_barred_out(struct search *s, struct place *places, size_t n, size_t most)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n && kept < most; i++)
+        if (bars_keep(&s->f->bars, &s->ctx->arena, &s->f->found[places[i].at]))
+            places[kept++] = places[i];
+    return kept;
+}
+
+static struct place *places_of(const struct search *s)
+{
+    const struct finder *f = s->f;
+    struct place *places = NEW_N(&s->ctx->arena, struct place, f->n + 1);
+    for (size_t i = 0; i < f->n; i++)
+        places[i] = (struct place){s->ranks[i], f->of[i]->doc, i};
+    qsort(places, f->n, sizeof *places, best_first);
+    return places;
+}
+
+/* Takes the messages out of the candidates of which a chat may be given nothing. */
+static void drop_idle(struct search *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct given *given = doc_is_memory(s->v[i].doc) ? NULL : given_at(s, s->v[i].doc);
+        if (!given || !given->why || given->text.n)
+            s->v[kept++] = s->v[i];
+    }
+    s->idle += s->n - kept;
+    s->n = kept;
+}
+
+/*
+ * Looks at the best, which alone may be given, and drops those that state nothing. Gives whether
+ * there were some. Chats alone: a search of one's own conversations finds all of them.
+ */
+static bool leave_idle_out(struct search *s)
+{
+    struct finder *f = s->f;
+    const struct place *places = places_of(s);
+    size_t most = f->n < DIVERSE * s->limit ? f->n : DIVERSE * s->limit;
+    for (size_t i = 0; i < most && s->in->gate; i++) {
+        struct recalled *r = &f->found[places[i].at];
+        struct given *given = r->is_memory ? NULL : given_at(s, places[i].doc);
+        if (!given)
+            continue;
+        if (!given->text.n)
+            *given = found_given(f, &r->message);
+        r->given = given->text;
+        s->is_idle |= !given->text.n;
+    }
+    if (!s->is_idle)
+        return false;
+    s->is_idle = false;
+    drop_idle(s);
+    return true;
+}
+
+/* Ranks the candidates. Where some state nothing, the others are measured again without them. */
+static void judge_stated(struct search *s)
+{
+    judge(s);
+    while (leave_idle_out(s)) {
+        measure_again(s);
+        judge(s);
+    }
+}
+
+/* Best first, and what repeats a better one further down. Keeps the best `limit`. */
+static void order(struct search *s)
+{
+    size_t limit = s->limit;
+    struct arena *a = &s->ctx->arena;
+    struct finder *f = s->f;
+    struct place *places = places_of(s);
+    size_t n = leave_barred_out(s, places, f->n, DIVERSE * limit);
+    double *ranks = NEW_N(a, double, n + 1);
+    struct term_set *texts = NEW_N(a, struct term_set, n + 1);
+    size_t *by = NEW_N(a, size_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        ranks[i] = places[i].rank;
+        texts[i] = shingles_of(a, utf8_cut(found_text(&f->found[places[i].at]), COMPARED));
+    }
+    bool by_cosine = f->in->strategy == STRATEGY_SEMANTIC && f->vectors.n;
+    rank_diversify(a, ranks, texts, n, by_cosine ? 0 : limit, by);
+    n = n < limit ? n : limit;
+    struct recalled *found = NEW_N(a, struct recalled, n + 1);
+    const struct candidate **of = NEW_N(a, const struct candidate *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        found[i] = f->found[places[by[i]].at];
+        of[i] = f->of[places[by[i]].at];
+    }
+    f->found = found;
+    f->of = of;
+    f->n = n;
+}
+
+/* --- the whole of it --- */
+
+/* Whether looking at more candidates could find more: of some kinds of search most of what is near
+ * may not be found. */
+static bool may_find_more(const struct search *s)
+{
+    bool is_picky = s->in->type.n || s->in->layer.n || s->in->after || s->idle;
+    bool more_words = s->scan.n == s->most, more_near = s->near.n >= nearest_of(s);
+    return is_picky && s->f->n < DIVERSE * s->limit && s->most < CANDIDATES_MAX &&
+           (more_words || more_near);
+}
+
+enum status find_answers(struct finder *f, size_t limit)
+{
+    struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit, .most = CANDIDATES};
+    ask_vector(&s);
+    TRY(bars_load(f->ctx, f->e, f->in->pool, &f->bars));
+    s.beside = nearest_beside(f, (size_t)f->e->settings->vec_top_k, &s.n_beside);
+    for (bool more = true; more; s.most *= WIDEN) {
+        TRY(search_words(&s));
+        TRY(search_vectors(&s));
+        add_beside(&s);
+        TRY(fetch(&s));
+        s.given = NEW_N(&f->ctx->arena, struct given, s.n_messages + 1);
+        s.idle = 0;
+        s.is_idle = false;
+        judge_stated(&s);
+        more = may_find_more(&s);
+    }
+    order(&s);
+    return OK;
+}
+
+enum status find_newest(struct finder *f, size_t limit)
+{
+    struct memory *v;
+    size_t n = 0;
+    const struct memory_filter filter = {.pool = f->in->pool,
+                                         .type = f->in->type,
+                                         .after = f->in->after,
+                                         .limit = f->in->turns_only ? 0 : limit};
+    TRY(bars_load(f->ctx, f->e, f->in->pool, &f->bars));
+    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, NULL));
+    f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
+    f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        f->found[f->n] =
+            (struct recalled){.is_memory = true, .memory = v[i], .score = 1, .why = S("newest")};
+        f->n += find_wants(f->in, &f->bars, NULL, &v[i]) &&
+                bars_keep(&f->bars, &f->ctx->arena, &f->found[f->n]);
+    }
+    return late(f->ctx);
+}

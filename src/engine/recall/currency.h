@@ -1,0 +1,37 @@
+/* currency.h - which of the lines that a chat would be given a later line replaces. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+enum currency {
+    CURRENT,  /* nothing later speaks against it */
+    DOUBTFUL, /* a later line may replace it: given, and marked */
+    PARTLY,   /* a later line replaces a part of it: given, and marked */
+    REPLACED  /* left out, unless the question asks how it was */
+};
+
+struct dated_line {
+    str text;
+    int64_t created; /* unix ms */
+    int64_t place;   /* which of two of the same time was said later */
+    str id, source;  /* a memory and the message that it came from are no pair */
+    enum currency is;
+    size_t by; /* the line that replaces it */
+};
+
+/*
+ * Decides `is` of each line. A line is replaced by a later one about the same subject that puts
+ * another value into the same sentence, tells another value of an attribute that one has once with
+ * a word of change, moves a date, or says that it has ended. What adds replaces nothing.
+ */
+void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n);
+
+/* "Where did I live before?" */
+bool currency_asks_past(struct arena *a, str question);
+
+/* "brother", "Mutter", "chef": names a person by what they are to the speaker. */
+bool currency_is_kin(str stem);
+
+/* What a line that is given begins with; "" when it is current. */
+str currency_mark(enum currency is);

@@ -1,0 +1,196 @@
+/* features.c - what is known about a candidate, as numbers, and what they add up to. */
+#include "engine/recall/features.h"
+
+#include <math.h>
+
+#include "engine/recall/rank.h"
+
+const char *const signal_names[] = {
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) #name,
+#include "engine/recall/feature_weights.def"
+#undef SIGNAL
+    NULL};
+
+static const double rank_weights[][2] = {
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) {rank, dense_rank},
+#include "engine/recall/feature_weights.def"
+#undef SIGNAL
+};
+
+static const double sure_weights[][2] = {
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) {sure, dense_sure},
+#include "engine/recall/feature_weights.def"
+#undef SIGNAL
+};
+
+_Static_assert((int)SIGNAL_COUNT <= (int)SIGNALS_MAX,
+               "struct recalled has no room for the signals");
+
+/* --- what a text shows at a glance --- */
+
+struct glance {
+    size_t words, names, first_person;
+    bool has_date, has_number;
+};
+
+enum { SHOWS_DATE = LEX_DATE | LEX_MONTH | LEX_WEEKDAY, SHOWS_NUMBER = LEX_NUMBER | LEX_QUANTITY };
+
+/* A question that asks for neither date nor number asks only who speaks. */
+struct lexicon_lengths shown_words(const struct query *q)
+{
+    bool only_self = !q->wants_date && !q->wants_number;
+    return lexicon_lengths_of(LEX_SELF | (only_self ? 0 : SHOWS_DATE | SHOWS_NUMBER));
+}
+
+static bool in_word(unsigned char c)
+{
+    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* "Anna", not "EXIF" or "KeyError". */
+static bool is_name(str word)
+{
+    bool name = word.n > 1 && word.p[0] >= 'A' && word.p[0] <= 'Z';
+    for (size_t i = 1; i < word.n && name; i++)
+        name = !(word.p[i] >= 'A' && word.p[i] <= 'Z') && !(word.p[i] >= '0' && word.p[i] <= '9');
+    return name;
+}
+
+static void look_at(struct glance *g, str word, bool begins, const struct lexicon_lengths *l)
+{
+    bool digit = word.p[0] >= '0' && word.p[0] <= '9';
+    g->words++;
+    g->names += !begins && is_name(word);
+    unsigned classes = lexicon_may_be(l, word) ? lexicon_classes(word) : 0;
+    g->first_person += (classes & LEX_SELF) != 0;
+    g->has_number |= digit || (classes & SHOWS_NUMBER);
+    g->has_date |= digit || (classes & SHOWS_DATE);
+}
+
+/* One pass over the beginning; the words index is not asked again. */
+static struct glance glance_at(str text, const struct lexicon_lengths *shown)
+{
+    enum { LOOKED_AT = 4000 };
+    struct glance g = {0};
+    bool begins = true;
+    text.n = text.n < LOOKED_AT ? text.n : LOOKED_AT;
+    for (size_t i = 0, end; i < text.n; i = end) {
+        for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
+            end++;
+        if (end > i) {
+            look_at(&g, str_sub(text, i, end), begins, shown);
+            begins = false;
+        } else {
+            begins |= text.p[i] == '.' || text.p[i] == '!' || text.p[i] == '?' || text.p[i] == '\n';
+            end++;
+        }
+    }
+    return g;
+}
+
+/* Ends in a question mark, whatever stands behind it in brackets. */
+static bool is_question(str text)
+{
+    text = str_trim(text);
+    if (str_ends(text, S("]"))) {
+        while (text.n && text.p[text.n - 1] != '[')
+            text.n--;
+        text = str_trim(str_sub(text, 0, text.n ? text.n - 1 : 0));
+    }
+    return str_ends(text, S("?"));
+}
+
+/* --- signals --- */
+
+static double scaled(float score, float best)
+{
+    return best > 0 ? (double)score / (double)best : 0;
+}
+
+/* How well the words fit, here and around. */
+static void of_words(const struct asked_of *q, const struct candidate *c, double *out)
+{
+    const struct scan *best = q->scan;
+    out[SIGNAL_turn] = scaled(c->turn, best->best_turn);
+    out[SIGNAL_window] = scaled(c->window, best->best_window);
+    out[SIGNAL_wide] = scaled(c->wide, best->best_window);
+    out[SIGNAL_session] = scaled(c->session, best->best_session);
+    out[SIGNAL_previous] = scaled(c->previous, best->best_turn);
+    out[SIGNAL_next] = scaled(c->next, best->best_turn);
+    out[SIGNAL_share] = (double)c->share;
+    out[SIGNAL_share_near] = (double)c->share_near;
+    out[SIGNAL_turn_sum] = (double)c->turn / q->rarest;
+    out[SIGNAL_unknown] = q->unknown;
+    out[SIGNAL_dense] = (double)c->dense;
+    out[SIGNAL_dense_window] = (double)c->dense_window;
+}
+
+/* What a text of SHORT words shows is worth less in a longer one, which shows everything. */
+static void of_text(const struct asked_of *q, str text, double *out)
+{
+    enum { SHORT = 40 };
+    struct glance g = glance_at(text, &q->shown);
+    double worth = g.words > SHORT ? SHORT / (double)g.words : 1;
+    out[SIGNAL_date] = q->query->wants_date && g.has_date ? worth : 0;
+    out[SIGNAL_number] = q->query->wants_number && g.has_number ? worth : 0;
+    out[SIGNAL_named] = q->query->wants_name ? fmin((double)g.names, 3) * worth : 0;
+    out[SIGNAL_names] = fmin((double)g.names, 4) * worth;
+    out[SIGNAL_first_person] = fmin((double)g.first_person, 3) * worth;
+    out[SIGNAL_length] = log1p((double)g.words);
+    out[SIGNAL_asks] = is_question(text);
+}
+
+bool names_person(const struct query *q, str name)
+{
+    while (name.n) {
+        str part = str_cut(&name, ' ');
+        for (size_t w = 0; w < q->n; w++)
+            if (part.n && str_eq_nocase(q->texts[w], part))
+                return true;
+    }
+    return false;
+}
+
+void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
+                const struct memory *memory, str previous, double *out)
+{
+    int64_t created = message ? message->created : memory->created;
+    memset(out, 0, sizeof *out * SIGNALS_MAX);
+    of_words(q, c, out);
+    of_text(q, message ? message->text : memory->content, out);
+    out[SIGNAL_time] = query_has_time(q->query, created);
+    out[SIGNAL_recent] = age_decay(q->now - created, 90);
+    if (message) {
+        out[SIGNAL_speaker] = q->person.n && str_eq(message->speaker, q->person);
+        out[SIGNAL_answers] = is_question(previous) ? out[SIGNAL_previous] : 0;
+        out[SIGNAL_opening] = doc_position(c->doc) < 2;
+    } else {
+        out[SIGNAL_is_memory] = 1;
+        out[SIGNAL_importance] = memory->importance;
+    }
+}
+
+double signals_promise(const struct asked_of *q, enum weights weights, const struct candidate *c)
+{
+    double signals[SIGNALS_MAX] = {0};
+    of_words(q, c, signals);
+    signals[SIGNAL_answers] = signals[SIGNAL_previous] / 2;
+    return signals_rank(weights, signals);
+}
+
+double signals_rank(enum weights weights, const double *signals)
+{
+    double sum = 0;
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        sum += rank_weights[i][weights] * signals[i];
+    return sum;
+}
+
+double signals_sure(enum weights weights, const double *signals, double rank)
+{
+    static const double bias[] = {RANK_BIAS, DENSE_BIAS}, slope[] = {RANK_SLOPE, DENSE_SLOPE};
+    double sum = bias[weights] + slope[weights] * rank;
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        sum += sure_weights[i][weights] * signals[i];
+    return rank_logistic(sum);
+}

@@ -1,0 +1,52 @@
+/* features.h - what is known about a candidate, as numbers, and what they add up to. */
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/recall/lexical.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/query.h"
+
+/* What goes in beside the best needs this share of the score that the best needs. */
+#define GATE_BESIDE 0.25
+/* A phrase that asks for memory ("do you remember") lowers what the best needs to the first share,
+ * one that only speaks of the user ("my garden") to the second. */
+#define GATE_ASKED 0.05
+#define GATE_OF_USER 0.2
+
+enum signal {
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) SIGNAL_##name,
+#include "engine/recall/feature_weights.def"
+#undef SIGNAL
+    SIGNAL_COUNT
+};
+
+/* What holds for all candidates of a question. */
+struct asked_of {
+    const struct query *query;
+    const struct scan *scan;
+    double rarest;  /* weight of a word that stands in one document */
+    double unknown; /* share of the weight of words that nobody says, less in a small pool */
+    str person;     /* the one speaker whom the question names, or "" */
+    int64_t now;
+    struct lexicon_lengths shown; /* by shown_words */
+};
+struct lexicon_lengths shown_words(const struct query *q);
+
+/* Whether the question holds a part of this name. */
+bool names_person(const struct query *q, str name);
+
+/* previous is the text of the message before, or "". Exactly one of message and memory is there. */
+void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
+                const struct memory *memory, str previous, double *out);
+
+/* Each was fitted for what it knows. */
+enum weights { WORDS_ALONE, WITH_VECTORS };
+
+/* What candidates of one question are ordered by. */
+double signals_rank(enum weights weights, const double *signals);
+
+/* The same as far as it is known before the candidate is read. */
+double signals_promise(const struct asked_of *q, enum weights weights, const struct candidate *c);
+
+/* The probability that it helps to answer, from the signals and their rank. */
+double signals_sure(enum weights weights, const double *signals, double rank);

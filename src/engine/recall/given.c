@@ -1,0 +1,62 @@
+/* given.c - what of a message a chat may be given: what someone stated, and nothing else. */
+#include "engine/recall/given.h"
+
+#include "engine/extract/secrets.h"
+#include "engine/state/state.h"
+#include "engine/text/sentences.h"
+#include "engine/text/utterance.h"
+
+static bool is_link(str sentence)
+{
+    return str_find(sentence, S("http://")) < sentence.n ||
+           str_find(sentence, S("https://")) < sentence.n ||
+           str_find(sentence, S("www.")) < sentence.n;
+}
+
+/* What a model said with a link in it may come from a page that it read. */
+static str without_links(struct arena *a, str text)
+{
+    struct sentence s;
+    struct buf b = buf_make(a, text.n + 1);
+    if (!is_link(text))
+        return text;
+    for (str rest = text; sentence_cut(&rest, &s);)
+        if (!is_link(s.text))
+            buf_add(&b, s.text);
+    return str_trim(buf_str(&b));
+}
+
+struct given given_of(struct arena *a, const struct message *m)
+{
+    str text = m->is_echo ? str_trim(m->says) : m->text;
+    if (m->origin == ORIGIN_TOOL || str_is(m->role, "tool") || str_is(m->role, "function"))
+        return (struct given){S(""), "it is a tool's result"};
+    if (m->speaker.n)
+        return (struct given){text, NULL};
+    bool is_user = str_is(m->role, "user");
+    str own = is_user ? utterance_own_words(a, text) : without_links(a, text);
+    str states = utterance_statements(a, own, is_user);
+    if (!str_trim(states).n)
+        return (struct given){S(""), !own.n    ? "it was pasted or holds links only"
+                                     : is_user ? "it only asks"
+                                               : "it says nothing of its own"};
+    return (struct given){states, states.n == text.n ? NULL : "shortened to what it states"};
+}
+
+struct given given_line(struct arena *a, const struct engine *e, str text, bool is_user)
+{
+    struct sentence s;
+    struct buf b = buf_make(a, text.n + 1);
+    bool is_whole = true;
+    for (str rest = text; sentence_cut(&rest, &s);) {
+        if (sentence_instructs(a, s.text, is_user))
+            is_whole = false;
+        else
+            buf_add(&b, s.text);
+    }
+    str safe = is_whole ? text : str_trim(buf_str(&b));
+    if (!safe.n)
+        return (struct given){S(""), "it reads as an instruction to the model"};
+    str masked = secrets_masked(e->extractor, a, safe);
+    return (struct given){masked, masked.n == text.n && is_whole ? NULL : "secrets are masked"};
+}

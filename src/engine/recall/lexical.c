@@ -1,0 +1,327 @@
+/* lexical.c - from the documents that hold a word of the question to the few worth a closer look.
+ */
+#include "engine/recall/lexical.h"
+
+#include "engine/recall/rank.h"
+
+/*
+ * A turn of a conversation is found by what is said around it more than by its own words, so each
+ * document is scored with the words of its neighbours, weighted by distance. The weights of the
+ * three scores in `base` only have to bring the right documents into the first hundred; the ranking
+ * proper is learned.
+ */
+static const float one_before = 0.7f, two_before = 0.4f, one_after = 0.4f;
+static const float label_weight = 0.18f, k_saturation = 1.2f;
+static const double base_turn = 1, base_window = 1.5, base_session = 0.5;
+
+enum { NO_HIT = -1, WIDE = 5 };
+
+/* A hit or a neighbour of one. */
+struct slot {
+    doc_id doc;
+    int64_t hit;      /* index in hits, or NO_HIT */
+    uint32_t session; /* index in sessions */
+    float turn, window;
+};
+
+struct scanner {
+    const struct word_hits *hits;
+    const float *weights;
+    size_t n_words;
+    struct slot *slots;
+    size_t n;
+    float *sessions; /* score of each */
+    size_t n_sessions;
+    float counts[256]; /* of the two counts of a hit */
+    struct scan out;
+};
+
+static float count_of(const struct scanner *s, int64_t hit, size_t word)
+{
+    return hit == NO_HIT ? 0 : s->counts[s->hits->v[hit].counts[word]];
+}
+
+static void push(struct scanner *s, doc_id doc, int64_t hit)
+{
+    s->slots[s->n++] = (struct slot){.doc = doc, .hit = hit};
+}
+
+/* Hits and their neighbours, ascending: one before a hit and two behind it can see it. */
+static void spread(struct scanner *s)
+{
+    const struct word_hit *v = s->hits->v;
+    for (size_t i = 0; i < s->hits->n; i++) {
+        doc_id doc = v[i].doc, last = s->n ? s->slots[s->n - 1].doc : -1;
+        if (!doc_is_memory(doc) && doc_position(doc) > 0 && last < doc - 1)
+            push(s, doc - 1, NO_HIT);
+        push(s, doc, (int64_t)i);
+        doc_id next = i + 1 < s->hits->n ? v[i + 1].doc : INT64_MAX;
+        for (doc_id d = doc + 1; !doc_is_memory(doc) && d <= doc + 2 && d < next; d++)
+            push(s, d, NO_HIT);
+    }
+}
+
+/* The hit so many places away from a document in its conversation; the search begins at slot i. */
+static int64_t hit_from(const struct scanner *s, size_t i, doc_id doc, int distance)
+{
+    doc_id want = doc + distance;
+    if (distance && doc_is_memory(want))
+        return NO_HIT;
+    while (i > 0 && s->slots[i].doc > want)
+        i--;
+    while (i + 1 < s->n && s->slots[i].doc < want)
+        i++;
+    return s->slots[i].doc == want ? s->slots[i].hit : NO_HIT;
+}
+
+static int64_t hit_at(const struct scanner *s, size_t i, int distance)
+{
+    return hit_from(s, i, s->slots[i].doc, distance);
+}
+
+static void score_slot(struct scanner *s, size_t i)
+{
+    struct slot *slot = &s->slots[i];
+    int64_t before = hit_at(s, i, -1), earlier = hit_at(s, i, -2), after = hit_at(s, i, 1);
+    for (size_t w = 0; w < s->n_words; w++) {
+        float own = count_of(s, slot->hit, w);
+        float near = own + one_before * count_of(s, before, w) +
+                     two_before * count_of(s, earlier, w) + one_after * count_of(s, after, w);
+        if (own > 0)
+            slot->turn += s->weights[w] * rank_saturate(own, k_saturation);
+        if (near > 0)
+            slot->window += s->weights[w] * rank_saturate(near, k_saturation);
+    }
+    s->out.best_turn = slot->turn > s->out.best_turn ? slot->turn : s->out.best_turn;
+    s->out.best_window = slot->window > s->out.best_window ? slot->window : s->out.best_window;
+}
+
+/* A session's score is that of all its own words; a memory is a session of its own. */
+static void score_session(struct scanner *s, size_t from, size_t to)
+{
+    float score = 0;
+    for (size_t w = 0; w < s->n_words; w++) {
+        float all = 0;
+        for (size_t i = from; i < to; i++)
+            if (s->slots[i].hit != NO_HIT)
+                all += (float)(s->hits->v[s->slots[i].hit].counts[w] & 15);
+        score += s->weights[w] * rank_saturate(all, k_saturation);
+    }
+    for (size_t i = from; i < to; i++)
+        s->slots[i].session = (uint32_t)s->n_sessions;
+    s->sessions[s->n_sessions++] = score;
+    s->out.best_session = score > s->out.best_session ? score : s->out.best_session;
+}
+
+static void score_sessions(struct scanner *s)
+{
+    for (size_t from = 0, to; from < s->n; from = to) {
+        doc_id doc = s->slots[from].doc;
+        for (to = from + 1;
+             to < s->n && !doc_is_memory(doc) && doc_session(s->slots[to].doc) == doc_session(doc);)
+            to++;
+        score_session(s, from, to);
+    }
+}
+
+static double share(float score, float best)
+{
+    return best > 0 ? (double)score / (double)best : 0;
+}
+
+static double base_of(const struct scanner *s, const struct slot *slot)
+{
+    return base_turn * share(slot->turn, s->out.best_turn) +
+           base_window * share(slot->window, s->out.best_window) +
+           base_session * share(s->sessions[slot->session], s->out.best_session);
+}
+
+struct pick {
+    double base;
+    size_t slot;
+};
+
+/* Whether a stands behind b: less worth, or the later document. */
+static bool behind(struct pick a, struct pick b)
+{
+    return a.base != b.base ? a.base < b.base : a.slot > b.slot;
+}
+
+/* Lets heap[at] sink to its place in a heap whose first is the worst. */
+static void sink(struct pick *heap, size_t n, size_t at)
+{
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && behind(heap[child + 1], heap[child]))
+            child++;
+        if (!behind(heap[child], heap[at]))
+            break;
+        struct pick other = heap[at];
+        heap[at] = heap[child];
+        heap[child] = other;
+    }
+}
+
+static int best_first(const void *a, const void *b)
+{
+    struct pick x = *(const struct pick *)a, y = *(const struct pick *)b;
+    return behind(x, y) - behind(y, x);
+}
+
+static size_t pick_best(const struct scanner *s, struct pick *heap, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        struct pick p = {base_of(s, &s->slots[i]), i};
+        if (n < most) {
+            heap[n++] = p;
+            for (size_t at = n == most ? n / 2 : 0; at-- > 0;)
+                sink(heap, n, at);
+        } else if (behind(heap[0], p)) {
+            heap[0] = p;
+            sink(heap, n, 0);
+        }
+    }
+    qsort(heap, n, sizeof *heap, best_first);
+    return n;
+}
+
+static uint8_t at_most_255(unsigned n)
+{
+    return n < 255 ? (uint8_t)n : 255;
+}
+
+static void add_counts(const struct scanner *s, int64_t hit, uint8_t *counts)
+{
+    for (size_t w = 0; hit != NO_HIT && w < s->n_words; w++)
+        counts[w] = at_most_255(counts[w] + (s->hits->v[hit].counts[w] & 15u) +
+                                (s->hits->v[hit].counts[w] >> 4));
+}
+
+/* How much of the question stands in it, or in its window: each word once, a mention counts less.
+ */
+static float share_of(const struct scanner *s, size_t i, int from, int to)
+{
+    float has = 0, all = 0;
+    for (size_t w = 0; w < s->n_words; w++) {
+        float most = 0;
+        for (int d = from; d <= to; d++) {
+            float count = count_of(s, hit_at(s, i, d), w);
+            most = count > most ? count : most;
+        }
+        has += s->weights[w] * (most < 1 ? most : 1);
+        all += s->weights[w];
+    }
+    return all > 0 ? has / all : 0;
+}
+
+static float wide_score(const struct scanner *s, size_t i, doc_id doc)
+{
+    float score = 0;
+    for (size_t w = 0; w < s->n_words; w++) {
+        float all = 0;
+        for (int d = -WIDE; d <= WIDE; d++)
+            all += count_of(s, hit_from(s, i, doc, d), w);
+        score += s->weights[w] * rank_saturate(all, k_saturation);
+    }
+    return score;
+}
+
+static float turn_at(const struct scanner *s, size_t i, int distance)
+{
+    size_t at = i + (size_t)distance;
+    bool there = !doc_is_memory(s->slots[i].doc) && (distance > 0 ? at < s->n : i > 0) &&
+                 s->slots[at].doc == s->slots[i].doc + distance;
+    return there ? s->slots[at].turn : 0;
+}
+
+static struct candidate candidate_of(const struct scanner *s, struct pick p)
+{
+    const struct slot *slot = &s->slots[p.slot];
+    struct candidate c = {
+        .doc = slot->doc,
+        .turn = slot->turn,
+        .window = slot->window,
+        .wide = wide_score(s, p.slot, slot->doc),
+        .session = s->sessions[slot->session],
+        .previous = turn_at(s, p.slot, -1),
+        .next = turn_at(s, p.slot, 1),
+        .base = p.base,
+        .share = share_of(s, p.slot, 0, 0),
+        .share_near = share_of(s, p.slot, -2, 1),
+    };
+    add_counts(s, slot->hit, c.own);
+    for (int d = -2; d <= 1; d++)
+        add_counts(s, hit_at(s, p.slot, d), c.near);
+    return c;
+}
+
+/* Where the document is, or would be, in the slots; there is at least one. */
+static size_t place_of(const struct scanner *s, doc_id doc)
+{
+    size_t low = 0, high = s->n - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->slots[middle].doc < doc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* One that no word is near: its session may hold some. */
+static struct candidate far_from_words(const struct scanner *s, size_t at, doc_id doc)
+{
+    struct candidate c = {.doc = doc};
+    for (size_t i = at ? at - 1 : 0; i <= at && !doc_is_memory(doc); i++)
+        if (!doc_is_memory(s->slots[i].doc) && doc_session(s->slots[i].doc) == doc_session(doc))
+            c.session = s->sessions[s->slots[i].session];
+    c.wide = c.session > 0 ? wide_score(s, at, doc) : 0;
+    c.base = base_session * share(c.session, s->out.best_session);
+    return c;
+}
+
+struct candidate scan_candidate(const struct scan *scan, doc_id doc)
+{
+    const struct scanner *s = scan->of;
+    if (!s->n)
+        return (struct candidate){.doc = doc};
+    size_t at = place_of(s, doc);
+    if (s->slots[at].doc != doc)
+        return far_from_words(s, at, doc);
+    return candidate_of(s, (struct pick){base_of(s, &s->slots[at]), at});
+}
+
+double scan_weigh(const struct word_hits *hits, size_t n_words, int64_t all, float *weights)
+{
+    double unknown = 0, known = 0;
+    for (size_t w = 0; w < n_words; w++) {
+        bool left_out = hits->found[w] == UINT32_MAX;
+        weights[w] = left_out ? 0 : (float)rank_idf(all, hits->found[w]);
+        known += (double)weights[w];
+        unknown += hits->found[w] == 0 ? rank_idf(all, 1) : 0;
+    }
+    return known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0;
+}
+
+struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
+                      size_t n_words, size_t most)
+{
+    struct scanner *s = NEW(a, struct scanner);
+    *s = (struct scanner){.hits = hits, .weights = weights, .n_words = n_words};
+    s->slots = NEW_N(a, struct slot, 4 * hits->n + 1);
+    s->sessions = NEW_N(a, float, 4 * hits->n + 1);
+    for (unsigned c = 0; c < 256; c++)
+        s->counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
+    spread(s);
+    for (size_t i = 0; i < s->n; i++)
+        score_slot(s, i);
+    score_sessions(s);
+    struct pick *heap = NEW_N(a, struct pick, most);
+    s->out.of = s;
+    s->out.n = pick_best(s, heap, most);
+    s->out.v = NEW_N(a, struct candidate, s->out.n + 1);
+    for (size_t i = 0; i < s->out.n; i++)
+        s->out.v[i] = candidate_of(s, heap[i]);
+    return s->out;
+}

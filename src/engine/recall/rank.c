@@ -1,0 +1,69 @@
+/* rank.c - fuse, decay, diversify: arithmetic only. */
+#include "engine/recall/rank.h"
+
+#include <math.h>
+
+double rank_idf(int64_t all, int64_t found)
+{
+    if (found <= 0)
+        return 0;
+    double others = all > found ? (double)(all - found) : 0;
+    return log(1 + (others + 0.5) / ((double)found + 0.5));
+}
+
+double rank_rrf(double k, size_t place)
+{
+    return place ? 1 / (k + (double)place) : 0;
+}
+
+double rank_logistic(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+void rank_diversify(struct arena *a, const double *scores, const struct term_set *texts, size_t n,
+                    size_t most, size_t *order)
+{
+    double *like = NEW_N(a, double, n + 1);
+    bool *taken = NEW_N(a, bool, n + 1);
+    double least = n ? scores[0] : 0, greatest = least;
+    for (size_t i = 1; i < n; i++) {
+        least = fmin(least, scores[i]);
+        greatest = fmax(greatest, scores[i]);
+    }
+    size_t done = 0;
+    for (; done < n && done < most; done++) {
+        size_t best = n;
+        double best_value = 0;
+        for (size_t i = 0; i < n; i++) {
+            double scaled = greatest > least ? (scores[i] - least) / (greatest - least) : 1;
+            double value = 0.85 * scaled - 0.15 * like[i];
+            if (!taken[i] && (best == n || value > best_value)) {
+                best = i;
+                best_value = value;
+            }
+        }
+        taken[best] = true;
+        order[done] = best;
+        for (size_t i = 0; i < n; i++)
+            if (!taken[i])
+                like[i] = fmax(like[i], terms_jaccard(&texts[i], &texts[best]));
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!taken[i])
+            order[done++] = i;
+}
+
+size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget)
+{
+    int64_t total = 0;
+    size_t taken = 0;
+    while (taken < n) {
+        if (budget >= 0 && taken && tokens[taken] > budget - total)
+            break;
+        total += tokens[taken++];
+        if (budget >= 0 && total > budget)
+            break;
+    }
+    return taken;
+}

@@ -1,0 +1,42 @@
+/* rank.h - fuse, decay, diversify: arithmetic only. */
+#pragma once
+
+#include "engine/text/term_set.h"
+
+/* The weight of a word that stands in found of all documents; 0 when it stands in none. */
+double rank_idf(int64_t all, int64_t found);
+
+/* How much it says that a word is not in a pool of so many documents: a small one lacks most words
+ * whatever it is about. 0 to 1. */
+static inline double rank_known(int64_t all)
+{
+    return (double)all / ((double)all + 50);
+}
+
+/* How much count occurrences say: rises from 0, 1 for one, never over k + 1 (BM25's, without
+ * lengths). */
+static inline float rank_saturate(float count, float k)
+{
+    return count * (k + 1) / (count + k);
+}
+
+/* What a place (1 is the best, 0 is none) in one of the lists that are fused is worth: reciprocal
+ * rank fusion. */
+double rank_rrf(double k, size_t place);
+
+/* 1 / (1 + e^-x). */
+double rank_logistic(double x);
+
+/*
+ * Maximal marginal relevance: order gets the numbers of the scores, each next one the greatest of
+ * 0.85 score (scaled to 0..1) - 0.15 of its greatest likeness to one taken before. The earlier
+ * number wins a tie. Only the first `most` are chosen so; the others follow as they stand.
+ */
+void rank_diversify(struct arena *a, const double *scores, const struct term_set *texts, size_t n,
+                    size_t most, size_t *order);
+
+/*
+ * How many of the first go into the budget: stops at the first that does not fit, but takes the
+ * first one whatever its size. budget < 0 has no end.
+ */
+size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget);

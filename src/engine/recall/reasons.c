@@ -1,0 +1,41 @@
+/* reasons.c - why a candidate was found, in words. */
+#include "engine/recall/candidates.h"
+#include "engine/recall/features.h"
+
+static void add_words(struct buf *b, const struct query *q, const char *what, const uint8_t *in,
+                      const uint8_t *but)
+{
+    bool first = true;
+    for (size_t w = 0; w < q->n; w++) {
+        if (!in[w] || (but && but[w]))
+            continue;
+        buf_printf(b, "%s" S_FMT, first ? what : ", ", S_ARG(q->texts[w]));
+        first = false;
+    }
+}
+
+static void add_reason(struct buf *b, str reason)
+{
+    buf_printf(b, "%s" S_FMT, b->n ? "; " : "", S_ARG(reason));
+}
+
+str found_why(struct arena *a, const struct query *q, const struct candidate *c,
+              const struct recalled *r)
+{
+    enum { WHY_MAX = 400 };
+    struct buf b = buf_make(a, WHY_MAX);
+    add_words(&b, q, "says ", c->own, NULL);
+    add_words(&b, q, b.n ? "; near it: " : "near it: ", c->near, c->own);
+    if (c->dense >= FOUND_CLOSE)
+        add_reason(&b, str_printf(a, "close in meaning (%.2f)", (double)c->dense));
+    if (r->signals[SIGNAL_speaker] > 0)
+        add_reason(&b, str_printf(a, "by " S_FMT ", whom the question names",
+                                  S_ARG(r->message.speaker)));
+    if (r->signals[SIGNAL_answers] > 0)
+        add_reason(&b, S("answers a question about it"));
+    if (r->signals[SIGNAL_time] > 0)
+        add_reason(&b, S("of the time the question names"));
+    if (r->signals[SIGNAL_date] > 0)
+        add_reason(&b, S("holds a date"));
+    return buf_str(&b);
+}

@@ -1,0 +1,334 @@
+/* recall.c - from a question to a ranked list of messages and memories, with the reasons. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "core/tokens.h"
+#include "engine/recall/about.h"
+#include "engine/recall/beside.h"
+#include "engine/recall/candidates.h"
+#include "engine/recall/currency.h"
+#include "engine/recall/features.h"
+#include "engine/recall/given.h"
+#include "engine/recall/rank.h"
+#include "engine/recall/user_facts.h"
+#include "engine/state/state.h"
+#include "engine/text/memory_intent.h"
+#include "engine/text/snippet.h"
+
+/* Characters of a question that is none; words of a turn that says something by itself; bytes of a
+ * text that are shown. */
+enum { QUESTION_MIN = 3, TELLING = 8, SHOWN_MAX = 600 };
+
+/* --- the gate --- */
+
+struct verdict {
+    str decision, reason;
+    double least; /* score that goes in; 2: nothing does */
+    bool is_sure; /* the best would go in without any phrase */
+};
+
+/* The best must reach the threshold; once memory speaks, others may be less sure. */
+static struct verdict verdict_of(struct finder *f, struct gate gate)
+{
+    struct arena *a = &f->ctx->arena;
+    if (f->in->strategy == STRATEGY_RECENT)
+        return (struct verdict){S("newest"), S("the newest, whatever is asked"), 0, true};
+    if (!f->in->gate)
+        return (struct verdict){S("all"), S("no gate was asked for"), 0, true};
+    double least = f->e->settings->gate_threshold, enough = least;
+    if (f->in->bar > 0)
+        least *= f->in->bar;
+    else if (gate.section != GATE_NONE)
+        least *= gate.is_weak ? GATE_OF_USER : GATE_ASKED;
+    double best = 0;
+    for (size_t i = 0; i < f->n; i++)
+        best = f->found[i].score > best ? f->found[i].score : best;
+    str reason =
+        gate.section == GATE_NONE
+            ? str_printf(a, "best score %.2f, least is %.2f", best, least)
+            : str_printf(a, "asks for memory (\"" S_FMT "\"), best score %.2f, least is %.2f",
+                         S_ARG(gate.phrase), best, least);
+    if (best < least || !f->n)
+        return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), 2, false};
+    str section =
+        gate.section == GATE_NONE ? S("memory") : str_of(gate_section_names[gate.section]);
+    return (struct verdict){section, reason, least * GATE_BESIDE, best >= enough};
+}
+
+/* Where the question asks for memory and nothing found is sure: what is known about the user goes
+ * in instead. */
+static enum status add_known(struct finder *f, struct gate gate, int64_t budget, struct verdict *v)
+{
+    struct arena *a = &f->ctx->arena;
+    struct recalled *known;
+    size_t n;
+    TRY(known_of(f->ctx, f->e, f->in->pool, f->in->after, budget, &known, &n));
+    if (!f->of) /* nothing was searched for */
+        TRY(bars_load(f->ctx, f->e, f->in->pool, &f->bars));
+    n = bars_keep_all(&f->bars, a, known, n);
+    if (!n)
+        return OK;
+    struct recalled *all = NEW_N(a, struct recalled, n + f->n);
+    const struct candidate **of = NEW_N(a, const struct candidate *, n + f->n);
+    memcpy(all, known, n * sizeof *all);
+    size_t total = n;
+    for (size_t i = 0; i < f->n; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < n; k++)
+            is_there |= f->found[i].is_memory && known[k].memory.doc == f->found[i].memory.doc;
+        if (is_there)
+            continue;
+        of[total] = f->of[i];
+        all[total++] = f->found[i];
+    }
+    f->found = all;
+    f->of = of;
+    f->n = total;
+    *v = (struct verdict){
+        .decision = str_of(gate_section_names[gate.section]),
+        .reason = str_printf(a, "asks for memory (\"" S_FMT "\"), and nothing found is sure",
+                             S_ARG(gate.phrase)),
+        .least = f->e->settings->gate_threshold,
+    };
+    return OK;
+}
+
+/* "I see.": found for its neighbours' words alone, and too short to say something of its own. */
+static bool is_mere_neighbour(const struct finder *f, size_t i)
+{
+    const double *signals = f->found[i].signals;
+    return f->in->gate && f->of[i] && signals[SIGNAL_share] == 0 && f->of[i]->dense < FOUND_CLOSE &&
+           signals[SIGNAL_length] < log1p(TELLING);
+}
+
+/* A chat's line loses secrets; one that reads as an instruction is left out. */
+static bool may_be_given(struct finder *f, struct recalled *r)
+{
+    bool is_user = r->is_memory ? r->memory.origin != ORIGIN_TOOL : str_is(r->message.role, "user");
+    if (!f->in->gate)
+        return true;
+    struct given line = given_line(&f->ctx->arena, f->e, r->text, is_user);
+    r->text = line.text;
+    if (!line.text.n) {
+        r->why = str_of(line.why);
+        count(&f->e->counters.instructions, 1);
+    }
+    return line.text.n;
+}
+
+/* --- the new beats the old --- */
+
+static bool is_about(const struct about *about, const struct recalled *r)
+{
+    for (size_t i = 0; i < about->n; i++)
+        if (about->v[i].is_memory == r->is_memory &&
+            (r->is_memory ? str_eq(about->v[i].memory.id, r->memory.id)
+                          : str_eq(about->v[i].message.id, r->message.id)))
+            return true;
+    return false;
+}
+
+/* What an assistant said replaces nothing, and is replaced by nothing. */
+static struct dated_line line_of(const struct recalled *r)
+{
+    bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
+    return (struct dated_line){.text = is_users ? found_text(r) : S(""),
+                               .created = r->is_memory ? r->memory.created : r->message.created,
+                               .place = r->is_memory ? r->memory.doc : r->message.doc,
+                               .id = r->is_memory ? r->memory.id : r->message.id,
+                               .source = r->is_memory ? r->memory.source : S("")};
+}
+
+/* What was noted from a message is as old as the message, however late it was noted. */
+static void date_by_source(struct dated_line *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n && v[i].source.n; k++)
+            if (str_eq(v[k].id, v[i].source)) {
+                v[i].created = v[k].created;
+                v[i].place = v[k].place;
+            }
+}
+
+/* Puts what the user told of it elsewhere beside what was found: what bears on a request in front,
+ * what answers a question behind. */
+static enum status add_about(struct finder *f, struct verdict *v)
+{
+    struct arena *a = &f->ctx->arena;
+    struct about about;
+    TRY(about_find(f, &about));
+    if (!about.n)
+        return OK;
+    struct recalled *all = NEW_N(a, struct recalled, about.n + f->n);
+    const struct candidate **of = NEW_N(a, const struct candidate *, about.n + f->n);
+    size_t n = 0;
+    for (size_t i = 0; i < about.n_first; i++)
+        all[n++] = about.v[i];
+    for (size_t i = 0; i < f->n; i++) {
+        if (is_about(&about, &f->found[i]))
+            continue;
+        of[n] = f->of[i];
+        all[n++] = f->found[i];
+    }
+    for (size_t i = about.n_first; i < about.n; i++)
+        all[n++] = about.v[i];
+    f->found = all;
+    f->of = of;
+    f->n = n;
+    if (v->least > 1)
+        *v = (struct verdict){S("memory"), about.reason, f->e->settings->gate_threshold, true};
+    return OK;
+}
+
+/* A line that a later one replaces is left out, or marked where that is not sure or the question
+ * asks how it was; the later one goes in with it. */
+static void settle_currency(struct finder *f, bool *given)
+{
+    struct arena *a = &f->ctx->arena;
+    struct dated_line *lines = NEW_N(a, struct dated_line, f->n + 1);
+    bool asks_past = currency_asks_past(a, f->in->question);
+    for (size_t i = 0; i < f->n; i++)
+        lines[i] = line_of(&f->found[i]);
+    date_by_source(lines, f->n);
+    currency_judge(a, f->in->question, lines, f->n);
+    for (size_t i = 0; i < f->n; i++) {
+        struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
+        if (!given[i] || lines[i].is == CURRENT)
+            continue;
+        if (!given[lines[i].by] && !may_be_given(f, by))
+            continue;
+        given[lines[i].by] = true;
+        given[i] = lines[i].is != REPLACED || asks_past;
+        r->text = str_printf(a, S_FMT S_FMT, S_ARG(currency_mark(lines[i].is)), S_ARG(r->text));
+        if (!given[i])
+            r->why = S("a later line replaces it");
+    }
+}
+
+/* Marks what goes in: over the bar, and within the budget in the order of rank. */
+static int64_t choose(struct finder *f, double least, int64_t budget)
+{
+    size_t n = 0;
+    int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1), total = 0;
+    size_t *which = NEW_N(&f->ctx->arena, size_t, f->n + 1);
+    bool *given = NEW_N(&f->ctx->arena, bool, f->n + 1);
+    for (size_t i = 0; i < f->n; i++) {
+        struct recalled *r = &f->found[i];
+        r->text = excerpt_of(&f->ctx->arena, found_text(r), &f->query, f->weights, SHOWN_MAX);
+        if (f->of[i])
+            r->why = found_why(&f->ctx->arena, &f->query, f->of[i], r);
+        r->tokens = tokens_of(r->text);
+        given[i] = r->score >= least && !is_mere_neighbour(f, i) && may_be_given(f, r);
+        n += given[i];
+    }
+    if (f->in->gate && n)
+        settle_currency(f, given);
+    n = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if (!given[i])
+            continue;
+        f->found[i].tokens = tokens_of(f->found[i].text);
+        tokens[n] = f->found[i].tokens;
+        which[n++] = i;
+    }
+    n = rank_walk(tokens, n, budget);
+    for (size_t i = 0; i < n; i++) {
+        f->found[which[i]].injected = true;
+        total += tokens[i];
+    }
+    return total;
+}
+
+/* Nothing that could be searched for: too short, or made of words that say nothing. */
+static bool is_empty(const struct finder *f)
+{
+    bool has_meaning = f->in->strategy == STRATEGY_SEMANTIC || f->query.n;
+    return f->in->strategy != STRATEGY_RECENT &&
+           (str_trim(f->in->question).n < QUESTION_MIN || !has_meaning);
+}
+
+/* In a chat by the reranking model, where one is set. */
+static enum status find_ordered(struct finder *f, size_t limit)
+{
+    TRY(find_answers(f, limit));
+    if (f->in->gate)
+        order_beside(f);
+    return OK;
+}
+
+static enum status find(struct finder *f, struct recall_out *out)
+{
+    const struct recall_in *in = f->in;
+    const struct settings *s = f->e->settings;
+    size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
+    bool newest = in->strategy == STRATEGY_RECENT;
+    f->query = query_of(&f->ctx->arena, in->question, in->asked ? in->asked : clock_ms());
+    struct gate gate = {0};
+    if (in->gate && in->bar == 0 && !newest)
+        gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
+    bool asks_known = known_is_asked(gate) && !in->turns_only;
+    if (newest)
+        TRY(find_newest(f, limit));
+    else if (!is_empty(f))
+        TRY(find_ordered(f, limit));
+    else if (!asks_known || str_trim(in->question).n < QUESTION_MIN) {
+        *out = (struct recall_out){.decision = S("none"), .reason = S("no words to search")};
+        return OK;
+    }
+    struct verdict v = verdict_of(f, gate);
+    int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
+    if (asks_known && !v.is_sure)
+        TRY(add_known(f, gate, budget, &v));
+    TRY(add_about(f, &v));
+    int64_t tokens = choose(f, v.least, budget);
+    if (f->without.n)
+        v.reason = str_printf(&f->ctx->arena, S_FMT "; by words alone: " S_FMT, S_ARG(v.reason),
+                              S_ARG(f->without));
+    if (f->beside.n)
+        v.reason = str_printf(&f->ctx->arena, S_FMT "; " S_FMT, S_ARG(v.reason), S_ARG(f->beside));
+    *out = (struct recall_out){.v = f->found,
+                               .n = f->n,
+                               .decision = v.decision,
+                               .reason = v.reason,
+                               .tokens = tokens,
+                               .vectors = f->vectors,
+                               .without = f->without};
+    return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall took longer than it may");
+}
+
+enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                           struct recall_out *out, str *block)
+{
+    const struct runtime *runtime = engine_runtime(e);
+    struct recall_in gated = *in;
+    gated.gate = true;
+    gated.budget_tokens = in->budget_tokens ? in->budget_tokens : runtime_budget(e, runtime);
+    gated.strategy = in->strategy ? in->strategy : runtime->memory.strategy;
+    gated.after = in->after ? in->after : runtime_after(runtime, clock_ms());
+    TRY(engine_recall(ctx, e, &gated, out));
+    int64_t now = in->asked ? in->asked : clock_ms();
+    *block = block_render(&ctx->arena, out->v, out->n, gated.budget_tokens, now);
+    return OK;
+}
+
+enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                          struct recall_out *out)
+{
+    struct finder f = {.ctx = ctx, .e = e, .in = in};
+    return find(&f, out);
+}
+
+enum status engine_recall(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                          struct recall_out *out)
+{
+    int64_t began = clock_mono_us();
+    struct recall_out found;
+    engine_catch_up(ctx, e, in->pool);
+    enum status s = find_recalled(ctx, e, in, &found);
+    int64_t took = clock_mono_us() - began;
+    engine_count_recall(e, took);
+    TRY(s);
+    found.took_us = took;
+    *out = found;
+    return OK;
+}

@@ -1,0 +1,284 @@
+/* similar.c - memories by how alike they are to a text: cosines, words and recall as one measure.
+ */
+#include <math.h>
+
+#include "base/clock.h"
+#include "engine/recall/candidates.h"
+#include "engine/recall/rank.h"
+#include "engine/state/state.h"
+#include "engine/text/query.h"
+
+/* Memories that are counted; the nearest that are looked at first, how many times as many next, and
+ * where that ends; how many are read at once. */
+enum { MOST = 1000, NEAREST = 100, WIDEN = 4, NEAREST_MAX = 12800, PAGE = 200 };
+enum { HITS_MAX = 100000, CATCH_UP = 64, RANKED = 100 };
+
+/*
+ * The interfaces that search by similarity have defaults of 0.6 and 0.7, made for the cosines of
+ * great models. A question shares few words with its answer, and a small model gives the two a
+ * cosine of 0.4. So what recall is sure of, by twice what a chat's gate asks, counts as more than
+ * the defaults, and what recall is not sure of as less.
+ */
+static const double sure_alike = 0.7, unsure_alike = 0.55, sure_gates = 2;
+
+/* In a small pool recall is sure enough for a chat of the only memory with a word of the question.
+ * Alike is only what holds this share of the question's weight, or is close to it in meaning. */
+static const double least_share = 0.3;
+
+/* --- candidates --- */
+
+struct likely {
+    doc_id doc;
+    double similarity;
+};
+
+struct looking {
+    struct ctx *ctx;
+    struct engine *e;
+    const struct similar_in *in;
+    int64_t now;
+    struct likely *words; /* by doc */
+    size_t n_words;
+    struct likely *all; /* the most alike first, and the latest of those that are equally alike */
+    size_t n, cap;
+    struct similar *found;
+    size_t n_found;
+};
+
+static int by_doc(const void *a, const void *b)
+{
+    const struct likely *x = a, *y = b;
+    return (x->doc > y->doc) - (x->doc < y->doc);
+}
+
+static int most_alike(const void *a, const void *b)
+{
+    const struct likely *x = a, *y = b;
+    if (x->similarity != y->similarity)
+        return x->similarity < y->similarity ? 1 : -1;
+    return by_doc(b, a);
+}
+
+static bool is_alike(const struct looking *l, double similarity)
+{
+    return similarity > 0 && similarity >= l->in->least;
+}
+
+/*
+ * The share of the text's weight whose words a memory holds. A word that no memory holds weighs
+ * like the rarest: a question about something else that is asked in the same words is not alike.
+ */
+static enum status look_by_words(struct looking *l)
+{
+    struct query q = query_of(&l->ctx->arena, l->in->query, l->now);
+    struct word_hits hits;
+    double weights[QUERY_WORDS_MAX], all = 0;
+    TRY(store_search_memory_words(l->ctx, l->e->store, l->in->pool, q.stems, q.n, HITS_MAX, &hits));
+    for (size_t w = 0; w < q.n; w++) {
+        bool is_left_out = hits.found[w] == UINT32_MAX;
+        int64_t found = hits.found[w] ? hits.found[w] : 1;
+        all += weights[w] = is_left_out ? 0 : rank_idf(hits.memories, found);
+    }
+    l->words = NEW_N(&l->ctx->arena, struct likely, hits.n + 1);
+    for (size_t i = 0; i < hits.n; i++) {
+        double held = 0;
+        for (size_t w = 0; w < q.n; w++)
+            held += hits.v[i].counts[w] ? weights[w] : 0;
+        double share = all > 0 ? held / all : 0;
+        l->words[l->n_words++] = (struct likely){hits.v[i].doc, share < 1 ? share : 1};
+    }
+    return OK;
+}
+
+static double alike_when_sure(const struct looking *l, double sure)
+{
+    double enough = fmin(sure_gates * l->e->settings->gate_threshold, 1);
+    if (sure < enough)
+        return unsure_alike * sure / enough;
+    return enough < 1 ? sure_alike + (1 - sure_alike) * (sure - enough) / (1 - enough) : sure_alike;
+}
+
+static struct likely *worded(const struct looking *l, doc_id doc)
+{
+    struct likely key = {.doc = doc};
+    return l->n_words ? bsearch(&key, l->words, l->n_words, sizeof key, by_doc) : NULL;
+}
+
+/* Raises what recall is surer of than the shared words show. */
+static enum status look_by_recall(struct looking *l)
+{
+    struct arena *a = &l->ctx->arena;
+    const struct recall_in in = {.pool = l->in->pool,
+                                 .question = l->in->query,
+                                 .memories_only = true,
+                                 .after = l->in->after};
+    struct finder f = {.ctx = l->ctx, .e = l->e, .in = &in};
+    struct likely *v;
+    size_t n = 0;
+    f.query = query_of(a, in.question, l->now);
+    if (!f.query.n)
+        return OK;
+    TRY(find_answers(&f, RANKED));
+    v = NEW_N(a, struct likely, l->n_words + f.n + 1);
+    if (l->n_words)
+        memcpy(v, l->words, l->n_words * sizeof *v);
+    n = l->n_words;
+    for (size_t i = 0; i < f.n; i++) {
+        struct likely *known = worded(l, f.found[i].memory.doc);
+        bool is_close = f.of[i]->dense >= FOUND_CLOSE;
+        double similarity = alike_when_sure(l, f.found[i].score);
+        if (known && (is_close || known->similarity >= least_share))
+            v[known - l->words].similarity = fmax(known->similarity, similarity);
+        else if (!known && is_close)
+            v[n++] = (struct likely){f.found[i].memory.doc, similarity};
+    }
+    if (n)
+        qsort(v, n, sizeof *v, by_doc);
+    l->words = v;
+    l->n_words = n;
+    return OK;
+}
+
+static void add(struct looking *l, doc_id doc, double similarity)
+{
+    l->all = arena_more(&l->ctx->arena, l->all, l->n, &l->cap, sizeof *l->all);
+    l->all[l->n++] = (struct likely){doc, similarity < 1 ? similarity : 1};
+}
+
+/* Puts the nearest beside what the words found; *more: others may be near enough. */
+static enum status look_by_vectors(struct looking *l, const struct question_vector *q,
+                                   size_t nearest, bool *more)
+{
+    size_t n = l->n_words < MOST ? l->n_words : MOST, near = 0;
+    doc_id *also = NEW_N(&l->ctx->arena, doc_id, n + 1);
+    struct vector_hits hits;
+    bool is_all_alike = true;
+    for (size_t i = 0; i < n; i++)
+        also[i] = l->words[l->n_words - n + i].doc;
+    const struct vector_find f = {.pool = l->in->pool,
+                                  .signature = q->signature,
+                                  .v = q->v,
+                                  .dimensions = q->dimensions,
+                                  .nearest = nearest,
+                                  .memories = true,
+                                  .also = also,
+                                  .n_also = n};
+    TRY(store_search_vectors(l->ctx, l->e->store, &f, &hits));
+    for (size_t i = 0; i < hits.n; i++) {
+        double cosine = (double)hits.v[i].cosine;
+        struct likely *known = worded(l, hits.v[i].doc);
+        near += hits.v[i].is_near;
+        is_all_alike &= !hits.v[i].is_near || is_alike(l, cosine);
+        if (known)
+            known->similarity = cosine > known->similarity ? cosine : known->similarity;
+        else if (is_alike(l, cosine))
+            add(l, hits.v[i].doc, cosine);
+    }
+    *more = is_all_alike && near >= nearest;
+    return OK;
+}
+
+/* --- those that may be found --- */
+
+static bool may_be_found(const struct looking *l, const struct memory *m)
+{
+    return m->id.n && !m->valid_to && (!m->expires || m->expires > l->now) &&
+           m->created >= l->in->after;
+}
+
+static enum status read_page(struct looking *l, size_t from, size_t n)
+{
+    doc_id docs[PAGE];
+    struct memory *read = NEW_N(&l->ctx->arena, struct memory, PAGE);
+    for (size_t i = 0; i < n; i++)
+        docs[i] = l->all[from + i].doc;
+    TRY(store_memories(l->ctx, l->e->store, l->in->pool, docs, n, read));
+    for (size_t i = 0; i < n && l->n_found < MOST; i++)
+        if (may_be_found(l, &read[i]))
+            l->found[l->n_found++] = (struct similar){read[i], l->all[from + i].similarity};
+    return OK;
+}
+
+static enum status read(struct looking *l)
+{
+    l->n_found = 0;
+    if (l->n)
+        qsort(l->all, l->n, sizeof *l->all, most_alike);
+    for (size_t from = 0; from < l->n && l->n_found < MOST; from += PAGE)
+        TRY(read_page(l, from, l->n - from < PAGE ? l->n - from : PAGE));
+    return OK;
+}
+
+/* Without a vector of the text the words are all there is. */
+static enum status look(struct looking *l)
+{
+    struct question_vector q;
+    bool more = false;
+    vectors_catch_up(l->ctx, l->e, l->in->pool, CATCH_UP);
+    vectors_of_question(l->ctx, l->e, l->in->query, &q);
+    for (size_t nearest = NEAREST; nearest < NEAREST_MAX; nearest *= WIDEN) {
+        l->n = 0;
+        if (q.v && !soft(l->ctx, look_by_vectors(l, &q, nearest, &more))) {
+            l->n = 0;
+            more = false;
+        }
+        for (size_t i = 0; i < l->n_words; i++)
+            if (is_alike(l, l->words[i].similarity))
+                add(l, l->words[i].doc, l->words[i].similarity);
+        TRY(read(l));
+        if (!more || l->n_found == MOST)
+            break;
+    }
+    return OK;
+}
+
+/* Nothing is less alike than 0: then those that have nothing in common follow, the newest first. */
+static enum status add_rest(struct looking *l)
+{
+    struct memory *v;
+    size_t n, found = l->n_found;
+    const struct memory_filter f = {.pool = l->in->pool, .after = l->in->after, .limit = MOST};
+    if (l->in->least > 0 || found == MOST)
+        return OK;
+    TRY(store_list_memories(l->ctx, l->e->store, &f, &v, &n, NULL));
+    for (size_t i = 0; i < n && l->n_found < MOST; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < found && !is_there; k++)
+            is_there = l->found[k].memory.doc == v[i].doc;
+        if (!is_there)
+            l->found[l->n_found++] = (struct similar){v[i], 0};
+    }
+    return OK;
+}
+
+static int newest_of_alike(const void *a, const void *b)
+{
+    const struct similar *x = a, *y = b;
+    if (x->similarity != y->similarity)
+        return x->similarity < y->similarity ? 1 : -1;
+    if (x->memory.created != y->memory.created)
+        return x->memory.created < y->memory.created ? 1 : -1;
+    return (x->memory.doc < y->memory.doc) - (x->memory.doc > y->memory.doc);
+}
+
+enum status engine_similar(struct ctx *ctx, struct engine *e, const struct similar_in *in,
+                           struct similar **out, size_t *n, int64_t *total)
+{
+    struct looking l = {.ctx = ctx,
+                        .e = e,
+                        .in = in,
+                        .now = clock_ms(),
+                        .found = NEW_N(&ctx->arena, struct similar, MOST)};
+    TRY(look_by_words(&l));
+    TRY(look_by_recall(&l));
+    TRY(look(&l));
+    TRY(add_rest(&l));
+    if (l.n_found)
+        qsort(l.found, l.n_found, sizeof *l.found, newest_of_alike);
+    size_t from = in->offset < l.n_found ? in->offset : l.n_found;
+    size_t rest = l.n_found - from;
+    *out = l.found + from;
+    *n = rest < in->limit ? rest : in->limit;
+    *total = (int64_t)l.n_found;
+    return OK;
+}

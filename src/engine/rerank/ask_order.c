@@ -1,0 +1,104 @@
+/* ask_order.c - how well each text answers a question, by a model that the settings name. */
+#include "engine/rerank/ask_order.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "engine/state/state.h"
+#include "llm/llm.h"
+
+/* Of the time that is left at most half goes here, so that there is some for what follows. */
+enum { LEAST_MS = 20, PROBE_US = 60 * 1000 * 1000 };
+
+/* The server of a "provider/model", or NULL with the reason in *why. */
+static const struct upstream *server_of(const struct engine *e, const struct runtime_memory *l,
+                                        str *model, const char **why)
+{
+    const struct settings *s = e->settings;
+    str rest = l->rerank_model, provider = str_cut(&rest, '/');
+    *model = rest;
+    *why = NULL;
+    if (!rest.n) {
+        *why = l->rerank_model.n ? "the setting rerankProviderModel is not PROVIDER/MODEL"
+                                 : "no model is named by the setting rerankProviderModel";
+        return NULL;
+    }
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        if (str_eq(s->upstreams[i].name, provider))
+            return &s->upstreams[i];
+    *why = "no upstream has the name that rerankProviderModel begins with";
+    return NULL;
+}
+
+static int64_t time_for(const struct ctx *ctx, const struct engine *e)
+{
+    int64_t most = e->settings->rerank_timeout_ms;
+    int64_t half = ctx_half_ms(ctx);
+    return half && half < most ? half : most;
+}
+
+/* --- how it is --- */
+
+static enum status call(struct ctx *ctx, struct engine *e, const struct llm_order *order,
+                        double *scores)
+{
+    int64_t ticket;
+    if (ctx->deadline_us && order->timeout_ms < LEAST_MS)
+        return fail(ctx, TIMED_OUT, "there is no time left for it");
+    TRY(dependency_begin(ctx, &e->rerank, &ticket));
+    enum status s = llm_rerank(ctx, order, scores);
+    dependency_end(ctx, &e->rerank, ticket, s);
+    return s;
+}
+
+/* In a ctx of its own: its failure is not the caller's. *why is "" when it is well. */
+static enum status ask(struct ctx *ctx, struct engine *e, struct llm_order *order, double *scores,
+                       str *why)
+{
+    const char *hindrance;
+    struct ctx own = ctx_child(ctx, 0);
+    order->up = server_of(e, &engine_runtime(e)->memory, &order->model, &hindrance);
+    order->timeout_ms = time_for(ctx, e);
+    enum status s =
+        order->up ? call(&own, e, order, scores) : fail(&own, UNSUPPORTED, "%s", hindrance);
+    *why = str_dup(&ctx->arena, str_of(own.why));
+    ctx_free(&own);
+    return s;
+}
+
+void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out)
+{
+    const struct runtime_memory *l = &engine_runtime(e)->memory;
+    const char *hindrance;
+    str model, why = S(""), document = S("probe");
+    struct llm_order order = {.query = document, .documents = &document, .n = 1};
+    double score;
+    out->rerank.enabled = l->rerank_enabled;
+    out->rerank.model = l->rerank_model;
+    out->rerank.available = false;
+    out->rerank.reason = S("");
+    if (!l->rerank_enabled)
+        return;
+    if (!server_of(e, l, &model, &hindrance)) {
+        out->rerank.reason = str_of(hindrance);
+        return;
+    }
+    int64_t tried = e->rerank.tried_us;
+    bool is_due = !tried || clock_mono_us() - tried >= PROBE_US;
+    enum status s = probe && is_due ? ask(ctx, e, &order, &score, &why)
+                                    : (enum status)atomic_load(&e->rerank.last);
+    if (s != OK && !why.n) {
+        str last = dependency_last(&ctx->arena, &e->rerank);
+        why = str_printf(&ctx->arena, S_FMT "; %llu calls failed since the start", S_ARG(last),
+                         (unsigned long long)e->rerank.failures);
+    }
+    out->rerank.available = s == OK;
+    out->rerank.reason = why;
+}
+
+bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *texts, size_t n,
+                   double *scores, str *why)
+{
+    struct llm_order order = {.query = query, .documents = texts, .n = n};
+    *why = S("");
+    return engine_runtime(e)->memory.rerank_enabled && n && ask(ctx, e, &order, scores, why) == OK;
+}

@@ -1,0 +1,109 @@
+/* runtime.h - a part of the engine's face: runtime settings, vectors, status, counters. */
+#pragma once
+
+#include "core/memory.h"
+#include "core/runtime.h"
+#include "core/work.h"
+
+struct engine;
+
+struct json;
+
+/* --- settings --- */
+
+/* What acts now. It stays as it is for as long as the caller's request lives. */
+const struct runtime *engine_runtime(struct engine *e);
+
+/* Whether chats have memory now. Never waits, so an event loop may ask. */
+bool engine_remembers(struct engine *e);
+
+/* Changes the members of runtime_fields that the object names; the whole change is checked first
+ * (strict: an unknown member is BAD_INPUT). It acts at once and is stored. */
+MUST_USE enum status engine_change_settings(struct ctx *ctx, struct engine *e,
+                                            const struct json *object);
+
+/* --- vectors, and how the tiers are --- */
+
+struct engine_status {
+    bool words_ok;
+    struct {
+        const char *source; /* remote, static, transformers; NULL: none */
+        str model;
+        int64_t dimensions; /* 0: not known yet */
+        bool available;
+        str reason; /* "" when all is well */
+        uint64_t hits, misses;
+        int64_t size;
+    } embedding;
+    struct {
+        const char *backend; /* sqlite-vec, qdrant, none */
+        bool available;
+        int64_t rows, waiting, failed;
+        str reason;
+    } vectors;
+    struct {
+        bool enabled, probed, healthy;
+        int64_t took_us, waiting; /* waiting: memories it does not know yet */
+        str error;
+        str note; /* what is otherwise than its settings say, and works; or "" */
+    } qdrant;
+    struct {
+        bool enabled, available;
+        str model, reason;
+    } rerank;
+};
+/* Of one pool, or (space "") of all of the user's. probe: asks the Qdrant server and the reranker.
+ */
+MUST_USE enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   bool probe, struct engine_status *out);
+
+struct embedding_model {
+    str name;           /* "provider/model" */
+    int64_t dimensions; /* 0: not known */
+};
+struct embedding_provider {
+    str name;
+    bool has_key;
+    struct embedding_model *models;
+    size_t n;
+};
+MUST_USE enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
+                                                struct embedding_provider **out, size_t *n);
+
+/* Queues all texts for a new vector (anew), or only texts without one; *waiting counts them. The
+ * background makes the vectors. */
+MUST_USE enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t *waiting);
+
+/* Background work: a thread calls each in a loop. Each does some work and says whether there is
+ * more. Failures are kept, retried later and reported by engine_status. */
+MUST_USE enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more);
+MUST_USE enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more);
+
+/* Qdrant alone, for its own endpoints. */
+struct engine_hit {
+    str id, payload; /* payload as JSON */
+    double score;
+};
+MUST_USE enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *took_us);
+MUST_USE enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                          str query, size_t limit, struct engine_hit **out,
+                                          size_t *n);
+MUST_USE enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user,
+                                           int64_t *deleted);
+
+/* --- counters --- */
+
+/* Recalls are counted by their time: bucket i holds those under recall_bucket_us[i], the last one
+ * the rest. */
+enum { RECALL_BUCKETS = 12 };
+extern const int64_t recall_bucket_us[RECALL_BUCKETS - 1];
+
+struct engine_stats {
+    uint64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns, facts,
+        dropped_turns, helpers, instructions, rerank_failed, distilled, distil_failed, core_tokens;
+    uint64_t recall_us_sum;
+    uint64_t recall_buckets[RECALL_BUCKETS];
+    struct store_stats store;
+};
+MUST_USE enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out);
+MUST_USE enum status engine_ping(struct ctx *ctx, struct engine *e);

@@ -1,0 +1,186 @@
+/* search_status.c - the status of words, vectors, Qdrant and the reranker; and reindexing. */
+#include "base/clock.h"
+#include "engine/vectors/embed_queue.h"
+#include "engine/vectors/qdrant_sync.h"
+
+enum { PROBE_MS = 5000 }; /* for a source that is asked for its dimensions, while a caller waits */
+
+/* --- status --- */
+
+static void embedding_status(struct ctx *ctx, struct engine *e, struct engine_status *out)
+{
+    struct chosen c = chosen_of(ctx, e);
+    struct embed_status s;
+    embed_status(ctx, e->embed, &s);
+    out->embedding.source = c.source ? embed_source_names[c.source] : NULL;
+    out->embedding.model = c.source ? s.model : S("");
+    out->embedding.dimensions = c.source ? (int64_t)s.dimensions : 0;
+    out->embedding.available = c.source && s.available;
+    out->embedding.reason = c.source ? s.reason : no_source(ctx, e);
+    out->embedding.hits = s.hits;
+    out->embedding.misses = s.misses;
+    out->embedding.size = (int64_t)s.size;
+}
+
+static void add_stats(struct vector_stats *sum, const struct vector_stats *one)
+{
+    sum->rows += one->rows;
+    sum->waiting += one->waiting;
+    sum->failed += one->failed;
+}
+
+static enum status vector_counts(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                 struct vector_stats *out)
+{
+    struct pool_info *v;
+    size_t n;
+    if (pool.space.n)
+        return store_vector_stats(ctx, e->store, &pool, out);
+    *out = (struct vector_stats){0};
+    TRY(store_pools(ctx, e->store, pool.user, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        struct vector_stats one;
+        TRY(store_vector_stats(ctx, e->store, &v[i].pool, &one));
+        add_stats(out, &one);
+    }
+    return OK;
+}
+
+/* Why vectors cannot be made or found, or "". */
+static str hindrance_of(struct ctx *ctx, struct engine *e, const struct chosen *c,
+                        const struct vector_set *set)
+{
+    static const char *const words[] = {
+        [TROUBLE_NONE] = "",
+        [TROUBLE_SOURCE] = "the embedding source failed",
+        [TROUBLE_LENGTH] = ("the source gives vectors of another length than the stored ones; "
+                            "'rememberd reindex --force' replaces them"),
+        [TROUBLE_STORE] = "vectors cannot be written",
+        [TROUBLE_OTHER] = "another process on this data makes vectors by another source",
+    };
+    enum trouble trouble = e->vectors.trouble;
+    if (!c->source)
+        return no_source(ctx, e);
+    if (trouble && dependency_is_failing(&e->vectors.making))
+        return dependency_retry(&ctx->arena, &e->vectors.making, str_of(words[trouble]));
+    if (trouble)
+        return str_of(words[trouble]);
+    if (!set->dimensions || !str_eq(maker_of(set->signature), c->maker))
+        return S("no vector of this source was made yet");
+    return S("");
+}
+
+static enum status vectors_status(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  struct engine_status *out)
+{
+    struct chosen c = chosen_of(ctx, e);
+    struct vector_set set;
+    struct vector_stats counts;
+    TRY(store_vector_set(ctx, e->store, &set));
+    TRY(vector_counts(ctx, e, pool, &counts));
+    bool is_there = set.dimensions && str_eq(maker_of(set.signature), c.maker);
+    bool is_qdrant =
+        engine_runtime(e)->memory.vector_store == VECTORS_IN_QDRANT && out->qdrant.healthy;
+    out->vectors.backend = is_qdrant ? "qdrant" : c.source ? "sqlite-vec" : "none";
+    out->vectors.available = is_qdrant || (c.source && is_there);
+    out->vectors.rows = counts.rows;
+    out->vectors.waiting = counts.waiting;
+    out->vectors.failed = counts.failed;
+    out->vectors.reason = hindrance_of(ctx, e, &c, &set);
+    return OK;
+}
+
+/* Searches for a word, as a damaged index shows only in a search. */
+static bool words_answer(struct ctx *ctx, struct engine *e, struct pool_ref pool)
+{
+    struct ctx own = ctx_child(ctx, 0);
+    struct word_hits hits;
+    str stem = S("rememberd");
+    bool is_well = store_search_words(&own, e->store, pool, &stem, 1, 1, &hits) == OK;
+    ctx_free(&own);
+    return is_well;
+}
+
+enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool, bool probe,
+                          struct engine_status *out)
+{
+    struct engine_status s = {.words_ok = words_answer(ctx, e, pool)};
+    mirror_status(ctx, e, probe, &s);
+    embedding_status(ctx, e, &s);
+    TRY(vectors_status(ctx, e, pool, &s));
+    rerank_status(ctx, e, probe, &s);
+    *out = s;
+    return OK;
+}
+
+/* --- providers --- */
+
+static struct embedding_provider server_of(struct ctx *ctx, const struct embed_provider *p)
+{
+    struct embedding_provider out = {.name = p->name, .has_key = p->has_key};
+    out.models = NEW_N(&ctx->arena, struct embedding_model, p->n_models + 1);
+    for (; out.n < p->n_models; out.n++)
+        out.models[out.n] =
+            (struct embedding_model){str_printf(&ctx->arena, S_FMT "/%s", S_ARG(p->name),
+                                                p->models[out.n].name),
+                                     p->models[out.n].dimensions};
+    return out;
+}
+
+/* A local model. Clients show has_key as "ready": here it means that the files are installed. */
+static struct embedding_provider local_of(struct ctx *ctx, const struct engine *e,
+                                          enum embed_source source, str model)
+{
+    const struct model_card *card = model_card(model);
+    str folder = model_folder(ctx, e->settings, e->settings->data);
+    struct embedding_provider out = {.name = str_of(embed_source_names[source]), .n = 1};
+    out.models = NEW(&ctx->arena, struct embedding_model);
+    out.models->name = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(out.name), S_ARG(model));
+    out.models->dimensions = card ? card->dimensions : 0;
+    out.has_key = card && model_is_installed(ctx, folder, card);
+    return out;
+}
+
+enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
+                                       struct embedding_provider **out, size_t *n)
+{
+    struct embed_providers servers = embed_providers(ctx, e->settings);
+    struct embedding_provider *v = NEW_N(&ctx->arena, struct embedding_provider, servers.n + 2);
+    for (size_t i = 0; i < servers.n; i++)
+        v[i] = server_of(ctx, &servers.v[i]);
+    v[servers.n] = local_of(ctx, e, EMBED_STATIC, e->settings->static_model);
+    v[servers.n + 1] = local_of(ctx, e, EMBED_TRANSFORMERS, e->settings->transformers_model);
+    *out = v;
+    *n = servers.n + 2;
+    return OK;
+}
+
+/* --- reindex --- */
+
+/* When the source does not answer, the existing set is emptied, and the status reports the source.
+ */
+static enum status begin_set(struct ctx *ctx, struct engine *e, const struct chosen *c, bool anew)
+{
+    struct ctx own = ctx_child(ctx, PROBE_MS);
+    struct vector_set set;
+    enum status s = vectors_ready(&own, e, c, anew, &set);
+    ctx_free(&own);
+    if (s == OK && anew)
+        return OK;
+    TRY(store_vector_set(ctx, e->store, &set));
+    return set.dimensions ? store_begin_vectors(ctx, e->store, &set, anew) : OK;
+}
+
+enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t *waiting)
+{
+    struct chosen c = chosen_of(ctx, e);
+    struct vector_stats counts;
+    TRY(runtime_renew(ctx, e));
+    if (c.source)
+        TRY(begin_set(ctx, e, &c, anew));
+    if (anew)
+        TRY(store_sync_all(ctx, e->store));
+    TRY(store_vector_stats(ctx, e->store, NULL, &counts));
+    *waiting = counts.waiting;
+    return OK;
+}

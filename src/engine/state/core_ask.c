@@ -1,0 +1,167 @@
+/* core_ask.c - every question to the core model: budget, breaker, deadline, meter, work log. */
+#include "engine/state/core_ask.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/tokens.h"
+
+static const struct {
+    const char *work;     /* kind of the work log */
+    int64_t answer_about; /* tokens */
+} kinds[] = {
+    [CORE_DISTIL] = {"distil", 300},   [CORE_GATE] = {"gate", 50},
+    [CORE_REWRITE] = {"rewrite", 200}, [CORE_SUMMARY] = {"summary", 500},
+    [CORE_PROFILE] = {"profile", 300}, [CORE_DEDUP] = {"dedup", 100},
+};
+
+/* words NULL: as the failed step words it. */
+static const struct {
+    const char *code, *words;
+} whys[] = {
+    [CORE_ANSWERED] = {"answered", ""},
+    [CORE_UNSET] = {"core_model_unset", NULL},
+    [CORE_UNAVAILABLE] = {"core_model_unavailable", NULL},
+    [CORE_BUDGET] = {"token_budget", "the hourly token budget is used up"},
+    [CORE_BREAKER] = {"breaker_open", NULL},
+    [CORE_CANCELLED] = {"cancelled", "the call was cancelled"},
+    [CORE_LATE] = {"timed_out", "timed out"},
+    [CORE_UNUSABLE] = {"unusable", NULL},
+    [CORE_FAILED] = {"failed", NULL},
+};
+
+const char *core_why_code(enum core_why why)
+{
+    assert((size_t)why < sizeof whys / sizeof *whys);
+    return whys[why].code;
+}
+
+static str words_of(struct ctx *ctx, enum core_why why)
+{
+    str noted = ctx_take_why(ctx);
+    return whys[why].words ? str_of(whys[why].words) : noted;
+}
+
+/* Questions for which a chat waits have their own breakers: too late for a chat is early enough for
+ * the background. */
+static struct dependency *dependency_of(struct engine *e, enum core_kind kind)
+{
+    return kind == CORE_GATE      ? &e->core_model.sections
+           : kind == CORE_REWRITE ? &e->core_model.rewriter
+                                  : &e->core_model.background;
+}
+
+static enum core_why check_settings(struct ctx *ctx, const struct engine *e, int64_t about,
+                                    struct llm_ask *ask)
+{
+    const struct settings *s = e->settings;
+    if (llm_core(ctx, s, &ask->up, &ask->model) != OK)
+        return s->core_model.n ? CORE_UNAVAILABLE : CORE_UNSET;
+    bool may = llm_meter_may(&e->core_model.meter, s->core_tokens_per_hour, about);
+    return may ? CORE_ANSWERED : CORE_BUDGET;
+}
+
+enum core_why core_may(struct ctx *ctx, const struct engine *e, int64_t about, str *words)
+{
+    struct llm_ask ask;
+    struct ctx own = ctx_child(ctx, 0);
+    enum core_why why = check_settings(&own, e, about, &ask);
+    *words = str_dup(&ctx->arena, words_of(&own, why));
+    ctx_free(&own);
+    return why;
+}
+
+/* --- one question --- */
+
+/* The server reads and bills a question that timed out: llm_json counts its tokens, llm_ask does
+ * not. */
+static enum status call_model(struct ctx *ctx, const struct core_ask_in *in,
+                              const struct llm_ask *ask, struct llm_answer *answer)
+{
+    *answer = (struct llm_answer){.text = S("")};
+    if (in->shape)
+        return llm_json(ctx, ask, in->shape, in->out, answer);
+    enum status s = llm_ask(ctx, ask, answer);
+    if (s == TIMED_OUT)
+        answer->tokens_in = tokens_of(ask->system) + tokens_of(ask->user);
+    return s;
+}
+
+static enum core_why why_of(const struct ctx *ctx, enum status s)
+{
+    return s == OK           ? CORE_ANSWERED
+           : ctx_is_cut(ctx) ? CORE_CANCELLED
+           : s == TIMED_OUT  ? CORE_LATE
+           : s == BAD_INPUT  ? CORE_UNUSABLE
+                             : CORE_FAILED;
+}
+
+static enum core_why ask_model(struct ctx *ctx, struct engine *e, const struct core_ask_in *in,
+                               const struct llm_ask *ask, struct core_answer *out)
+{
+    struct dependency *d = dependency_of(e, in->kind);
+    struct llm_answer answer;
+    int64_t ticket, began = clock_mono_us();
+    out->status = dependency_begin(ctx, d, &ticket);
+    if (out->status != OK)
+        return CORE_BREAKER;
+    out->status = call_model(ctx, in, ask, &answer);
+    dependency_end(ctx, d, ticket, out->status);
+    llm_meter_add(&e->core_model.meter, answer.tokens_in + answer.tokens_out);
+    out->text = answer.text;
+    out->is_cut = answer.is_cut;
+    out->work.model = ask->model;
+    out->work.tokens_in = answer.tokens_in;
+    out->work.tokens_out = answer.tokens_out;
+    out->work.took_ms = (clock_mono_us() - began) / 1000 + 1;
+    if (out->status != OK || !in->read)
+        return why_of(ctx, out->status);
+    out->status = in->read(ctx, &answer, in->out);
+    return out->status == OK ? CORE_ANSWERED : CORE_UNUSABLE;
+}
+
+static enum core_why put_question(struct ctx *ctx, struct engine *e, const struct core_ask_in *in,
+                                  struct core_answer *out)
+{
+    const struct settings *s = e->settings;
+    struct llm_ask ask = {.system = in->instructions,
+                          .user = in->prompt,
+                          .max_tokens = in->max_tokens ? in->max_tokens : s->core_max_tokens,
+                          .timeout_ms = s->core_timeout_ms};
+    if (in->wait_ms && in->wait_ms < ask.timeout_ms)
+        ask.timeout_ms = in->wait_ms;
+    enum core_why why = check_settings(ctx, e, out->about, &ask);
+    out->status = why == CORE_ANSWERED ? OK : why == CORE_BUDGET ? TOO_BUSY : UNSUPPORTED;
+    return why == CORE_ANSWERED ? ask_model(ctx, e, in, &ask, out) : why;
+}
+
+void core_log(struct ctx *ctx, struct engine *e, const struct work *work)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);
+    if (store_log_work(&own, e->store, work) != OK)
+        log_event(LOG_WARN, "core_model.unlogged", "id=%s kind=" S_FMT " why=\"%s\"", own.id,
+                  S_ARG(work->kind), own.why);
+}
+
+enum core_why core_ask(struct ctx *ctx, struct engine *e, const struct core_ask_in *in,
+                       struct core_answer *out)
+{
+    int64_t wait_ms = in->wait_ms ? in->wait_ms : e->settings->core_timeout_ms;
+    assert((size_t)in->kind < sizeof kinds / sizeof *kinds && !(in->shape && in->read));
+    struct ctx call = ctx_child(ctx, wait_ms);
+    call.arena = ctx->arena; /* lent, so that the answer is in the caller's arena */
+    *out = (struct core_answer){
+        .text = S(""),
+        .about = tokens_of(in->instructions) + tokens_of(in->prompt) + kinds[in->kind].answer_about,
+        .work = {.pool = in->pool, .kind = str_of(kinds[in->kind].work), .model = S("")}};
+    out->why = put_question(&call, e, in, out);
+    out->work.status = out->why == CORE_ANSWERED ? S("success") : S("error");
+    out->work.details = str_dup(&call.arena, str_of(call.why));
+    out->work.created = clock_ms();
+    out->words = words_of(&call, out->why);
+    ctx->arena = call.arena;
+    if (out->work.took_ms && !in->keeps_work)
+        core_log(ctx, e, &out->work);
+    return out->why;
+}

@@ -1,0 +1,317 @@
+/* runtime_settings.c - settings that change at run time, as snapshots. */
+#include "engine/state/state.h"
+
+#include <assert.h>
+#include <math.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/*
+ * Readers take the pointer of the snapshot that acts and never wait. A thread that makes another
+ * one raises is_changing. The old snapshot is kept for an hour, as a request may still read it, and
+ * is freed at a later change.
+ *
+ * The store keeps a JSON object of the members that someone has set, so that all others follow the
+ * server's own settings. A change by another process on the same store is noticed by reading this
+ * text again now and then.
+ */
+enum { LOOK_US = 900 * 1000, TEXT_MAX = 64 << 10, WAIT_MS = 5000 };
+static const int64_t KEEP_US = (int64_t)3600 * 1000 * 1000;
+
+static const char stored_name[] = "runtime";
+
+struct snapshot {
+    struct runtime runtime;
+    str text;       /* as stored, or "" */
+    struct ctx ctx; /* owns the strings */
+    int64_t retired_us;
+    struct snapshot *older;
+};
+
+static void snapshot_free(struct snapshot *s)
+{
+    ctx_free(&s->ctx);
+    free(s);
+}
+
+/* --- from the text to settings --- */
+
+static void follow_settings(const struct settings *s, struct runtime *out)
+{
+    struct runtime_memory *m = &out->memory;
+    struct runtime_layers *l = &out->layers;
+    fields_defaults(runtime_fields, out);
+    m->enabled = s->memory;
+    m->embedding_source = s->embedding_source;
+    m->embedding_model = s->embedding_model;
+    m->static_enabled = s->embedding_static;
+    m->transformers_enabled = s->embedding_transformers;
+    out->qdrant.host = s->qdrant_host;
+    out->qdrant.port = s->qdrant_port;
+    out->qdrant.api_key = s->qdrant_api_key;
+    out->qdrant.collection = s->qdrant_collection;
+    out->qdrant.embedding_model = s->qdrant_embedding_model;
+    l->embedding_backend = s->embedding_backend;
+    if (s->embedding_model.n)
+        l->embedding_model = s->embedding_model;
+    l->extraction_mode = s->extraction_mode;
+    l->gate_mode = s->gate_mode;
+    l->budget_tokens = s->memory_budget;
+    l->debounce_s = s->summary_debounce_s;
+    l->consolidation_h = s->consolidation_hours;
+    l->salience_floor = s->salience_floor;
+    l->episode_days = s->episode_days;
+}
+
+/* An empty text means "not set", except where it removes a model. */
+static bool is_set(const struct field *f, const struct json *v)
+{
+    static const enum json_type types[] = {
+        [FIELD_STR] = JSON_STRING, [FIELD_INT] = JSON_NUMBER,  [FIELD_NUM] = JSON_NUMBER,
+        [FIELD_BOOL] = JSON_BOOL,  [FIELD_ENUM] = JSON_STRING,
+    };
+    assert(f->type < sizeof types / sizeof *types);
+    if (!v || v->type != types[f->type])
+        return false;
+    return v->type != JSON_STRING || v->string.n || f->empty == EMPTY_NULL;
+}
+
+/* An administrator or another version may have written the stored text: numbers are clamped, and
+ * invalid values are ignored. */
+static bool take_member(struct ctx *ctx, const struct field *f, const struct json *v,
+                        struct runtime *out)
+{
+    if (!is_set(f, v))
+        return false;
+    double d = json_num_or(v, NAN);
+    str text = v->type == JSON_STRING ? v->string : v->source;
+    if (v->type == JSON_NUMBER && isfinite(d)) {
+        d = d < f->min ? f->min : d > f->max ? f->max : d;
+        text = str_printf(&ctx->arena, "%.17g", f->type == FIELD_INT ? round(d) : d);
+    }
+    return soft(ctx, fields_set(ctx, runtime_fields, str_of(f->name), text, out));
+}
+
+static const struct json *parse_stored(struct ctx *ctx, str text)
+{
+    struct json *root = NULL;
+    if (text.n && !soft(ctx, json_parse(ctx, text, &root)))
+        return NULL;
+    return root;
+}
+
+static struct snapshot *snapshot_new(const struct engine *e, str text)
+{
+    struct snapshot *s = heap_alloc(sizeof *s);
+    s->text = str_dup(&s->ctx.arena, text);
+    follow_settings(e->settings, &s->runtime);
+    const struct json *root = parse_stored(&s->ctx, s->text);
+    for (const struct field *f = runtime_fields; f->name; f++) {
+        bool is_taken = take_member(&s->ctx, f, json_get(root, f->name), &s->runtime);
+        s->runtime.budget_set |= is_taken && f == &runtime_fields[RUNTIME_MAX_TOKENS];
+        s->runtime.retention_set |= is_taken && f == &runtime_fields[RUNTIME_RETENTION_DAYS];
+    }
+    return s;
+}
+
+/* --- one after the other; is_changing is raised --- */
+
+/* "static/…" and "transformers/…" are in the listing of providers, but are not servers. */
+static str server_model(str model)
+{
+    bool is_local = str_starts(model, S("static/")) || str_starts(model, S("transformers/"));
+    return is_local ? S("") : model;
+}
+
+static void choose_settings(struct engine *e, const struct runtime_memory *m)
+{
+    struct embed_choice choice = {.source = m->embedding_source,
+                                  .provider_model = server_model(m->embedding_model),
+                                  .static_enabled = m->static_enabled,
+                                  .transformers_enabled = m->transformers_enabled};
+    embed_choose(e->embed, &choice);
+    dependency_reset(&e->vectors.questions);
+    dependency_reset(&e->vectors.making);
+    dependency_reset(&e->rerank);
+    e->vectors.trouble = TROUBLE_NONE;
+    e->vectors.begun = 0;
+}
+
+static void free_old(struct snapshot *s, int64_t before)
+{
+    while (s->older && s->older->retired_us >= before)
+        s = s->older;
+    struct snapshot *old = s->older;
+    s->older = NULL;
+    while (old) {
+        struct snapshot *next = old->older;
+        snapshot_free(old);
+        old = next;
+    }
+}
+
+static void replace_snapshot(struct engine *e, struct snapshot *next)
+{
+    struct snapshot *now = e->runtime.now;
+    assert(now && e->runtime.is_changing);
+    next->older = now;
+    now->retired_us = clock_mono_us();
+    e->runtime.now = next;
+    choose_settings(e, &next->runtime.memory);
+    free_old(next, now->retired_us - KEEP_US);
+}
+
+static enum status look_for_change(struct ctx *ctx, struct engine *e)
+{
+    str text;
+    const struct snapshot *now = e->runtime.now;
+    assert(e->runtime.is_changing);
+    e->runtime.looked = clock_mono_us();
+    TRY(store_setting(ctx, e->store, str_of(stored_name), &text));
+    if (!str_eq(text, now->text))
+        replace_snapshot(e, snapshot_new(e, text));
+    return OK;
+}
+
+/* The members of the change, and those stored that it does not name. */
+static str merge_change(struct ctx *ctx, str stored, const struct json *change)
+{
+    struct buf b = buf_make(&ctx->arena, TEXT_MAX);
+    struct json_out w = json_to(&b);
+    const struct json *old = parse_stored(ctx, stored);
+    json_open(&w, '{');
+    for (const struct field *f = runtime_fields; f->name; f++) {
+        const struct json *v = json_get(change, f->name);
+        if (!v)
+            v = json_get(old, f->name);
+        if (!v)
+            continue;
+        json_member_raw(&w, f->name, v->type == JSON_NULL ? S("\"\"") : v->source);
+    }
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+/* "max_tokens,strategy" */
+static str names_of(struct ctx *ctx, const struct json *object)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    for (const struct json *m = object->first; m; m = m->next)
+        buf_printf(&b, "%s" S_FMT, b.n ? "," : "", S_ARG(m->key));
+    return buf_str(&b);
+}
+
+static enum status change_now(struct ctx *ctx, struct engine *e, const struct json *object)
+{
+    assert(e->runtime.is_changing);
+    TRY(look_for_change(ctx, e)); /* another process may have changed other members */
+    const struct snapshot *now = e->runtime.now;
+    str text = merge_change(ctx, now->text, object);
+    TRY(store_put_setting(ctx, e->store, str_of(stored_name), text));
+    replace_snapshot(e, snapshot_new(e, text));
+    log_event(LOG_INFO, "settings.changed", "what=" S_FMT, S_ARG(names_of(ctx, object)));
+    return OK;
+}
+
+/* Raises is_changing. A look at the store or a change takes milliseconds. */
+static enum status begin_change(struct ctx *ctx, struct engine *e)
+{
+    static const struct timespec a_moment = {.tv_nsec = 1000000};
+    for (int ms = 0; atomic_exchange(&e->runtime.is_changing, true); ms++) {
+        if (ms == WAIT_MS)
+            return fail(ctx, TOO_BUSY, "another change of the settings is being made");
+        nanosleep(&a_moment, NULL);
+    }
+    return OK;
+}
+
+/* --- the face --- */
+
+const struct runtime *engine_runtime(struct engine *e)
+{
+    bool is_due = clock_mono_us() - e->runtime.looked >= LOOK_US;
+    if (is_due && !atomic_exchange(&e->runtime.is_changing, true)) {
+        struct ctx own = {0};
+        if (look_for_change(&own, e) != OK)
+            log_event(LOG_WARN, "settings.unread", "why=\"%s\"", own.why);
+        ctx_free(&own);
+        e->runtime.is_changing = false;
+    }
+    return &atomic_load(&e->runtime.now)->runtime;
+}
+
+enum status runtime_renew(struct ctx *ctx, struct engine *e)
+{
+    TRY(begin_change(ctx, e));
+    choose_settings(e, &atomic_load(&e->runtime.now)->runtime.memory);
+    e->runtime.is_changing = false;
+    return OK;
+}
+
+bool runtime_remembers(const struct runtime *r)
+{
+    return r->memory.enabled && !(r->budget_set && r->memory.max_tokens == 0);
+}
+
+bool engine_remembers(struct engine *e)
+{
+    return runtime_remembers(&atomic_load(&e->runtime.now)->runtime);
+}
+
+int64_t runtime_budget(const struct engine *e, const struct runtime *r)
+{
+    int64_t set = r->memory.max_tokens;
+    if (!r->budget_set)
+        return e->settings->budget_tokens;
+    return set < RETRIEVE_BUDGET_MAX ? set : RETRIEVE_BUDGET_MAX;
+}
+
+int64_t runtime_after(const struct runtime *r, int64_t now)
+{
+    return r->retention_set ? now - r->memory.retention_days * 86400000 : 0;
+}
+
+/* null removes a value, which only members that may be empty allow. */
+static enum status check_nulls(struct ctx *ctx, const struct json *object)
+{
+    for (const struct field *f = runtime_fields; f->name; f++) {
+        const struct json *v = json_get(object, f->name);
+        if (v && v->type == JSON_NULL && f->empty != EMPTY_NULL)
+            return fail_field(ctx, f->name, "must not be null");
+    }
+    return OK;
+}
+
+enum status engine_change_settings(struct ctx *ctx, struct engine *e, const struct json *object)
+{
+    struct runtime checked;
+    TRY(fields_read(ctx, runtime_fields, object, true, &checked));
+    TRY(check_nulls(ctx, object));
+    TRY(begin_change(ctx, e));
+    enum status s = change_now(ctx, e, object);
+    e->runtime.is_changing = false;
+    return s;
+}
+
+enum status runtime_open(struct ctx *ctx, struct engine *e)
+{
+    e->runtime.now = snapshot_new(e, S(""));
+    choose_settings(e, &atomic_load(&e->runtime.now)->runtime.memory);
+    if (!e->store) /* patterns alone need no store */
+        return OK;
+    e->runtime.is_changing = true;
+    enum status s = look_for_change(ctx, e);
+    e->runtime.is_changing = false;
+    return s;
+}
+
+void runtime_free(struct engine *e)
+{
+    struct snapshot *now = e->runtime.now;
+    if (!now)
+        return;
+    free_old(now, INT64_MAX);
+    snapshot_free(now);
+}

@@ -1,0 +1,161 @@
+/* state.h - what the files of the engine share: its parts, its counters, steps of its verbs. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "embed/embed.h"
+#include "engine/engine.h"
+#include "engine/state/dependency.h"
+#include "engine/state/unkept.h"
+#include "llm/llm.h"
+#include "store/store.h"
+
+struct extractor;
+struct snapshot;
+
+/* Why what waits for vectors gets none. */
+enum trouble { TROUBLE_NONE, TROUBLE_SOURCE, TROUBLE_LENGTH, TROUBLE_STORE, TROUBLE_OTHER };
+
+/* The live settings: runtime_settings.c. */
+struct settings_state {
+    _Atomic(struct snapshot *) now;
+    atomic_bool is_changing;     /* one thread makes another snapshot */
+    atomic_int_least64_t looked; /* clock_mono_us of the last look at what is stored */
+};
+
+/* What makes vectors, and for which set. */
+struct vectors_state {
+    struct dependency questions; /* the source, as chats meet it */
+    struct dependency making;    /* the source, as the queue meets it */
+    atomic_uint_least64_t warm;  /* hash of the source that has made a vector here */
+    atomic_uint_least64_t begun; /* of the set of vectors that was in force last */
+    _Atomic(enum trouble) trouble;
+};
+
+struct core_model_state {
+    struct dependency background; /* as distillation and requests meet it */
+    struct dependency sections;   /* as chats that wait for a section meet it */
+    struct dependency rewriter;   /* as chats that wait for their question meet it */
+    struct llm_meter meter;       /* tokens spent */
+    atomic_int_least64_t took_ms; /* how long a session takes, about; 0: not known */
+    atomic_int_least64_t wants;   /* tokens that a session needs and the hour lacked */
+};
+
+struct qdrant_state {
+    struct dependency server;
+    atomic_bool is_syncing;      /* one thread carries memories to it */
+    atomic_uint_least64_t about; /* hash of the settings that the dependency is about */
+};
+
+/* What runs in the background, and what it gives way to. */
+struct work_state {
+    atomic_bool is_consolidating; /* one thread consolidates a pool */
+    atomic_bool is_looking;       /* one thread claims sessions that are due */
+    atomic_int ingests;           /* ingested conversations whose callers wait for the model */
+    atomic_int_least64_t chat_at; /* clock_mono_us of when the last turn of a chat began */
+};
+
+struct accounts_state {
+    uint8_t *seal;                   /* what model keys are sealed with, guarded; or NULL */
+    atomic_bool needs_token;         /* once it is true it stays */
+    atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
+};
+
+struct counters {
+    atomic_uint_least64_t recalls, recalled, injected_tokens, silent, timed_out, failed, turns,
+        facts, dropped_turns, recall_us_sum, helpers, instructions;
+    atomic_uint_least64_t distilled, distil_failed; /* sessions */
+    atomic_uint_least64_t recall_buckets[RECALL_BUCKETS];
+};
+
+/* Made once; only what is atomic changes afterwards. */
+struct engine {
+    struct store *store;
+    const struct settings *settings;
+    struct extractor *extractor;
+    struct embed *embed;
+    struct settings_state runtime;
+    struct vectors_state vectors;
+    struct core_model_state core_model;
+    struct dependency rerank;
+    struct qdrant_state qdrant;
+    struct work_state work;
+    struct accounts_state accounts;
+    struct unkept_list unkept;
+    struct counters counters;
+};
+
+/* Adds to a counter; nothing is ordered by it. */
+static inline void count(atomic_uint_least64_t *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+/* Counts a recall and how long it took; engine_recall calls it, whoever asked. Whether it put
+ * something into a chat, was silent, late or failed there is counted by the turn. */
+void engine_count_recall(struct engine *e, int64_t took_us);
+
+/* --- accounts/tokens.c --- */
+
+/* Fills a new token: id, hash and the shown prefix; *secret is its text. prefix as for
+ * engine_make_token. */
+void token_make(struct arena *a, struct token *t, str *secret);
+
+/* --- accounts/users.c --- */
+
+void seal_free(struct engine *e); /* wipes it */
+
+/* --- runtime_settings.c --- */
+
+/* The first snapshot; needs the store and embed. */
+MUST_USE enum status runtime_open(struct ctx *ctx, struct engine *e);
+void runtime_free(struct engine *e);
+/* Forgets failures of the source of vectors, so that it is retried at once. */
+MUST_USE enum status runtime_renew(struct ctx *ctx, struct engine *e);
+
+/* Whether chats have memory. max_tokens set to 0 also keeps nothing; the server setting
+ * budget_tokens of 0 only injects nothing. */
+bool runtime_remembers(const struct runtime *r);
+/* Most tokens of a chat's block. */
+int64_t runtime_budget(const struct engine *e, const struct runtime *r);
+/* Chats find only memories made since this time; 0: of any age. */
+int64_t runtime_after(const struct runtime *r, int64_t now);
+
+/* --- vectors/embed_queue.c --- */
+
+/* A question as a vector, in the ctx's arena. */
+struct question_vector {
+    const float *v; /* or NULL */
+    size_t dimensions;
+    str signature; /* of the chosen source, or "" */
+    str without;   /* why there is no vector, else "" */
+};
+/* Never fails. With a deadline another server is given half of what is left, a model that is not
+ * loaded yet is not waited for, and a source whose circuit is open is not asked. */
+void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct question_vector *out);
+
+/* Before a search outside chats: makes some of the missing vectors of the pool, so that new texts
+ * are found. At most max texts, one batch, and half of the time left; a failure is reported by
+ * engine_status. */
+void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max);
+
+/* --- rerank/ask_order.c --- */
+
+/* Fills out->rerank: how the last call went, or (probe) how one goes now; a call may cost money, so
+ * that a status that is asked again and again makes one a minute. */
+void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out);
+
+/* --- extract/extract.c --- */
+
+/* The patterns, compiled. Any number of threads may match with one. */
+struct extractor *extractor_new(void);
+void extractor_free(struct extractor *x);
+
+/* --- recall/block.c --- */
+
+/*
+ * The text that carries recalled things beside a message: those marked injected, the best first
+ * until the budget is full, then in the order of their dates. What does not fit loses its mark and
+ * says why. "" when nothing is left. now and budget_tokens as in recall; budget < 0 has no end.
+ */
+str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now);

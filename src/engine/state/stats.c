@@ -1,0 +1,54 @@
+/* stats.c - how the engine is doing: its counters, and counting. */
+#include "base/clock.h"
+#include "engine/state/state.h"
+
+const int64_t recall_bucket_us[] = {100,   250,   500,   1000,   2500,  5000,
+                                    10000, 25000, 50000, 100000, 250000};
+
+void engine_count_recall(struct engine *e, int64_t took_us)
+{
+    size_t i = 0;
+    while (i < RECALL_BUCKETS - 1 && took_us >= recall_bucket_us[i])
+        i++;
+    count(&e->counters.recalls, 1);
+    count(&e->counters.recall_buckets[i], 1);
+    count(&e->counters.recall_us_sum, (uint64_t)took_us);
+}
+
+enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out)
+{
+    struct engine_stats s = {
+        .recalls = e->counters.recalls,
+        .recalled = e->counters.recalled,
+        .injected_tokens = e->counters.injected_tokens,
+        .silent = e->counters.silent,
+        .timed_out = e->counters.timed_out,
+        .failed = e->counters.failed,
+        .turns = e->counters.turns,
+        .facts = e->counters.facts,
+        .dropped_turns = e->counters.dropped_turns,
+        .helpers = e->counters.helpers,
+        .instructions = e->counters.instructions,
+        .rerank_failed = e->rerank.failures,
+        .distilled = e->counters.distilled,
+        .distil_failed = e->counters.distil_failed,
+        .core_tokens = (uint64_t)llm_meter_spent(&e->core_model.meter),
+        .recall_us_sum = e->counters.recall_us_sum,
+    };
+    for (size_t i = 0; i < RECALL_BUCKETS; i++)
+        s.recall_buckets[i] = e->counters.recall_buckets[i];
+    TRY(store_stats(ctx, e->store, &s.store));
+    *out = s;
+    return OK;
+}
+
+enum status engine_ping(struct ctx *ctx, struct engine *e)
+{
+    return store_ping(ctx, e->store);
+}
+
+void engine_accessed(struct ctx *ctx, struct engine *e, struct pool_ref pool, const doc_id *docs,
+                     size_t n)
+{
+    soft(ctx, store_touch(ctx, e->store, pool, docs, n, clock_ms()));
+}

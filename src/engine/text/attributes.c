@@ -1,0 +1,102 @@
+/* attributes.c - which attribute of a person or thing a question asks for and a statement tells. */
+#include "engine/text/attributes.h"
+
+#include "base/stem_table.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/phrases.h"
+
+/* Requests are looked at as far as this (bytes): a long one is a task.*/
+enum { REQUEST_MAX = 400, WANTED = ATTRIBUTE_COUNT };
+
+const char *const attribute_names[] = {
+#define ATTRIBUTE(name, is_single) #name,
+#include "engine/text/attributes.def"
+    NULL};
+
+uint32_t attributes_single(void)
+{
+    return 0
+#define ATTRIBUTE(name, is_single) | ((is_single) ? 1u << ATTRIBUTE_##name : 0)
+#include "engine/text/attributes.def"
+        ;
+}
+
+/* --- words --- */
+
+static const struct stem_row rows[] = {
+#define TELLS(name, words) {1u << ATTRIBUTE_##name, words},
+#define WANTS(words) {1u << WANTED, words},
+#include "engine/text/attributes.def"
+};
+
+static const struct stem_table *stems(void)
+{
+    return stem_table_of(rows, sizeof rows / sizeof *rows);
+}
+
+uint32_t attributes_told(const struct words *w)
+{
+    const struct stem_table *t = stems();
+    uint32_t told = 0;
+    for (size_t i = 0; i < w->n; i++)
+        told |= stem_bits(t, w->v[i].stem);
+    return told & ((1u << WANTED) - 1);
+}
+
+const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
+{
+    const struct stem_table *t = stems();
+    str *out = NEW_N(a, str, t->n + 1);
+    *n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].bits & attributes)
+            out[(*n)++] = t->v[i].text;
+    return out;
+}
+
+/* --- phrases --- */
+
+uint32_t attributes_asked(struct arena *a, str question)
+{
+    static const struct {
+        uint32_t attribute;
+        const char *phrase;
+    } asks[] = {
+#define ASKS(name, phrase) {ATTRIBUTE_BIT(name), phrase},
+#include "engine/text/attributes.def"
+    };
+    uint32_t asked = 0;
+    if (question.n > REQUEST_MAX)
+        return 0;
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        if (!(asked & asks[i].attribute) && phrase_find(&w, asks[i].phrase, NULL))
+            asked |= asks[i].attribute;
+    return asked;
+}
+
+struct bearing bearing_of(struct arena *a, str request)
+{
+    static const char *const advises[] = {
+#define ADVISES(phrase) phrase,
+#include "engine/text/attributes.def"
+        NULL};
+    static const char *const plain[] = {
+#define PLAIN(phrase) phrase,
+#include "engine/text/attributes.def"
+        NULL};
+    struct bearing b = {0};
+    bool is_own = false;
+    if (request.n > REQUEST_MAX)
+        return b;
+    struct words w = words_of(a, request, REQUEST_MAX);
+    for (size_t i = 0; i < w.n; i++) {
+        b.on_health |= stem_bits(stems(), w.v[i].stem) >> WANTED & 1;
+        is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
+    }
+    struct phrase_words p = phrase_words_of(a, phrase_fold(a, request));
+    b.on_advice = phrase_find_any(&p, advises, NULL);
+    if (!is_own && phrase_find_any(&p, plain, NULL))
+        b = (struct bearing){0};
+    return b;
+}

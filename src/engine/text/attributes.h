@@ -1,0 +1,33 @@
+/* attributes.h - which attribute of a person or thing a question asks for and a statement tells. */
+#pragma once
+
+#include "base/words.h"
+
+enum attribute {
+#define ATTRIBUTE(name, is_single) ATTRIBUTE_##name,
+#include "engine/text/attributes.def"
+    ATTRIBUTE_COUNT
+};
+
+/* Attributes are the bits 1 << ATTRIBUTE_… of a mask. */
+#define ATTRIBUTE_BIT(name) (1u << ATTRIBUTE_##name)
+
+extern const char *const attribute_names[];
+
+/* Those of which a person has one at a time. */
+uint32_t attributes_single(void);
+
+uint32_t attributes_asked(struct arena *a, str question);
+
+/* Those that the words of a statement may tell of. */
+uint32_t attributes_told(const struct words *w);
+
+/* The stems of the words that tell of these; *n of them. */
+const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n);
+
+/* What of a person bears on a request, whatever words it has. */
+struct bearing {
+    bool on_health; /* food, medicine, sport, travel: health and safety matter */
+    bool on_advice; /* a suggestion or a plan: home, diet, family, work, wishes, too */
+};
+struct bearing bearing_of(struct arena *a, str request);

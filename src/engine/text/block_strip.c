@@ -1,0 +1,149 @@
+/* block_strip.c - finding a block of memory again in a text that a client sends back. */
+#include "engine/text/block_strip.h"
+
+#include <string.h>
+
+/* Where the line that begins at from ends, behind its line break. */
+static size_t line_end(str text, size_t from)
+{
+    size_t end = from + str_find(str_sub(text, from, text.n), S("\n"));
+    return end < text.n ? end + 1 : text.n;
+}
+
+/* Length of the opening at from, line breaks of either kind, or 0. */
+static size_t opening_at(str text, size_t from)
+{
+    static const char opening[] = BLOCK_OPENING;
+    size_t at = from;
+    for (const char *c = opening; *c; c++) {
+        if (*c == '\n' && at < text.n && text.p[at] == '\r')
+            at++;
+        if (at == text.n || text.p[at] != *c)
+            return 0;
+        at++;
+    }
+    return at - from;
+}
+
+struct cut {
+    size_t from, to;
+};
+
+/* Our block at from, as far as it is whole: a client may have cut its end off. */
+static bool own_block(str text, size_t from, struct cut *out)
+{
+    size_t opening = opening_at(text, from), to = from + opening;
+    if (!opening)
+        return false;
+    while (to < text.n && str_starts(str_sub(text, to, text.n), S("- ")))
+        to = line_end(text, to);
+    if (str_starts(str_sub(text, to, text.n), S(BLOCK_CLOSING)))
+        to += sizeof BLOCK_CLOSING - 1;
+    *out = (struct cut){from, to};
+    return true;
+}
+
+/* "[Memory]\n…\n[/Memory]\n\n", the bracket form: other clients put it before a message. */
+static bool bracket_block(str text, size_t from, struct cut *out)
+{
+    str rest = str_sub(text, from, text.n);
+    if (!str_starts(rest, S("[Memory]\n")))
+        return false;
+    size_t to = str_find(rest, S("\n[/Memory]")) + sizeof "\n[/Memory]" - 1;
+    for (int i = 0; i < 2 && to < rest.n && rest.p[to] == '\n'; i++)
+        to++;
+    *out = (struct cut){from, from + to};
+    return to <= rest.n;
+}
+
+/* A text being stripped: what is kept of it, and how far it has been looked at. */
+struct strip {
+    str text;
+    size_t at;      /* all before it is kept or gone */
+    size_t closing; /* where the last [/Memory] stands: behind it none need be looked for */
+    struct buf kept;
+};
+
+/* The blank line that parts our block from the text around it goes with it. */
+static struct cut with_gap(const struct strip *s, struct cut c)
+{
+    if (str_ends(str_sub(s->text, s->at, c.from), S("\n\n")))
+        c.from -= 2;
+    else if (c.from == s->at && !s->kept.n &&
+             str_starts(str_sub(s->text, c.to, s->text.n), S("\n\n")))
+        c.to += 2;
+    return c;
+}
+
+static bool next_block(const struct strip *s, struct cut *out)
+{
+    for (size_t i = s->at; i < s->text.n; i++) {
+        if (s->text.p[i] == '<' && own_block(s->text, i, out)) {
+            *out = with_gap(s, *out);
+            return true;
+        }
+        if (s->text.p[i] == '[' && i < s->closing && bracket_block(s->text, i, out))
+            return true;
+    }
+    return false;
+}
+
+static size_t last_closing(str text)
+{
+    str mark = S("\n[/Memory]");
+    for (size_t at = text.n; at-- > 0;)
+        if (text.p[at] == '\n' && str_starts(str_sub(text, at, text.n), mark))
+            return at;
+    return 0;
+}
+
+str engine_strip_block(struct arena *a, str text)
+{
+    struct cut cut;
+    if (str_starts(text, S("Memory context: ")))
+        return S("");
+    /* Nearly every text of nearly every request ends here. */
+    if (str_find(text, S("<remembered>")) == text.n && str_find(text, S("[Memory]\n")) == text.n)
+        return text;
+    struct strip s = {.text = text, .closing = last_closing(text)};
+    if (!next_block(&s, &cut))
+        return text;
+    s.kept = buf_make(a, text.n + 1);
+    do {
+        buf_add(&s.kept, str_sub(text, s.at, cut.from));
+        s.at = cut.to;
+    } while (next_block(&s, &cut));
+    buf_add(&s.kept, str_sub(text, s.at, text.n));
+    return buf_str(&s.kept);
+}
+
+/* "- 2026-05-08, user said [9f8e7d6c]: text", "- [2026-05-08] text" or "- text". */
+static str text_of_line(str line, bool is_own)
+{
+    str mark = is_own ? S("]: ") : S("] ");
+    size_t text = str_find(line, mark);
+    if (!str_starts(line, S("- ")))
+        return S("");
+    if (is_own)
+        return text < line.n ? str_trim(str_sub(line, text + mark.n, line.n)) : S("");
+    bool is_dated = str_starts(line, S("- [")) && text < line.n;
+    return str_trim(str_sub(line, is_dated ? text + mark.n : 2, line.n));
+}
+
+struct strs block_texts(struct arena *a, str block)
+{
+    struct strs out = {NEW_N(a, str, block.n / 2 + 1), 0};
+    struct cut cut;
+    size_t at = 0;
+    while (at < block.n && !own_block(block, at, &cut) && !bracket_block(block, at, &cut))
+        at++;
+    if (at == block.n)
+        return out;
+    bool is_own = block.p[at] == '<';
+    for (at += is_own ? opening_at(block, at) : 0; at < cut.to; at = line_end(block, at)) {
+        str text = text_of_line(str_sub(block, at, line_end(block, at)), is_own);
+        if (text.n)
+            out.v[out.n++] = text;
+    }
+    return out;
+}

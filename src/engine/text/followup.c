@@ -1,0 +1,169 @@
+/* followup.c - whether a question needs what was said before it, by its words. */
+#include "engine/text/followup.h"
+#include "engine/text/lexicon.h"
+
+/*
+ * The RAG backend's list is asked as parts of words there, so that "it" in "capital" makes nearly
+ * every question a follow-up; here words are whole, and what they may stand for in the question
+ * itself is looked for first. A wrong yes costs recall little (what was spoken of is searched as
+ * well, with the words of the question), a wrong no costs the answer.
+ */
+
+static str text_at(const struct words *w, size_t i)
+{
+    return i < w->n ? w->v[i].text : S("");
+}
+
+static bool is_at(const struct words *w, size_t i, unsigned classes)
+{
+    return i < w->n && lexicon_is(w->v[i].text, classes);
+}
+
+static bool is_word(const struct words *w, size_t i, const char *word)
+{
+    return i < w->n && str_eq_nocase(w->v[i].text, str_of(word));
+}
+
+/* --- what explains a pronoun in the question itself --- */
+
+static bool is_name(const struct words *w, size_t i)
+{
+    char c = w->v[i].text.p[0];
+    bool opens =
+        i == 0 && !w->v[i].is_stop && c >= 'A' && c <= 'Z' && !is_at(w, i, LEX_REQUEST | LEX_REPLY);
+    return w->v[i].is_name || opens;
+}
+
+/* Somebody was named before; parted: with a clause between, as nobody is the object of himself. */
+static bool has_name(const struct words *w, size_t at, bool parted)
+{
+    bool named = false, joined = false;
+    for (size_t i = 0; i < at; i++) {
+        joined |= named && i + 1 < at && is_at(w, i, LEX_JOINT); /* "to her" joins nothing */
+        named |= is_name(w, i);
+    }
+    return named && (joined || !parted);
+}
+
+/* "Reverse a list and print it": a thing was named in a clause before. */
+static bool has_thing(const struct words *w, size_t at)
+{
+    bool named = false, joined = false;
+    for (size_t i = 0; i < at; i++) {
+        joined |= named && is_at(w, i, LEX_JOINT);
+        named |= is_at(w, i, LEX_ARTICLE | LEX_DETERMINER) && i + 1 < at && !w->v[i + 1].is_stop;
+    }
+    return joined;
+}
+
+/* --- pronouns --- */
+
+/* "him", and "her" where no noun follows. */
+static bool is_object(const struct words *w, size_t i)
+{
+    return is_word(w, i, "him") || (is_word(w, i, "her") && (i + 1 == w->n || w->v[i + 1].is_stop));
+}
+
+static bool lacks_person(const struct words *w, size_t i)
+{
+    return is_at(w, i, LEX_PERSON) && !has_name(w, i, is_object(w, i));
+}
+
+/* "What time is it?", "Is it safe to …?": it stands for nothing. */
+static bool is_empty_it(const struct words *w, size_t i)
+{
+    static const char *const be[] = {"is", "was", "will", "would", NULL},
+                             *const behind[] = {"to", "that", "for", NULL},
+                             *const time[] = {"time", "day", "date", NULL};
+    if (!i || !is_word(w, i, "it") || !str_is_one_of(text_at(w, i - 1), be))
+        return false;
+    return (i > 1 && str_is_one_of(text_at(w, i - 2), time)) ||
+           str_is_one_of(text_at(w, i + 2), behind);
+}
+
+static bool is_plain(const struct words *w, size_t i)
+{
+    bool owns = is_word(w, i, "they") || is_word(w, i, "their");
+    if (!is_at(w, i, LEX_THING) || is_empty_it(w, i) || has_thing(w, i))
+        return false;
+    return !(owns && has_name(w, i, false));
+}
+
+/* "What does that mean?", "after that"; neither "the game that he plays" nor "this year". */
+static bool is_pointing(const struct words *w, size_t i)
+{
+    static const char *const means[] = {"mean", "means", "happen", "happened",
+                                        "work", "come",  "say",    NULL};
+    bool is_behind =
+        is_at(w, i + 1, LEX_SPAN) || is_word(w, i + 1, "way") || is_word(w, i + 1, "who");
+    if (!is_at(w, i, LEX_POINTING) || is_behind || has_thing(w, i))
+        return false;
+    if (!is_word(w, i, "that"))
+        return true;
+    bool is_asked = i == 0 || is_at(w, i - 1, LEX_AUXILIARY | LEX_PREPOSITION);
+    return i + 1 == w->n || is_at(w, i + 1, LEX_AUXILIARY) ||
+           str_is_one_of(text_at(w, i + 1), means) || (is_asked && !is_name(w, i + 1));
+}
+
+/* "Which one?", "the other ones", "what did he do there?", "did they both?" */
+static bool is_left_out(const struct words *w, size_t i)
+{
+    if (is_word(w, i, "ones") || (i && is_word(w, i, "one") && is_at(w, i - 1, LEX_ORDINAL)))
+        return true;
+    return i && i + 1 == w->n && is_word(w, i, "there") && !is_at(w, i - 1, LEX_AUXILIARY);
+}
+
+/* --- without a pronoun --- */
+
+/* "And the second?", "what about …": it goes on from what was said. */
+static str opening_of(str question)
+{
+    static const char *const openings[] = {
+        "and ",          "but ",          "or ",          "what about", "how about", "what else",
+        "who else",      "where else",    "when else",    "how else",   "more ",     "go on",
+        "anything else", "anyone else",   "tell me more", "why not",    "how so",    "how come",
+        "same for",      "same question", "for example",  "such as",    NULL};
+    for (const char *const *o = openings; *o; o++)
+        if (question.n >= strlen(*o) && str_eq_nocase(str_sub(question, 0, strlen(*o)), str_of(*o)))
+            return str_trim(str_sub(question, 0, strlen(*o)));
+    return S("");
+}
+
+/* "Why?", "How old?", "In which city?", "Yes, please": a few words that say nothing alone. */
+static bool is_short(const struct words *w)
+{
+    enum { SHORT = 4 };
+    size_t telling = 0;
+    bool has_verb = false;
+    for (size_t i = 0; i < w->n; i++) {
+        telling += !w->v[i].is_stop && !is_at(w, i, LEX_REPLY);
+        has_verb |= is_at(w, i, LEX_AUXILIARY);
+    }
+    if (!telling)
+        return w->n > 0;
+    return telling == 1 && w->n <= SHORT && !has_verb &&
+           is_at(w, 0, LEX_QUESTION | LEX_PREPOSITION) && !w->v[w->n - 1].is_name;
+}
+
+struct follow follow_of(const struct words *w, str question)
+{
+    struct follow f = {.because = S("")};
+    if (w->n > FOLLOW_WORDS_MAX)
+        return f;
+    for (size_t i = 0; i < w->n; i++) {
+        bool person = lacks_person(w, i) && !f.lacks_person;
+        bool thing = is_plain(w, i) || is_pointing(w, i) || is_left_out(w, i);
+        if (person)
+            f.person = i;
+        f.lacks_person |= person;
+        f.lacks_thing |= thing;
+        if ((person || thing) && !f.because.n)
+            f.because = text_at(w, i);
+    }
+    str opening = opening_of(question);
+    bool is_bare = !f.lacks_person && !f.lacks_thing && is_short(w);
+    if (f.because.n == 0)
+        f.because = opening.n ? opening : is_bare ? question : S("");
+    f.lacks_thing |= opening.n || is_bare;
+    return f;
+}

@@ -1,0 +1,17 @@
+/* followup.h - whether a question needs what was said before it. */
+#pragma once
+
+#include "base/words.h"
+
+enum { FOLLOW_WORDS_MAX = 40 };
+
+/* What a question needs of what was said before. */
+struct follow {
+    bool lacks_person, lacks_thing;
+    size_t person; /* of its words, the pronoun that stands for one; with lacks_person */
+    str because;   /* the word or opening that shows it, or "" */
+};
+
+/* By whole words; what the question's own words explain ("Ann and her dog") is not lacking. More
+ * than FOLLOW_WORDS_MAX words explain themselves. */
+struct follow follow_of(const struct words *w, str question);

@@ -1,0 +1,216 @@
+/* helper_prompt.c - whether a request is the front end's own and not its user's. */
+#include "engine/text/helper_prompt.h"
+
+#include "base/words.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/phrases.h"
+
+/* Bytes that are looked at: templates bring long guidelines, and a long system prompt is that of an
+ * application. */
+enum { ORDER_MAX = 1500, SYSTEM_MAX = 1000, OPENING_MAX = 400, LABEL_MAX = 24 };
+
+/* --- openings that known front ends send --- */
+
+static bool has_known_mark(str order)
+{
+    static const char *const marks[] = {
+        "### Task:\nGenerate a concise",
+        "### Task:\nGenerate 1-3 broad tags",
+        "### Task:\nSuggest 3-5 relevant follow-up",
+        "### Task:\nAnalyze the chat history",
+        "### Task:\nYou are an autocompletion system",
+        "Generate a detailed prompt for am image generation",
+        "Your task is to reflect the speaker's likely facial expression",
+        "You have been provided with a set of responses from various models",
+        "Analyze this conversation and provide:\n1. The detected language",
+        "Given the following... please reply with a title",
+        "Summarize in a 10-word Title",
+        "You are a title generator",
+        "Generate a title for this conversation",
+        "You are a professional conversation summarizer",
+        "Summarize the provided coding session",
+        "CRITICAL: This is a summarization-only request",
+        "Generate an enhanced version of this prompt",
+        NULL};
+    for (const char *const *m = marks; *m; m++)
+        if (str_find(order, str_of(*m)) < order.n)
+            return true;
+    return false;
+}
+
+/* --- a conversation inside the prompt --- */
+
+enum party { NOBODY, USER_SIDE, MODEL_SIDE };
+
+/* Whose line it is: "USER: …", "[assistant] …", "**Human**: …", "- ai: …", "<user> …",
+ * {"role": "user", …}. */
+static enum party party_of(struct arena *a, str line)
+{
+    static const char *const users[] = {"user",        "human",    "customer", "usuario", "usuário",
+                                        "utilisateur", "nutzer",   "benutzer", "utente",  "mensch",
+                                        "用户",        "ユーザー", NULL};
+    static const char *const models[] = {"assistant",    "ai",        "bot",        "model",
+                                         "chatbot",      "asistente", "assistente", "assistent",
+                                         "gpt",          "llm",       "ki",         "助手",
+                                         "アシスタント", NULL};
+    line = str_trim(line);
+    while (line.n && char_is_one_of(line.p[0], "-*[(<{\"'# >0123456789."))
+        line = str_sub(line, 1, line.n);
+    if (str_starts(line, S("role\"")))
+        line = str_trim(str_sub(line, str_find(line, S(":")) + 1, line.n));
+    while (line.n && char_is_one_of(line.p[0], "\"' "))
+        line = str_sub(line, 1, line.n);
+    size_t end = 0;
+    while (end < line.n && end < LABEL_MAX && !char_is_one_of(line.p[end], ":]>)*\"'"))
+        end++;
+    bool is_label = end < line.n && end < LABEL_MAX;
+    str label = is_label ? utf8_lower(a, str_trim(str_sub(line, 0, end))) : S("");
+    return str_is_one_of(label, users)    ? USER_SIDE
+           : str_is_one_of(label, models) ? MODEL_SIDE
+                                          : NOBODY;
+}
+
+struct dialogue {
+    bool has_user, has_model;
+    size_t from; /* where its first line begins; the prompt's length without one */
+};
+
+static struct dialogue dialogue_in(struct arena *a, str text)
+{
+    struct dialogue d = {.from = text.n};
+    for (str rest = text; rest.n;) {
+        str line = str_cut(&rest, '\n');
+        enum party who = party_of(a, line);
+        if (who && d.from == text.n)
+            d.from = (size_t)(line.p - text.p);
+        d.has_user |= who == USER_SIDE;
+        d.has_model |= who == MODEL_SIDE;
+    }
+    return d;
+}
+
+/* --- an order without anybody in it --- */
+
+/* A program has no "I" and no "my"; a person who asks nearly always has. */
+static bool has_self(const struct phrase_words *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (lexicon_is(w->v[i], LEX_SELF | LEX_SELF_TOO))
+            return true;
+    return false;
+}
+
+static bool demands_form(const struct phrase_words *w)
+{
+    static const char *const demands[] = {
+        "json",
+        "nothing else|more",
+        "no|without ?any comments|comment|quotes|explanation|explanations|preamble|punctuation|"
+        "markdown|formatting",
+        "only|just ?with ?the|a ?one title|name|list|query|queries|question|questions|text|words|"
+        "completion|continuation|tags|labels|answer|json|missing|emoji|summary",
+        "at most|least * words|word|characters|items|lines",
+        "return|reply|respond|answer|output ?with ?only ?just the|a|an|only|one",
+        "one per line",
+        "nur ?den|die|das|einen titel|text|liste|name|namen|antwort|frage|fragen|json",
+        "ohne anführungszeichen|erklärung|kommentar|kommentare",
+        "nichts sonst|weiter|anderes",
+        "rien d'autre",
+        "uniquement|seulement le|la|les|un|une",
+        "sans guillemets|explication|commentaire",
+        "nada más|mais",
+        "sin comillas|explicaciones|comentarios",
+        "sem aspas|explicações|comentários",
+        "senza virgolette|spiegazioni|commenti",
+        "nient'altro",
+        NULL};
+    return phrase_find_any(w, demands, NULL);
+}
+
+/* What front ends make of a conversation. */
+static bool names_product(const struct phrase_words *w)
+{
+    static const char *const products[] = {
+        "title|titel|titre|título|titolo|tags|labels|keywords|emoji|standalone|follow-up|followup",
+        "topic|topics|categories|schlagworte|schlagwörter|étiquettes|etiquetas|etichette",
+        "name this|the|that ?current chat|conversation|dialogue|thread|session",
+        "search query|queries",
+        "search|web|retrieval queries|query",
+        "next ?short messages|message|questions|question|prompts|prompt|replies|reply",
+        "short messages|replies|questions|prompts|suggestions",
+        "propose|suggest|predict|guess * ?* ?* messages|message|questions|replies|prompts",
+        "could|would|might|may ?want ?to ?naturally ask|send|say|type|write ?now ?next",
+        "summarize|summarise|summary|condense|compress|zusammenfassung|résumé|resumen|resumo",
+        NULL};
+    return phrase_find_any(w, products, NULL);
+}
+
+/* An order without the text behind its last colon, whose "I" is the user's. */
+static str without_subject(str order)
+{
+    for (size_t i = order.n; i-- > 0;)
+        if (order.p[i] == ':')
+            return str_sub(order, 0, i);
+    return order;
+}
+
+static bool is_about_unfinished(const struct phrase_words *w)
+{
+    static const char *const unfinished[] = {
+        "unfinished|incomplete|partial|half-typed|half-written message|text|sentence|input|prompt|"
+        "draft|query",
+        "input box|field",
+        "typed|typing so far",
+        "unvollendete|unvollständige|angefangene|unfertige nachricht|satz|text|eingabe",
+        "message|phrase|texte inachevé|inachevée|incomplet|incomplète",
+        "mensaje|frase|texto incompleto|incompleta|inacabado",
+        "messaggio|frase|testo incompleto|incompleta",
+        NULL};
+    static const char *const orders[] = {"finish|complete|continue|autocomplete|predict",
+                                         "vervollständige|beende|ergänze",
+                                         "complète|termine|continue|completa|termina|continúa",
+                                         NULL};
+    return phrase_find_any(w, unfinished, NULL) && phrase_find_any(w, orders, NULL);
+}
+
+/* "Write a concise title of at most 5 words for this conversation": no conversation inside, as the
+ * conversation is in the messages before or is the user's message itself. */
+static bool orders_title(const struct phrase_words *w)
+{
+    static const char *const orders[] = {
+        "generate|create|provide|write|suggest|give ?me ?a|an|the ?short|concise|brief "
+        "?descriptive "
+        "title|name for|of|that ?the|this|these|a|following chat|conversation|dialogue|thread|"
+        "discussion|exchange|session|message|messages|user's|summarizing|summarising|summarizes",
+        "concise|short|brief * ?or ?less title", "* word or less title", "5-word-or-less title",
+        NULL};
+    static const char *const limits[] = {"words", "word",  "characters", "concise",
+                                         "short", "brief", NULL};
+    return phrase_find_any(w, orders, NULL) && phrase_find_any(w, limits, NULL);
+}
+
+bool is_helper_prompt(struct arena *a, str system, str user)
+{
+    user = str_trim(user);
+    system = system.n <= SYSTEM_MAX ? str_trim(system) : S("");
+    struct dialogue d = dialogue_in(a, user);
+    str own = str_sub(user, 0, d.from);
+    str order = str_printf(a, S_FMT "\n" S_FMT, S_ARG(system), S_ARG(utf8_cut(own, ORDER_MAX)));
+    str openings[] = {utf8_cut(system, OPENING_MAX), utf8_cut(user, OPENING_MAX)};
+    bool has_history = str_find(user, S("<chat_history>")) < user.n;
+    if (str_starts(user, S("### Task:")) && has_history)
+        return true;
+    for (size_t i = 0; i < 2; i++)
+        if (has_known_mark(openings[i]))
+            return true;
+    for (size_t i = 0; i < 2; i++) {
+        struct phrase_words opening = phrase_words_of(a, phrase_fold(a, openings[i]));
+        if (orders_title(&opening) && !has_self(&opening))
+            return true;
+    }
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, order));
+    if (d.has_user && (d.has_model || has_history))
+        return w.n > 1 && !has_self(&w) && (demands_form(&w) || names_product(&w));
+    w = phrase_words_of(a, phrase_fold(a, without_subject(order)));
+    return !has_self(&w) && is_about_unfinished(&w) && demands_form(&w);
+}

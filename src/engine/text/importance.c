@@ -1,0 +1,144 @@
+/* importance.c - how important a user's words are, by rule: six levels from 0.5 to 0.9. */
+#include <math.h>
+
+#include "base/words.h"
+#include "engine/text/importance.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/slots.h"
+
+/*
+ * What may hurt someone when it is forgotten comes first, so a word that names an illness, a drug
+ * or an allergy decides alone, also where it is meant in jest ("allergic to meetings"): one memory
+ * too many that weighs much is the lesser harm. Words that everyday language has borrowed count
+ * only beside the words that make them medical, or without those that do not.
+ */
+#define SAFETY 0.9
+#define IDENTITY 0.85
+#define SUMMARY 0.75
+#define PREFERENCE 0.7
+#define DECISION 0.65
+#define OTHER 0.5
+
+enum { WORDS_MAX = 400, EARLY = 4, PHRASE_MAX = 4 };
+
+struct phrase {
+    double level;
+    const char *words;  /* one behind the other; "*" stands for the rest of a word */
+    const char *unless; /* none of these stands anywhere beside them; or NULL */
+    bool is_early;      /* only among the first words, where the verb of a short sentence is */
+};
+
+static const struct phrase phrases[] = {
+#define SAYS(LEVEL, WORDS) {LEVEL, WORDS, NULL, false},
+#define UNLESS(LEVEL, WORDS, OTHERS) {LEVEL, WORDS, OTHERS, false},
+#define EARLY_SAYS(LEVEL, WORDS) {LEVEL, WORDS, NULL, true},
+#include "engine/text/importance.def"
+};
+
+/* What was sorted when it was learnt. People and things of one's own are asked for as often as
+ * preferences are. */
+static const struct {
+    const char *category;
+    double level;
+} categories[] = {{"health", SAFETY},           {"identity", IDENTITY},
+                  {"preference", PREFERENCE},   {"instruction", PREFERENCE},
+                  {"relationship", PREFERENCE}, {"entity", PREFERENCE},
+                  {"decision", DECISION}};
+
+static bool word_fits(str word, str pattern)
+{
+    if (!pattern.n || pattern.p[pattern.n - 1] != '*')
+        return str_eq(word, pattern);
+    return str_starts(word, str_sub(pattern, 0, pattern.n - 1));
+}
+
+static bool stands_at(struct strs text, size_t at, str phrase)
+{
+    while (phrase.n) {
+        str word = str_cut(&phrase, ' ');
+        if (at == text.n || !word_fits(text.v[at++], word))
+            return false;
+    }
+    return true;
+}
+
+static bool has_any(struct strs text, str others)
+{
+    while (others.n) {
+        str word = str_cut(&others, ' ');
+        for (size_t i = 0; i < text.n; i++)
+            if (word_fits(text.v[i], word))
+                return true;
+    }
+    return false;
+}
+
+static bool says(struct strs text, const struct phrase *p)
+{
+    size_t end = p->is_early && text.n > EARLY ? EARLY : text.n;
+    for (size_t i = 0; i < end; i++)
+        if (stands_at(text, i, str_of(p->words)))
+            return !p->unless || !has_any(text, str_of(p->unless));
+    return false;
+}
+
+static struct strs lower_words(struct arena *a, str text)
+{
+    struct words w = words_of(a, text, WORDS_MAX);
+    struct strs out = {NEW_N(a, str, w.n + 1), 0};
+    for (size_t i = 0; i < w.n; i++)
+        out.v[out.n++] = utf8_lower(a, w.v[i].text);
+    return out;
+}
+
+static double of_category(const struct memory *m)
+{
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+        if (str_is(m->category, categories[i].category))
+            return categories[i].level;
+    return OTHER;
+}
+
+/* One that is only about habits of eating or the hand that writes is sorted under health, too. */
+static bool is_harmless(struct strs text)
+{
+    return has_any(text, S("vegetarian vegan pescatarian flexitarian handed"));
+}
+
+/* "Her name is Shadow" says who someone else is. */
+static bool is_of_others(struct strs text)
+{
+    return text.n && lexicon_is(text.v[0], LEX_PERSON | LEX_THING);
+}
+
+double importance_by_rule(struct arena *a, const struct memory *m)
+{
+    str value;
+    double level = of_category(m);
+    if (m->layer == LAYER_SUMMARY || m->layer == LAYER_EPISODE)
+        return SUMMARY;
+    struct strs text = lower_words(a, m->content);
+    if (level == SAFETY && is_harmless(text))
+        level = PREFERENCE;
+    bool has_slot = slot_of(m->content, &value).n && !is_of_others(text);
+    if (level < IDENTITY && (m->layer == LAYER_IDENTITY || has_slot))
+        level = IDENTITY;
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+        if (phrases[i].level > level && says(text, &phrases[i]))
+            level = phrases[i].level;
+    return level;
+}
+
+enum memory_kind kind_by_rule(struct arena *a, const struct memory *m)
+{
+    static const struct {
+        double level;
+        enum memory_kind kind;
+    } kinds[] = {{PREFERENCE, KIND_PREFERENCE}, {DECISION, KIND_CONTEXT}};
+    struct strs text = lower_words(a, m->content);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
+            if (phrases[i].level == kinds[k].level && says(text, &phrases[i]))
+                return kinds[k].kind;
+    return KIND_FACT;
+}

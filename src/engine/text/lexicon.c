@@ -1,0 +1,64 @@
+/* lexicon.c - the classes of words that rules ask for: months, pronouns, negations and so on. */
+#include "engine/text/lexicon.h"
+
+enum { WORD_MAX = 15 };
+
+static const struct entry {
+    str word;
+    unsigned classes;
+    int number;
+} entries[] = {
+#define WORD(w, c) {{w, sizeof w - 1}, c, -1},
+#define NTH(w, c, n) {{w, sizeof w - 1}, c, n},
+#include "engine/text/lexicon.def"
+#undef WORD
+#undef NTH
+};
+enum { ENTRIES = sizeof entries / sizeof *entries };
+
+static int by_word(const void *key, const void *entry)
+{
+    return str_cmp(*(const str *)key, ((const struct entry *)entry)->word);
+}
+
+static const struct entry *entry_of(str word)
+{
+    char lower[WORD_MAX];
+    if (!word.n || word.n > WORD_MAX)
+        return NULL;
+    for (size_t i = 0; i < word.n; i++)
+        lower[i] = (char)(word.p[i] >= 'A' && word.p[i] <= 'Z' ? word.p[i] + 32 : word.p[i]);
+    str key = {lower, word.n};
+    return bsearch(&key, entries, ENTRIES, sizeof *entries, by_word);
+}
+
+unsigned lexicon_classes(str word)
+{
+    const struct entry *e = entry_of(word);
+    return e ? e->classes : 0;
+}
+
+bool lexicon_is(str word, unsigned classes)
+{
+    return lexicon_classes(word) & classes;
+}
+
+int lexicon_month(str word)
+{
+    const struct entry *e = entry_of(word);
+    return e && (e->classes & (LEX_MONTH | LEX_MONTH_SHORT)) ? e->number : -1;
+}
+
+bool word_says_nothing(const struct word *w)
+{
+    return w->is_stop || lexicon_is(w->text, LEX_USER | LEX_MONTH | LEX_WEEKDAY);
+}
+
+struct lexicon_lengths lexicon_lengths_of(unsigned classes)
+{
+    struct lexicon_lengths l = {{0}};
+    for (size_t i = 0; i < ENTRIES; i++)
+        if (entries[i].classes & classes)
+            l.of[entries[i].word.p[0] & 31] |= (uint16_t)(1u << entries[i].word.n);
+    return l;
+}

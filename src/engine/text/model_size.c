@@ -1,0 +1,195 @@
+/* model_size.c - how large a model is, by its name, and how its window is shared out. */
+#include "engine/history.h"
+
+/* What a name that tells nothing stands for; shares never go below their floors. */
+enum { FLOOR_SYSTEM = 200, FLOOR_HISTORY = 100, FLOOR_CHUNKS = 200, FLOOR_GENERATION = 256 };
+static const double unknown = 3;
+
+const char *const tier_names[] = {"tiny", "small", "medium", "large", NULL};
+
+/* --- the name --- */
+
+static const struct known_model {
+    str name, part;
+    double billions;
+} known_models[] = {
+#define MODEL(name, part, billions) {{name, sizeof name - 1}, {part, sizeof part - 1}, billions},
+#include "engine/text/model_size.def"
+#undef MODEL
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static size_t digits_at(str s, size_t at)
+{
+    size_t n = 0;
+    while (at + n < s.n && is_digit(s.p[at + n]))
+        n++;
+    return n;
+}
+
+/* "7b", "0.5b": where the b stands, or 0. */
+static size_t size_at(str s, size_t at, double *out)
+{
+    size_t whole = digits_at(s, at), end = at + whole;
+    if (whole && end + 1 < s.n && s.p[end] == '.' && is_digit(s.p[end + 1]))
+        end += 1 + digits_at(s, end + 1);
+    if (!whole || end >= s.n || s.p[end] != 'b')
+        return 0;
+    return str_num(str_sub(s, at, end), out) ? end : 0;
+}
+
+/* The first number with a b behind one of these; behind the b stands one of those or the end, where
+ * it matters. */
+static bool after_mark(str name, const char *before, const char *behind, double *out)
+{
+    for (size_t i = 0; i + 1 < name.n; i++) {
+        size_t b = char_is_one_of(name.p[i], before) ? size_at(name, i + 1, out) : 0;
+        if (b && (!behind || b + 1 == name.n || char_is_one_of(name.p[b + 1], behind)))
+            return true;
+    }
+    return false;
+}
+
+/* "8x7b" is a mixture: of its experts one or two work at a time. */
+static bool in_mixture(str name, double *out)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        size_t n = digits_at(name, i);
+        if (n && i + n + 1 < name.n && name.p[i + n] == 'x' && size_at(name, i + n + 1, out))
+            return true;
+    }
+    return false;
+}
+
+static bool holds(str name, const struct known_model *m)
+{
+    size_t at = str_find(name, m->name);
+    if (at == name.n)
+        return false;
+    str rest = str_sub(name, at + m->name.n, name.n);
+    return !m->part.n || str_find(rest, m->part) < rest.n;
+}
+
+static bool in_table(str name, double *out)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < sizeof known_models / sizeof *known_models; i++) {
+        const struct known_model *m = &known_models[i];
+        if (m->name.n + m->part.n <= longest || !holds(name, m))
+            continue;
+        longest = m->name.n + m->part.n;
+        *out = m->billions;
+    }
+    return longest;
+}
+
+static bool has(str name, const char *part)
+{
+    return str_find(name, str_of(part)) < name.n;
+}
+
+/* What is left to a name without a size: a tag, or a word for it. */
+static double by_word(str name)
+{
+    static const struct {
+        const char *word;
+        double billions;
+    } latest[] = {{"llama3.2", 3}, {"llama3.1", 8}, {"llama3:", 8}, {"mistral", 7}},
+      any[] = {{"mini", 3.8}, {"medium", 14}};
+    for (size_t i = 0; has(name, "latest") && i < sizeof latest / sizeof *latest; i++)
+        if (has(name, latest[i].word))
+            return latest[i].billions;
+    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+        if (has(name, any[i].word))
+            return any[i].billions;
+    return unknown;
+}
+
+double model_billions(str model)
+{
+    char lower[200];
+    str name = {lower, model.n < sizeof lower ? model.n : sizeof lower};
+    double size;
+    for (size_t i = 0; i < name.n; i++) {
+        bool is_upper = model.p[i] >= 'A' && model.p[i] <= 'Z';
+        lower[i] = is_upper ? (char)(model.p[i] | 0x20) : model.p[i];
+    }
+    bool is_told = after_mark(name, ":-_", NULL, &size) || after_mark(name, "/", "-_/.", &size) ||
+                   in_mixture(name, &size) || in_table(name, &size);
+    return is_told ? size : by_word(name);
+}
+
+enum model_tier tier_of_model(str model)
+{
+    double billions = model_billions(model);
+    return billions < 3    ? TIER_TINY
+           : billions < 9  ? TIER_SMALL
+           : billions < 34 ? TIER_MEDIUM
+                           : TIER_LARGE;
+}
+
+/* --- shares --- */
+
+static int64_t part(int64_t window, int percent)
+{
+    return window * percent / 100;
+}
+
+static int64_t at_least(int64_t n, int64_t least)
+{
+    return n < least ? least : n;
+}
+
+/* Takes of *from what may go without coming below least; gives what is still wanted. */
+static int64_t take(int64_t wanted, int64_t *from, int64_t least)
+{
+    int64_t most = *from > least ? *from - least : 0, taken = wanted < most ? wanted : most;
+    *from -= taken;
+    return wanted - taken;
+}
+
+/*
+ * The sum is over the window only where the floors alone bring it there: a window of less than some
+ * 1,300 tokens, or a system text that leaves less than the floors. Elsewhere a system text that is
+ * larger than what history and chunks can give takes from history down to its floor, and then from
+ * the answer; the RAG backend lets the sum grow there.
+ */
+struct shares shares_of(enum model_tier tier, int64_t window, int64_t system, int64_t chunks)
+{
+    static const struct {
+        int system, history, chunks, generation;
+    } percent[TIER_COUNT] = {{10, 10, 60, 20},
+                             {10, 15, 55, 20},
+                             {10, 15, 60, 15},
+                             {10, 15, 60, 15}};
+    enum { WINDOW_MAX = 1000000000 };
+    int64_t w = window < 0 ? 0 : window < WINDOW_MAX ? window : WINDOW_MAX;
+    struct shares s = {w,
+                       part(w, percent[tier].system),
+                       part(w, percent[tier].history),
+                       part(w, percent[tier].chunks),
+                       part(w, percent[tier].generation),
+                       tier};
+    if (system > s.system) {
+        int64_t over = system - s.system, half = s.history - s.history / 2;
+        s.system = system;
+        over = take(over, &s.history, half);
+        over = take(over, &s.chunks, FLOOR_CHUNKS);
+        over = take(over, &s.history, FLOOR_HISTORY);
+        take(over, &s.generation, FLOOR_GENERATION);
+    }
+    if (chunks > 0 && chunks < s.chunks) {
+        int64_t left = s.chunks - chunks;
+        s.history += left / 2;
+        s.chunks = chunks + left / 2;
+    }
+    s.system = at_least(s.system, FLOOR_SYSTEM);
+    s.history = at_least(s.history, FLOOR_HISTORY);
+    s.chunks = at_least(s.chunks, FLOOR_CHUNKS);
+    s.generation = at_least(s.generation, FLOOR_GENERATION);
+    return s;
+}

@@ -1,0 +1,354 @@
+/* own_words.c - the part of a message that its writer wrote, without what was pasted and quoted. */
+#include "base/buf.h"
+#include "base/words.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/utterance.h"
+
+/* Words of a quote that is a text and not a name; bytes of a document between tags; words before a
+ * colon that make a request. */
+enum { QUOTE_WORDS = 8, QUOTE_MAX = 4000, TAGGED_MIN = 40, REQUEST_WORDS = 2, LINE_WORDS = 24 };
+
+static str rest_from(str text, size_t at)
+{
+    return str_sub(text, at, text.n);
+}
+
+static str line_at(str text, size_t at)
+{
+    str rest = rest_from(text, at);
+    return str_sub(rest, 0, str_find(rest, S("\n")));
+}
+
+static size_t next_line(str text, size_t at)
+{
+    size_t to = at + line_at(text, at).n;
+    return to < text.n ? to + 1 : text.n;
+}
+
+static size_t word_count(str text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] != ' ' && text.p[i] != '\n' &&
+             (i == 0 || text.p[i - 1] == ' ' || text.p[i - 1] == '\n');
+    return n;
+}
+
+/* --- documents between marks: each gives the place behind the document at `at`, or 0 --- */
+
+static size_t behind_fence(str text, size_t at)
+{
+    static const char *const fences[] = {"```", "~~~", "\"\"\"", "'''", NULL};
+    for (const char *const *f = fences; *f; f++) {
+        str mark = str_of(*f), rest = rest_from(text, at);
+        if (!str_starts(rest, mark))
+            continue;
+        size_t to = at + mark.n + str_find(rest_from(text, at + mark.n), mark);
+        return to < text.n ? to + mark.n : text.n;
+    }
+    return 0;
+}
+
+/* A message that is read. Whoever opens this many quotes and tags without an end has pasted them:
+ * no further end is looked for, which would take the square of the text's length. */
+struct reader {
+    struct arena *a;
+    str text;
+    size_t endless;
+};
+enum { ENDLESS_MAX = 32 };
+
+/* "<page url=…>…</page>"; short tags are mark-up. */
+static size_t behind_tag(struct reader *r, size_t at)
+{
+    str text = r->text;
+    size_t end = at + 1;
+    while (end < text.n && ((text.p[end] | 32) >= 'a' && (text.p[end] | 32) <= 'z'))
+        end++;
+    if (text.p[at] != '<' || end == at + 1)
+        return 0;
+    str close = str_printf(r->a, "</" S_FMT ">", S_ARG(str_sub(text, at + 1, end)));
+    str rest = rest_from(text, end);
+    size_t to = str_find(rest, close);
+    r->endless += to == rest.n;
+    return to < rest.n && to >= TAGGED_MIN ? end + to + close.n : 0;
+}
+
+/* A quote of several words is somebody's text; a client may put a whole message into quotes. */
+static size_t behind_quote(struct reader *r, size_t at)
+{
+    str text = utf8_cut(r->text, at + QUOTE_MAX);
+    static const struct {
+        str open, close;
+    } pairs[] = {{{"\"", 1}, {"\"", 1}},
+                 {{"\xE2\x80\x9C", 3}, {"\xE2\x80\x9D", 3}},
+                 {{"\xE2\x80\x9E", 3}, {"\xE2\x80\x9C", 3}},
+                 {{"\xC2\xAB", 2}, {"\xC2\xBB", 2}},
+                 {{"\xE2\x80\x98", 3}, {"\xE2\x80\x99", 3}},
+                 {{"'", 1}, {"'", 1}}};
+    if (at && !char_is_one_of(text.p[at - 1], " \n:(["))
+        return 0;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (!str_starts(rest_from(text, at), pairs[i].open))
+            continue;
+        size_t from = at + pairs[i].open.n, to = from;
+        do {
+            to += str_find(rest_from(text, to), pairs[i].close) + pairs[i].close.n;
+        } while (to < text.n && !char_is_one_of(text.p[to], " \n.,;:!?)]-"));
+        bool is_closed = to <= text.n;
+        r->endless += !is_closed;
+        to = to < text.n ? to : text.n;
+        bool is_all = !str_trim(str_sub(text, 0, at)).n && !str_trim(rest_from(r->text, to)).n;
+        return is_closed && !is_all && word_count(str_sub(text, from, to)) >= QUOTE_WORDS ? to : 0;
+    }
+    return 0;
+}
+
+/* --- documents that begin with a line --- */
+
+static bool is_rule(str line)
+{
+    line = str_trim(line);
+    for (size_t i = 0; i < line.n; i++)
+        if (line.p[i] != line.p[0])
+            return false;
+    return line.n >= 3 && char_is_one_of(line.p[0], "-=*_<>");
+}
+
+/* Between two rules ("---"), or behind the only one. */
+static size_t behind_rules(str text, size_t at)
+{
+    if (!at || !is_rule(line_at(text, at)))
+        return 0;
+    for (size_t i = next_line(text, at); i < text.n; i = next_line(text, i))
+        if (is_rule(line_at(text, i)))
+            return next_line(text, i);
+    return text.n;
+}
+
+/* The first word of a line in lower case. */
+static str first_word(struct arena *a, str line)
+{
+    struct words w = words_of(a, line, 1);
+    return w.n ? utf8_lower(a, w.v[0].text) : S("");
+}
+
+/* "Dear Ms Ferrand," behind the first line: a mail, up to its signature. A greeting and a name. */
+static size_t behind_mail(struct arena *a, str text, size_t at)
+{
+    enum { GREETING_MAX = 60, SIGNATURE_MAX = 40 };
+    static const char *const greetings[] = {"dear",     "hi",       "hello",   "hallo",   "liebe",
+                                            "lieber",   "sehr",     "guten",   "cher",    "chère",
+                                            "bonjour",  "madame",   "hola",    "querido", "querida",
+                                            "estimado", "estimada", "prezado", "prezada", "olá",
+                                            "caro",     "cara",     "gentile", "egregio", NULL};
+    static const char *const closings[] = {
+        "best",    "regards",     "kind",        "sincerely", "yours",          "love",
+        "cheers",  "cordially",   "warm",        "with",      "grüße",          "viele",
+        "liebe",   "mit",         "freundliche", "beste",     "cordialement",   "bien",
+        "saludos", "atentamente", "un",          "abraços",   "atenciosamente", "cordiali",
+        "saluti",  NULL};
+    str line = str_trim(line_at(text, at));
+    if (!at || line.n > GREETING_MAX || !str_ends(line, S(",")) || word_count(line) < 2 ||
+        !str_is_one_of(first_word(a, line), greetings))
+        return 0;
+    for (size_t i = next_line(text, at); i < text.n; i = next_line(text, i)) {
+        str end = str_trim(line_at(text, i));
+        if (end.n && end.n < SIGNATURE_MAX && str_is_one_of(first_word(a, end), closings))
+            return next_line(text, next_line(text, i));
+    }
+    return text.n;
+}
+
+/* "From: …" and "Subject: …" head a mail. */
+static bool is_mail_head(str text, size_t at)
+{
+    static const char *const heads[] = {"From: ", "Von: ", "De: ", "Da: ", NULL};
+    static const char *const next[] = {"Subject: ", "To: ",      "Date: ",    "Sent: ", "An: ",
+                                       "Betreff: ", "Datum: ",   "Objet: ",   "À: ",    "Asunto: ",
+                                       "Para: ",    "Assunto: ", "Oggetto: ", "A: ",    NULL};
+    str line = line_at(text, at), behind = line_at(text, next_line(text, at));
+    bool is_head = false, goes_on = false;
+    for (const char *const *h = heads; *h; h++)
+        is_head |= str_starts(line, str_of(*h));
+    for (const char *const *h = next; *h; h++)
+        goes_on |= str_starts(behind, str_of(*h));
+    return is_head && goes_on;
+}
+
+/* "Example: 'I hate my boss' -> work", "Review: …": what a prompt is about. */
+static bool is_example(struct arena *a, str line)
+{
+    static const char *const labels[] = {"example", "examples",  "input",   "output",  "sentence",
+                                         "review",  "text",      "tweet",   "passage", "document",
+                                         "article", "original",  "quote",   "email",   "beispiel",
+                                         "satz",    "bewertung", "eingabe", "ausgabe", "exemple",
+                                         "phrase",  "texte",     "avis",    "entrée",  "ejemplo",
+                                         "frase",   "texto",     "entrada", "exemplo", "esempio",
+                                         "testo",   NULL};
+    static const char *const arrows[] = {" -> ", " => ", " \xE2\x86\x92 ", "' ->", "\" ->", NULL};
+    enum { LABEL_MAX = 16 };
+    size_t colon = str_find(line, S(":"));
+    bool has_label =
+        colon < line.n && colon <= LABEL_MAX && word_count(str_sub(line, 0, colon)) <= 2;
+    if (has_label && str_is_one_of(first_word(a, line), labels))
+        return true;
+    str code = str_trim(line);
+    for (const char *const *w = arrows; *w; w++)
+        if (str_find(line, str_of(*w)) < line.n)
+            return code.n && char_is_one_of(code.p[0], "'\"");
+    return false;
+}
+
+static size_t behind_line(struct arena *a, str text, size_t at)
+{
+    str line = line_at(text, at);
+    size_t to = behind_rules(text, at);
+    to = to ? to : behind_mail(a, text, at);
+    if (!to && is_mail_head(text, at))
+        to = text.n;
+    if (!to && (str_starts(line, S(">")) || is_example(a, line)))
+        to = at + line.n;
+    return to;
+}
+
+/* --- a request and its text --- */
+
+/* Where the text begins that a request is about: behind "Translate into German:". 0: nowhere. */
+static size_t behind_request(struct arena *a, str text)
+{
+    static const char *const verbs[] = {
+        "summarise", "summarize", "translate",  "proofread",  "correct",  "rephrase", "paraphrase",
+        "rewrite",   "classify",  "review",     "analyse",    "analyze",  "extract",  "label",
+        "shorten",   "improve",   "answer",     "reply",      "respond",  "explain",  "tldr",
+        "fasse",     "übersetze", "korrigiere", "beantworte", "kürze",    "résume",   "traduis",
+        "corrige",   "réponds",   "resume",     "traduce",    "responde", "resuma",   "traduza",
+        "corrija",   "riassumi",  "traduci",    "correggi",   "rispondi", NULL};
+    static const char *const before[] = {"please", "can",    "could", "would", "you", "help", "me",
+                                         "bitte",  "kannst", "du",    "and",   "to",  NULL};
+    str line = line_at(text, 0);
+    size_t colon = str_find(text, S(": ")), at = 0;
+    colon = colon < line.n ? colon + 1 : line.n;
+    struct words w = words_of(a, str_sub(text, 0, colon), LINE_WORDS);
+    while (at < w.n && str_is_one_of(utf8_lower(a, w.v[at].text), before))
+        at++;
+    bool requests =
+        at < w.n && w.n - at >= REQUEST_WORDS && str_is_one_of(utf8_lower(a, w.v[at].text), verbs);
+    /* "Correct, I moved" agrees. */
+    str verb = requests ? utf8_lower(a, w.v[at].text) : S("");
+    str behind = rest_from(line, str_find(utf8_lower(a, line), verb) + verb.n);
+    requests = requests && !str_starts(behind, S(","));
+    return requests && str_trim(rest_from(text, colon)).n ? colon : 0;
+}
+
+/* "Why does this fail?" and a paragraph below: that paragraph. */
+static bool points_below(struct arena *a, str line)
+{
+    static const char *const pointers[] = {"this",   "these",  "following", "below", "dieser",
+                                           "diese",  "dieses", "folgende",  "ceci",  "suivant",
+                                           "esto",   "este",   "esta",      "isto",  "questo",
+                                           "questa", NULL};
+    bool asks = str_ends(str_trim(line), S("?")), points = false, is_own = false;
+    struct words w = words_of(a, line, LINE_WORDS);
+    for (size_t i = 0; i < w.n; i++) {
+        points |= str_is_one_of(utf8_lower(a, w.v[i].text), pointers);
+        is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
+    }
+    return points && (asks || (str_ends(str_trim(line), S(":")) && !is_own));
+}
+
+static str without_material(struct arena *a, str text)
+{
+    size_t at = behind_request(a, text);
+    if (at)
+        return str_trim(str_sub(text, 0, at));
+    str line = line_at(text, 0);
+    size_t from = next_line(text, 0);
+    if (from == text.n || !points_below(a, line))
+        return text;
+    while (from < text.n && !str_trim(line_at(text, from)).n)
+        from = next_line(text, from);
+    size_t to = from + str_find(rest_from(text, from), S("\n\n"));
+    return str_trim(str_printf(a, S_FMT "\n" S_FMT, S_ARG(line), S_ARG(rest_from(text, to))));
+}
+
+/* --- pages --- */
+
+/* Text that somebody typed in a chat has few lines; a page of many is pasted. */
+static bool is_page(str text)
+{
+    enum { LINES = 25, BYTES = 4000 };
+    size_t lines = 1;
+    for (size_t i = 0; i < text.n; i++)
+        lines += text.p[i] == '\n';
+    return lines > LINES || text.n > BYTES;
+}
+
+/* "Remember that I hate olives." */
+static bool asks_to_remember(struct arena *a, str line)
+{
+    static const char *const words[] = {"remember", "please",   "merke",   "merk",
+                                        "bitte",    "souviens", "retiens", "recuerda",
+                                        "lembre",   "ricorda",  NULL};
+    return str_is_one_of(first_word(a, line), words);
+}
+
+/* Of a page without paragraphs only a first and a last line that ask to remember something. */
+static str around_lines(struct arena *a, str page)
+{
+    str first = line_at(page, 0), last = page;
+    for (size_t i = 0; i < page.n; i = next_line(page, i))
+        last = line_at(page, i);
+    first = asks_to_remember(a, first) ? first : S("");
+    last = asks_to_remember(a, last) ? last : S("");
+    return str_trim(str_printf(a, S_FMT "\n" S_FMT, S_ARG(first), S_ARG(last)));
+}
+
+/* Of a page only the paragraph that introduces it, and the one behind it, can be the writer's. */
+static str around_page(struct arena *a, str text)
+{
+    enum { OWN = 400 };
+    str page = str_trim(text);
+    size_t first = str_find(page, S("\n\n")), last = page.n;
+    if (first == page.n)
+        return utf8_cut(around_lines(a, page), OWN);
+    while (last > first && !(page.p[last - 1] == '\n' && page.p[last - 2] == '\n'))
+        last--;
+    str head = str_sub(page, 0, first), tail = str_trim(rest_from(page, last));
+    head = head.n <= OWN ? head : S("");
+    tail = tail.n <= OWN && last > first ? tail : S("");
+    return str_trim(str_printf(a, S_FMT "\n" S_FMT, S_ARG(head), S_ARG(tail)));
+}
+
+/* --- all --- */
+
+static size_t behind_document(struct reader *r, size_t at)
+{
+    str text = r->text;
+    char c = text.p[at];
+    bool may_end = r->endless < ENDLESS_MAX;
+    size_t to = char_is_one_of(c, "`~\"'") ? behind_fence(text, at) : 0;
+    if (!to && c == '<' && may_end)
+        to = behind_tag(r, at);
+    if (!to && may_end && (c == '"' || c == '\'' || (unsigned char)c >= 0xC2))
+        to = behind_quote(r, at);
+    return !to && (at == 0 || text.p[at - 1] == '\n') ? behind_line(r->a, text, at) : to;
+}
+
+str utterance_own_words(struct arena *a, str text)
+{
+    struct buf b = buf_make(a, text.n + 1);
+    struct reader r = {a, text, 0};
+    bool is_whole = true;
+    for (size_t i = 0; i < text.n;) {
+        size_t to = behind_document(&r, i);
+        if (to > i) {
+            is_whole = false;
+            i = to;
+        } else {
+            buf_byte(&b, text.p[i++]);
+        }
+    }
+    str own = is_whole ? without_material(a, text) : str_trim(buf_str(&b));
+    return is_page(own) ? around_page(a, own) : own;
+}

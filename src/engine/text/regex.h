@@ -1,0 +1,26 @@
+/* regex.h - regular expressions over bytes, compiled once and matched by any thread. */
+#pragma once
+
+#include "base/str.h"
+
+/*
+ * PCRE2, compiled to machine code, with a limit on the work of one match. Letters are ASCII: no
+ * byte of another script is a word character or has a case, so that every text may be matched and
+ * offsets never cut a character of UTF-8 unless the pattern says so.
+ */
+struct pattern;
+
+/* NULL when it does not compile, which is a mistake of ours that a test finds. */
+struct pattern *pattern_new(const char *regex);
+void pattern_free(struct pattern *p);
+
+enum { PATTERN_GROUPS = 3 };
+
+struct match {
+    size_t from, to;           /* of the whole match */
+    str group[PATTERN_GROUPS]; /* of the text, by number from 1; p is NULL where it took no part */
+};
+
+/* The first match at or after from; one that must begin there starts with \G. Running into the
+ * limit is no match. */
+bool pattern_find(const struct pattern *p, str text, size_t from, struct match *out);

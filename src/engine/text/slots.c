@@ -1,0 +1,71 @@
+/* slots.c - what a line about the user is about: name, employer, home. */
+#include "engine/text/slots.h"
+
+#include <string.h>
+
+static bool cut_front(str *line, str with)
+{
+    if (line->n < with.n || !str_eq_nocase(str_sub(*line, 0, with.n), with))
+        return false;
+    *line = str_sub(*line, with.n, line->n);
+    return true;
+}
+
+static str without_subject(str line)
+{
+    static const char *const subjects[] = {"the user's ", "the user ", "user's ", "user ", "my ",
+                                           "his ",        "her ",      "their ",  "he ",   "she ",
+                                           "they ",       "i ",        NULL};
+    line = str_trim(line);
+    for (const char *const *s = subjects; *s; s++)
+        if (cut_front(&line, str_of(*s)))
+            return str_trim(line);
+    return line;
+}
+
+str slot_of(str line, str *value)
+{
+    static const struct {
+        const char *begins, *slot;
+    } slots[] = {{"name is ", "name"},
+                 {"full name is ", "name"},
+                 {"name: ", "name"},
+                 {"is named ", "name"},
+                 {"is called ", "name"},
+                 {"works at ", "employer"},
+                 {"works for ", "employer"},
+                 {"is employed by ", "employer"},
+                 {"is employed at ", "employer"},
+                 {"employer is ", "employer"},
+                 {"employer: ", "employer"},
+                 {"now works at ", "employer"},
+                 {"now works for ", "employer"},
+                 {"works as ", "job"},
+                 {"job is ", "job"},
+                 {"occupation is ", "job"},
+                 {"job title is ", "job"},
+                 {"lives in ", "home"},
+                 {"now lives in ", "home"},
+                 {"is based in ", "home"},
+                 {"resides in ", "home"},
+                 {"moved to ", "home"},
+                 {"home is ", "home"},
+                 {"birthday is ", "birthday"},
+                 {"was born on ", "birthday"},
+                 {"age is ", "age"},
+                 {"pronouns are ", "pronouns"},
+                 {"timezone is ", "timezone"},
+                 {"time zone is ", "timezone"}};
+    str rest = without_subject(line);
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        *value = rest;
+        if (!cut_front(value, str_of(slots[i].begins)))
+            continue;
+        *value = str_trim(*value);
+        while (value->n && strchr(".!,", value->p[value->n - 1]))
+            value->n--;
+        return value->n ? str_of(slots[i].slot) : S("");
+    }
+    *value = rest;
+    return S("");
+}

@@ -1,0 +1,129 @@
+/* snippet.c - the part of a long text that a question is about. */
+#include "engine/text/snippet.h"
+
+enum { DOTS = 3, ENDING_MAX = 5 };
+
+struct mark {
+    size_t from, to;
+    size_t word; /* of the question */
+};
+
+static bool in_word(unsigned char c)
+{
+    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/*
+ * Whether a word may be a form of the stem: it begins so, but for the stem's last letter, which
+ * endings change ("happi", "happy"). Stemming a whole document would cost more than the recall.
+ */
+static bool may_be(str word, str stem)
+{
+    size_t sure = stem.n > 3 ? stem.n - 1 : stem.n;
+    return word.n >= sure && word.n <= stem.n + ENDING_MAX &&
+           str_eq_nocase(str_sub(word, 0, sure), str_sub(stem, 0, sure));
+}
+
+/* Scripts without spaces and accented words are looked for as they stand, anywhere. */
+static bool find_in(str word, str stem, struct mark *m)
+{
+    if ((unsigned char)stem.p[0] < 0x80)
+        return may_be(word, stem);
+    size_t at = str_find(word, stem);
+    if (at == word.n)
+        return false;
+    m->from += at;
+    m->to = m->from + stem.n;
+    return true;
+}
+
+static size_t marks_of(struct arena *a, str text, const struct query *q, struct mark **out)
+{
+    size_t n = 0, cap = 64;
+    struct mark *marks = NEW_N(a, struct mark, cap);
+    for (size_t i = 0, end; i < text.n; i = end) {
+        for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
+            end++;
+        for (size_t k = 0; k < q->n && end > i; k++) {
+            struct mark m = {i, end, k};
+            if (!find_in(str_sub(text, i, end), q->stems[k], &m))
+                continue;
+            if (n == cap) {
+                struct mark *more = NEW_N(a, struct mark, cap *= 2);
+                memcpy(more, marks, n * sizeof *more);
+                marks = more;
+            }
+            marks[n++] = m;
+        }
+        end += end == i;
+    }
+    *out = marks;
+    return n;
+}
+
+/* The first and last mark of the stretch of at most `most` bytes that weighs most; each word of the
+ * question counts once. The earliest of equals. */
+static void best_stretch(const struct mark *m, size_t n, const float *weights, size_t most,
+                         size_t *first, size_t *last)
+{
+    size_t held[QUERY_WORDS_MAX] = {0};
+    float weight = 0, best = 0;
+    for (size_t from = 0, to = 0; to < n; to++) {
+        weight += held[m[to].word]++ ? 0 : weights[m[to].word];
+        while (from < to && m[to].to > m[from].from + most) {
+            weight -= --held[m[from].word] ? 0 : weights[m[from].word];
+            from++;
+        }
+        /* What stands again further on need not be shown: it would cost the answer its place. */
+        while (held[m[from].word] > 1)
+            held[m[from++].word]--;
+        if (weight > best) {
+            best = weight;
+            *first = from;
+            *last = to;
+        }
+    }
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* Moved to the next place between words, if there is one near. */
+static size_t between_words(str text, size_t at, size_t near)
+{
+    for (size_t i = at; i < text.n && i < at + near; i++)
+        if (is_space(text.p[i]))
+            return i;
+    while (at < text.n && ((unsigned char)text.p[at] & 0xC0) == 0x80)
+        at++;
+    return at;
+}
+
+str excerpt_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most)
+{
+    struct mark *marks;
+    size_t first = 0, last = 0, room = most - 2 * DOTS;
+    if (text.n <= most)
+        return text;
+    size_t n = marks_of(a, text, q, &marks);
+    best_stretch(marks, n, weights, room, &first, &last);
+    size_t held = n ? marks[last].to - marks[first].from : 0;
+    /* A third of what is left stands before the first word, the rest behind. */
+    size_t lead = held < room ? (room - held) / 3 : 0;
+    size_t from = n && marks[first].from > lead ? marks[first].from - lead : 0;
+    if (from + room > text.n)
+        from = text.n - room;
+    if (from)
+        from = between_words(text, from, lead);
+    str part = utf8_cut(str_sub(text, from, text.n), room);
+    bool is_end = from + part.n == text.n;
+    for (size_t cut = part.n; !is_end && cut > part.n - part.n / 8; cut--)
+        if (is_space(part.p[cut - 1])) {
+            part.n = cut;
+            break;
+        }
+    return str_printf(a, "%s" S_FMT "%s", from ? "…" : "", S_ARG(str_trim(part)),
+                      is_end ? "" : "…");
+}

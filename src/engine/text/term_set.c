@@ -1,0 +1,77 @@
+/* term_set.c - sets of terms: the words of two texts, and how far they overlap. */
+#include "engine/text/term_set.h"
+
+struct term_set terms_with_room(struct arena *a, size_t n)
+{
+    return (struct term_set){.v = NEW_N(a, uint64_t, n + 1), .cap = n + 1};
+}
+
+void terms_add(struct arena *a, struct term_set *t, uint64_t term)
+{
+    t->v = arena_more(a, t->v, t->n, &t->cap, sizeof *t->v);
+    t->v[t->n++] = term;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void terms_sort(struct term_set *t)
+{
+    size_t kept = 0;
+    if (t->n)
+        qsort(t->v, t->n, sizeof *t->v, by_value);
+    for (size_t i = 0; i < t->n; i++)
+        if (!kept || t->v[kept - 1] != t->v[i])
+            t->v[kept++] = t->v[i];
+    t->n = kept;
+}
+
+bool terms_have(const struct term_set *t, uint64_t term)
+{
+    return t->n && bsearch(&term, t->v, t->n, sizeof term, by_value);
+}
+
+size_t terms_shared(const struct term_set *one, const struct term_set *other)
+{
+    size_t shared = 0;
+    for (size_t i = 0, k = 0; i < one->n && k < other->n;) {
+        uint64_t x = one->v[i], y = other->v[k];
+        shared += x == y;
+        i += x <= y;
+        k += y <= x;
+    }
+    return shared;
+}
+
+double terms_jaccard(const struct term_set *one, const struct term_set *other)
+{
+    size_t shared = terms_shared(one, other), all = one->n + other->n - shared;
+    return all ? (double)shared / (double)all : 0;
+}
+
+static bool in_word(unsigned char c)
+{
+    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+struct term_set shingles_of(struct arena *a, str text)
+{
+    enum { CUT = 8 };
+    struct term_set t = terms_with_room(a, text.n / 2 + 1);
+    for (size_t i = 0; i < text.n;) {
+        char word[CUT];
+        size_t n = 0, from = i;
+        for (; i < text.n && in_word((unsigned char)text.p[i]); i++)
+            if (n < CUT)
+                word[n++] =
+                    (char)(text.p[i] >= 'A' && text.p[i] <= 'Z' ? text.p[i] + 32 : text.p[i]);
+        if (n)
+            terms_add(a, &t, str_hash((str){word, n}));
+        i += i == from;
+    }
+    terms_sort(&t);
+    return t;
+}

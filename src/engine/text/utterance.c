@@ -1,0 +1,309 @@
+/* utterance.c - what the sentences of a turn do: state, ask, greet, acknowledge, instruct. */
+#include "engine/text/utterance.h"
+
+#include "base/buf.h"
+#include "base/words.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/phrases.h"
+#include "engine/text/sentences.h"
+
+enum { OPENING_WORDS = 8, SHORT_WORDS = 40, COURTESY_WORDS = 14, TELLING_WORDS = 4 };
+
+/* Bytes of the longest courtesy, and of an answer without knowledge. */
+enum { COURTESY_MAX = 120, EXCUSE_MAX = 400 };
+
+/* --- the first words of a sentence --- */
+
+struct opening {
+    str v[OPENING_WORDS];
+    size_t n;
+};
+
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (unsigned char)c >= 0x80;
+}
+
+/* The next word from *at on; "" at the end. */
+static str next_word(str sentence, size_t *at)
+{
+    size_t i = *at;
+    while (i < sentence.n && !in_word(sentence.p[i]))
+        i++;
+    size_t from = i;
+    while (i < sentence.n && in_word(sentence.p[i]))
+        i++;
+    *at = i;
+    return str_sub(sentence, from, i);
+}
+
+static struct opening opening_of(str sentence)
+{
+    struct opening o = {0};
+    str word;
+    for (size_t at = 0; o.n < OPENING_WORDS && (word = next_word(sentence, &at)).n;)
+        o.v[o.n++] = word;
+    return o;
+}
+
+/* Whether one of its words is "I", "my" …. */
+static bool has_self(str sentence)
+{
+    str word;
+    for (size_t at = 0; (word = next_word(sentence, &at)).n;)
+        if (lexicon_is(word, LEX_SELF | LEX_SELF_TOO))
+            return true;
+    return false;
+}
+
+static bool opens_with(const struct opening *o, size_t at, unsigned classes)
+{
+    return at < o->n && lexicon_is(o->v[at], classes);
+}
+
+/* --- questions --- */
+
+/* "What I love most is …" states; "what is …", "which coffee do I …", "does she …" ask. */
+static bool has_question_order(const struct opening *o)
+{
+    if (opens_with(o, 0, LEX_QUESTION)) {
+        bool is_clause =
+            opens_with(o, 1, LEX_SELF | LEX_PERSON) ||
+            (o->n > 1 && (str_eq_nocase(o->v[1], S("you")) || str_eq_nocase(o->v[1], S("they"))));
+        if (is_clause)
+            return false;
+        for (size_t i = 1; i < o->n; i++)
+            if (lexicon_is(o->v[i], LEX_AUXILIARY))
+                return true;
+        return o->n <= 3;
+    }
+    bool inverts = opens_with(o, 0, LEX_AUXILIARY) && o->n > 2;
+    return inverts && opens_with(o, 1,
+                                 LEX_SELF | LEX_SELF_TOO | LEX_PERSON | LEX_THING | LEX_ARTICLE |
+                                     LEX_DETERMINER);
+}
+
+/* "Remind me which room", "tell me when …", "do you know where …". */
+static bool requests_answer(const struct opening *o)
+{
+    static const char *const verbs[] = {"remind", "tell", "say",  "show", "sag",   "sage",
+                                        "zeig",   "dis",  "dime", "diga", "dimmi", NULL};
+    size_t at = o->n && str_eq_nocase(o->v[0], S("please")) ? 1 : 0;
+    bool has_verb = false;
+    for (const char *const *v = verbs; *v && at < o->n; v++)
+        has_verb |= str_eq_nocase(o->v[at], str_of(*v));
+    if (!has_verb)
+        return false;
+    for (size_t i = at + 1; i < o->n; i++)
+        if (lexicon_is(o->v[i], LEX_QUESTION))
+            return true;
+    return false;
+}
+
+static bool ends_asking(str sentence)
+{
+    sentence = str_trim(sentence);
+    while (sentence.n && char_is_one_of(sentence.p[sentence.n - 1], "\"')* \n!"))
+        sentence.n--;
+    return str_ends(sentence, S("?")) || str_ends(sentence, S("？")) ||
+           str_ends(sentence, S("か。")) || str_ends(sentence, S("か"));
+}
+
+bool sentence_asks(str sentence)
+{
+    struct opening o = opening_of(sentence);
+    return ends_asking(sentence) || has_question_order(&o) || requests_answer(&o);
+}
+
+/* --- courtesy, and answers without knowledge --- */
+
+bool sentence_is_courtesy(struct arena *a, str sentence)
+{
+    static const char *const said[] = {
+        "noted",  "understood", "got",     "it",      "will",     "do",       "sure",    "okay",
+        "ok",     "yes",        "yeah",    "no",      "thanks",   "thank",    "you",     "hello",
+        "hi",     "hey",        "bye",     "great",   "nice",     "lovely",   "perfect", "cool",
+        "good",   "to",         "know",    "well",    "let",      "me",       "think",   "that",
+        "s",      "all",        "for",     "now",     "today",    "goodbye",  "cheers",  "done",
+        "right",  "alright",    "very",    "much",    "so",       "again",    "morning", "evening",
+        "night",  "of",         "course",  "glad",    "gladly",   "danke",    "bitte",   "hallo",
+        "gut",    "verstanden", "merci",   "bonjour", "gracias",  "hola",     "vale",    "obrigado",
+        "grazie", "ciao",       "awesome", "welcome", "a",        "moment",   "please",  "how",
+        "are",    "the",        "i",       "ll",      "remember", "recorded", "saved",   NULL};
+    size_t at = 0;
+    str first = next_word(sentence, &at);
+    if (sentence.n > COURTESY_MAX || (first.n && !str_is_one_of(utf8_lower(a, first), said)))
+        return false;
+    struct words w = words_of(a, sentence, COURTESY_WORDS + 1);
+    if (!w.n || w.n > COURTESY_WORDS)
+        return !w.n;
+    for (size_t i = 0; i < w.n; i++)
+        if (!str_is_one_of(utf8_lower(a, w.v[i].text), said))
+            return false;
+    return true;
+}
+
+bool sentence_knows_nothing(struct arena *a, str sentence)
+{
+    static const char *const phrases[] = {
+        "i|we don't|didn't|cannot|can't|couldn't|never ?actually "
+        "know|recall|remember|see|find|have",
+        "i|we do not|cannot|never ?actually know|recall|remember|see|find|have",
+        "i|we have|had no information|record|records|memory|memories|details|idea|data|notes|note",
+        "no information|record|records about|of|on",
+        "haven't|hasn't ?been told|mentioned|shared|said",
+        "have|has not|yet ?been told|mentioned|shared|said",
+        "not ?been told ?me",
+        "you never told|mentioned",
+        "not sure",
+        "i'm not aware",
+        "as an ai|assistant|language",
+        "no|not ?have ?any access to",
+        "don't|doesn't have ?any access to",
+        "i|we can't|cannot|couldn't ?actually look|access|check|browse|open|verify",
+        "i'm|am not able|unable to look|access|check|browse|open|verify|find|tell",
+        "let me see|check|look|think|find",
+        "i'll|i will look|check|see|find",
+        "als ki|sprachmodell|assistent",
+        "keinen zugriff|zugang",
+        "en tant qu'ia|qu'assistant|que modèle|assistant|ia",
+        "je n'ai pas|aucun|aucune ?d'accès|accès|information|d'information|d'informations",
+        "como ia|modelo|asistente|assistente|una|uma ?ia|inteligencia",
+        "no tengo acceso",
+        "não tenho acesso|informação|informações",
+        "non ho ?alcun accesso|informazioni|informazione",
+        "come ia|assistente|modello",
+        "ich weiß|weiss es|das ?leider nicht",
+        "keine informationen|angaben",
+        "je ne sais pas",
+        "no lo sé|se",
+        "no tengo información",
+        "não sei",
+        "non lo so",
+        NULL};
+    if (sentence.n > EXCUSE_MAX)
+        return false;
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
+    return w.n <= SHORT_WORDS && phrase_find_any(&w, phrases, NULL);
+}
+
+/* "I will remember that …" says again what somebody else has said, whoever that was. */
+static bool sentence_promises_to_keep(struct arena *a, str sentence)
+{
+    static const char *const phrases[] = {
+        "i'll|we'll ?also ?now ?always remember|save|store|note|record|memorize|memorise",
+        "i|we will|shall ?also ?now ?always remember|save|store|note|record|memorize|memorise",
+        "i've|i'm|we've ?also ?now ?just saved|stored|noted|recorded|remembered|memorized|saving|"
+        "storing|noting",
+        "i|we have ?also ?now ?just saved|stored|noted|recorded|memorized",
+        "i'll|i've|will|have|i keep|kept|add|added|put|save|saved ?that ?this ?it in|to ?my ?your "
+        "memory|mind|notes|profile",
+        "ich merke|notiere|speichere mir|das|es|dass",
+        "ich werde mir|das|es ?mir merken|notieren|speichern",
+        "je m'en souviendrai",
+        "je retiens|note|retiendrai|noterai que",
+        "j'ai noté|enregistré|retenu",
+        "recordaré|guardaré|anotaré|lembrarei|guardarei|ricorderò|salverò que|che|tu|su|il|la|o|a",
+        "he guardado|anotado",
+        "ho salvato|annotato",
+        NULL};
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
+    return phrase_find_any(&w, phrases, NULL);
+}
+
+/* "You are a classifier.": a part that the model is to play. */
+static bool sentence_casts_model(str sentence)
+{
+    struct opening o = opening_of(sentence);
+    return o.n > 3 && str_eq_nocase(o.v[0], S("you")) && str_eq_nocase(o.v[1], S("are")) &&
+           opens_with(&o, 2, LEX_ARTICLE) && !has_self(sentence);
+}
+
+/* --- requests and instructions --- */
+
+bool sentence_only_requests(str sentence)
+{
+    static const char *const verbs[] = {
+        "suggest", "recommend", "write",      "help",      "give",      "explain",   "find",
+        "list",    "make",      "create",     "translate", "summarise", "summarize", "fix",
+        "compute", "calculate", "extract",    "describe",  "show",      "continue",  "generate",
+        "draft",   "rewrite",   "compare",    "check",     "look",      "search",    "plan",
+        "solve",   "convert",   "review",     "analyse",   "analyze",   "classify",  "proofread",
+        "schreib", "schreibe",  "schlag",     "erkläre",   "erklär",    "hilf",      "gib",
+        "nenne",   "mach",      "übersetze",  "explique",  "écris",     "donne",     "propose",
+        "sort",    "label",     "act",        "answer",    "reply",     "respond",   "output",
+        "shorten", "rephrase",  "korrigiere", "fasse",     "résume",    "traduis",   "traduce",
+        "aide",    "escribe",   "dame",       "explica",   "sugiere",   "ayúdame",   "escreva",
+        "sugira",  "scrivi",    "dammi",      "spiega",    NULL};
+    struct opening o = opening_of(sentence);
+    size_t at = o.n && (str_eq_nocase(o.v[0], S("please")) || str_eq_nocase(o.v[0], S("bitte")));
+    bool requests = false;
+    for (const char *const *v = verbs; *v && at < o.n; v++)
+        requests |= str_eq_nocase(o.v[at], str_of(*v));
+    if (!requests)
+        return false;
+    /* "Write a sign for the hut: the wifi is called …" states something behind the colon. */
+    str behind = str_sub(sentence, str_find(sentence, S(": ")), sentence.n);
+    if (opening_of(behind).n >= TELLING_WORDS)
+        return false;
+    /* "Help me write a speech for my brother, he is …" says something of the one who asks. */
+    bool is_own = has_self(sentence) && str_find(sentence, S(" my ")) < sentence.n;
+    is_own |=
+        str_find(sentence, S(" our ")) < sentence.n || str_find(sentence, S("I'm")) < sentence.n;
+    return !is_own;
+}
+
+bool sentence_instructs(struct arena *a, str sentence, bool is_user)
+{
+    static const char *const anyone[] = {
+        "ignore|disregard|forget|override ?all ?any ?of ?the ?your ?my "
+        "earlier|previous|prior|above|preceding|former "
+        "instructions|rules|prompts|messages|preferences|guidelines|context",
+        "ignore|disregard ?all ?any ?the your instructions|rules|prompts|guidelines",
+        "note|message|instruction|instructions|memo to|for ?the ?any ?ai "
+        "assistant|assistants|ai|model|models|llm|llms|chatbot",
+        "reveal|print|output ?your ?the system prompt", NULL};
+    static const char *const others[] = {"when|whenever|if ?the ?user asked|asks",
+                                         "tell|inform|remind|convince|ask the user|users",
+                                         "the user must|should",
+                                         "you must|should ?now always|never|only",
+                                         "from now on",
+                                         "you are now an|a|the|in",
+                                         "do not tell|mention ?this ?it ?to the user|users",
+                                         NULL};
+    static const char *const marks[] = {"<|",         "[INST]",     "[/INST]",
+                                        "<<SYS>>",    "### System", "<system>",
+                                        "</system>",  "SYSTEM:",    "### Instruction",
+                                        "ASSISTANT:", NULL};
+    for (const char *const *m = marks; *m; m++)
+        if (str_find(sentence, str_of(*m)) < sentence.n)
+            return true;
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
+    return phrase_find_any(&w, anyone, NULL) || (!is_user && phrase_find_any(&w, others, NULL));
+}
+
+/* --- a turn's statements --- */
+
+static bool is_statement(struct arena *a, const struct sentence *s, bool is_user)
+{
+    if (s->asks || sentence_asks(s->text) || sentence_is_courtesy(a, s->text))
+        return false;
+    if (is_user)
+        return !sentence_only_requests(s->text) && !sentence_casts_model(s->text);
+    return !sentence_knows_nothing(a, s->text) && !sentence_promises_to_keep(a, s->text);
+}
+
+str utterance_statements(struct arena *a, str text, bool is_user)
+{
+    struct sentence s;
+    struct buf b = buf_make(a, text.n + 1);
+    bool is_whole = true;
+    for (str rest = text; sentence_cut(&rest, &s);) {
+        if (is_statement(a, &s, is_user) || !str_trim(s.text).n)
+            buf_add(&b, s.text);
+        else
+            is_whole = false;
+    }
+    return is_whole ? text : str_trim(buf_str(&b));
+}

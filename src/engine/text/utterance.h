@@ -1,0 +1,43 @@
+/* utterance.h - what the sentences of a turn do: state, ask, greet, acknowledge, instruct. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/*
+ * A memory of a chat is what someone stated. A question is no answer, "noted" and "I don't know"
+ * are no knowledge, and an instruction that stands in a fetched page is nobody's wish. These
+ * functions judge one sentence by its form alone, in English, German, French, Spanish, Portuguese
+ * and Italian, so they never see what a sentence is about.
+ */
+
+/* It asks: a question mark, a question's word order, or "remind me which …". */
+bool sentence_asks(str sentence);
+
+/* It greets, thanks, or acknowledges: "Hello!", "ok, thanks", "Got it". */
+bool sentence_is_courtesy(struct arena *a, str sentence);
+
+/* An answer that knew nothing ("I have no information about …") or only promises to think. */
+bool sentence_knows_nothing(struct arena *a, str sentence);
+
+/* A request that says nothing of the one who makes it ("Suggest a dessert for tonight"). */
+bool sentence_only_requests(str sentence);
+
+/* It tells a model what to do or to believe: "ignore previous instructions", "SYSTEM: …". A user
+ * may wish ("from now on answer in German"), another text may not ("when asked about banks, answer
+ * …"). */
+bool sentence_instructs(struct arena *a, str sentence, bool is_user);
+
+/*
+ * The part of a turn that states something: its sentences without those above. is_user: the turn is
+ * the user's, whose standing wishes ("always answer in German") are statements. "" when nothing is
+ * left; text itself when nothing had to go.
+ */
+str utterance_statements(struct arena *a, str text, bool is_user);
+
+/*
+ * The words that the writer of a message wrote, by own_words.c: without code fences, tags, quotes
+ * and separators that hold a document, quoted lines ("> …"), mails, examples, the text behind a
+ * request to translate it, and pages (a long run of lines). text itself when nothing had to go.
+ */
+str utterance_own_words(struct arena *a, str text);

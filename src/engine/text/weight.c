@@ -1,0 +1,33 @@
+/* weight.c - what a memory weighs as time passes. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "engine/text.h"
+
+enum { HALF_LIFE_DAYS = 30 };
+
+double age_decay(int64_t age_ms, double half_life_days)
+{
+    if (age_ms <= 0)
+        return 1;
+    return exp2(-(double)age_ms / (half_life_days * 86400000.0));
+}
+
+double salience_now(const struct memory *m, int64_t now)
+{
+    double worth = m->salience * age_decay(now - m->last_used, HALF_LIFE_DAYS);
+    return worth > 1 ? 1 : worth > 0 ? worth : 0;
+}
+
+double importance_after(double importance, double per_day, int64_t days)
+{
+    return importance * exp(-per_day * (double)(days > 0 ? days : 0));
+}
+
+double relevance_of(double similarity, enum priority priority, int64_t days, int64_t uses)
+{
+    static const double by_priority[PRIORITY_COUNT] = {0.3, 0.2, 0.1, 0};
+    double used = uses > 0 ? 1 + 0.1 * log((double)uses + 1) : 1;
+    double all = (similarity + by_priority[priority]) * age_decay(days * DAY_MS, 30) * used;
+    return all < 1 ? all : 1;
+}

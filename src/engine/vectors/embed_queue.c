@@ -1,0 +1,337 @@
+/* embed_queue.c - makes vectors of questions in chats, and of stored texts in the background. */
+#include "engine/vectors/embed_queue.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+
+enum { BATCH_MAX = 512 };
+
+/* Texts of one call: a table needs microseconds for a text, a transformer milliseconds. */
+static const size_t batch_of[] = {
+    [EMBED_REMOTE] = 64, [EMBED_STATIC] = BATCH_MAX, [EMBED_TRANSFORMERS] = 16};
+
+/* --- what is chosen --- */
+
+/* "static:table:256" is made by "static:table:". */
+str maker_of(str signature)
+{
+    while (signature.n && signature.p[signature.n - 1] != ':')
+        signature.n--;
+    return signature;
+}
+
+struct chosen chosen_of(struct ctx *ctx, struct engine *e)
+{
+    bool is_off = !e->settings->vectors;
+    struct chosen c = {.signature = is_off ? S("") : embed_signature(ctx, e->embed)};
+    str rest = c.signature, name = str_cut(&rest, ':');
+    c.maker = maker_of(c.signature);
+    for (int i = EMBED_REMOTE; c.signature.n && i <= EMBED_TRANSFORMERS; i++)
+        if (str_is(name, embed_source_names[i]))
+            c.source = (enum embed_source)i;
+    return c;
+}
+
+str no_source(struct ctx *ctx, struct engine *e)
+{
+    struct embed_status status;
+    if (!e->settings->vectors)
+        return S("vectors are switched off");
+    embed_status(ctx, e->embed, &status);
+    return status.reason;
+}
+
+static bool is_warm(const struct engine *e, const struct chosen *c)
+{
+    return e->vectors.warm == str_hash(c->maker);
+}
+
+/* --- a question --- */
+
+/* Why not to try, or NULL. */
+static const char *reason_to_wait(struct ctx *ctx, struct engine *e, const struct chosen *c)
+{
+    struct vector_set set;
+    if (store_vector_set(ctx, e->store, &set) != OK)
+        return "the vectors cannot be read";
+    if (!set.dimensions || !str_eq(maker_of(set.signature), c->maker))
+        return "there are no vectors of this source yet";
+    if (ctx->deadline_us && c->source != EMBED_REMOTE && !is_warm(e, c))
+        return "the model is not loaded yet";
+    return NULL;
+}
+
+static bool is_null(const struct embedding *v)
+{
+    for (size_t i = 0; i < v->dimensions; i++)
+        if (v->v[i] != 0)
+            return false;
+    return true;
+}
+
+static enum status ask_source(struct ctx *ctx, struct engine *e, const struct chosen *c, str text,
+                              struct embedding *out)
+{
+    int64_t ticket;
+    assert(c->source != EMBED_NONE && text.n);
+    TRY(dependency_begin(ctx, &e->vectors.questions, &ticket));
+    enum status s = embed_texts(ctx, e->embed, &text, 1, out);
+    dependency_end(ctx, &e->vectors.questions, ticket, s);
+    TRY(s);
+    e->vectors.warm = str_hash(c->maker);
+    return is_null(out) ? fail(ctx, NOT_FOUND, "the model knows no word of the question") : OK;
+}
+
+static void find_vector(struct ctx *ctx, struct engine *e, str text, struct question_vector *out)
+{
+    struct chosen c = chosen_of(ctx, e);
+    struct embedding v;
+    out->signature = c.signature;
+    if (!c.source) {
+        out->without = no_source(ctx, e);
+        return;
+    }
+    const char *why = reason_to_wait(ctx, e, &c);
+    if (why || ask_source(ctx, e, &c, text, &v) != OK) {
+        out->without = str_of(why ? why : ctx->why);
+        return;
+    }
+    out->v = v.v;
+    out->dimensions = v.dimensions;
+    out->signature = embedding_signature(ctx, &v);
+}
+
+void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct question_vector *out)
+{
+    struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
+    struct question_vector found = {0};
+    find_vector(&own, e, text, &found);
+    *out = (struct question_vector){.dimensions = found.dimensions,
+                                    .signature = str_dup(&ctx->arena, found.signature),
+                                    .without = str_dup(&ctx->arena, found.without)};
+    if (found.v) {
+        float *v = NEW_N(&ctx->arena, float, found.dimensions);
+        memcpy(v, found.v, found.dimensions * sizeof *v);
+        out->v = v;
+    }
+    ctx_free(&own);
+}
+
+/* --- what is kept --- */
+
+/* Pauses before a text that was refused alone is retried; after the last one it stays without a
+ * vector until a reindex. */
+static const int64_t again_ms[] = {10000, 60000};
+enum { AGAIN = sizeof again_ms / sizeof *again_ms };
+
+/* One batch on its way from the queue to the store. */
+struct batch {
+    struct engine *e;
+    const struct vector_set *set;
+    struct vector_put *put; /* vectors and failures so far */
+    size_t n, room;
+    bool is_stale; /* the source was changed during this batch */
+};
+
+static enum status in_trouble(struct engine *e, enum trouble what, enum status s)
+{
+    if (s != OK)
+        e->vectors.trouble = what;
+    return s;
+}
+
+/* Asks with a random text, which no cache can answer. */
+static enum status probe_source(struct ctx *ctx, struct engine *e, struct embedding *out)
+{
+    str id = id_random(&ctx->arena);
+    str text = str_printf(&ctx->arena, "Is anyone there? " S_FMT, S_ARG(id));
+    return in_trouble(e, TROUBLE_SOURCE, embed_texts(ctx, e->embed, &text, 1, out));
+}
+
+static uint64_t mark_of(const struct vector_set *set)
+{
+    return str_hash(set->signature) * 2 + set->is_int8 + 1;
+}
+
+/* Two processes on one store with different sources would replace each other's set for ever, so the
+ * process whose set was replaced stops. */
+static enum status begin_set(struct ctx *ctx, struct engine *e, const struct vector_set *set,
+                             bool anew)
+{
+    assert(set->dimensions > 0 && set->signature.n);
+    if (!anew && e->vectors.begun == mark_of(set)) {
+        e->vectors.trouble = TROUBLE_OTHER;
+        return fail(ctx, CONFLICT, "another process on this data has chosen another source");
+    }
+    TRY(in_trouble(e, TROUBLE_STORE, store_begin_vectors(ctx, e->store, set, anew)));
+    e->vectors.begun = mark_of(set);
+    log_event(LOG_INFO, "vectors.begun", "signature=" S_FMT " int8=%d", S_ARG(set->signature),
+              set->is_int8);
+    return OK;
+}
+
+enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen *c, bool anew,
+                          struct vector_set *out)
+{
+    struct embedding v;
+    struct vector_set set;
+    bool is_int8 = e->settings->vec_quantization == QUANTIZE_INT8;
+    TRY(in_trouble(e, TROUBLE_STORE, store_vector_set(ctx, e->store, &set)));
+    bool is_same = !anew && set.dimensions && set.is_int8 == is_int8 &&
+                   str_eq(maker_of(set.signature), c->maker);
+    if (!is_same || (c->source != EMBED_REMOTE && !is_warm(e, c))) {
+        TRY(probe_source(ctx, e, &v));
+        e->vectors.warm = str_hash(maker_of(embedding_signature(ctx, &v)));
+        struct vector_set now = {embedding_signature(ctx, &v), v.dimensions, is_int8, 0};
+        is_same = is_same && str_eq(set.signature, now.signature);
+        set = now;
+    }
+    if (is_same)
+        e->vectors.begun = mark_of(&set);
+    else
+        TRY(begin_set(ctx, e, &set, anew));
+    *out = set;
+    return OK;
+}
+
+static void put_vector(struct batch *b, const struct unembedded *u, const float *v,
+                       int64_t again_at)
+{
+    assert(b->n < b->room);
+    b->put[b->n++] = (struct vector_put){u->no, u->doc, v, again_at};
+}
+
+static void give_back(struct batch *b, const struct unembedded *u)
+{
+    bool again = u->tries >= 0 && u->tries < AGAIN;
+    if (!again)
+        log_event(LOG_WARN, "vectors.given_up", "doc=%lld", (long long)u->doc);
+    put_vector(b, u, NULL, again ? clock_ms() + again_ms[u->tries] : 0);
+}
+
+/* Vectors of another source or length are not for this set. */
+static enum status check_made(struct ctx *ctx, struct batch *b, const struct embedding *v)
+{
+    str made = embedding_signature(ctx, v);
+    if (str_eq(made, b->set->signature))
+        return OK;
+    b->is_stale = !str_eq(maker_of(made), maker_of(b->set->signature));
+    if (b->is_stale)
+        return fail(ctx, CONFLICT, "the embedding source was changed during this call");
+    b->e->vectors.trouble = TROUBLE_LENGTH;
+    return fail(ctx, UPSTREAM, "the source gives %zu values where the kept vectors have %zu",
+                v->dimensions, b->set->dimensions);
+}
+
+static enum status make_together(struct ctx *ctx, struct batch *b, const struct unembedded *u,
+                                 size_t n)
+{
+    str *texts = NEW_N(&ctx->arena, str, n);
+    struct embedding *v = NEW_N(&ctx->arena, struct embedding, n);
+    for (size_t i = 0; i < n; i++)
+        texts[i] = u[i].text;
+    TRY(in_trouble(b->e, TROUBLE_SOURCE, embed_texts(ctx, b->e->embed, texts, n, v)));
+    TRY(check_made(ctx, b, &v[0]));
+    for (size_t i = 0; i < n; i++)
+        put_vector(b, &u[i], is_null(&v[i]) ? NULL : v[i].v, 0);
+    return OK;
+}
+
+/* Whether the texts of a batch may be the fault; then another batch may succeed. */
+static bool may_be_texts(const struct ctx *ctx, const struct batch *b, enum status s)
+{
+    return s != OK && !b->is_stale && ctx->detail == EMBED_REQUEST_FAILED;
+}
+
+/* A refused batch is halved until each refused text is found. Only called when the source is known
+ * to answer: a source that is down would be asked once for each text. */
+static enum status make_apart(struct ctx *ctx, struct batch *b, const struct unembedded *u,
+                              size_t n)
+{
+    enum status s = make_together(ctx, b, u, n);
+    if (!may_be_texts(ctx, b, s))
+        return s;
+    soft(ctx, s);
+    if (n == 1) {
+        give_back(b, u);
+        return OK;
+    }
+    TRY(make_apart(ctx, b, u, n / 2));
+    return make_apart(ctx, b, u + n / 2, n - n / 2);
+}
+
+/* A probe tells a source that refuses everything from one that refuses some of these texts. */
+static enum status make_batch(struct ctx *ctx, struct batch *b, const struct unembedded *u,
+                              size_t n)
+{
+    struct embedding v;
+    enum status s = make_together(ctx, b, u, n);
+    if (!may_be_texts(ctx, b, s))
+        return s;
+    str why = ctx_take_why(ctx);
+    if (!soft(ctx, probe_source(ctx, b->e, &v)))
+        return fail(ctx, s, S_FMT, S_ARG(why));
+    return make_apart(ctx, b, u, n);
+}
+
+static enum status try_some(struct ctx *ctx, struct engine *e, const struct chosen *c,
+                            const struct pool_ref *pool, size_t *max)
+{
+    struct vector_set set;
+    struct unembedded *u;
+    size_t n;
+    TRY(vectors_ready(ctx, e, c, false, &set));
+    size_t limit = *max < batch_of[c->source] ? *max : batch_of[c->source];
+    TRY(in_trouble(e, TROUBLE_STORE, store_unembedded(ctx, e->store, pool, limit, &u, &n)));
+    if (!n) {
+        *max = limit;
+        return OK;
+    }
+    struct batch b = {.e = e,
+                      .set = &set,
+                      .put = NEW_N(&ctx->arena, struct vector_put, n),
+                      .room = n};
+    enum status s = make_batch(ctx, &b, u, n);
+    if (b.n)
+        TRY(in_trouble(e, TROUBLE_STORE,
+                       store_put_vectors(ctx, e->store, set.signature, b.put, b.n)));
+    if (b.is_stale)
+        soft(ctx, s);
+    *max = limit - n;
+    return b.is_stale ? OK : s;
+}
+
+/* One batch of at most *max texts; *max becomes the room that was left in it. */
+static enum status make_some(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
+                             size_t *max)
+{
+    struct chosen c = chosen_of(ctx, e);
+    int64_t ticket;
+    if (!c.source || !soft(ctx, dependency_begin(ctx, &e->vectors.making, &ticket)))
+        return OK;
+    enum status s = try_some(ctx, e, &c, pool, max);
+    dependency_end(ctx, &e->vectors.making, ticket, s);
+    if (s == OK)
+        e->vectors.trouble = TROUBLE_NONE;
+    return s;
+}
+
+enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
+{
+    (void)engine_runtime(e); /* sees what another process has changed, also without requests */
+    size_t room = BATCH_MAX;
+    enum status s = make_some(ctx, e, NULL, &room);
+    *more = s == OK && !room;
+    return s;
+}
+
+void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max)
+{
+    struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));
+    if (max && make_some(&own, e, &pool, &max) != OK)
+        log_event(LOG_DEBUG, "vectors.late", "id=%s why=\"%s\"", own.id, own.why);
+    ctx_free(&own);
+}

@@ -1,0 +1,482 @@
+/* qdrant_sync.c - Qdrant follows the store: its queue, its searches, its status. */
+#include "engine/vectors/qdrant_sync.h"
+
+#include <assert.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "engine/state/state.h"
+
+enum { BATCH = 64, CALL_MS = 5000, HEALTH_MS = 2000, SEARCH_MS = 2000 };
+enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000 };
+enum { RETENTION_MAX_DAYS = 3650 };
+
+/* Settings of the store. mirrors: the server, collection and model that the queue is for; failure:
+ * the last one, behind a hash of the settings it belongs to; refused: the last memory that Qdrant
+ * did not accept. */
+#define MIRRORS S("qdrant.mirrors")
+#define FAILURE S("qdrant.failure")
+#define REFUSED S("qdrant.refused")
+
+/* --- what the settings ask for --- */
+
+struct mirror {
+    struct qdrant_settings q;
+    bool is_own; /* choice names the source, else the one of our own vectors is used */
+    struct embed_choice choice; /* of the source of its vectors */
+    str mirrors;                /* which server and collection, and whose vectors */
+    str note;
+    uint64_t hash;
+};
+
+/* "owner/name" and "name" are one model; the listing of providers shows it as "static/name". */
+static bool is_model(str setting, str model, str name)
+{
+    const struct model_card *card = model_card(setting);
+    return str_eq(setting, model) || str_eq(setting, name) || (card && card == model_card(model));
+}
+
+static bool is_provider(struct ctx *ctx, struct engine *e, str name)
+{
+    struct embed_providers all = embed_providers(ctx, e->settings);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.v[i].up && str_eq(all.v[i].name, name))
+            return true;
+    for (size_t i = 0; i < e->settings->n_upstreams; i++)
+        if (str_eq(e->settings->upstreams[i].name, name))
+            return true;
+    return false;
+}
+
+/* The model that the setting names, if a source has it. Otherwise our own source, with a note in
+ * the status; without one, the default upstream is tried with the name. */
+static enum status choose_source(struct ctx *ctx, struct engine *e, str model, struct mirror *t)
+{
+    struct embed_status first;
+    str rest = model, provider = str_cut(&rest, '/');
+    if (!provider.n || !rest.n)
+        return fail(ctx, UNSUPPORTED, "the embedding model '" S_FMT "' is not PROVIDER/MODEL",
+                    S_ARG(model));
+    embed_status(ctx, e->embed, &first);
+    t->is_own = true;
+    if (is_model(e->settings->static_model, model, rest)) {
+        t->choice = (struct embed_choice){.source = EMBED_STATIC, .static_enabled = true};
+    } else if (is_model(e->settings->transformers_model, model, rest)) {
+        t->choice =
+            (struct embed_choice){.source = EMBED_TRANSFORMERS, .transformers_enabled = true};
+    } else if (first.source == EMBED_REMOTE &&
+               str_eq(engine_runtime(e)->memory.embedding_model, model)) {
+        t->is_own = false;
+    } else if (is_provider(ctx, e, provider) || first.source == EMBED_NONE) {
+        t->choice = (struct embed_choice){.source = EMBED_REMOTE, .provider_model = model};
+    } else {
+        t->is_own = false;
+        t->note = str_printf(&ctx->arena,
+                             "no upstream '" S_FMT "' is configured: vectors are made by " S_FMT,
+                             S_ARG(provider), S_ARG(first.model));
+        model = str_printf(&ctx->arena, "%s:" S_FMT, embed_source_names[first.source],
+                           S_ARG(first.model));
+    }
+    t->mirrors = str_printf(&ctx->arena, S_FMT " " S_FMT " " S_FMT, S_ARG(t->q.url),
+                            S_ARG(t->q.collection), S_ARG(model));
+    return OK;
+}
+
+/* UNSUPPORTED with "not_configured", or with what is wrong with the settings. */
+static enum status mirror_of(struct ctx *ctx, struct engine *e, struct mirror *out)
+{
+    const struct runtime_qdrant *l = &engine_runtime(e)->qdrant;
+    struct mirror t = {.q = {.url = qdrant_url(&ctx->arena, l->host, l->port),
+                             .key = l->api_key,
+                             .collection = l->collection,
+                             .quantization = str_of(quantization_names[l->quantization]),
+                             .timeout_ms = CALL_MS}};
+    if (!l->enabled || !t.q.url.n)
+        return fail(ctx, UNSUPPORTED, "not_configured");
+    TRY(choose_source(ctx, e, l->embedding_model, &t));
+    str parts[] = {t.mirrors, l->api_key};
+    t.hash = hash64(parts, 2);
+    *out = t;
+    return OK;
+}
+
+static enum status vectors_of(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                              const str *texts, size_t n, struct embedding *out)
+{
+    return t->is_own ? embed_texts_by(ctx, e->embed, &t->choice, texts, n, out)
+                     : embed_texts(ctx, e->embed, texts, n, out);
+}
+
+/* --- failures --- */
+
+/* Failures with other settings say nothing about these. */
+static void forget_failures(struct engine *e, const struct mirror *t)
+{
+    if (atomic_exchange(&e->qdrant.about, t->hash) != t->hash)
+        dependency_reset(&e->qdrant.server);
+}
+
+static bool is_resting(struct engine *e, const struct mirror *t)
+{
+    return e->qdrant.about == t->hash && dependency_is_open(&e->qdrant.server);
+}
+
+/* Only the status reads these settings, so a failure to write one does not fail the caller. */
+static void keep_setting(struct ctx *ctx, struct engine *e, str name, str text)
+{
+    str before;
+    if (store_setting(ctx, e->store, name, &before) == OK && str_eq(before, text))
+        return;
+    soft(ctx, store_put_setting(ctx, e->store, name, text));
+}
+
+/* For the status, also after a restart. ctx->why never holds an API key. */
+static void keep_failure(struct ctx *ctx, struct engine *e, const struct mirror *t, enum status s)
+{
+    struct ctx own = ctx_detached(ctx);
+    str failure = s == OK
+                      ? S("")
+                      : str_printf(&own.arena, "%016llx %s", (unsigned long long)t->hash, ctx->why);
+    keep_setting(&own, e, FAILURE, failure);
+    ctx_free(&own);
+}
+
+/* A failure of the store, or a cancelled call, is not Qdrant's failure. */
+static enum status note_outcome(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                                int64_t ticket, enum status s)
+{
+    dependency_end(ctx, &e->qdrant.server, ticket, s);
+    if (s != STORAGE && !ctx_is_cut(ctx))
+        keep_failure(ctx, e, t, s);
+    return s;
+}
+
+/* --- following the store --- */
+
+/* With another server, collection or model all memories are queued again. Deletions stay queued
+ * too, as the collection may be the same. */
+static enum status follow_settings(struct ctx *ctx, struct engine *e, str mirrors)
+{
+    str before;
+    TRY(store_setting(ctx, e->store, MIRRORS, &before));
+    if (str_eq(before, mirrors))
+        return OK;
+    TRY(store_sync(ctx, e->store, true));
+    TRY(store_sync_all(ctx, e->store));
+    TRY(store_put_setting(ctx, e->store, REFUSED, S("")));
+    return store_put_setting(ctx, e->store, MIRRORS, mirrors);
+}
+
+/* While Qdrant is switched off the queue is kept, so that no deletion is lost when it is switched
+ * on again. Without a host the queue ends. */
+static enum status pause_sync(struct ctx *ctx, struct engine *e)
+{
+    str before;
+    if (str_trim(engine_runtime(e)->qdrant.host).n)
+        return OK;
+    TRY(store_setting(ctx, e->store, MIRRORS, &before));
+    if (!before.n)
+        return OK;
+    TRY(store_sync(ctx, e->store, false));
+    return store_put_setting(ctx, e->store, MIRRORS, S(""));
+}
+
+static enum status finish_items(struct ctx *ctx, struct engine *e, const struct sync_item *const *v,
+                                size_t n, int64_t again_at)
+{
+    int64_t *no = NEW_N(&ctx->arena, int64_t, n + 1);
+    for (size_t i = 0; i < n; i++)
+        no[i] = v[i]->no;
+    return n ? store_sync_done(ctx, e->store, no, n, again_at) : OK;
+}
+
+static enum status drop_points(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                               const struct sync_item *const *v, size_t n)
+{
+    struct qdrant_ref *refs = NEW_N(&ctx->arena, struct qdrant_ref, n + 1);
+    for (size_t i = 0; i < n; i++)
+        refs[i] = (struct qdrant_ref){v[i]->pool, v[i]->id};
+    TRY(qdrant_delete(ctx, &t->q, refs, n));
+    return finish_items(ctx, e, v, n, 0);
+}
+
+/* A memory that Qdrant refuses is retried later, and dropped after TRIES_MAX tries. */
+static enum status refuse_memory(struct ctx *ctx, struct engine *e, const struct sync_item *m)
+{
+    bool is_last = m->tries + 1 >= TRIES_MAX;
+    assert(!m->exists || m->memory.id.n);
+    str said = ctx_take_why(ctx);
+    str why = str_printf(&ctx->arena, "the memory " S_FMT " was refused: " S_FMT, S_ARG(m->id),
+                         S_ARG(said));
+    if (is_last)
+        keep_setting(ctx, e, REFUSED, why);
+    return finish_items(ctx, e, &m, 1, is_last ? 0 : clock_ms() + TRY_AGAIN_MS);
+}
+
+static enum status put_points(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                              const struct sync_item *const *v, const struct qdrant_point *points,
+                              size_t n)
+{
+    bool made = false;
+    assert(n > 0 && n <= BATCH);
+    enum status s = qdrant_put(ctx, &t->q, points, n, &made);
+    /* A new collection lacks all earlier memories. Items that are queued already stay single. */
+    if (made)
+        TRY(store_sync_all(ctx, e->store));
+    if (s == OK)
+        return finish_items(ctx, e, v, n, 0);
+    if (s == BAD_INPUT && n == 1)
+        return refuse_memory(ctx, e, v[0]);
+    if (!soft_if(ctx, s, BAD_INPUT))
+        return s;
+    for (size_t i = 0; i < n; i++)
+        TRY(put_points(ctx, e, t, v + i, points + i, 1));
+    return OK;
+}
+
+static enum status put_memories(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                                const struct sync_item *const *v, size_t n)
+{
+    str *texts = NEW_N(&ctx->arena, str, n + 1);
+    struct embedding *made = NEW_N(&ctx->arena, struct embedding, n + 1);
+    struct qdrant_point *points = NEW_N(&ctx->arena, struct qdrant_point, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        const struct memory *m = &v[i]->memory;
+        texts[i] =
+            m->key.n ? str_printf(&ctx->arena, S_FMT "\n\n" S_FMT, S_ARG(m->key), S_ARG(m->content))
+                     : m->content;
+    }
+    if (!n)
+        return OK;
+    TRY(vectors_of(ctx, e, t, texts, n, made));
+    for (size_t i = 0; i < n; i++)
+        points[i] = (struct qdrant_point){v[i]->pool, &v[i]->memory, made[i].v, made[i].dimensions};
+    return put_points(ctx, e, t, v, points, n);
+}
+
+static enum status mirror_these(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                                const struct sync_item *v, size_t n)
+{
+    size_t here = 0, gone = 0;
+    assert(n <= BATCH && e->qdrant.is_syncing);
+    const struct sync_item **puts = NEW_N(&ctx->arena, const struct sync_item *, n + 1);
+    const struct sync_item **drops = NEW_N(&ctx->arena, const struct sync_item *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        *(v[i].exists ? &puts[here++] : &drops[gone++]) = &v[i];
+    TRY(drop_points(ctx, e, t, drops, gone));
+    return put_memories(ctx, e, t, puts, here);
+}
+
+/* One batch at a time: of two threads with the same memory, the one with the older text could write
+ * last. */
+static enum status mirror_batch(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                                size_t *n)
+{
+    static const struct timespec a_moment = {.tv_nsec = 1000000};
+    struct sync_item *v;
+    int64_t all;
+    while (atomic_exchange(&e->qdrant.is_syncing, true)) {
+        if (!ctx_has_time(ctx))
+            return fail(ctx, TIMED_OUT, "Qdrant sync is already running");
+        nanosleep(&a_moment, NULL);
+    }
+    enum status s = store_sync_waiting(ctx, e->store, BATCH, &v, n, &all);
+    if (s == OK)
+        s = mirror_these(ctx, e, t, v, *n);
+    e->qdrant.is_syncing = false;
+    return s;
+}
+
+/* *due: whether an item is due now, 0 or 1; *all counts the queue. */
+static enum status count_due(struct ctx *ctx, struct engine *e, const struct mirror *t, size_t *due,
+                             int64_t *all)
+{
+    struct sync_item *v;
+    TRY(follow_settings(ctx, e, t->mirrors));
+    return store_sync_waiting(ctx, e->store, 1, &v, due, all);
+}
+
+static enum status mirror_next(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                               bool *more)
+{
+    size_t n;
+    int64_t all, ticket;
+    TRY(count_due(ctx, e, t, &n, &all));
+    forget_failures(e, t);
+    if (!n || !soft(ctx, dependency_begin(ctx, &e->qdrant.server, &ticket)))
+        return OK;
+    enum status s = note_outcome(ctx, e, t, ticket, mirror_batch(ctx, e, t, &n));
+    *more = s == OK && n == BATCH;
+    return s;
+}
+
+/* A failure of Qdrant is reported by mirror_status, and the queue is kept. */
+enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
+{
+    struct mirror t;
+    enum status s;
+    *more = false;
+    if (mirror_of(ctx, e, &t) == OK)
+        s = mirror_next(ctx, e, &t, more);
+    else
+        s = pause_sync(ctx, e);
+    if (s == STORAGE)
+        return s;
+    soft(ctx, s);
+    return OK;
+}
+
+/* --- searching --- */
+
+bool mirror_is_used(struct engine *e)
+{
+    struct ctx ctx = {0};
+    struct mirror t;
+    enum vector_store choice = engine_runtime(e)->memory.vector_store;
+    bool is_used = choice == VECTORS_IN_QDRANT ||
+                   (choice == VECTORS_AUTO && mirror_of(&ctx, e, &t) == OK && !is_resting(e, &t));
+    ctx_free(&ctx);
+    return is_used;
+}
+
+static enum status find_points(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                               struct qdrant_find *f, str text, struct embedding *by,
+                               struct engine_hit **out, size_t *n)
+{
+    struct qdrant_hit *hits;
+    size_t count = 0;
+    TRY(vectors_of(ctx, e, t, &text, 1, by));
+    f->v = by->v;
+    f->dimensions = by->dimensions;
+    enum status s = qdrant_search(ctx, &t->q, f, &hits, &count);
+    if (soft_if(ctx, s, NOT_FOUND)) /* not made yet, or deleted */
+        s = store_sync_all(ctx, e->store);
+    TRY(s);
+    *out = NEW_N(&ctx->arena, struct engine_hit, count + 1);
+    for (size_t i = 0; i < count; i++)
+        (*out)[i] = (struct engine_hit){hits[i].id, hits[i].payload, hits[i].score};
+    *n = count;
+    return OK;
+}
+
+/* New memories are copied to Qdrant before the search, so that it finds them. */
+static enum status find_all(struct ctx *ctx, struct engine *e, const struct mirror *t, size_t due,
+                            struct qdrant_find *f, str text, struct embedding *by,
+                            struct engine_hit **out, size_t *n)
+{
+    if (due)
+        TRY(mirror_batch(ctx, e, t, &due));
+    return find_points(ctx, e, t, f, text, by, out, n);
+}
+
+enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
+                          str text, size_t limit, struct embedding *by, struct engine_hit **out,
+                          size_t *n)
+{
+    struct mirror t;
+    struct qdrant_find f = {.pool = pool, .session = session, .limit = limit};
+    int64_t before = ctx->deadline_us, end = clock_mono_us() + SEARCH_MS * 1000, all, ticket;
+    size_t due;
+    TRY(mirror_of(ctx, e, &t));
+    TRY(count_due(ctx, e, &t, &due, &all));
+    forget_failures(e, &t);
+    if (all > BATCH)
+        return fail(ctx, UPSTREAM, "Qdrant does not know %lld memories yet", (long long)all);
+    TRY(dependency_begin(ctx, &e->qdrant.server, &ticket));
+    ctx->deadline_us = before && before < end ? before : end;
+    enum status s = find_all(ctx, e, &t, due, &f, text, by, out, n);
+    ctx->deadline_us = before;
+    return note_outcome(ctx, e, &t, ticket, s);
+}
+
+/* Asks although the circuit may be open: an administrator wants to know. */
+static enum status find_now(struct ctx *ctx, struct engine *e, const struct mirror *t,
+                            struct qdrant_find *f, str text, struct engine_hit **out, size_t *n)
+{
+    struct embedding by;
+    forget_failures(e, t);
+    int64_t ticket = dependency_begin_now(&e->qdrant.server);
+    return note_outcome(ctx, e, t, ticket, find_points(ctx, e, t, f, text, &by, out, n));
+}
+
+enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
+                                 size_t limit, struct engine_hit **out, size_t *n)
+{
+    struct mirror t;
+    struct qdrant_find f = {.pool = pool, .limit = limit};
+    TRY(mirror_of(ctx, e, &t));
+    return find_now(ctx, e, &t, &f, query, out, n);
+}
+
+enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *took_us)
+{
+    struct mirror t;
+    TRY(mirror_of(ctx, e, &t));
+    t.q.timeout_ms = HEALTH_MS;
+    return qdrant_health(ctx, &t.q, took_us);
+}
+
+enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, int64_t *deleted)
+{
+    struct mirror t;
+    int64_t days = engine_runtime(e)->memory.retention_days;
+    days = days < 1 ? 1 : days > RETENTION_MAX_DAYS ? RETENTION_MAX_DAYS : days;
+    TRY(mirror_of(ctx, e, &t));
+    return qdrant_cleanup(ctx, &t.q, user, clock_ms() - days * DAY_MS, deleted);
+}
+
+/* --- status --- */
+
+static str kept_setting(struct ctx *ctx, struct engine *e, str name)
+{
+    str text;
+    return soft(ctx, store_setting(ctx, e->store, name, &text)) ? text : S("");
+}
+
+/* A failure with other settings than these is out of date. */
+static str last_failure(struct ctx *ctx, struct engine *e, const struct mirror *t)
+{
+    str text = kept_setting(ctx, e, FAILURE), hash = str_cut(&text, ' ');
+    str now = str_printf(&ctx->arena, "%016llx", (unsigned long long)t->hash);
+    return str_eq(hash, now) ? text : S("");
+}
+
+/* A healthy server may still refuse our vectors (another length), so after a failure the probe
+ * searches with one. */
+static void probe_mirror(struct ctx *ctx, struct engine *e, struct mirror *t,
+                         struct engine_status *out)
+{
+    struct qdrant_find f = {.pool = {S(LOCAL_USER), S(DEFAULT_SPACE)}, .limit = 1};
+    struct engine_hit *hits;
+    size_t n;
+    t->q.timeout_ms = HEALTH_MS;
+    enum status s = qdrant_health(ctx, &t->q, &out->qdrant.took_us);
+    if (s == OK && last_failure(ctx, e, t).n)
+        s = find_now(ctx, e, t, &f, S("ready"), &hits, &n);
+    out->qdrant.error = s == OK ? last_failure(ctx, e, t) : ctx_take_why(ctx);
+}
+
+void mirror_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_status *out)
+{
+    struct mirror t;
+    size_t due;
+    out->qdrant.enabled = engine_runtime(e)->qdrant.enabled;
+    if (!out->qdrant.enabled)
+        return;
+    out->qdrant.probed = probe;
+    if (mirror_of(ctx, e, &t) != OK) {
+        out->qdrant.error = ctx_take_why(ctx);
+        return;
+    }
+    soft(ctx, count_due(ctx, e, &t, &due, &out->qdrant.waiting));
+    out->qdrant.note = t.note;
+    if (probe)
+        probe_mirror(ctx, e, &t, out);
+    else
+        out->qdrant.error = last_failure(ctx, e, &t);
+    out->qdrant.healthy = probe && !out->qdrant.error.n;
+    if (!out->qdrant.error.n)
+        out->qdrant.error = kept_setting(ctx, e, REFUSED);
+}

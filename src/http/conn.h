@@ -1,0 +1,46 @@
+/* conn.h - a client's connection: its socket, its parser, its bounded output. */
+#pragma once
+
+#include <llhttp.h>
+#include <uv.h>
+
+#include "http/http.h"
+
+struct exchange;
+struct loop;
+
+enum conn_state { CONN_IDLE, CONN_READING, CONN_ANSWERING, CONN_LINGERING };
+
+struct conn {
+    uv_tcp_t tcp;
+    uv_write_t write;
+    struct loop *loop;
+    struct conn *next, **at; /* in loop->conns */
+    struct conn *next_dirty;
+    llhttp_t parser;
+    struct exchange *x;
+    struct buf pending, out, sending;
+    int64_t deadline_us; /* of the state, or of the client's taking more output */
+    size_t unsent;       /* at the last look, to see progress */
+    enum conn_state state;
+    int fault; /* the code of a limit hit inside the parser */
+    bool is_dirty, is_sending, is_feeding, has_eof, close_after, lingers, closing, is_loopback,
+        is_refused;
+};
+
+void conn_open(struct loop *l, int fd, bool is_refused);
+void conn_close(struct conn *c);
+/* Output was added inside a curl callback; it is sent when curl has returned. */
+void conn_touch(struct conn *c);
+void conns_flush(struct loop *l);
+void conn_flush(struct conn *c);
+size_t conn_unsent(const struct conn *c);
+void conn_sweep(struct conn *c, int64_t now);
+/* Answers with a failure while the request may still be coming, then closes. */
+void conn_refuse(struct conn *c, enum status s, int code);
+
+/* --- parse.c --- */
+
+/* Feeds the parser and answers requests that are whole; the bytes behind one come back. */
+str conn_parse(struct conn *c, str bytes);
+void conn_parser_init(struct conn *c);

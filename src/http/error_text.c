@@ -1,0 +1,48 @@
+/* error_text.c - what another server says is wrong, in words that may be shown. */
+#include "base/words.h"
+#include "http/http.h"
+
+enum { ENOUGH = 16 };
+
+static const char *const places[] = {"error.message", "status.error", "error",
+                                     "message",       "detail",       NULL};
+
+/* Some servers repeat the request in their error. Errors are logged, stored and shown by the status
+ * endpoints, and the users' texts must not get there. Any ENOUGH bytes in common count. */
+static bool repeats_text(str said, str text)
+{
+    size_t window = said.n < ENOUGH ? said.n : ENOUGH;
+    text = str_trim(text);
+    if (text.n && str_find(said, text) < said.n)
+        return true;
+    for (size_t from = 0; said.n && from + window <= said.n; from++)
+        if (str_find(text, str_sub(said, from, from + window)) < text.n)
+            return true;
+    return false;
+}
+
+static str on_one_line(struct arena *a, str said, size_t most)
+{
+    char *words = (char *)str_dup(a, utf8_cut(said, most)).p;
+    for (char *c = words; *c; c++)
+        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    return str_of(words);
+}
+
+str http_complaint(struct arena *a, str body, size_t most, const str *asked, size_t n)
+{
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct json *root;
+    str said = S("");
+    if (json_parse(&own, body, &root) == OK) {
+        for (const char *const *place = places; *place && !said.n; place++)
+            said = str_trim(json_string(json_at(root, *place)));
+    } else if (str_find(body, S("<")) == body.n) {
+        said = str_trim(body); /* plain text; an HTML page explains nothing */
+    }
+    said = utf8_cut(said, most);
+    for (size_t i = 0; i < n; i++)
+        if (repeats_text(said, asked[i]))
+            return S("(in words that repeat what was asked)");
+    return on_one_line(a, said, most);
+}

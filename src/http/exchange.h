@@ -1,0 +1,77 @@
+/* exchange.h - one request on its way through the server, until its answer is sent. */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "http/http.h"
+
+/*
+ * The files of http call one another in a circle, as HTTP does: bytes of a connection make an
+ * exchange, the exchange's answer is bytes of the connection, and both wait for the loop. Each pair
+ * of .c and .h still has one job: conn and parse (the client's bytes), exchange (the life of a
+ * request), reply (its answer), relay, filter and multi (an upstream's answer), loop (one thread),
+ * server (all threads).
+ */
+
+enum { HEADERS_MAX = 100 }; /* of a request */
+
+enum phase {
+    READING,   /* on the loop: bytes are still coming in */
+    WORKING,   /* a worker has the exchange */
+    RELAYING,  /* the upstream is answering */
+    ANSWERED,  /* the whole reply is in the connection's output */
+    CLOSING_UP /* done runs, or nothing is left to do */
+};
+
+struct span {
+    uint32_t name, name_n, value, value_n; /* offsets into exchange.head */
+};
+
+struct conn;
+struct flow;
+struct loop;
+
+struct exchange {
+    struct ctx ctx;
+    struct request in;
+    struct reply out;
+    struct loop *loop;
+    struct conn *conn; /* NULL once the client has gone; only the loop reads or sets it */
+    const struct surface *surface;
+    const struct route *route;
+    struct buf head, body; /* as they come in; the body is on the heap */
+    struct span *spans;
+    size_t n_spans;
+    size_t target_n; /* of head: the request target */
+    str target;
+    bool name_done, head_done;
+    str allow;
+    size_t body_max, body_counted; /* the latter is in the server's bodies */
+    enum phase phase;
+    enum status how;                  /* how the handler ended, then how the relay did */
+    int refused;                      /* the reply's code when http itself refuses, else 0 */
+    bool keep_alive, is_head, is_old; /* is_old: HTTP/1.0, which has no chunks */
+    atomic_bool gone;                 /* the client left: a queued job need not run */
+    struct relay *relay;              /* the handler's, once the loop has it */
+    struct flow *flow;                /* set when the upstream was asked */
+    uint64_t sent;                    /* body bytes, for the log */
+    struct exchange *next;            /* in an inbox or the list of owed calls */
+};
+
+struct exchange *exchange_new(struct conn *c);
+/* All headers have come: builds the request and finds its route. False when nothing more must be
+ * read; why is in ctx, the code in refused. A refusal that can wait for the body is only noted. */
+bool exchange_head_is_there(struct exchange *x);
+/* The request is whole: runs it, here or on a worker. */
+void exchange_dispatch(struct exchange *x);
+/* On the loop: a worker has finished with it, or the loop itself ran it. */
+void exchange_ran(struct exchange *x);
+/* To a worker, then exchange_ran; false when too many wait already. */
+bool exchange_queue(struct exchange *x);
+/* Words a failure and sends it; code 0 takes the status's own. */
+void exchange_refuse(struct exchange *x, enum status s, int code);
+/* Nothing more will be sent: logs, runs the filters' done, frees. */
+void exchange_end(struct exchange *x);
+/* Runs done calls that found no free worker. */
+void exchanges_owed(struct loop *l);
+void exchange_run_done(void *exchange);

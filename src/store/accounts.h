@@ -1,0 +1,39 @@
+/* accounts.h - users and their tokens. */
+#pragma once
+
+#include "core/account.h"
+
+struct store;
+
+/* --- users --- */
+
+/* By id (no user has ""), or by e-mail address, ASCII case folded. NOT_FOUND without a note. */
+MUST_USE enum status store_user(struct ctx *ctx, struct store *s, str id, struct user *out);
+MUST_USE enum status store_user_by_email(struct ctx *ctx, struct store *s, str email,
+                                         struct user *out);
+/* Users who left a model key, by id. */
+MUST_USE enum status store_sealed_users(struct ctx *ctx, struct store *s, struct user **out,
+                                        size_t *n);
+/*
+ * Makes the user, or (may_change) changes all but `created` of the one with that id; the token, or
+ * NULL, is added in the same transaction. CONFLICT: the address is another user's; or, without
+ * may_change, a user, pool or token of that name exists.
+ */
+MUST_USE enum status store_put_user(struct ctx *ctx, struct store *s, const struct user *u,
+                                    bool may_change, const struct token *token);
+
+/* --- tokens --- */
+
+MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t);
+/* By SHA-256 hex. NOT_FOUND also when revoked or expired. */
+MUST_USE enum status store_find_token(struct ctx *ctx, struct store *s, str hash,
+                                      struct token *out);
+/* A user's, newest first; user "" lists everyone's. */
+MUST_USE enum status store_tokens(struct ctx *ctx, struct store *s, str user, struct token **out,
+                                  size_t *n);
+MUST_USE enum status store_revoke_token(struct ctx *ctx, struct store *s, str user, str id);
+/* True when a token that is not open was ever made: then requests must show one. Cheap. */
+MUST_USE enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *out);
+/* Notes when a token was shown; written later, together with other writes. TOO_BUSY when the queue
+ * is full. */
+MUST_USE enum status store_token_used(struct ctx *ctx, struct store *s, str id, int64_t at);

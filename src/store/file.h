@@ -1,0 +1,64 @@
+/* file.h - the store as a file: opened, copied under another key, checked; its settings. */
+#pragma once
+
+#include "core/memory.h"
+#include "core/work.h"
+
+struct store;
+
+enum { STORE_KEY_BYTES = 32 };
+
+struct store_settings {
+    str path;            /* the database file, or "postgresql://…" (UNSUPPORTED in this build) */
+    const uint8_t *key;  /* STORE_KEY_BYTES, copied by the store; NULL: the file is plain */
+    size_t readers;      /* most reads at once; 0: a default */
+    size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
+};
+
+/* FORBIDDEN: the key is wrong, missing, or given for a plain file; nothing is changed. TOO_BUSY:
+ * the file is being replaced. */
+MUST_USE enum status store_open(struct ctx *ctx, const struct store_settings *settings,
+                                struct store **out);
+void store_close(struct store *s); /* writes what is queued first */
+
+/* --- a file that may be closed --- */
+
+/* Known by its first bytes. An empty file is absent; an unreadable one is foreign. */
+enum store_kind { STORE_ABSENT, STORE_PLAIN, STORE_ENCRYPTED, STORE_FOREIGN };
+enum store_kind store_kind(struct ctx *ctx, str path);
+/* Whether the key opens the encrypted file. Nothing is written. */
+bool store_key_fits(struct ctx *ctx, str path, const uint8_t *key);
+
+/*
+ * Copies a store as it is at one moment, under another key or none. The copy is made beside its
+ * place, opened, compared and checked, made durable, and then put there in one step: a process that
+ * is killed leaves either the old file or the whole copy.
+ */
+struct store_copy {
+    str from;
+    const uint8_t *from_key; /* or NULL */
+    str to;                  /* may be the same file */
+    const uint8_t *to_key;   /* or NULL */
+    bool replaces;           /* an existing `to`, which must be open nowhere, or TOO_BUSY */
+    /* May be NULL. what: "copying" (bytes), then "checking" and "done" (1 of 1). */
+    void (*progress)(void *own, const char *what, int64_t done, int64_t all);
+    void *own;
+};
+/* CONFLICT: `to` exists and is not to be replaced. TOO_LARGE: the disk has no room. */
+MUST_USE enum status store_copy(struct ctx *ctx, const struct store_copy *copy);
+
+/* --- its health --- */
+
+MUST_USE enum status store_stats(struct ctx *ctx, struct store *s, struct store_stats *out);
+/* Cheap: one read, and the result of the last write. */
+MUST_USE enum status store_ping(struct ctx *ctx, struct store *s);
+/* Checks invariants: the file's integrity, words against rows, positions without holes. Findings
+ * come as lines; "" means healthy. */
+MUST_USE enum status store_check(struct ctx *ctx, struct store *s, str *findings);
+
+/* --- settings that were changed while a server ran --- */
+
+/* As text; "" when it was never changed. Cheap. */
+MUST_USE enum status store_setting(struct ctx *ctx, struct store *s, str name, str *out);
+/* Pass "" to delete the setting. */
+MUST_USE enum status store_put_setting(struct ctx *ctx, struct store *s, str name, str value);

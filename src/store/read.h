@@ -1,0 +1,60 @@
+/* read.h - reading messages, memories, pools and receipts. */
+#pragma once
+
+#include "core/memory_ops.h"
+
+struct store;
+
+/* --- messages --- */
+
+/* The pool's newest message with that chain, else (tail not 0) with that tail. NOT_FOUND without a
+ * note. */
+MUST_USE enum status store_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                      uint64_t chain, uint64_t tail, struct message *out);
+/* By id. NOT_FOUND without a note. */
+MUST_USE enum status store_message(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                   struct message *out);
+/* By number: out[i] belongs to docs[i], and its id is "" when the pool has no such document. Of a
+ * text over 2 · LONG_TEXT_END bytes only its ends. */
+MUST_USE enum status store_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    const doc_id *docs, size_t n, struct message *out);
+/* One session's messages in order, from a position on; a negative one counts from the end. */
+MUST_USE enum status store_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                            str session, int64_t from, size_t limit,
+                                            struct message **out, size_t *n);
+
+/* --- memories --- */
+
+/* As store_messages. */
+MUST_USE enum status store_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    const doc_id *docs, size_t n, struct memory *out);
+/* By id; with space "" in any space of the user (memory.space says which). */
+MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                  struct memory *out);
+/* Newest first, unless the filter says otherwise. total counts all matches, which takes a look at
+ * each; it may be NULL. */
+MUST_USE enum status store_list_memories(struct ctx *ctx, struct store *s,
+                                         const struct memory_filter *f, struct memory **out,
+                                         size_t *n, int64_t *total);
+MUST_USE enum status store_memory_totals(struct ctx *ctx, struct store *s,
+                                         const struct memory_filter *f, struct memory_totals *out);
+
+/* --- pools --- */
+
+/* A user's pools, by name. */
+MUST_USE enum status store_pools(struct ctx *ctx, struct store *s, str user, struct pool_info **out,
+                                 size_t *n);
+/* One pool, or (space "") all of the user's, by name. Facts are not counted one by one. */
+MUST_USE enum status store_pool_sums(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                     struct pool_sum **out, size_t *n);
+/* Every user who has a pool, by name. */
+MUST_USE enum status store_users(struct ctx *ctx, struct store *s, struct strs *out);
+
+/* --- receipts --- */
+
+/* One that is found is durable: it is waited for. */
+MUST_USE enum status store_receipt(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                   struct receipt *out);
+/* The last one of the user message with that chain; its id is "" when there is none. */
+MUST_USE enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                      uint64_t chain, struct receipt *out);

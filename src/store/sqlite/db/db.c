@@ -1,0 +1,150 @@
+/* db.c - a connection to SQLite and the sticky statements on it. */
+#include "store/sqlite/db/db.h"
+
+#include <assert.h>
+#include <sodium.h>
+
+#include "store/file.h"
+#include "store/sqlite/db/functions.h"
+
+static const struct {
+    enum sql_who who;
+    const char *text;
+} statements[] = {
+#define SQL(NAME, WHO, TEXT) {WHO, TEXT},
+#include "store/sqlite/db/sql.def"
+#undef SQL
+};
+
+/* FULL: a commit is durable when it returns. secure_delete: erased rows are overwritten.
+ * temp_store=2: temporary tables stay in memory, where nothing is written in plain text. */
+static const char pragmas[] = "PRAGMA journal_mode=WAL;"
+                              "PRAGMA synchronous=FULL;"
+                              "PRAGMA foreign_keys=ON;"
+                              "PRAGMA temp_store=2;"
+                              "PRAGMA secure_delete=ON;"
+                              "PRAGMA trusted_schema=OFF;"
+                              "PRAGMA cell_size_check=ON;"
+                              "PRAGMA cache_size=-8000;"
+                              "PRAGMA wal_autocheckpoint=4000;"
+                              "PRAGMA journal_size_limit=67108864;";
+
+enum status db_failed(struct ctx *ctx, struct db *db, int rc)
+{
+    if (rc == SQLITE_BUSY)
+        return fail(ctx, TOO_BUSY, "another process is writing to the store");
+    return fail(ctx, STORAGE, "the store failed: %s (%d)",
+                db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc),
+                db->handle ? sqlite3_extended_errcode(db->handle) : rc);
+}
+
+/* The cipher is named in full, so that a build with other defaults reads the same files: AEGIS-256
+ * with our 32 bytes. "raw:" skips key derivation, which would take 30 ms per connection. */
+int db_set_key(sqlite3 *handle, const uint8_t *key)
+{
+    enum { AEGIS_256 = 4 };
+    static const char raw[] = {'r', 'a', 'w', ':'};
+    char text[sizeof raw + STORE_KEY_BYTES];
+    if (!key)
+        return SQLITE_OK;
+    int cipher = sqlite3mc_cipher_index("aegis");
+    if (cipher <= 0 || sqlite3mc_config(handle, "cipher", cipher) != cipher ||
+        sqlite3mc_config_cipher(handle, "aegis", "algorithm", AEGIS_256) != AEGIS_256)
+        return SQLITE_ERROR;
+    memcpy(text, raw, sizeof raw);
+    memcpy(text + sizeof raw, key, STORE_KEY_BYTES);
+    int rc = sqlite3_key(handle, text, sizeof text);
+    sodium_memzero(text, sizeof text);
+    return rc;
+}
+
+/* SQLite waits for locks on data, but fails at once when two processes switch a new file to a log
+ * at the same time. So we wait here. */
+static int set_up(sqlite3 *handle)
+{
+    enum { AGAIN_MS = 5 };
+    for (int waited = 0;; waited += AGAIN_MS) {
+        int rc = sqlite3_exec(handle, pragmas, NULL, NULL, NULL);
+        if (rc != SQLITE_BUSY || waited >= BUSY_MS)
+            return rc;
+        sqlite3_sleep(AGAIN_MS);
+    }
+}
+
+enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
+{
+    *db = (struct db){0};
+    int rc = sqlite3_open_v2(path, &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK)
+        rc = db_set_key(db->handle, key);
+    /* QPSG: bound values do not influence query plans. Without it SQLite prepares a statement with
+     * a bound LIMIT again at every use. */
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
+    if (rc == SQLITE_OK) {
+        sqlite3_busy_timeout(db->handle, BUSY_MS);
+        rc = sqlite3_db_readonly(db->handle, "main") == 1 ? SQLITE_READONLY : SQLITE_OK;
+    }
+    if (rc == SQLITE_OK)
+        rc = set_up(db->handle);
+    if (rc == SQLITE_OK)
+        return OK;
+    enum status status =
+        rc == SQLITE_NOTADB     ? fail(ctx, STORAGE, "'%s' is no rememberd store", path)
+        : rc == SQLITE_READONLY ? fail(ctx, STORAGE, "'%s' cannot be written to", path)
+                                : fail(ctx, STORAGE, "'%s' cannot be opened: %s", path,
+                                       db->handle ? sqlite3_errmsg(db->handle) : "out of memory");
+    db_close(db);
+    return status;
+}
+
+/* Notes what a call has erased, for the receipts and summaries that show it. Of the writer's
+ * connection. */
+static const char erased_table[] =
+    "CREATE TEMP TABLE erased(id TEXT, layer INTEGER, superseded_by TEXT,"
+    " PRIMARY KEY(id, layer)) WITHOUT ROWID";
+
+enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who)
+{
+    assert(db->handle && (who == READS || who == WRITES));
+    TRY(functions_add(ctx, db));
+    if (who == WRITES)
+        TRY(db_exec(ctx, db, erased_table));
+    for (int i = 0; i < SQL_COUNT; i++) {
+        if (!(statements[i].who & who))
+            continue;
+        int rc = sqlite3_prepare_v3(db->handle, statements[i].text, -1, SQLITE_PREPARE_PERSISTENT,
+                                    &db->stmts[i], NULL);
+        if (rc != SQLITE_OK)
+            return db_failed(ctx, db, rc);
+    }
+    return OK;
+}
+
+/* A statement that is not finalized would keep the connection open. */
+void db_close(struct db *db)
+{
+    for (int i = 0; i < SQL_COUNT; i++)
+        sqlite3_finalize(db->stmts[i]);
+    sqlite3_close(db->handle);
+    functions_end(db);
+    *db = (struct db){0};
+}
+
+enum status db_exec(struct ctx *ctx, struct db *db, const char *text)
+{
+    int rc = sqlite3_exec(db->handle, text, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
+}
+
+enum status db_int(struct ctx *ctx, struct db *db, const char *text, int64_t *out)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db->handle, text, -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(stmt);
+    if (rc == SQLITE_ROW)
+        *out = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return rc == SQLITE_ROW ? OK : db_failed(ctx, db, rc);
+}

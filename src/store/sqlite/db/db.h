@@ -1,0 +1,67 @@
+/* db.h - one connection to SQLite: opened with its key, its statements prepared, its failures. */
+#pragma once
+
+#include <sqlite3.h>
+
+#include "base/ctx.h"
+
+enum sql {
+#define SQL(NAME, WHO, TEXT) SQL_##NAME,
+#include "store/sqlite/db/sql.def"
+#undef SQL
+    SQL_COUNT
+};
+
+/* Who uses a statement, and so which connections prepare it. */
+enum sql_who { READS = 1, WRITES = 2, BOTH = 3 };
+
+/* How long a connection waits while another process (the command line beside the server) writes. */
+enum { BUSY_MS = 10000 };
+
+struct postings;
+struct hold;
+struct index_changes;
+
+struct db {
+    sqlite3 *handle;
+    sqlite3_stmt *stmts[SQL_COUNT];
+    struct postings *postings;     /* filled by take(), the SQL function of a words search */
+    const struct hold *hold;       /* of the writer: marks the claims it makes; or NULL */
+    struct index_changes *changes; /* of the writer: applied at the end of a group; or NULL */
+};
+
+/* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.
+ * On failure db is closed. */
+MUST_USE enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db);
+/* Must be the first call on a connection. Returns SQLite's result. */
+int db_set_key(sqlite3 *handle, const uint8_t *key);
+/* Adds our SQL functions and prepares the statements of readers or of the writer. */
+MUST_USE enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who);
+/* Accepts a connection that was never opened, or was closed. */
+void db_close(struct db *db);
+
+/* Runs SQL text without parameters: pragmas and schema steps. */
+MUST_USE enum status db_exec(struct ctx *ctx, struct db *db, const char *text);
+/* The first column of the first row of a text without parameters. */
+MUST_USE enum status db_int(struct ctx *ctx, struct db *db, const char *text, int64_t *out);
+
+/* Notes the database's last failure in words; TOO_BUSY while another process writes. */
+enum status db_failed(struct ctx *ctx, struct db *db, int rc);
+
+/* Rows changed by the last statement. */
+static inline int64_t db_changes(const struct db *db)
+{
+    return sqlite3_changes64(db->handle);
+}
+
+/* The number that the last INSERT gave its row. */
+static inline int64_t db_last_row(const struct db *db)
+{
+    return sqlite3_last_insert_rowid(db->handle);
+}
+
+/* True inside a transaction. SQLite ends one itself when, say, the disk is full. */
+static inline bool db_in_transaction(const struct db *db)
+{
+    return !sqlite3_get_autocommit(db->handle);
+}

@@ -1,0 +1,54 @@
+/* file.h - the database file as a file: whose it is now, what it is, and whether a key opens it. */
+#pragma once
+
+#include <sys/stat.h>
+
+#include "store/file.h"
+
+/*
+ * Whoever has a store open holds its file together with others (flock, which SQLite's own locks do
+ * not see); whoever replaces the file holds it alone. So nobody writes to a file that has been
+ * replaced. Closing a descriptor drops every lock that SQLite has on the file in this process, so a
+ * hold is left after the last connection.
+ */
+struct hold {
+    int fd;
+    struct stat st;
+    int64_t mark; /* 0: none */
+};
+
+#define HOLD(h) CLEANUP(hold_leave) struct hold h = {.fd = -1}
+
+enum hold_how { HOLD_SHARED, HOLD_ALONE };
+
+/* Makes the file when it is missing, for its owner only. TOO_BUSY when another process stands in
+ * the way. */
+MUST_USE enum status hold_take(struct ctx *ctx, const char *path, enum hold_how how,
+                               struct hold *out);
+void hold_leave(struct hold *h); /* fd -1 is fine */
+
+/* Marks the file with a number that nobody else has, until the hold is left or its process ends,
+ * however it does. Without a mark where the file system knows no such locks. */
+void hold_mark(struct hold *h);
+/* Whether the mark stands; true when that cannot be told. */
+bool hold_has_mark(const struct hold *h, int64_t mark);
+
+/* By the first bytes: an empty file is STORE_ABSENT. */
+enum store_kind file_kind(int fd);
+
+/* Whether the key (or NULL) opens what the file is; every refusal in its own words. Nothing is
+ * written and nothing is made beside it. */
+MUST_USE enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind kind,
+                                    const uint8_t *key);
+
+/* "file:…" with what SQLite would take for a parameter escaped. */
+str file_uri(struct arena *a, const char *path, const char *parameters);
+
+/* Where links lead: a file is replaced where it is. */
+str file_whole(struct arena *a, const char *path);
+/* A copy that is being made, beside the file; and one that was cut short, removed. */
+str file_part(struct arena *a, const char *path);
+void file_remove_part(struct ctx *ctx, const char *path);
+
+/* The folders above a file, for the owner only where they are missing. */
+MUST_USE enum status file_make_folders(struct ctx *ctx, const char *path);

@@ -1,0 +1,96 @@
+/* functions.c - take() collects the matches of a word, tokens() counts, lowered() folds case. */
+#include "store/sqlite/db/functions.h"
+
+#include <assert.h>
+
+#include "base/words.h"
+#include "core/tokens.h"
+
+enum { COUNT_MAX = 15 };
+
+/* FTS5 gives rows one by one, and stepping to each costs microseconds. So the statement calls
+ * take(words), which notes the row and its counts; the result is not used. Above max rows it fails
+ * the statement. */
+static void take_match(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *result,
+                       int n, sqlite3_value **values)
+{
+    struct postings *p = api->xUserData(fts);
+    Fts5PhraseIter at;
+    int column, offset;
+    unsigned counts[2] = {0, 0};
+    (void)n, (void)values;
+    if (p->n == p->max) {
+        sqlite3_result_error_code(result, SQLITE_ABORT);
+        return;
+    }
+    if (p->n == p->cap) {
+        p->cap = p->cap ? p->cap * 2 : 1024;
+        p->v = heap_grow(p->v, p->cap * sizeof *p->v);
+    }
+    int rc = api->xPhraseFirst(fts, 0, &at, &column, &offset);
+    for (; rc == SQLITE_OK && column >= 0; api->xPhraseNext(fts, &at, &column, &offset))
+        counts[column & 1] += counts[column & 1] < COUNT_MAX;
+    if (rc != SQLITE_OK) {
+        sqlite3_result_error_code(result, rc);
+        return;
+    }
+    p->v[p->n++] = (struct posting){api->xRowid(fts), (uint8_t)(counts[0] | counts[1] << 4)};
+    sqlite3_result_int(result, 1);
+}
+
+/* As the token budget counts them, for the totals of a list. */
+static void count_tokens(sqlite3_context *result, int n, sqlite3_value **values)
+{
+    (void)n;
+    const char *p = (const char *)sqlite3_value_text(values[0]);
+    sqlite3_result_int64(result, tokens_of((str){p, (size_t)sqlite3_value_bytes(values[0])}));
+}
+
+/* SQLite's own lower() folds ASCII letters only. */
+static void fold_case(sqlite3_context *result, int n, sqlite3_value **values)
+{
+    struct arena own = {0};
+    (void)n;
+    const char *p = (const char *)sqlite3_value_text(values[0]);
+    str text = utf8_lower(&own, (str){p, (size_t)sqlite3_value_bytes(values[0])});
+    sqlite3_result_text(result, text.p, (int)text.n, SQLITE_TRANSIENT);
+    arena_free(&own);
+}
+
+/* FTS5 hands out its interface only through a pointer bound to a statement. */
+static int add_take(struct db *db)
+{
+    fts5_api *api = NULL;
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db->handle, "SELECT fts5(?1)", -1, &stmt, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_pointer(stmt, 1, &api, "fts5_api_ptr", NULL);
+    if (rc == SQLITE_OK)
+        sqlite3_step(stmt);
+    rc = sqlite3_finalize(stmt);
+    if (rc == SQLITE_OK && !api)
+        rc = SQLITE_ERROR;
+    return rc == SQLITE_OK ? api->xCreateFunction(api, "take", db->postings, take_match, NULL) : rc;
+}
+
+enum status functions_add(struct ctx *ctx, struct db *db)
+{
+    enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC };
+    assert(!db->postings);
+    db->postings = heap_alloc(sizeof *db->postings);
+    int rc = add_take(db);
+    if (rc == SQLITE_OK)
+        rc =
+            sqlite3_create_function(db->handle, "tokens", 1, FLAGS, NULL, count_tokens, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_create_function(db->handle, "lowered", 1, FLAGS, NULL, fold_case, NULL, NULL);
+    return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
+}
+
+void functions_end(struct db *db)
+{
+    if (db->postings)
+        free(db->postings->v);
+    free(db->postings);
+    db->postings = NULL;
+}

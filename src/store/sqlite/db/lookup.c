@@ -1,0 +1,57 @@
+/* lookup.c - names into row numbers, on any connection; and the counts that a pool's row keeps. */
+#include "store/sqlite/db/lookup.h"
+
+#include <assert.h>
+
+enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out)
+{
+    *out = (struct pool_row){0};
+    SQL_RUN(q, ctx, db, SQL_POOL_FIND, pool.user, pool.space);
+    if (sql_row(&q)) {
+        out->no = sql_get_int(&q);
+        out->messages = sql_get_int(&q);
+        out->memories = sql_get_int(&q);
+    }
+    return sql_end(&q);
+}
+
+enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
+                      int64_t *no)
+{
+    struct pool_row row;
+    assert(pool.user.n && pool.space.n && db_in_transaction(db));
+    TRY(pool_find(ctx, db, pool, &row));
+    *no = row.no;
+    if (row.no)
+        return OK;
+    TRY(SQL_DO(ctx, db, SQL_POOL_ADD, pool.user, pool.space, now));
+    *no = db_last_row(db);
+    return OK;
+}
+
+/* Kept in the row, so that totals need no count over millions of rows. */
+enum status pool_count(struct ctx *ctx, struct db *db, int64_t pool, struct pool_gain gain)
+{
+    if (!gain.sessions && !gain.messages && !gain.memories && !gain.closed)
+        return OK;
+    assert(pool && db_in_transaction(db));
+    return SQL_DO(ctx, db, SQL_POOL_COUNT, pool, gain.sessions, gain.messages, gain.memories,
+                  gain.closed);
+}
+
+static enum status number_by_id(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
+                                str id, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, which, pool, id);
+    return sql_number(&q, out);
+}
+
+enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id, int64_t *no)
+{
+    return number_by_id(ctx, db, SQL_SESSION_FIND, pool, id, no);
+}
+
+enum status message_find(struct ctx *ctx, struct db *db, int64_t pool, str id, doc_id *out)
+{
+    return number_by_id(ctx, db, SQL_MESSAGE_FIND, pool, id, out);
+}

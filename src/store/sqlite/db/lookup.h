@@ -1,0 +1,43 @@
+/* lookup.h - names into row numbers: pools, sessions, messages. */
+#pragma once
+
+#include "core/memory.h"
+#include "store/sqlite/db/query.h"
+
+/* A pool's row; no is 0 when it does not exist. */
+struct pool_row {
+    int64_t no, messages, memories;
+};
+MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool,
+                               struct pool_row *out);
+/* The pool's number; the pool is made when it does not exist. By the writer. */
+MUST_USE enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
+                               int64_t *no);
+
+/* What a pool has more, or (negative) less, of. closed: memories that are true no more. */
+struct pool_gain {
+    int64_t sessions, messages, memories, closed;
+};
+MUST_USE enum status pool_count(struct ctx *ctx, struct db *db, int64_t pool,
+                                struct pool_gain gain);
+
+/* A session's number and a message's document in the pool, or 0. */
+MUST_USE enum status session_find(struct ctx *ctx, struct db *db, int64_t pool, str id,
+                                  int64_t *no);
+MUST_USE enum status message_find(struct ctx *ctx, struct db *db, int64_t pool, str id,
+                                  doc_id *out);
+
+/* A session, by its number. */
+struct session_ref {
+    int64_t pool, no;
+};
+
+/* The first and the last document that a session can have. */
+static inline doc_id session_first(int64_t no)
+{
+    return doc_of_message(no, 0);
+}
+static inline doc_id session_last(int64_t no)
+{
+    return doc_of_message(no + 1, 0) - 1;
+}

@@ -1,0 +1,157 @@
+/* query.c - binding, stepping and reading a prepared statement; transactions and savepoints. */
+#include "store/sqlite/db/query.h"
+
+#include <assert.h>
+
+#include "base/words.h"
+
+struct query sql_begin(struct ctx *ctx, struct db *db, enum sql which)
+{
+    sqlite3_stmt *stmt = db->stmts[which];
+    assert(stmt && !sqlite3_stmt_busy(stmt)); /* prepared here, and not in use by a caller */
+    return (struct query){.ctx = ctx, .db = db, .stmt = stmt};
+}
+
+void sql_leave(struct query *q)
+{
+    sqlite3_reset(q->stmt);
+}
+
+/* The first failure is the cause of those behind it. */
+static void note_result(struct query *q, int rc)
+{
+    if (q->rc == SQLITE_OK)
+        q->rc = rc;
+}
+
+/* An empty text has no address; it is bound as '' and not as NULL, which the tables refuse. */
+void sql_text(struct query *q, str s)
+{
+    note_result(q, sqlite3_bind_text64(q->stmt, ++q->bound, s.p ? s.p : "", s.n, SQLITE_STATIC,
+                                       SQLITE_UTF8));
+}
+
+void sql_int(struct query *q, int64_t v)
+{
+    note_result(q, sqlite3_bind_int64(q->stmt, ++q->bound, v));
+}
+
+void sql_real(struct query *q, double v)
+{
+    note_result(q, sqlite3_bind_double(q->stmt, ++q->bound, v));
+}
+
+void sql_blob(struct query *q, const void *p, size_t n)
+{
+    note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
+}
+
+/* A forgotten parameter would be NULL and match no row, so the count is checked. */
+bool sql_row(struct query *q)
+{
+    if (q->rc != SQLITE_OK)
+        return false;
+    assert(q->bound == sqlite3_bind_parameter_count(q->stmt));
+    q->column = 0;
+    int rc = sqlite3_step(q->stmt);
+    if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+        q->rc = rc;
+    return rc == SQLITE_ROW;
+}
+
+enum status sql_end(struct query *q)
+{
+    return q->rc == SQLITE_OK ? OK : db_failed(q->ctx, q->db, q->rc);
+}
+
+enum status sql_do(struct query *q)
+{
+    while (sql_row(q))
+        continue;
+    return sql_end(q);
+}
+
+enum status sql_number(struct query *q, int64_t *out)
+{
+    *out = sql_row(q) ? sql_get_int(q) : 0;
+    return sql_end(q);
+}
+
+enum status sql_any(struct query *q, bool *out)
+{
+    *out = sql_row(q);
+    return sql_end(q);
+}
+
+/* SQLite frees its text with the next row, so it is copied. */
+str sql_get_text(struct query *q)
+{
+    const char *p = (const char *)sqlite3_column_text(q->stmt, q->column);
+    return str_dup(&q->ctx->arena, (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)});
+}
+
+str sql_get_text_ends(struct query *q, size_t each)
+{
+    const char *p = (const char *)sqlite3_column_text(q->stmt, q->column);
+    str all = {p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+    return all.n > 2 * each ? utf8_ends(&q->ctx->arena, all, each) : str_dup(&q->ctx->arena, all);
+}
+
+int64_t sql_get_int(struct query *q)
+{
+    return sqlite3_column_int64(q->stmt, q->column++);
+}
+
+double sql_get_real(struct query *q)
+{
+    return sqlite3_column_double(q->stmt, q->column++);
+}
+
+str sql_see_blob(struct query *q)
+{
+    const char *p = sqlite3_column_blob(q->stmt, q->column);
+    return (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+}
+
+/* --- transactions --- */
+
+enum status txn_begin(struct ctx *ctx, struct db *db, struct txn *t)
+{
+    assert(!db_in_transaction(db));
+    *t = (struct txn){ctx, db, SQL_COMMIT, SQL_ROLLBACK, false};
+    TRY(SQL_DO(ctx, db, SQL_BEGIN));
+    t->is_open = true;
+    return OK;
+}
+
+/* Undone without ending the transaction around it. */
+enum status txn_savepoint(struct ctx *ctx, struct db *db, struct txn *t)
+{
+    assert(db_in_transaction(db));
+    *t = (struct txn){ctx, db, SQL_SAVEPOINT_RELEASE, SQL_SAVEPOINT_UNDO, false};
+    TRY(SQL_DO(ctx, db, SQL_SAVEPOINT));
+    t->is_open = true;
+    return OK;
+}
+
+enum status txn_commit(struct txn *t)
+{
+    assert(t->is_open);
+    TRY(SQL_DO(t->ctx, t->db, t->commit));
+    t->is_open = false;
+    return OK;
+}
+
+/* A full disk may have ended the transaction: then there is nothing to roll back. The failure that
+ * led here is already noted, so that of a rollback is dropped. */
+void txn_leave(struct txn *t)
+{
+    if (!t->is_open || !db_in_transaction(t->db))
+        return;
+    struct ctx quiet = ctx_detached(t->ctx);
+    enum status undone = SQL_DO(&quiet, t->db, t->rollback);
+    if (undone == OK && t->rollback == SQL_SAVEPOINT_UNDO)
+        undone = SQL_DO(&quiet, t->db, SQL_SAVEPOINT_RELEASE);
+    (void)undone;
+    ctx_free(&quiet);
+}

@@ -1,0 +1,90 @@
+/* query.h - a prepared statement in use: bound and read in order, checked once. */
+#pragma once
+
+#include "store/sqlite/db/db.h"
+
+/* The first failure sticks; sql_end returns it. */
+struct query {
+    struct ctx *ctx;
+    struct db *db;
+    sqlite3_stmt *stmt;
+    int bound, column, rc;
+};
+
+struct query sql_begin(struct ctx *ctx, struct db *db, enum sql which);
+void sql_leave(struct query *q); /* resets the statement */
+
+/*
+ * SQL_RUN(q, ctx, db, SQL_POOL_ADD, user, space, now) declares q, a statement of this scope, with
+ * its first parameters bound: a str as text, a float or double as a real, the rest as integers.
+ * More can be bound behind them. Text must live until the scope is left.
+ */
+#define SQL_RUN(q, ctx, db, which, ...)                                                            \
+    CLEANUP(sql_leave)                                                                             \
+    struct query q = sql_begin((ctx), (db), (which)) __VA_OPT__(; SQL_BIND(&q, __VA_ARGS__))
+
+/* Runs a statement that gives no rows, with its parameters; an enum status. */
+#define SQL_DO(ctx, db, which, ...)                                                                \
+    ({                                                                                             \
+        SQL_RUN(q_, ctx, db, which __VA_OPT__(, ) __VA_ARGS__);                                    \
+        sql_do(&q_);                                                                               \
+    })
+
+/* Binds the next parameters, at most 27. */
+#define SQL_BIND(q, ...) SQL_EXPAND(SQL_EACH(q, __VA_ARGS__))
+#define SQL_ONE(q, v)                                                                              \
+    _Generic((v), str : sql_text, float : sql_real, double : sql_real, default : sql_int)(q, v)
+/* C has no loop over macro arguments: SQL_EACH names itself behind parentheses, so that each scan
+ * of SQL_EXPAND takes one more argument. */
+#define SQL_EACH(q, v, ...) SQL_ONE(q, v) __VA_OPT__(; SQL_EACH_NEXT SQL_PARENS(q, __VA_ARGS__))
+#define SQL_EACH_NEXT() SQL_EACH
+#define SQL_PARENS ()
+#define SQL_EXPAND(...) SQL_EXPAND_9(SQL_EXPAND_9(SQL_EXPAND_9(__VA_ARGS__)))
+#define SQL_EXPAND_9(...) SQL_EXPAND_3(SQL_EXPAND_3(SQL_EXPAND_3(__VA_ARGS__)))
+#define SQL_EXPAND_3(...) SQL_SCAN(SQL_SCAN(SQL_SCAN(__VA_ARGS__)))
+#define SQL_SCAN(...) __VA_ARGS__
+
+void sql_text(struct query *q, str s);
+void sql_int(struct query *q, int64_t v);
+void sql_real(struct query *q, double v);
+void sql_blob(struct query *q, const void *p, size_t n);
+
+/* The next row; false at the end and after a failure. */
+bool sql_row(struct query *q);
+MUST_USE enum status sql_end(struct query *q);
+/* Runs a statement that gives no rows. */
+MUST_USE enum status sql_do(struct query *q);
+/* The first column of the first row, or 0 without a row. */
+MUST_USE enum status sql_number(struct query *q, int64_t *out);
+/* Whether there is a row. */
+MUST_USE enum status sql_any(struct query *q, bool *out);
+
+/* Read the next column of the row; text is copied into the arena. */
+str sql_get_text(struct query *q);
+/* The same of a text that may be long: utf8_ends of it, so that the arena never holds all of it. */
+str sql_get_text_ends(struct query *q, size_t each);
+int64_t sql_get_int(struct query *q);
+double sql_get_real(struct query *q);
+/* Not copied: it lives until the next row. */
+str sql_see_blob(struct query *q);
+
+/* A list's limit as SQL takes it. */
+static inline int64_t sql_limit(size_t n)
+{
+    return n < INT32_MAX ? (int64_t)n : INT32_MAX;
+}
+
+/* A transaction or savepoint of a scope: rolled back when the scope is left before txn_commit. */
+struct txn {
+    struct ctx *ctx;
+    struct db *db;
+    enum sql commit, rollback;
+    bool is_open;
+};
+
+#define TXN(t) CLEANUP(txn_leave) struct txn t = {0}
+
+MUST_USE enum status txn_begin(struct ctx *ctx, struct db *db, struct txn *t);
+MUST_USE enum status txn_savepoint(struct ctx *ctx, struct db *db, struct txn *t);
+MUST_USE enum status txn_commit(struct txn *t);
+void txn_leave(struct txn *t);

@@ -1,0 +1,273 @@
+/* schema.c - the tables of the store, as steps; a step is never edited after a release. */
+#include "store/sqlite/db/schema.h"
+
+/* "RMBD": marks a file as ours. */
+enum { APPLICATION_ID = 0x524D4244 };
+
+/* The version after the first step. 1 was never released. */
+enum { FIRST_VERSION = 2 };
+
+/* AUTOINCREMENT throughout: the number of an erased row is never used again. message and memory
+ * hold the rows. words holds the index without the texts, so that each text is stored once. */
+static const char step_1[] =
+    "CREATE TABLE pool("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, space TEXT NOT NULL,"
+    " sessions INTEGER NOT NULL DEFAULT 0, messages INTEGER NOT NULL DEFAULT 0,"
+    " memories INTEGER NOT NULL DEFAULT 0, closed INTEGER NOT NULL DEFAULT 0,"
+    " created INTEGER NOT NULL, UNIQUE(user, space)) STRICT;"
+
+    "CREATE TABLE session("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL REFERENCES pool(id),"
+    " id TEXT NOT NULL, title TEXT NOT NULL, metadata TEXT NOT NULL, created INTEGER NOT NULL,"
+    " updated INTEGER NOT NULL,"
+    " messages INTEGER NOT NULL DEFAULT 0, erased INTEGER NOT NULL DEFAULT 0,"
+    " UNIQUE(pool, id)) STRICT;"
+    "CREATE INDEX session_recent ON session(pool, updated);"
+    /* Titles as they are searched; see titles.c. */
+    "CREATE TABLE title("
+    " id INTEGER PRIMARY KEY, pool INTEGER NOT NULL, first INTEGER NOT NULL, text BLOB NOT NULL,"
+    " UNIQUE(pool, first)) STRICT;"
+
+    /* doc is the session's number and the position in it: doc_of_message. */
+    "CREATE TABLE message("
+    " doc INTEGER PRIMARY KEY, pool INTEGER NOT NULL, id TEXT NOT NULL, role TEXT NOT NULL,"
+    " speaker TEXT NOT NULL, text TEXT NOT NULL, ref TEXT NOT NULL, origin INTEGER NOT NULL,"
+    " created INTEGER NOT NULL, chain INTEGER NOT NULL, tail INTEGER NOT NULL,"
+    " is_echo INTEGER NOT NULL, says TEXT NOT NULL) STRICT;"
+    "CREATE UNIQUE INDEX message_id ON message(pool, id);"
+    "CREATE INDEX message_chain ON message(pool, chain) WHERE chain <> 0;"
+    "CREATE INDEX message_tail ON message(pool, tail) WHERE tail <> 0;"
+
+    "CREATE TABLE memory("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, id TEXT NOT NULL,"
+    " session TEXT NOT NULL, layer INTEGER NOT NULL, type INTEGER NOT NULL,"
+    " category TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL, metadata TEXT NOT NULL,"
+    " tags TEXT NOT NULL, importance REAL NOT NULL, salience REAL NOT NULL, uses INTEGER NOT NULL,"
+    " last_used INTEGER NOT NULL, origin INTEGER NOT NULL, source TEXT NOT NULL,"
+    " created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER NOT NULL,"
+    " valid_from INTEGER NOT NULL, valid_to INTEGER NOT NULL,"
+    " superseded_by TEXT NOT NULL) STRICT;"
+    "CREATE UNIQUE INDEX memory_id ON memory(pool, id);"
+    "CREATE INDEX memory_recent ON memory(pool, created);"
+    /* Most memories are facts; the other layers are few and listed alone. */
+    "CREATE INDEX memory_layer ON memory(pool, layer, created) WHERE layer <> 0;"
+    "CREATE INDEX memory_key ON memory(pool, key) WHERE key <> '' AND valid_to = 0;"
+    "CREATE INDEX memory_source ON memory(pool, source) WHERE source <> '';"
+    "CREATE INDEX memory_session ON memory(pool, session) WHERE session <> '';"
+    "CREATE INDEX memory_superseded ON memory(pool, superseded_by) WHERE superseded_by <> '';"
+    "CREATE INDEX memory_expires ON memory(pool, expires) WHERE expires <> 0;"
+    "CREATE INDEX memory_prunable ON memory(expires) WHERE expires <> 0;"
+
+    /* shown: the ids it shows, as a JSON array, so that erasing one of them finds the receipt. */
+    "CREATE TABLE receipt("
+    " no INTEGER PRIMARY KEY, pool INTEGER NOT NULL, id TEXT NOT NULL, session TEXT NOT NULL,"
+    " created INTEGER NOT NULL, chain INTEGER NOT NULL, shown TEXT NOT NULL, body TEXT NOT NULL)"
+    " STRICT;"
+    "CREATE UNIQUE INDEX receipt_id ON receipt(pool, id);"
+    "CREATE INDEX receipt_chain ON receipt(pool, chain) WHERE chain <> 0;"
+    "CREATE INDEX receipt_created ON receipt(created);"
+
+    "CREATE TABLE token("
+    " id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, name TEXT NOT NULL, user TEXT NOT NULL,"
+    " space TEXT NOT NULL, is_admin INTEGER NOT NULL, created INTEGER NOT NULL,"
+    " expires INTEGER NOT NULL, revoked INTEGER NOT NULL, prefix TEXT NOT NULL,"
+    " last_used INTEGER NOT NULL DEFAULT 0, is_open INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX token_user ON token(user, created);"
+    /* Asked by every request: is there a token that requests must show? */
+    "CREATE INDEX token_closes ON token(is_open) WHERE is_open = 0;"
+
+    "CREATE TABLE user("
+    " id TEXT PRIMARY KEY, email TEXT NOT NULL COLLATE NOCASE, first_name TEXT NOT NULL,"
+    " last_name TEXT NOT NULL, attributes TEXT NOT NULL, sealed_key TEXT NOT NULL,"
+    " key_preview TEXT NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL) STRICT;"
+    "CREATE UNIQUE INDEX user_email ON user(email) WHERE email <> '';"
+
+    /* A message that waits to be distilled; a signal's number is never used again. waiting has a
+     * row for each session with signals, so that due sessions are found without reading them. owner
+     * is the mark of the process that claimed it (hold_mark), or 0. */
+    "CREATE TABLE signal("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, doc INTEGER NOT NULL UNIQUE,"
+    " created INTEGER NOT NULL) STRICT;"
+    "CREATE TABLE waiting("
+    " session INTEGER PRIMARY KEY, pool INTEGER NOT NULL, due INTEGER NOT NULL,"
+    " lease_until INTEGER NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0,"
+    " failed_at INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',"
+    " is_dead INTEGER NOT NULL DEFAULT 0, owner INTEGER NOT NULL DEFAULT 0) STRICT;"
+    "CREATE INDEX waiting_owner ON waiting(owner) WHERE owner > 0;"
+    "CREATE INDEX waiting_due ON waiting(due, lease_until) WHERE is_dead = 0;"
+    /* Sessions that failed keep their own time when others of the pool are hurried. */
+    "CREATE INDEX waiting_pool ON waiting(pool, tries, due);"
+
+    /* The log of background work; by names, as it outlives its pool. */
+    "CREATE TABLE work("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, space TEXT NOT NULL,"
+    " kind TEXT NOT NULL, status TEXT NOT NULL, details TEXT NOT NULL, model TEXT NOT NULL,"
+    " tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL, took_ms INTEGER NOT NULL,"
+    " created INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX work_created ON work(created);"
+    "CREATE INDEX work_user ON work(user);"
+
+    /* At most one row: the set in force. */
+    "CREATE TABLE vector_set("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, signature TEXT NOT NULL, dimensions INTEGER NOT NULL,"
+    " is_int8 INTEGER NOT NULL, begun INTEGER NOT NULL) STRICT;"
+    /* A changed vector gets a new seq. An erased one leaves its row with a new seq and without v.
+     * So a cache in memory has missed the rows with a greater seq. */
+    "CREATE TABLE vector("
+    " seq INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL UNIQUE, pool INTEGER NOT NULL,"
+    " v BLOB) STRICT;"
+    "CREATE INDEX vector_pool ON vector(pool);"
+    "CREATE INDEX vector_gone ON vector(pool) WHERE v IS NULL;"
+    /* Texts that wait for a vector; run_at NULL: given up. */
+    "CREATE TABLE vector_todo("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, doc INTEGER NOT NULL UNIQUE, pool INTEGER NOT NULL,"
+    " tries INTEGER NOT NULL DEFAULT 0, run_at INTEGER DEFAULT 0) STRICT;"
+    "CREATE INDEX vector_todo_due ON vector_todo(run_at);"
+    "CREATE INDEX vector_todo_pool ON vector_todo(pool, run_at);"
+
+    /* Settings that were changed while a server ran. */
+    "CREATE TABLE setting(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+
+    /* Memories that a second place has yet to follow, by the names of their pool, which may be
+     * erased meanwhile. A memory that changes again gets a new number. Filled by triggers, so that
+     * no change is missed. */
+    "CREATE TABLE mirror("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, space TEXT NOT NULL,"
+    " id TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, run_at INTEGER NOT NULL DEFAULT 0,"
+    " UNIQUE(user, space, id)) STRICT;"
+    "CREATE INDEX mirror_due ON mirror(run_at);"
+    "CREATE TRIGGER mirror_added AFTER INSERT ON memory"
+    " WHEN NEW.valid_to = 0 AND EXISTS (SELECT 1 FROM fact WHERE name = 'mirror') BEGIN"
+    " REPLACE INTO mirror(user, space, id) SELECT user, space, NEW.id FROM pool"
+    " WHERE pool.id = NEW.pool; END;"
+    "CREATE TRIGGER mirror_changed AFTER UPDATE ON memory"
+    " WHEN (NEW.content, NEW.key, NEW.type, NEW.category, NEW.session, NEW.metadata, NEW.tags,"
+    " NEW.importance, NEW.expires, NEW.valid_to) IS NOT (OLD.content, OLD.key, OLD.type,"
+    " OLD.category, OLD.session, OLD.metadata, OLD.tags, OLD.importance, OLD.expires, OLD.valid_to)"
+    " AND EXISTS (SELECT 1 FROM fact WHERE name = 'mirror') BEGIN"
+    " REPLACE INTO mirror(user, space, id) SELECT user, space, NEW.id FROM pool"
+    " WHERE pool.id = NEW.pool; END;"
+    "CREATE TRIGGER mirror_erased AFTER DELETE ON memory"
+    " WHEN OLD.valid_to = 0 AND EXISTS (SELECT 1 FROM fact WHERE name = 'mirror') BEGIN"
+    " REPLACE INTO mirror(user, space, id) SELECT user, space, OLD.id FROM pool"
+    " WHERE pool.id = OLD.pool; END;"
+
+    "CREATE TABLE fact(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+
+    "CREATE VIRTUAL TABLE words USING fts5(own, label, content='', columnsize=0, detail=full,"
+    " tokenize='ascii');"
+    "INSERT INTO words(words, rank) VALUES('secure-delete', 1);"
+    /* Lists each word of the index, for the check; stores nothing. */
+    "CREATE VIRTUAL TABLE word_list USING fts5vocab(words, instance);";
+
+/* Settings that change while the server runs: one row of neutral names, where each dialect had one
+ * of its own names. */
+static const char step_2[] =
+    "INSERT INTO setting(name, value)"
+    " SELECT 'runtime', json_group_object(n.column3, json(s.value -> n.column2)) FROM setting AS s"
+    " JOIN (VALUES('memory', 'enabled', 'enabled'), ('memory', 'maxTokens', 'max_tokens'),"
+    " ('memory', 'retentionDays', 'retention_days'), ('memory', 'strategy', 'strategy'),"
+    " ('memory', 'skillsEnabled', 'skills_enabled'),"
+    " ('memory', 'embeddingSource', 'embedding_source'),"
+    " ('memory', 'embeddingProviderModel', 'embedding_model'),"
+    " ('memory', 'transformersEnabled', 'transformers_enabled'),"
+    " ('memory', 'staticEnabled', 'static_enabled'),"
+    " ('memory', 'rerankEnabled', 'rerank_enabled'),"
+    " ('memory', 'rerankProviderModel', 'rerank_model'),"
+    " ('memory', 'vectorStore', 'vector_store'),"
+    " ('qdrant', 'enabled', 'qdrant_enabled'), ('qdrant', 'host', 'qdrant_host'),"
+    " ('qdrant', 'port', 'qdrant_port'), ('qdrant', 'collection', 'qdrant_collection'),"
+    " ('qdrant', 'embeddingModel', 'qdrant_embedding_model'),"
+    " ('qdrant', 'quantization', 'qdrant_quantization'), ('qdrant', 'apiKey', 'qdrant_api_key'),"
+    " ('osaurus', 'embeddingBackend', 'embedding_backend'),"
+    " ('osaurus', 'embeddingModel', 'agent_embedding_model'),"
+    " ('osaurus', 'extractionMode', 'extraction_mode'),"
+    " ('osaurus', 'relevanceGateMode', 'gate_mode'),"
+    " ('osaurus', 'memoryBudgetTokens', 'memory_budget'),"
+    " ('osaurus', 'summaryDebounceSeconds', 'summary_debounce_s'),"
+    " ('osaurus', 'consolidationIntervalHours', 'consolidation_hours'),"
+    " ('osaurus', 'salienceFloor', 'salience_floor'),"
+    " ('osaurus', 'episodeRetentionDays', 'episode_days')) AS n ON n.column1 = s.name"
+    " WHERE CASE WHEN json_valid(s.value) THEN s.value -> n.column2 END IS NOT NULL"
+    " HAVING count(*) > 0;"
+    "DELETE FROM setting WHERE name IN ('memory', 'qdrant', 'osaurus');";
+
+/* What recall may not give again, without its text: see store/bars.h. */
+static const char step_3[] =
+    "CREATE TABLE bar("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, kind INTEGER NOT NULL,"
+    " reason INTEGER NOT NULL, at INTEGER NOT NULL, message INTEGER NOT NULL,"
+    " terms BLOB NOT NULL) STRICT;"
+    "CREATE INDEX bar_pool ON bar(pool);";
+
+/* Whose fault the last failure was: before, only the words of the error began with "answer: ". */
+static const char step_4[] =
+    "ALTER TABLE waiting ADD COLUMN answer_fault INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE waiting SET answer_fault = 1 WHERE error LIKE 'answer: %';";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4};
+
+int schema_version(void)
+{
+    return FIRST_VERSION - 1 + (int)(sizeof steps / sizeof *steps);
+}
+
+static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t version)
+{
+    int64_t application, tables;
+    if (version > schema_version())
+        return fail(ctx, STORAGE,
+                    "the store was written by a newer rememberd (schema %lld, this one knows %d)",
+                    (long long)version, schema_version());
+    TRY(db_int(ctx, db, "PRAGMA application_id", &application));
+    TRY(db_int(ctx, db, "SELECT count(*) FROM sqlite_schema", &tables));
+    if (application != APPLICATION_ID && (tables || application))
+        return fail(ctx, STORAGE, "the file is another program's database, no rememberd store");
+    if (version > 0 && version < FIRST_VERSION)
+        return fail(ctx, STORAGE,
+                    "the store was written by a rememberd from before the first release (schema "
+                    "%lld), whose files this one does not read",
+                    (long long)version);
+    return OK;
+}
+
+/* In one transaction: a store that another process is making would look like another program's
+ * file. */
+static enum status read_version(struct ctx *ctx, struct db *db, int64_t *version)
+{
+    TRY(db_exec(ctx, db, "BEGIN"));
+    enum status status = db_int(ctx, db, "PRAGMA user_version", version);
+    if (status == OK)
+        status = refuse_strangers(ctx, db, *version);
+    struct ctx quiet = ctx_detached(ctx);
+    (void)!db_exec(&quiet, db, "ROLLBACK");
+    ctx_free(&quiet);
+    return status;
+}
+
+enum status schema_bring(struct ctx *ctx, struct db *db)
+{
+    int64_t version;
+    TRY(read_version(ctx, db, &version));
+    if (version == schema_version())
+        return OK;
+    TRY(db_exec(ctx, db, "BEGIN IMMEDIATE"));
+    /* Another process may have been faster. */
+    enum status status = db_int(ctx, db, "PRAGMA user_version", &version);
+    for (int64_t i = version ? version : FIRST_VERSION - 1; status == OK && i < schema_version();
+         i++) {
+        status = db_exec(ctx, db, steps[i - FIRST_VERSION + 1]);
+        if (status == OK)
+            status =
+                db_exec(ctx, db, str_printf(&ctx->arena, "PRAGMA user_version=%d", (int)i + 1).p);
+    }
+    if (status == OK)
+        status =
+            db_exec(ctx, db, str_printf(&ctx->arena, "PRAGMA application_id=%d", APPLICATION_ID).p);
+    if (status == OK)
+        return db_exec(ctx, db, "COMMIT");
+    struct ctx quiet = ctx_detached(ctx);
+    (void)!db_exec(&quiet, db, "ROLLBACK");
+    ctx_free(&quiet);
+    return status;
+}

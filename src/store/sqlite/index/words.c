@@ -1,0 +1,83 @@
+/* words.c - writing the words index: one FTS5 table in which every word carries its pool. */
+#include "store/sqlite/index/words.h"
+
+#include <assert.h>
+
+#include "store/sqlite/db/query.h"
+
+/* A token is the pool's number, a middle dot and the stem: "42·postgr". So every pool has words of
+ * its own, and a search reads nothing of another pool. The tokenizer (ascii) ends a token at any
+ * byte below 0x80 that is no letter or digit, so such bytes are written as two above it. */
+enum { TEXT_MAX = 64 << 20 };
+
+/* The tokenizer folds upper case; folded here, too, a search and the check see the same token. */
+static size_t add_byte(char *out, unsigned char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        c += 'a' - 'A';
+    if (c >= 0x80 || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+        out[0] = (char)c;
+        return 1;
+    }
+    out[0] = (char)(c < 0x40 ? 0xC2 : 0xC3);
+    out[1] = (char)(0x80 | (c & 0x3F));
+    return 2;
+}
+
+struct word_prefix word_prefix_of(int64_t pool)
+{
+    struct word_prefix out;
+    out.n = (size_t)snprintf(out.text, sizeof out.text, "%lld\xC2\xB7", (long long)pool);
+    return out;
+}
+
+size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem)
+{
+    size_t n = prefix->n;
+    assert(n && n < sizeof prefix->text);
+    memcpy(out, prefix->text, n);
+    for (size_t i = 0; i < stem.n && i < STEM_MAX; i++)
+        n += add_byte(out + n, (unsigned char)stem.p[i]);
+    return n;
+}
+
+/* Stop words are not indexed, except in a label, where each word counts ("May"). */
+bool word_is_indexed(const struct word *word, bool in_label)
+{
+    return word->stem.n && (in_label || !word->is_stop);
+}
+
+static str text_of(struct arena *a, const struct word_prefix *prefix, const struct words *words,
+                   bool in_label)
+{
+    char token[TOKEN_MAX];
+    struct buf b = buf_make(a, TEXT_MAX);
+    for (size_t i = 0; i < words->n; i++) {
+        if (!word_is_indexed(&words->v[i], in_label))
+            continue;
+        buf_add(&b, (str){token, word_token(token, prefix, words->v[i].stem)});
+        buf_byte(&b, ' ');
+    }
+    return buf_str(&b);
+}
+
+static enum status change_words(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
+                                doc_id doc, const struct index_text *words)
+{
+    assert(pool && doc && db_in_transaction(db));
+    struct word_prefix prefix = word_prefix_of(pool);
+    return SQL_DO(ctx, db, which, doc, text_of(&ctx->arena, &prefix, &words->own, false),
+                  text_of(&ctx->arena, &prefix, &words->label, true));
+}
+
+enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                      const struct index_text *words)
+{
+    return change_words(ctx, db, SQL_WORDS_ADD, pool, doc, words);
+}
+
+enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                         const struct index_text *words)
+{
+    return change_words(ctx, db, SQL_WORDS_REMOVE, pool, doc, words);
+}

@@ -1,0 +1,31 @@
+/* words.h - the words index: what a token is, documents added and removed, renewed, checked. */
+#pragma once
+
+#include "core/index.h"
+#include "store/sqlite/db/db.h"
+
+enum { STEM_MAX = 64, TOKEN_MAX = 32 + 2 * STEM_MAX };
+
+/* What every token of a pool begins with. */
+struct word_prefix {
+    char text[32];
+    size_t n;
+};
+
+struct word_prefix word_prefix_of(int64_t pool);
+/* Writes the token of a stem and returns its length. */
+size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem);
+bool word_is_indexed(const struct word *word, bool in_label);
+
+MUST_USE enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                               const struct index_text *words);
+/* Takes the same words that the document was added with. */
+MUST_USE enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                                  const struct index_text *words);
+
+/* Rebuilds the index from the rows when another version split words in another way. For the writer,
+ * at open. */
+MUST_USE enum status words_renew(struct ctx *ctx, struct db *db);
+
+/* Adds a line to the findings when the words index and the rows differ. */
+MUST_USE enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings);

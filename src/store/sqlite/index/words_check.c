@@ -1,0 +1,92 @@
+/* words_check.c - whether the words index holds what the rows say, no more and no less. */
+#include "store/sqlite/index/words.h"
+
+#include "store/sqlite/db/rows.h"
+
+/* Rows and index are both a set of (token, document, column, place). Each member is hashed, and the
+ * hashes are added up: the order does not matter, and nothing is kept. */
+struct sum {
+    uint64_t hash;
+    int64_t n;
+};
+
+static void add_token(struct sum *sum, str token, doc_id doc, int64_t column, int64_t place)
+{
+    uint64_t h = str_hash(token);
+    int64_t parts[] = {doc, column, place};
+    for (size_t i = 0; i < 3; i++) {
+        h ^= (uint64_t)parts[i] * 0x9E3779B97F4A7C15u;
+        h ^= h >> 32;
+        h *= 0xD6E8FEB86659FD93u;
+        h ^= h >> 32;
+    }
+    sum->hash += h;
+    sum->n++;
+}
+
+static void add_words(struct sum *sum, const struct word_prefix *prefix, doc_id doc,
+                      const struct words *words, bool in_label)
+{
+    char token[TOKEN_MAX];
+    int64_t place = 0;
+    for (size_t i = 0; i < words->n; i++)
+        if (word_is_indexed(&words->v[i], in_label))
+            add_token(sum, (str){token, word_token(token, prefix, words->v[i].stem)}, doc, in_label,
+                      place++);
+}
+
+static void add_text(struct sum *sum, int64_t pool, doc_id doc, struct index_text text)
+{
+    struct word_prefix prefix = word_prefix_of(pool);
+    add_words(sum, &prefix, doc, &text.own, false);
+    add_words(sum, &prefix, doc, &text.label, true);
+}
+
+/* One row at a time, so that a large store needs little memory. */
+static enum status sum_rows(struct db *db, enum sql which, struct ctx *ctx, struct sum *sum)
+{
+    CLEANUP(ctx_free) struct ctx row = ctx_child(ctx, 0);
+    SQL_RUN(q, &row, db, which);
+    while (sql_row(&q)) {
+        struct message message;
+        struct memory memory;
+        int64_t pool = sql_get_int(&q);
+        if (which == SQL_EACH_MESSAGE) {
+            read_message(&q, &message);
+            add_text(sum, pool, message.doc, index_of_message(&row.arena, &message));
+        } else {
+            read_memory(&q, &memory);
+            add_text(sum, pool, memory.doc, index_of_memory(&row.arena, &memory));
+        }
+        arena_reset(&row.arena);
+    }
+    enum status status = sql_end(&q);
+    return status == OK ? OK : fail(ctx, status, "%s", row.why);
+}
+
+static enum status sum_index(struct db *db, struct ctx *ctx, struct sum *sum)
+{
+    CLEANUP(ctx_free) struct ctx row = ctx_child(ctx, 0);
+    SQL_RUN(q, &row, db, SQL_WORDS_ALL);
+    while (sql_row(&q)) {
+        str token = sql_get_text(&q);
+        doc_id doc = sql_get_int(&q);
+        int64_t column = sql_get_int(&q);
+        add_token(sum, token, doc, column, sql_get_int(&q));
+        arena_reset(&row.arena);
+    }
+    enum status status = sql_end(&q);
+    return status == OK ? OK : fail(ctx, status, "%s", row.why);
+}
+
+enum status words_check(struct ctx *ctx, struct db *db, struct buf *findings)
+{
+    struct sum rows = {0}, index = {0};
+    TRY(sum_rows(db, SQL_EACH_MESSAGE, ctx, &rows));
+    TRY(sum_rows(db, SQL_EACH_MEMORY, ctx, &rows));
+    TRY(sum_index(db, ctx, &index));
+    if (rows.n != index.n || rows.hash != index.hash)
+        buf_printf(findings, "the words index has %lld words, the rows have %lld%s\n",
+                   (long long)index.n, (long long)rows.n, rows.n == index.n ? " others" : "");
+    return OK;
+}

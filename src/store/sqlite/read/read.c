@@ -1,0 +1,144 @@
+/* read.c - messages and memories of one pool. */
+#include "base/clock.h"
+#include "store/sqlite/db/lookup.h"
+#include "store/sqlite/db/rows.h"
+#include "store/sqlite/state/reader.h"
+
+static enum status newest_with(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
+                               uint64_t hash, bool *is_there, struct message *out)
+{
+    SQL_RUN(q, ctx, db, which, pool, hash);
+    *is_there = sql_row(&q);
+    if (*is_there)
+        read_message(&q, out);
+    return sql_end(&q);
+}
+
+/* The chain names the whole conversation; the tail only its last two messages, so it comes second.
+ */
+enum status sqlite_find_chain(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                              uint64_t chain, uint64_t tail, struct message *out)
+{
+    struct pool_row row;
+    bool is_there = false;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    if (chain)
+        TRY(newest_with(ctx, r.db, SQL_MESSAGE_BY_CHAIN, row.no, chain, &is_there, out));
+    if (!is_there && tail)
+        TRY(newest_with(ctx, r.db, SQL_MESSAGE_BY_TAIL, row.no, tail, &is_there, out));
+    return is_there ? OK : NOT_FOUND;
+}
+
+enum status sqlite_message(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                           struct message *out)
+{
+    struct pool_row row;
+    doc_id doc;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    TRY(message_find(ctx, r.db, row.no, id, &doc));
+    SQL_RUN(q, ctx, r.db, SQL_MESSAGE_GET, row.no, doc);
+    bool is_there = sql_row(&q);
+    if (is_there)
+        read_message(&q, out);
+    TRY(sql_end(&q));
+    return is_there ? OK : NOT_FOUND;
+}
+
+enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const doc_id *docs, size_t n, struct message *out)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (struct message){0};
+        SQL_RUN(q, ctx, r.db, SQL_MESSAGE_GET, row.no, docs[i]);
+        if (sql_row(&q))
+            read_message_ends(&q, &out[i]);
+        TRY(sql_end(&q));
+    }
+    return OK;
+}
+
+enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            const doc_id *docs, size_t n, struct memory *out)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (struct memory){0};
+        if (!doc_is_memory(docs[i]))
+            continue;
+        SQL_RUN(q, ctx, r.db, SQL_MEMORY_GET, row.no, memory_no(docs[i]));
+        if (sql_row(&q))
+            read_memory(&q, &out[i]);
+        TRY(sql_end(&q));
+    }
+    return OK;
+}
+
+/* In any space when the pool has none. */
+enum status sqlite_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                          struct memory *out)
+{
+    struct pool_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, pool.space.n ? SQL_MEMORY_BY_ID : SQL_MEMORY_BY_ID_OF_USER);
+    if (pool.space.n)
+        sql_int(&q, row.no);
+    else
+        sql_text(&q, pool.user);
+    sql_text(&q, id);
+    if (sql_row(&q)) {
+        read_memory(&q, out);
+        return OK;
+    }
+    TRY(sql_end(&q));
+    return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(id));
+}
+
+/* The document at a position counted from the end; the first one when there are fewer. */
+static enum status from_end(struct ctx *ctx, struct db *db, int64_t pool, int64_t session,
+                            int64_t from, doc_id *out)
+{
+    doc_id first = session_first(session);
+    SQL_RUN(q, ctx, db, SQL_MESSAGE_LAST, pool, first, session_last(session));
+    doc_id at = (sql_row(&q) ? sql_get_int(&q) : first) + 1 + from;
+    *out = at > first ? at : first;
+    return sql_end(&q);
+}
+
+enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    str session, int64_t from, size_t limit, struct message **out,
+                                    size_t *n)
+{
+    struct pool_row row;
+    struct message *v = NULL;
+    size_t have = 0, cap = 0;
+    int64_t no;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    TRY(session_find(ctx, r.db, row.no, session, &no));
+    doc_id begin = session_first(no) + from;
+    if (from < 0)
+        TRY(from_end(ctx, r.db, row.no, no, from, &begin));
+    SQL_RUN(q, ctx, r.db, SQL_MESSAGE_RANGE, row.no, begin, session_last(no), sql_limit(limit));
+    while (sql_row(&q)) {
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        read_message(&q, &v[have++]);
+    }
+    TRY(sql_end(&q));
+    *out = v;
+    *n = have;
+    return OK;
+}

@@ -1,0 +1,9 @@
+/* receipts.h - the record of a recall, kept in the writer's transaction. */
+#pragma once
+
+#include "core/memory.h"
+#include "store/sqlite/db/db.h"
+
+/* Left out when it shows a memory that was forgotten meanwhile. */
+MUST_USE enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool,
+                                 const struct receipt *r);

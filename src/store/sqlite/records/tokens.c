@@ -1,0 +1,130 @@
+/* tokens.c - credentials: rows found by the hash of what a client shows. */
+#include "store/sqlite/records/tokens.h"
+
+#include "base/clock.h"
+#include "store/sqlite/state/reader.h"
+#include "store/sqlite/state/writer.h"
+
+enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
+{
+    SQL_RUN(q, ctx, db, SQL_TOKEN_ADD, t->id, t->hash, t->name, t->pool.user, t->pool.space,
+            t->is_admin, t->created ? t->created : clock_ms(), t->expires, t->revoked, t->prefix,
+            t->last_used, t->is_open);
+    while (sql_row(&q))
+        continue;
+    if (q.rc == SQLITE_CONSTRAINT)
+        return fail(ctx, CONFLICT, "there is a token with this id or secret already");
+    return sql_end(&q);
+}
+
+static enum status add_token(struct ctx *ctx, struct db *db, const void *what)
+{
+    return token_add(ctx, db, what);
+}
+
+enum status sqlite_put_token(struct ctx *ctx, struct store *s, const struct token *t)
+{
+    return writer_call(ctx, sqlite_of(s)->writer, add_token, t);
+}
+
+struct revoke {
+    str user, id;
+};
+
+static enum status revoke_token(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct revoke *r = what;
+    TRY(SQL_DO(ctx, db, SQL_TOKEN_REVOKE, r->user, r->id, clock_ms()));
+    return db_changes(db) ? OK : fail(ctx, NOT_FOUND, "no token '" S_FMT "'", S_ARG(r->id));
+}
+
+enum status sqlite_revoke_token(struct ctx *ctx, struct store *s, str user, str id)
+{
+    return writer_call(ctx, sqlite_of(s)->writer, revoke_token, &(struct revoke){user, id});
+}
+
+struct use {
+    str id;
+    int64_t at;
+};
+
+/* Every request shows its token, so nobody waits for this write. */
+static enum status note_use(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct use *use = what;
+    return SQL_DO(ctx, db, SQL_TOKEN_USED, use->id, use->at);
+}
+
+enum status sqlite_token_used(struct ctx *ctx, struct store *s, str id, int64_t at)
+{
+    struct later *later;
+    struct writer *w = sqlite_of(s)->writer;
+    TRY(writer_reserve(ctx, w, sizeof(struct use) + id.n, &later));
+    struct use *own = NEW(&later->ctx.arena, struct use);
+    *own = (struct use){str_dup(&later->ctx.arena, id), at};
+    later->task.call = note_use;
+    later->task.what = own;
+    later->task.is_touch = true;
+    writer_queue(w, later);
+    return OK;
+}
+
+static void read_token(struct query *q, struct token *out)
+{
+    *out = (struct token){0};
+    out->id = sql_get_text(q);
+    out->hash = sql_get_text(q);
+    out->name = sql_get_text(q);
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    out->is_admin = sql_get_int(q) != 0;
+    out->created = sql_get_int(q);
+    out->expires = sql_get_int(q);
+    out->revoked = sql_get_int(q);
+    out->prefix = sql_get_text(q);
+    out->last_used = sql_get_int(q);
+    out->is_open = sql_get_int(q) != 0;
+}
+
+enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
+{
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_TOKEN_BY_HASH, hash, clock_ms());
+    if (sql_row(&q)) {
+        read_token(&q, out);
+        return OK;
+    }
+    TRY(sql_end(&q));
+    return fail(ctx, NOT_FOUND, "the token is not known");
+}
+
+enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct token **out, size_t *n)
+{
+    struct token *v = NULL;
+    size_t have = 0, cap = 0;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    SQL_RUN(q, ctx, r.db, user.n ? SQL_TOKEN_LIST : SQL_TOKEN_LIST_ALL);
+    if (user.n)
+        sql_text(&q, user);
+    while (sql_row(&q)) {
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        read_token(&q, &v[have++]);
+    }
+    TRY(sql_end(&q));
+    *out = v;
+    *n = have;
+    return OK;
+}
+
+enum status sqlite_has_tokens(struct ctx *ctx, struct store *s, bool *out)
+{
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_TOKEN_ANY);
+    bool any = sql_row(&q);
+    TRY(sql_end(&q));
+    *out = any;
+    return OK;
+}

@@ -1,0 +1,186 @@
+/* vectors.c - sets of vectors begun, the queue of texts that wait for one, vectors kept. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/words.h"
+#include "store/sqlite/db/lookup.h"
+#include "store/sqlite/index/vector_set.h"
+#include "store/sqlite/search/vector_cache.h"
+#include "store/sqlite/state/reader.h"
+#include "store/sqlite/state/writer.h"
+#include "store/vectors/row.h"
+
+/* Bytes of a text that its vector is made of. */
+enum { EMBEDDED_MAX = 8 << 10 };
+
+struct begin {
+    const struct vector_set *set;
+    bool anew;
+};
+
+static bool same_set(const struct vector_set *a, const struct vector_set *b)
+{
+    return str_eq(a->signature, b->signature) && a->dimensions == b->dimensions &&
+           a->is_int8 == b->is_int8;
+}
+
+static enum status add_set(struct ctx *ctx, struct db *db, const struct vector_set *set)
+{
+    return SQL_DO(ctx, db, SQL_VECTOR_SET_BEGIN, set->signature, set->dimensions, set->is_int8,
+                  clock_ms());
+}
+
+/* Vectors of two models cannot be compared, so the old ones are deleted at once. */
+static enum status begin_set(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct begin *b = what;
+    struct vector_set_row row;
+    TRY(vector_set_find(ctx, db, &row));
+    if (row.no && !b->anew && same_set(&row.set, b->set))
+        return SQL_DO(ctx, db, SQL_VECTOR_TODO_REVIVE);
+    if (!b->set->signature.n && !row.no)
+        return OK;
+    assert(db_in_transaction(db));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_SET_END));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_CLEAR));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_CLEAR));
+    if (!b->set->signature.n)
+        return OK;
+    TRY(add_set(ctx, db, b->set));
+    TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_MESSAGES));
+    return SQL_DO(ctx, db, SQL_VECTOR_TODO_MEMORIES);
+}
+
+struct puts {
+    str signature;
+    const struct vector_put *v;
+    size_t n;
+};
+
+static enum status put_row(struct ctx *ctx, struct db *db, int64_t pool, const struct vector_put *v,
+                           str row)
+{
+    SQL_RUN(q, ctx, db, SQL_VECTOR_PUT, v->doc, pool);
+    sql_blob(&q, row.p, row.n);
+    TRY(sql_do(&q));
+    return SQL_DO(ctx, db, SQL_VECTOR_TODO_DONE, v->no);
+}
+
+/* The number in the queue changes with the text, so a vector of the old text finds no entry. */
+static enum status put_one(struct ctx *ctx, struct db *db, const struct vector_set *set,
+                           const struct vector_put *v, char *room)
+{
+    int64_t pool = 0;
+    SQL_RUN(find, ctx, db, SQL_VECTOR_TODO_POOL, v->no, v->doc);
+    if (sql_row(&find))
+        pool = sql_get_int(&find);
+    TRY(sql_end(&find));
+    if (!pool)
+        return OK;
+    if (v->v && vector_row_write(v->v, set->dimensions, set->is_int8, room))
+        return put_row(ctx, db, pool, v,
+                       (str){room, vector_row_size(set->dimensions, set->is_int8)});
+    return SQL_DO(ctx, db, SQL_VECTOR_TODO_AGAIN, v->no, v->v ? 0 : v->again_at);
+}
+
+/* The set may have changed while the vectors were made; they are dropped then. */
+static enum status put_all(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct puts *p = what;
+    struct vector_set_row row;
+    TRY(vector_set_find(ctx, db, &row));
+    if (!row.no || !str_eq(row.set.signature, p->signature))
+        return OK;
+    assert(db_in_transaction(db));
+    char *room = arena_alloc(&ctx->arena, vector_row_size(row.set.dimensions, row.set.is_int8));
+    for (size_t i = 0; i < p->n; i++)
+        TRY(put_one(ctx, db, &row.set, &p->v[i], room));
+    return OK;
+}
+
+/* --- the operations of the face --- */
+
+enum status sqlite_begin_vectors(struct ctx *ctx, struct store *s, const struct vector_set *set,
+                                 bool anew)
+{
+    TRY(writer_call(ctx, sqlite_of(s)->writer, begin_set, &(struct begin){set, anew}));
+    vector_cache_follow(sqlite_of(s), NULL);
+    return OK;
+}
+
+enum status sqlite_put_vectors(struct ctx *ctx, struct store *s, str signature,
+                               const struct vector_put *v, size_t n)
+{
+    return writer_call(ctx, sqlite_of(s)->writer, put_all, &(struct puts){signature, v, n});
+}
+
+enum status sqlite_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)
+{
+    struct vector_set_row row;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(vector_set_find(ctx, r.db, &row));
+    *out = row.set;
+    return OK;
+}
+
+/* A model reads only the beginning of a long text. */
+static void read_unembedded(struct query *q, struct unembedded *out)
+{
+    *out = (struct unembedded){0};
+    out->no = sql_get_int(q);
+    out->doc = sql_get_int(q);
+    out->pool.user = sql_get_text(q);
+    out->pool.space = sql_get_text(q);
+    out->tries = sql_get_int(q);
+    out->text = str_trim(utf8_cut(sql_get_text(q), EMBEDDED_MAX));
+}
+
+enum status sqlite_unembedded(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                              size_t limit, struct unembedded **out, size_t *n)
+{
+    struct pool_row row = {0};
+    struct unembedded *v = NULL;
+    size_t have = 0, cap = 0;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    if (pool)
+        TRY(pool_find(ctx, r.db, *pool, &row));
+    SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_WAITING_OF : SQL_VECTOR_WAITING, clock_ms(), limit);
+    if (pool)
+        sql_int(&q, row.no);
+    while (sql_row(&q)) {
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        read_unembedded(&q, &v[have++]);
+    }
+    TRY(sql_end(&q));
+    *out = v;
+    *n = have;
+    return OK;
+}
+
+enum status sqlite_vector_stats(struct ctx *ctx, struct store *s, const struct pool_ref *pool,
+                                struct vector_stats *out)
+{
+    struct pool_row row = {0};
+    struct vector_stats found = {0};
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    if (pool)
+        TRY(pool_find(ctx, r.db, *pool, &row));
+    SQL_RUN(q, ctx, r.db, pool ? SQL_VECTOR_STATS_OF : SQL_VECTOR_STATS);
+    if (pool)
+        sql_int(&q, row.no);
+    if (sql_row(&q)) {
+        found.rows = sql_get_int(&q);
+        found.waiting = sql_get_int(&q);
+        found.failed = sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    found.bytes = pool && !row.no ? 0 : (int64_t)shelf_bytes(&sqlite_of(s)->shelf, row.no);
+    pthread_mutex_lock(&sqlite_of(s)->lock);
+    found.unreadable = sqlite_of(s)->unreadable;
+    pthread_mutex_unlock(&sqlite_of(s)->lock);
+    *out = found;
+    return OK;
+}

@@ -1,0 +1,142 @@
+/* word_search.c - searching the words index: one list of documents for each word, merged. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "store/sqlite/db/functions.h"
+#include "store/sqlite/db/lookup.h"
+#include "store/sqlite/index/words.h"
+#include "store/sqlite/state/reader.h"
+
+/* Collects the documents of one word, ascending, from a number on; *too_many: more than max. */
+static enum status fetch_word(struct ctx *ctx, struct db *db, const struct word_prefix *prefix,
+                              str stem, doc_id least, size_t max, bool *too_many)
+{
+    char match[TOKEN_MAX + 2] = "\"";
+    size_t n = 1 + word_token(match + 1, prefix, stem);
+    match[n++] = '"';
+    db->postings->n = 0;
+    db->postings->max = max;
+    SQL_RUN(q, ctx, db, SQL_WORDS_FIND, ((str){match, n}), least);
+    while (sql_row(&q))
+        continue;
+    *too_many = q.rc == SQLITE_ABORT;
+    return *too_many ? OK : sql_end(&q);
+}
+
+struct word_list {
+    size_t word;
+    struct posting *v;
+    size_t n;
+};
+
+/* Both lists are in ascending order, and so is the result. */
+static struct word_hits merge_list(struct arena *a, const struct word_hits *hits,
+                                   const struct word_list *list)
+{
+    struct word_hits out = {.v = NEW_N(a, struct word_hit, hits->n + list->n)};
+    size_t i = 0, k = 0;
+    while (i < hits->n || k < list->n) {
+        struct word_hit *hit = &out.v[out.n++];
+        doc_id left = i < hits->n ? hits->v[i].doc : INT64_MAX;
+        doc_id right = k < list->n ? list->v[k].doc : INT64_MAX;
+        if (left <= right)
+            *hit = hits->v[i++];
+        if (right <= left) {
+            hit->doc = right;
+            hit->counts[list->word] = list->v[k++].counts;
+        }
+    }
+    return out;
+}
+
+/* Expired memories stay in the index until they are pruned. */
+static enum status drop_expired(struct ctx *ctx, struct db *db, int64_t pool,
+                                struct word_hits *hits)
+{
+    size_t i = 0, kept = 0;
+    SQL_RUN(q, ctx, db, SQL_MEMORY_EXPIRED, pool, clock_ms());
+    while (sql_row(&q)) {
+        doc_id gone = DOC_MEMORY | sql_get_int(&q);
+        while (i < hits->n && hits->v[i].doc < gone)
+            hits->v[kept++] = hits->v[i++];
+        if (i < hits->n && hits->v[i].doc == gone)
+            i++;
+    }
+    while (i < hits->n)
+        hits->v[kept++] = hits->v[i++];
+    hits->n = kept;
+    return sql_end(&q);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct word_list *x = a, *y = b;
+    return x->n < y->n ? -1 : x->n > y->n;
+}
+
+/* Rarest word first, as long as there are at most max documents: common words tell the least. */
+static void merge_all(struct arena *a, struct word_list *lists, size_t n, size_t max,
+                      struct word_hits *hits)
+{
+    qsort(lists, n, sizeof *lists, by_count);
+    for (size_t i = 0; i < n; i++) {
+        struct word_hits more = merge_list(a, hits, &lists[i]);
+        if (more.n > max) {
+            for (; i < n; i++)
+                hits->found[lists[i].word] = UINT32_MAX;
+            return;
+        }
+        hits->v = more.v;
+        hits->n = more.n;
+    }
+}
+
+/* Among the documents from `least` on. */
+static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                               const str *stems, size_t n, doc_id least, size_t max,
+                               struct word_hits *out)
+{
+    struct word_hits hits = {0};
+    struct word_list lists[QUERY_WORDS_MAX];
+    struct pool_row row;
+    size_t n_lists = 0;
+    assert(n <= QUERY_WORDS_MAX);
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    struct word_prefix prefix = word_prefix_of(row.no);
+    for (size_t i = 0; row.no && i < n; i++) {
+        bool too_many;
+        if (!stems[i].n)
+            continue;
+        TRY(fetch_word(ctx, r.db, &prefix, stems[i], least, max, &too_many));
+        const struct postings *p = r.db->postings;
+        hits.found[i] = too_many ? UINT32_MAX : (uint32_t)p->n;
+        if (too_many || !p->n)
+            continue;
+        struct posting *v = NEW_N(&ctx->arena, struct posting, p->n);
+        memcpy(v, p->v, p->n * sizeof *v);
+        lists[n_lists++] = (struct word_list){i, v, p->n};
+    }
+    merge_all(&ctx->arena, lists, n_lists, max, &hits);
+    if (hits.n && doc_is_memory(hits.v[hits.n - 1].doc))
+        TRY(drop_expired(ctx, r.db, row.no, &hits));
+    hits.messages = row.messages;
+    hits.memories = row.memories;
+    *out = hits;
+    return OK;
+}
+
+enum status sqlite_search_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                const str *stems, size_t n, size_t max, struct word_hits *out)
+{
+    return search_from(ctx, s, pool, stems, n, 0, max, out);
+}
+
+/* The numbers of memories are above those of messages. */
+enum status sqlite_search_memory_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                       const str *stems, size_t n, size_t max,
+                                       struct word_hits *out)
+{
+    return search_from(ctx, s, pool, stems, n, DOC_MEMORY, max, out);
+}

@@ -1,0 +1,40 @@
+/* sqlite_store.h - the SQLite backend as a struct, and its operations. */
+#pragma once
+
+#include <assert.h>
+#include <pthread.h>
+
+#include "store/sqlite/db/file.h"
+#include "store/store_int.h"
+#include "store/vectors/shelf.h"
+
+enum { READERS_MAX = 64 };
+
+struct db;
+struct writer;
+
+struct sqlite_store {
+    struct store base;
+    char *path;
+    struct hold hold;
+    uint8_t *key; /* in guarded memory; or NULL */
+    struct writer *writer;
+    pthread_mutex_t lock; /* of the readers */
+    pthread_cond_t given; /* signalled when a reader is given back */
+    struct db *idle[READERS_MAX];
+    size_t n_idle, n_open, max_open;
+    struct shelf shelf; /* vectors in memory */
+    int64_t unreadable; /* vectors that were damaged; under the lock */
+};
+
+static inline struct sqlite_store *sqlite_of(struct store *s)
+{
+    assert(!*s->ops->scheme); /* a path without "scheme://" is ours */
+    return (struct sqlite_store *)s;
+}
+
+/* sqlite_write, sqlite_forget …: each in the module of its topic, all in the table of sqlite.c. */
+#define OP(name, params, args, check)                                                              \
+    enum status sqlite_##name(struct ctx *ctx, struct store *s OP_MORE params);
+#include "store/ops.def"
+#undef OP

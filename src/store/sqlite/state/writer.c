@@ -1,0 +1,449 @@
+/* writer.c - the one thread that writes: everything that waits is committed together. */
+#include "store/sqlite/state/writer_int.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/log.h"
+#include "store/sqlite/index/index.h"
+
+/*
+ * SQLite takes one writer at a time, and a commit costs an fsync. So one thread writes: callers
+ * queue a task and sleep, and whatever is queued when the thread is ready shares one transaction
+ * and one fsync (group commit). Each task has a savepoint, so that the failure of one leaves the
+ * others in place.
+ *
+ * A group that somebody waits for can be read when it is durable: a write that is refused was never
+ * seen. A group that nobody waits for can be read before it is durable, and a second thread syncs
+ * the log, so that a read that follows a queued turn does not wait for the disk. What is queued
+ * during such a sync waits for the sync's end and shares the next one, unless somebody wants to
+ * read it.
+ *
+ * Tasks note changes of the words index, which are applied once for the group, sorted by document:
+ * FTS5 begins a new segment whenever the numbers decrease. A task that reads the index has them
+ * applied before it runs.
+ *
+ * Tasks that nobody waits for own a copy of their input. They are bounded in number and bytes, and
+ * a flush reports those that failed.
+ */
+
+enum {
+    TOUCH_MS = 200,            /* how long touches wait for other writes to join */
+    GROUP_BYTES_MAX = 4 << 20, /* of the input that is committed together */
+    EMPTY_LOG_MS = 100         /* wait for readers of the log; then a later checkpoint does it */
+};
+
+/*
+ * A task that may erase much runs without a savepoint: a savepoint keeps what each page was, and
+ * SQLite walks through all of that at the end of every statement, so that the time would grow with
+ * the square of what is erased.
+ */
+static enum status run_task(struct writer *w, struct task *t)
+{
+    size_t noted = w->changes.n;
+    assert(db_in_transaction(&w->db));
+    if (!t->call)
+        return OK;
+    if (t->is_alone)
+        return t->call(t->ctx, &w->db, t->what);
+    TXN(part);
+    TRY(txn_savepoint(t->ctx, &w->db, &part));
+    enum status status = t->call(t->ctx, &w->db, t->what);
+    if (status == OK)
+        status = txn_commit(&part);
+    if (status != OK && w->changes.n > noted)
+        w->changes.n = noted;
+    return status;
+}
+
+/* After a failed sync the system may take lost pages for written ones, so a later sync of the log
+ * proves nothing: all of the log goes into the database, which is synced, before the next commit.
+ */
+static enum status make_safe(struct writer *w, struct ctx *ctx)
+{
+    pthread_mutex_lock(&w->lock);
+    bool is_unsafe = w->is_unsafe;
+    pthread_mutex_unlock(&w->lock);
+    if (!is_unsafe)
+        return OK;
+    int rc = sqlite3_wal_checkpoint_v2(w->db.handle, "main", SQLITE_CHECKPOINT_FULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        return db_failed(ctx, &w->db, rc);
+    pthread_mutex_lock(&w->lock);
+    w->is_unsafe = false;
+    pthread_mutex_unlock(&w->lock);
+    return OK;
+}
+
+/* FULL: the commit is durable when it returns, and readers see it only then. */
+static enum status set_sync(struct writer *w, struct ctx *ctx, bool is_full)
+{
+    if (w->is_full == is_full)
+        return OK;
+    TRY(db_exec(ctx, &w->db, is_full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
+    w->is_full = is_full;
+    return OK;
+}
+
+/* Group commit: one transaction and one fsync for all tasks that are waiting. */
+static enum status run_group(struct writer *w, struct ctx *ctx, struct task *first, bool is_full)
+{
+    w->changes = (struct index_changes){0};
+    TRY(make_safe(w, ctx));
+    TRY(set_sync(w, ctx, is_full));
+    TXN(all);
+    TRY(txn_begin(ctx, &w->db, &all));
+    for (struct task *t = first; t; t = t->next) {
+        /* Before the task's savepoint: a failure of the task must not undo what others have noted.
+         */
+        if (!t->only_notes)
+            TRY(index_apply(ctx, &w->db, &w->changes));
+        t->result = run_task(w, t);
+        if (!db_in_transaction(&w->db))
+            return fail(ctx, t->result, "%s", t->ctx->why);
+        if (t->is_alone && t->result != OK)
+            return OK; /* undone as a whole */
+    }
+    TRY(index_apply(ctx, &w->db, &w->changes));
+    return txn_commit(&all);
+}
+
+/* Erased rows must not stay readable in the log. Readers of the log may delay this to a later
+ * checkpoint. */
+static void empty_log(struct writer *w)
+{
+    sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
+    sqlite3_exec(w->db.handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+    sqlite3_busy_timeout(w->db.handle, BUSY_MS);
+}
+
+/* The commit or its sync failed, so no task is durable, whatever its own result. */
+static void fail_all(struct task *first, const struct ctx *why)
+{
+    for (struct task *t = first; t; t = t->next) {
+        if (t->result != OK)
+            continue;
+        ctx_clear_failure(t->ctx);
+        t->result = fail(t->ctx, why->failed, "%s", why->why);
+    }
+}
+
+/* Nobody reads the result, so it is logged. */
+static void end_later(struct task *t)
+{
+    struct later *later = (struct later *)t;
+    if (t->result != OK)
+        log_event(LOG_ERROR, "store.write_lost", "status=%s why=\"%s\"", status_name(t->result),
+                  t->ctx->why);
+    ctx_free(&later->ctx);
+    free(later);
+}
+
+/* A flush reports failures of tasks without a waiter. The lock is held. */
+static void answer_for_lost(struct writer *w, struct task *t)
+{
+    if (t->nobody_waits && t->result != OK)
+        (void)!fail(&w->lost, t->result, "%s", t->ctx->why);
+    if (!t->is_flush || t->result != OK || w->lost.failed == OK)
+        return;
+    t->result = fail(t->ctx, w->lost.failed, "%s", w->lost.why);
+    ctx_clear_failure(&w->lost);
+}
+
+/* What the group wrote can be read, and waits to be synced. */
+static void show_group(struct writer *w, struct task *first, uint64_t last_no)
+{
+    pthread_mutex_lock(&w->lock);
+    w->result = OK;
+    w->commits++;
+    w->seen_no = last_no;
+    w->is_syncing = true;
+    *w->last_unsynced = first;
+    while (*w->last_unsynced)
+        w->last_unsynced = &(*w->last_unsynced)->next;
+    pthread_cond_broadcast(&w->seen);
+    pthread_cond_signal(&w->committed);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Counts the group and wakes the waiting threads. A task with a waiter lives on that thread's
+ * stack, so it must not be touched once is_done is set. */
+static void finish_group(struct writer *w, struct task *first)
+{
+    struct task *laters = NULL, *next;
+    bool wrote = false;
+    pthread_mutex_lock(&w->lock);
+    for (struct task *t = first; t; t = next) {
+        next = t->next;
+        w->ended_no = t->no > w->ended_no ? t->no : w->ended_no;
+        answer_for_lost(w, t);
+        assert(w->queued > 0);
+        w->queued--;
+        w->writes += t->result == OK;
+        wrote |= t->result == OK && !t->is_flush && !t->is_touch;
+        w->touches -= t->is_touch;
+        w->failures += t->result == STORAGE;
+        if (t->nobody_waits) {
+            w->n_later--;
+            w->later_bytes -= t->bytes;
+            t->next = laters;
+            laters = t;
+        } else {
+            t->is_done = true;
+        }
+    }
+    pthread_cond_broadcast(&w->done);
+    if (wrote) {
+        w->groups++;
+        pthread_cond_broadcast(&w->written);
+    }
+    pthread_mutex_unlock(&w->lock);
+    for (struct task *t = laters; t; t = next) {
+        next = t->next;
+        end_later(t);
+    }
+}
+
+/* Takes the tasks that are committed together. Their words take many times the memory of their
+ * text, so the bytes are bounded. The lock is held. */
+static struct task *take_group(struct writer *w)
+{
+    struct task *first = w->first, *last = first;
+    size_t bytes = first->bytes;
+    while (last->next && !last->is_alone && !last->next->is_alone &&
+           bytes + last->next->bytes <= GROUP_BYTES_MAX) {
+        last = last->next;
+        bytes += last->bytes;
+    }
+    w->first = last->next;
+    last->next = NULL;
+    if (!w->first)
+        w->last = &w->first;
+    return first;
+}
+
+/* Whether there is nothing to do yet: what comes during a sync waits for its end, unless somebody
+ * waits to read it. The lock is held. */
+static bool is_idle(const struct writer *w)
+{
+    bool is_held = w->is_syncing && w->wanted_no <= w->seen_no;
+    return !w->is_ending && (!w->first || is_held);
+}
+
+/* Touches wait for other writes to join, so that a write seldom finds the disk busy with a touch.
+ * The lock is held. */
+static void wait_for_some(struct writer *w)
+{
+    while (is_idle(w))
+        pthread_cond_wait(&w->some, &w->lock);
+    struct timespec until = writer_in_ms(TOUCH_MS);
+    int rc = 0;
+    while (rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
+           !w->is_ending)
+        rc = pthread_cond_timedwait(&w->some, &w->lock, &until);
+}
+
+/* Ends a group that needs no further sync: all of it is durable, or none of it can be read. Groups
+ * end in the order of their commits. */
+static void end_group(struct writer *w, struct task *first, uint64_t last_no, enum status result)
+{
+    pthread_mutex_lock(&w->lock);
+    w->result = result;
+    w->commits += result == OK;
+    w->seen_no = last_no;
+    pthread_cond_broadcast(&w->seen);
+    while (w->is_syncing)
+        pthread_cond_wait(&w->some, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    finish_group(w, first);
+}
+
+static void write_group(struct writer *w, struct ctx *ctx, struct task *first)
+{
+    uint64_t last_no = first->no;
+    bool erases = false, is_full = false;
+    for (const struct task *t = first; t; t = t->next) {
+        last_no = t->no;
+        is_full |= t->call && !t->nobody_waits;
+    }
+    enum status result = run_group(w, ctx, first, is_full);
+    for (const struct task *t = first; t; t = t->next)
+        erases |= t->erases && t->result == OK;
+    if (result != OK)
+        fail_all(first, ctx);
+    else if (erases)
+        empty_log(w);
+    if (result != OK || is_full)
+        end_group(w, first, last_no, result);
+    else
+        show_group(w, first, last_no);
+}
+
+static void *write_groups(void *arg)
+{
+    struct writer *w = arg;
+    struct ctx ctx = {0};
+    pthread_mutex_lock(&w->lock);
+    for (;;) {
+        wait_for_some(w);
+        if (!w->first)
+            break;
+        struct task *group = take_group(w);
+        pthread_mutex_unlock(&w->lock);
+        write_group(w, &ctx, group);
+        ctx_clear_failure(&ctx);
+        arena_reset(&ctx.arena);
+        pthread_mutex_lock(&w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
+    ctx_free(&ctx);
+    return NULL;
+}
+
+/* --- the disk --- */
+
+/* The lock is held. */
+static struct task *take_unsynced(struct writer *w)
+{
+    struct task *first = w->unsynced;
+    w->unsynced = NULL;
+    w->last_unsynced = &w->unsynced;
+    return first;
+}
+
+static void end_sync(struct writer *w, struct ctx *ctx, struct task *first, enum status result)
+{
+    if (result != OK)
+        fail_all(first, ctx);
+    finish_group(w, first);
+    pthread_mutex_lock(&w->lock);
+    if (result != OK) {
+        w->result = result;
+        w->is_unsafe = true;
+    }
+    w->is_syncing = w->unsynced != NULL;
+    pthread_cond_signal(&w->some);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void *sync_groups(void *arg)
+{
+    struct writer *w = arg;
+    struct ctx ctx = {0};
+    pthread_mutex_lock(&w->lock);
+    for (;;) {
+        while (!w->unsynced && !w->is_sync_ending)
+            pthread_cond_wait(&w->committed, &w->lock);
+        if (!w->unsynced)
+            break;
+        struct task *first = take_unsynced(w);
+        pthread_mutex_unlock(&w->lock);
+        end_sync(w, &ctx, first, log_sync_run(&ctx, &w->log));
+        ctx_clear_failure(&ctx);
+        pthread_mutex_lock(&w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
+    ctx_free(&ctx);
+    return NULL;
+}
+
+/* --- opening and closing --- */
+
+/* Timed waits use the monotonic clock: setting the system time must not stop them. */
+static void make_locks(struct writer *w)
+{
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->some, &steady);
+    pthread_cond_init(&w->done, NULL);
+    pthread_cond_init(&w->written, &steady);
+    pthread_cond_init(&w->seen, &steady);
+    pthread_cond_init(&w->committed, NULL);
+    pthread_condattr_destroy(&steady);
+}
+
+static void end_locks(struct writer *w)
+{
+    pthread_mutex_destroy(&w->lock);
+    pthread_cond_destroy(&w->some);
+    pthread_cond_destroy(&w->done);
+    pthread_cond_destroy(&w->written);
+    pthread_cond_destroy(&w->seen);
+    pthread_cond_destroy(&w->committed);
+}
+
+static enum status open_connection(struct ctx *ctx, const struct sqlite_store *s, struct db *db)
+{
+    TRY(db_open(ctx, s->path, s->key, db));
+    db->hold = &s->hold;
+    return db_prepare(ctx, db, WRITES);
+}
+
+/* Ends the thread that syncs, behind its last sync. */
+static void end_syncs(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_sync_ending = true;
+    pthread_cond_signal(&w->committed);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->sync_thread, NULL);
+}
+
+/* On failure neither thread runs. */
+static enum status start_threads(struct ctx *ctx, struct writer *w)
+{
+    if (pthread_create(&w->sync_thread, NULL, sync_groups, w) != 0)
+        return fail(ctx, STORAGE, "cannot start a thread");
+    if (pthread_create(&w->thread, NULL, write_groups, w) == 0)
+        return OK;
+    end_syncs(w);
+    return fail(ctx, STORAGE, "cannot start a thread");
+}
+
+static void free_writer(struct writer *w)
+{
+    log_sync_close(&w->log);
+    db_close(&w->db);
+    end_locks(w);
+    free(w);
+}
+
+enum status writer_open(struct ctx *ctx, const struct sqlite_store *s,
+                        enum status (*prepare)(struct ctx *ctx, struct db *db), struct writer **out)
+{
+    struct writer *w = heap_alloc(sizeof *w);
+    make_locks(w);
+    w->last = &w->first;
+    w->last_unsynced = &w->unsynced;
+    w->groups = 1;
+    w->is_full = true; /* as every connection begins */
+    enum status status = open_connection(ctx, s, &w->db);
+    w->db.changes = &w->changes;
+    if (status == OK)
+        status = prepare(ctx, &w->db);
+    if (status == OK)
+        status = log_sync_open(ctx, s, &w->log);
+    if (status == OK)
+        status = start_threads(ctx, w);
+    if (status == OK)
+        *out = w;
+    else
+        free_writer(w);
+    return status;
+}
+
+void writer_close(struct writer *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->is_ending = true;
+    pthread_cond_signal(&w->some);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    end_syncs(w);
+    assert(!w->first && !w->unsynced && !w->queued && !w->n_later);
+    free_writer(w);
+}

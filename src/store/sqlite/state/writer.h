@@ -1,0 +1,72 @@
+/* writer.h - the one thread that writes: a queue of tasks, committed in groups, synced by another.
+ */
+#pragma once
+
+#include "store/sqlite/db/query.h"
+#include "store/sqlite/state/sqlite_store.h"
+
+/* What a task does, in the writer's transaction and, unless it is alone, in a savepoint of its own:
+ * its failure undoes only its own changes. */
+typedef enum status write_fn(struct ctx *ctx, struct db *db, const void *what);
+
+struct task {
+    struct ctx *ctx; /* lent by the thread that waits */
+    write_fn *call;  /* NULL: nothing to write */
+    const void *what;
+    bool only_notes; /* changes the index only through db->changes, so a group shares the work */
+    bool is_alone;   /* may erase much: a group and a transaction of its own, without savepoint */
+    bool erases;     /* the log is emptied behind it, so that nothing erased stays readable */
+    bool is_touch;   /* may wait a little, and wakes nobody */
+    bool is_flush;   /* fails for what nobody waited for */
+    /* The writer's own. */
+    size_t bytes;
+    uint64_t no; /* its place in the queue */
+    bool nobody_waits, is_done;
+    enum status result;
+    struct task *next;
+};
+
+/* A task that nobody waits for, with the memory that it works on. */
+struct later {
+    struct task task;
+    struct ctx ctx;
+    uint64_t
+        pool; /* writer_pool of what it writes, for writer_settle_pool; 0: nobody waits for it */
+};
+
+/* Opens the writer's connection, runs prepare on it, and starts the thread. */
+MUST_USE enum status writer_open(struct ctx *ctx, const struct sqlite_store *s,
+                                 enum status (*prepare)(struct ctx *ctx, struct db *db),
+                                 struct writer **out);
+void writer_close(struct writer *w); /* writes what is queued first */
+
+/* Runs the task on the writer and waits until it is durable. */
+MUST_USE enum status writer_run(struct writer *w, struct task *t);
+/* The same for a plain call. */
+MUST_USE enum status writer_call(struct ctx *ctx, struct writer *w, write_fn *call,
+                                 const void *what);
+
+/* Makes a task with room in the queue for that many bytes: the caller copies its input into the
+ * task's ctx, sets call and what, and queues it. TOO_BUSY when the queue is full. */
+MUST_USE enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes,
+                                    struct later **out);
+void writer_queue(struct writer *w, struct later *later);
+/* Waits until tasks that were queued so far, touches aside, can be read. */
+void writer_settle(struct writer *w);
+
+uint64_t writer_pool(struct pool_ref pool);
+/* The same for bundles of one pool, at most so long: false when the time is over. */
+bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms);
+/* Waits until what can be read now is durable; STORAGE when that failed. */
+MUST_USE enum status writer_reach_disk(struct ctx *ctx, struct writer *w);
+
+struct writer_state {
+    int64_t queued;
+    uint64_t writes, commits, failures;
+    enum status last;
+};
+struct writer_state writer_state(struct writer *w);
+
+/* store_wait and store_wake. */
+uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms);
+void writer_wake(struct writer *w);

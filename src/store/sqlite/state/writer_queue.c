@@ -1,0 +1,170 @@
+/* writer_queue.c - the writer's queue as other threads see it: tasks put in, and waited for. */
+#include "store/sqlite/state/writer_int.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/id.h"
+
+enum { QUEUE_BYTES_MAX = 64 << 20 }; /* of the input that nobody waits for */
+
+struct timespec writer_in_ms(int64_t ms)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += ms % 1000 * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+/* The lock is held. */
+static void queue_task(struct writer *w, struct task *t)
+{
+    assert(!w->is_ending && !t->is_done);
+    t->next = NULL;
+    t->no = ++w->queued_no;
+    *w->last = t;
+    w->last = &t->next;
+    w->queued++;
+    pthread_cond_signal(&w->some);
+}
+
+enum status writer_run(struct writer *w, struct task *t)
+{
+    assert(!pthread_equal(pthread_self(), w->thread)); /* would wait for itself */
+    pthread_mutex_lock(&w->lock);
+    queue_task(w, t);
+    while (!t->is_done)
+        pthread_cond_wait(&w->done, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    return t->result;
+}
+
+enum status writer_call(struct ctx *ctx, struct writer *w, write_fn *call, const void *what)
+{
+    struct task t = {.ctx = ctx, .call = call, .what = what};
+    return writer_run(w, &t);
+}
+
+/* Bounds the memory of the queue; a waiting writer is bounded by its thread. */
+static enum status make_room(struct ctx *ctx, struct writer *w, size_t bytes)
+{
+    pthread_mutex_lock(&w->lock);
+    bool is_full = w->n_later == QUEUE_MAX || w->later_bytes + bytes > QUEUE_BYTES_MAX;
+    if (!is_full) {
+        w->n_later++;
+        w->later_bytes += bytes;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return is_full ? fail(ctx, TOO_BUSY, "too much waits to be written") : OK;
+}
+
+enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes, struct later **out)
+{
+    if (bytes > QUEUE_BYTES_MAX)
+        return fail(ctx, TOO_LARGE, "a bundle is over %d bytes", QUEUE_BYTES_MAX);
+    TRY(make_room(ctx, w, bytes));
+    struct later *later = heap_alloc(sizeof *later);
+    later->task = (struct task){.ctx = &later->ctx, .bytes = bytes, .nobody_waits = true};
+    *out = later;
+    return OK;
+}
+
+void writer_queue(struct writer *w, struct later *later)
+{
+    assert(later->task.call && later->task.nobody_waits && !later->task.is_alone);
+    pthread_mutex_lock(&w->lock);
+    w->touches += later->task.is_touch;
+    queue_task(w, &later->task);
+    if (!later->task.is_touch)
+        w->last_later = w->queued_no;
+    if (later->pool)
+        w->last_of_pool[later->pool % POOL_SLOTS] = w->queued_no;
+    pthread_mutex_unlock(&w->lock);
+}
+
+uint64_t writer_pool(struct pool_ref pool)
+{
+    const str parts[] = {pool.user, pool.space};
+    uint64_t hash = hash64(parts, 2);
+    return hash ? hash : 1;
+}
+
+/* Tasks are committed in the order of the queue. ms < 0: however long it takes. The lock is held.
+ */
+static bool wait_seen(struct writer *w, uint64_t no, int64_t ms)
+{
+    int rc = 0;
+    if (w->seen_no >= no)
+        return true;
+    struct timespec until = writer_in_ms(ms < 0 ? 0 : ms);
+    if (w->wanted_no < no) {
+        w->wanted_no = no;
+        pthread_cond_signal(&w->some);
+    }
+    while (w->seen_no < no && rc != ETIMEDOUT)
+        rc = ms < 0 ? pthread_cond_wait(&w->seen, &w->lock)
+                    : pthread_cond_timedwait(&w->seen, &w->lock, &until);
+    return w->seen_no >= no;
+}
+
+void writer_settle(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    wait_seen(w, w->last_later, -1);
+    pthread_mutex_unlock(&w->lock);
+}
+
+bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms)
+{
+    assert(pool && ms >= 0);
+    pthread_mutex_lock(&w->lock);
+    bool is_seen = wait_seen(w, w->last_of_pool[pool % POOL_SLOTS], ms);
+    pthread_mutex_unlock(&w->lock);
+    return is_seen;
+}
+
+enum status writer_reach_disk(struct ctx *ctx, struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    uint64_t no = w->seen_no;
+    while (w->ended_no < no)
+        pthread_cond_wait(&w->done, &w->lock);
+    bool is_unsafe = w->is_unsafe;
+    pthread_mutex_unlock(&w->lock);
+    return is_unsafe ? fail(ctx, STORAGE, "the last sync of the store failed") : OK;
+}
+
+struct writer_state writer_state(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    struct writer_state out = {w->queued, w->writes, w->commits, w->failures, w->result};
+    pthread_mutex_unlock(&w->lock);
+    return out;
+}
+
+/* --- those who wait for something to be written --- */
+
+uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms)
+{
+    struct timespec until = writer_in_ms(ms);
+    int rc = 0;
+    pthread_mutex_lock(&w->lock);
+    while (w->groups == seen && !w->is_woken && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&w->written, &w->lock, &until);
+    uint64_t now = w->groups;
+    pthread_mutex_unlock(&w->lock);
+    return now;
+}
+
+void writer_wake(struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_woken = true;
+    pthread_cond_broadcast(&w->written);
+    pthread_mutex_unlock(&w->lock);
+}

@@ -1,0 +1,116 @@
+/* bars.c - bars of statements: written with what follows from them, and read with a pool. */
+#include "base/clock.h"
+#include "store/sqlite/db/lookup.h"
+#include "store/sqlite/db/rows.h"
+#include "store/sqlite/search/vector_cache.h"
+#include "store/sqlite/state/reader.h"
+#include "store/sqlite/state/writer.h"
+#include "store/sqlite/write/eraser.h"
+#include "store/sqlite/write/forget.h"
+
+/* --- writing --- */
+
+static enum status add_bar(struct ctx *ctx, struct db *db, int64_t pool, const struct bar *bar)
+{
+    if (bar->kind == BAR_ALL) {
+        TRY(SQL_DO(ctx, db, SQL_BAR_DELETE_BEFORE, pool, bar->at));
+        TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
+    }
+    SQL_RUN(q, ctx, db, SQL_BAR_ADD, pool, bar->kind, bar->reason, bar->at, (int64_t)bar->message);
+    sql_blob(&q, bar->n ? (const void *)bar->terms : "", bar->n * sizeof *bar->terms);
+    return sql_do(&q);
+}
+
+/* The ids of the messages are noted like those of erased ones, for the receipts. */
+static enum status erase_what_shows(struct ctx *ctx, struct db *db, int64_t pool,
+                                    const struct barring *b)
+{
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    int64_t erased = 0;
+    TRY(erased_clear(ctx, db));
+    for (size_t i = 0; i < b->n_messages; i++)
+        TRY(SQL_DO(ctx, db, SQL_ERASED_ADD, b->messages[i], -1, S("")));
+    for (size_t i = 0; i < b->n_sessions; i++)
+        TRY(erase_distilled(&e, b->sessions[i]));
+    TRY(eraser_end(&e, &erased));
+    TRY(undo_summaries(ctx, db, pool, &erased));
+    return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
+}
+
+static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct barring *b = what;
+    struct pool_row pool;
+    TRY(pool_find(ctx, db, b->pool, &pool));
+    if (!pool.no)
+        return OK;
+    for (size_t i = 0; i < b->n; i++)
+        TRY(add_bar(ctx, db, pool.no, &b->bars[i]));
+    return b->n_messages + b->n_sessions ? erase_what_shows(ctx, db, pool.no, b) : OK;
+}
+
+enum status sqlite_bar(struct ctx *ctx, struct store *s, const struct barring *what)
+{
+    struct task t = {.ctx = ctx, .call = put_bars, .what = what, .erases = true};
+    TRY(writer_run(sqlite_of(s)->writer, &t));
+    vector_cache_follow(sqlite_of(s), &what->pool);
+    return OK;
+}
+
+/* --- reading --- */
+
+/* A row whose hashes are cut off would be read past its end, so only whole ones count. */
+static void read_bar(struct query *q, struct bar *out)
+{
+    out->kind = (enum bar_kind)sql_get_int(q);
+    out->reason = (enum bar_reason)sql_get_int(q);
+    out->at = sql_get_int(q);
+    out->message = (uint64_t)sql_get_int(q);
+    str blob = sql_see_blob(q);
+    uint64_t *terms = NEW_N(&q->ctx->arena, uint64_t, blob.n / sizeof *terms + 1);
+    out->n = blob.n / sizeof *terms;
+    if (out->n)
+        memcpy(terms, blob.p, out->n * sizeof *terms);
+    out->terms = terms;
+}
+
+enum status sqlite_bars(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t now,
+                        struct bars_read *out)
+{
+    struct bars_read found = {0};
+    struct pool_row row;
+    size_t cap = 0;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, SQL_BAR_LIST, row.no);
+    while (sql_row(&q)) {
+        found.bars = arena_more(&ctx->arena, found.bars, found.n, &cap, sizeof *found.bars);
+        read_bar(&q, &found.bars[found.n++]);
+    }
+    TRY(sql_end(&q));
+    SQL_RUN(m, ctx, r.db, SQL_MEMORY_PAST, row.no, now);
+    TRY(read_memories(&m, &found.expired, &found.n_expired));
+    *out = found;
+    return OK;
+}
+
+enum status sqlite_expired(struct ctx *ctx, struct store *s, int64_t now, size_t limit,
+                           struct expired **out, size_t *n)
+{
+    struct expired *v = NULL;
+    size_t have = 0, cap = 0;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    SQL_RUN(q, ctx, r.db, SQL_MEMORY_PAST_ALL, now, sql_limit(limit));
+    while (sql_row(&q)) {
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        v[have].pool.user = sql_get_text(&q);
+        v[have].pool.space = sql_get_text(&q);
+        read_memory(&q, &v[have++].memory);
+    }
+    TRY(sql_end(&q));
+    *out = v;
+    *n = have;
+    return OK;
+}

@@ -1,0 +1,59 @@
+/* condense.c - many memories closed in favour of one summary. */
+#include "base/clock.h"
+#include "base/id.h"
+#include "store/sqlite/db/rows.h"
+#include "store/sqlite/index/index.h"
+#include "store/sqlite/state/writer.h"
+#include "store/sqlite/write/put_memory.h"
+
+struct condense {
+    struct pool_ref pool;
+    struct memory *summary;
+    const str *ids;
+    size_t n;
+};
+
+static enum status close_for(struct put *p, str id, const struct memory *summary)
+{
+    struct memory old;
+    TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_ID, p->pool, id, &old));
+    if (!old.id.n || old.valid_to)
+        return fail(p->ctx, CONFLICT, "the memory '" S_FMT "' is %s", S_ARG(id),
+                    old.id.n ? "closed already" : "gone");
+    return memory_close(p, &old, summary);
+}
+
+/* The members are closed before the summary is added, as one of them may have its key. */
+static enum status condense_memories(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct condense *c = what;
+    struct memory *m = c->summary, other;
+    struct index_changes changes = {0};
+    struct put p = {
+        .ctx = ctx, .db = db, .changes = &changes, .now = clock_ms(), .space = c->pool.space};
+    TRY(pool_make(ctx, db, c->pool, p.now, &p.pool));
+    m->id = id_random(&ctx->arena);
+    m->layer = LAYER_SUMMARY;
+    m->type = TYPE_SEMANTIC;
+    m->valid_to = 0;
+    m->created = m->created ? m->created : p.now;
+    for (size_t i = 0; i < c->n; i++)
+        TRY(close_for(&p, c->ids[i], m));
+    TRY(memory_find(ctx, db, SQL_MEMORY_BY_KEY, p.pool, m->key, &other));
+    if (other.id.n)
+        return fail(ctx, CONFLICT, "there is a memory with the key '" S_FMT "' already",
+                    S_ARG(m->key));
+    TRY(memory_put(&p, m, index_of_memory(&ctx->arena, m)));
+    TRY(pool_count(ctx, db, p.pool, p.gain));
+    return index_apply(ctx, db, &changes);
+}
+
+enum status sqlite_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                            struct memory *summary, const str *ids, size_t n)
+{
+    struct memory kept = *summary;
+    struct condense c = {pool, &kept, ids, n};
+    TRY(writer_call(ctx, sqlite_of(s)->writer, condense_memories, &c));
+    *summary = kept;
+    return OK;
+}

@@ -1,0 +1,53 @@
+/* eraser.h - rows erased with what was found, made or shown of them, batch by batch. */
+#pragma once
+
+#include "core/memory_ops.h"
+#include "store/sqlite/db/query.h"
+#include "store/sqlite/index/index.h"
+
+/* Rows that are erased before their words are, in one go. */
+enum { ERASE_BATCH = 256 };
+
+/* One batch. */
+struct eraser {
+    struct ctx *ctx;
+    struct db *db;
+    int64_t pool;
+    struct index_changes changes;
+    int64_t messages, memories, closed;
+};
+
+MUST_USE enum status erase_memory(struct eraser *e, const struct memory *m);
+/* All that `which` gives for the text, closed ones too. */
+MUST_USE enum status erase_memories_with(struct eraser *e, enum sql which, str text);
+MUST_USE enum status memories_with(struct eraser *e, enum sql which, str text, struct memory **out,
+                                   size_t *n);
+/* With the memories that came from it; or these stay and lose their source. */
+MUST_USE enum status erase_message(struct eraser *e, const struct message *m, bool keeps_memories);
+/*
+ * A session that lost something loses what was made of it as a whole, and the episodes that were
+ * merged with its own. What the user said in these sessions waits to be distilled again.
+ */
+MUST_USE enum status erase_distilled(struct eraser *e, str session);
+/* The index and the pool's counts follow; adds to *erased. */
+MUST_USE enum status eraser_end(struct eraser *e, int64_t *erased);
+
+/* What is erased batch by batch. */
+struct part {
+    struct arena *arena; /* of what stays from one batch to the next */
+    int64_t session;
+    const struct forget *what;
+    str last; /* id of the batch before */
+};
+/* Each batch has memory of its own; one of less than ERASE_BATCH rows (*n) is the last. */
+MUST_USE enum status erase_in_batches(
+    struct ctx *ctx, struct db *db, int64_t pool, struct part work,
+    enum status (*step)(struct eraser *e, struct part *w, size_t *n), int64_t *erased);
+
+/* Begins what is noted in the table of erased rows, for receipts and summaries that show them. */
+MUST_USE enum status erased_clear(struct ctx *ctx, struct db *db);
+/* Memories of a pool by their ids; missing ones are left out. Adds to *erased. */
+MUST_USE enum status erase_each(struct ctx *ctx, struct db *db, int64_t pool, const str *ids,
+                                size_t n, int64_t *erased);
+/* One expired memory, by its row's number. */
+MUST_USE enum status memory_prune(struct ctx *ctx, struct db *db, int64_t pool, int64_t no);

@@ -1,0 +1,65 @@
+/* prune.c - removes expired memories, old receipts and the old log of work. */
+#include "base/clock.h"
+#include "store/sqlite/index/vector_set.h"
+#include "store/sqlite/search/vector_cache.h"
+#include "store/sqlite/state/writer.h"
+#include "store/sqlite/write/eraser.h"
+
+enum {
+    PRUNE_BATCH = 2000, /* rows in one transaction */
+    WORK_DAYS = 30,     /* that the log of work is kept */
+};
+
+static enum status prune_memories(struct ctx *ctx, struct db *db, int64_t before, int64_t *removed)
+{
+    int64_t(*v)[2] = arena_alloc(&ctx->arena, sizeof *v * PRUNE_BATCH);
+    size_t n = 0;
+    SQL_RUN(q, ctx, db, SQL_MEMORY_PRUNABLE, before, PRUNE_BATCH);
+    while (sql_row(&q)) {
+        v[n][0] = sql_get_int(&q);
+        v[n++][1] = sql_get_int(&q);
+    }
+    TRY(sql_end(&q));
+    for (size_t i = 0; i < n; i++)
+        TRY(memory_prune(ctx, db, v[i][0], v[i][1]));
+    *removed += (int64_t)n;
+    return OK;
+}
+
+static enum status prune_rows(struct ctx *ctx, struct db *db, enum sql which, int64_t before,
+                              int64_t *removed)
+{
+    TRY(SQL_DO(ctx, db, which, before, PRUNE_BATCH));
+    *removed += db_changes(db);
+    return OK;
+}
+
+struct prune {
+    int64_t receipts_before, expired_before;
+    int64_t *removed;
+};
+
+static enum status prune_some(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct prune *p = what;
+    *p->removed = 0;
+    TRY(prune_memories(ctx, db, p->expired_before, p->removed));
+    TRY(prune_rows(ctx, db, SQL_RECEIPT_PRUNE, p->receipts_before, p->removed));
+    TRY(prune_rows(ctx, db, SQL_WORK_PRUNE, clock_ms() - WORK_DAYS * DAY_MS, p->removed));
+    return vectors_prune(ctx, db);
+}
+
+/* In batches, so that other writes come between. */
+enum status sqlite_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
+                         int64_t expired_before, int64_t *removed)
+{
+    int64_t all = 0, some = 1;
+    struct prune p = {receipts_before, expired_before, &some};
+    while (some) {
+        TRY(writer_call(ctx, sqlite_of(s)->writer, prune_some, &p));
+        all += some;
+    }
+    vector_cache_follow(sqlite_of(s), NULL);
+    *removed = all;
+    return OK;
+}

@@ -1,0 +1,270 @@
+/* put.c - one bundle into rows: its session, messages, memories and receipt. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "store/sqlite/db/rows.h"
+#include "store/sqlite/index/index.h"
+#include "store/sqlite/index/titles.h"
+#include "store/sqlite/records/pending.h"
+#include "store/sqlite/records/receipts.h"
+#include "store/sqlite/records/sessions.h"
+#include "store/sqlite/records/work.h"
+#include "store/sqlite/search/vector_cache.h"
+#include "store/sqlite/state/writer.h"
+#include "store/sqlite/write/bundle_copy.h"
+#include "store/sqlite/write/eraser.h"
+#include "store/sqlite/write/forget.h"
+#include "store/sqlite/write/put_memory.h"
+
+/*
+ * A session's messages have consecutive numbers, so a neighbour is the next number and a session is
+ * a range. A new message goes to the end; nothing is ever inserted between.
+ */
+
+/* Splitting texts into words takes the most time of a write. The waiting thread does it, so that
+ * the one writer need not. */
+struct bundle_words {
+    struct index_text *messages, *memories;
+};
+
+/* A bundle on its way to the writer. */
+struct write {
+    struct bundle *bundle;
+    struct bundle_words words;
+    bool has_words; /* else the writer makes them */
+};
+
+struct bundle_put {
+    struct put to;
+    const struct bundle *bundle;
+    int64_t session, position, oldest, newest; /* the session's number, its next position */
+    int64_t signals;
+    bool is_untitled; /* an existing session */
+};
+
+static struct bundle_words words_of_bundle(struct arena *a, const struct bundle *b)
+{
+    struct bundle_words out = {NEW_N(a, struct index_text, b->n_messages),
+                               NEW_N(a, struct index_text, b->n_memories)};
+    for (size_t i = 0; i < b->n_messages; i++)
+        out.messages[i] = index_of_message(a, &b->messages[i]);
+    for (size_t i = 0; i < b->n_memories; i++)
+        out.memories[i] = index_of_memory(a, &b->memories[i]);
+    return out;
+}
+
+static enum status add_session(struct bundle_put *p)
+{
+    struct session session = p->bundle->session;
+    session.created = session.created ? session.created : p->oldest;
+    session.updated = p->newest;
+    p->to.gain.sessions = 1;
+    return session_add(p->to.ctx, p->to.db, p->to.pool, &session, &p->session);
+}
+
+/* A session's times follow its messages, which may be imported years later. */
+static enum status find_session(struct bundle_put *p)
+{
+    p->oldest = p->newest = p->to.now;
+    for (size_t i = 0; i < p->bundle->n_messages; i++) {
+        int64_t created = p->bundle->messages[i].created;
+        p->newest = i && created <= p->newest ? p->newest : created;
+        p->oldest = i && created >= p->oldest ? p->oldest : created;
+    }
+    SQL_RUN(q, p->to.ctx, p->to.db, SQL_SESSION_FIND, p->to.pool, p->bundle->session.id);
+    if (sql_row(&q)) {
+        p->session = sql_get_int(&q);
+        p->position = sql_get_int(&q);
+        p->position += sql_get_int(&q);
+        p->is_untitled = sql_get_int(&q) != 0;
+    }
+    TRY(sql_end(&q));
+    if (p->session)
+        return OK;
+    return p->bundle->goes_on ? NOT_FOUND : add_session(p);
+}
+
+/* --- a session in place of another --- */
+
+/* Whether the session holds exactly the bundle's messages. */
+static enum status is_same_session(struct bundle_put *p, int64_t session, bool *out)
+{
+    size_t n = 0;
+    struct message m;
+    *out = true;
+    SQL_RUN(q, p->to.ctx, p->to.db, SQL_MESSAGE_RANGE, p->to.pool, session_first(session),
+            session_last(session), (int64_t)p->bundle->n_messages + 1);
+    while (*out && sql_row(&q)) {
+        read_message(&q, &m);
+        *out = n < p->bundle->n_messages && str_eq(m.id, p->bundle->messages[n].id);
+        n++;
+    }
+    *out &= n == p->bundle->n_messages;
+    return sql_end(&q);
+}
+
+static enum status forget_session(struct bundle_put *p)
+{
+    int64_t erased;
+    struct forget what = {.pool = p->bundle->pool, .session = p->bundle->session.id};
+    enum status s = pool_forget(p->to.ctx, p->to.db, &what, &erased);
+    return soft_if(p->to.ctx, s, NOT_FOUND) ? OK : s;
+}
+
+/* A session that someone else is distilling is not distilled twice: the same messages stay. */
+static enum status replace_session(struct bundle_put *p, bool *in_work, bool *is_same)
+{
+    struct session_ref session = {.pool = p->to.pool};
+    *in_work = *is_same = false;
+    TRY(session_find(p->to.ctx, p->to.db, p->to.pool, p->bundle->session.id, &session.no));
+    if (session.no)
+        TRY(session_is_claimed(p->to.ctx, p->to.db, session, in_work));
+    if (*in_work && p->bundle->distil_at)
+        TRY(is_same_session(p, session.no, is_same));
+    return *is_same ? OK : forget_session(p);
+}
+
+/* --- messages --- */
+
+/* Messages of the user wait to be distilled, unless an echo has nothing new. */
+static enum status signal_of(struct bundle_put *p, const struct message *m)
+{
+    if (!str_is(m->role, "user") || !str_trim(m->is_echo ? m->says : m->text).n)
+        return OK;
+    p->signals++;
+    return signal_add(p->to.ctx, p->to.db, p->to.pool, m->doc, p->to.now);
+}
+
+/* A message that exists is a retry, and stays. Positions of erased messages are not used again. */
+static enum status put_message(struct bundle_put *p, struct message *m, struct index_text words)
+{
+    doc_id there = 0;
+    if (!m->id.n)
+        m->id = id_random(&p->to.ctx->arena);
+    TRY(message_find(p->to.ctx, p->to.db, p->to.pool, m->id, &there));
+    m->doc = there;
+    if (there)
+        return OK;
+    if (p->position >= (int64_t)1 << DOC_TURN_BITS)
+        return fail(p->to.ctx, TOO_LARGE, "a session holds at most %d messages",
+                    1 << DOC_TURN_BITS);
+    m->doc = doc_of_message(p->session, p->position);
+    TRY(SQL_DO(p->to.ctx, p->to.db, SQL_MESSAGE_ADD, m->doc, p->to.pool, m->id, m->role, m->speaker,
+               m->text, m->ref, m->origin, m->created, m->chain, m->tail, m->is_echo, m->says));
+    index_note_message(&p->to.ctx->arena, p->to.changes, p->to.pool, false, m, words);
+    p->position++;
+    p->to.gain.messages++;
+    return p->bundle->distil_at ? signal_of(p, m) : OK;
+}
+
+static enum status grow_session(struct bundle_put *p)
+{
+    TRY(SQL_DO(p->to.ctx, p->to.db, SQL_SESSION_GROW, p->to.pool, p->session, p->to.gain.messages,
+               p->newest, p->bundle->session.title));
+    str title = p->is_untitled ? p->bundle->session.title : S("");
+    return title.n ? title_put(p->to.ctx, p->to.db, p->to.pool, p->session, title) : OK;
+}
+
+/* --- the bundle --- */
+
+static enum status put_session(struct bundle_put *p, const struct bundle_words *words)
+{
+    const struct bundle *b = p->bundle;
+    if (b->session.id.n)
+        TRY(find_session(p));
+    for (size_t i = 0; i < b->n_messages; i++)
+        TRY(put_message(p, &b->messages[i], words->messages[i]));
+    if (p->to.gain.messages || (p->session && b->session.title.n))
+        TRY(grow_session(p));
+    return OK;
+}
+
+/* The signals that this bundle adds, and those that it ends. */
+static enum status put_signals(struct bundle_put *p)
+{
+    const struct bundle *b = p->bundle;
+    struct ctx *ctx = p->to.ctx;
+    struct session_ref session = {p->to.pool, p->session};
+    if (p->signals)
+        TRY(session_waits(ctx, p->to.db, session, b->distil_at, p->to.now));
+    if (p->signals && b->claim_ms && !b->in_work)
+        TRY(session_claim(ctx, p->to.db, session, p->to.now + b->claim_ms));
+    if (b->n_distilled)
+        TRY(signals_distilled(ctx, p->to.db, session, b->distilled, b->n_distilled));
+    return OK;
+}
+
+static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
+                              const struct bundle_words *words)
+{
+    int64_t erased = 0;
+    struct bundle_put p = {.bundle = b};
+    bool in_work = false, is_same = false;
+    assert(db->changes);
+    p.to = (struct put){.ctx = ctx,
+                        .db = db,
+                        .changes = db->changes,
+                        .now = clock_ms(),
+                        .space = b->pool.space,
+                        .rule = b->rule,
+                        .keeps_metadata = b->n_messages > 0}; /* no turn is lost for it */
+    TRY(pool_make(ctx, db, b->pool, p.to.now, &p.to.pool));
+    if (b->replaces)
+        TRY(replace_session(&p, &in_work, &is_same));
+    b->in_work = in_work;
+    if (is_same)
+        return OK;
+    TRY(put_session(&p, words));
+    TRY(put_signals(&p));
+    if (b->n_erase)
+        TRY(erase_each(ctx, db, p.to.pool, b->erase, b->n_erase, &erased));
+    for (size_t i = 0; i < b->n_memories; i++)
+        TRY(memory_put(&p.to, &b->memories[i], words->memories[i]));
+    if (b->work)
+        TRY(work_add(ctx, db, b->work));
+    if (b->receipt)
+        TRY(receipt_put(ctx, db, p.to.pool, b->receipt));
+    b->added = p.to.added;
+    b->replaced = p.to.replaced;
+    return pool_count(ctx, db, p.to.pool, p.to.gain);
+}
+
+static enum status write_bundle(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct write *w = what;
+    struct bundle_words words = w->has_words ? w->words : words_of_bundle(&ctx->arena, w->bundle);
+    return put_bundle(ctx, db, w->bundle, &words);
+}
+
+/* --- the operations of the face --- */
+
+enum status sqlite_write(struct ctx *ctx, struct store *s, struct bundle *b)
+{
+    struct write w = {b, words_of_bundle(&ctx->arena, b), true};
+    struct task t = {.ctx = ctx,
+                     .call = write_bundle,
+                     .what = &w,
+                     .only_notes = !b->n_erase,
+                     .is_alone = b->replaces,
+                     .erases = b->replaces || b->n_erase};
+    TRY(writer_run(sqlite_of(s)->writer, &t));
+    if (t.erases)
+        vector_cache_follow(sqlite_of(s), &b->pool);
+    return OK;
+}
+
+enum status sqlite_write_later(struct ctx *ctx, struct store *s, const struct bundle *b)
+{
+    struct later *later;
+    struct writer *w = sqlite_of(s)->writer;
+    TRY(writer_reserve(ctx, w, bundle_bytes(b), &later));
+    struct write *own = NEW(&later->ctx.arena, struct write);
+    own->bundle = bundle_copy(&later->ctx.arena, b);
+    later->task.call = write_bundle;
+    later->task.what = own;
+    later->task.only_notes = true;
+    later->pool = writer_pool(b->pool);
+    writer_queue(w, later);
+    return OK;
+}

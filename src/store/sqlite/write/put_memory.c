@@ -1,0 +1,198 @@
+/* put_memory.c - one memory into its row: new, said again, replaced or superseding another. */
+#include "store/sqlite/write/put_memory.h"
+
+#include <assert.h>
+
+#include "base/id.h"
+#include "store/sqlite/db/rows.h"
+#include "store/sqlite/index/index.h"
+
+static void note_memory(struct put *p, bool is_removal, const struct memory *m,
+                        struct index_text words)
+{
+    index_note_memory(&p->ctx->arena, p->changes, p->pool, is_removal, m, words);
+}
+
+/* Counts the memory as said once more. The later expiry wins. */
+static enum status say_again(struct put *p, const struct memory *old, struct memory *m)
+{
+    m->id = old->id;
+    m->doc = old->doc;
+    return SQL_DO(p->ctx, p->db, SQL_MEMORY_AGAIN, p->pool, memory_no(old->doc),
+                  m->last_used ? m->last_used : p->now, m->expires);
+}
+
+enum status memory_close(struct put *p, const struct memory *old, const struct memory *by)
+{
+    assert(by->id.n && !old->valid_to);
+    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_CLOSE, p->pool, memory_no(old->doc),
+               by->valid_from ? by->valid_from
+               : by->created  ? by->created
+                              : p->now,
+               by->id, p->now));
+    note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
+    p->gain.memories--;
+    p->gain.closed++;
+    return OK;
+}
+
+static enum status add_memory(struct put *p, struct memory *m, struct index_text words)
+{
+    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_ADD, p->pool, m->id, m->session, m->layer, m->type,
+               m->category, m->key, m->content, m->metadata, tags_text(&p->ctx->arena, m->tags),
+               m->importance, m->salience, m->uses, m->last_used, m->origin, m->source, m->created,
+               m->updated, m->expires, m->valid_from, m->valid_to, m->superseded_by));
+    m->doc = DOC_MEMORY | db_last_row(p->db);
+    p->added++;
+    if (m->valid_to) {
+        p->gain.closed++;
+        return OK;
+    }
+    note_memory(p, false, m, words);
+    p->gain.memories++;
+    return OK;
+}
+
+/* The members of both objects; the new value where both have one. */
+static enum status merge_metadata(struct put *p, str old, str new, str *out)
+{
+    struct json *was, *is;
+    *out = new.n ? new : old;
+    if (!old.n || !new.n || json_parse(p->ctx, old, &was) != OK)
+        return OK;
+    TRY(json_parse(p->ctx, new, &is));
+    struct buf b = buf_make(&p->ctx->arena, old.n + new.n + 2);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (const struct json *m = was->first; m; m = m->next) {
+        const char *name = str_c(&p->ctx->arena, m->key);
+        if (!json_get(is, name)) {
+            json_key(&w, name);
+            json_raw(&w, m->source);
+        }
+    }
+    for (const struct json *m = is->first; m; m = m->next) {
+        json_key(&w, str_c(&p->ctx->arena, m->key));
+        json_raw(&w, m->source);
+    }
+    json_close(&w, '}');
+    if (!b.full && (b.n <= METADATA_MAX || b.n <= old.n))
+        *out = buf_str(&b);
+    else if (p->keeps_metadata)
+        *out = old; /* a chat must not fail for it */
+    else
+        return fail_field(p->ctx, "metadata", "would have %zu bytes with what it has; at most %d",
+                          b.n, METADATA_MAX);
+    return OK;
+}
+
+static enum status replace_memory(struct put *p, const struct memory *old, struct memory *m)
+{
+    str metadata;
+    TRY(merge_metadata(p, old->metadata, m->metadata, &metadata));
+    /* A memory that was distilled again gets the new tags and weight; else these stay. */
+    const struct memory *weighs = m->origin == ORIGIN_DISTILLED ? m : old;
+    int64_t last_used = weighs->last_used > old->last_used ? weighs->last_used : old->last_used;
+    TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_REPLACE, p->pool, memory_no(old->doc), m->content, m->type,
+               m->session, m->expires, metadata, m->updated, m->source,
+               tags_text(&p->ctx->arena, weighs->tags), weighs->salience, last_used));
+    note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
+    /* What is indexed is what the row holds now: its day and layer stay. */
+    struct memory now = *m;
+    now.created = old->created;
+    now.layer = old->layer;
+    now.metadata = metadata;
+    m->id = old->id;
+    m->doc = old->doc;
+    m->created = old->created;
+    m->metadata = metadata;
+    note_memory(p, false, m, index_of_memory(&p->ctx->arena, &now));
+    p->replaced++;
+    return OK;
+}
+
+/* The id exists: the later update wins, and a closed memory stays closed. */
+static enum status import_again(struct put *p, const struct memory *old, struct memory *m)
+{
+    m->doc = old->doc;
+    if (old->valid_to || m->updated <= old->updated)
+        return OK;
+    m->key = old->key;
+    return replace_memory(p, old, m);
+}
+
+/* A memory of the pool by its id or key. */
+static enum status find_old(struct put *p, enum sql which, str name, bool *is_there,
+                            struct memory *old)
+{
+    TRY(memory_find(p->ctx, p->db, which, p->pool, name, old));
+    *is_there = old->id.n > 0;
+    return OK;
+}
+
+/* Of two memories with one key the later one is true, so the order of an import does not matter. */
+static enum status import_memory(struct put *p, struct memory *m, struct index_text words)
+{
+    struct memory old;
+    bool is_there;
+    TRY(find_old(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
+    if (is_there)
+        return import_again(p, &old, m);
+    TRY(find_old(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
+    if (is_there && old.created > m->created) {
+        m->valid_to = old.created;
+        m->superseded_by = old.id;
+    } else if (is_there) {
+        TRY(memory_close(p, &old, m));
+    }
+    return add_memory(p, m, words);
+}
+
+static bool replaces_old(const struct put *p, const struct memory *m)
+{
+    enum put_rule rule = p->rule;
+    return rule == PUT_REPLACE || (rule == PUT_DISTILLED && m->layer == LAYER_EPISODE);
+}
+
+/* The same id and key with other content. */
+static bool is_replaced(const struct put *p, const struct memory *old, const struct memory *m)
+{
+    return replaces_old(p, m) && str_eq(old->key, m->key) && !str_eq(old->content, m->content);
+}
+
+/* By id first: a retry has the same id. An id made of the content can come back after the memory
+ * was closed ("tea", "coffee", "tea"): from another message it is new, from the same message a
+ * retry. An id made of the key comes with other content. */
+enum status memory_put(struct put *p, struct memory *m, struct index_text words)
+{
+    struct memory old;
+    bool is_there;
+    assert(p->pool && p->changes && db_in_transaction(p->db));
+    m->created = m->created ? m->created : p->now;
+    m->updated = m->updated ? m->updated : m->created;
+    m->space = p->space;
+    if (p->rule == PUT_IMPORT && m->id.n)
+        return import_memory(p, m, words);
+    TRY(find_old(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
+    bool other = is_there && is_replaced(p, &old, m);
+    if (other && !old.valid_to)
+        return replace_memory(p, &old, m);
+    if (is_there && !other && (!old.valid_to || !m->source.n || str_eq(old.source, m->source)))
+        return say_again(p, &old, m);
+    if (is_there || !m->id.n)
+        m->id = id_random(&p->ctx->arena);
+    TRY(find_old(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
+    if (!is_there || m->valid_to)
+        return add_memory(p, m, words);
+    if (replaces_old(p, m))
+        return replace_memory(p, &old, m);
+    if (str_eq(old.content, m->content))
+        return say_again(p, &old, m);
+    if (p->rule == PUT_DISTILLED && old.created > m->created) {
+        m->valid_to = old.created;
+        m->superseded_by = old.id;
+        return add_memory(p, m, words);
+    }
+    TRY(memory_close(p, &old, m));
+    return add_memory(p, m, words);
+}

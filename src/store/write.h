@@ -1,0 +1,124 @@
+/* write.h - writing: bundles of messages and memories, changes, forgetting, consolidation. */
+#pragma once
+
+#include "core/memory_ops.h"
+#include "core/session.h"
+#include "core/work.h"
+
+struct store;
+
+/* What happens when the pool has a memory with the same key (without a key each one is new). */
+enum put_rule {
+    PUT_SUPERSEDE, /* other content closes the old one (valid_to, superseded_by); same content
+                      counts as said once more */
+    PUT_REPLACE,   /* content, type, session and expiry change in place, tags and salience too when
+                      it was distilled; metadata is merged; id and created stay */
+    PUT_IMPORT,    /* by id: the later update wins. By key: the one created later is true, in
+                      whichever order they are imported */
+    PUT_DISTILLED, /* episodes as with PUT_REPLACE. Others as with PUT_SUPERSEDE, but by key the one
+                      created later is true */
+};
+
+/*
+ * What one turn, import or call writes, all or nothing. A retry is harmless: messages whose id
+ * exists are skipped, memories count as said once more.
+ */
+struct bundle {
+    struct pool_ref pool;     /* made when missing */
+    struct session session;   /* id and title; made when missing. id "": no messages */
+    bool goes_on;             /* the session must exist, or store_write gives NOT_FOUND */
+    struct message *messages; /* in order, to the end of the session; store_write sets doc */
+    size_t n_messages;
+    struct memory *memories; /* id "" gets a new one; store_write sets doc and id */
+    size_t n_memories;
+    enum put_rule rule;
+    const struct receipt *receipt; /* or NULL; skipped when it shows a forgotten memory */
+    size_t added, replaced;        /* memories; set by store_write */
+    int64_t distil_at; /* not 0: each new message of the user becomes a signal, and the session
+                          waits to be distilled from then on (unix ms). Other waiting sessions of
+                          the pool are due now, unless this or their time is over a day away */
+    int64_t claim_ms;  /* with distil_at: the writer of the bundle distils it, and has claimed the
+                          session as store_due_sessions would */
+    bool replaces;     /* the session's content is forgotten first, all or nothing; store_write
+                          alone. When someone else has claimed the session, claim_ms is ignored, and
+                          equal messages (by id) stay */
+    bool in_work;      /* set by store_write: someone else has claimed the replaced session */
+    const int64_t *distilled; /* signals of the session that became these memories, and are done.
+                                 CONFLICT when one was forgotten or distilled meanwhile */
+    size_t n_distilled;
+    const struct work *work; /* logged with it, by store_write alone; or NULL */
+    const str *erase;        /* ids of memories to erase first, as if forgotten; by store_write
+                                alone */
+    size_t n_erase;
+};
+
+/* Returns when it is durable (fsync); concurrent writes share one commit. */
+MUST_USE enum status store_write(struct ctx *ctx, struct store *s, struct bundle *b);
+/* Copies the bundle and returns; the next group writes it. TOO_BUSY when the queue is full. */
+MUST_USE enum status store_write_later(struct ctx *ctx, struct store *s, const struct bundle *b);
+/* Waits until all that was queued so far is durable. Fails when a bundle that was queued since the
+ * last flush could not be written; the rest is kept. */
+MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
+/* Waits until the bundles queued so far can be read, which is before they are durable; at once when
+ * there are none. The next flush reports failures, not this. */
+MUST_USE enum status store_settle(struct ctx *ctx, struct store *s);
+/* The same for the bundles of one pool that this process has queued: TIMED_OUT when ms are over. */
+MUST_USE enum status store_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                       int64_t ms);
+
+/*
+ * Erases rows with their words and vectors, memories that came from them, their summaries and the
+ * receipts that show them, in one transaction; *erased counts memories and messages. Other members
+ * of an erased summary are true again, or closed by the memory that has their key by now.
+ * Forgetting a message also erases what was distilled from its whole session, and episodes merged
+ * with that; the user's messages in these sessions are distilled again. NOT_FOUND when nothing
+ * matched.
+ */
+MUST_USE enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
+                                  int64_t *erased);
+
+/* Changes one memory in place: its id, its age and members that `change` does not name stay.
+ * NOT_FOUND; CONFLICT when it was superseded, or another true memory has the key. */
+MUST_USE enum status store_change(struct ctx *ctx, struct store *s, const struct change *change,
+                                  struct memory *out);
+
+/*
+ * Closes memories of the pool in favour of one new semantic summary, all or nothing. The closed
+ * ones leave recall, lists and search, and can still be read as history. CONFLICT when one of them
+ * is closed or missing, or another memory has the summary's key. Fills *summary.
+ */
+MUST_USE enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                    struct memory *summary, const str *ids, size_t n);
+
+/* Notes that these memories were shown: uses + 1, last used now. Messages are skipped. Written
+ * later, together with other writes. TOO_BUSY when the queue is full. */
+MUST_USE enum status store_touch(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                 const doc_id *docs, size_t n, int64_t now);
+
+/* What a consolidation changes in a pool, all or nothing; ids are of memories. Missing, closed and
+ * meanwhile changed memories are skipped, and those used meanwhile are not evicted. */
+struct consolidation {
+    struct pool_ref pool;
+    int64_t seen;     /* when the memories were read, unix ms; 0: none counts as changed */
+    const str *evict; /* closed, and superseded by none */
+    size_t n_evict;
+    struct merged {
+        str keep, drop; /* drop is closed in favour of keep */
+        str metadata;   /* of keep from now on */
+    } * merges;
+    size_t n_merges;
+    struct raised {
+        str id;
+        double salience; /* from now on, as of last_used */
+    } * raises;
+    size_t n_raises;
+    const str *erase; /* closed or not, as if forgotten by id */
+    size_t n_erase;
+};
+/* *changed counts memories that were closed, raised or erased. */
+MUST_USE enum status store_consolidate(struct ctx *ctx, struct store *s,
+                                       const struct consolidation *c, int64_t *changed);
+
+/* Removes older receipts and memories that expired before (unix ms), and the old log of work. */
+MUST_USE enum status store_prune(struct ctx *ctx, struct store *s, int64_t receipts_before,
+                                 int64_t expired_before, int64_t *removed);

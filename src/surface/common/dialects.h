@@ -1,0 +1,21 @@
+/* dialects.h - the dialects that are served, each defined in its own folder. */
+#pragma once
+
+#include "http/http.h"
+
+extern const struct surface surface_openai;
+extern const struct surface surface_memories;
+extern const struct surface surface_mcp;
+extern const struct surface surface_omniroute_memory;
+extern const struct surface surface_omniroute_engine;
+extern const struct surface surface_omniroute_settings;
+extern const struct surface surface_osaurus;
+extern const struct surface surface_osaurus_memory;
+extern const struct surface surface_cortex_users;
+extern const struct surface surface_cortex_sessions;
+extern const struct surface surface_cortex_profile;
+extern const struct surface surface_cortex_memory;
+extern const struct surface surface_cortex_chat;
+extern const struct surface surface_cortex_a2a;
+extern const struct surface surface_rag;
+extern const struct surface surface_admin;

@@ -1,0 +1,79 @@
+/* error_body.c - from a failure to the body that tells it, by a dialect's rules and shape. */
+#include "surface/common/error_body.h"
+
+#include <assert.h>
+
+static bool rule_fits(const struct error_rule *rule, const struct ctx *ctx, enum status s,
+                      const struct request *in)
+{
+    bool is_known = in->who.pool.user.n > 0;
+    return rule->status == s && (!rule->field || !strcmp(ctx->field, rule->field)) &&
+           (!rule->path || (is_known && str_is(in->path, rule->path))) &&
+           !(rule->is_before_auth && is_known);
+}
+
+struct error_body error_body_of(struct ctx *ctx, enum status s, const struct request *in,
+                                const struct error_rule *rules, const char *otherwise,
+                                struct reply *out)
+{
+    assert(s != OK);
+    const struct error_rule *rule = rules;
+    const char *why = ctx->why[0] ? ctx->why : status_name(s);
+    bool names_field = s == BAD_INPUT && ctx->field[0];
+    while (rule->status && !rule_fits(rule, ctx, s, in))
+        rule++;
+    if (rule->code)
+        out->code = rule->code;
+    return (struct error_body){
+        .message = names_field ? str_printf(&ctx->arena, "%s: %s", ctx->field, why) : str_of(why),
+        .name = str_of(rule->name ? rule->name : otherwise),
+        .type = str_of(rule->type ? rule->type : ""),
+        .field = str_of(ctx->field),
+    };
+}
+
+void error_body_write(struct reply *out, const struct field *shape, const struct error_body *body)
+{
+    buf_clear(&out->body);
+    struct json_out w = json_to(&out->body);
+    fields_write(&w, shape, body);
+}
+
+/* --- OpenAI's --- */
+
+static const char invalid[] = "invalid_request_error", server[] = "server_error";
+
+/* What OpenAI's own server says for each kind; clients branch on type and code. */
+static const struct error_rule openai_rules[] = {
+    {BAD_INPUT, .type = invalid},
+    {NO_AUTH, .type = invalid, .name = "invalid_api_key"},
+    {FORBIDDEN, .type = invalid, .name = "insufficient_permissions"},
+    {NOT_FOUND, .field = "model", .type = invalid, .name = "model_not_found"},
+    {NOT_FOUND, .type = invalid, .name = "not_found"},
+    {CONFLICT, .type = invalid, .name = "conflict"},
+    {TOO_LARGE, .type = invalid, .name = "request_too_large"},
+    {TOO_BUSY, .type = server, .name = "server_busy"},
+    {TIMED_OUT, .type = server, .name = "timeout"},
+    {UPSTREAM, .type = server, .name = "upstream_unreachable"},
+    {STORAGE, .type = server, .name = "storage_failed"},
+    {UNSUPPORTED, .type = invalid, .name = "unsupported"},
+    {0},
+};
+
+static const struct field openai_inside[] = {
+    {STR(struct error_body, message)},
+    {STR(struct error_body, type)},
+    {AS_STR(struct error_body, field, "param"), .empty = EMPTY_NULL},
+    {AS_STR(struct error_body, name, "code"), .empty = EMPTY_NULL},
+    {0},
+};
+static const struct field openai_shape[] = {
+    {.name = "error", .type = FIELD_OBJECT, .inside = openai_inside},
+    {0},
+};
+
+void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
+{
+    struct error_body body = error_body_of(ctx, s, in, openai_rules, "", out);
+    error_body_write(out, openai_shape, &body);
+}

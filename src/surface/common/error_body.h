@@ -1,0 +1,34 @@
+/* error_body.h - failures in the words of each dialect: rules choose them, a table is the shape. */
+#pragma once
+
+#include "surface/surface.h"
+
+/* How a dialect words a kind of failure. The first row that fits wins; the last row is all zero. */
+struct error_rule {
+    enum status status;
+    const char *field;   /* only when the failure is of this field; NULL: any */
+    const char *path;    /* only at this path, once the caller is known; NULL: any */
+    bool is_before_auth; /* only while the caller is not known */
+    int code;            /* of HTTP; 0: the status's own */
+    const char *name;    /* the dialect's code */
+    const char *type;    /* the dialect's class of failures, where it has them */
+};
+
+/* What a body may show; a dialect's table picks and names the members. */
+struct error_body {
+    str message; /* "field: why" when the input breaks a rule */
+    str name, type, field, trace;
+    const struct json *details;
+    str summary; /* a second, general message; or "" */
+    const struct json *summary_details;
+};
+
+/* The first rule that fits picks the words and may set out->code. Without one the name is
+ * otherwise. */
+struct error_body error_body_of(struct ctx *ctx, enum status s, const struct request *in,
+                                const struct error_rule *rules, const char *otherwise,
+                                struct reply *out);
+void error_body_write(struct reply *out, const struct field *shape, const struct error_body *body);
+
+/* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
+void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);

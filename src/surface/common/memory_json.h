@@ -1,0 +1,33 @@
+/* memory_json.h - memories, search results and receipts as JSON, for several surfaces. */
+#pragma once
+
+#include "surface/surface.h"
+
+/* A memory with all that its owner may see. */
+extern const struct field memory_fields[];
+
+struct found_out {
+    str kind, id, session, role, text, source, why;
+    double score;
+    int64_t tokens, created;
+    const struct json *signals;
+};
+extern const struct field found_out_fields[];
+/* explain: fills why and signals. */
+struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool explain);
+
+struct receipt_out {
+    str id, session, question, decision, reason, block;
+    int64_t created, tokens, took_us;
+    const struct json *lines;
+};
+extern const struct field receipt_out_fields[];
+MUST_USE enum status receipt_shape(struct ctx *ctx, const struct receipt *r,
+                                   struct receipt_out *out);
+
+/* An array of n structs of that size, each written by its table. TOO_LARGE over 16 MiB. */
+MUST_USE enum status json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
+                               size_t size, const struct json **out);
+/* The same for a few small structs that always fit. */
+const struct json *json_list_of(struct ctx *ctx, const struct field *table, const void *v, size_t n,
+                                size_t size);

@@ -1,0 +1,140 @@
+/* openapi.c - the routes of all dialects described from their tables: as text, and as OpenAPI. */
+#include <assert.h>
+
+#include "surface/surface.h"
+
+void surface_routes(const struct surface *const *list, struct buf *b)
+{
+    for (const struct surface *const *s = list; *s; s++)
+        for (const struct route *r = (*s)->routes; r->method; r++)
+            buf_printf(b, "%-7s %-28s %s\n", r->method, r->path, r->help);
+}
+
+static void write_parameter(struct json_out *w, str name, const char *in, const struct field *f)
+{
+    json_open(w, '{');
+    json_member_str(w, "name", name);
+    json_member_str(w, "in", str_of(in));
+    json_member_bool(w, "required", !f || f->required);
+    json_key(w, "schema");
+    if (f)
+        field_schema(w, f);
+    else
+        json_raw(w, S("{\"type\":\"string\"}"));
+    json_close(w, '}');
+}
+
+/* The {…} parts of the path, and the rows of a query. */
+static void write_parameters(struct json_out *w, const struct route *r, const struct field *query)
+{
+    str rest = str_of(r->path);
+    json_member_open(w, "parameters", '[');
+    while (rest.n) {
+        str_cut(&rest, '{');
+        if (rest.n)
+            write_parameter(w, str_cut(&rest, '}'), "path", NULL);
+    }
+    for (const struct field *f = query; f && f->name; f++)
+        write_parameter(w, str_of(f->name), "query", f);
+    json_close(w, ']');
+}
+
+static void write_content(struct json_out *w, const struct field *table, bool strict)
+{
+    json_member_open(w, "content", '{');
+    json_member_open(w, "application/json", '{');
+    json_key(w, "schema");
+    fields_schema(w, table, strict);
+    json_close(w, '}');
+    json_close(w, '}');
+}
+
+static void write_responses(struct json_out *w, const struct route *r)
+{
+    json_member_open(w, "responses", '{');
+    json_member_open(w, "2XX", '{');
+    json_member_str(w, "description", S("done"));
+    if (r->gives)
+        write_content(w, r->gives, false);
+    json_close(w, '}');
+    json_member_raw(w, "default", S("{\"$ref\":\"#/components/responses/Error\"}"));
+    json_close(w, '}');
+}
+
+static bool needs_a_field(const struct field *table)
+{
+    for (const struct field *f = table; f->name; f++)
+        if (f->required)
+            return true;
+    return false;
+}
+
+static void write_operation(struct json_out *w, const struct surface *s, const struct route *r)
+{
+    bool has_body = str_is(str_of(r->method), "POST") || str_is(str_of(r->method), "PUT") ||
+                    str_is(str_of(r->method), "PATCH");
+    str method = str_of(r->method);
+    char low[16] = "";
+    assert(method.n < sizeof low);
+    for (size_t i = 0; i < method.n; i++)
+        low[i] = (char)(method.p[i] + 32);
+    json_member_open(w, low, '{');
+    json_member_str(w, "summary", str_of(r->help));
+    json_member_open(w, "tags", '[');
+    json_str(w, str_of(s->name));
+    json_close(w, ']');
+    json_member_raw(w, "security", r->access == ACCESS_OPEN ? S("[]") : S("[{\"token\":[]},{}]"));
+    write_parameters(w, r, has_body ? r->asks : r->takes);
+    if (r->takes && has_body) {
+        json_member_open(w, "requestBody", '{');
+        json_member_bool(w, "required", needs_a_field(r->takes));
+        write_content(w, r->takes, r->strict);
+        json_close(w, '}');
+    }
+    write_responses(w, r);
+    json_close(w, '}');
+}
+
+/* The first row of a path writes all rows of the path; they are all in one surface. */
+static void write_path(struct json_out *w, const struct surface *s, const struct route *r)
+{
+    for (const struct route *before = s->routes; before < r; before++)
+        if (str_is(str_of(before->path), r->path))
+            return;
+    json_member_open(w, r->path, '{');
+    for (const struct route *same = r; same->method; same++)
+        if (str_is(str_of(same->path), r->path))
+            write_operation(w, s, same);
+    json_close(w, '}');
+}
+
+void surface_openapi(const struct surface *const *list, struct buf *b)
+{
+    struct json_out w = json_to(b);
+    json_open(&w, '{');
+    json_member_str(&w, "openapi", S("3.1.0"));
+    json_member_open(&w, "info", '{');
+    json_member_str(&w, "title", S("rememberd"));
+    json_member_str(&w, "version", S(REMEMBERD_VERSION));
+    json_member_str(&w, "description",
+                    S("A memory for applications that talk to a language model."));
+    json_close(&w, '}');
+    json_member_open(&w, "paths", '{');
+    for (const struct surface *const *s = list; *s; s++)
+        for (const struct route *r = (*s)->routes; r->method; r++)
+            write_path(&w, *s, r);
+    json_close(&w, '}');
+    json_member_raw(&w, "components",
+                    S("{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
+                      "\"responses\":{\"Error\":{\"description\":\"it failed\",\"content\":{"
+                      "\"application/json\":{\"schema\":{\"type\":\"object\",\"properties\":{"
+                      "\"error\":{\"type\":[\"object\",\"string\"],\"properties\":{"
+                      "\"message\":{\"type\":\"string\"},\"type\":{\"type\":\"string\"},"
+                      "\"param\":{\"type\":[\"string\",\"null\"]},"
+                      "\"code\":{\"type\":[\"string\",\"null\"]},"
+                      "\"trace_id\":{\"type\":\"string\"},"
+                      "\"details\":{\"type\":[\"array\",\"object\"]}}},"
+                      "\"message\":{\"type\":\"string\"},\"field\":{\"type\":\"string\"},"
+                      "\"requestId\":{\"type\":\"string\"}}}}}}}}"));
+    json_close(&w, '}');
+}

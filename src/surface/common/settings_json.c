@@ -1,0 +1,33 @@
+/* settings_json.c - a dialect's change of the runtime settings, brought to their neutral names. */
+#include "surface/common/settings_json.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+enum { GROWTH_MAX = 64 << 10 };
+
+/* Replaces the neutral name of the field that the engine refused by the dialect's name. */
+static void name_field(struct ctx *ctx, const struct field *table)
+{
+    str refused = str_of(ctx->field);
+    for (const struct field *f = table; f->name; f++)
+        if (str_is(refused, f->like->name)) {
+            snprintf(ctx->field, sizeof ctx->field, "%s", f->name);
+            return;
+        }
+}
+
+enum status change_settings(struct ctx *ctx, struct app *app, const struct field *table,
+                            const struct json *object)
+{
+    assert(object && object->type == JSON_OBJECT);
+    struct buf b = buf_make(&ctx->arena, object->source.n + GROWTH_MAX);
+    struct json_out w = json_to(&b);
+    struct json *neutral;
+    fields_translate(&w, table, object);
+    TRY(json_parse(ctx, buf_str(&b), &neutral));
+    enum status s = engine_change_settings(ctx, app->engine, neutral);
+    if (s == BAD_INPUT)
+        name_field(ctx, table);
+    return s;
+}

@@ -1,0 +1,32 @@
+/* common.h - what Cortex's endpoints share: which app is meant, how a failure reads. */
+#pragma once
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+
+#define TRACE_HEADER "X-Trace-ID"
+enum { APP_ID_MAX = 200 };
+
+/*
+ * An app is a space of the caller's user. Without a name it is DEFAULT_SPACE; of a token that has a
+ * space of its own, that one. FORBIDDEN names app_id when it is another token's own.
+ */
+MUST_USE enum status app_pool(struct ctx *ctx, struct app *app, const struct request *in,
+                              str app_id, struct pool_ref *out);
+/* The pool of all apps: every space of the user, or only the token's own space if it may not see
+ * all. */
+MUST_USE enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct pool_ref *out);
+/* A session of the caller in any app, and its pool. Another user's session is missing like one that
+ * does not exist: cortex_missing. */
+MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
+                                struct pool_ref *pool, struct session *out);
+
+/*
+ * {"error": {code, message, trace_id, details}}. ctx->field chooses among the codes of a status:
+ * NOT_FOUND of "session", "memory" or "token" (cortex_missing), BAD_INPUT of "token_budget".
+ */
+void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
+/* NOT_FOUND, the same for a thing that does not exist and for another user's. */
+enum status cortex_missing(struct ctx *ctx, const char *what);

@@ -1,0 +1,268 @@
+/* sessions.c - Cortex's sessions: made, changed, listed, read, forgotten. */
+#include "core/tokens.h"
+
+#include "surface/common/memory_json.h"
+#include "surface/cortex/common.h"
+
+/* --- one --- */
+
+struct session_out {
+    str id, user_id, app_id, title;
+    int64_t created_at, updated_at;
+    const struct json *metadata;
+};
+static const struct field session_out_fields[] = {
+    {STR(struct session_out, id), .required = true},
+    {STR(struct session_out, user_id), .required = true},
+    {STR(struct session_out, app_id), .required = true},
+    {STR(struct session_out, title), .required = true, .empty = EMPTY_NULL,
+     .help = "null before the first message"},
+    {TIME(struct session_out, created_at), .required = true},
+    {TIME(struct session_out, updated_at), .required = true},
+    {JSON(struct session_out, metadata), .required = true},
+    {0},
+};
+
+static enum status reply_session(struct ctx *ctx, const struct request *in, const struct session *s,
+                                 struct reply *out)
+{
+    struct json *metadata;
+    TRY(json_parse(ctx, s->metadata.n ? s->metadata : S("{}"), &metadata));
+    struct session_out shape = {.id = s->id,
+                                .user_id = in->who.pool.user,
+                                .app_id = s->space,
+                                .title = s->title,
+                                .created_at = s->created,
+                                .updated_at = s->updated,
+                                .metadata = metadata};
+    reply_fields(out, session_out_fields, &shape);
+    return OK;
+}
+
+static enum status get_session(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct pool_ref pool;
+    struct session s;
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    return reply_session(ctx, in, &s, out);
+}
+
+struct make_in {
+    str app_id;
+    const struct json *metadata;
+};
+static const struct field make_in_fields[] = {
+    {STR(struct make_in, app_id), .help = "default: default"},
+    {JSON(struct make_in, metadata), .help = "an object"},
+    {0},
+};
+
+struct make_out {
+    str session_id;
+    int64_t created_at;
+};
+static const struct field make_out_fields[] = {
+    {STR(struct make_out, session_id), .required = true},
+    {TIME(struct make_out, created_at), .required = true},
+    {0},
+};
+
+static enum status make_session(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    const struct make_in *a = in->in;
+    struct session s = {.metadata = a->metadata ? a->metadata->source : S("")};
+    struct pool_ref pool;
+    TRY(app_pool(ctx, app, in, a->app_id, &pool));
+    TRY(engine_make_session(ctx, app->engine, pool, &s));
+    struct make_out shape = {s.id, s.created};
+    out->code = 201;
+    reply_fields(out, make_out_fields, &shape);
+    return OK;
+}
+
+struct change_in {
+    str title;
+    const struct json *metadata;
+};
+static const struct field change_in_fields[] = {
+    {STR(struct change_in, title), .help = "at most 200 characters"},
+    {JSON(struct change_in, metadata), .help = "merged member by member; null removes one"},
+    {0},
+};
+
+static enum status change_session(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    const struct change_in *a = in->in;
+    const struct json *title = json_get(in->json, "title");
+    struct pool_ref pool;
+    struct session s;
+    struct session_change to = {.sets_title = title && title->type == JSON_STRING,
+                                .sets_metadata = a->metadata != NULL,
+                                .title = str_trim(a->title),
+                                .metadata = a->metadata ? a->metadata->source : S("")};
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    if (to.sets_title || to.sets_metadata) {
+        str id = s.id;
+        enum status how = engine_change_session(ctx, app->engine, pool, id, &to, &s);
+        if (how == NOT_FOUND)
+            return cortex_missing(ctx, "session");
+        TRY(how);
+    }
+    return reply_session(ctx, in, &s, out);
+}
+
+/* Memories learnt from the session are kept. */
+static enum status forget_session(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    struct pool_ref pool;
+    struct session s;
+    int64_t erased;
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    struct forget what = {.pool = pool, .session = s.id, .keeps_memories = true};
+    enum status how = engine_forget(ctx, app->engine, &what, &erased);
+    if (how == NOT_FOUND)
+        return cortex_missing(ctx, "session");
+    out->code = 204;
+    return how;
+}
+
+/* --- what was said in it --- */
+
+struct said_out {
+    str id, role, content;
+    int64_t token_count, created_at;
+};
+static const struct field said_out_fields[] = {
+    {STR(struct said_out, id), .required = true},
+    {STR(struct said_out, role), .required = true},
+    {STR(struct said_out, content), .required = true},
+    {INT(struct said_out, token_count), .required = true, .help = "estimated"},
+    {TIME(struct said_out, created_at), .required = true},
+    {0},
+};
+
+struct history_out {
+    str session_id;
+    const struct json *messages;
+};
+static const struct field history_out_fields[] = {
+    {STR(struct history_out, session_id), .required = true},
+    {JSON(struct history_out, messages), .required = true, .inside = said_out_fields,
+     .help = "oldest first"},
+    {0},
+};
+
+static enum status show_history(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct pool_ref pool;
+    struct session s;
+    struct message *v;
+    size_t n;
+    TRY(session_of(ctx, app, in, in->params[0], &pool, &s));
+    TRY(engine_session_messages(ctx, app->engine, pool, s.id, &v, &n));
+    struct said_out *said = NEW_N(&ctx->arena, struct said_out, n);
+    for (size_t i = 0; i < n; i++)
+        said[i] = (struct said_out){.id = v[i].id,
+                                    .role = v[i].role,
+                                    .content = v[i].text,
+                                    .token_count = tokens_of(v[i].text),
+                                    .created_at = v[i].created};
+    struct history_out shape = {.session_id = s.id};
+    TRY(json_list(ctx, said_out_fields, said, n, sizeof *said, &shape.messages));
+    reply_fields(out, history_out_fields, &shape);
+    return OK;
+}
+
+/* --- all of them --- */
+
+struct list_in {
+    str app_id, search;
+    int64_t limit, offset;
+};
+static const struct field list_in_fields[] = {
+    {STR(struct list_in, app_id), .help = "only this app's"},
+    {STR(struct list_in, search), .max = 200, .help = "only sessions with this text in the title"},
+    {INT(struct list_in, limit), .otherwise = 20, .min = 1, .max = 100},
+    {INT(struct list_in, offset), .max = INT32_MAX},
+    {0},
+};
+
+struct row_out {
+    str id, title, app_id;
+    int64_t created_at, updated_at, message_count;
+};
+static const struct field row_out_fields[] = {
+    {STR(struct row_out, id), .required = true},
+    {STR(struct row_out, title), .required = true, .empty = EMPTY_NULL},
+    {STR(struct row_out, app_id), .required = true},
+    {TIME(struct row_out, created_at), .required = true},
+    {TIME(struct row_out, updated_at), .required = true},
+    {INT(struct row_out, message_count), .required = true},
+    {0},
+};
+
+struct list_out {
+    const struct json *sessions;
+    int64_t total, limit, offset;
+};
+static const struct field list_out_fields[] = {
+    {JSON(struct list_out, sessions), .required = true, .inside = row_out_fields,
+     .help = "most recently used first"},
+    {INT(struct list_out, total), .required = true},
+    {INT(struct list_out, limit), .required = true},
+    {INT(struct list_out, offset), .required = true},
+    {0},
+};
+
+static enum status list_sessions(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct list_in *a = in->in;
+    struct session_filter f = {.contains = str_trim(a->search),
+                               .offset = (size_t)a->offset,
+                               .limit = (size_t)a->limit};
+    struct list_out shape = {.limit = a->limit, .offset = a->offset};
+    struct session *v;
+    size_t n;
+    TRY(str_trim(a->app_id).n ? app_pool(ctx, app, in, a->app_id, &f.pool)
+                              : all_apps(ctx, app, in, &f.pool));
+    TRY(engine_sessions(ctx, app->engine, &f, &v, &n, &shape.total));
+    struct row_out *rows = NEW_N(&ctx->arena, struct row_out, n);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct row_out){.id = v[i].id,
+                                   .title = v[i].title,
+                                   .app_id = v[i].space,
+                                   .created_at = v[i].created,
+                                   .updated_at = v[i].updated,
+                                   .message_count = v[i].messages};
+    TRY(json_list(ctx, row_out_fields, rows, n, sizeof *rows, &shape.sessions));
+    reply_fields(out, list_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {"GET", "/v1/users/me/sessions", list_sessions, TAKES(list_in), .gives = list_out_fields,
+     .help = "your conversations, in all apps or one"},
+    {"GET", "/v1/sessions", list_sessions, TAKES(list_in), .gives = list_out_fields,
+     .help = "the same"},
+    {"POST", "/v1/session", make_session, TAKES(make_in), .gives = make_out_fields,
+     .help = "begin a conversation"},
+    {"GET", "/v1/session/{id}", get_session, .gives = session_out_fields,
+     .help = "one conversation"},
+    {"GET", "/v1/sessions/{id}", get_session, .gives = session_out_fields, .help = "the same"},
+    {"PATCH", "/v1/session/{id}", change_session, TAKES(change_in), .gives = session_out_fields,
+     .help = "change its title or metadata"},
+    {"DELETE", "/v1/session/{id}", forget_session,
+     .help = "delete its messages; memories learnt from it are kept"},
+    {"GET", "/v1/session/{id}/history", show_history, .gives = history_out_fields,
+     .help = "its messages"},
+    {0},
+};
+
+const struct surface surface_cortex_sessions = {"cortex", routes, word_cortex_error, auth_request,
+                                                TRACE_HEADER};

@@ -1,0 +1,81 @@
+/* jsonrpc.c - JSON-RPC messages: what is one, and how a failure is said. */
+#include "surface/mcp/jsonrpc.h"
+
+#include <assert.h>
+
+/* A string or a whole number; a message with another id cannot be answered. */
+static enum status read_id(struct ctx *ctx, const struct json *message, struct rpc *out)
+{
+    const struct json *id = json_get(message, "id");
+    int64_t number;
+    out->kind = id ? RPC_REQUEST : RPC_NOTIFICATION;
+    if (!id)
+        return OK;
+    if (id->type != JSON_STRING && !(id->type == JSON_NUMBER && str_int(id->source, &number)))
+        return fail_field(ctx, "id", "must be a string or a whole number");
+    out->id = id->source;
+    return OK;
+}
+
+static enum status read_message(struct ctx *ctx, const struct json *message, struct rpc *out)
+{
+    if (message->type == JSON_ARRAY)
+        return fail(ctx, BAD_INPUT, "batches are not supported; send one message at a time");
+    if (message->type != JSON_OBJECT)
+        return fail(ctx, BAD_INPUT, "a message must be a JSON object");
+    TRY(read_id(ctx, message, out));
+    if (!str_is(json_string(json_get(message, "jsonrpc")), "2.0"))
+        return fail_field(ctx, "jsonrpc", "must be \"2.0\"");
+    const struct json *method = json_get(message, "method");
+    if (!method && (json_get(message, "result") || json_get(message, "error"))) {
+        out->kind = RPC_RESPONSE;
+        return OK;
+    }
+    out->method = json_string(method);
+    if (!out->method.n)
+        return fail_field(ctx, "method", "must be a string that is not empty");
+    out->params = json_get(message, "params");
+    out->error = RPC_PARAMS;
+    if (out->params && out->params->type != JSON_OBJECT)
+        return fail_field(ctx, "params", "must be an object");
+    return OK;
+}
+
+enum status rpc_read(struct ctx *ctx, str text, struct rpc *out)
+{
+    struct json *message;
+    *out = (struct rpc){.error = RPC_PARSE};
+    TRY(json_parse(ctx, text, &message));
+    out->error = RPC_INVALID;
+    TRY(read_message(ctx, message, out));
+    out->error = 0;
+    return OK;
+}
+
+void rpc_write_error(struct ctx *ctx, const struct rpc *r, str data, struct buf *out)
+{
+    assert(r->error < 0);
+    const char *why = ctx->why[0] ? ctx->why : status_name(ctx->failed);
+    struct json_out w = json_to(out);
+    json_open(&w, '{');
+    json_member_str(&w, "jsonrpc", S("2.0"));
+    if (r->id.n)
+        json_member_raw(&w, "id", r->id);
+    json_member_open(&w, "error", '{');
+    json_member_int(&w, "code", r->error);
+    json_member_str(&w, "message",
+                    ctx->field[0] ? str_printf(&ctx->arena, "%s: %s", ctx->field, why)
+                                  : str_of(why));
+    if (data.n || ctx->field[0])
+        json_key(&w, "data");
+    if (data.n) {
+        json_raw(&w, data);
+    } else if (ctx->field[0]) {
+        json_open(&w, '{');
+        json_member_str(&w, "field", str_of(ctx->field));
+        json_member_str(&w, "rule", str_of(why));
+        json_close(&w, '}');
+    }
+    json_close(&w, '}');
+    json_close(&w, '}');
+}

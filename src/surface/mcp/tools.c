@@ -1,0 +1,302 @@
+/* tools.c - the general tools: search, context, add, get, update, forget. */
+#include "core/tokens.h"
+
+#include "surface/common/memory_json.h"
+#include "surface/mcp/mcp.h"
+#include "surface/proxy/memory_tool.h"
+
+enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200 };
+
+static const char space_help[] = "name of one of your spaces; default: your own";
+
+/* --- where --- */
+
+/* --- search --- */
+
+struct search_in {
+    str query, type, space;
+    int64_t limit;
+    bool explain;
+};
+static const struct field search_in_fields[] = {
+    {STR(struct search_in, query), .required = true, .min = 1, .max = CONTENT_MAX,
+     .help = "a question or words"},
+    {INT(struct search_in, limit), .otherwise = 10, .min = 1, .max = 100, .help = "most results"},
+    {STR(struct search_in, type), .one_of = type_names, .help = "only memories of this type"},
+    {BOOL(struct search_in, explain), .help = "include reasons in words and numbers"},
+    {STR(struct search_in, space), .max = NAME_MAX_BYTES, .help = space_help},
+    {0},
+};
+
+struct search_out {
+    const struct json *results;
+    int64_t took_us;
+};
+static const struct field search_out_fields[] = {
+    {JSON(struct search_out, results), .required = true, .inside = found_out_fields,
+     .help = "memories and messages, best first"},
+    {INT(struct search_out, took_us), .required = true, .help = "duration in microseconds"},
+    {0},
+};
+
+static enum status tool_search(struct tool_call *c)
+{
+    const struct search_in *in = c->in;
+    TRY(tool_space(c, in->space));
+    struct recall_in ask = {.pool = c->pool,
+                            .question = in->query,
+                            .limit = (size_t)in->limit,
+                            .budget_tokens = -1,
+                            .memories_only = in->type.n > 0,
+                            .type = in->type};
+    struct recall_out found;
+    TRY(engine_recall(c->ctx, c->app->engine, &ask, &found));
+    struct found_out *items = NEW_N(&c->ctx->arena, struct found_out, found.n);
+    for (size_t i = 0; i < found.n; i++)
+        items[i] = found_shape(c->ctx, &found.v[i], in->explain);
+    struct search_out *out = NEW(&c->ctx->arena, struct search_out);
+    TRY(json_list(c->ctx, found_out_fields, items, found.n, sizeof *items, &out->results));
+    out->took_us = found.took_us;
+    c->out = out;
+    return OK;
+}
+
+/* --- search_memory --- */
+
+struct layer_out {
+    str scope;
+    int64_t count;
+    const struct json *results;
+};
+static const struct field layer_out_fields[] = {
+    {STR(struct layer_out, scope), .required = true, .one_of = plan_scope_names,
+     .help = "the layer that was searched"},
+    {INT(struct layer_out, count), .required = true, .help = "how many were found"},
+    {JSON(struct layer_out, results), .required = true, .inside = found_out_fields,
+     .help = "memories or messages, best first"},
+    {0},
+};
+
+static enum status search_layer(struct tool_call *c)
+{
+    const struct search_memory_in *in = c->in;
+    struct searched found;
+    TRY(tool_space(c, in->agent_id));
+    TRY(search_memory(c->ctx, c->app, c->pool, in, &found));
+    struct found_out *items = NEW_N(&c->ctx->arena, struct found_out, found.n);
+    for (size_t i = 0; i < found.n; i++)
+        items[i] = found_shape(c->ctx, &found.v[i], false);
+    struct layer_out *out = NEW(&c->ctx->arena, struct layer_out);
+    *out = (struct layer_out){
+        .scope = str_of(plan_scope_names[found.scope]),
+        .count = (int64_t)found.n,
+    };
+    TRY(json_list(c->ctx, found_out_fields, items, found.n, sizeof *items, &out->results));
+    c->out = out;
+    c->text = found.text;
+    return OK;
+}
+
+/* --- context --- */
+
+struct context_in {
+    str question, space;
+    int64_t budget_tokens;
+};
+static const struct field context_in_fields[] = {
+    {STR(struct context_in, question), .required = true, .min = 1, .max = CONTENT_MAX,
+     .help = "what the user says or asks"},
+    {INT(struct context_in, budget_tokens), .min = 0, .max = 100000,
+     .help = "token budget; 0: as in a chat"},
+    {STR(struct context_in, space), .max = NAME_MAX_BYTES, .help = space_help},
+    {0},
+};
+
+struct context_out {
+    str block, decision, reason;
+    int64_t tokens, took_us;
+};
+static const struct field context_out_fields[] = {
+    {STR(struct context_out, block), .required = true,
+     .help = "memory to add to the question; empty when nothing is relevant"},
+    {INT(struct context_out, tokens), .required = true, .help = "tokens of the block"},
+    {STR(struct context_out, decision), .required = true,
+     .help = "the decision of the relevance gate"},
+    {STR(struct context_out, reason), .required = true, .help = "why"},
+    {INT(struct context_out, took_us), .required = true, .help = "duration in microseconds"},
+    {0},
+};
+
+static enum status tool_context(struct tool_call *c)
+{
+    const struct context_in *in = c->in;
+    TRY(tool_space(c, in->space));
+    struct recall_in ask = {.pool = c->pool,
+                            .question = in->question,
+                            .budget_tokens = in->budget_tokens};
+    struct recall_out found;
+    struct context_out *out = NEW(&c->ctx->arena, struct context_out);
+    TRY(engine_context(c->ctx, c->app->engine, &ask, &found, &out->block));
+    out->decision = found.decision;
+    out->reason = found.reason;
+    out->tokens = tokens_of(out->block);
+    out->took_us = found.took_us;
+    c->out = out;
+    c->text = out->block.n ? out->block : S("Nothing that is remembered matters here.");
+    return OK;
+}
+
+/* --- add --- */
+
+static const struct field add_in_fields[] = {
+    {STR(struct memory, content), .required = true, .min = 1, .max = CONTENT_MAX,
+     .help = "what to remember, as a self-contained sentence"},
+    {STR(struct memory, key), .max = 512, .help = "a memory with the same key is replaced"},
+    {ENUM(struct memory, type), .otherwise_str = "factual", .one_of = type_names,
+     .help = "kind of knowledge"},
+    {ENUM(struct memory, layer), .otherwise_str = "fact", .one_of = layer_names, .help = "layer"},
+    {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
+    {STR(struct memory, session), .max = 256, .help = "the conversation it belongs to"},
+    {STRS(struct memory, tags), .help = "free labels"},
+    {RAW(struct memory, metadata), .help = "an object"},
+    {NUM(struct memory, importance), .min = 0, .max = 1,
+     .help = "0 to 1; default: estimated by rules"},
+    {TIME(struct memory, expires), .help = "when it expires; never unless given"},
+    {STR(struct memory, space), .max = NAME_MAX_BYTES, .help = space_help},
+    {0},
+};
+
+static enum status give_memory(struct tool_call *c, const struct memory *m)
+{
+    struct memory *out = NEW(&c->ctx->arena, struct memory);
+    *out = *m;
+    c->out = out;
+    return OK;
+}
+
+static enum status tool_add(struct tool_call *c)
+{
+    struct memory m = *(const struct memory *)c->in;
+    m.origin = ORIGIN_API;
+    TRY(tool_space(c, m.space));
+    TRY(engine_add(c->ctx, c->app->engine, c->pool, &m));
+    return give_memory(c, &m);
+}
+
+/* --- get and forget --- */
+
+struct id_in {
+    str id, space;
+};
+static const struct field id_in_fields[] = {
+    {STR(struct id_in, id), .required = true, .min = 1, .max = 256, .help = "its id"},
+    {STR(struct id_in, space), .max = NAME_MAX_BYTES, .help = space_help},
+    {0},
+};
+
+static enum status tool_get(struct tool_call *c)
+{
+    const struct id_in *in = c->in;
+    struct memory m;
+    TRY(tool_space(c, in->space));
+    TRY(engine_get(c->ctx, c->app->engine, c->pool, in->id, &m));
+    return give_memory(c, &m);
+}
+
+struct erased_out {
+    int64_t erased, barred;
+};
+static const struct field erased_out_fields[] = {
+    {INT(struct erased_out, erased), .required = true,
+     .help = "number of erased memories and messages"},
+    {INT(struct erased_out, barred), .required = true,
+     .help = "number of statements in messages that recall no longer gives; the messages stay in "
+             "their conversation's history unless it is erased"},
+    {0},
+};
+
+static enum status tool_forget(struct tool_call *c)
+{
+    const struct id_in *in = c->in;
+    struct erased_out *out = NEW(&c->ctx->arena, struct erased_out);
+    TRY(tool_space(c, in->space));
+    struct forget what = {.pool = c->pool, .id = in->id, .barred = &out->barred};
+    TRY(engine_forget(c->ctx, c->app->engine, &what, &out->erased));
+    c->out = out;
+    return OK;
+}
+
+/* --- update --- */
+
+static const struct field update_in_fields[] = {
+    {STR(struct memory, id), .required = true, .min = 1, .max = 256, .help = "its id"},
+    {STR(struct memory, content), .max = CONTENT_MAX, .help = "the new text"},
+    {STR(struct memory, key), .max = 512, .help = "its new key; empty removes the key"},
+    {ENUM(struct memory, type), .one_of = type_names, .help = "kind of knowledge"},
+    {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
+    {STRS(struct memory, tags), .help = "labels that replace the old ones"},
+    {RAW(struct memory, metadata), .help = "an object that replaces the old one"},
+    {NUM(struct memory, importance), .min = 0, .max = 1, .help = "0 to 1"},
+    {TIME(struct memory, expires), .help = "when it expires"},
+    {STR(struct memory, space), .max = NAME_MAX_BYTES, .help = space_help},
+    {0},
+};
+
+/* Only members that the call names are changed; null counts as not named. */
+static unsigned named_members(const struct json *arguments)
+{
+    static const struct {
+        const char *name;
+        unsigned bit;
+    } members[] = {
+        {"content", CHANGE_CONTENT},       {"key", CHANGE_KEY},           {"type", CHANGE_TYPE},
+        {"category", CHANGE_CATEGORY},     {"metadata", CHANGE_METADATA}, {"tags", CHANGE_TAGS},
+        {"importance", CHANGE_IMPORTANCE}, {"expires", CHANGE_EXPIRES},
+    };
+    unsigned what = 0;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const struct json *v = json_get(arguments, members[i].name);
+        if (v && v->type != JSON_NULL)
+            what |= members[i].bit;
+    }
+    return what;
+}
+
+static enum status tool_update(struct tool_call *c)
+{
+    const struct memory *in = c->in;
+    struct memory m;
+    struct change change = {.id = in->id, .what = named_members(c->arguments), .to = *in};
+    TRY(tool_space(c, in->space));
+    change.pool = c->pool;
+    TRY(engine_change(c->ctx, c->app->engine, &change, &m));
+    return give_memory(c, &m);
+}
+
+const struct tool memory_tools[] = {
+    {"memory_search", "Search memory",
+     "Finds what was said or remembered earlier and helps to answer a question: memories and "
+     "messages, best first.",
+     tool_search, TAKES(search_in), .gives = search_out_fields, .reads = true, .repeats = true},
+    {SEARCH_MEMORY, "Search a layer of memory", search_memory_help, search_layer,
+     TAKES(search_memory_in), .gives = layer_out_fields, .reads = true, .repeats = true},
+    {"memory_context", "Recall for a question",
+     "What is worth knowing from earlier conversations before answering the user: a short text to "
+     "keep in mind, or nothing when nothing matters.",
+     tool_context, TAKES(context_in), .gives = context_out_fields, .reads = true, .repeats = true},
+    {"memory_add", "Remember",
+     "Remembers one fact, preference, decision or event for later conversations. With a key, what "
+     "was remembered under it before is superseded.",
+     tool_add, .takes = add_in_fields, .takes_size = sizeof(struct memory), .gives = memory_fields},
+    {"memory_get", "Read a memory", "One memory by its id.", tool_get, TAKES(id_in),
+     .gives = memory_fields, .reads = true, .repeats = true},
+    {"memory_update", "Correct a memory",
+     "Changes one memory in place, by its id: only what is named changes.", tool_update,
+     .takes = update_in_fields, .takes_size = sizeof(struct memory), .gives = memory_fields,
+     .destroys = true, .repeats = true},
+    {"memory_forget", "Forget",
+     "Erases a memory, a message or a whole conversation by its id, with everything that came from "
+     "it. It cannot be undone.",
+     tool_forget, TAKES(id_in), .gives = erased_out_fields, .destroys = true},
+    {0},
+};

@@ -1,0 +1,29 @@
+/* common.h - what OmniRoute's endpoints share: a memory, who may ask, how a failure reads. */
+#pragma once
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/tool.h"
+
+/* A memory as OmniRoute shows it. */
+extern const struct field memory_shown_fields[];
+/* Many of them, as an array. */
+MUST_USE enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
+                                   const struct json **out);
+
+/* Management is for admins; on loopback without tokens for everyone. */
+enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_access needs,
+                                 struct request *in);
+void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *in,
+                          struct reply *out);
+
+/* The pool of a key's id; without an id all spaces of the user, which is what a manager sees. */
+enum status managed_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
+                         struct pool_ref *out);
+
+/* The part behind "provider/", or all of it. */
+str model_of(str provider_model);
+
+/* The three memory tools, for MCP. Ends with an all-zero row. */
+extern const struct tool omniroute_tools[];

@@ -1,0 +1,493 @@
+/* engine.c - OmniRoute's engine over REST: preview, status, compaction, reindex. */
+#include <assert.h>
+#include <math.h>
+
+#include "core/tokens.h"
+
+#include "surface/common/memory_json.h"
+#include "surface/omniroute/common.h"
+
+enum { QUERY_MAX = 65536, SPACE_MAX = 200 };
+
+static const char key_help[] = "a key of yours, or a space by its name; without it all of yours";
+
+/* --- preview --- */
+
+/* In the order of enum strategy. */
+static const char *const strategies[] = {"hybrid", "semantic", "exact", NULL};
+
+struct preview_in {
+    str query, api_key;
+    enum strategy strategy;
+    int64_t max_tokens, limit;
+};
+static const struct field preview_in_fields[] = {
+    {STR(struct preview_in, query), .required = true, .min = 1, .max = QUERY_MAX,
+     .help = "the query"},
+    {ENUM(struct preview_in, strategy), .otherwise_str = "hybrid", .one_of = strategies,
+     .help = "hybrid: words and vectors; semantic: vectors; exact: the newest"},
+    {AS_INT(struct preview_in, max_tokens, "maxTokens"), .otherwise = 2000, .min = 1, .max = 16000,
+     .help = "token budget of all contents; at most 8000 are used"},
+    {AS_STR(struct preview_in, api_key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
+    {INT(struct preview_in, limit), .otherwise = 20, .min = 1, .max = 100, .help = "most results"},
+    {0},
+};
+
+struct preview_line {
+    str id, key, content, tier;
+    enum memory_type type;
+    double score, vector_score, words_score;
+    int64_t tokens;
+};
+static const struct field preview_line_fields[] = {
+    {STR(struct preview_line, id)},
+    {ENUM(struct preview_line, type), .one_of = type_names},
+    {STR(struct preview_line, key)},
+    {STR(struct preview_line, content)},
+    {NUM(struct preview_line, score)},
+    {INT(struct preview_line, tokens)},
+    {STR(struct preview_line, tier), .help = "fts5, vector, hybrid-rrf or qdrant"},
+    {AS_NUM(struct preview_line, vector_score, "vecScore"), .empty = EMPTY_NULL,
+     .help = "null: vectors were not used"},
+    {AS_NUM(struct preview_line, words_score, "ftsScore"), .empty = EMPTY_NULL,
+     .help = "null: words were not used"},
+    {0},
+};
+
+struct resolution {
+    str source, model, store, fallback;
+    enum strategy strategy;
+    bool is_reranked;
+};
+static const struct field resolution_fields[] = {
+    {AS_STR(struct resolution, source, "embeddingSource"), .empty = EMPTY_NULL,
+     .help = "remote, static or transformers"},
+    {AS_STR(struct resolution, model, "embeddingModel"), .empty = EMPTY_NULL},
+    {AS_STR(struct resolution, store, "vectorStore"), .help = "sqlite-vec, qdrant or none"},
+    {AS_ENUM(struct resolution, strategy, "strategyUsed"), .one_of = strategies},
+    {AS_BOOL(struct resolution, is_reranked, "rerankApplied")},
+    {AS_STR(struct resolution, fallback, "fallbackReason"), .empty = EMPTY_NULL,
+     .help = "why the strategy differs from the request"},
+    {0},
+};
+
+struct preview_out {
+    const struct json *memories;
+    struct resolution resolution;
+    int64_t tokens, budget;
+};
+static const struct field preview_out_fields[] = {
+    {JSON(struct preview_out, memories), .inside = preview_line_fields, .help = "best first"},
+    {FIELD_(struct preview_out, resolution, struct resolution, FIELD_OBJECT, "resolution"),
+     .inside = resolution_fields},
+    {AS_INT(struct preview_out, tokens, "totalTokensUsed")},
+    {AS_INT(struct preview_out, budget, "budgetMaxTokens"), .help = "the requested budget"},
+    {0},
+};
+
+static enum status preview_lines(struct ctx *ctx, const struct retrieve_out *found,
+                                 const struct json **out)
+{
+    struct preview_line *lines = NEW_N(&ctx->arena, struct preview_line, found->n);
+    for (size_t i = 0; i < found->n; i++) {
+        const struct retrieved *r = &found->v[i];
+        lines[i] = (struct preview_line){.id = r->memory.id,
+                                         .type = r->memory.type,
+                                         .key = r->memory.key,
+                                         .content = r->memory.content,
+                                         .tier = str_of(r->tier),
+                                         .score = r->score,
+                                         .vector_score = r->vector_score,
+                                         .words_score = r->words_score,
+                                         .tokens = r->tokens};
+    }
+    return json_list(ctx, preview_line_fields, lines, found->n, sizeof *lines, out);
+}
+
+/* The result of a retrieval, with the same expiry and retention. */
+static enum status preview_retrieval(struct ctx *ctx, struct app *app, const struct request *in,
+                                     struct reply *out)
+{
+    const struct preview_in *p = in->in;
+    struct retrieve_out found;
+    assert(p->strategy <= STRATEGY_RECENT);
+    struct retrieve_in ask = {
+        .scope = p->api_key.n ? SCOPE_SPACE : SCOPE_USER,
+        .query = p->query,
+        .strategy = p->strategy,
+        .budget_tokens = p->max_tokens,
+        .limit = (size_t)p->limit,
+        .retention_days = engine_runtime(app->engine)->memory.retention_days,
+    };
+    TRY(managed_pool(ctx, app, in, p->api_key, &ask.pool));
+    TRY(engine_retrieve(ctx, app->engine, &ask, &found));
+    struct preview_out shape = {
+        .resolution = {.source = str_of(found.source),
+                       .model = found.model,
+                       .store = str_of(found.store ? found.store : "none"),
+                       .strategy = found.strategy,
+                       .fallback = found.fallback,
+                       .is_reranked = found.is_reranked},
+        .tokens = found.tokens,
+        .budget = p->max_tokens,
+    };
+    TRY(preview_lines(ctx, &found, &shape.memories));
+    reply_fields(out, preview_out_fields, &shape);
+    return OK;
+}
+
+/* --- status --- */
+
+struct keyword_tier {
+    bool available;
+    str backend;
+};
+static const struct field keyword_tier_fields[] = {
+    {BOOL(struct keyword_tier, available)},
+    {STR(struct keyword_tier, backend)},
+    {0},
+};
+
+struct embedding_cache {
+    int64_t hits, misses, size;
+};
+static const struct field embedding_cache_fields[] = {
+    {INT(struct embedding_cache, hits)},
+    {INT(struct embedding_cache, misses)},
+    {INT(struct embedding_cache, size)},
+    {0},
+};
+
+struct embedding_tier {
+    str source, model, reason;
+    int64_t dimensions;
+    bool available;
+    struct embedding_cache cache;
+};
+static const struct field embedding_tier_fields[] = {
+    {STR(struct embedding_tier, source), .empty = EMPTY_NULL,
+     .help = "remote, static or transformers; null: none"},
+    {STR(struct embedding_tier, model), .empty = EMPTY_NULL},
+    {INT(struct embedding_tier, dimensions), .empty = EMPTY_NULL, .help = "null: not known yet"},
+    {BOOL(struct embedding_tier, available)},
+    {STR(struct embedding_tier, reason), .help = "why it is unavailable, or empty"},
+    {FIELD_(struct embedding_tier, cache, struct embedding_cache, FIELD_OBJECT, "cacheStats"),
+     .inside = embedding_cache_fields},
+    {0},
+};
+
+/* The built-in store is reported under OmniRoute's name. */
+struct vector_tier {
+    str backend, reason;
+    bool available;
+    int64_t rows, waiting, failed;
+};
+static const struct field vector_tier_fields[] = {
+    {STR(struct vector_tier, backend), .help = "sqlite-vec (the built-in store), qdrant or none"},
+    {BOOL(struct vector_tier, available)},
+    {AS_INT(struct vector_tier, rows, "rowCount")},
+    {AS_INT(struct vector_tier, waiting, "needsReindex"), .help = "memories waiting for a vector"},
+    {INT(struct vector_tier, failed), .help = "memories whose vector failed"},
+    {STR(struct vector_tier, reason), .help = "why it is unavailable, or empty"},
+    {0},
+};
+
+struct qdrant_tier {
+    bool enabled;
+    const struct json *healthy;
+    double latency_ms;
+    str error, note;
+    int64_t pending;
+};
+static const struct field qdrant_tier_fields[] = {
+    {BOOL(struct qdrant_tier, enabled)},
+    {JSON(struct qdrant_tier, healthy), .help = "true or false; null: not checked"},
+    {AS_NUM(struct qdrant_tier, latency_ms, "latencyMs"), .empty = EMPTY_NULL},
+    {STR(struct qdrant_tier, error), .empty = EMPTY_NULL},
+    {INT(struct qdrant_tier, pending), .help = "memories not synced yet"},
+    {STR(struct qdrant_tier, note),
+     .help = "differences from the settings that do not prevent use"},
+    {0},
+};
+
+struct rerank_tier {
+    bool enabled, available;
+    str provider, model, reason;
+};
+static const struct field rerank_tier_fields[] = {
+    {BOOL(struct rerank_tier, enabled)},
+    {STR(struct rerank_tier, provider), .empty = EMPTY_NULL},
+    {STR(struct rerank_tier, model), .empty = EMPTY_NULL},
+    {BOOL(struct rerank_tier, available)},
+    {STR(struct rerank_tier, reason), .help = "why it is unavailable, or empty"},
+    {0},
+};
+
+struct status_out {
+    struct keyword_tier keyword;
+    struct embedding_tier embedding;
+    struct vector_tier vectors;
+    struct qdrant_tier qdrant;
+    struct rerank_tier rerank;
+};
+#define TIER(MEMBER, TYPE, NAME)                                                                   \
+    {                                                                                              \
+        FIELD_(struct status_out, MEMBER, struct TYPE, FIELD_OBJECT, NAME),                        \
+            .inside = TYPE##_fields                                                                \
+    }
+static const struct field status_out_fields[] = {
+    TIER(keyword, keyword_tier, "keyword"),    TIER(embedding, embedding_tier, "embedding"),
+    TIER(vectors, vector_tier, "vectorStore"), TIER(qdrant, qdrant_tier, "qdrant"),
+    TIER(rerank, rerank_tier, "rerank"),       {0},
+};
+
+static struct qdrant_tier qdrant_tier(const struct engine_status *s)
+{
+    static const struct json yes = {.type = JSON_BOOL, .source = {"true", 4}},
+                             no = {.type = JSON_BOOL, .source = {"false", 5}};
+    return (struct qdrant_tier){
+        .enabled = s->qdrant.enabled,
+        .healthy = !s->qdrant.probed   ? NULL
+                   : s->qdrant.healthy ? &yes
+                                       : &no,
+        .latency_ms = s->qdrant.took_us ? (double)s->qdrant.took_us / 1000 : NAN,
+        .error = s->qdrant.error,
+        .note = s->qdrant.note,
+        .pending = s->qdrant.waiting,
+    };
+}
+
+static struct rerank_tier rerank_tier(const struct engine_status *s)
+{
+    str provider = s->rerank.model, model = model_of(provider);
+    provider.n = model.n < provider.n ? provider.n - model.n - 1 : 0;
+    return (struct rerank_tier){s->rerank.enabled, s->rerank.available, provider, model,
+                                s->rerank.reason};
+}
+
+static enum status show_status(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct pool_ref everywhere = {in->who.pool.user, S("")};
+    struct engine_status s;
+    TRY(engine_status(ctx, app->engine, everywhere, true, &s));
+    struct status_out shape = {
+        .keyword = {s.words_ok, S("FTS5")},
+        .embedding = {str_of(s.embedding.source),
+                      s.embedding.model,
+                      s.embedding.reason,
+                      s.embedding.dimensions,
+                      s.embedding.available,
+                      {(int64_t)s.embedding.hits, (int64_t)s.embedding.misses, s.embedding.size}},
+        .vectors = {str_of(s.vectors.backend ? s.vectors.backend : "none"), s.vectors.reason,
+                    s.vectors.available, s.vectors.rows, s.vectors.waiting, s.vectors.failed},
+        .qdrant = qdrant_tier(&s),
+        .rerank = rerank_tier(&s),
+    };
+    reply_fields(out, status_out_fields, &shape);
+    return OK;
+}
+
+/* --- providers --- */
+
+struct model_out {
+    str id, name;
+    int64_t dimensions;
+};
+static const struct field model_out_fields[] = {
+    {STR(struct model_out, id), .help = "provider/model"},
+    {STR(struct model_out, name)},
+    {INT(struct model_out, dimensions), .empty = EMPTY_NULL, .help = "null: not known"},
+    {0},
+};
+
+struct provider_out {
+    str provider;
+    bool has_key;
+    const struct json *models;
+};
+static const struct field provider_out_fields[] = {
+    {STR(struct provider_out, provider)},
+    {AS_BOOL(struct provider_out, has_key, "hasKey"),
+     .help = "whether a key is configured or not needed"},
+    {JSON(struct provider_out, models), .inside = model_out_fields},
+    {0},
+};
+
+struct providers_out {
+    const struct json *providers;
+};
+static const struct field providers_out_fields[] = {
+    {JSON(struct providers_out, providers), .inside = provider_out_fields},
+    {0},
+};
+
+static enum status models_of(struct ctx *ctx, const struct embedding_provider *p,
+                             const struct json **out)
+{
+    struct model_out *v = NEW_N(&ctx->arena, struct model_out, p->n);
+    for (size_t i = 0; i < p->n; i++)
+        v[i] = (struct model_out){p->models[i].name, model_of(p->models[i].name),
+                                  p->models[i].dimensions};
+    return json_list(ctx, model_out_fields, v, p->n, sizeof *v, out);
+}
+
+static enum status list_providers(struct ctx *ctx, struct app *app, const struct request *in,
+                                  struct reply *out)
+{
+    struct embedding_provider *v;
+    size_t n;
+    (void)in;
+    TRY(engine_embedding_providers(ctx, app->engine, &v, &n));
+    struct provider_out *items = NEW_N(&ctx->arena, struct provider_out, n);
+    for (size_t i = 0; i < n; i++) {
+        items[i] = (struct provider_out){v[i].name, v[i].has_key, NULL};
+        TRY(models_of(ctx, &v[i], &items[i].models));
+    }
+    struct providers_out shape;
+    TRY(json_list(ctx, provider_out_fields, items, n, sizeof *items, &shape.providers));
+    reply_fields(out, providers_out_fields, &shape);
+    return OK;
+}
+
+/* --- compaction --- */
+
+struct summarize_in {
+    int64_t days;
+    str api_key;
+    bool dry_run;
+};
+static const struct field summarize_in_fields[] = {
+    {AS_INT(struct summarize_in, days, "olderThanDays"), .otherwise = 30, .min = 1, .max = 365,
+     .help = "older memories are summarized"},
+    {AS_STR(struct summarize_in, api_key, "apiKeyId"), .max = SPACE_MAX,
+     .help = "id of one of your keys, or the name of a space; default: each space separately"},
+    {AS_BOOL(struct summarize_in, dry_run, "dryRun"), .help = "report without changing anything"},
+    {0},
+};
+
+struct summarize_out {
+    const struct json *candidates;
+    int64_t count, tokens, saved, deleted;
+    str summary;
+    struct strs summaries;
+    bool dry_run;
+};
+static const struct field summarize_out_fields[] = {
+    {JSON(struct summarize_out, candidates), .inside = memory_shown_fields,
+     .help = "memories, oldest first; a very long list is cut"},
+    {AS_INT(struct summarize_out, count, "candidateCount"), .help = "how many there are"},
+    {AS_INT(struct summarize_out, tokens, "totalTokens"), .help = "tokens of the candidates"},
+    {AS_INT(struct summarize_out, saved, "tokensSaved"),
+     .help = "tokens saved by the summaries; 0 in a dry run"},
+    {AS_INT(struct summarize_out, deleted, "deletedCount"),
+     .help = "memories replaced by a summary"},
+    {AS_STR(struct summarize_out, summary, "summaryId"), .empty = EMPTY_NULL,
+     .help = "id of the first summary"},
+    {AS_STRS(struct summarize_out, summaries, "summaryIds"),
+     .help = "one for each space that had candidates"},
+    {AS_BOOL(struct summarize_out, dry_run, "dryRun"), .help = "whether this was a dry run"},
+    {0},
+};
+
+static enum status tokens_saved(struct ctx *ctx, struct app *app, str user,
+                                const struct condense_out *done, int64_t *out)
+{
+    int64_t kept = 0;
+    struct memory m;
+    for (size_t i = 0; i < done->summaries.n; i++) {
+        struct pool_ref everywhere = {user, S("")};
+        TRY(engine_get(ctx, app->engine, everywhere, done->summaries.v[i], &m));
+        kept += tokens_of(m.content);
+    }
+    *out = done->summaries.n && done->tokens > kept ? done->tokens - kept : 0;
+    return OK;
+}
+
+/* As many as fit into an answer: work that is done must not fail for lack of space. */
+static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
+                              const struct json **out)
+{
+    enum status s = show_memories(ctx, v, n, out);
+    for (; n && soft_if(ctx, s, TOO_LARGE); s = show_memories(ctx, v, n, out))
+        n /= 2;
+    return s;
+}
+
+static enum status summarize_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                      struct reply *out)
+{
+    const struct summarize_in *s = in->in;
+    struct condense_in ask = {.older_than_days = s->days, .dry_run = s->dry_run};
+    struct condense_out done;
+    TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
+    TRY(engine_condense(ctx, app->engine, &ask, &done));
+    struct summarize_out shape = {
+        .count = (int64_t)done.n,
+        .tokens = done.tokens,
+        .deleted = done.removed,
+        .summary = done.summaries.n ? done.summaries.v[0] : S(""),
+        .summaries = done.summaries,
+        .dry_run = done.dry_run,
+    };
+    TRY(show_first(ctx, done.candidates, done.n, &shape.candidates));
+    TRY(tokens_saved(ctx, app, in->who.pool.user, &done, &shape.saved));
+    reply_fields(out, summarize_out_fields, &shape);
+    return OK;
+}
+
+/* --- reindex --- */
+
+struct reindex_in {
+    bool force;
+};
+static const struct field reindex_in_fields[] = {
+    {BOOL(struct reindex_in, force), .help = "recreate all vectors, not only missing ones"},
+    {0},
+};
+
+struct reindex_out {
+    bool started;
+    int64_t pending;
+};
+static const struct field reindex_out_fields[] = {
+    {BOOL(struct reindex_out, started), .required = true},
+    {INT(struct reindex_out, pending), .required = true,
+     .help = "your memories waiting for a vector; engine-status shows progress as "
+             "vectorStore.needsReindex"},
+    {0},
+};
+
+/* Reindexes the whole server and counts the caller's memories only. */
+static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struct request *in,
+                                   struct reply *out)
+{
+    const struct reindex_in *r = in->in;
+    struct pool_ref everywhere = {in->who.pool.user, S("")};
+    struct engine_status s;
+    int64_t waiting;
+    TRY(engine_reindex(ctx, app->engine, r->force, &waiting));
+    TRY(engine_status(ctx, app->engine, everywhere, false, &s));
+    reply_fields(out, reindex_out_fields, &(struct reindex_out){true, s.vectors.waiting});
+    return OK;
+}
+
+static const struct route routes[] = {
+    {"POST", "/api/memory/retrieve-preview", preview_retrieval, TAKES(preview_in), .strict = true,
+     .access = ACCESS_ADMIN, .gives = preview_out_fields,
+     .help = "preview of a retrieval; changes nothing"},
+    {"GET", "/api/memory/engine-status", show_status, .access = ACCESS_ADMIN,
+     .gives = status_out_fields, .help = "state of keyword search, vectors, Qdrant and reranking"},
+    {"GET", "/api/memory/embedding-providers", list_providers, .access = ACCESS_ADMIN,
+     .gives = providers_out_fields, .help = "embedding providers"},
+    {"POST", "/api/memory/summarize", summarize_memories, TAKES(summarize_in), .strict = true,
+     .access = ACCESS_ADMIN, .gives = summarize_out_fields,
+     .help = "replace old memories by one summary for each space"},
+    {"POST", "/api/memory/reindex", reindex_vectors, TAKES(reindex_in), .strict = true,
+     .access = ACCESS_ADMIN, .gives = reindex_out_fields,
+     .help = "create missing vectors, or all vectors, in the background"},
+    {0},
+};
+
+const struct surface surface_omniroute_engine = {"omniroute", routes, word_omniroute_error,
+                                                 auth_manager_request};

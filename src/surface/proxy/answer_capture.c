@@ -1,0 +1,230 @@
+/* answer_capture.c - the assistant's text out of a JSON answer or a stream of events. */
+#include "surface/proxy/answer_capture.h"
+
+#include <assert.h>
+
+#include "base/log.h"
+#include "base/sse.h"
+
+enum {
+    TEXT_MAX = 1 << 20,   /* bytes of a stream's text that are kept; the rest is not */
+    ANSWER_MAX = 4 << 20, /* a longer JSON answer is not read */
+    EVENT_MAX = 256 << 10
+};
+
+/* The bytes are read, never changed: what the client gets does not depend on what is captured. */
+struct answer_capture {
+    struct filter filter;
+    struct engine *engine;
+    struct turn *turn;
+    bool is_stream;
+    bool is_wanted;  /* the answer's code is 200 */
+    bool has_ended;  /* the stream's [DONE] came */
+    bool is_kept;    /* the turn, before the end */
+    bool is_whole;   /* the text is all there; whoever keeps the turn may read it */
+    struct buf text; /* of a stream: the assistant's text so far; else: the JSON as it comes */
+    struct buf late; /* the end of the answer, held back until the turn is kept */
+    struct sse events;
+    struct ctx scratch; /* for one event at a time */
+};
+
+static struct answer_capture *capture_of(struct filter *f)
+{
+    return container_of(f, struct answer_capture, filter);
+}
+
+/* --- reading --- */
+
+/* A tool's result or a file may bring text in a user's message, which is not the user's words. */
+static bool is_text_part(const struct json *part)
+{
+    static const char *const kinds[] = {"text", "input_text", "output_text", NULL};
+    str kind = json_string(json_get(part, "type"));
+    for (const char *const *k = kinds; *k; k++)
+        if (str_is(kind, *k))
+            return true;
+    return !kind.n;
+}
+
+str text_of_content(struct arena *a, const struct json *content)
+{
+    if (!content || content->type != JSON_ARRAY)
+        return json_string(content);
+    struct buf b = buf_make(a, content->source.n);
+    bool is_first = true;
+    for (const struct json *part = content->first; part; part = part->next) {
+        const struct json *text = json_get(part, "text");
+        if (!text || text->type != JSON_STRING || !is_text_part(part))
+            continue;
+        buf_add(&b, is_first ? S("") : S("\n"));
+        buf_add(&b, text->string);
+        is_first = false;
+    }
+    return buf_str(&b);
+}
+
+/* With several choices only the first can go on, so only it is kept: the text of choices[0] of a
+ * whole answer ("message") or a piece of a stream ("delta"). */
+static str text_of_choice(struct arena *a, const struct json *answer, const char *member)
+{
+    const struct json *choices = json_get(answer, "choices");
+    if (!choices || choices->type != JSON_ARRAY)
+        return S("");
+    for (const struct json *c = choices->first; c; c = c->next)
+        if (json_int_or(json_get(c, "index"), 0) == 0)
+            return text_of_content(a, json_get(json_get(c, member), "content"));
+    return S("");
+}
+
+static void read_event(void *arg, __attribute__((unused)) str event, str data)
+{
+    struct answer_capture *c = arg;
+    struct json *answer;
+    if (str_is(data, "[DONE]")) {
+        c->has_ended = true;
+        return;
+    }
+    if (soft(&c->scratch, json_parse(&c->scratch, data, &answer)))
+        buf_add(&c->text, text_of_choice(&c->scratch.arena, answer, "delta"));
+    arena_reset(&c->scratch.arena);
+}
+
+static void begin_answer(struct filter *f, struct relay *r)
+{
+    struct answer_capture *c = capture_of(f);
+    c->is_wanted = r->code == 200;
+    c->is_stream = str_find(r->type, S("text/event-stream")) < r->type.n;
+    c->text.max = c->is_stream ? TEXT_MAX : ANSWER_MAX;
+}
+
+static void read_bytes(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
+{
+    struct answer_capture *c = capture_of(f);
+    if (!c->is_wanted || c->is_whole)
+        return;
+    if (c->is_stream)
+        sse_feed(&c->events, bytes, read_event, c);
+    else
+        buf_add(&c->text, bytes);
+}
+
+/* --- keeping --- */
+
+static str captured_text(struct ctx *ctx, const struct answer_capture *c)
+{
+    struct json *answer;
+    if (c->is_stream)
+        return buf_str(&c->text);
+    if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
+        return S("");
+    return text_of_choice(&ctx->arena, answer, "message");
+}
+
+void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer)
+{
+    ctx_clear_failure(ctx);
+    enum status s = engine_end_turn(ctx, app->engine, turn, answer);
+    if (s != OK)
+        log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
+    soft(ctx, s);
+}
+
+/* Of an answer that broke off only the user's words are kept: nobody has read the rest. With an
+ * error nothing is kept, since the client will send the same messages again. */
+static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, struct relay *r,
+                        enum status how)
+{
+    struct answer_capture *c = capture_of(f);
+    if (engine_finish_turn(ctx, app->engine, c->turn))
+        c->is_kept = true;
+    if (r->code == 200 && !c->is_kept)
+        turn_keep(ctx, app, c->turn, how == OK ? captured_text(ctx, c) : S(""));
+    buf_free(&c->text);
+    buf_free(&c->late);
+    sse_free(&c->events);
+    ctx_free(&c->scratch);
+}
+
+static str answer_text(struct ctx *ctx, void *arg)
+{
+    return captured_text(ctx, arg);
+}
+
+/* The client's next question may come with the next byte. */
+static void hand_over(struct answer_capture *c)
+{
+    if (!c->is_wanted || c->is_whole)
+        return;
+    c->is_whole = true;
+    engine_turn_answered(c->engine, c->turn, answer_text, c);
+}
+
+static void end_watch(struct filter *f, __attribute__((unused)) struct relay *r)
+{
+    hand_over(capture_of(f));
+}
+
+/* A client goes on at a stream's [DONE]. */
+static void watch_bytes(struct filter *f, struct relay *r, str bytes)
+{
+    struct answer_capture *c = capture_of(f);
+    read_bytes(f, r, bytes);
+    if (c->has_ended)
+        hand_over(c);
+}
+
+/* --- keeping before the end --- */
+
+/* Everything from [DONE] on waits. A client acts on an event at its blank line only, so that it is
+ * early enough even when the first bytes of the line have gone out with the piece before. */
+static str hold_end(struct filter *f, struct relay *r, str bytes)
+{
+    struct answer_capture *c = capture_of(f);
+    bool had_ended = c->has_ended;
+    read_bytes(f, r, bytes);
+    if (!c->has_ended)
+        return bytes;
+    size_t at = had_ended ? 0 : str_find(bytes, S("[DONE]"));
+    at = at < bytes.n ? at : 0;
+    buf_add(&c->late, str_sub(bytes, at, bytes.n));
+    return str_sub(bytes, 0, at);
+}
+
+static bool end_answer(__attribute__((unused)) struct filter *f, struct relay *r,
+                       __attribute__((unused)) str *rest)
+{
+    return r->code == 200;
+}
+
+static enum status keep_turn(struct filter *f, struct ctx *ctx, struct app *app,
+                             __attribute__((unused)) struct relay *r, struct filter_work *out)
+{
+    struct answer_capture *c = capture_of(f);
+    assert(!c->is_kept);
+    ctx_clear_failure(ctx);
+    c->is_kept = true; /* also when it fails: done must not try again what the client saw fail */
+    TRY(engine_end_turn(ctx, app->engine, c->turn, captured_text(ctx, c)));
+    out->rest = buf_str(&c->late);
+    return OK;
+}
+
+void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
+                        bool before_end)
+{
+    static const struct filter_ops watching = {.head = begin_answer,
+                                               .watch = watch_bytes,
+                                               .last = end_watch,
+                                               .done = end_capture};
+    static const struct filter_ops holding = {.head = begin_answer,
+                                              .data = hold_end,
+                                              .end = end_answer,
+                                              .work = keep_turn,
+                                              .done = end_capture};
+    struct answer_capture *c = NEW(&ctx->arena, struct answer_capture);
+    c->engine = app->engine;
+    c->turn = turn;
+    c->text = buf_make(NULL, TEXT_MAX);
+    c->late = buf_make(NULL, ANSWER_MAX);
+    c->events = sse_reader(EVENT_MAX);
+    relay_add_filter(relay, &c->filter, before_end ? &holding : &watching);
+}

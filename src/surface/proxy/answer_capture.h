@@ -1,0 +1,22 @@
+/* answer_capture.h - reading an upstream's answer as it passes: what the assistant said. */
+#pragma once
+
+#include "surface/surface.h"
+
+/*
+ * Adds a filter to the relay that collects the assistant's text; when an answer with code 200 has
+ * ended, the turn is kept with that text. The turn must live as long as the relay.
+ *
+ * before_end: the turn is kept before the client has the last byte (of a stream: its [DONE]), so
+ * that a client with a whole answer finds it in the session. A turn that cannot be kept breaks the
+ * answer off. Else the turn is kept when the client has everything, or when a question of the same
+ * pool comes first, and a failure is only logged.
+ */
+void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
+                        bool before_end);
+
+/* Keeps the turn; a failure is logged and the caller goes on. */
+void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer);
+
+/* The text of a message's content: a string, or its text parts joined by newlines. */
+str text_of_content(struct arena *a, const struct json *content);

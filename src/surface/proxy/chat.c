@@ -1,0 +1,302 @@
+/* chat.c - chat completions with memory around them, and the routes of the proxy. */
+#include <assert.h>
+
+#include "core/tokens.h"
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/proxy/answer_capture.h"
+#include "surface/proxy/demo_answer.h"
+#include "surface/proxy/passthrough.h"
+#include "surface/proxy/session_history.h"
+#include "surface/proxy/splice.h"
+#include "surface/proxy/tool_loop.h"
+#include "surface/proxy/upstream.h"
+
+/*
+ * A completion: read the headers, and the body when memory or the choice of an upstream needs it;
+ * begin a turn, which finds the block; splice the block, the session's messages and our tool into
+ * the body; relay it, with the tool loop and the capture of the answer as filters.
+ */
+enum { SESSION_NAME_MAX = 256 };
+
+/* --- what a chat request says --- */
+
+struct chat {
+    const struct json *root, *messages; /* messages is NULL when there is nothing to work with */
+    const struct json *model;
+    struct target to;
+    struct turn_in in;
+    struct turn *turn;
+    bool wants_tools; /* offer the memory tool to the model */
+    bool wants_history;
+    struct window window; /* the session's earlier messages, if the request lacks them */
+    struct splice body;
+};
+
+static bool is_yes(str value)
+{
+    value = str_trim(value);
+    return str_eq_nocase(value, S("true")) || str_is(value, "1") || str_eq_nocase(value, S("yes"));
+}
+
+/* False when the header names no mode. A header or setting that switches memory off wins. */
+static bool mode_of(const struct app *app, const struct request *in, enum memory_mode *out)
+{
+    str wish = str_trim(request_header(in, "X-Memory-Mode"));
+    int mode = MODE_FULL;
+    if (wish.n)
+        for (mode = 0; memory_mode_names[mode]; mode++)
+            if (str_eq_nocase(wish, str_of(memory_mode_names[mode])))
+                break;
+    bool is_off =
+        !engine_remembers(app->engine) || is_yes(request_header(in, "X-OmniRoute-No-Memory"));
+    *out = is_off || !memory_mode_names[mode] ? MODE_OFF : (enum memory_mode)mode;
+    return memory_mode_names[mode] != NULL;
+}
+
+static enum status read_wish(struct ctx *ctx, const struct request *in, const char *header,
+                             bool *out)
+{
+    str wish = str_trim(request_header(in, header));
+    bool is_on = str_eq_nocase(wish, S("on"));
+    if (wish.n && !is_on && !str_eq_nocase(wish, S("off")))
+        return fail_field(ctx, header, "must be one of: on, off");
+    *out = is_on;
+    return OK;
+}
+
+static enum status read_wishes(struct ctx *ctx, const struct request *in, struct chat *c)
+{
+    TRY(read_wish(ctx, in, "X-Memory-Tools", &c->wants_tools));
+    TRY(read_wish(ctx, in, "X-Session-History", &c->wants_history));
+    if (c->wants_history && !c->in.session.n)
+        return fail_field(ctx, "X-Session-History", "needs X-Session-Id, the session's name");
+    return OK;
+}
+
+static enum status read_controls(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct turn_in *out)
+{
+    assert(in->who.pool.user.n);
+    str session = str_trim(request_header(in, "X-Session-Id"));
+    if (!session.n)
+        session = str_trim(request_header(in, "X-OmniRoute-Session-Id"));
+    if (session.n > SESSION_NAME_MAX)
+        return fail_field(ctx, "X-Session-Id", "must have at most %d bytes", SESSION_NAME_MAX);
+    *out = (struct turn_in){.pool = in->who.pool,
+                            .session = session,
+                            .has_helpers = true,
+                            .is_planned = str_trim(request_header(in, AGENT_HEADER)).n > 0};
+    if (!mode_of(app, in, &out->mode))
+        return fail_field(ctx, "X-Memory-Mode", "must be one of: full, readonly, after, off");
+    return OK;
+}
+
+/* The messages' texts. False, and nothing is read, when a message has no role. */
+static bool read_messages(struct ctx *ctx, struct chat *c)
+{
+    const struct json *messages = json_get(c->root, "messages");
+    if (!messages || messages->type != JSON_ARRAY || !messages->n)
+        return false;
+    struct said *said = NEW_N(&ctx->arena, struct said, messages->n);
+    size_t n = 0;
+    for (const struct json *m = messages->first; m; m = m->next, n++) {
+        said[n].role = json_string(json_get(m, "role"));
+        said[n].text = text_of_content(&ctx->arena, json_get(m, "content"));
+        said[n].name = json_string(json_get(m, "name"));
+        if (!said[n].role.n)
+            return false;
+    }
+    c->messages = messages;
+    c->in.said = said;
+    c->in.n_said = n;
+    return true;
+}
+
+/* A body without proper messages is passed on without memory: the upstream words what is wrong. */
+static enum status read_chat(struct ctx *ctx, const struct app *app, str body, struct chat *c)
+{
+    struct json *root;
+    TRY(json_parse(ctx, body, &root));
+    c->root = root;
+    c->model = json_get(root, "model");
+    if (c->model && c->model->type != JSON_STRING)
+        c->model = NULL;
+    TRY(target_of(ctx, app->settings, json_string(c->model), &c->to));
+    c->in.model = c->to.model;
+    c->in.stand_in = !c->to.up;
+    c->in.has_tools = json_get(root, "tools") || json_get(root, "functions");
+    if (!read_messages(ctx, c))
+        c->in.mode = MODE_OFF;
+    return OK;
+}
+
+/* The client has sent new messages only: the earlier ones come from the session. The turn is
+ * durable, since the next request must find these messages there. */
+static enum status read_history(struct ctx *ctx, struct app *app, struct chat *c)
+{
+    struct turn_in *t = &c->in;
+    int64_t system_tokens = 0;
+    str asked = S("");
+    assert(t->session.n && c->messages);
+    t->is_durable = true;
+    if (!history_is_wanted(t->said, t->n_said))
+        return OK;
+    for (size_t i = t->n_said; i-- > 0;) {
+        if (str_is(t->said[i].role, "user"))
+            asked = t->said[i].text;
+        else
+            system_tokens += tokens_of(t->said[i].text);
+    }
+    return history_of(ctx, app, t, system_tokens, asked, &c->window);
+}
+
+/* --- where the block goes --- */
+
+static const struct json *element_at(const struct json *array, size_t i)
+{
+    const struct json *v = array->first;
+    while (v && i--)
+        v = v->next;
+    return v;
+}
+
+/* Of two splices at one place the first one comes first in the body: a block for the front is put
+ * in before the session's messages, a block beside the message after them. */
+static void put_block(struct ctx *ctx, const struct app *app, struct chat *c, bool is_front)
+{
+    const struct turn_out *t = turn_out_of(c->turn);
+    const struct json *at = t->block.n ? element_at(c->messages, t->block_at) : NULL;
+    const struct block block = {
+        .text = t->block,
+        .where = c->in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->to),
+        .no_system = target_rejects_system(&ctx->arena, &c->to),
+    };
+    if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
+        splice_block(&ctx->arena, &c->body, c->root, c->messages, at, &block);
+}
+
+static void splice_chat(struct ctx *ctx, const struct app *app, struct chat *c)
+{
+    if (c->model && c->to.model.n < c->model->string.n)
+        splice_model(&ctx->arena, &c->body, c->model, c->to.model);
+    put_block(ctx, app, c, true);
+    if (c->window.n)
+        history_splice(&ctx->arena, &c->body, c->messages, &c->window);
+    put_block(ctx, app, c, false);
+}
+
+static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct chat *c, str path)
+{
+    assert(c->turn && c->to.up);
+    c->body = (struct splice){.body = in->body};
+    splice_chat(ctx, app, c);
+    bool is_remembered = turn_out_of(c->turn)->mode != MODE_OFF;
+    bool has_tool = c->wants_tools && is_remembered && tool_loop_offer(ctx, &c->body, c->root);
+    struct relay *r = relay_to(ctx, in, c->to.up, path, splice_done(&ctx->arena, &c->body));
+    const struct tool_loop_in loop = {.body = &c->body,
+                                      .root = c->root,
+                                      .messages = c->messages,
+                                      .pool = c->in.pool,
+                                      .turn = c->turn,
+                                      .max = app->settings->tool_rounds};
+    if (has_tool)
+        tool_loop_add(ctx, r, &loop);
+    if (is_remembered) /* behind the tool loop, which hides answers that only call our tool */
+        answer_capture_add(ctx, app, r, c->turn, c->in.is_durable);
+    return r;
+}
+
+/* --- answering --- */
+
+static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
+{
+    const struct turn_in *in = &c->in;
+    assert(c->turn && !c->to.up);
+    str question = S(""), block = turn_out_of(c->turn)->block;
+    struct demo d = {
+        .stream = json_is_true(json_get(c->root, "stream")),
+        .with_usage = json_is_true(json_at(c->root, "stream_options.include_usage")),
+        .prompt_tokens = tokens_of(block) + c->window.tokens,
+    };
+    if (!in->n_said)
+        return fail_field(ctx, "messages", "must be an array of messages, each with a role");
+    for (size_t i = 0; i < in->n_said; i++) {
+        d.prompt_tokens += tokens_of(in->said[i].text);
+        if (str_is(in->said[i].role, "user"))
+            question = in->said[i].text;
+    }
+    d.answer = engine_demo_answer(ctx, question, block, in->window, in->n_window);
+    demo_write(ctx, &d, out);
+    if (in->is_durable)
+        return engine_end_turn(ctx, app->engine, c->turn, d.answer);
+    turn_keep(ctx, app, c->turn, d.answer);
+    return OK;
+}
+
+/* The receipt's id and the session, for clients that ask for them later. */
+static void add_headers(const struct turn_in *in, const struct turn_out *turn, struct reply *out)
+{
+    str session = turn && turn->session.n ? turn->session : in->session;
+    if (turn && turn->receipt.n)
+        reply_header(out, "X-Rememberd-Receipt", turn->receipt);
+    if (session.n)
+        reply_header(out, "X-OmniRoute-Session-Id", session);
+}
+
+static enum status complete_chat(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    struct chat *c = NEW(&ctx->arena, struct chat);
+    const str path = S("/v1/chat/completions");
+    TRY(read_controls(ctx, app, in, &c->in));
+    TRY(read_wishes(ctx, in, c));
+    bool is_packed = request_header(in, "Content-Encoding").n > 0;
+    if (is_packed || (c->in.mode == MODE_OFF && passes_unread(app->settings, in->body))) {
+        add_headers(&c->in, NULL, out);
+        return pass_body(ctx, app, in, path, out);
+    }
+    TRY(read_chat(ctx, app, in->body, c));
+    if (c->wants_history && c->in.mode != MODE_OFF)
+        TRY(read_history(ctx, app, c));
+    c->turn = engine_begin_turn(ctx, app->engine, &c->in);
+    add_headers(&c->in, turn_out_of(c->turn), out);
+    if (!c->to.up)
+        return answer_demo(ctx, app, c, out);
+    out->relay = ask_model(ctx, app, in, c, path);
+    return OK;
+}
+
+/* Without memory a chat is a relay like any other, which the loop starts without a worker. */
+static bool is_quick_chat(const struct app *app, const struct request *in)
+{
+    enum memory_mode mode;
+    mode_of(app, in, &mode);
+    return mode == MODE_OFF && is_quick_to_pass(app, in);
+}
+
+#define PASSES                                                                                     \
+    .run = pass_request, .quick_if = is_quick_to_pass, .help = "passed on to the upstream as it is"
+#define PASSES_AT(PATH)                                                                            \
+    {"GET", PATH, PASSES}, {"POST", PATH, PASSES},                                                 \
+    {                                                                                              \
+        "DELETE", PATH, PASSES                                                                     \
+    }
+
+static const struct route routes[] = {
+    {"POST", "/v1/chat/completions", complete_chat, .quick_if = is_quick_chat,
+     .help = "a chat completion with memory around it, streamed or whole"},
+    {"GET", "/v1/models", list_models, .is_quick = true,
+     .help = "the upstream's models, or the built-in one"},
+    {"GET", "/v1/models/{id}", get_model, .is_quick = true, .help = "one model"},
+    PASSES_AT("/v1/{a}"),
+    PASSES_AT("/v1/{a}/{b}"),
+    PASSES_AT("/v1/{a}/{b}/{c}"),
+    PASSES_AT("/v1/{a}/{b}/{c}/{d}"),
+    {0},
+};
+
+const struct surface surface_openai = {"openai", routes, word_openai_error, auth_agent_request};

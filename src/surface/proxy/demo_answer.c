@@ -1,0 +1,150 @@
+/* demo_answer.c - a completion or a stream of chunks, as an OpenAI client reads them. */
+#include "surface/proxy/demo_answer.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/sse.h"
+#include "base/words.h"
+#include "core/tokens.h"
+
+enum { CHUNK_BYTES = 48 }; /* of the text in one event, about */
+
+struct writer {
+    struct ctx *ctx;
+    const struct demo *demo;
+    struct buf *to;
+    str id;
+    int64_t created;
+};
+
+static void write_head(struct writer *w, struct json_out *j, const char *object)
+{
+    json_open(j, '{');
+    json_key(j, "id");
+    json_str(j, w->id);
+    json_key(j, "object");
+    json_str(j, str_of(object));
+    json_key(j, "created");
+    json_int(j, w->created);
+    json_key(j, "model");
+    json_str(j, S(DEMO_MODEL));
+}
+
+static void write_usage(struct writer *w, struct json_out *j)
+{
+    int64_t given = w->demo->prompt_tokens, made = tokens_of(w->demo->answer);
+    json_key(j, "usage");
+    json_open(j, '{');
+    json_key(j, "prompt_tokens");
+    json_int(j, given);
+    json_key(j, "completion_tokens");
+    json_int(j, made);
+    json_key(j, "total_tokens");
+    json_int(j, given + made);
+    json_close(j, '}');
+}
+
+/* The one choice, in the member "message" or "delta"; an empty role is left out. */
+static void write_choice(struct json_out *j, const char *what, str role, str text, bool has_text,
+                         bool is_end)
+{
+    json_key(j, "choices");
+    json_open(j, '[');
+    json_open(j, '{');
+    json_key(j, "index");
+    json_int(j, 0);
+    json_key(j, what);
+    json_open(j, '{');
+    if (role.n) {
+        json_key(j, "role");
+        json_str(j, role);
+    }
+    if (has_text) {
+        json_key(j, "content");
+        json_str(j, text);
+    }
+    json_close(j, '}');
+    json_key(j, "logprobs");
+    json_null(j);
+    json_key(j, "finish_reason");
+    if (is_end)
+        json_str(j, S("stop"));
+    else
+        json_null(j);
+    json_close(j, '}');
+    json_close(j, ']');
+}
+
+/* --- the stream --- */
+
+static void write_chunk(struct writer *w, str role, str text, bool has_text, bool is_end)
+{
+    struct buf b = buf_make(&w->ctx->arena, text.n * 6 + 1024);
+    struct json_out j = json_to(&b);
+    write_head(w, &j, "chat.completion.chunk");
+    write_choice(&j, "delta", role, text, has_text, is_end);
+    if (w->demo->with_usage) {
+        json_key(&j, "usage");
+        json_null(&j);
+    }
+    json_close(&j, '}');
+    sse_write(w->to, S(""), buf_str(&b));
+}
+
+static void write_usage_chunk(struct writer *w)
+{
+    struct buf b = buf_make(&w->ctx->arena, 1024);
+    struct json_out j = json_to(&b);
+    write_head(w, &j, "chat.completion.chunk");
+    json_key(&j, "choices");
+    json_open(&j, '[');
+    json_close(&j, ']');
+    write_usage(w, &j);
+    json_close(&j, '}');
+    sse_write(w->to, S(""), buf_str(&b));
+}
+
+/* Cuts behind a space, so that no word is split. */
+str demo_words(str *rest)
+{
+    size_t n = utf8_cut(*rest, CHUNK_BYTES).n;
+    for (size_t space = n; n < rest->n && space > 0; space--) {
+        if (rest->p[space - 1] == ' ') {
+            n = space;
+            break;
+        }
+    }
+    str words = str_sub(*rest, 0, n);
+    *rest = str_sub(*rest, n, rest->n);
+    return words;
+}
+
+static void write_stream(struct writer *w, struct reply *out)
+{
+    str rest = w->demo->answer;
+    out->type = S("text/event-stream");
+    reply_header(out, "Cache-Control", S("no-cache"));
+    write_chunk(w, S("assistant"), S(""), true, false);
+    while (rest.n)
+        write_chunk(w, S(""), demo_words(&rest), true, false);
+    write_chunk(w, S(""), S(""), false, true);
+    if (w->demo->with_usage)
+        write_usage_chunk(w);
+    sse_write(w->to, S(""), S("[DONE]"));
+}
+
+void demo_write(struct ctx *ctx, const struct demo *d, struct reply *out)
+{
+    struct writer w = {ctx, d, &out->body,
+                       str_printf(&ctx->arena, "chatcmpl-" S_FMT, S_ARG(id_random(&ctx->arena))),
+                       clock_ms() / 1000};
+    if (d->stream) {
+        write_stream(&w, out);
+        return;
+    }
+    struct json_out j = json_to(&out->body);
+    write_head(&w, &j, "chat.completion");
+    write_choice(&j, "message", S("assistant"), d->answer, true, true);
+    write_usage(&w, &j);
+    json_close(&j, '}');
+}

@@ -1,0 +1,146 @@
+/* passthrough.c - requests that go to the upstream unchanged, and the list of models. */
+#include "surface/proxy/passthrough.h"
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/proxy/demo_answer.h"
+#include "surface/proxy/splice.h"
+#include "surface/proxy/upstream.h"
+
+enum { QUICK_BODY_MAX = 64 << 10 }; /* bytes that the loop's thread may parse */
+
+/* --- bodies --- */
+
+/* With one upstream for every model no byte of the body matters here, unless it may name the
+ * built-in model. JSON may escape the solidus of that name, so half of the name is searched for. */
+bool passes_unread(const struct settings *s, str body)
+{
+    return s->n_upstreams == 1 && !s->upstreams[0].name.n &&
+           str_find(body, S("rememberd")) == body.n;
+}
+
+bool is_quick_to_pass(const struct app *app, const struct request *in)
+{
+    return in->body.n <= QUICK_BODY_MAX || passes_unread(app->settings, in->body);
+}
+
+/* The prefix of the model's name has chosen the upstream, which does not know the prefix. */
+enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in, str path,
+                      struct reply *out)
+{
+    struct json *root = NULL;
+    struct target to = {0};
+    struct splice s = {.body = in->body};
+    bool is_read = !passes_unread(app->settings, in->body) && in->body.n &&
+                   soft(ctx, json_parse(ctx, in->body, &root));
+    const struct json *model = is_read ? json_get(root, "model") : NULL;
+    TRY(target_of(ctx, app->settings, json_string(model), &to));
+    if (!to.up)
+        return fail(ctx, NOT_FOUND,
+                    "only a model server answers this, and none is set: start rememberd with "
+                    "--upstream URL");
+    if (model && to.model.n < model->string.n)
+        splice_model(&ctx->arena, &s, model, to.model);
+    out->relay = relay_to(ctx, in, to.up, path, splice_done(&ctx->arena, &s));
+    return OK;
+}
+
+/* --- paths --- */
+
+static bool serves_part(const struct surface *s, str first)
+{
+    for (const struct route *r = s->routes; r->method; r++) {
+        str rest = str_of(r->path);
+        str_cut(&rest, '/');
+        if (str_is(str_cut(&rest, '/'), "v1") && str_eq(str_cut(&rest, '/'), first))
+            return true;
+    }
+    return false;
+}
+
+/* Whether only other surfaces serve paths with this first part: then a misspelt path is not the
+ * upstream's business. A part that is served here, too ("chat"), stays the upstream's. */
+static bool is_served_elsewhere(const struct app *app, str first)
+{
+    for (const struct surface *const *s = app->surfaces; *s; s++)
+        if (*s != &surface_openai && serves_part(*s, first))
+            return !serves_part(&surface_openai, first);
+    return false;
+}
+
+/* The path is encoded again from its decoded parts, so that only sound escapes reach the upstream.
+ */
+static str path_of(struct arena *a, const struct request *in, size_t n, str last)
+{
+    str path = S("/v1");
+    for (size_t i = 0; i < n; i++)
+        path = str_printf(a, S_FMT "/" S_FMT, S_ARG(path),
+                          S_ARG(url_segment(a, i + 1 == n ? last : in->params[i])));
+    return path;
+}
+
+enum status pass_request(struct ctx *ctx, struct app *app, const struct request *in,
+                         struct reply *out)
+{
+    size_t n = 0;
+    while (n < ROUTE_PARAMS_MAX && in->params[n].n)
+        n++;
+    if (n && is_served_elsewhere(app, in->params[0]))
+        return fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT, S_ARG(in->method),
+                    S_ARG(in->path));
+    str last = n ? in->params[n - 1] : S("");
+    return pass_body(ctx, app, in, path_of(&ctx->arena, in, n, last), out);
+}
+
+/* --- models --- */
+
+static void write_demo_model(struct json_out *w)
+{
+    json_raw(w, S("{\"id\":\"" DEMO_MODEL "\",\"object\":\"model\",\"created\":0,"
+                  "\"owned_by\":\"rememberd\"}"));
+}
+
+enum status list_models(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    str none = S("");
+    const struct upstream *up = settings_upstream(app->settings, &none);
+    if (up) {
+        out->relay = relay_to(ctx, in, up, S("/v1/models"), in->body);
+        return OK;
+    }
+    struct json_out w = json_to(&out->body);
+    json_open(&w, '{');
+    json_key(&w, "object");
+    json_str(&w, S("list"));
+    json_key(&w, "data");
+    json_open(&w, '[');
+    write_demo_model(&w);
+    json_close(&w, ']');
+    json_close(&w, '}');
+    return OK;
+}
+
+/* The prefix of the model's name chooses the upstream: openai%2Fgpt-5. */
+enum status get_model(struct ctx *ctx, struct app *app, const struct request *in, struct reply *out)
+{
+    struct target to;
+    str id = in->params[0];
+    TRY(target_of(ctx, app->settings, id, &to));
+    if (to.up) {
+        str path =
+            str_printf(&ctx->arena, "/v1/models/" S_FMT, S_ARG(url_segment(&ctx->arena, to.model)));
+        out->relay = relay_to(ctx, in, to.up, path, in->body);
+        return OK;
+    }
+    if (!str_is(id, DEMO_MODEL)) {
+        fail(ctx, NOT_FOUND, "there is no model '" S_FMT "'; " DEMO_MODEL " is built in",
+             S_ARG(id));
+        snprintf(ctx->field, sizeof ctx->field, "model");
+        return NOT_FOUND;
+    }
+    struct json_out w = json_to(&out->body);
+    write_demo_model(&w);
+    return OK;
+}

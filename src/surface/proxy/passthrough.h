@@ -1,0 +1,18 @@
+/* passthrough.h - requests of /v1 that the upstream answers as they came, and the list of models.
+ */
+#pragma once
+
+#include "surface/surface.h"
+
+/* Whether the body can be passed on without a look into it. */
+bool passes_unread(const struct settings *s, str body);
+
+/* Whether the loop's thread may pass the request on: no store is asked, no long body is read. */
+bool is_quick_to_pass(const struct app *app, const struct request *in);
+
+/* To the upstream of the model that the body names, under this path. */
+MUST_USE enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in, str path,
+                               struct reply *out);
+
+/* Handlers: any path of /v1; GET /v1/models; GET /v1/models/{id}. */
+handler pass_request, list_models, get_model;

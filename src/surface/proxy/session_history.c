@@ -1,0 +1,100 @@
+/* session_history.c - a session's earlier messages, as a request to a model holds them. */
+#include "surface/proxy/session_history.h"
+
+enum { HISTORY_MAX = 256 << 20 };
+
+static bool is_system(str role)
+{
+    return str_is(role, "system") || str_is(role, "developer");
+}
+
+/* A request with an answer or a tool call in it brings the conversation itself. */
+bool history_is_wanted(const struct said *said, size_t n)
+{
+    size_t users = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_system(said[i].role) && !str_is(said[i].role, "user"))
+            return false;
+        users += str_is(said[i].role, "user");
+    }
+    return users > 0;
+}
+
+enum status history_of(struct ctx *ctx, struct app *app, struct turn_in *t, int64_t system_tokens,
+                       str asked, struct window *out)
+{
+    const struct window_in in = {.pool = t->pool,
+                                 .session = t->session,
+                                 .model = t->model,
+                                 .system_tokens = system_tokens,
+                                 .asked = asked};
+    TRY(engine_window(ctx, app->engine, &in, out));
+    t->window = out->v;
+    t->n_window = out->n;
+    return OK;
+}
+
+void history_message(struct json_out *w, str role, str text)
+{
+    json_open(w, '{');
+    json_key(w, "role");
+    json_str(w, role);
+    json_key(w, "content");
+    json_str(w, text);
+    json_close(w, '}');
+}
+
+/* The texts of the messages from `from` to `to`, with a blank line between two. */
+static str joined_texts(struct arena *a, const struct message *v, size_t from, size_t to)
+{
+    struct buf b = buf_make(a, HISTORY_MAX);
+    for (size_t i = from; i < to; i++) {
+        buf_add(&b, i > from ? S("\n\n") : S(""));
+        buf_add(&b, v[i].text);
+    }
+    return buf_str(&b);
+}
+
+/* Where the messages of the user begin that nobody has answered: after a failed answer. */
+static size_t answered_of(const struct window *w)
+{
+    size_t n = w->n;
+    while (n && str_is(w->v[n - 1].role, "user"))
+        n--;
+    return n;
+}
+
+str history_unanswered(struct arena *a, const struct window *window)
+{
+    return joined_texts(a, window->v, answered_of(window), window->n);
+}
+
+void history_write(struct arena *a, struct json_out *w, const struct window *window)
+{
+    size_t n = answered_of(window);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from + 1; to < n && str_eq(window->v[to].role, window->v[from].role);)
+            to++;
+        history_message(w, window->v[from].role, joined_texts(a, window->v, from, to));
+    }
+}
+
+void history_splice(struct arena *a, struct splice *body, const struct json *messages,
+                    const struct window *window)
+{
+    struct buf b = buf_make(a, HISTORY_MAX);
+    struct json_out w = json_to(&b);
+    const struct json *at = messages->first;
+    while (at->next && is_system(json_string(json_get(at, "role"))))
+        at = at->next;
+    str unanswered = history_unanswered(a, window);
+    bool is_joined = unanswered.n && str_is(json_string(json_get(at, "role")), "user") &&
+                     splice_prefix(a, body, at, unanswered);
+    history_write(a, &w, window);
+    if (unanswered.n && !is_joined)
+        history_message(&w, S("user"), unanswered);
+    if (!b.n)
+        return;
+    buf_byte(&b, ',');
+    splice_at(body, at->source.p, 0, buf_str(&b));
+}

@@ -1,0 +1,148 @@
+/* splice.c - the memory block and the model's name, put into a body byte by byte. */
+#include "surface/proxy/splice.h"
+
+#include <assert.h>
+
+/* Places are few and come nearly in order, so an insertion sort is enough. Of two splices at one
+ * place the first stays first. */
+void splice_at(struct splice *s, const char *at, size_t drop, str put)
+{
+    size_t i = s->n++;
+    assert(s->n <= CUTS_MAX);
+    assert(at >= s->body.p && (size_t)(at - s->body.p) + drop <= s->body.n);
+    for (; i > 0 && s->cuts[i - 1].at > at; i--)
+        s->cuts[i] = s->cuts[i - 1];
+    s->cuts[i] = (struct cut){at, drop, put};
+}
+
+str splice_done(struct arena *a, struct splice *s)
+{
+    size_t n = s->body.n;
+    const char *from = s->body.p, *end = s->body.p + s->body.n;
+    if (!s->n)
+        return s->body;
+    for (size_t i = 0; i < s->n; i++)
+        n += s->cuts[i].put.n - s->cuts[i].drop;
+    char *p = arena_alloc(a, n + 1), *o = p;
+    for (size_t i = 0; i < s->n; i++) {
+        struct cut *c = &s->cuts[i];
+        assert(c->at >= from); /* no splice begins inside the bytes that another one drops */
+        o = mempcpy(o, from, (size_t)(c->at - from));
+        o = mempcpy(o, c->put.p, c->put.n);
+        from = c->at + c->drop;
+    }
+    o = mempcpy(o, from, (size_t)(end - from));
+    assert(o == p + n);
+    return (str){p, n};
+}
+
+static str quote_json(struct arena *a, str text)
+{
+    struct buf b = buf_make(a, text.n * 6 + 3);
+    struct json_out w = json_to(&b);
+    json_str(&w, text);
+    return buf_str(&b);
+}
+
+/* A name without escapes loses only the bytes of its prefix. */
+void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter)
+{
+    str inside = str_sub(model->source, 1, model->source.n - 1);
+    assert(model->type == JSON_STRING && str_ends(model->string, shorter));
+    if (inside.n == model->string.n)
+        splice_at(s, inside.p, inside.n - shorter.n, S(""));
+    else
+        splice_at(s, model->source.p, model->source.n, quote_json(a, shorter));
+}
+
+/* --- placements --- */
+
+static bool has_key(const struct json *v, const char *name)
+{
+    for (const struct json *m = v->first; m; m = m->next)
+        if ((v->type == JSON_OBJECT && str_is(m->key, name)) || has_key(m, name))
+            return true;
+    return false;
+}
+
+static const struct json *last_of(const struct json *array)
+{
+    const struct json *last = array->first;
+    while (last && last->next)
+        last = last->next;
+    return last;
+}
+
+static void put_message(struct arena *a, struct splice *s, const struct json *at, const char *role,
+                        str text)
+{
+    str put =
+        str_printf(a, "{\"role\":\"%s\",\"content\":" S_FMT "},", role, S_ARG(quote_json(a, text)));
+    splice_at(s, at->source.p, 0, put);
+}
+
+/* After the last byte of the user's text; false when the content is neither text nor parts. */
+static bool add_suffix(struct arena *a, struct splice *s, const struct json *content, str text)
+{
+    if (content && content->type == JSON_STRING) {
+        struct buf b = buf_make(a, text.n * 6 + 16);
+        json_escape(&b, content->string.n ? S("\n\n") : S(""));
+        json_escape(&b, text);
+        splice_at(s, content->source.p + content->source.n - 1, 0, buf_str(&b));
+        return true;
+    }
+    if (!content || content->type != JSON_ARRAY)
+        return false;
+    const struct json *last = last_of(content);
+    str part = str_printf(a, "%s{\"type\":\"text\",\"text\":" S_FMT "}", last ? "," : "",
+                          S_ARG(quote_json(a, text)));
+    splice_at(s, last ? last->source.p + last->source.n : content->source.p + 1, 0, part);
+    return true;
+}
+
+/* The same in front of the first byte of the user's text. */
+static bool add_prefix(struct arena *a, struct splice *s, const struct json *content, str text)
+{
+    if (content && content->type == JSON_STRING) {
+        struct buf b = buf_make(a, text.n * 6 + 16);
+        json_escape(&b, text);
+        json_escape(&b, content->string.n ? S("\n\n") : S(""));
+        splice_at(s, content->source.p + 1, 0, buf_str(&b));
+        return true;
+    }
+    if (!content || content->type != JSON_ARRAY)
+        return false;
+    str part = str_printf(a, "{\"type\":\"text\",\"text\":" S_FMT "}%s", S_ARG(quote_json(a, text)),
+                          content->first ? "," : "");
+    splice_at(s, content->source.p + 1, 0, part);
+    return true;
+}
+
+bool splice_prefix(struct arena *a, struct splice *s, const struct json *message, str text)
+{
+    return add_prefix(a, s, json_get(message, "content"), text);
+}
+
+void splice_block(struct arena *a, struct splice *s, const struct json *root,
+                  const struct json *messages, const struct json *at, const struct block *block)
+{
+    bool is_user = block->no_system || block->where == PLACE_FIRST_USER;
+    bool is_first = block->where == PLACE_SYSTEM || block->where == PLACE_FIRST_USER;
+    if (block->where == PLACE_USER_SUFFIX && add_suffix(a, s, json_get(at, "content"), block->text))
+        return;
+    if (block->where == PLACE_USER_PREFIX && add_prefix(a, s, json_get(at, "content"), block->text))
+        return;
+    put_message(a, s, is_first && !has_key(root, "cache_control") ? messages->first : at,
+                is_user ? "user" : "system", block->text);
+}
+
+bool rejects_system(struct arena *a, str name)
+{
+    static const char *const names[] = {"o1",     "o1-mini", "o1-preview", "glm", "glmt",
+                                        "glm-cn", "zai",     "qianfan",    NULL};
+    str folded = str_lower(a, str_trim(name));
+    for (const char *const *n = names; *n; n++)
+        if (str_is(folded, *n))
+            return true;
+    return false;
+}

@@ -1,0 +1,50 @@
+/* splice.h - changing a few bytes of a body and no others. */
+#pragma once
+
+#include "base/json.h"
+#include "core/settings.h"
+
+enum { CUTS_MAX = 8 };
+
+/* At one place of the body: drop bytes go, put comes in. */
+struct cut {
+    const char *at;
+    size_t drop;
+    str put;
+};
+
+struct splice {
+    str body;
+    struct cut cuts[CUTS_MAX];
+    size_t n;
+};
+
+/* Places must not overlap; they may come in any order. More than CUTS_MAX is a bug. */
+void splice_at(struct splice *s, const char *at, size_t drop, str put);
+
+/* The new body in the arena, or the old one when nothing was cut. */
+str splice_done(struct arena *a, struct splice *s);
+
+/* Makes a model's name shorter by the prefix that chose its upstream. */
+void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter);
+
+/* Puts a text and a blank line in front of the message's own text; false, and nothing is changed,
+ * when the message's content is neither text nor parts. */
+bool splice_prefix(struct arena *a, struct splice *s, const struct json *message, str text);
+
+struct block {
+    str text;
+    enum placement where;
+    bool no_system; /* the provider rejects the role system */
+};
+
+/*
+ * Puts the block beside the message at (an element of messages). With the placements that take the
+ * front of the conversation, a body that marks a cached prefix (cache_control anywhere in root)
+ * gets it right before that message, so that the prefix stays as it was.
+ */
+void splice_block(struct arena *a, struct splice *s, const struct json *root,
+                  const struct json *messages, const struct json *at, const struct block *block);
+
+/* Providers that answer a system message with an error, by name of upstream or model. */
+bool rejects_system(struct arena *a, str name);

@@ -1,0 +1,196 @@
+/* tool_calls.c - tool calls, gathered from a message or from a stream's deltas. */
+#include "surface/proxy/tool_calls.h"
+
+#include <assert.h>
+
+#include "surface/proxy/memory_tool.h"
+#include "surface/proxy/splice.h"
+
+enum {
+    CALLS_MAX = 64,            /* of one answer; more are ignored */
+    ARGUMENTS_MAX = 256 << 10, /* bytes of one call */
+    SAID_MAX = 1 << 20,        /* bytes of the text beside the calls */
+    LIST_MAX = 4 << 20         /* bytes of the client's list */
+};
+
+struct tool_calls tool_calls_none(struct arena *a)
+{
+    return (struct tool_calls){.arena = a,
+                               .text = buf_make(a, SAID_MAX),
+                               .thought = buf_make(a, SAID_MAX)};
+}
+
+const struct json *first_choice(const struct json *answer)
+{
+    const struct json *choices = json_get(answer, "choices");
+    return choices && choices->type == JSON_ARRAY ? choices->first : NULL;
+}
+
+/* --- reading --- */
+
+/* The call of which a delta brings another piece: the one with the same index. Some servers send no
+ * index, or the same index for each call, so that another id starts a new call. */
+static struct tool_call *call_of(const struct tool_calls *c, const struct json *piece)
+{
+    const struct json *index = json_get(piece, "index");
+    str id = json_string(json_get(piece, "id"));
+    for (size_t i = c->n; i-- > 0;) {
+        struct tool_call *call = &c->v[i];
+        bool is_same_id = !id.n || !call->id.n || str_eq(id, call->id);
+        if (is_same_id && (!index || json_int_or(index, -1) == call->index))
+            return call;
+    }
+    return NULL;
+}
+
+/* Some model servers sign their calls in members of their own, and want them back unchanged. */
+static str extra_of(struct arena *a, const struct json *piece)
+{
+    static const char *const known[] = {"index", "id", "type", "function", NULL};
+    struct buf b = buf_make(a, ARGUMENTS_MAX);
+    for (const struct json *m = piece->first; m; m = m->next) {
+        bool is_known = false;
+        for (const char *const *k = known; *k; k++)
+            is_known |= str_is(m->key, *k);
+        if (is_known)
+            continue;
+        struct json_out w = json_to(&b);
+        buf_byte(&b, ',');
+        json_key(&w, str_c(a, m->key));
+        json_raw(&w, m->source);
+    }
+    return b.full ? S("") : buf_str(&b);
+}
+
+static struct tool_call *add_call(struct tool_calls *c, const struct json *piece)
+{
+    assert(c->n < CALLS_MAX && c->ours <= c->n);
+    c->v = arena_more(c->arena, c->v, c->n, &c->cap, sizeof *c->v);
+    struct tool_call *call = &c->v[c->n];
+    *call = (struct tool_call){
+        .id = str_dup(c->arena, json_string(json_get(piece, "id"))),
+        .index = json_int_or(json_get(piece, "index"), (int64_t)c->n),
+        .is_ours = str_is(json_string(json_at(piece, "function.name")), SEARCH_MEMORY),
+        .arguments = buf_make(c->arena, ARGUMENTS_MAX),
+        .extra = extra_of(c->arena, piece),
+    };
+    c->n++;
+    c->ours += call->is_ours;
+    return call;
+}
+
+static void hear_calls(struct tool_calls *c, const struct json *list, bool is_whole)
+{
+    if (!list || list->type != JSON_ARRAY)
+        return;
+    for (const struct json *piece = list->first; piece; piece = piece->next) {
+        struct tool_call *call = is_whole ? NULL : call_of(c, piece);
+        const struct json *arguments = json_at(piece, "function.arguments");
+        if (!call && c->n == CALLS_MAX)
+            return;
+        if (!call)
+            call = add_call(c, piece);
+        if (arguments && arguments->type != JSON_NULL)
+            buf_add(&call->arguments,
+                    arguments->type == JSON_STRING ? arguments->string : arguments->source);
+    }
+}
+
+void tool_calls_add_delta(struct tool_calls *c, const struct json *delta)
+{
+    buf_add(&c->text, json_string(json_get(delta, "content")));
+    buf_add(&c->thought, json_string(json_get(delta, "reasoning_content")));
+    hear_calls(c, json_get(delta, "tool_calls"), false);
+}
+
+void tool_calls_set_message(struct tool_calls *c, const struct json *message)
+{
+    c->message = message ? message->source : S("");
+    hear_calls(c, json_get(message, "tool_calls"), true);
+}
+
+bool tool_calls_are_ours(const struct tool_calls *c)
+{
+    return c->n && c->ours == c->n;
+}
+
+/* --- the client's calls --- */
+
+static str renumber_call(struct arena *a, const struct json *piece, size_t index)
+{
+    const struct json *was = json_get(piece, "index");
+    struct splice s = {.body = piece->source};
+    if (was && json_int_or(was, -1) != (int64_t)index)
+        splice_at(&s, was->source.p, was->source.n, str_printf(a, "%zu", index));
+    return splice_done(a, &s);
+}
+
+str tool_calls_of_client(struct arena *a, const struct tool_calls *c, const struct json *list)
+{
+    struct buf b = buf_make(a, LIST_MAX);
+    struct json_out w = json_to(&b);
+    size_t i = 0;
+    json_open(&w, '[');
+    for (const struct json *piece = list->first; piece; piece = piece->next, i++) {
+        const struct tool_call *call =
+            c->message.n ? (i < c->n ? &c->v[i] : NULL) : call_of(c, piece);
+        size_t before = 0;
+        if (!call || call->is_ours)
+            continue;
+        for (const struct tool_call *other = c->v; other < call; other++)
+            before += !other->is_ours;
+        json_raw(&w, renumber_call(a, piece, before));
+    }
+    json_close(&w, ']');
+    return b.full ? S("[]") : buf_str(&b);
+}
+
+/* --- sent back --- */
+
+static void write_text(struct json_out *w, const char *name, const struct buf *text)
+{
+    json_key(w, name);
+    if (text->n)
+        json_str(w, buf_str(text));
+    else
+        json_null(w);
+}
+
+static void write_call(const struct tool_call *call, struct json_out *w)
+{
+    json_open(w, '{');
+    json_key(w, "id");
+    json_str(w, call->id);
+    json_key(w, "type");
+    json_str(w, S("function"));
+    json_key(w, "function");
+    json_open(w, '{');
+    json_key(w, "name");
+    json_str(w, S(SEARCH_MEMORY));
+    json_key(w, "arguments");
+    json_str(w, buf_str(&call->arguments));
+    json_close(w, '}');
+    buf_add(w->b, call->extra);
+    json_close(w, '}');
+}
+
+/* A whole message goes back as it came; a streamed one is put together. */
+void tool_calls_write_message(const struct tool_calls *c, struct json_out *w)
+{
+    if (c->message.n) {
+        json_raw(w, c->message);
+        return;
+    }
+    json_open(w, '{');
+    json_key(w, "role");
+    json_str(w, S("assistant"));
+    write_text(w, "content", &c->text);
+    if (c->thought.n)
+        write_text(w, "reasoning_content", &c->thought);
+    json_key(w, "tool_calls");
+    json_open(w, '[');
+    for (size_t i = 0; i < c->n; i++)
+        write_call(&c->v[i], w);
+    json_close(w, ']');
+    json_close(w, '}');
+}

@@ -1,0 +1,141 @@
+/* upstream.c - choosing an upstream, and the request that goes to it. */
+#include "surface/proxy/upstream.h"
+
+#include <ctype.h>
+
+#include "surface/common/auth.h"
+#include "surface/proxy/demo_answer.h"
+#include "surface/proxy/splice.h"
+
+enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
+                      struct target *out)
+{
+    *out = (struct target){.model = model};
+    if (str_is(model, DEMO_MODEL))
+        return OK;
+    out->up = settings_upstream(settings, &out->model);
+    str rest = model, prefix = str_cut(&rest, '/');
+    if (out->up || (!settings->n_upstreams && !rest.n))
+        return OK;
+    if (!model.n)
+        return fail(ctx, NOT_FOUND,
+                    "no model is named and there is no default upstream: start rememberd with "
+                    "--upstream URL");
+    if (rest.n)
+        fail(ctx, NOT_FOUND,
+             "the model '" S_FMT "' has no upstream: start rememberd with --upstream " S_FMT
+             "=URL, or with --upstream URL as the default",
+             S_ARG(model), S_ARG(prefix));
+    else
+        fail(ctx, NOT_FOUND,
+             "the model '" S_FMT "' names no upstream and there is no default: ask for NAME/" S_FMT
+             ", or start rememberd with --upstream URL",
+             S_ARG(model), S_ARG(model));
+    snprintf(ctx->field, sizeof ctx->field, "model");
+    return NOT_FOUND;
+}
+
+enum placement target_placement(const struct settings *settings, const struct target *to)
+{
+    str own = to->up->placement;
+    return (enum placement)name_index(placement_names, own, (int)settings->placement);
+}
+
+bool target_rejects_system(struct arena *a, const struct target *to)
+{
+    str rest = to->model, prefix = str_cut(&rest, '/');
+    return rejects_system(a, to->up->name) || rejects_system(a, to->model) ||
+           (rest.n && (rejects_system(a, prefix) || rejects_system(a, rest)));
+}
+
+/* --- the address --- */
+
+str url_segment(struct arena *a, str text)
+{
+    struct buf b = buf_make(a, text.n * 3 + 1);
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c < 0x80 && (isalnum(c) || strchr("-._~", c)))
+            buf_byte(&b, (char)c);
+        else
+            buf_printf(&b, "%%%02X", c);
+    }
+    return buf_str(&b);
+}
+
+/* --- the headers --- */
+
+/* Headers of one connection, headers that curl writes, and headers between the client and us. */
+static const str ours[] = {
+    S("Connection"),
+    S("Keep-Alive"),
+    S("Proxy-Connection"),
+    S("Proxy-Authenticate"),
+    S("Proxy-Authorization"),
+    S("TE"),
+    S("Trailer"),
+    S("Transfer-Encoding"),
+    S("Upgrade"),
+    S("Expect"),
+    S("Host"),
+    S("Content-Length"),
+    S("Accept-Encoding"),
+    S("Cookie"),
+    S("Authorization"),
+    S("X-Upstream-Authorization"),
+    S("X-OmniRoute-No-Memory"),
+    S("X-OmniRoute-Session-Id"),
+    S("X-OmniRoute-CLI-Token"),
+    S("X-Memory-Mode"),
+    S("X-Memory-Tools"),
+    S("X-Session-Id"),
+    S("X-Session-History"),
+    S("X-Osaurus-Agent-Id"),
+};
+
+static bool is_ours(str name)
+{
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (str_eq_nocase(name, ours[i]))
+            return true;
+    return false;
+}
+
+/* Connection may name further headers that concern this connection only. */
+static bool is_named_in(str list, str name)
+{
+    while (list.n)
+        if (str_eq_nocase(str_trim(str_cut(&list, ',')), name))
+            return true;
+    return false;
+}
+
+/* Never one of our tokens: the upstream would learn it. */
+static str credential_of(struct arena *a, const struct request *in, const struct upstream *up)
+{
+    str given = request_header(in, "X-Upstream-Authorization");
+    if (given.n && !auth_shows_token(given))
+        return given;
+    if (in->who.credential.n)
+        return in->who.credential;
+    return up->key.n ? str_printf(a, "Bearer " S_FMT, S_ARG(up->key)) : S("");
+}
+
+struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
+                       str path, str body)
+{
+    struct relay *r = NEW(&ctx->arena, struct relay);
+    struct header *headers = NEW_N(&ctx->arena, struct header, in->n_headers + 1);
+    str named = request_header(in, "Connection"), key = credential_of(&ctx->arena, in, up);
+    *r = (struct relay){.url = upstream_url(&ctx->arena, up, path, in->query),
+                        .method = in->method,
+                        .headers = headers,
+                        .body = body};
+    for (size_t i = 0; i < in->n_headers; i++)
+        if (!is_ours(in->headers[i].name) && !is_named_in(named, in->headers[i].name) &&
+            !auth_shows_token(in->headers[i].value))
+            headers[r->n_headers++] = in->headers[i];
+    if (key.n)
+        headers[r->n_headers++] = (struct header){S("Authorization"), key};
+    return r;
+}

@@ -1,0 +1,32 @@
+/* upstream.h - choosing an upstream, and the request that goes to it. */
+#pragma once
+
+#include "surface/surface.h"
+
+struct target {
+    const struct upstream *up; /* NULL: the built-in model answers */
+    str model;                 /* as the upstream knows it: without the prefix that chose it */
+};
+
+/*
+ * The upstream of a model by its prefix, else the default. "rememberd/demo" is always built in, and
+ * so is every name without a prefix as long as no upstream is set. NOT_FOUND names the setting.
+ */
+enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
+                      struct target *out);
+
+/* Where memory is put in a request to it: as its upstream says, else the setting. */
+enum placement target_placement(const struct settings *settings, const struct target *to);
+/* Whether it answers a system message with an error. */
+bool target_rejects_system(struct arena *a, const struct target *to);
+
+/*
+ * The request as it goes on: same method, the client's end-to-end headers, and for a credential
+ * X-Upstream-Authorization or the client's own, when that is not one of our tokens, else the
+ * upstream's key. path begins with "/v1/" and is encoded; the query stays the same.
+ */
+struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
+                       str path, str body);
+
+/* A path segment with everything but unreserved characters as %XX. */
+str url_segment(struct arena *a, str text);

@@ -1,0 +1,48 @@
+/* rag.h - what the files of the RAG backend's dialect share: a memory as shown, handlers. */
+#pragma once
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+
+enum { RAG_CONTENT_MAX = 65536 };
+
+/* All tokens of a user share the same memories here, whatever their own spaces are. */
+struct pool_ref rag_pool(const struct request *in);
+/* The importance that a priority stands for. */
+double rag_importance(enum priority priority);
+
+struct rag_shown {
+    str id, user, content, source;
+    enum memory_kind memory_type;
+    enum priority priority;
+    struct strs entities;
+    double decay_score;
+    int64_t created_at, last_accessed, access_count;
+    const struct json *metadata;
+};
+extern const struct field rag_shown_fields[];
+struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now);
+/* The JSON object in a text, or an empty object. */
+struct json *rag_object(struct ctx *ctx, str text);
+
+/* --- rag_add.c --- */
+
+struct rag_create_in {
+    str content, source;
+    enum memory_kind memory_type;
+    enum priority priority; /* PRIORITY_COUNT: by type */
+    const struct json *metadata;
+};
+extern const struct field rag_create_in_fields[], rag_create_out_fields[];
+handler rag_create;
+
+struct rag_search_in {
+    str query;
+    enum memory_kind memory_type; /* KIND_COUNT: any */
+    int64_t top_k;
+    double least;
+    bool graph;
+};
+extern const struct field rag_search_in_fields[], rag_search_out_fields[];
+handler rag_search;

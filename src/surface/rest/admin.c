@@ -1,0 +1,329 @@
+/* admin.c - health, metrics, the description of the API, and the page that says what this is. */
+#include "base/clock.h"
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+
+/* --- health --- */
+
+struct health_out {
+    str status, version, store;
+    int64_t uptime_s;
+};
+static const struct field health_out_fields[] = {
+    {STR(struct health_out, status), .help = "ok or failing"},
+    {STR(struct health_out, version)},
+    {INT(struct health_out, uptime_s)},
+    {STR(struct health_out, store), .help = "ok, or the error"},
+    {0},
+};
+
+static enum status show_health(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    (void)in;
+    bool is_well = engine_ping(ctx, app->engine) == OK;
+    struct health_out shape = {
+        .status = is_well ? S("ok") : S("failing"),
+        .version = S(REMEMBERD_VERSION),
+        .store = is_well ? S("ok") : str_of(ctx->why),
+        .uptime_s = (clock_mono_us() - app->started_us) / 1000000,
+    };
+    out->code = is_well ? 200 : 503;
+    reply_fields(out, health_out_fields, &shape);
+    return OK;
+}
+
+struct check {
+    str status;
+    double latency_ms;
+};
+static const struct field check_fields[] = {
+    {STR(struct check, status), .help = "healthy, degraded, unhealthy, or unknown until checked"},
+    {NUM(struct check, latency_ms)},
+    {0},
+};
+#define CHECKED(M, HELP)                                                                           \
+    {                                                                                              \
+        FIELD_(struct checks, M, struct check, FIELD_OBJECT, #M), .inside = check_fields,          \
+                                                                  .help = HELP                     \
+    }
+struct checks {
+    struct check store, postgres, redis, llm, llm_config;
+};
+static const struct field checks_fields[] = {
+    CHECKED(store, "a read"),
+    CHECKED(postgres, "the same: what Cortex's probes look at"),
+    CHECKED(redis, "the same"),
+    CHECKED(llm, "the default model server's list of models, looked at every 15 s at most"),
+    CHECKED(llm_config, "the same"),
+    {0},
+};
+struct live_out {
+    str status;
+    struct checks checks;
+    int64_t timestamp;
+};
+static const struct field live_out_fields[] = {
+    {STR(struct live_out, status), .help = "healthy, degraded (no model answers) or unhealthy"},
+    {FIELD_(struct live_out, checks, struct checks, FIELD_OBJECT, "checks"),
+     .inside = checks_fields},
+    {TIME(struct live_out, timestamp)},
+    {0},
+};
+
+static struct check check_store(struct ctx *ctx, struct app *app)
+{
+    int64_t began = clock_mono_us();
+    bool is_well = engine_ping(ctx, app->engine) == OK;
+    return (struct check){is_well ? S("healthy") : S("unhealthy"),
+                          (double)(clock_mono_us() - began) / 1e3};
+}
+
+enum { LOOK_MS = 2000, LOOK_EVERY_US = 15000000, LIST_MAX = 4 << 20 };
+
+/* Any answer counts, also an error; only an unreachable server does not answer. */
+static bool model_answers(struct ctx *ctx, const struct upstream *up)
+{
+    const struct header key = {S("Authorization"),
+                               str_printf(&ctx->arena, "Bearer " S_FMT, S_ARG(up->key))};
+    const struct call call = {.url = upstream_url(&ctx->arena, up, S("/v1/models"), S("")),
+                              .method = S("GET"),
+                              .headers = &key,
+                              .n_headers = up->key.n ? 1 : 0,
+                              .timeout_ms = LOOK_MS,
+                              .answer_max = LIST_MAX};
+    struct answer answer;
+    enum status s = http_call(ctx, &call, &answer);
+    return soft(ctx, s) || s == TOO_LARGE;
+}
+
+/* The endpoint is open to everyone, so one request at a time probes and the others get the last
+ * result. */
+static struct check check_model(struct ctx *ctx, struct app *app)
+{
+    struct model_look *look = &app->model;
+    str none = S("");
+    const struct upstream *up = settings_upstream(app->settings, &none);
+    int64_t now = clock_mono_us(), at = atomic_load(&look->at_us);
+    if (!up && !app->settings->n_upstreams)
+        return (struct check){S("healthy"), 0};
+    up = up ? up : &app->settings->upstreams[0];
+    if ((!at || now - at >= LOOK_EVERY_US) &&
+        atomic_compare_exchange_strong(&look->at_us, &at, now)) {
+        bool answers = model_answers(ctx, up);
+        atomic_store(&look->took_us, clock_mono_us() - now);
+        atomic_store(&look->answers, answers ? 1 : 2);
+    }
+    int answers = atomic_load(&look->answers);
+    return (struct check){!answers       ? S("unknown")
+                          : answers == 1 ? S("healthy")
+                                         : S("degraded"),
+                          (double)atomic_load(&look->took_us) / 1e3};
+}
+
+static enum status show_live(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    const struct check store = check_store(ctx, app), model = check_model(ctx, app);
+    bool is_well = str_is(store.status, "healthy");
+    const struct live_out shape = {
+        .status = !is_well                           ? S("unhealthy")
+                  : str_is(model.status, "degraded") ? S("degraded")
+                                                     : S("healthy"),
+        .checks = {store, store, store, model, model},
+        .timestamp = clock_ms(),
+    };
+    (void)in;
+    out->code = is_well ? 200 : 503;
+    reply_fields(out, live_out_fields, &shape);
+    return OK;
+}
+
+struct ready_out {
+    bool ready;
+    str message;
+};
+static const struct field ready_out_fields[] = {
+    {BOOL(struct ready_out, ready)},
+    {STR(struct ready_out, message)},
+    {0},
+};
+
+static enum status show_ready(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    bool is_well = engine_ping(ctx, app->engine) == OK;
+    const struct ready_out shape = {is_well,
+                                    is_well ? S("Service is ready") : S("Service is not ready")};
+    (void)in;
+    out->code = is_well ? 200 : 503;
+    reply_fields(out, ready_out_fields, &shape);
+    return OK;
+}
+
+/* --- metrics --- */
+
+static void write_metric(struct buf *b, const char *name, const char *type, const char *help,
+                         double v)
+{
+    buf_printf(b, "# HELP rememberd_%s %s\n# TYPE rememberd_%s %s\nrememberd_%s %.15g\n", name,
+               help, name, type, name, v);
+}
+
+static void server_metrics(struct buf *b, const struct server_stats *s)
+{
+    write_metric(b, "requests_total", "counter", "requests read", (double)s->requests);
+    write_metric(b, "errors_total", "counter", "replies with a code of 500 or more",
+                 (double)s->errors);
+    write_metric(b, "relays_total", "counter", "requests passed on upstream", (double)s->relays);
+    write_metric(b, "relays_cancelled_total", "counter", "relays whose client left",
+                 (double)s->relays_cancelled);
+    write_metric(b, "bytes_in_total", "counter", "bytes from clients", (double)s->bytes_in);
+    write_metric(b, "bytes_out_total", "counter", "bytes to clients", (double)s->bytes_out);
+    write_metric(b, "rejected_busy_total", "counter", "requests refused, queue full",
+                 (double)s->rejected_busy);
+    write_metric(b, "rejected_connections_total", "counter", "connections refused",
+                 (double)s->rejected_connections);
+    write_metric(b, "connections", "gauge", "open connections", (double)s->connections);
+    write_metric(b, "requests_active", "gauge", "requests being answered", (double)s->active);
+    write_metric(b, "requests_queued", "gauge", "requests waiting for a worker", (double)s->queued);
+}
+
+static void engine_metrics(struct buf *b, const struct engine_stats *s)
+{
+    write_metric(b, "recalls_total", "counter", "recalls", (double)s->recalls);
+    write_metric(b, "recalled_total", "counter", "recalls that added something",
+                 (double)s->recalled);
+    write_metric(b, "injected_tokens_total", "counter", "tokens injected",
+                 (double)s->injected_tokens);
+    write_metric(b, "recalls_silent_total", "counter", "recalls that added nothing",
+                 (double)s->silent);
+    write_metric(b, "recalls_timed_out_total", "counter", "recalls over the deadline",
+                 (double)s->timed_out);
+    write_metric(b, "recalls_failed_total", "counter", "recalls that failed", (double)s->failed);
+    write_metric(b, "turns_total", "counter", "turns kept", (double)s->turns);
+    write_metric(b, "turns_dropped_total", "counter", "turns lost to a full queue",
+                 (double)s->dropped_turns);
+    write_metric(b, "helper_prompts_total", "counter",
+                 "prompts of chat programs that got no memory and were not kept",
+                 (double)s->helpers);
+    write_metric(b, "instructions_left_out_total", "counter",
+                 "lines left out of chats because they read as instructions",
+                 (double)s->instructions);
+    write_metric(b, "rerank_failures_total", "counter", "calls of the reranker that failed",
+                 (double)s->rerank_failed);
+    write_metric(b, "facts_total", "counter", "facts extracted", (double)s->facts);
+    write_metric(b, "distilled_total", "counter", "conversations distilled", (double)s->distilled);
+    write_metric(b, "distil_failures_total", "counter", "conversations that could not be distilled",
+                 (double)s->distil_failed);
+    write_metric(b, "core_tokens", "gauge", "tokens of the core model in the last hour",
+                 (double)s->core_tokens);
+}
+
+static void store_metrics(struct buf *b, const struct store_stats *s)
+{
+    write_metric(b, "store_users", "gauge", "users", (double)s->users);
+    write_metric(b, "store_pools", "gauge", "pools", (double)s->pools);
+    write_metric(b, "store_sessions", "gauge", "conversations", (double)s->sessions);
+    write_metric(b, "store_messages", "gauge", "messages", (double)s->messages);
+    write_metric(b, "store_memories", "gauge", "memories", (double)s->memories);
+    write_metric(b, "store_receipts", "gauge", "receipts", (double)s->receipts);
+    write_metric(b, "store_bytes", "gauge", "size of the database file", (double)s->bytes);
+    write_metric(b, "store_wal_bytes", "gauge", "size of the write-ahead log",
+                 (double)s->wal_bytes);
+    write_metric(b, "store_queued", "gauge", "writes waiting", (double)s->queued);
+    write_metric(b, "store_writes_total", "counter", "writes", (double)s->writes);
+    write_metric(b, "store_commits_total", "counter", "commits", (double)s->commits);
+    write_metric(b, "store_failures_total", "counter", "failed writes", (double)s->failures);
+}
+
+static void recall_histogram(struct buf *b, const struct engine_stats *s)
+{
+    uint64_t sum = 0;
+    buf_add(b, S("# HELP rememberd_recall_seconds time of a recall\n"
+                 "# TYPE rememberd_recall_seconds histogram\n"));
+    for (size_t i = 0; i < RECALL_BUCKETS - 1; i++) {
+        sum += s->recall_buckets[i];
+        buf_printf(b, "rememberd_recall_seconds_bucket{le=\"%g\"} %llu\n",
+                   (double)recall_bucket_us[i] / 1e6, (unsigned long long)sum);
+    }
+    sum += s->recall_buckets[RECALL_BUCKETS - 1];
+    buf_printf(b, "rememberd_recall_seconds_bucket{le=\"+Inf\"} %llu\n", (unsigned long long)sum);
+    buf_printf(b, "rememberd_recall_seconds_sum %.9g\nrememberd_recall_seconds_count %llu\n",
+               (double)s->recall_us_sum / 1e6, (unsigned long long)sum);
+}
+
+static enum status show_metrics(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct server_stats server = {0};
+    struct engine_stats engine;
+    (void)in;
+    TRY(engine_stats(ctx, app->engine, &engine));
+    server_stats(app->server, &server);
+    out->type = S("text/plain; version=0.0.4; charset=utf-8");
+    write_metric(&out->body, "uptime_seconds", "gauge", "time since start",
+                 (double)(clock_mono_us() - app->started_us) / 1e6);
+    server_metrics(&out->body, &server);
+    engine_metrics(&out->body, &engine);
+    recall_histogram(&out->body, &engine);
+    store_metrics(&out->body, &engine.store);
+    return OK;
+}
+
+/* --- describing itself --- */
+
+static enum status show_openapi(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    (void)ctx, (void)in;
+    surface_openapi(app->surfaces, &out->body);
+    return OK;
+}
+
+static enum status show_page(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    static const char text[] =
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>rememberd</title>"
+        "<meta name=\"viewport\" content=\"width=device-width\">"
+        "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44em;margin:3em auto;"
+        "padding:0 1em}pre{background:#8882;padding:1em;overflow:auto}</style>"
+        "<h1>rememberd</h1><p>A memory for applications that talk to a language model. Point an "
+        "OpenAI client at this server instead of at the model: what was said in one conversation "
+        "is remembered in the next.</p><pre>from openai import OpenAI\n"
+        "client = OpenAI(base_url=\"http://HOST/v1\",\n"
+        "                api_key=\"the model's key\")</pre>"
+        "<p><a href=\"/openapi.json\">The API</a> · <a href=\"/health\">Health</a> · "
+        "<a href=\"/metrics\">Metrics</a></p></html>\n";
+    (void)ctx, (void)app;
+    str host = request_header(in, "Host"), all = str_of(text);
+    size_t at = str_find(all, S("HOST"));
+    out->type = S("text/html; charset=utf-8");
+    for (size_t i = 0; i < host.n; i++)
+        if (strchr("<>&\"'", host.p[i]))
+            host = S("localhost:7077");
+    buf_add(&out->body, str_sub(all, 0, at));
+    buf_add(&out->body, host);
+    buf_add(&out->body, str_sub(all, at + 4, all.n));
+    return OK;
+}
+
+static const struct route routes[] = {
+    {"GET", "/", show_page, .is_quick = true, .access = ACCESS_OPEN,
+     .help = "a short description of this server"},
+    {"GET", "/health", show_health, .access = ACCESS_OPEN, .gives = health_out_fields,
+     .help = "whether the server works"},
+    {"GET", "/health/live", show_live, .access = ACCESS_OPEN, .gives = live_out_fields,
+     .help = "whether the store and the model's server answer, and how fast"},
+    {"GET", "/ready", show_ready, .access = ACCESS_OPEN, .gives = ready_out_fields,
+     .help = "whether the store answers"},
+    {"GET", "/metrics", show_metrics, .access = ACCESS_ADMIN, .help = "counters for Prometheus"},
+    {"GET", "/openapi.json", show_openapi, .access = ACCESS_OPEN,
+     .help = "OpenAPI description of this API"},
+    {0},
+};
+
+const struct surface surface_admin = {"admin", routes, word_openai_error, auth_agent_request};

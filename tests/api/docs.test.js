@@ -1,0 +1,178 @@
+// docs.test.js - keeps README and docs readable: width, sentence length, headings, words, links; and true: settings, routes, headers, commands.
+'use strict';
+const { test } = require('node:test');
+const assert = require('node:assert/strict');
+const { execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const path = require('node:path');
+const { bin, cleanEnv } = require('./lib');
+
+const root = path.resolve(__dirname, '../..');
+const read = (page) => fs.readFileSync(path.join(root, page), 'utf8');
+const run = (...args) => execFileSync(bin, args, { env: cleanEnv(), encoding: 'utf8' });
+
+const WIDTH = 100, WORDS = 25, SCREEN = 45; // columns a line, words a sentence, lines between two headings
+
+function pagesIn(folder) {
+  return fs.readdirSync(path.join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const page = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return pagesIn(page);
+    return page.endsWith('.md') ? [page] : [];
+  });
+}
+const all = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pagesIn('docs')];
+// Decisions are records of their time; their links are checked, their prose is not.
+const pages = all.filter((page) => !page.startsWith('docs/decisions/'));
+
+/** The lines of a page, each with its number and whether it is prose: not code and not a comment. */
+function linesOf(page) {
+  let code = false;
+  return read(page).split('\n').map((text, i) => {
+    const fence = text.trimStart().startsWith('```');
+    const prose = !code && !fence && !text.startsWith('<!--');
+    if (fence) code = !code;
+    return { text, at: `${page}:${i + 1}`, prose, table: prose && text.startsWith('|') };
+  });
+}
+
+/** Paragraphs, list items, headings and table cells, each as one string without marks. */
+function* blocksOf(page) {
+  let block = null;
+  for (const { text, at, prose, table } of [...linesOf(page), { text: '', at: page, prose: true }]) {
+    const starts = !prose || table || !text.trim() || /^(#|\s*[-*] |\s*\d+\. )/.test(text);
+    if (block && starts) { yield block; block = null; }
+    if (!prose || !text.trim()) continue;
+    if (table) for (const cell of text.split(/(?<!\\)\|/)) yield { at, text: cell };
+    else if (block) block.text += ` ${text.trim()}`;
+    else block = { at, text: text.replace(/^(#+|\s*[-*]|\s*\d+\.) /, '') };
+  }
+}
+
+/** Sentences of a block: code in backticks is one word, a link is its text. */
+function sentences(text) {
+  const plain = text.replace(/`[^`]*`/g, 'CODE').replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_]{1,2}(?=\S)|(?<=\S)[*_]{1,2}/g, '');
+  return plain.split(/(?<=[.!?])["”)]?\s+(?=[A-Z"“(])/);
+}
+
+test('no line is wider than the page', () => {
+  const wide = pages.flatMap((page) => linesOf(page).filter(({ text, table }) => !table && [...text].length > WIDTH).map(({ at }) => at));
+  assert.deepEqual(wide, []);
+});
+
+test('no sentence is too long', () => {
+  const long = [];
+  for (const page of pages)
+    for (const { at, text } of blocksOf(page))
+      for (const one of sentences(text)) {
+        const n = one.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+        if (n > WORDS) long.push(`${at}: ${n} words: ${one}`);
+      }
+  assert.deepEqual(long, []);
+});
+
+test('there is a heading on every screen', () => {
+  const far = [];
+  for (const page of pages) {
+    let last = 0;
+    linesOf(page).forEach(({ text, prose }, i) => {
+      if (prose && /^#/.test(text)) last = i;
+      if (i - last === SCREEN) far.push(`${page}:${i + 1}`);
+    });
+  }
+  assert.deepEqual(far, []);
+});
+
+// Names of documents that a reader does not have, and words that english.md (CONTRIBUTING.md) replaces.
+const unwanted = /\b(the seed|the reference|the document|its document|told|left alone|goes with it|stands|so many|anew|by itself|has had its time|brought|thousand millions?)\b/i;
+test('words that a reader would stumble over are not used', () => {
+  const found = [];
+  for (const page of pages)
+    for (const { at, text } of blocksOf(page)) {
+      const m = unwanted.exec(text.replace(/`[^`]*`/g, ''));
+      if (m && page !== 'CONTRIBUTING.md') found.push(`${at}: ${m[0]}`);
+    }
+  assert.deepEqual(found, []);
+});
+
+/** Headings as link targets, as GitHub makes them. */
+const anchors = (page) => new Set(linesOf(page).filter(({ prose, text }) => prose && /^#+ /.test(text)).map(({ text }) =>
+  text.replace(/^#+ /, '').toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-')));
+
+const linksOf = (page) => linesOf(page).filter(({ prose }) => prose).flatMap(({ text, at }) =>
+  [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, to]) => ({ to, at }))).filter(({ to }) => !/^[a-z]+:/.test(to));
+
+test('every link leads somewhere', () => {
+  const dead = [];
+  for (const page of all)
+    for (const { to, at } of linksOf(page)) {
+      const [file, anchor] = to.split('#');
+      const target = file ? path.join(path.dirname(page), file) : page;
+      if (!fs.existsSync(path.join(root, target))) dead.push(`${at}: ${to}`);
+      else if (anchor && !anchors(target).has(anchor)) dead.push(`${at}: ${to}`);
+    }
+  assert.deepEqual(dead, []);
+});
+
+test('every page is reached from the table of contents', () => {
+  const seen = new Set(['docs/README.md']);
+  for (const page of seen)
+    for (const { to } of linksOf(page)) {
+      const target = path.join(path.dirname(page), to.split('#')[0] || path.basename(page));
+      if (target.endsWith('.md')) seen.add(target);
+    }
+  assert.deepEqual(pages.filter((page) => page.startsWith('docs/') && !seen.has(page)), []);
+});
+
+test('the page of settings has every setting with its default', () => {
+  const rows = new Map([...read('docs/reference/settings.md').matchAll(/^\| `([a-z_0-9]+)` \| ([^|]*) \|/gm)]
+    .map(([, name, value]) => [name, value.trim().replaceAll('`', '')]));
+  const known = [...run('serve', '--print-settings').matchAll(/^([a-z_0-9]+) =(.*?)(?: {2,}#| # )/gm)];
+  assert.ok(known.length > 60, 'the settings are read');
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(known.map(([, name, value]) => [name, value.trim()])));
+});
+
+/** Everything in backticks and code blocks of all pages. */
+const code = () => pages.map((page) => [...read(page).matchAll(/```[^]*?```|`[^`\n]+`/g)].map(([text]) => text).join('\n')).join('\n');
+
+test('every route that a page names is served', () => {
+  const routes = run('--routes').split('\n').filter(Boolean).map((line) => {
+    const [method, route] = line.split(/\s+/);
+    return { method, pattern: new RegExp(`^${route.replace(/\{[^}]*\}/g, '[^/]+')}$`) };
+  });
+  const named = [...code().matchAll(/`(GET|POST|PUT|PATCH|DELETE) (\/[^\s`?…]*)(?:\?[^`]*)?`/g)];
+  assert.ok(named.length > 40, `routes are named: ${named.length}`);
+  const unknown = named.filter(([, method, route]) => !routes.some((r) => r.method === method && r.pattern.test(route)));
+  assert.deepEqual(unknown.map(([text]) => text), []);
+});
+
+test('every request header that a page names is read by the program', () => {
+  const source = execFileSync('grep', ['-rhoiE', '"x-[a-z-]+', 'src'], { cwd: root, encoding: 'utf8' }).toLowerCase();
+  const known = new Set(source.split('\n').map((line) => line.slice(1)));
+  const named = new Set([...code().matchAll(/\bX-[A-Z][A-Za-z-]+/gi)].map(([name]) => name.toLowerCase()));
+  assert.deepEqual([...named].filter((name) => !known.has(name)), []);
+});
+
+test('every command that a page names exists', () => {
+  const known = new Set([...run('--help').matchAll(/^ {2,4}([a-z]+) /gm)].map(([, name]) => name));
+  const named = new Set([...code().matchAll(/(?:^|[`/\s])rememberd ([a-z]+)(?=[\s`])/gm)].map(([, name]) => name));
+  assert.ok(named.size > 10, `commands are named: ${[...named]}`);
+  assert.deepEqual([...named].filter((name) => !known.has(name)), []);
+});
+
+test('every tool that the MCP page names is offered, and no other', () => {
+  const input = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n';
+  const folder = fs.mkdtempSync(path.join(require('node:os').tmpdir(), 'rememberd-docs-'));
+  const out = execFileSync(bin, ['mcp', '--data', folder], { env: cleanEnv(), input, encoding: 'utf8' });
+  fs.rmSync(folder, { recursive: true });
+  const offered = JSON.parse(out.split('\n')[0]).result.tools.map((tool) => tool.name).sort();
+  const named = [...read('docs/reference/mcp.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name).sort();
+  assert.deepEqual(named, offered);
+});
+
+test('every source file and room that the page of internals names exists', () => {
+  const files = execFileSync('find', ['src'], { cwd: root, encoding: 'utf8' }).split('\n');
+  const named = [...read('docs/internals.md').matchAll(/`([a-z_]+(?:\/[a-z_]+)*(?:\/|\.)?(?:[a-z_]+\.(?:c|h|def)))`|`((?:engine|surface|store)\/[a-z_]+)`/g)];
+  assert.ok(named.length > 40, `files are named: ${named.length}`);
+  const gone = named.map(([, file, room]) => file ?? room).filter((name) => !files.some((one) => one.endsWith(`/${name}`)));
+  assert.deepEqual(gone, []);
+});

@@ -1,0 +1,201 @@
+// forgetting.test.js - what each delete erases and what remains, row by row as docs/reference/forgetting.md has it.
+'use strict';
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const test = require('node:test');
+const { run, serve, until } = require('./lib');
+
+const TEXT = 'My parrot is called Quito.', FACT = 'my parrot is called Quito';
+
+/** One user message in the session "birds", with the fact that was extracted from it. */
+async function remembered(server, headers = {}) {
+  const res = await server.tell(TEXT, { 'X-Session-Id': 'birds', ...headers });
+  const { memories } = (await server.ask('GET', '/v1/memories', undefined, headers)).json();
+  assert.deepEqual(memories.map((one) => one.content), [FACT]);
+  return { fact: memories[0].id, message: memories[0].source, session: memories[0].session, answer: res.json().choices[0].message.content };
+}
+
+/** What recall still finds: [memory, message]. */
+async function found(server, headers = {}) {
+  const { results } = (await server.ask('POST', '/v1/memories/search', { query: 'What is my parrot called?' }, headers)).json();
+  return [results.some((one) => one.kind === 'memory' && one.text === FACT), results.some((one) => one.kind === 'message' && one.text === TEXT)];
+}
+
+const MESSAGE = [true, false], BOTH = [false, false], NEITHER = [true, true]; // what recall gives no more
+const rows = [
+  ['a memory, over REST', 'DELETE', (id) => `/v1/memories/${id.fact}`, 200, BOTH],
+  ['a message, over REST', 'DELETE', (id) => `/v1/memories/${id.message}`, 200, BOTH],
+  ['a session, over REST', 'DELETE', (id) => `/v1/memories/${id.session}`, 200, BOTH],
+  ["a memory of Cortex's", 'DELETE', (id) => `/v1/memory/${id.fact}`, 200, BOTH],
+  ["a message by Cortex's delete of memories", 'DELETE', (id) => `/v1/memory/${id.message}`, 404, NEITHER],
+  ["a session of Cortex's", 'DELETE', (id) => `/v1/session/${id.session}`, 204, MESSAGE],
+  ["an app of Cortex's", 'DELETE', () => '/v1/memory/user/all?app_id=default', 200, BOTH],
+  ["another app of Cortex's", 'DELETE', () => '/v1/memory/user/all?app_id=other', 200, NEITHER],
+  ["a memory of OmniRoute's", 'DELETE', (id) => `/api/memory/${id.fact}`, 200, BOTH],
+  ["a session by OmniRoute's delete of memories", 'DELETE', (id) => `/api/memory/${id.session}`, 404, NEITHER],
+  ["all memories of OmniRoute's", 'DELETE', () => '/api/memory', 200, BOTH],
+  ["a memory of the RAG backend's", 'DELETE', (id) => `/api/v1/memory/${id.fact}`, 200, BOTH],
+  ["all memories of the RAG backend's, unconfirmed", 'DELETE', () => '/api/v1/memory', 400, NEITHER],
+  ["all memories of the RAG backend's", 'DELETE', () => '/api/v1/memory?confirm=true', 200, BOTH],
+];
+
+for (const [what, method, target, status, remains] of rows)
+  test(`deleting ${what} leaves what the page says`, async (t) => {
+    const server = await serve(t);
+    const id = await remembered(server);
+    const res = await server.ask(method, target(id));
+    assert.equal(res.status, status, res.text);
+    assert.deepEqual(await found(server), remains);
+  });
+
+test('the command line erases a memory, a message, a session, a space and all spaces', async (t) => {
+  const server = await serve(t);
+  const at = ['--data', server.data];
+  for (const [words, remains] of [
+    [(id) => [id.fact], BOTH], [(id) => [id.message], BOTH], [(id) => ['--session', id.session], BOTH],
+    [() => ['--everything', '--space', 'other'], NEITHER], [() => ['--everything'], BOTH], [() => ['--everything', '--all-spaces'], BOTH]]) {
+    await run(['forget', '--everything', ...at]);
+    await run(['add', 'another space', '--space', 'other', ...at]);
+    const args = words(await remembered(server));
+    assert.equal((await run(['forget', ...args, ...at])).code, 0);
+    assert.deepEqual(await found(server), remains, args.join(' '));
+  }
+  assert.match((await run(['list', '--space', 'other', ...at])).stdout, /^0 of 0$/m);
+});
+
+test("an agent's memory is erased by the header, by its space, and replaced by an ingest", async (t) => {
+  const server = await serve(t);
+  const agent = { 'X-Osaurus-Agent-Id': 'birdwatcher' };
+  const id = await remembered(server, agent);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${id.message}`)).status, 404);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${id.message}`, undefined, agent)).status, 200);
+  assert.deepEqual(await found(server, agent), BOTH);
+  const ingest = (turns) => server.ask('POST', '/memory/ingest', { agent_id: 'birdwatcher', conversation_id: 'c', turns });
+  await ingest([{ user: TEXT, assistant: 'A fine name.' }]);
+  assert.equal((await found(server, agent))[1], true);
+  await ingest([]);
+  assert.equal((await found(server, agent))[1], false);
+  await ingest([{ user: TEXT, assistant: 'A fine name.' }]);
+  assert.equal((await run(['forget', '--everything', '--space', 'birdwatcher', '--data', server.data])).code, 0);
+  assert.deepEqual((await server.ask('GET', '/agents')).json().agents, []);
+});
+
+test('the words of an erased session are in no file, and the receipt that showed them is gone', async (t) => {
+  const server = await serve(t);
+  const id = await remembered(server);
+  const asked = await server.tell('What is my parrot called?', { 'X-Memory-Mode': 'readonly' }); // an answer that is kept would repeat the name
+  const receipt = `/v1/receipts/${asked.headers['x-rememberd-receipt']}`;
+  assert.match((await server.ask('GET', receipt)).json().block, /Quito/);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${id.session}`)).status, 200);
+  assert.equal((await server.ask('GET', receipt)).status, 404);
+  const bytes = () => Buffer.concat(fs.readdirSync(server.data).map((file) => fs.readFileSync(path.join(server.data, file))));
+  await server.stop();
+  assert.equal(bytes().includes('Quito'), false);
+});
+
+/** What the next chat is given. */
+async function given(server, question = 'What is my parrot called?') {
+  const res = await server.tell(question, { 'X-Memory-Mode': 'readonly' });
+  return (await server.ask('GET', `/v1/receipts/${res.headers['x-rememberd-receipt']}`)).json().block;
+}
+
+const tool = (server, name, args) => server.ask('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }, { Accept: 'application/json, text/event-stream' });
+const PAST = '2020-01-01T00:00:00Z';
+/** Each door: what it does with the fact, and what a memory says from then on instead. */
+const doors = [
+  ['REST', (server, id) => server.ask('DELETE', `/v1/memories/${id.fact}`)],
+  ['REST, by its message', (server, id) => server.ask('DELETE', `/v1/memories/${id.message}`)],
+  ['Cortex', (server, id) => server.ask('DELETE', `/v1/memory/${id.fact}`)],
+  ['OmniRoute', (server, id) => server.ask('DELETE', `/api/memory/${id.fact}`)],
+  ['OmniRoute, by type', (server) => server.ask('DELETE', '/api/memory?type=factual')],
+  ['OmniRoute, all', (server) => server.ask('DELETE', '/api/memory')],
+  ['RAG', (server, id) => server.ask('DELETE', `/api/v1/memory/${id.fact}`)],
+  ['RAG, all', (server) => server.ask('DELETE', '/api/v1/memory?confirm=true')],
+  ['MCP', (server, id) => tool(server, 'memory_forget', { id: id.fact })],
+  ['MCP, all', (server) => tool(server, 'omniroute_memory_clear', {})],
+  ['the command line', (server, id) => run(['forget', id.fact, '--data', server.data])],
+  ['a past expiry', (server, id) => server.ask('PUT', `/api/memory/${id.fact}`, { expiresAt: PAST })],
+  ['a correction by OmniRoute', (server, id) => server.ask('PUT', `/api/memory/${id.fact}`, { content: 'my parrot is called Lima' }), 'Lima'],
+  ['a correction by RAG', (server, id) => server.ask('PATCH', `/api/v1/memory/${id.fact}`, { content: 'my parrot is called Lima' }), 'Lima'],
+  ['a correction by MCP', (server, id) => tool(server, 'memory_update', { id: id.fact, content: 'my parrot is called Lima' }), 'Lima'],
+];
+
+for (const [what, act, instead] of doors)
+  test(`what is forgotten over ${what} is given to no chat, until it is said anew`, async (t) => {
+    let server = await serve(t);
+    const id = await remembered(server);
+    const history = [{ role: 'user', content: TEXT }, { role: 'assistant', content: id.answer }];
+    const send = (more) => server.chat({ model: 'rememberd/demo', messages: [...history, ...more] }, { 'X-Session-Id': 'elsewhere' });
+    assert.match(await given(server), /Quito/);
+    const res = await act(server, id);
+    assert.ok(res.code === 0 || res.status === 200, JSON.stringify(res));
+    const check = async (when) => {
+      const block = await given(server);
+      assert.doesNotMatch(block, /Quito/, when);
+      if (instead)
+        assert.match(block, new RegExp(instead), when);
+    };
+    await check('at once');
+    if (!/, all|by its message/.test(what)) {
+      const session = (await server.ask('GET', '/v1/users/me/sessions')).json().sessions[0];
+      assert.doesNotMatch(session.title ?? '', /Quito/);
+    }
+    await server.stop();
+    server = await serve(t, { data: server.data });
+    await check('after a restart');
+    if (!what.endsWith(', all')) { // what was cleared is known by its time alone
+      const sent = await send([{ role: 'user', content: 'And the weather?' }]);
+      await server.receipt(sent.headers['x-rememberd-receipt']);
+      await check('after the history was sent again');
+    }
+    await server.tell('My parrot is called Quito, and that is final.', { 'X-Session-Id': 'anew' });
+    await until('it counts again', async () => /Quito/.test(await given(server)));
+  });
+
+test('only the sentence that states it is left out, and the message stays in its conversation', async (t) => {
+  const server = await serve(t);
+  await server.tell('Some news. I love liver dumplings. My tractor is a red Fendt.', { 'X-Session-Id': 'farm' });
+  const listed = (await server.ask('GET', '/v1/memories?contains=dumplings')).json().memories;
+  assert.equal(listed.length, 1);
+  const gone = (await server.ask('DELETE', `/v1/memories/${listed[0].id}`)).json();
+  assert.equal(gone.erased, 1);
+  assert.ok(gone.barred >= 1);
+  const block = await given(server, 'Which tractor do I have?');
+  assert.match(block, /Fendt/);
+  assert.doesNotMatch(block, /dumplings/);
+  assert.doesNotMatch(await given(server, 'Which dumplings do I love?'), /dumplings/);
+  const session = (await server.ask('GET', '/v1/users/me/sessions')).json().sessions[0];
+  assert.doesNotMatch(session.title ?? '', /dumplings/);
+});
+
+test('a client that sends its history again does not bring an erased message back into recall', async (t) => {
+  const server = await serve(t);
+  const id = await remembered(server);
+  await server.ask('DELETE', `/v1/memories/${id.message}`);
+  assert.deepEqual(await found(server), BOTH);
+  const messages = [{ role: 'user', content: TEXT }, { role: 'assistant', content: 'A fine name.' }, { role: 'user', content: 'And the weather in Peru?' }];
+  assert.equal((await server.chat({ model: 'rememberd/demo', messages }, { 'X-Session-Id': 'birds' })).status, 200);
+  const kept = async (query, text) => (await server.ask('POST', '/v1/memories/search', { query })).json().results.some((one) => one.text === text);
+  await until('the new message is kept', () => kept('weather in Peru', 'And the weather in Peru?'));
+  assert.deepEqual(await found(server), BOTH);
+});
+
+test('a conversation that is ingested again brings nothing back that was forgotten', async (t) => {
+  const server = await serve(t);
+  const agent = { 'X-Osaurus-Agent-Id': 'keeper' };
+  const ingest = () => server.ask('POST', '/memory/ingest', { agent_id: 'keeper', conversation_id: 'zoo', turns: [{ user: TEXT, assistant: 'A fine name.' }] });
+  await ingest();
+  const { results } = (await server.ask('POST', '/v1/memories/search', { query: 'What is my parrot called?' }, agent)).json();
+  const message = results.find((one) => one.text === TEXT);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${message.id}`, undefined, agent)).status, 200);
+  await ingest();
+  assert.deepEqual(await found(server, agent), BOTH);
+});
+
+test('an expired memory is hidden at once', async (t) => {
+  const server = await serve(t);
+  await server.ask('POST', '/v1/memories', { content: FACT, expires: '2020-01-01T00:00:00Z' });
+  assert.deepEqual(await found(server), BOTH);
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 0);
+});

@@ -1,0 +1,118 @@
+/* store.c - a fresh store for a test, and the few things that every test writes and asks. */
+#define _XOPEN_SOURCE 700
+#include "lib/store.h"
+
+#include <ftw.h>
+#include <math.h>
+
+const struct pool_ref mine = {{"anna", 4}, {"default", 7}};
+const struct pool_ref other_space = {{"anna", 4}, {"work", 4}};
+const struct pool_ref other_user = {{"ben", 3}, {"default", 7}};
+
+static int remove_one(const char *path, __attribute__((unused)) const struct stat *st,
+                      __attribute__((unused)) int kind, __attribute__((unused)) struct FTW *at)
+{
+    return remove(path);
+}
+
+void place_end(struct place *p)
+{
+    nftw(p->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+struct place place_begin(void)
+{
+    struct place p = {.folder = "/tmp/rememberd-test-XXXXXX"};
+    if (!mkdtemp(p.folder))
+        abort();
+    snprintf(p.path, sizeof p.path, "%s/store.db", p.folder);
+    return p;
+}
+
+void store_closep(struct store **s)
+{
+    store_close(*s);
+}
+
+struct message said(const char *id, const char *role, const char *text, int64_t created)
+{
+    return (struct message){.id = str_of(id),
+                            .role = str_of(role),
+                            .text = str_of(text),
+                            .created = created};
+}
+
+struct memory fact(const char *id, const char *key, const char *content)
+{
+    return (struct memory){.id = str_of(id),
+                           .key = str_of(key),
+                           .content = str_of(content),
+                           .importance = 0.5,
+                           .created = 1700000000000};
+}
+
+enum status say(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
+                struct message *m)
+{
+    struct bundle b = {.pool = pool,
+                       .session = {.id = str_of(session)},
+                       .messages = m,
+                       .n_messages = 1};
+    return store_write(ctx, s, &b);
+}
+
+enum status keep(struct ctx *ctx, struct store *s, struct pool_ref pool, enum put_rule rule,
+                 struct memory *m)
+{
+    struct bundle b = {.pool = pool, .memories = m, .n_memories = 1, .rule = rule};
+    return store_write(ctx, s, &b);
+}
+
+void write_session(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
+                   const char *const *texts, int64_t created)
+{
+    struct message v[64];
+    struct bundle b = {.pool = pool, .session = {.id = str_of(session)}, .messages = v};
+    for (size_t i = 0; texts[i]; i++) {
+        CHECK(i < sizeof v / sizeof *v);
+        str id = str_printf(&ctx->arena, "%s-m%zu", session, i + 1);
+        v[b.n_messages++] = said(id.p, i % 2 ? "assistant" : "user", texts[i], created);
+    }
+    CHECK_OK(store_write(ctx, s, &b));
+}
+
+struct word_hits find(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *text)
+{
+    struct word_hits hits = {0};
+    struct words words = words_of(&ctx->arena, str_of(text), QUERY_WORDS_MAX);
+    str stems[QUERY_WORDS_MAX];
+    for (size_t i = 0; i < words.n; i++)
+        stems[i] = words.v[i].stem;
+    CHECK_OK(store_search_words(ctx, s, pool, stems, words.n, 1000, &hits));
+    return hits;
+}
+
+void check_healthy(struct ctx *ctx, struct store *s)
+{
+    str findings;
+    CHECK_OK(store_check(ctx, s, &findings));
+    CHECK_STR(findings, S(""));
+}
+
+float *direction(struct ctx *ctx, uint64_t seed, size_t n)
+{
+    float *v = NEW_N(&ctx->arena, float, n);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = 0;
+        for (int k = 0; k < 4; k++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            x += (double)(seed >> 40) / (1 << 24) - 0.5;
+        }
+        v[i] = (float)x;
+        sum += x * x;
+    }
+    for (size_t i = 0; i < n; i++)
+        v[i] = (float)(v[i] / sqrt(sum));
+    return v;
+}

@@ -1,0 +1,48 @@
+/* store.h - a fresh store for a test, and the few things that every test writes and asks. */
+#pragma once
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/words.h"
+#include "store/store.h"
+#include "t.h"
+
+/* A new folder, removed at the end of the scope; the store is the file "store.db" in it. */
+struct place {
+    char folder[64];
+    char path[96];
+};
+#define PLACE(p) CLEANUP(place_end) struct place p = place_begin()
+struct place place_begin(void);
+void place_end(struct place *p);
+
+/* The store of a place, open to the end of the scope. */
+#define STORE(s, p)                                                                                \
+    CLEANUP(store_closep) struct store *s = NULL;                                                  \
+    CHECK_OK(store_open(ctx, &(struct store_settings){.path = str_of((p).path)}, &s))
+void store_closep(struct store **s);
+
+/* Pools: one, and two that must never see it. */
+extern const struct pool_ref mine, other_space, other_user;
+
+struct message said(const char *id, const char *role, const char *text, int64_t created);
+struct memory fact(const char *id, const char *key, const char *content);
+
+/* Writes one message into a session. */
+enum status say(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
+                struct message *m);
+/* Writes one memory. */
+enum status keep(struct ctx *ctx, struct store *s, struct pool_ref pool, enum put_rule rule,
+                 struct memory *m);
+/* Writes a session whose turns "SESSION-m1", "SESSION-m2", … are the user's and the assistant's in
+ * turn. texts is NULL-ended. */
+void write_session(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
+                   const char *const *texts, int64_t created);
+
+/* What a search for the words of a text finds. */
+struct word_hits find(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *text);
+/* store_check finds nothing. */
+void check_healthy(struct ctx *ctx, struct store *s);
+
+/* A direction in n dimensions, made from a number. */
+float *direction(struct ctx *ctx, uint64_t seed, size_t n);

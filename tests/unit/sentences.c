@@ -1,0 +1,69 @@
+/* sentences.c - a text's sentences, whole, with what they end in. */
+#include "engine/text/sentences.h"
+#include "base/buf.h"
+#include "engine/text/memory_intent.h"
+
+#include "t.h"
+
+static str cut(struct ctx *ctx, const char *text)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    struct sentence s;
+    for (str rest = str_of(text); sentence_cut(&rest, &s);)
+        buf_printf(&b, "[" S_FMT "%s%s]", S_ARG(s.text), s.asks ? " asks" : "",
+                   s.goes_on ? " goes on" : "");
+    return buf_str(&b);
+}
+
+TEST(sentences_are_cut_with_their_marks)
+{
+    CHECK_STR(cut(ctx, "One. Two!  Three?! Four"), S("[One.][ Two!][  Three?! asks][ Four]"));
+    CHECK_STR(cut(ctx, "Yes... and no. \"Go!\" she said."),
+              S("[Yes... goes on][ and no.][ \"Go!\" goes on][ she said.]"));
+    CHECK_STR(cut(ctx, "one\n\ntwo\nthree"), S("[one][\n\ntwo\nthree]"));
+    CHECK_STR(cut(ctx, "\xE7\x8C\xAB\xEF\xBC\x9F\xE7\x8A\xAC"),
+              S("[\xE7\x8C\xAB\xEF\xBC\x9F asks][\xE7\x8A\xAC]"));
+    CHECK_STR(cut(ctx, ""), S(""));
+}
+
+TEST(a_dot_inside_a_sentence_ends_none)
+{
+    CHECK_STR(cut(ctx, "Dr. J. R. Miller of the U.S. Army, e.g. Ben."),
+              S("[Dr. J. R. Miller of the U.S. Army, e.g. Ben.]"));
+    CHECK_STR(cut(ctx, "1. buy tea. 2. drink it."), S("[1. buy tea.][ 2. drink it.]"));
+    CHECK_STR(cut(ctx, "It is 3. May, 3.14 or v.2."), S("[It is 3. May, 3.14 or v.2.]"));
+}
+
+TEST(an_abbreviation_may_end_one)
+{
+    CHECK_STR(cut(ctx, "At Acme Inc. We saw plan B. The end. She is 34. He is not."),
+              S("[At Acme Inc.][ We saw plan B.][ The end.][ She is 34.][ He is not.]"));
+    CHECK_STR(cut(ctx, "I use Node 3.11. Ben left the U.S. He likes tea, etc. and so on."),
+              S("[I use Node 3.11.][ Ben left the U.S.][ He likes tea, etc. and so on.]"));
+}
+
+/* "Have we met before?" asks for memory where "before" ends the sentence. */
+TEST(a_dot_inside_a_word_asks_for_no_memory)
+{
+    CHECK_STR(gate_of(&ctx->arena, S("what to install before .NET 3.5?"), NULL, 0).phrase, S(""));
+    CHECK_STR(gate_of(&ctx->arena, S("had it before. really"), NULL, 0).phrase, S("before"));
+}
+
+/* The work grows with the text and not with its square. */
+TEST(any_marks_are_cut_in_time)
+{
+    enum { LONG = 1 << 20 };
+    static const char *const runs[] = {".", ".)", "a.", "\n ", "!\"", "1. "};
+    for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+        struct buf b = buf_make(&ctx->arena, LONG + 8);
+        struct sentence s;
+        size_t n = 0;
+        buf_byte(&b, 'x');
+        while (b.n < LONG)
+            buf_add(&b, str_of(runs[r]));
+        buf_byte(&b, 'x');
+        for (str rest = buf_str(&b); sentence_cut(&rest, &s);)
+            n += s.text.n;
+        CHECK_INT(n, b.n);
+    }
+}
