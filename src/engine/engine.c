@@ -27,6 +27,7 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     e->extractor = x;
     name_dependencies(e);
     unkept_open(&e->unkept);
+    pthread_mutex_init(&e->vectors.beginning, NULL);
     enum status s = embed_open(ctx, settings, settings->data, &e->embed);
     if (s == OK)
         s = runtime_open(ctx, e);
@@ -40,6 +41,7 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
 static void engine_free(struct engine *e)
 {
     unkept_close(&e->unkept);
+    pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);
     embed_close(e->embed);
     extractor_free(e->extractor);

@@ -14,10 +14,13 @@ const paths = {
     .map(({ index }, place) => ({ index, relevance_score: 1 / (place + 1) })) }),
 };
 
-const embedder = (t) => upstream(t, (req, res, asked) => {
+// after: of a question's body, the milliseconds that its answer takes.
+const embedder = (t, { after = () => 0 } = {}) => upstream(t, (req, res, asked) => {
   const answer = paths[asked.url](asked.json);
-  res.writeHead(200, { 'content-type': 'application/json' });
-  res.end(JSON.stringify(answer));
+  setTimeout(() => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end(JSON.stringify(answer));
+  }, after(asked.json));
 });
 
 module.exports = { embedder };

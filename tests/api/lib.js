@@ -110,9 +110,12 @@ class Server {
 }
 
 // Starts `rememberd serve` on a free port; it is stopped when the test ends, and must then end well.
+// A busy machine must not make a recall late: a test about lateness says --recall-deadline-ms itself.
+const patient = { REMEMBERD_RECALL_DEADLINE_MS: '10000' };
+
 async function serve(t, { flags = [], data = tempFolder(), env = {} } = {}) {
   const child = spawn(bin, ['serve', '--listen', '127.0.0.1:0', '--data', data, '--log-level', 'warn', ...flags],
-    { env: { ...cleanEnv(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    { env: { ...cleanEnv(), ...patient, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const server = new Server(child, data);
   t.after(async () => {
     if (child.exitCode === null && child.signalCode === null) {

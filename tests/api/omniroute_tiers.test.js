@@ -30,7 +30,7 @@ async function open(t, { qdrant = true, memory = {}, flags = [] } = {}) {
     preview: (body) => ok('POST', '/api/memory/retrieve-preview', body),
     settled: () => until('settled', async () => {
       const { vectorStore, qdrant: q } = await status();
-      return vectorStore.needsReindex === 0 && (!standIn || q.pending === 0);
+      return vectorStore.available && vectorStore.needsReindex === 0 && (!standIn || q.pending === 0);
     }) };
   for (const [key, content] of Object.entries(texts)) await one.add({ key, content });
   await one.settled();
@@ -96,6 +96,17 @@ test('chosen and not set up, Qdrant is named as the reason', async (t) => {
   assert.match(found.resolution.fallbackReason, /^Qdrant: /);
 });
 
+test('a question that comes while the first vectors are being made is answered by them', async (t) => {
+  const source = await embedder(t, { after: ({ input }) => (String(input) === 'a pup' ? 0 : 200) });
+  const server = await serve(t, { flags: ['--upstream', `emb=${source.url}`] });
+  await server.ask('POST', '/api/memory', { key: 'dog', content: texts.dog });
+  await server.ask('PUT', '/api/settings/memory', { embeddingSource: 'remote', embeddingProviderModel: 'emb/tiny' });
+  // The worker and four questions ask the source at once what its vectors are like.
+  const asked = [1, 2, 3, 4].map(() => server.ask('POST', '/api/memory/retrieve-preview', { query: 'a pup', strategy: 'semantic' }));
+  for (const found of (await Promise.all(asked)).map((res) => res.json()))
+    assert.deepEqual([tiers(found), found.resolution.fallbackReason], [['vector'], null]);
+});
+
 test('what the model puts in order comes in its order', async (t) => {
   const { preview, ok, source } = await open(t, { qdrant: false,
     memory: { rerankEnabled: true, rerankProviderModel: 'emb/order' } });
@@ -138,7 +149,7 @@ test('a chat is given what Qdrant finds, and without Qdrant what the others find
 
 test('the reranking model orders what a chat is given, and without it the order stays', async (t) => {
   const model = await upstream(t);
-  const { add, ok, server, source } = await open(t, { qdrant: false, flags: ['--upstream', model.url, '--recall-deadline-ms', '2000'] });
+  const { add, ok, server, source } = await open(t, { qdrant: false, flags: ['--upstream', model.url] });
   const zoe = await add({ key: 'other', content: 'Zoe says the car is red or blue.' });
   await ok('PUT', '/api/settings/memory', { rerankEnabled: true, rerankProviderModel: 'emb/rank/one' });
   const lines = async () => {

@@ -1,6 +1,7 @@
 /* state.h - what the files of the engine share: its parts, its counters, steps of its verbs. */
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "embed/embed.h"
@@ -28,6 +29,7 @@ struct vectors_state {
     struct dependency questions; /* the source, as chats meet it */
     struct dependency making;    /* the source, as the queue meets it */
     atomic_uint_least64_t warm;  /* hash of the source that has made a vector here */
+    pthread_mutex_t beginning;   /* one thread at a time looks at the set and begins another */
     atomic_uint_least64_t begun; /* of the set of vectors that was in force last */
     _Atomic(enum trouble) trouble;
 };

@@ -167,10 +167,32 @@ static enum status begin_set(struct ctx *ctx, struct engine *e, const struct vec
         return fail(ctx, CONFLICT, "another process on this data has chosen another source");
     }
     TRY(in_trouble(e, TROUBLE_STORE, store_begin_vectors(ctx, e->store, set, anew)));
-    e->vectors.begun = mark_of(set);
     log_event(LOG_INFO, "vectors.begun", "signature=" S_FMT " int8=%d", S_ARG(set->signature),
               set->is_int8);
     return OK;
+}
+
+/* The source may have been asked for long, and another thread of ours may have begun the set. */
+static enum status look_and_begin(struct ctx *ctx, struct engine *e, const struct vector_set *set,
+                                  bool anew)
+{
+    struct vector_set now;
+    TRY(in_trouble(e, TROUBLE_STORE, store_vector_set(ctx, e->store, &now)));
+    bool is_begun = !anew && now.dimensions == set->dimensions && now.is_int8 == set->is_int8 &&
+                    str_eq(now.signature, set->signature);
+    if (!is_begun)
+        TRY(begin_set(ctx, e, set, anew));
+    e->vectors.begun = mark_of(set);
+    return OK;
+}
+
+static enum status begin_alone(struct ctx *ctx, struct engine *e, const struct vector_set *set,
+                               bool anew)
+{
+    pthread_mutex_lock(&e->vectors.beginning);
+    enum status s = look_and_begin(ctx, e, set, anew);
+    pthread_mutex_unlock(&e->vectors.beginning);
+    return s;
 }
 
 enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen *c, bool anew,
@@ -186,13 +208,9 @@ enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen
         TRY(probe_source(ctx, e, &v));
         e->vectors.warm = str_hash(maker_of(embedding_signature(ctx, &v)));
         struct vector_set now = {embedding_signature(ctx, &v), v.dimensions, is_int8, 0};
-        is_same = is_same && str_eq(set.signature, now.signature);
         set = now;
     }
-    if (is_same)
-        e->vectors.begun = mark_of(&set);
-    else
-        TRY(begin_set(ctx, e, &set, anew));
+    TRY(begin_alone(ctx, e, &set, anew));
     *out = set;
     return OK;
 }
