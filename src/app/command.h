@@ -12,7 +12,8 @@ struct command {
     /* What counting words cannot check; a failure is a wrong usage. May be NULL. */
     enum status (*check)(struct ctx *ctx, const struct options *o);
     enum status (*run)(struct ctx *ctx, const struct options *o);
-    bool is_server; /* logs as the settings say; the other commands log warnings only */
+    bool is_server;            /* logs as the settings say; the other commands log warnings only */
+    const char *without_space; /* what no --space means; NULL: the space default */
 };
 
 extern const struct command commands[];

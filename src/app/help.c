@@ -5,6 +5,8 @@
 
 #include "base/words.h"
 
+#include "core/memory.h"
+
 enum {
     WIDTH = 100,
     FLAG_COLUMN = 34,
@@ -90,6 +92,17 @@ static void add_row(struct ctx *ctx, struct buf *b, const struct field *row, con
     add_pair(b, left, str_of(f->help), default_of(a, f, defaults), FLAG_COLUMN);
 }
 
+/* What no --space means depends on the command, so this row says both. */
+static void add_option(struct ctx *ctx, struct buf *b, const struct field *row,
+                       const struct command *c, const struct options *defaults)
+{
+    struct field f = *row;
+    const char *without = c->without_space ? c->without_space : "the space " DEFAULT_SPACE;
+    if (!strcmp(row->name, "space"))
+        f.help = str_printf(&ctx->arena, "%s. Without --space: %s", row->help, without).p;
+    add_row(ctx, b, &f, defaults);
+}
+
 /* --- settings --- */
 
 static void add_groups(struct ctx *ctx, struct buf *b, const struct settings *defaults)
@@ -105,7 +118,8 @@ static void add_groups(struct ctx *ctx, struct buf *b, const struct settings *de
                 S("Each setting of these groups is also a variable (--budget-tokens is "
                   "REMEMBERD_BUDGET_TOKENS) and a member of the JSON file that --config names "
                   "(budget_tokens). A flag wins over a variable, a variable over the file. "
-                  "--print-settings shows the values in force."),
+                  "A value set through the API wins over all three; --print-settings does not "
+                  "show it."),
                 S(""), 0);
 }
 
@@ -148,7 +162,7 @@ void help_print_command(struct ctx *ctx, const struct command *c)
     buf_add(&b, S("\nOptions\n"));
     for (const struct field *f = options_table; f->name; f++)
         if (help_takes(c, f->name))
-            add_row(ctx, &b, f, &options);
+            add_option(ctx, &b, f, c, &options);
     if (!c->is_server)
         add_common_settings(ctx, &b, &settings);
     add_pair(&b, S("-h, --help"), S("Print this help"), S(""), FLAG_COLUMN);

@@ -56,14 +56,14 @@ const struct field settings_table[] = {
      .help = "Facts found by patterns: user (in what the user writes), omniroute (with OmniRoute's "
              "own patterns, also in answers) or off"},
     {SWITCH(struct settings, learn_history), .otherwise_str = "off", .group = GROUP_MEMORY,
-     .help = "Whether the earlier messages of a conversation that begins elsewhere are remembered "
-             "for other conversations: on or off"},
+     .help = "Whether the messages of a conversation from before it reached rememberd are recalled "
+             "in other conversations: on or off"},
     {SWITCH(struct settings, keep_secrets), .otherwise_str = "off", .group = GROUP_MEMORY,
-     .help = "Whether keys, passwords, card numbers and the like are kept in the history of "
-             "conversations: on or off. They are never recalled"},
+     .help = "Whether keys, passwords, card numbers and other secrets are kept in the history of "
+             "conversations: on or off. Secrets are never recalled"},
     {INT(struct settings, budget_tokens), .otherwise = 800, .min = 0, .max = 16000,
      .group = GROUP_MEMORY, .unit = "TOKENS",
-     .help = "Most tokens of memory added to one chat request. 0 = none"},
+     .help = "Most tokens of memory added to one chat request. 0 = no memory is added"},
     {INT(struct settings, recall_limit), .otherwise = 10, .min = 1, .max = 100,
      .group = GROUP_MEMORY, .unit = "N", .help = "Most memories added to one chat request"},
     {INT(struct settings, recall_deadline_ms), .otherwise = 150, .min = 1, .max = 10000,
@@ -71,8 +71,8 @@ const struct field settings_table[] = {
      .help = "Time limit for recall. A chat whose recall takes longer gets no memory"},
     {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Lowest score of the best memory at which memory is added. A higher value adds memory "
-             "less often"},
+     .help = "Lowest score that the best memory found needs for memory to be added. A higher value "
+             "adds memory less often"},
     {INT(struct settings, tool_rounds), .otherwise = 4, .min = 1, .max = 20, .group = GROUP_MEMORY,
      .unit = "N", .help = "Most rounds of the search_memory tool loop within one request"},
     {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,
@@ -108,8 +108,10 @@ const struct field settings_table[] = {
      .help = "What makes vectors: remote (an upstream), static (a lookup table), transformers (a "
              "local model) or auto (the first one that is usable)"},
     {STR(struct settings, embedding_model), .otherwise_str = "", .max = 200, .group = GROUP_VECTORS,
-     .unit = "PROVIDER/MODEL",
-     .help = "Remote embedding model. PROVIDER is the name of an upstream"},
+     .unit = "[UPSTREAM/]MODEL",
+     .help =
+         "Remote embedding model, such as openai/text-embedding-3-small. UPSTREAM is the name of "
+         "an upstream"},
     {SWITCH(struct settings, embedding_static), .otherwise_str = "off", .group = GROUP_VECTORS,
      .help = "Whether the static table is enabled: on or off"},
     {SWITCH(struct settings, embedding_transformers), .otherwise_str = "off",
@@ -142,9 +144,10 @@ const struct field settings_table[] = {
      .help = "Nearest vectors that a memory search fetches when the request sets no limit"},
     {INT(struct settings, rrf_k), .otherwise = 60, .min = 0, .max = 10000, .group = GROUP_VECTORS,
      .unit = "N",
-     .help = "Constant k of rank fusion in OmniRoute's preview and MCP search; chats need none"},
+     .help = "Constant k of reciprocal rank fusion in OmniRoute's searches. Chats do not use k"},
     {INT(struct settings, rerank_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
-     .group = GROUP_VECTORS, .unit = "MS", .help = "Longest wait for a reranker"},
+     .group = GROUP_VECTORS, .unit = "MS",
+     .help = "Longest wait for the reranking model, which PUT /api/settings/memory sets"},
     {STR(struct settings, core_model), .otherwise_str = "", .max = 200, .group = GROUP_MODELS,
      .unit = "[UPSTREAM/]MODEL",
      .help = "Model that distils conversations and writes summaries. Without a core model, "
@@ -184,7 +187,9 @@ const struct field settings_table[] = {
      .help = "Time between two consolidations"},
     {NUM(struct settings, salience_floor), .like = &runtime_fields[RUNTIME_SALIENCE_FLOOR],
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Salience below which consolidation evicts a distilled memory that is not used"},
+     .help =
+         "Salience (importance that halves every 30 days without use) below which consolidation "
+         "closes a distilled fact"},
     {INT(struct settings, episode_days), .like = &runtime_fields[RUNTIME_EPISODE_DAYS],
      .group = GROUP_MEMORY, .unit = "DAYS", .help = "How long episodes are kept. 0 = forever"},
     {STR(struct settings, qdrant_host), .otherwise_str = "", .max = 500, .group = GROUP_VECTORS,
@@ -199,7 +204,7 @@ const struct field settings_table[] = {
     {STR(struct settings, qdrant_collection), .otherwise_str = "omniroute_memory", .min = 1,
      .max = 255, .group = GROUP_VECTORS, .unit = "NAME", .help = "Qdrant collection"},
     {STR(struct settings, qdrant_embedding_model), .otherwise_str = "openai/text-embedding-3-small",
-     .min = 1, .max = 200, .group = GROUP_VECTORS, .unit = "PROVIDER/MODEL",
+     .min = 1, .max = 200, .group = GROUP_VECTORS, .unit = "[UPSTREAM/]MODEL",
      .help = "Embedding model of the vectors in Qdrant"},
     {INT(struct settings, qdrant_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
      .group = GROUP_VECTORS, .unit = "MS", .help = "Longest wait for Qdrant"},
@@ -209,8 +214,8 @@ const struct field settings_table[] = {
              "(anyone on this machine while the server listens on loopback addresses only)"},
     {STR(struct settings, encryption_key), .otherwise_str = "", .max = 200, .secret = true,
      .group = GROUP_ACCESS, .unit = "KEY",
-     .help = "Key that encrypts the model keys of users: 32 bytes as base64url or 64 hex digits. "
-             "Empty = a key is created in the data folder (seal.key)"},
+     .help = "Key that encrypts the API keys that users store, not the database: 32 bytes as "
+             "base64url or 64 hex digits. Empty = a key is created in the data folder (seal.key)"},
     {STR(struct settings, model_fast), .otherwise_str = "openai/gemini-2.5-flash", .min = 1,
      .max = 200, .group = GROUP_MODELS, .unit = "[UPSTREAM/]MODEL",
      .help = "Model of /v1/chat for model_preference fast. The prefix openai/ is dropped when no "
@@ -230,8 +235,8 @@ const struct field settings_table[] = {
      .help = "Context length assumed for models. Earlier messages of a session get a share of the "
              "context"},
     {SWITCH(struct settings, dynamic_window), .otherwise_str = "on", .group = GROUP_MEMORY,
-     .help = "Whether the size of the model decides how many earlier exchanges a chat includes: on "
-             "(3 to 15) or off (10)"},
+     .help = "Whether the size of the model decides how many earlier turns of a session a chat "
+             "includes: on (3 to 15) or off (10)"},
     {SWITCH(struct settings, session_budget), .otherwise_str = "on", .group = GROUP_MEMORY,
      .help =
          "Whether earlier messages of a session must fit their share of context_tokens: on or off"},
@@ -254,15 +259,21 @@ const struct field settings_table[] = {
      .help = "Age after which POST /v1/memory/search no longer returns a memory"},
     {NUM(struct settings, dedup_similarity), .otherwise = 0.85, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Similarity above which two memories count as duplicates"},
+     .help =
+         "Lowest similarity at which two memories are duplicates when the core model is not asked"},
     {SWITCH(struct settings, dedup_llm), .otherwise_str = "on", .group = GROUP_MEMORY,
-     .help = "Whether the core model is asked about uncertain duplicates: on or off"},
+     .help =
+         "Whether the core model decides about pairs from dedup_llm_low to dedup_llm_high: on or "
+         "off"},
     {NUM(struct settings, dedup_llm_low), .otherwise = 0.85, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Similarity above which the core model is asked"},
+     .help =
+         "Lowest similarity at which the core model is asked whether two memories are duplicates"},
     {NUM(struct settings, dedup_llm_high), .otherwise = 0.95, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Similarity above which two memories are duplicates without asking the core model"},
+     .help =
+         "Lowest similarity at which two memories are duplicates without asking the core model, "
+         "when dedup_llm is on"},
     {ENUM(struct settings, log_level), .otherwise_str = "info", .one_of = levels,
      .group = GROUP_LOGS, .help = "Lowest level that is logged: error, warn, info or debug"},
     {ENUM(struct settings, log_format), .otherwise_str = "text", .one_of = formats,
