@@ -10,7 +10,7 @@
 enum {
     WIDTH = 100,
     FLAG_COLUMN = 34,
-    COMMAND_COLUMN = 14,
+    COMMAND_COLUMN = 15,
     OPTION_COLUMN = 18,
     PRINT_MAX = 1 << 18
 };
@@ -130,7 +130,8 @@ static void add_common_settings(struct ctx *ctx, struct buf *b, const struct set
     for (const struct field *f = settings_table; f->name; f++)
         if (str_is_one_of(str_of(f->name), names))
             add_row(ctx, b, f, defaults);
-    add_pair(b, S("(all settings)"), S("'rememberd serve --help' lists the settings"), S(""),
+    add_pair(b, S("(all settings)"),
+             S("Every command takes all settings; 'rememberd serve --help' lists them"), S(""),
              FLAG_COLUMN);
 }
 

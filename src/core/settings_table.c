@@ -27,9 +27,10 @@ const struct field settings_table[] = {
          "Folder of the database. Empty = $XDG_DATA_HOME/rememberd or ~/.local/share/rememberd"},
     {STR(struct settings, key_file), .otherwise_str = "", .max = 4000, .group = GROUP_STORAGE,
      .unit = "FILE",
-     .help = "Key of an encrypted database: 32 bytes or 64 hex digits in a file that only its "
-             "owner can read. REMEMBERD_KEY may hold the key instead. Without a named key, the key "
-             "that 'rememberd encrypt' kept is used"},
+     .help =
+         "Key of an encrypted database: 32 bytes or 64 hex digits in a file that only its "
+         "owner can read. REMEMBERD_KEY may hold the key instead. Without key_file, the key that "
+         "'rememberd encrypt' kept is used"},
     {STR(struct settings, key_command), .otherwise_str = "", .max = 4000, .secret = true,
      .group = GROUP_STORAGE, .unit = "COMMAND",
      .help = "Shell command that prints the key of an encrypted database, such as a password "
@@ -71,8 +72,8 @@ const struct field settings_table[] = {
      .help = "Time limit for recall. A chat whose recall takes longer gets no memory"},
     {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Lowest score that the best memory found needs for memory to be added. A higher value "
-             "adds memory less often"},
+     .help = "Memory is added when the best score found is at least this. A higher value adds "
+             "memory less often"},
     {INT(struct settings, tool_rounds), .otherwise = 4, .min = 1, .max = 20, .group = GROUP_MEMORY,
      .unit = "N", .help = "Most rounds of the search_memory tool loop within one request"},
     {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,
@@ -150,8 +151,9 @@ const struct field settings_table[] = {
      .help = "Longest wait for the reranking model, which PUT /api/settings/memory sets"},
     {STR(struct settings, core_model), .otherwise_str = "", .max = 200, .group = GROUP_MODELS,
      .unit = "[UPSTREAM/]MODEL",
-     .help = "Model that distils conversations and writes summaries. Without a core model, "
-             "conversations wait and summaries are made by rules"},
+     .help = "Model that distils conversations (into a short account, facts and lines about the "
+             "user) and writes summaries. Without a core model, conversations wait and summaries "
+             "are made by rules"},
     {INT(struct settings, core_timeout_ms), .otherwise = 60000, .min = 1, .max = 600000,
      .group = GROUP_MODELS, .unit = "MS", .help = "Longest wait for one answer of the core model"},
     {INT(struct settings, core_max_tokens), .otherwise = 4000, .min = 100, .max = 1000000,
@@ -184,7 +186,7 @@ const struct field settings_table[] = {
              "embedding_source)"},
     {INT(struct settings, consolidation_hours),
      .like = &runtime_fields[RUNTIME_CONSOLIDATION_HOURS], .group = GROUP_MEMORY, .unit = "HOURS",
-     .help = "Time between two consolidations"},
+     .help = "Time between two consolidations, which merge episodes and close unused facts"},
     {NUM(struct settings, salience_floor), .like = &runtime_fields[RUNTIME_SALIENCE_FLOOR],
      .group = GROUP_MEMORY, .unit = "0..1",
      .help =
@@ -262,9 +264,8 @@ const struct field settings_table[] = {
      .help =
          "Lowest similarity at which two memories are duplicates when the core model is not asked"},
     {SWITCH(struct settings, dedup_llm), .otherwise_str = "on", .group = GROUP_MEMORY,
-     .help =
-         "Whether the core model decides about pairs from dedup_llm_low to dedup_llm_high: on or "
-         "off"},
+     .help = "Whether the core model decides about two memories with a similarity from "
+             "dedup_llm_low to dedup_llm_high: on or off"},
     {NUM(struct settings, dedup_llm_low), .otherwise = 0.85, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
      .help =

@@ -45,8 +45,8 @@ static struct verdict verdict_of(struct finder *f, struct gate gate)
         best = f->found[i].score > best ? f->found[i].score : best;
     str reason =
         gate.section == GATE_NONE
-            ? str_printf(a, "best score %.2f, least is %.2f", best, least)
-            : str_printf(a, "asks for memory (\"" S_FMT "\"), best score %.2f, least is %.2f",
+            ? str_printf(a, "best score %.2f, %.2f needed", best, least)
+            : str_printf(a, "asks for memory (\"" S_FMT "\"), best score %.2f, %.2f needed",
                          S_ARG(gate.phrase), best, least);
     if (best < least || !f->n)
         return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), 2, false};

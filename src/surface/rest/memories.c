@@ -36,7 +36,7 @@ static const struct field list_in_fields[] = {
     {STR(struct list_in, category), .help = "only this category"},
     {STR(struct list_in, session), .help = "only from this conversation"},
     {STR(struct list_in, contains), .help = "only with this text in content or key"},
-    {BOOL(struct list_in, closed), .help = "include superseded and expired memories"},
+    {BOOL(struct list_in, closed), .help = "include closed and expired memories"},
     {INT(struct list_in, limit), .otherwise = 50, .min = 1, .max = 500, .help = "most results"},
     {INT(struct list_in, offset), .max = 1e9, .help = "results to skip"},
     {0},
