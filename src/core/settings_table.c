@@ -39,9 +39,9 @@ const struct field settings_table[] = {
      .unit = "FILE", .help = "JSON file with settings"},
     {STR(struct settings, upstream), .otherwise_str = "", .max = 2000, .group = GROUP_MODELS,
      .unit = "[NAME=]URL",
-     .help = "Base URL of a model server, such as https://api.openai.com/v1. Repeat with NAME=URL "
-             "to add a server for the models NAME/... Without an upstream, the built-in model "
-             "rememberd/demo answers"},
+     .help = "Base URL of a model server, such as https://api.openai.com/v1. NAME=URL adds a "
+             "server for the models NAME/MODEL; repeat the setting for more. Without an upstream, "
+             "the built-in model rememberd/demo answers"},
     {STR(struct settings, upstream_key), .otherwise_str = "", .max = 4000, .secret = true,
      .group = GROUP_MODELS, .unit = "KEY",
      .help = "API key for the default upstream, sent when the client's own key is not passed on"},
@@ -49,9 +49,9 @@ const struct field settings_table[] = {
      .help = "Whether chats are remembered and memory is recalled: on or off"},
     {ENUM(struct settings, placement), .otherwise_str = "user-suffix", .one_of = placement_names,
      .group = GROUP_MEMORY, .unit = "PLACE",
-     .help = "Where recalled memory is inserted: user-suffix (end of the last user message), "
-             "before-user (a message before the last user message), system (a system message) or "
-             "first-user (a user message at the start)"},
+     .help = "Where memory is inserted: user-suffix (end of the last user message) or before-user "
+             "(before that message). Also system (a system message) or first-user (a user message "
+             "at the start)"},
     {ENUM(struct settings, extraction), .otherwise_str = "user", .one_of = extraction_names,
      .group = GROUP_MEMORY,
      .help = "Facts found by patterns: user (in what the user writes), omniroute (with OmniRoute's "
@@ -72,7 +72,7 @@ const struct field settings_table[] = {
      .help = "Time limit for recall. A chat whose recall takes longer gets no memory"},
     {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Memory is added when the best score found is at least this. A higher value adds "
+     .help = "Memory is added when the best candidate has at least this score. A higher value adds "
              "memory less often"},
     {INT(struct settings, tool_rounds), .otherwise = 4, .min = 1, .max = 20, .group = GROUP_MEMORY,
      .unit = "N", .help = "Most rounds of the search_memory tool loop within one request"},
@@ -110,9 +110,8 @@ const struct field settings_table[] = {
              "local model) or auto (the first one that is usable)"},
     {STR(struct settings, embedding_model), .otherwise_str = "", .max = 200, .group = GROUP_VECTORS,
      .unit = "[UPSTREAM/]MODEL",
-     .help =
-         "Remote embedding model, such as openai/text-embedding-3-small. UPSTREAM is the name of "
-         "an upstream"},
+     .help = "Remote embedding model, such as openai/text-embedding-3-small for a model of the "
+             "upstream openai"},
     {SWITCH(struct settings, embedding_static), .otherwise_str = "off", .group = GROUP_VECTORS,
      .help = "Whether the static table is enabled: on or off"},
     {SWITCH(struct settings, embedding_transformers), .otherwise_str = "off",
@@ -142,7 +141,7 @@ const struct field settings_table[] = {
      .help = "How vectors are stored: none (float32) or int8 (a quarter of the size)"},
     {INT(struct settings, vec_top_k), .otherwise = 20, .min = 1, .max = 1000,
      .group = GROUP_VECTORS, .unit = "N",
-     .help = "Nearest vectors that a memory search fetches when the request sets no limit"},
+     .help = "Nearest vectors considered by recall, and by a search without a limit"},
     {INT(struct settings, rrf_k), .otherwise = 60, .min = 0, .max = 10000, .group = GROUP_VECTORS,
      .unit = "N",
      .help = "Constant k of reciprocal rank fusion in OmniRoute's searches. Chats do not use k"},
@@ -169,7 +168,7 @@ const struct field settings_table[] = {
     {ENUM(struct settings, extraction_mode), .like = &runtime_fields[RUNTIME_EXTRACTION_MODE],
      .group = GROUP_MEMORY,
      .help = "When conversations are distilled: sessionEnd (after summary_debounce_s, or when "
-             "another conversation starts) or manual (on request)"},
+             "another conversation of the space starts) or manual (on request)"},
     {INT(struct settings, summary_debounce_s), .like = &runtime_fields[RUNTIME_SUMMARY_DEBOUNCE],
      .group = GROUP_MEMORY, .unit = "SECONDS",
      .help = "Silence after which a conversation is distilled"},
@@ -204,7 +203,8 @@ const struct field settings_table[] = {
     {STR(struct settings, qdrant_api_key), .otherwise_str = "", .max = 4000, .secret = true,
      .group = GROUP_VECTORS, .unit = "KEY", .help = "API key for Qdrant"},
     {STR(struct settings, qdrant_collection), .otherwise_str = "omniroute_memory", .min = 1,
-     .max = 255, .group = GROUP_VECTORS, .unit = "NAME", .help = "Qdrant collection"},
+     .max = 255, .group = GROUP_VECTORS, .unit = "NAME",
+     .help = "Name of the collection in Qdrant"},
     {STR(struct settings, qdrant_embedding_model), .otherwise_str = "openai/text-embedding-3-small",
      .min = 1, .max = 200, .group = GROUP_VECTORS, .unit = "[UPSTREAM/]MODEL",
      .help = "Embedding model of the vectors in Qdrant"},
@@ -244,9 +244,8 @@ const struct field settings_table[] = {
          "Whether earlier messages of a session must fit their share of context_tokens: on or off"},
     {ENUM(struct settings, query_rewriting), .otherwise_str = "on", .one_of = rewritings,
      .group = GROUP_MEMORY,
-     .help = "How a follow-up question is rewritten before memory is searched: rules (by rules), "
-             "on (by the core model when the chat model is large and time allows, otherwise by "
-             "rules) or off"},
+     .help = "How follow-up questions are rewritten for the search: rules, on (by the core model "
+             "if the chat model is large, otherwise by rules) or off"},
     {INT(struct settings, rewrite_timeout_ms), .otherwise = 1500, .min = 1, .max = 60000,
      .group = GROUP_MEMORY, .unit = "MS",
      .help = "Longest wait for the core model to rewrite a follow-up question"},

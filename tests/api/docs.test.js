@@ -123,12 +123,56 @@ test('every page is reached from the table of contents', () => {
   assert.deepEqual(pages.filter((page) => page.startsWith('docs/') && !seen.has(page)), []);
 });
 
-test('the page of settings has every setting with its default', () => {
-  const rows = new Map([...read('docs/reference/settings.md').matchAll(/^\| `([a-z_0-9]+)` \| ([^|]*) \|/gm)]
-    .map(([, name, value]) => [name, value.trim().replaceAll('`', '')]));
-  const known = [...run('serve', '--print-settings').matchAll(/^([a-z_0-9]+) =(.*?)(?: {2,}#| # )/gm)];
+/** What serve --print-settings shows, as lists of name, value and help. */
+const settings = () => [...run('serve', '--print-settings').matchAll(/^([a-z_0-9]+) =(.*?) {2}# (.*)$/gm)]
+  .map(([, name, value, help]) => ({ name, value: value.trim(), help }));
+
+test('the page of settings has every setting with its default and its help', () => {
+  const plain = (text) => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '').replace(/[`'.]/g, '').trim();
+  const rows = [...read('docs/reference/settings.md').matchAll(/^\| `([a-z_0-9]+)` \| ([^|]*) \| (.*) \|$/gm)]
+    .map(([, name, value, help]) => [name, [value.trim().replaceAll('`', ''), plain(help)]]);
+  const known = settings().map(({ name, value, help }) => [name, [value, plain(help)]]);
   assert.ok(known.length > 60, 'the settings are read');
-  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(known.map(([, name, value]) => [name, value.trim()])));
+  assert.deepEqual(Object.fromEntries(rows), Object.fromEntries(known));
+});
+
+test('a number in front of a flag in brackets is its default', () => {
+  const values = new Map(settings().map(({ name, value }) => [name, value]));
+  const units = { s: ['_ms', 1000], seconds: ['_ms', 1000] };
+  const wrong = [], promised = /(?<![\w.-])(\d[\d,]*(?:\.\d+)?)(?: ([^\s(]+))?(?: [a-z]+){0,4} \(`--([a-z-]+)`\)/g;
+  let n = 0;
+  for (const page of pages.filter((page) => page !== 'CHANGELOG.md'))
+    for (const { at, text } of blocksOf(page))
+      for (const [found, number, unit, flag] of text.matchAll(promised)) {
+        const name = flag.replaceAll('-', '_'), [suffix, times] = units[unit] ?? ['', 1];
+        const said = Number(number.replaceAll(',', '')) * (name.endsWith(suffix) ? times : 1);
+        n++;
+        if (Number(values.get(name)) !== said) wrong.push(`${at}: ${found}`);
+      }
+  assert.ok(n > 8, `defaults are named: ${n}`);
+  assert.deepEqual(wrong, []);
+});
+
+test('every default that a row of a table says beside a flag is the default', () => {
+  const values = new Map(settings().map(({ name, value }) => [name, value]));
+  const wrong = [];
+  for (const page of pages)
+    for (const { text, at, table } of linesOf(page)) {
+      const m = table && /^\| `[a-z]+`(?: \(default\))? \| `--([a-z-]+)` \| `([^`]*)` \|$/.exec(text);
+      if (m && values.get(m[1].replaceAll('-', '_')) !== m[2]) wrong.push(at);
+    }
+  assert.deepEqual(wrong, []);
+});
+
+test('the variables of other products that are read are those that their pages list', () => {
+  const table = /\bother_names\[\] = \{([^]*?)\n\};/.exec(read('src/core/settings.c'))[1];
+  const known = [...table.matchAll(/\{"([A-Z_]+)"/g)].map(([, name]) => name).sort();
+  const named = ['omniroute', 'cortex'].flatMap((page) => {
+    const [, part] = /\n## Variables\n([^]*?)\n## /.exec(read(`docs/reference/${page}.md`));
+    return [...part.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name);
+  });
+  assert.ok(known.length > 20, 'the variables are read');
+  assert.deepEqual(named.sort(), known);
 });
 
 /** Everything in backticks and code blocks of all pages. */

@@ -11,11 +11,11 @@ enum way { WAY_RAW, WAY_BEFORE, WAY_NOW, WAY_ORIGINAL, WAY_ALONE, WAY_COUNT };
 static const struct {
     const char *name, *help;
 } ways[WAY_COUNT] = {
-    {"raw", "the follow-up as it stands"},
-    {"before", "the first question in front of it"},
-    {"now", "as a chat does it"},
-    {"original", "the question it was made of: the most there is to win"},
-    {"alone", "that one as a chat does it, with the first question before it: nothing to lose"},
+    {"raw", "the follow-up, not rewritten"},
+    {"before", "after the first question, unchanged"},
+    {"now", "rewritten, as in a chat"},
+    {"original", "the original question: the upper limit"},
+    {"alone", "the original question, rewritten: what rewriting loses"},
 };
 
 struct sum {
@@ -363,7 +363,7 @@ static void write_pairs(struct buf *b, str name, const struct pairs *p)
     buf_printf(b, S_FMT ": %lld follow-ups, %lld rewritten; %lld of the originals\n", S_ARG(name),
                (long long)p->n, (long long)p->rewritten, (long long)p->alone_rewritten);
     for (int way = 0; way < WAY_COUNT; way++)
-        buf_printf(b, "  %-9s any@10 %5.1f  frac@10 %5.1f  told %5.1f  foreign %5.1f  (%s)\n",
+        buf_printf(b, "  %-9s any@10 %5.1f  frac@10 %5.1f  added %5.1f  foreign %5.1f  (%s)\n",
                    ways[way].name, percent_of(p->by[way].any, p->n),
                    percent_of(p->by[way].frac, p->n), percent_of(p->by[way].told, p->n),
                    percent_of(p->by[way].foreign, p->n), ways[way].help);

@@ -47,17 +47,21 @@ static void silence_line(struct buf *b, const struct eval_report *r, const struc
 static void write_text(struct buf *b, const struct eval_report *r)
 {
     const struct eval_in *in = r->in;
-    buf_printf(b, "%lld conversations, %lld turns (%.0f a second), %lld questions, %lld left out\n",
-               (long long)r->conversations, (long long)r->turns,
-               r->ingest_seconds > 0 ? (double)r->turns / r->ingest_seconds : 0,
-               (long long)r->overall.n, (long long)r->left_out);
+    buf_printf(
+        b,
+        "%lld conversations, %lld turns (%.0f ingested a second), %lld questions, %lld left out\n",
+        (long long)r->conversations, (long long)r->turns,
+        r->ingest_seconds > 0 ? (double)r->turns / r->ingest_seconds : 0, (long long)r->overall.n,
+        (long long)r->left_out);
     if (r->vectors.n)
         buf_printf(b, "vectors of " S_FMT ", made in %.2f s\n", S_ARG(r->vectors),
                    r->embed_seconds);
     else
         buf_printf(b, "no vectors: " S_FMT "\n", S_ARG(r->without));
     buf_printf(b, "by %s, %s\n\n%-12s %6s", in->by_session ? "session" : "turn",
-               in->one_pool ? "one pool" : "a pool each", "", "asked");
+               in->one_pool ? "all conversations in one space"
+                            : "each conversation in its own space",
+               "", "asked");
     for (size_t k = 0; k < in->n_k; k++)
         buf_printf(b, "   any@%-2lld all@%-2lld frac@%-2lld", (long long)in->k[k],
                    (long long)in->k[k], (long long)in->k[k]);
@@ -65,12 +69,12 @@ static void write_text(struct buf *b, const struct eval_report *r)
     for (size_t c = 1; c <= EVAL_CATEGORIES; c++)
         tally_line(b, in, categories[c % EVAL_CATEGORIES], &r->by_category[c % EVAL_CATEGORIES]);
     tally_line(b, in, "all", &r->overall);
-    buf_printf(b, "\n%15s  %17s  %17s\n%-8s %6s  %8s %8s", "", "own pool, % of",
-               r->other_asked ? "other pool, % of" : "", "", "least", "silent", "missed");
+    buf_printf(b, "\n%15s  %17s  %17s\n%-8s %6s  %8s %8s", "", "own space, %",
+               r->other_asked ? "other space, %" : "", "", "needed", "silent", "missed");
     buf_printf(b, "%s\n", r->other_asked ? "     spoke  renamed" : "");
     for (size_t i = 0; i < EVAL_LEVELS; i++)
         silence_line(b, r, &r->silence[i], "score");
-    silence_line(b, r, &r->as_set, "as set");
+    silence_line(b, r, &r->as_set, "chat");
     buf_printf(b, "\nrecall p50 %lld us, p99 %lld us; %.1f tokens an answer (%.1f when it spoke)\n",
                (long long)r->p50_us, (long long)r->p99_us,
                r->overall.n ? (double)r->tokens / (double)r->overall.n : 0,
