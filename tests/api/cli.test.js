@@ -65,6 +65,20 @@ test('conversations are read from a file, twice without harm', async () => {
   assert.equal((await run(['ingest', `${file}.missing`, ...at])).code, 1);
 });
 
+test('the importance of an added memory is by rule unless it is given', async () => {
+  const at = ['--json', '--data', tempFolder()], importance = async (...args) => JSON.parse(await ok(['add', ...args, ...at])).importance;
+  assert.equal(await importance('I am allergic to peanuts'), 0.9);
+  assert.equal(await importance('I am allergic to cats', '--importance', '0.2'), 0.2);
+});
+
+test('REMEMBERD_CONFIG lets all commands use one file', async () => {
+  const folder = tempFolder(), file = path.join(folder, 'settings.json'), env = { REMEMBERD_CONFIG: file };
+  fs.writeFileSync(file, JSON.stringify({ data: path.join(folder, 'here') }));
+  await ok(['add', 'I take the 8:15 train'], { env });
+  assert.match(await ok(['list'], { env }), /8:15/);
+  assert.ok(fs.existsSync(path.join(folder, 'here', 'rememberd.db')));
+});
+
 test('models are listed, and a wrong one is refused in words', async () => {
   const at = ['--data', tempFolder()], empty = tempFolder();
   assert.match(await ok(['model', 'list', ...at]), /potion-base-8M +static +not installed[^]*all-MiniLM-L6-v2/);
@@ -191,6 +205,9 @@ test('every command\'s help has one shape, in 100 columns', async () => {
   }
   for (const line of (await ok(['--help'])).split('\n')) assert.ok(line.length <= 100, line);
   assert.match((await run(['help', 'serv'])).stderr, /did you mean 'serve'\?/);
+  const without = async (name) => /Without\s+--space:\s+([^-]*\S)\s+-/.exec(await ok([name, '--help']))[1].replace(/\s+/g, ' ');
+  for (const [name, words] of [['list', 'the space default'], ['mcp', 'the space default'], ['token', 'a new space'],
+    ['import', 'a space for each key'], ['consolidate', 'all spaces of the user']]) assert.equal(await without(name), words);
 });
 
 test('the settings of serve are grouped, with units and defaults', async () => {
