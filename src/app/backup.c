@@ -36,7 +36,7 @@ static enum status run_copy(struct ctx *ctx, const struct options *o, struct sto
     progress_end(&progress);
     TRY(status);
     if (stat(str_c(&ctx->arena, copy->to), &st) != 0)
-        return fail(ctx, STORAGE, "'" S_FMT "' disappeared while it was written", S_ARG(copy->to));
+        return fail(ctx, STORAGE, "'" S_FMT "' disappeared during the backup", S_ARG(copy->to));
     struct backup_out out = {copy->to, st.st_size, copy->to_key != NULL};
     struct buf b = buf_make(&ctx->arena, 1 << 16);
     struct json_out w = json_to(&b);

@@ -99,15 +99,16 @@ static void look_at_keys(struct visit *v, struct instance *instance, bool has_se
     size_t lost = 0;
     if ((has_seal && instance_take_seal(v->ctx, instance) != OK) ||
         engine_lost_keys(v->ctx, instance->engine, &lost) != OK)
-        add_finding(v, "bad", S("model keys"), str_dup(&v->ctx->arena, str_of(v->ctx->why)), "");
+        add_finding(v, "bad", S("API keys of users"), str_dup(&v->ctx->arena, str_of(v->ctx->why)),
+                    "");
     else if (lost)
-        add_finding(v, "bad", S("model keys"),
+        add_finding(v, "bad", S("API keys of users"),
                     str_printf(&v->ctx->arena, "%zu cannot be decrypted: " S_FMT, lost,
                                S_ARG(has_seal ? S("encrypted with another key")
                                               : S("seal.key is missing"))),
-                    "restore the key, or let these users store their model keys again");
+                    "restore the key, or let these users store their API keys again");
     else if (has_seal)
-        add_finding(v, "ok", S("model keys"), how, then);
+        add_finding(v, "ok", S("API keys of users"), how, then);
     ctx_clear_failure(v->ctx);
 }
 
@@ -122,7 +123,7 @@ static void look_at_seal(struct visit *v, struct instance *instance)
     else if (stat(path, &st) != 0)
         look_at_keys(v, instance, false, S(""), "");
     else if (st.st_mode & 077)
-        add_finding(v, "bad", S("model keys"),
+        add_finding(v, "bad", S("API keys of users"),
                     str_printf(&v->ctx->arena, "seal.key is accessible to other users (mode %03o)",
                                (unsigned)st.st_mode & 0777),
                     "run chmod 600 on seal.key; until then the server does not start");
@@ -204,9 +205,10 @@ static void look_at_vectors(struct visit *v, struct instance *instance)
         return;
     }
     if (status.vectors.reason.n) {
-        add_finding(v, counts.rows ? "warn" : "ok", S("vectors"),
-                    str_printf(a, S_FMT ": " S_FMT, S_ARG(source), S_ARG(status.vectors.reason)),
-                    "the server makes the vectors in the background, 'rememberd reindex' now");
+        add_finding(
+            v, counts.rows ? "warn" : "ok", S("vectors"),
+            str_printf(a, S_FMT ": " S_FMT, S_ARG(source), S_ARG(status.vectors.reason)),
+            "the server makes the vectors in the background, 'rememberd reindex' makes them now");
         return;
     }
     add_finding(v, "ok", S("vectors"),

@@ -152,7 +152,7 @@ static enum status find_encrypted(struct ctx *ctx, const struct options *o,
     TRY(instance_find(ctx, &o->settings, instance));
     enum store_kind kind = store_kind(ctx, instance->file);
     if (kind == STORE_ABSENT)
-        return fail(ctx, NOT_FOUND, "there is no database '" S_FMT "'", S_ARG(instance->file));
+        return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(instance->file));
     if (kind == STORE_PLAIN)
         return fail(ctx, CONFLICT, "the database '" S_FMT "' is not encrypted",
                     S_ARG(instance->file));

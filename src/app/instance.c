@@ -38,7 +38,7 @@ enum status instance_make_folder(struct ctx *ctx, const struct instance *instanc
     for (size_t i = 0; i <= folder.n; i++) {
         if (i > 0 && (i == folder.n || folder.p[i] == '/') &&
             mkdir(p, i == folder.n ? 0700 : 0755) != 0 && errno != EEXIST)
-            return fail(ctx, STORAGE, "the folder %s cannot be made: %s", p, strerror(errno));
+            return fail(ctx, STORAGE, "the folder %s cannot be created: %s", p, strerror(errno));
         if (i < folder.n)
             p[i] = folder.p[i];
     }
@@ -106,8 +106,8 @@ void instance_check_seal(struct ctx *ctx, struct instance *instance)
     soft(ctx, engine_lost_keys(ctx, instance->engine, &lost));
     if (lost)
         log_event(LOG_WARN, "seal.lost_keys",
-                  "users=%zu why=\"the model keys of these users were encrypted with another key: "
-                  "restore that key, or let the users store their model keys again\"",
+                  "users=%zu why=\"the API keys of these users were encrypted with another key: "
+                  "restore that key, or let the users store their API keys again\"",
                   lost);
 }
 

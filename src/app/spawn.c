@@ -115,5 +115,5 @@ enum status spawn_ask(struct ctx *ctx, const char *const *argv, str input, int64
     bool heard = listen_to(e.out[0], deadline_us, out, cap, n);
     return ended_well(pid, deadline_us, !heard)
                ? OK
-               : fail(ctx, UPSTREAM, "%s failed, or gave no usable answer in time", argv[0]);
+               : fail(ctx, UPSTREAM, "%s failed, or printed nothing usable in time", argv[0]);
 }

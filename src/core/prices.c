@@ -33,7 +33,7 @@ enum status prices_check(struct ctx *ctx, str prices)
     for (str part = next_part(&prices); part.n; part = next_part(&prices))
         if (!read_price(part, &p))
             return fail_field(ctx, "prices",
-                              "'%.100s' is not MODEL=ASKED/ANSWERED, in dollars for a million "
+                              "'%.100s' is not MODEL=INPUT/OUTPUT, in dollars for a million "
                               "tokens",
                               str_c(&ctx->arena, part));
     return OK;

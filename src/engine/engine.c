@@ -20,7 +20,7 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     assert(settings);
     struct extractor *x = extractor_new();
     if (!x)
-        return fail(ctx, UNSUPPORTED, "the patterns of extraction do not compile here");
+        return fail(ctx, UNSUPPORTED, "the extraction patterns do not compile with this pcre2");
     struct engine *e = heap_alloc(sizeof *e);
     e->store = store;
     e->settings = settings;

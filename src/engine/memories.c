@@ -170,7 +170,7 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
     struct change wanted = *change;
     wanted.to.content = str_trim(change->to.content);
     if (!wanted.what)
-        return fail(ctx, BAD_INPUT, "say what to change");
+        return fail(ctx, BAD_INPUT, "name at least one member to change");
     if ((wanted.what & CHANGE_CONTENT) && !wanted.to.content.n)
         return fail_field(ctx, "content", "must not be empty");
     if (wanted.what & CHANGE_IMPORTANCE)
@@ -293,7 +293,7 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
                           int64_t *erased)
 {
     if (!what->id.n && !what->session.n && !what->everything && !what->memories)
-        return fail_field(ctx, "id", "say what to forget: an id, a session, or everything");
+        return fail_field(ctx, "id", "must be an id, a session, or everything");
     engine_catch_up(ctx, e, what->pool); /* else the turn would be kept behind it */
     int64_t barred;
     TRY(bar_forgotten(ctx, e, what, &barred));

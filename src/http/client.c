@@ -155,7 +155,7 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
 static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct buf *body)
 {
     if (body->full)
-        return fail(ctx, TOO_LARGE, "the answer is over the limit of %zu bytes", body->max);
+        return fail(ctx, TOO_LARGE, "the answer exceeds the limit of %zu bytes", body->max);
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail(ctx, TIMED_OUT, "no answer in time");
     if (code != CURLE_OK)

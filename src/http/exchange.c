@@ -210,7 +210,7 @@ static void run_request(struct exchange *x)
     }
     const struct header type = {S("Content-Type"), x->out.type};
     if (x->out.body.full)
-        x->how = fail(&x->ctx, TOO_LARGE, "the answer would be over the limit of %zu bytes",
+        x->how = fail(&x->ctx, TOO_LARGE, "the answer would exceed the limit of %zu bytes",
                       x->out.body.max);
     else if (reply_check(&x->ctx, x->out.headers, x->out.n_headers) != OK ||
              reply_check(&x->ctx, &type, 1) != OK)
@@ -344,7 +344,7 @@ void exchange_end(struct exchange *x)
     assert(loop_is_here(x->loop) && !x->conn && x->phase != CLOSING_UP);
     struct relay *r = x->relay;
     if (r && !x->flow && x->how == OK)
-        x->how = fail(&x->ctx, UPSTREAM, "the client left before the upstream was asked");
+        x->how = fail(&x->ctx, UPSTREAM, "the client disconnected before the upstream was called");
     x->phase = CLOSING_UP;
     if (x->head_done)
         log_end(x);

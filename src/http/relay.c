@@ -477,5 +477,5 @@ void relay_cancel(struct exchange *x)
     let_go(x);
     count_up(&x->loop->count.relays_cancelled, 1);
     ctx_clear_failure(&x->ctx);
-    x->how = fail(&x->ctx, UPSTREAM, "the client left");
+    x->how = fail(&x->ctx, UPSTREAM, "the client disconnected");
 }

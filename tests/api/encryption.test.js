@@ -136,7 +136,7 @@ test('a key is named by a file, a variable or a command, and by one of them', as
     [['--key-command', `cat ${file}`], {}], [[], { REMEMBERD_KEY: keyA.toUpperCase() }],
   ]) assert.match(await ok(['search', 'favourite tea', ...flags, ...at], { env }), /lapsang/);
   await refused(['search', 'tea', ...at], /more than one key is configured/, { env: { REMEMBERD_KEY: keyA, REMEMBERD_KEY_FILE: file } });
-  await refused(['search', 'tea', ...at], /the key is not the key of the store/, { env: { REMEMBERD_KEY: keyB } });
+  await refused(['search', 'tea', ...at], /the key is not the key of the database/, { env: { REMEMBERD_KEY: keyB } });
   await refused(['search', 'tea', ...at], /REMEMBERD_KEY must be 64 hex digits/, { env: { REMEMBERD_KEY: `${keyA}0` } });
   await refused(['search', 'tea', '--key-command', 'echo no', ...at], /must print 32 bytes or 64 hex digits/);
   await refused(['search', 'tea', '--key-command', 'exit 3', ...at], /key command failed/);
@@ -175,7 +175,7 @@ test('a plain store refuses a key and says how to encrypt', async () => {
   await refused(['decrypt', ...at], /is not encrypted/);
   await refused(['rekey', ...at], /is not encrypted/);
   await refused(['key', 'show', ...at], /is not encrypted/);
-  await refused(['decrypt', '--data', tempFolder()], /there is no database/);
+  await refused(['decrypt', '--data', tempFolder()], /no database at/);
 });
 
 test('a new store with a key is encrypted from its first byte', async (t) => {
@@ -210,7 +210,7 @@ test('what a server has open is not converted; what is being used is backed up',
   const server = await serve(t, { data });
   await server.tell('My favourite tea is lapsang souchong.');
   await refused(['encrypt', '--key-file', file, ...at], /another process has the store .* open; stop it first/, { env: none.env });
-  await refused(['restore', file, '--force', ...at], /no rememberd store/, { env: none.env });
+  await refused(['restore', file, '--force', ...at], /not a rememberd database/, { env: none.env });
   const made = JSON.parse(await ok(['backup', backup, '--json', ...at]));
   assert.deepEqual([made.file, made.encrypted, made.bytes], [backup, false, fs.statSync(backup).size]);
   await refused(['restore', backup, '--force', ...at], /another process has the store/);
@@ -230,7 +230,7 @@ test('a backup is encrypted as its store is, and comes back under the key of the
   await ok(['add', 'My favourite tea is lapsang souchong', '--key-file', fileA, ...at]);
   assert.match(await ok(['backup', backup, '--key-file', fileA, ...at]), /, encrypted\n$/);
   assert.ok(!holds(folder, 'lapsang'));
-  await refused(['backup', backup, '--key-file', fileA, ...at], /is there already/);
+  await refused(['backup', backup, '--key-file', fileA, ...at], /exists already/);
   await ok(['add', 'I moved to Lisbon', '--key-file', fileA, ...at]);
   await refused(['restore', backup, '--key-file', fileA, ...at], /there is a database .* already; --force/);
   await ok(['restore', backup, '--force', '--key-file', fileA, ...at]);
@@ -238,7 +238,7 @@ test('a backup is encrypted as its store is, and comes back under the key of the
   assert.ok(listed.includes('lapsang') && !listed.includes('Lisbon'));
   await ok(['rekey', '--key-file', fileA, '--new-key-file', fileB, ...at]);
   assert.match(await ok(['list', '--key-file', fileB, ...at]), /lapsang/);
-  await refused(['restore', backup, '--force', '--key-file', fileB, ...at], /not the key of the store/);
+  await refused(['restore', backup, '--force', '--key-file', fileB, ...at], /not the key of the database/);
   const elsewhere = ['--data', tempFolder()];
   await ok(['restore', backup, '--key-file', fileA, ...elsewhere]);
   assert.match(await ok(['list', '--key-file', fileA, ...elsewhere]), /lapsang/);

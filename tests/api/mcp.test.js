@@ -225,7 +225,7 @@ for (const [how, open] of Object.entries(transports)) {
       ['memory_add', { content: 'x'.repeat(70000) }, /^content: must have at most 65536 bytes, has 70000$/],
       ['memory_get', { id: 'nothing' }, /nothing/],
       ['memory_update', { id: 'nothing', content: 'x' }, /nothing/],
-      ['memory_update', { id: 'nothing' }, /say what to change/],
+      ['memory_update', { id: 'nothing' }, /name at least one member to change/],
       ['memory_forget', {}, /^id: is required$/],
       ['omniroute_memory_search', { maxTokens: 8001 }, /^maxTokens: must be from 1 to 8000$/],
       ['omniroute_memory_search', { apiKeyId: 'k'.repeat(300) }, /^apiKeyId: must have at most 200 bytes/],

@@ -157,8 +157,8 @@ TEST(a_key_that_does_not_fit_is_refused)
         KEYED(s, p, one);
         fill(ctx, s, 5);
     }
-    check_refused(ctx, &p, two, FORBIDDEN, "not the key of the store");
-    check_refused(ctx, &p, NULL, FORBIDDEN, "is encrypted, and there is no key");
+    check_refused(ctx, &p, two, FORBIDDEN, "not the key of the database");
+    check_refused(ctx, &p, NULL, FORBIDDEN, "is encrypted, and no key");
     check_filled(ctx, &p, one, 5);
 }
 
@@ -180,10 +180,10 @@ TEST(another_programs_file_is_refused_with_a_key_too)
     for (int i = 0; i < 300; i++)
         CHECK(write(fd, "this is a shopping list\n", 24) == 24);
     close(fd);
-    check_refused(ctx, &p, one, STORAGE, "no rememberd store");
-    check_refused(ctx, &p, NULL, STORAGE, "no rememberd store");
+    check_refused(ctx, &p, one, STORAGE, "not a rememberd database");
+    check_refused(ctx, &p, NULL, STORAGE, "not a rememberd database");
     CHECK(truncate(p.path, 10) == 0);
-    check_refused(ctx, &p, one, STORAGE, "no rememberd store");
+    check_refused(ctx, &p, one, STORAGE, "not a rememberd database");
 }
 
 /* Opens the store in a process of its own, fills it and is killed: its log stays. */

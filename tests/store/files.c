@@ -182,7 +182,7 @@ TEST(what_is_no_database_is_refused)
     for (int i = 0; i < 300; i++)
         CHECK(write(fd, "this is a shopping list\n", 24) == 24);
     close(fd);
-    check_refused(ctx, str_of(p.path), STORAGE, "no rememberd store");
+    check_refused(ctx, str_of(p.path), STORAGE, "not a rememberd database");
 }
 
 TEST(paths_that_cannot_be_are_refused)
@@ -193,7 +193,7 @@ TEST(paths_that_cannot_be_are_refused)
     }
     check_refused(ctx, str_of(p.folder), STORAGE, "cannot open");
     check_refused(ctx, str_printf(&ctx->arena, "%s/x", p.path), STORAGE, "cannot");
-    check_refused(ctx, S("/proc/self/x/store.db"), STORAGE, "cannot make the folder");
+    check_refused(ctx, S("/proc/self/x/store.db"), STORAGE, "cannot create the folder");
     check_refused(ctx, S("postgresql://localhost/x"), UNSUPPORTED, "postgresql");
     check_refused(ctx, S(""), BAD_INPUT, "path");
 }

@@ -506,7 +506,7 @@ TEST(a_summary_that_is_made_up_is_no_answer)
                                "pasta dinner was suggested for the family.") "}"});
     chat(&b, "s1", "I bought a boat" LONG, "Good");
     sync_and_distil(&b);
-    CHECK_STR(last_work(&b), S("error: answer: the summary is hardly about what was said"));
+    CHECK_STR(last_work(&b), S("error: answer: the summary has too few words of the conversation"));
     CHECK_STR(layer_of(&b, "episode"), S(""));
     CHECK_INT(status_of(&b).signals.signals, 1);
 }
@@ -606,7 +606,7 @@ TEST(the_summary_of_another_conversation_is_no_answer)
     chat(&b, "s2", "Which database suits my shop" LONG, "A small one");
     sync_and_distil(&b);
     CHECK_STR(layer_of(&b, "episode"), S("Ann moved to Lisbon."));
-    CHECK_STR(last_work(&b), S("error: answer: the summary is that of another conversation"));
+    CHECK_STR(last_work(&b), S("error: answer: the summary describes another conversation"));
     CHECK_INT(status_of(&b).signals.signals, 1);
 }
 

@@ -414,7 +414,7 @@ TEST(a_search_finds_what_was_just_added_and_waits_for_no_backlog)
     CHECK_INT(n, 1);
     add(ctx, e, 3, 70);
     CHECK_STATUS(mirror_search(ctx, e, mine, S(""), S("x"), 5, &by, &hits, &n), UPSTREAM);
-    CHECK_STR(str_of(ctx->why), S("Qdrant does not know 67 memories yet"));
+    CHECK_STR(str_of(ctx->why), S("67 memories are not in Qdrant yet"));
     CHECK(mirror_is_used(e));
     ctx_clear_failure(ctx);
     CHECK_INT(follow(ctx, e), 2);

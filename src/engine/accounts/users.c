@@ -95,7 +95,8 @@ enum status engine_check_model_key(struct ctx *ctx, const char *field, str key)
     if (!is_well)
         return fail_field(ctx, field, "must be at most %d visible ASCII characters", MODEL_KEY_MAX);
     if (engine_is_token(key))
-        return fail_field(ctx, field, "is a token of this server, and no model's key");
+        return fail_field(ctx, field,
+                          "is an access token of this server, not an API key of a model server");
     return OK;
 }
 
@@ -117,7 +118,7 @@ static enum status take_key(struct ctx *ctx, struct engine *e, const char *field
     TRY(engine_check_model_key(ctx, field, key));
     if (key.n && !e->accounts.seal)
         return fail(ctx, UNSUPPORTED,
-                    "no model key can be left here: there is nothing to seal it with");
+                    "API keys cannot be stored: the server has no key to encrypt them with");
     u->sealed_key = key.n ? seal(a, e->accounts.seal, u->id, key) : S("");
     u->key_preview = key.n ? preview_of(a, key) : S("");
     return OK;
@@ -152,8 +153,8 @@ enum status engine_model_key(struct ctx *ctx, struct engine *e, str user, str *o
     if (is_there &&
         (!e->accounts.seal || !unseal(&ctx->arena, e->accounts.seal, user, u.sealed_key, &key)))
         return fail(ctx, STORAGE,
-                    "the model key that was left here cannot be opened, for it was sealed with "
-                    "another key of the server; leave it once more");
+                    "your stored API key cannot be decrypted: it was encrypted with another key of "
+                    "the server; store it again");
     *out = key;
     return OK;
 }

@@ -224,7 +224,7 @@ static enum status run_alone(struct pass *p)
     atomic_bool *busy = &p->e->work.is_consolidating;
     for (int ms = 0; atomic_exchange(busy, true); ms++) {
         if (ms == WAIT_MS || !ctx_has_time(p->ctx))
-            return fail(p->ctx, TOO_BUSY, "another consolidation is under way");
+            return fail(p->ctx, TOO_BUSY, "another consolidation is running");
         nanosleep(&a_moment, NULL);
     }
     enum status s = run_pass(p);
@@ -343,7 +343,7 @@ enum status consolidate_at(struct ctx *ctx, struct engine *e, struct pool_ref po
         how = how == OK ? s : how;
     }
     if (how == OK && !ctx_has_time(ctx))
-        how = fail(ctx, TIMED_OUT, "not every space was looked at in time");
+        how = fail(ctx, TIMED_OUT, "the time limit ended before all spaces were consolidated");
     sum.took_ms = (clock_mono_us() - began_us) / 1000;
     if (!dry_run)
         TRY(log_report(ctx, e, pool, &sum, how));

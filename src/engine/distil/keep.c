@@ -159,9 +159,9 @@ static enum status keep_episode(struct keeper *k, const struct said_of_session *
     if (!summary.n)
         return NOT_FOUND;
     if (is_anothers(k, summary))
-        return fail(k->ctx, BAD_INPUT, "the summary is that of another conversation");
+        return fail(k->ctx, BAD_INPUT, "the summary describes another conversation");
     if (!is_of_conversation(&k->ctx->arena, k->d, summary))
-        return fail(k->ctx, BAD_INPUT, "the summary is hardly about what was said");
+        return fail(k->ctx, BAD_INPUT, "the summary has too few words of the conversation");
     str key = str_printf(&k->ctx->arena, "episode:" S_FMT, S_ARG(k->d->session));
     struct memory *m = add_memory(k, LAYER_EPISODE, key, summary);
     m->id = episode_id(&k->ctx->arena, k->d->session);

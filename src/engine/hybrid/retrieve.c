@@ -242,7 +242,7 @@ enum status engine_retrieve(struct ctx *ctx, struct engine *e, const struct retr
     engine_count_recall(e, clock_mono_us() - began);
     TRY(s);
     if (!ctx_has_time(ctx))
-        return fail(ctx, TIMED_OUT, "retrieval took longer than it may");
+        return fail(ctx, TIMED_OUT, "retrieval exceeded its time limit");
     spend_budget(&r, &found, &given);
     given.fallback = buf_str(&r.fallback);
     *out = given;

@@ -227,7 +227,7 @@ static enum status read_line(struct importer *im, str text, struct line *out)
 {
     struct json *j;
     if (text.n > LINE_MAX_BYTES)
-        return fail(&im->work, TOO_LARGE, "a line may have %d bytes", LINE_MAX_BYTES);
+        return fail(&im->work, TOO_LARGE, "a line may have at most %d bytes", LINE_MAX_BYTES);
     TRY(json_parse(&im->work, text, &j));
     if (j->type != JSON_OBJECT)
         return fail(&im->work, BAD_INPUT, "must be a JSON object");

@@ -449,7 +449,7 @@ enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in 
     engine_count_recall(e, took);
     TRY(s);
     if (!ctx_has_time(ctx))
-        return fail(ctx, TIMED_OUT, "recall took longer than it may");
+        return fail(ctx, TIMED_OUT, "recall exceeded its time limit");
     str block = S("");
     if (p.n)
         block = str_printf(a, "[Memory]\nCurrent date: " S_FMT "\n\n" NOTE S_FMT "\n[/Memory]",

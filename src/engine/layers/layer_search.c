@@ -107,7 +107,7 @@ enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct 
                                   .limit = limit};
     struct scope_out found = {0};
     if (!search.query.n)
-        return fail_field(ctx, "query", "must say what is looked for");
+        return fail_field(ctx, "query", "must not be empty");
     TRY(plan_find(ctx, e, &search, &found.v, &found.n));
     if (!found.n)
         TRY(plan_find_literal(ctx, e, &search, &found));

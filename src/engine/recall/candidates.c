@@ -59,7 +59,7 @@ struct search {
 
 static enum status late(struct ctx *ctx)
 {
-    return ctx_has_time(ctx) ? OK : fail(ctx, TIMED_OUT, "recall took longer than it may");
+    return ctx_has_time(ctx) ? OK : fail(ctx, TIMED_OUT, "recall exceeded its time limit");
 }
 
 /* --- by words --- */

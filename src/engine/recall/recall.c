@@ -293,7 +293,7 @@ static enum status find(struct finder *f, struct recall_out *out)
                                .tokens = tokens,
                                .vectors = f->vectors,
                                .without = f->without};
-    return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall took longer than it may");
+    return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");
 }
 
 enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,

@@ -43,7 +43,7 @@ static enum status call(struct ctx *ctx, struct engine *e, const struct llm_orde
 {
     int64_t ticket;
     if (ctx->deadline_us && order->timeout_ms < LEAST_MS)
-        return fail(ctx, TIMED_OUT, "there is no time left for it");
+        return fail(ctx, TIMED_OUT, "no time was left for reranking");
     TRY(dependency_begin(ctx, &e->rerank, &ticket));
     enum status s = llm_rerank(ctx, order, scores);
     dependency_end(ctx, &e->rerank, ticket, s);

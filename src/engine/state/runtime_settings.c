@@ -221,7 +221,7 @@ static enum status begin_change(struct ctx *ctx, struct engine *e)
     static const struct timespec a_moment = {.tv_nsec = 1000000};
     for (int ms = 0; atomic_exchange(&e->runtime.is_changing, true); ms++) {
         if (ms == WAIT_MS)
-            return fail(ctx, TOO_BUSY, "another change of the settings is being made");
+            return fail(ctx, TOO_BUSY, "another change of the settings is running; try again");
         nanosleep(&a_moment, NULL);
     }
     return OK;

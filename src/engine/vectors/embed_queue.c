@@ -164,7 +164,8 @@ static enum status begin_set(struct ctx *ctx, struct engine *e, const struct vec
     assert(set->dimensions > 0 && set->signature.n);
     if (!anew && e->vectors.begun == mark_of(set)) {
         e->vectors.trouble = TROUBLE_OTHER;
-        return fail(ctx, CONFLICT, "another process on this data has chosen another source");
+        return fail(ctx, CONFLICT,
+                    "another process with this database uses another embedding source");
     }
     TRY(in_trouble(e, TROUBLE_STORE, store_begin_vectors(ctx, e->store, set, anew)));
     log_event(LOG_INFO, "vectors.begun", "signature=" S_FMT " int8=%d", S_ARG(set->signature),
@@ -240,7 +241,8 @@ static enum status check_made(struct ctx *ctx, struct batch *b, const struct emb
     if (b->is_stale)
         return fail(ctx, CONFLICT, "the embedding source was changed during this call");
     b->e->vectors.trouble = TROUBLE_LENGTH;
-    return fail(ctx, UPSTREAM, "the source gives %zu values where the kept vectors have %zu",
+    return fail(ctx, UPSTREAM,
+                "the embedding source returns %zu dimensions, stored vectors have %zu",
                 v->dimensions, b->set->dimensions);
 }
 

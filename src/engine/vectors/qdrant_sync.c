@@ -383,7 +383,7 @@ enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref poo
     TRY(count_due(ctx, e, &t, &due, &all));
     forget_failures(e, &t);
     if (all > BATCH)
-        return fail(ctx, UPSTREAM, "Qdrant does not know %lld memories yet", (long long)all);
+        return fail(ctx, UPSTREAM, "%lld memories are not in Qdrant yet", (long long)all);
     TRY(dependency_begin(ctx, &e->qdrant.server, &ticket));
     ctx->deadline_us = before && before < end ? before : end;
     enum status s = find_all(ctx, e, &t, due, &f, text, by, out, n);

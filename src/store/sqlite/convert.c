@@ -92,7 +92,7 @@ static enum status check_room(const struct job *j)
     if (statvfs(folder, &fs) != 0 || (double)fs.f_bavail * (double)fs.f_frsize >= needed)
         return OK;
     return fail(j->ctx, TOO_LARGE,
-                "the disk has %.1f MB left, and a copy of the store takes %.1f MB",
+                "the disk has %.1f MB free, and a copy of the database needs %.1f MB",
                 (double)fs.f_bavail * (double)fs.f_frsize / 1e6, needed / 1e6);
 }
 
@@ -117,7 +117,7 @@ static enum status make_part(const struct job *j, const struct stat *old)
     int why = errno;
     if (fd >= 0)
         close(fd);
-    return made ? OK : fail(j->ctx, STORAGE, "cannot make '%s': %s", j->part, strerror(why));
+    return made ? OK : fail(j->ctx, STORAGE, "cannot create '%s': %s", j->part, strerror(why));
 }
 
 /* SQLite takes the key as a parameter in the name of the new file; the name is wiped after use. */
@@ -157,7 +157,7 @@ static enum status write_part(struct job *j)
     sodium_free(name);
     return rc == SQLITE_DONE
                ? OK
-               : fail(j->ctx, STORAGE, "the store cannot be copied: %s", sqlite3_errstr(rc));
+               : fail(j->ctx, STORAGE, "the database cannot be copied: %s", sqlite3_errstr(rc));
 }
 
 /* --- proving --- */
@@ -213,7 +213,7 @@ static enum status check_part(struct job *j)
     sqlite_ops.close(s);
     TRY(status);
     if (findings.n)
-        return fail(j->ctx, STORAGE, "the copy is not sound and was not kept: " S_FMT,
+        return fail(j->ctx, STORAGE, "the copy is damaged and was deleted: " S_FMT,
                     S_ARG(findings));
     TRY(open_as_it_is(j->ctx, j->part, j->what->to_key, "mode=rw", &last));
     return settle_log(j->ctx, &last);
@@ -229,7 +229,7 @@ static enum status sync_path(struct ctx *ctx, const char *path, int flags)
     int why = errno;
     if (fd >= 0)
         close(fd);
-    return done ? OK : fail(ctx, STORAGE, "'%s' cannot be made durable: %s", path, strerror(why));
+    return done ? OK : fail(ctx, STORAGE, "'%s' cannot be synced to disk: %s", path, strerror(why));
 }
 
 static enum status sync_folder(const struct job *j)
@@ -248,7 +248,7 @@ static enum status put_in_place(const struct job *j)
     TRY(sync_path(j->ctx, j->part, O_RDWR));
     TRY(sync_folder(j));
     if (!j->what->replaces && access(j->to, F_OK) == 0)
-        return fail(j->ctx, CONFLICT, "'%s' is there already", j->to);
+        return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
     if (rename(j->part, j->to) != 0)
         return fail(j->ctx, STORAGE, "'%s' cannot be put in place: %s", j->to, strerror(errno));
     return sync_folder(j);
@@ -334,7 +334,7 @@ static enum status make_new(struct job *j)
 {
     HOLD(hold);
     if (access(j->to, F_OK) == 0)
-        return fail(j->ctx, CONFLICT, "'%s' is there already", j->to);
+        return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
     TRY(hold_take(j->ctx, j->from, HOLD_SHARED, &hold));
     file_remove_part(j->ctx, j->to);
     enum status status = open_source(j);
@@ -349,7 +349,7 @@ enum status store_copy(struct ctx *ctx, const struct store_copy *copy)
     j.part = file_part(a, j.to).p;
     j.in_place = str_eq(copy->from, copy->to);
     if (store_kind(ctx, copy->from) == STORE_ABSENT)
-        return fail(ctx, NOT_FOUND, "there is no store '%s'", j.from);
+        return fail(ctx, NOT_FOUND, "no database at '%s'", j.from);
     if (!copy->replaces) {
         TRY(make_new(&j));
     } else {

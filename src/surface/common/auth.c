@@ -40,7 +40,7 @@ enum status auth_token(struct ctx *ctx, struct app *app, const struct request *i
     str secret = bearer_of(in);
     if (!secret.n)
         return fail(ctx, NO_AUTH,
-                    "a token of this server is needed: send 'Authorization: Bearer TOKEN'");
+                    "an access token of this server is needed: send 'Authorization: Bearer TOKEN'");
     return engine_token(ctx, app->engine, secret, out);
 }
 

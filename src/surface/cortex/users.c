@@ -82,8 +82,8 @@ static enum status add_user(struct ctx *ctx, struct app *app, const struct reque
     TRY(prove_owner(ctx, app, in, a->id, &r.may_change));
     if (!r.may_change && !is_open(app, in))
         return fail(ctx, FORBIDDEN,
-                    "registration is closed here: an admin's token is needed, or "
-                    "the user's own (setting registration)");
+                    "registration is closed: a token of an admin or of this user is needed "
+                    "(setting registration)");
     TRY(engine_register(ctx, app->engine, &r, &secret));
     give_token(out, secret);
     return OK;

@@ -32,8 +32,8 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
 enum status db_failed(struct ctx *ctx, struct db *db, int rc)
 {
     if (rc == SQLITE_BUSY)
-        return fail(ctx, TOO_BUSY, "another process is writing to the store");
-    return fail(ctx, STORAGE, "the store failed: %s (%d)",
+        return fail(ctx, TOO_BUSY, "another process is writing to the database");
+    return fail(ctx, STORAGE, "the database failed: %s (%d)",
                 db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc),
                 db->handle ? sqlite3_extended_errcode(db->handle) : rc);
 }
@@ -90,7 +90,7 @@ enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struc
     if (rc == SQLITE_OK)
         return OK;
     enum status status =
-        rc == SQLITE_NOTADB     ? fail(ctx, STORAGE, "'%s' is no rememberd store", path)
+        rc == SQLITE_NOTADB     ? fail(ctx, STORAGE, "'%s' is not a rememberd database", path)
         : rc == SQLITE_READONLY ? fail(ctx, STORAGE, "'%s' cannot be written to", path)
                                 : fail(ctx, STORAGE, "'%s' cannot be opened: %s", path,
                                        db->handle ? sqlite3_errmsg(db->handle) : "out of memory");

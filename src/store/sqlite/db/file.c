@@ -27,7 +27,7 @@ enum status file_make_folders(struct ctx *ctx, const char *path)
     for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
         if (mkdir(p, 0700) != 0 && errno != EEXIST)
-            return fail(ctx, STORAGE, "cannot make the folder '%s': %s", p, strerror(errno));
+            return fail(ctx, STORAGE, "cannot create the folder '%s': %s", p, strerror(errno));
         *slash = '/';
     }
     return OK;
@@ -50,13 +50,13 @@ static enum status open_file(struct ctx *ctx, const char *path, struct hold *h)
         return OK;
     int why = h->fd < 0 ? errno : EISDIR;
     hold_leave(h);
-    return fail(ctx, STORAGE, "cannot open the store '%s': %s", path, strerror(why));
+    return fail(ctx, STORAGE, "cannot open the database '%s': %s", path, strerror(why));
 }
 
 static enum status refuse_busy(struct ctx *ctx, const char *path, enum hold_how how)
 {
     if (how == HOLD_SHARED)
-        return fail(ctx, TOO_BUSY, "another process is replacing the store '%s'", path);
+        return fail(ctx, TOO_BUSY, "another process is replacing the database '%s'", path);
     return fail(ctx, TOO_BUSY,
                 "another process has the store '%s' open; stop it first (a server, or another "
                 "command)",
@@ -247,17 +247,16 @@ enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind ki
                            const uint8_t *key)
 {
     if (kind == STORE_FOREIGN)
-        return fail(ctx, STORAGE, "'%s' is no rememberd store", path);
+        return fail(ctx, STORAGE, "'%s' is not a rememberd database", path);
     if (kind == STORE_ENCRYPTED && !key)
-        return fail(ctx, FORBIDDEN, "the store '%s' is encrypted, and there is no key for it",
-                    path);
+        return fail(ctx, FORBIDDEN, "the database '%s' is encrypted, and no key was found", path);
     if (kind == STORE_PLAIN && key)
         return fail(ctx, FORBIDDEN,
                     "the store '%s' is not encrypted, and a key was given; rememberd encrypt "
                     "encrypts it",
                     path);
     if (kind == STORE_ENCRYPTED && !key_fits(ctx, path, key))
-        return fail(ctx, FORBIDDEN, "the key is not the key of the store '%s'", path);
+        return fail(ctx, FORBIDDEN, "the key is not the key of the database '%s'", path);
     return OK;
 }
 

@@ -216,16 +216,17 @@ static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t vers
 {
     int64_t application, tables;
     if (version > schema_version())
-        return fail(ctx, STORAGE,
-                    "the store was written by a newer rememberd (schema %lld, this one knows %d)",
-                    (long long)version, schema_version());
+        return fail(
+            ctx, STORAGE,
+            "the database was written by a newer rememberd (schema %lld, this one knows %d)",
+            (long long)version, schema_version());
     TRY(db_int(ctx, db, "PRAGMA application_id", &application));
     TRY(db_int(ctx, db, "SELECT count(*) FROM sqlite_schema", &tables));
     if (application != APPLICATION_ID && (tables || application))
-        return fail(ctx, STORAGE, "the file is another program's database, no rememberd store");
+        return fail(ctx, STORAGE, "the file is the database of another program, not of rememberd");
     if (version > 0 && version < FIRST_VERSION)
         return fail(ctx, STORAGE,
-                    "the store was written by a rememberd from before the first release (schema "
+                    "the database was written by a rememberd from before the first release (schema "
                     "%lld), whose files this one does not read",
                     (long long)version);
     return OK;

@@ -98,7 +98,7 @@ enum status signals_distilled(struct ctx *ctx, struct db *db, struct session_ref
     for (size_t i = 0; i < n; i++) {
         TRY(signal_done(ctx, db, session, no[i], &was_there));
         if (!was_there)
-            return fail(ctx, CONFLICT, "a signal was forgotten or distilled meanwhile");
+            return fail(ctx, CONFLICT, "a pending turn was forgotten or distilled meanwhile");
     }
     TRY(SQL_DO(ctx, db, SQL_WAITING_END, session.pool, session.no));
     return SQL_DO(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, clock_ms());

@@ -114,7 +114,7 @@ static enum status find_receipt(struct ctx *ctx, struct store *s, struct pool_re
     if (sql_row(&q))
         return read_receipt(&q, out);
     TRY(sql_end(&q));
-    return fail(ctx, NOT_FOUND, "no receipt '" S_FMT "'", S_ARG(id));
+    return fail(ctx, NOT_FOUND, "no receipt has the id '" S_FMT "'", S_ARG(id));
 }
 
 /* A receipt that is shown is a promise (docs/decisions/006): its turn is durable. */

@@ -87,7 +87,7 @@ static enum status make_session(struct ctx *ctx, struct db *db, const void *what
     TRY(pool_make(ctx, db, p->pool, now, &pool));
     TRY(session_find(ctx, db, pool, session.id, &no));
     if (no)
-        return fail(ctx, CONFLICT, "there is a session '" S_FMT "' already", S_ARG(session.id));
+        return fail(ctx, CONFLICT, "a session '" S_FMT "' already", S_ARG(session.id));
     session.created = session.created ? session.created : now;
     session.updated = session.updated ? session.updated : session.created;
     TRY(session_add(ctx, db, pool, &session, &no));

@@ -79,7 +79,7 @@ static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector
         }
         h->seen = seq;
         if (++n % READ_AT_LEAST == 0 && clock_mono_us() > until)
-            return fail(ctx, TIMED_OUT, "the vectors are still being read");
+            return fail(ctx, TIMED_OUT, "the vectors are still being read; try again");
     }
     return sql_end(&q);
 }
@@ -125,7 +125,7 @@ static enum status lock_held(struct ctx *ctx, struct held *h, bool to_write)
     until.tv_nsec = left % 1000000 * 1000;
     int rc = to_write ? pthread_rwlock_timedwrlock(&h->lock, &until)
                       : pthread_rwlock_timedrdlock(&h->lock, &until);
-    return rc ? fail(ctx, TIMED_OUT, "the vectors are still being read") : OK;
+    return rc ? fail(ctx, TIMED_OUT, "the vectors are still being read; try again") : OK;
 }
 
 /* On OK the lock is held for reading. */

@@ -61,7 +61,7 @@ enum status sqlite_vector_pairs(struct ctx *ctx, struct store *s, struct pool_re
     bool is_whole = nearest_pairs(&ctx->arena, &c, least, each, ctx->deadline_us, &found);
     codes_free(&c);
     if (!is_whole)
-        return fail(ctx, TIMED_OUT, "the vectors are not compared in time");
+        return fail(ctx, TIMED_OUT, "the vectors could not be compared in time");
     pairs.v = NEW_N(&ctx->arena, struct vector_pair, found.n + 1);
     for (size_t i = 0; i < found.n; i++)
         pairs.v[i] =

@@ -64,7 +64,7 @@ static enum status change_memory(struct ctx *ctx, struct db *db, const void *wha
     if (!old.id.n)
         return fail(ctx, NOT_FOUND, "no memory '" S_FMT "'", S_ARG(c->id));
     if (old.valid_to)
-        return fail(ctx, CONFLICT, "the memory has been superseded");
+        return fail(ctx, CONFLICT, "the memory is closed");
     struct memory now = changed_memory(&old, c);
     if (!str_eq(old.key, now.key))
         TRY(check_key(ctx, db, pool.no, &now));

@@ -41,8 +41,7 @@ static enum status condense_memories(struct ctx *ctx, struct db *db, const void 
         TRY(close_for(&p, c->ids[i], m));
     TRY(memory_find(ctx, db, SQL_MEMORY_BY_KEY, p.pool, m->key, &other));
     if (other.id.n)
-        return fail(ctx, CONFLICT, "there is a memory with the key '" S_FMT "' already",
-                    S_ARG(m->key));
+        return fail(ctx, CONFLICT, "a memory with the key '" S_FMT "' already", S_ARG(m->key));
     TRY(memory_put(&p, m, index_of_memory(&ctx->arena, m)));
     TRY(pool_count(ctx, db, p.pool, p.gain));
     return index_apply(ctx, db, &changes);

@@ -204,7 +204,8 @@ static enum status forget_session(struct ctx *ctx, struct db *db, int64_t pool, 
     TRY(erase_session(ctx, db, pool, no, id, what, erased));
     return no || sqlite3_total_changes64(db->handle) > changed
                ? OK
-               : fail(ctx, NOT_FOUND, "no memory, message or session '" S_FMT "'", S_ARG(id));
+               : fail(ctx, NOT_FOUND, "no memory, message or session has the id '" S_FMT "'",
+                      S_ARG(id));
 }
 
 static enum status find_message(struct eraser *e, str id, struct message *out)
