@@ -209,11 +209,11 @@ test('what a server has open is not converted; what is being used is backed up',
   const data = tempFolder(), at = ['--data', data], file = keyFile(keyA), backup = path.join(tempFolder(), 'memory.backup');
   const server = await serve(t, { data });
   await server.tell('My favourite tea is lapsang souchong.');
-  await refused(['encrypt', '--key-file', file, ...at], /another process has the store .* open; stop it first/, { env: none.env });
+  await refused(['encrypt', '--key-file', file, ...at], /another process has the database .* open; stop it first/, { env: none.env });
   await refused(['restore', file, '--force', ...at], /not a rememberd database/, { env: none.env });
   const made = JSON.parse(await ok(['backup', backup, '--json', ...at]));
   assert.deepEqual([made.file, made.encrypted, made.bytes], [backup, false, fs.statSync(backup).size]);
-  await refused(['restore', backup, '--force', ...at], /another process has the store/);
+  await refused(['restore', backup, '--force', ...at], /another process has the database/);
   assert.ok((await server.tell('What tea do I like?')).text.includes('lapsang'), 'the server went on');
   await server.stop();
   const encrypted = JSON.parse(await ok(['encrypt', '--key-file', file, '--json', ...at]));

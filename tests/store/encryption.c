@@ -209,7 +209,7 @@ TEST(a_log_that_was_left_behind_is_not_touched_by_a_wrong_key)
     fill_and_die(ctx, &p, one, 20);
     CHECK(exists(beside(ctx, &p, "-wal")));
     check_refused(ctx, &p, two, FORBIDDEN, "not the key");
-    check_refused(ctx, &p, NULL, FORBIDDEN, "there is no key");
+    check_refused(ctx, &p, NULL, FORBIDDEN, "no key was found");
     check_filled(ctx, &p, one, 20);
 }
 
@@ -361,7 +361,7 @@ TEST(an_open_store_is_not_converted)
     }
     pid_t child = open_elsewhere(ctx, &p, NULL, &stop);
     CHECK_STATUS(convert(ctx, &p, NULL, one), TOO_BUSY);
-    CHECK(strstr(ctx->why, "another process has the store"));
+    CHECK(strstr(ctx->why, "another process has the database"));
     ctx_clear_failure(ctx);
     close(stop);
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -513,7 +513,7 @@ TEST(a_disk_without_room_is_said_before_anything_is_done)
     room = 1e6;
     CHECK_STATUS(convert(ctx, &p, NULL, one), TOO_LARGE);
     room = -1;
-    CHECK(strstr(ctx->why, "1.0 MB left"));
+    CHECK(strstr(ctx->why, "1.0 MB free"));
     ctx_clear_failure(ctx);
     check_alone(ctx, &p);
     check_filled(ctx, &p, NULL, 50);
@@ -595,7 +595,7 @@ TEST(a_damaged_backup_is_not_brought_back)
     CHECK_INT(sqlite3_exec(handle, "DELETE FROM message WHERE id = 'm7'", NULL, NULL, NULL), 0);
     sqlite3_close(handle);
     CHECK_STATUS(restore(ctx, &p, NULL, to), STORAGE);
-    CHECK(strstr(ctx->why, "not sound"));
+    CHECK(strstr(ctx->why, "damaged"));
     ctx_clear_failure(ctx);
     check_alone(ctx, &p);
     check_filled(ctx, &p, NULL, 50);

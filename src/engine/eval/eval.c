@@ -364,7 +364,7 @@ enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in 
     struct store_stats before;
     TRY(store_stats(ctx, e->store, &before));
     if (before.messages || before.memories)
-        return fail(ctx, CONFLICT, "the store must be empty");
+        return fail(ctx, CONFLICT, "the database must be empty");
     CLEANUP(unmap_file) struct mapped file = {S("")};
     CLEANUP(close_dump) struct eval v = {.ctx = ctx, .e = e, .report = {.in = &how}};
     TRY(map_file(ctx, in->file, &file));

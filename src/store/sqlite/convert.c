@@ -74,7 +74,7 @@ static enum status settle_log(struct ctx *ctx, struct db *db)
         return db_failed(ctx, db, rc);
     return has_no_log ? OK
                       : fail(ctx, TOO_BUSY,
-                             "another process has the store open; stop it first (a server, or "
+                             "another process has the database open; stop it first (a server, or "
                              "another command)");
 }
 
@@ -193,7 +193,7 @@ static enum status compare_rows(struct job *j)
     TRY(count_rows(j->ctx, &j->db, &before));
     TRY(count_rows(j->ctx, &copy, &after));
     if (!str_eq(before, after))
-        return fail(j->ctx, STORAGE, "the copy has other rows than the store; it was not kept");
+        return fail(j->ctx, STORAGE, "the copy differs from the database and was deleted");
     return OK;
 }
 

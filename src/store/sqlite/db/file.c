@@ -58,7 +58,7 @@ static enum status refuse_busy(struct ctx *ctx, const char *path, enum hold_how 
     if (how == HOLD_SHARED)
         return fail(ctx, TOO_BUSY, "another process is replacing the database '%s'", path);
     return fail(ctx, TOO_BUSY,
-                "another process has the store '%s' open; stop it first (a server, or another "
+                "another process has the database '%s' open; stop it first (a server, or another "
                 "command)",
                 path);
 }
@@ -252,7 +252,7 @@ enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind ki
         return fail(ctx, FORBIDDEN, "the database '%s' is encrypted, and no key was found", path);
     if (kind == STORE_PLAIN && key)
         return fail(ctx, FORBIDDEN,
-                    "the store '%s' is not encrypted, and a key was given; rememberd encrypt "
+                    "the database '%s' is not encrypted, and a key was given; rememberd encrypt "
                     "encrypts it",
                     path);
     if (kind == STORE_ENCRYPTED && !key_fits(ctx, path, key))

@@ -17,7 +17,7 @@ enum status log_sync_open(struct ctx *ctx, const struct sqlite_store *s, struct 
     if (status == OK)
         sqlite3_file_control(out->db.handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &out->log);
     if (status == OK && (!out->log || !out->log->pMethods))
-        status = fail(ctx, STORAGE, "the store has no write-ahead log");
+        status = fail(ctx, STORAGE, "the database has no write-ahead log");
     if (status != OK)
         log_sync_close(out);
     return status;
