@@ -196,6 +196,14 @@ test('every request header that a page names is read by the program', () => {
   assert.deepEqual([...named].filter((name) => !known.has(name)), []);
 });
 
+test('every metric that a page names is counted', () => {
+  const source = execFileSync('grep', ['-rhowE', '(rememberd_)?[a-z_]+(_total|_seconds)', 'src'], { cwd: root, encoding: 'utf8' });
+  const known = new Set(source.split('\n').map((line) => line.replace(/^rememberd_/, '')));
+  const named = [...code().matchAll(/`rememberd_([a-z_]+)`/g)].map(([, name]) => name);
+  assert.ok(named.length > 5, `metrics are named: ${named}`);
+  assert.deepEqual(named.filter((name) => !known.has(name)), []);
+});
+
 test('every command that a page names exists', () => {
   const known = new Set([...run('--help').matchAll(/^ {2,4}([a-z]+) /gm)].map(([, name]) => name));
   const named = new Set([...code().matchAll(/(?:^|[`/\s])rememberd ([a-z]+)(?=[\s`])/gm)].map(([, name]) => name));
