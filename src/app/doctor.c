@@ -191,7 +191,7 @@ static void look_at_vectors(struct visit *v, struct instance *instance)
     }
     if (!status.embedding.source) {
         add_finding(v, "ok", S("vectors"),
-                    str_printf(a, "none, search uses keywords only (" S_FMT ")",
+                    str_printf(a, "none, search uses words only (" S_FMT ")",
                                S_ARG(status.embedding.reason)),
                     "run 'rememberd model pull potion-base-8M' to install a model");
         return;
@@ -199,8 +199,7 @@ static void look_at_vectors(struct visit *v, struct instance *instance)
     str source = str_printf(a, "%s " S_FMT, status.embedding.source, S_ARG(status.embedding.model));
     if (try_source(v->ctx, instance, &made) != OK) {
         add_finding(v, "bad", S("vectors"),
-                    str_printf(a, S_FMT ": %s; search uses keywords only", S_ARG(source),
-                               v->ctx->why),
+                    str_printf(a, S_FMT ": %s; search uses words only", S_ARG(source), v->ctx->why),
                     "run 'rememberd model check NAME', or see the upstream below");
         return;
     }

@@ -70,9 +70,9 @@ enum status command_search(struct ctx *ctx, const struct options *o)
     if (!found.n)
         puts("nothing found");
     if (o->explain && found.vectors.n)
-        printf("searched by keywords and vectors of " S_FMT "\n", S_ARG(found.vectors));
+        printf("searched by words and by vectors of " S_FMT "\n", S_ARG(found.vectors));
     if (o->explain && found.without.n)
-        printf("searched by keywords only: " S_FMT "\n", S_ARG(found.without));
+        printf("searched by words only: " S_FMT "\n", S_ARG(found.without));
     return OK;
 }
 
@@ -137,9 +137,10 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
     if (o->json)
         printf("{\"erased\":%lld,\"barred\":%lld}\n", (long long)erased, (long long)barred);
     else
-        printf("forgot %lld\n", (long long)erased);
+        printf("erased %lld\n", (long long)erased);
     if (barred && !o->json)
-        printf("recall no longer gives %lld statements; their messages stay in the history\n",
+        printf("barred %lld statements: they stay in the history of conversations and are not "
+               "recalled\n",
                (long long)barred);
     return OK;
 }

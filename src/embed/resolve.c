@@ -131,7 +131,7 @@ static struct embed_plan plan_remote(const struct question *q)
 {
     if (q->choice->provider_model.n)
         return plan_provider(q);
-    return no_plan(S("no_key: no remote model is set (embedding_model = PROVIDER/MODEL)"));
+    return no_plan(S("no_key: no remote model is set (setting embedding_model)"));
 }
 
 /* "owner/name" without the owner, which is not part of the model's folder. */

@@ -29,7 +29,7 @@ test('what is added is found, listed and forgotten, also while the server runs',
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 200, 'the server sees it at once');
   await server.tell('My dog is called Rex.');
   assert.match(await ok(['search', 'dog', ...at]), /Rex/);
-  assert.match(await ok(['forget', added.id, ...at]), /^forgot 1\n$/);
+  assert.match(await ok(['forget', added.id, ...at]), /^erased 1\n$/);
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 404);
   assert.equal((await run(['forget', added.id, ...at])).code, 1);
   await ok(['forget', '--everything', ...at]);

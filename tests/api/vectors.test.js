@@ -115,7 +115,7 @@ test('a failing source is named by status, doctor and reindex, and all is made w
   assert.match(tiers.vectorStore.reason, /the embedding source failed: circuit open/);
   assert.equal(tiers.vectorStore.rowCount, 0);
   const doctor = await run(['doctor', ...at]);
-  assert.match(doctor.stdout, /bad +vectors: remote letters: request_failed.*search uses keywords only/);
+  assert.match(doctor.stdout, /bad +vectors: remote letters: request_failed.*search uses words only/);
   const failed = await run(['reindex', ...at]);
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /out of letters/);

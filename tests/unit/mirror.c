@@ -483,5 +483,5 @@ TEST(the_model_is_the_named_one_or_the_first_tiers)
     CHECK_INT(waiting(ctx, s), 0);
     change_runtime_settings(ctx, e, "{\"qdrant_embedding_model\":\"tiny\"}");
     CHECK_INT(follow(ctx, e), 1);
-    CHECK(holds(status_of(ctx, e, true).qdrant.error, "'tiny' is not PROVIDER/MODEL"));
+    CHECK(holds(status_of(ctx, e, true).qdrant.error, "'tiny' is not UPSTREAM/MODEL"));
 }

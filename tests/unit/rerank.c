@@ -130,7 +130,7 @@ TEST(a_model_without_a_server_is_said)
         const char *change, *says;
     } cases[] = {
         {"{\"rerank_model\":\"cohere/rerank\"}", "no upstream"},
-        {"{\"rerank_model\":\"order\"}", "PROVIDER/MODEL"},
+        {"{\"rerank_model\":\"order\"}", "UPSTREAM/MODEL"},
         {"{\"rerank_model\":null}", "no model"},
     };
     WITH_MODEL(e, s, p, m);

@@ -18,7 +18,7 @@ static const struct upstream *server_of(const struct engine *e, const struct run
     *model = rest;
     *why = NULL;
     if (!rest.n) {
-        *why = l->rerank_model.n ? "the setting rerankProviderModel is not PROVIDER/MODEL"
+        *why = l->rerank_model.n ? "the setting rerankProviderModel is not UPSTREAM/MODEL"
                                  : "no model is named by the setting rerankProviderModel";
         return NULL;
     }

@@ -57,7 +57,7 @@ static enum status choose_source(struct ctx *ctx, struct engine *e, str model, s
     struct embed_status first;
     str rest = model, provider = str_cut(&rest, '/');
     if (!provider.n || !rest.n)
-        return fail(ctx, UNSUPPORTED, "the embedding model '" S_FMT "' is not PROVIDER/MODEL",
+        return fail(ctx, UNSUPPORTED, "the embedding model '" S_FMT "' is not UPSTREAM/MODEL",
                     S_ARG(model));
     embed_status(ctx, e->embed, &first);
     t->is_own = true;
