@@ -284,7 +284,7 @@ test('a wrong usage is one clear line and status 2', async () => {
   fs.writeFileSync(path.join(folder, 'file'), '');
   const res = await run(['add', 'x', '--data', path.join(folder, 'file', 'deeper')]);
   assert.equal(res.code, 1);
-  assert.match(res.stderr, /cannot be made/);
+  assert.match(res.stderr, /cannot be created/);
 });
 
 // The lines that serve prints, when the last of them is there.
