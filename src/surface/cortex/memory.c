@@ -506,13 +506,12 @@ static const struct route routes[] = {
     {"GET", "/v1/memory/me", list_memories, TAKES(list_in), .gives = list_out_fields,
      .help = "your memories, newest first, with their current importance (Cortex)"},
     {"GET", "/v1/memory/list", list_memories, TAKES(list_in), .gives = list_out_fields,
-     .help = "the same, under the path that Traylinx's command line uses"},
+     .help = "your memories, for Traylinx's command line (Cortex)"},
     {"POST", "/v1/memory/save", save_memory, TAKES(save_in), .gives = save_out_fields,
      .help = "add a memory (Cortex)"},
     {"DELETE", "/v1/memory/user/all", erase_all, .takes = all_in_fields,
      .takes_size = sizeof(struct app_in), .strict = true, .gives = erased_out_fields,
-     .help =
-         "delete everything of an application: memories, sessions, messages and profile (Cortex)"},
+     .help = "erase everything of an app: memories, sessions, messages and profile (Cortex)"},
     {"GET", "/v1/memory/duplicates", list_duplicates, TAKES(app_in), .strict = true,
      .gives = groups_out_fields, .help = "duplicates of older memories (Cortex)"},
     {"POST", "/v1/memory/deduplicate", remove_duplicates, TAKES(app_in), .strict = true,
@@ -521,7 +520,7 @@ static const struct route routes[] = {
     {"POST", "/v1/memory/consolidate", consolidate_memories, TAKES(tidy_in), .strict = true,
      .asks = tidy_in_fields, .gives = tidied_out_fields, .help = "run consolidation now (Cortex)"},
     {"DELETE", "/v1/memory/{id}", erase_memory, .gives = gone_out_fields,
-     .help = "delete a memory (Cortex)"},
+     .help = "erase a memory (Cortex)"},
     {0},
 };
 

@@ -477,7 +477,7 @@ static const struct route routes[] = {
      .access = ACCESS_ADMIN, .gives = preview_out_fields,
      .help = "preview of a retrieval; changes nothing"},
     {"GET", "/api/memory/engine-status", show_status, .access = ACCESS_ADMIN,
-     .gives = status_out_fields, .help = "state of keyword search, vectors, Qdrant and reranking"},
+     .gives = status_out_fields, .help = "state of search by words, vectors, Qdrant and reranking"},
     {"GET", "/api/memory/embedding-providers", list_providers, .access = ACCESS_ADMIN,
      .gives = providers_out_fields, .help = "embedding providers"},
     {"POST", "/api/memory/summarize", summarize_memories, TAKES(summarize_in), .strict = true,

@@ -469,7 +469,7 @@ static const struct route routes[] = {
     {"POST", "/api/memory", create_memory, TAKES(create_in), .access = ACCESS_ADMIN,
      .gives = create_out_fields, .help = "remember something; the same key is changed in place"},
     {"DELETE", "/api/memory", clear_memories, TAKES(clear_in), .strict = true,
-     .access = ACCESS_ADMIN, .gives = clear_out_fields, .help = "forget the memories of one space"},
+     .access = ACCESS_ADMIN, .gives = clear_out_fields, .help = "erase the memories of one space"},
     {"GET", "/api/memory/health", show_health, .access = ACCESS_ADMIN, .gives = health_out_fields,
      .help = "whether memory works; writes nothing"},
     {"GET", "/api/memory/{id}", get_memory, .access = ACCESS_ADMIN, .gives = get_out_fields,
@@ -477,7 +477,7 @@ static const struct route routes[] = {
     {"PUT", "/api/memory/{id}", change_memory, TAKES(change_in), .strict = true,
      .access = ACCESS_ADMIN, .gives = done_out_fields, .help = "change the members that are given"},
     {"DELETE", "/api/memory/{id}", erase_memory, .access = ACCESS_ADMIN, .gives = done_out_fields,
-     .help = "delete a memory"},
+     .help = "erase a memory"},
     {0},
 };
 

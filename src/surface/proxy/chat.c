@@ -279,7 +279,7 @@ static bool is_quick_chat(const struct app *app, const struct request *in)
 }
 
 #define PASSES                                                                                     \
-    .run = pass_request, .quick_if = is_quick_to_pass, .help = "passed on to the upstream as it is"
+    .run = pass_request, .quick_if = is_quick_to_pass, .help = "passed on to the upstream unchanged"
 #define PASSES_AT(PATH)                                                                            \
     {"GET", PATH, PASSES}, {"POST", PATH, PASSES},                                                 \
     {                                                                                              \
@@ -288,9 +288,9 @@ static bool is_quick_chat(const struct app *app, const struct request *in)
 
 static const struct route routes[] = {
     {"POST", "/v1/chat/completions", complete_chat, .quick_if = is_quick_chat,
-     .help = "a chat completion with memory around it, streamed or whole"},
+     .help = "a chat completion with memory, streamed or whole"},
     {"GET", "/v1/models", list_models, .is_quick = true,
-     .help = "the upstream's models, or the built-in one"},
+     .help = "models of the default upstream, or the built-in one"},
     {"GET", "/v1/models/{id}", get_model, .is_quick = true, .help = "one model"},
     PASSES_AT("/v1/{a}"),
     PASSES_AT("/v1/{a}/{b}"),

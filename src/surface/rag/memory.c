@@ -469,7 +469,7 @@ static const struct route routes[] = {
      .takes_size = sizeof(struct rag_create_in), .gives = rag_create_out_fields,
      .help = "add a memory; a duplicate is merged"},
     {"DELETE", "/api/v1/memory", clear_memories, TAKES(clear_in), .gives = clear_out_fields,
-     .help = "forget all memories, with confirm=true"},
+     .help = "erase all memories, with confirm=true"},
     {"GET", "/api/v1/memory/stats", show_stats, .gives = stats_out_fields,
      .help = "how many memories there are, by type and priority"},
     {"GET", "/api/v1/memory/export", export_all, .gives = export_out_fields,
@@ -482,7 +482,7 @@ static const struct route routes[] = {
     {"PATCH", "/api/v1/memory/{id}", change_memory, TAKES(change_in), .gives = rag_shown_fields,
      .help = "change content or priority"},
     {"DELETE", "/api/v1/memory/{id}", erase_memory, .gives = gone_out_fields,
-     .help = "forget one memory"},
+     .help = "erase one memory"},
     {0},
 };
 

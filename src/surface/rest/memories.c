@@ -212,7 +212,7 @@ static const struct route routes[] = {
      .gives = search_out_fields, .help = "search memories and messages"},
     {"GET", "/v1/memories/{id}", memory_get, .gives = memory_fields, .help = "one memory"},
     {"DELETE", "/v1/memories/{id}", memory_erase, .gives = erased_out_fields,
-     .help = "forget a memory, a message or a conversation by its id"},
+     .help = "erase a memory, a message or a conversation by its id"},
     {"GET", "/v1/receipts/{id}", receipt_get, .gives = receipt_out_fields,
      .help = "what memory a chat got, and why; available once written to disk"},
     {0},
