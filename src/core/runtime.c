@@ -28,7 +28,7 @@ const struct field runtime_fields[RUNTIME_ROWS + 1] = {
          .otherwise_str = "auto", .one_of = embed_choice_names, .help = "what makes vectors"},
     [RUNTIME_EMBEDDING_MODEL] =
         {AS_STR(struct runtime, memory.embedding_model, "embedding_model"), .max = 200,
-         .empty = EMPTY_NULL, .help = "provider/model of a remote source"},
+         .empty = EMPTY_NULL, .help = "upstream/model of a remote source"},
     [RUNTIME_TRANSFORMERS_ENABLED] =
         {AS_BOOL(struct runtime, memory.transformers_enabled, "transformers_enabled"),
          .help = "whether the transformer may be used"},
@@ -40,7 +40,7 @@ const struct field runtime_fields[RUNTIME_ROWS + 1] = {
          .help = "whether a model reranks search results"},
     [RUNTIME_RERANK_MODEL] =
         {AS_STR(struct runtime, memory.rerank_model, "rerank_model"), .max = 200,
-         .empty = EMPTY_NULL, .help = "provider/model of the reranker"},
+         .empty = EMPTY_NULL, .help = "upstream/model of the reranking model"},
     [RUNTIME_VECTOR_STORE] =
         {AS_ENUM(struct runtime, memory.vector_store, "vector_store"), .otherwise_str = "auto",
          .one_of = stores, .help = "where vectors are searched"},
@@ -59,7 +59,7 @@ const struct field runtime_fields[RUNTIME_ROWS + 1] = {
     [RUNTIME_QDRANT_EMBEDDING_MODEL] =
         {AS_STR(struct runtime, qdrant.embedding_model, "qdrant_embedding_model"),
          .otherwise_str = "openai/text-embedding-3-small", .min = 1, .max = 200,
-         .help = "provider/model of the vectors in Qdrant"},
+         .help = "upstream/model of the vectors in Qdrant"},
     [RUNTIME_QDRANT_QUANTIZATION] =
         {AS_ENUM(struct runtime, qdrant.quantization, "qdrant_quantization"),
          .otherwise_str = "none", .one_of = quantization_names,
@@ -94,9 +94,9 @@ const struct field runtime_fields[RUNTIME_ROWS + 1] = {
          .min = 1, .max = 168, .help = "hours between two consolidations"},
     [RUNTIME_SALIENCE_FLOOR] =
         {AS_NUM(struct runtime, layers.salience_floor, "salience_floor"), .otherwise = 0.2,
-         .max = 1, .help = "unused facts whose salience decays below it are closed"},
+         .max = 1, .help = "unused facts with a salience below this value are closed"},
     [RUNTIME_EPISODE_DAYS] =
         {AS_INT(struct runtime, layers.episode_days, "episode_days"), .otherwise = 365,
-         .max = 3650, .help = "days that episodes are kept; 0: for ever"},
+         .max = 3650, .help = "days that episodes are kept; 0: forever"},
 };
 /* clang-format on */
