@@ -57,8 +57,8 @@ const struct field settings_table[] = {
      .help = "Facts found by patterns: user (in what the user writes), omniroute (with OmniRoute's "
              "own patterns, also in answers) or off"},
     {SWITCH(struct settings, learn_history), .otherwise_str = "off", .group = GROUP_MEMORY,
-     .help = "Whether the messages of a conversation from before it reached rememberd are recalled "
-             "in other conversations: on or off"},
+     .help = "Whether earlier messages of a conversation that are new to rememberd are recalled in "
+             "other conversations: on or off"},
     {SWITCH(struct settings, keep_secrets), .otherwise_str = "off", .group = GROUP_MEMORY,
      .help = "Whether keys, passwords, card numbers and other secrets are kept in the history of "
              "conversations: on or off. Secrets are never recalled"},

@@ -189,6 +189,33 @@ test('every route that a page names is served', () => {
   assert.deepEqual(unknown.map(([text]) => text), []);
 });
 
+const schema = () => JSON.parse(run('--schema')).paths;
+/** The names in the first column of the table under a line of a page. */
+const column = (page, under) => read(page).split(`${under}\n`)[1].split(/\n\n(?=[^|])/)[0].split('\n')
+  .filter((line) => line.startsWith('| `')).flatMap((line) => [...line.split('|')[1].matchAll(/`([a-z_]+)`/g)].map(([, name]) => name)).sort();
+
+test('the members of receipts and memories that pages list are those of the API', () => {
+  const api = schema(), { properties } = api['/v1/receipts/{id}'].get.responses['2XX'].content['application/json'].schema;
+  assert.deepEqual(column('docs/reference/receipts.md', '## Reading one'), Object.keys(properties).sort());
+  const candidate = properties.lines.description.replace(/^.*: /, '').split(', ').sort();
+  assert.deepEqual(column('docs/reference/receipts.md', 'Members of a candidate:'), candidate);
+  const taken = api['/v1/memories'].post.requestBody.content['application/json'].schema.properties;
+  assert.deepEqual(column('docs/reference/rest.md', '## Members of a memory'), Object.keys(taken).sort());
+});
+
+test('the limits of lists that pages name are those of the API', () => {
+  const api = schema(), limits = (...where) => {
+    const one = where.reduce((at, name) => at[name], api);
+    const { default: usual, maximum } = Array.isArray(one) ? one.find(({ name }) => name === 'limit').schema : one;
+    return [usual, maximum].map(String);
+  };
+  const named = (page, words) => words.exec(read(page).replace(/\s+/g, ' ')).slice(1);
+  const body = ['requestBody', 'content', 'application/json', 'schema', 'properties', 'limit'];
+  assert.deepEqual(named('docs/reference/rest.md', /`limit` is (\d+) by default and at most (\d+)/), limits('/v1/memories', 'get', 'parameters'));
+  assert.deepEqual(named('docs/reference/rest.md', /`limit` \(default (\d+), at most (\d+)\)/), limits('/v1/memories/search', 'post', ...body));
+  assert.deepEqual(named('docs/reference/osaurus.md', /`limit` rows \(default (\d+), at most (\d+)\)/), limits('/memory/log', 'get', 'parameters'));
+});
+
 test('every request header that a page names is read by the program', () => {
   const source = execFileSync('grep', ['-rhoiE', '"x-[a-z-]+', 'src'], { cwd: root, encoding: 'utf8' }).toLowerCase();
   const known = new Set(source.split('\n').map((line) => line.slice(1)));
