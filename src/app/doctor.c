@@ -309,6 +309,18 @@ static void look_at_upstream(struct visit *v, const struct upstream *up)
     ctx_clear_failure(v->ctx);
 }
 
+/* The server runs without libcurl as long as it need not call another one. */
+static void look_at_libcurl(struct visit *v)
+{
+    str with = {0};
+    if (http_client_check(v->ctx, &with) == OK)
+        add_finding(v, "ok", S("libcurl"), with, "");
+    else
+        add_finding(v, v->o->settings.n_upstreams ? "bad" : "warn", S("libcurl"),
+                    str_dup(&v->ctx->arena, str_of(v->ctx->why)), "");
+    ctx_clear_failure(v->ctx);
+}
+
 static void look_at_core(struct visit *v)
 {
     const struct upstream *up;
@@ -367,6 +379,7 @@ enum status command_doctor(struct ctx *ctx, const struct options *o)
         add_finding(v, "ok", S("upstream"), S("none: the built-in model rememberd/demo answers"),
                     "set an upstream with --upstream URL");
     look_at_core(v);
+    look_at_libcurl(v);
     for (size_t i = 0; i < v->n; i++)
         bad += str_is(v->v[i].level, "bad");
     print_findings(v, !bad);

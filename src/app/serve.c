@@ -145,6 +145,7 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
         .idle_ms = s->idle_timeout_ms,
         .request_ms = s->request_timeout_ms,
         .upstream_ms = s->upstream_timeout_ms,
+        .has_upstream = s->n_upstreams > 0,
     };
     out.hosts = hosts_of(ctx, s->hosts, &out.any_host);
     return out;

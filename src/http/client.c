@@ -1,40 +1,38 @@
 /* client.c - calling another server and waiting for its answer. */
 #include "http/client.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "http/http.h"
+#include "http/libcurl.h"
 #include "http/reply.h"
 
 /* Each thread keeps one handle, because curl keeps the open connections in it: the next call to the
  * same server saves a TLS handshake. */
 static pthread_key_t handle_key;
 
-static void set_up_curl(void)
+static void make_key(void)
 {
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    pthread_key_create(&handle_key, curl_easy_cleanup);
+    pthread_key_create(&handle_key, libcurl.easy_cleanup);
 }
 
 static CURL *own_handle(void)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    assert(libcurl_is_open());
+    pthread_once(&once, make_key);
     CURL *easy = pthread_getspecific(handle_key);
     if (easy) {
-        curl_easy_reset(easy);
+        libcurl.easy_reset(easy);
         return easy;
     }
-    easy = curl_easy_init();
+    easy = libcurl.easy_init();
     pthread_setspecific(handle_key, easy);
     return easy;
-}
-
-void client_setup(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, set_up_curl);
 }
 
 /* curl looks for a proxy in the environment at each call; an empty setting spares that. A proxy
@@ -47,15 +45,15 @@ void client_set_route(CURL *easy)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         is_any |= getenv(names[i]) != NULL;
     if (!is_any)
-        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+        libcurl_set(easy, CURLOPT_PROXY, "");
     else if (!getenv("no_proxy") && !getenv("NO_PROXY"))
-        curl_easy_setopt(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
+        libcurl_set(easy, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
     /* The variable that other programs read, too, for the certificates of a private authority. */
     const char *certificates = getenv("SSL_CERT_FILE");
     if (certificates && *certificates)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, certificates);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+        libcurl_set(easy, CURLOPT_CAINFO, certificates);
+    libcurl_set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    libcurl_set(easy, CURLOPT_NOSIGNAL, 1L);
 }
 
 /* Where the answer's bytes go. An error is gathered even with an intake: its text says why. */
@@ -70,7 +68,7 @@ static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, v
     struct body *b = arg;
     long code = 0;
     if (b->intake)
-        curl_easy_getinfo(b->easy, CURLINFO_RESPONSE_CODE, &code);
+        libcurl.easy_getinfo(b->easy, CURLINFO_RESPONSE_CODE, &code);
     if (code >= 200 && code < 300)
         return b->intake->take(b->intake, (str){p, n}) ? n : 0;
     buf_add(&b->all, (str){p, n});
@@ -79,15 +77,15 @@ static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, v
 
 static struct curl_slist *headers_of(struct ctx *ctx, const struct call *call)
 {
-    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+    struct curl_slist *list = libcurl.slist_append(NULL, "Expect:");
     bool has_type = false;
     for (const struct header *h = call->headers; h < call->headers + call->n_headers; h++) {
         has_type |= str_eq_nocase(h->name, S("Content-Type"));
-        list = curl_slist_append(list, str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(h->name),
-                                                  h->value.n ? ": " : ";", S_ARG(h->value))
-                                           .p);
+        list = libcurl.slist_append(list, str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(h->name),
+                                                     h->value.n ? ": " : ";", S_ARG(h->value))
+                                              .p);
     }
-    return has_type ? list : curl_slist_append(list, "Content-Type:");
+    return has_type ? list : libcurl.slist_append(list, "Content-Type:");
 }
 
 /* The call's own limit, or the rest of the ctx's deadline. At least 1, since 0 means no limit to
@@ -105,16 +103,16 @@ static void set_limits(CURL *easy, const struct ctx *ctx, const struct call *cal
 {
     long left = time_left_ms(ctx, call);
     if (call->intake) {
-        curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, left);
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, (left + 999) / 1000);
-        curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        libcurl_set(easy, CURLOPT_CONNECTTIMEOUT_MS, left);
+        libcurl_set(easy, CURLOPT_LOW_SPEED_TIME, (left + 999) / 1000);
+        libcurl_set(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
     } else {
-        curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, left);
+        libcurl_set(easy, CURLOPT_TIMEOUT_MS, left);
     }
     if (call->redirects) {
-        curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
-        curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)call->redirects);
-        curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+        libcurl_set(easy, CURLOPT_FOLLOWLOCATION, 1L);
+        libcurl_set(easy, CURLOPT_MAXREDIRS, (long)call->redirects);
+        libcurl_set(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     }
 }
 
@@ -129,27 +127,27 @@ static void set_cut(CURL *easy, const struct ctx *ctx)
 {
     if (!ctx->is_cut)
         return;
-    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, is_cut);
-    curl_easy_setopt(easy, CURLOPT_XFERINFODATA, (void *)ctx->is_cut);
-    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+    libcurl_set(easy, CURLOPT_XFERINFOFUNCTION, is_cut);
+    libcurl_set(easy, CURLOPT_XFERINFODATA, (void *)ctx->is_cut);
+    libcurl_set(easy, CURLOPT_NOPROGRESS, 0L);
 }
 
 static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct body *body)
 {
     client_set_route(easy);
-    curl_easy_setopt(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
+    libcurl_set(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
     set_limits(easy, ctx, call);
     set_cut(easy, ctx);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, body);
+    libcurl_set(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+    libcurl_set(easy, CURLOPT_WRITEDATA, body);
     if (call->body.n || str_is(call->method, "POST")) {
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.n ? call->body.p : "");
+        libcurl_set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
+        libcurl_set(easy, CURLOPT_POSTFIELDS, call->body.n ? call->body.p : "");
     }
     if (str_is(call->method, "HEAD"))
-        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+        libcurl_set(easy, CURLOPT_NOBODY, 1L);
     else if (call->method.n)
-        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, str_c(&ctx->arena, call->method));
+        libcurl_set(easy, CURLOPT_CUSTOMREQUEST, str_c(&ctx->arena, call->method));
 }
 
 static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct buf *body)
@@ -159,13 +157,13 @@ static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct buf
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail(ctx, TIMED_OUT, "no answer in time");
     if (code != CURLE_OK)
-        return fail(ctx, UPSTREAM, "no answer: %s", curl_easy_strerror(code));
+        return fail(ctx, UPSTREAM, "no answer: %s", libcurl.easy_strerror(code));
     return OK;
 }
 
 enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out)
 {
-    client_setup();
+    TRY(libcurl_open(ctx));
     TRY(reply_check(ctx, call->headers, call->n_headers));
     CURL *easy = own_handle();
     if (!easy)
@@ -176,14 +174,21 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     long code = 0;
     curl_off_t retry = 0;
     set_up(easy, ctx, call, &body);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    enum status s = call_outcome(ctx, curl_easy_perform(easy), &body.all);
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
-    curl_easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
-    curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);
+    libcurl_set(easy, CURLOPT_HTTPHEADER, headers);
+    enum status s = call_outcome(ctx, libcurl.easy_perform(easy), &body.all);
+    libcurl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
+    libcurl.easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
+    libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);
     if (s == OK)
         *out = (struct answer){(int)code, str_dup(&ctx->arena, str_of(type)), buf_str(&body.all),
                                (int64_t)retry * 1000};
-    curl_slist_free_all(headers);
+    libcurl.slist_free_all(headers);
     return s;
+}
+
+enum status http_client_check(struct ctx *ctx, str *with)
+{
+    TRY(libcurl_open(ctx));
+    *with = str_of(libcurl.version());
+    return OK;
 }

@@ -3,8 +3,5 @@
 
 #include <curl/curl.h>
 
-/* Makes curl ready, once per process. */
-void client_setup(void);
-
 /* How this handle finds its way: through the environment's proxy, but not to this machine. */
 void client_set_route(CURL *easy);

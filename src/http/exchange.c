@@ -10,6 +10,7 @@
 #include "http/filter.h"
 #include "http/flow.h"
 #include "http/guard.h"
+#include "http/libcurl.h"
 #include "http/loop.h"
 #include "http/reply.h"
 #include "http/request.h"
@@ -195,10 +196,18 @@ static enum status run_handler(struct exchange *x)
     TRY(request_read(ctx, route, &x->in));
     x->out.body = buf_make(&ctx->arena, s->settings.reply_max);
     TRY(route->run(ctx, s->app, &x->in, &x->out));
-    if (x->out.relay &&
-        x->out.relay->headers != x->in.headers) /* the request's own are checked already */
+    if (!x->out.relay)
+        return OK;
+    if (x->out.relay->headers != x->in.headers) /* the request's own are checked already */
         TRY(reply_check(ctx, x->out.relay->headers, x->out.relay->n_headers));
-    return OK;
+    return libcurl_open(ctx); /* here, on a worker, since the loop must not wait for it */
+}
+
+/* Handlers that pass a request on at once run on the loop, which must not wait for libcurl to be
+ * loaded. So until it is, they run on a worker. */
+static bool is_quick(const struct route *route, const struct app *app, const struct request *in)
+{
+    return route->quick_if ? libcurl_is_open() && route->quick_if(app, in) : route->is_quick;
 }
 
 static void run_request(struct exchange *x)
@@ -276,7 +285,7 @@ void exchange_dispatch(struct exchange *x)
         answer_options(x);
         return;
     }
-    if (route->quick_if ? route->quick_if(s->app, &x->in) : route->is_quick) {
+    if (is_quick(route, s->app, &x->in)) {
         run_request(x);
         exchange_ran(x);
         return;

@@ -73,7 +73,8 @@ struct route {
     bool strict;               /* an unknown member is refused */
     bool wants_json;           /* parse the body without a table */
     bool is_quick;             /* never blocks: runs on the loop instead of a worker */
-    /* Decides per request, before admit; NULL: is_quick decides. */
+    /* Whether this request may be passed on from the loop. Asked before admit; until libcurl is
+     * loaded all run on a worker. NULL: is_quick decides. */
     bool (*quick_if)(const struct app *app, const struct request *in);
     enum route_access access;
     size_t body_max;           /* 0: the server's */
@@ -116,6 +117,7 @@ struct server_settings {
     int64_t idle_ms, request_ms, upstream_ms; /* keep-alive, reading a request, upstream silence */
     const char *const *hosts; /* NULL-ended: Host names served besides loopback's; NULL: none */
     bool any_host;            /* every Host name is served */
+    bool has_upstream;        /* libcurl is loaded at once, so that the first relay need not wait */
 };
 
 /* Binds and starts the loops; *out is set before the first handler runs. surfaces is NULL-ended;
@@ -163,8 +165,11 @@ struct answer {
     int64_t retry_ms; /* how long the server asks us to wait; 0 when it does not */
 };
 
-/* UPSTREAM when there is no answer, TIMED_OUT (also by the ctx's deadline), TOO_LARGE; any HTTP
- * code is OK. Connections are kept per thread. */
+/* Whether other servers can be called at all; *with names libcurl and its version. UNSUPPORTED,
+ * with what to install, when libcurl is missing. */
+MUST_USE enum status http_client_check(struct ctx *ctx, str *with);
+/* UPSTREAM when there is no answer, TIMED_OUT (also by the ctx's deadline), TOO_LARGE, UNSUPPORTED
+ * without libcurl; any HTTP code is OK. Connections are kept per thread. */
 MUST_USE enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out);
 
 /*

@@ -9,6 +9,7 @@
 #include "http/client.h"
 #include "http/conn.h"
 #include "http/flow.h"
+#include "http/libcurl.h"
 #include "http/loop.h"
 
 enum { CONNECT_MS = 15000 }; /* for an upstream to take a connection */
@@ -125,13 +126,13 @@ static int on_close(void *arg, curl_socket_t fd)
 static void end_transfers(struct loop *l)
 {
     int left;
-    for (CURLMsg *m = curl_multi_info_read(l->multi, &left); m;
-         m = curl_multi_info_read(l->multi, &left)) {
+    for (CURLMsg *m = libcurl.multi_info_read(l->multi, &left); m;
+         m = libcurl.multi_info_read(l->multi, &left)) {
         struct exchange *x = NULL;
         CURLcode result = m->data.result;
         if (m->msg != CURLMSG_DONE)
             continue;
-        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &x);
+        libcurl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &x);
         assert(x);
         relay_over(x, result);
     }
@@ -151,7 +152,7 @@ static void run_curl(struct loop *l, curl_socket_t fd, int what)
     l->multi_is_busy = true;
     do {
         l->multi_again = false;
-        curl_multi_socket_action(l->multi, fd, what, &running);
+        libcurl.multi_socket_action(l->multi, fd, what, &running);
         end_transfers(l);
         conns_flush(l);
         fd = CURL_SOCKET_TIMEOUT;
@@ -186,29 +187,28 @@ void multi_open(struct loop *l)
     l->curl_timer.data = l;
 }
 
-/* Begins with the first call of a loop: curl and OpenSSL take 2 MiB and some milliseconds, which a
- * server that calls nobody does without. */
+/* Begins with the first call of a loop, because curl's own tables and caches take memory. */
 static void multi_start(struct loop *l)
 {
-    client_setup();
-    l->multi = curl_multi_init();
+    assert(loop_is_here(l) && libcurl_is_open());
+    l->multi = libcurl.multi_init();
     if (!l->multi)
         abort();
-    curl_multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
-    curl_multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(l->multi, CURLMOPT_TIMERDATA, l);
-    curl_multi_setopt(l->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
-    curl_multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, 256L);
+    libcurl.multi_setopt(l->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    libcurl.multi_setopt(l->multi, CURLMOPT_SOCKETDATA, l);
+    libcurl.multi_setopt(l->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    libcurl.multi_setopt(l->multi, CURLMOPT_TIMERDATA, l);
+    libcurl.multi_setopt(l->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+    libcurl.multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, 256L);
 }
 
 /* curl closes its sockets here; libuv then closes their watches in the last turns of the loop. */
 void multi_close(struct loop *l)
 {
     while (l->n_idle)
-        curl_easy_cleanup(l->idle[--l->n_idle]);
+        libcurl.easy_cleanup(l->idle[--l->n_idle]);
     if (l->multi)
-        curl_multi_cleanup(l->multi);
+        libcurl.multi_cleanup(l->multi);
     for (size_t i = 0; i < l->n_watches; i++)
         if (l->watches[i])
             watch_free(l->watches[i]);
@@ -222,27 +222,27 @@ CURL *multi_handle(struct loop *l)
         return l->idle[--l->n_idle];
     if (!l->multi)
         multi_start(l);
-    CURL *easy = curl_easy_init();
+    CURL *easy = libcurl.easy_init();
     if (!easy)
         abort();
     client_set_route(easy);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 16384L);
-    curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, l);
-    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-    curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, l);
+    libcurl_set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    libcurl_set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    libcurl_set(easy, CURLOPT_BUFFERSIZE, 16384L);
+    libcurl_set(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
+    libcurl_set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    libcurl_set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    libcurl_set(easy, CURLOPT_OPENSOCKETDATA, l);
+    libcurl_set(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    libcurl_set(easy, CURLOPT_CLOSESOCKETDATA, l);
     return easy;
 }
 
 void multi_handle_back(struct loop *l, CURL *easy)
 {
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+    libcurl_set(easy, CURLOPT_HTTPHEADER, NULL);
     if (l->n_idle < IDLE_HANDLES_MAX)
         l->idle[l->n_idle++] = easy;
     else
-        curl_easy_cleanup(easy);
+        libcurl.easy_cleanup(easy);
 }

@@ -6,6 +6,7 @@
 #include "http/exchange.h"
 #include "http/filter.h"
 #include "http/flow.h"
+#include "http/libcurl.h"
 #include "http/loop.h"
 #include "http/multi.h"
 #include "http/reply.h"
@@ -234,7 +235,7 @@ void relay_resume(struct exchange *x)
     assert(x->phase == RELAYING && x->flow->is_paused);
     x->flow->is_paused = false;
     x->flow->last_us = clock_mono_us();
-    curl_easy_pause(x->flow->easy, CURLPAUSE_CONT);
+    libcurl.easy_pause(x->flow->easy, CURLPAUSE_CONT);
 }
 
 /* --- asking --- */
@@ -285,14 +286,14 @@ static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
 static void set_method(CURL *easy, struct ctx *ctx, const struct relay *r)
 {
     bool is_head = str_is(r->method, "HEAD"), is_get = str_is(r->method, "GET");
-    curl_easy_setopt(easy, CURLOPT_NOBODY, (long)is_head);
+    libcurl_set(easy, CURLOPT_NOBODY, (long)is_head);
     if (r->body.n || !(is_head || is_get)) {
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.n);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body.n ? r->body.p : "");
+        libcurl_set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.n);
+        libcurl_set(easy, CURLOPT_POSTFIELDS, r->body.n ? r->body.p : "");
     } else if (is_get) {
-        curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+        libcurl_set(easy, CURLOPT_HTTPGET, 1L);
     }
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, is_head ? NULL : str_c(&ctx->arena, r->method));
+    libcurl_set(easy, CURLOPT_CUSTOMREQUEST, is_head ? NULL : str_c(&ctx->arena, r->method));
 }
 
 /* Also for a filter that asks again, in the same flow. */
@@ -307,16 +308,16 @@ static void ask_upstream(struct exchange *x)
     f->came = 0;
     f->last_us = clock_mono_us();
     f->easy = multi_handle(l);
-    curl_easy_setopt(f->easy, CURLOPT_URL, str_c(&x->ctx.arena, r->url));
+    libcurl_set(f->easy, CURLOPT_URL, str_c(&x->ctx.arena, r->url));
     set_method(f->easy, &x->ctx, r);
-    curl_easy_setopt(f->easy, CURLOPT_HTTPHEADER, header_list(&x->ctx, r));
-    curl_easy_setopt(f->easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(f->easy, CURLOPT_HEADERDATA, x);
-    curl_easy_setopt(f->easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(f->easy, CURLOPT_WRITEDATA, x);
-    curl_easy_setopt(f->easy, CURLOPT_PRIVATE, x);
+    libcurl_set(f->easy, CURLOPT_HTTPHEADER, header_list(&x->ctx, r));
+    libcurl_set(f->easy, CURLOPT_HEADERFUNCTION, on_header);
+    libcurl_set(f->easy, CURLOPT_HEADERDATA, x);
+    libcurl_set(f->easy, CURLOPT_WRITEFUNCTION, on_body);
+    libcurl_set(f->easy, CURLOPT_WRITEDATA, x);
+    libcurl_set(f->easy, CURLOPT_PRIVATE, x);
     count_up(&l->count.relays, 1);
-    curl_multi_add_handle(l->multi, f->easy);
+    libcurl.multi_add_handle(l->multi, f->easy);
     multi_kick(l);
 }
 
@@ -339,7 +340,7 @@ static void let_go(struct exchange *x)
     struct flow *f = x->flow;
     if (!f->easy)
         return;
-    curl_multi_remove_handle(x->loop->multi, f->easy);
+    libcurl.multi_remove_handle(x->loop->multi, f->easy);
     multi_handle_back(x->loop, f->easy);
     f->easy = NULL;
 }
@@ -411,13 +412,13 @@ void relay_over(struct exchange *x, CURLcode code)
     assert(x->phase == RELAYING);
     let_go(x);
     if (code == CURLE_OPERATION_TIMEDOUT) {
-        fail_upstream(x, TIMED_OUT, curl_easy_strerror(code));
+        fail_upstream(x, TIMED_OUT, libcurl.easy_strerror(code));
         return;
     }
     if (code != CURLE_OK || !f->head_came) {
         fail_upstream(x, UPSTREAM,
                       x->relay->is_enough ? "its answer is too long"
-                      : code              ? curl_easy_strerror(code)
+                      : code              ? libcurl.easy_strerror(code)
                                           : "it sent no head");
         return;
     }

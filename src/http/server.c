@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/conn.h"
+#include "http/libcurl.h"
 #include "http/loop.h"
 
 enum {
@@ -175,6 +176,15 @@ static void copy_settings(struct server *s, const struct server_settings *settin
     s->settings.hosts = hosts;
 }
 
+/* On a worker, while the first clients may come: a call to the upstream before this has ended waits
+ * for it. Without libcurl each of those calls says what to install; here it is logged once. */
+static void load_libcurl(__attribute__((unused)) void *arg)
+{
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    if (libcurl_open(&ctx) != OK)
+        log_event(LOG_WARN, "http.no_libcurl", "why=\"%s\"", ctx.why);
+}
+
 enum status server_open(struct ctx *ctx, const struct server_settings *settings,
                         const struct surface *const *surfaces, struct app *app, struct server **out)
 {
@@ -202,6 +212,9 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
     *out = s; /* before any handler runs */
     for (size_t i = 0; i < s->n_loops; i++)
         loop_start(&s->loops[i]);
+    /* When the queue is full already, requests are there to load it. */
+    if (settings->has_upstream)
+        (void)!pool_run(s->workers, load_libcurl, NULL);
     return OK;
 }
 

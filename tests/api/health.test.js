@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const test = require('node:test');
-const { serve, upstream } = require('./lib');
+const { run, serve, tempFolder, until, upstream } = require('./lib');
 
 const checks = ['store', 'postgres', 'redis', 'llm', 'llm_config'];
 
@@ -56,4 +56,37 @@ test('a server without a transformer does not load oneDNN and OpenMP', async (t)
   const maps = fs.readFileSync(`/proc/${server.child.pid}/maps`, 'utf8');
   assert.match(maps, /libuv/);
   assert.doesNotMatch(maps, /libdnnl|libgomp/);
+});
+
+const question = { model: 'm', messages: [{ role: 'user', content: 'hello' }] };
+
+test('libcurl is loaded when a model server is set, not for the built-in model', async (t) => {
+  const loaded = (server) => /libcurl/.test(fs.readFileSync(`/proc/${server.child.pid}/maps`, 'utf8'));
+  const alone = await serve(t);
+  assert.equal((await alone.chat({ ...question, model: 'rememberd/demo' })).status, 200);
+  assert.equal(loaded(alone), false);
+  const model = await upstream(t);
+  const calling = await serve(t, { flags: ['--upstream', model.url] });
+  await until('libcurl', () => loaded(calling)); // before the first chat
+  for (const mode of ['off', 'full'])
+    assert.equal((await calling.chat(question, { 'X-Memory-Mode': mode })).status, 200);
+});
+
+test('without libcurl the server remembers, and names the package where it would call another server', async (t) => {
+  const libraries = tempFolder();
+  fs.writeFileSync(`${libraries}/libcurl.so.4`, ''); // found first, and no library
+  const env = { LD_LIBRARY_PATH: libraries };
+  const flags = ['--upstream', 'http://127.0.0.1:9'];
+  const server = await serve(t, { flags, env });
+  for (const mode of ['off', 'full']) {
+    const chat = await server.chat(question, { 'X-Memory-Mode': mode });
+    assert.equal(chat.status, 501, chat.text);
+    assert.match(chat.json().error.message, /needs libcurl .*: install the package libcurl4/);
+  }
+  assert.equal((await server.ask('POST', '/v1/memories', { content: 'My dog is called Rex.' })).status, 201);
+  assert.match(server.stderr, /http\.no_libcurl/);
+  const found = await run(['doctor', '--data', tempFolder(), ...flags], { env });
+  assert.match(found.stdout, /bad +libcurl: .*install the package libcurl4/);
+  assert.match((await run(['doctor', '--data', tempFolder()], { env })).stdout, /warn +libcurl: /);
+  assert.match((await run(['doctor', '--data', tempFolder()])).stdout, /ok +libcurl: libcurl\/\d/);
 });

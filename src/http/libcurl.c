@@ -1,0 +1,55 @@
+/* libcurl.c - loads libcurl, once per process. */
+#include "http/libcurl.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct libcurl libcurl;
+
+static atomic_bool is_open;
+
+/* RTLD_NODELETE: its threads and its TLS library's exit handlers must find their code. */
+static enum status find_functions(struct ctx *ctx, struct libcurl *out)
+{
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library)
+        return fail(ctx, UNSUPPORTED,
+                    "calling another server needs libcurl (%s): install the package libcurl4t64 "
+                    "(Debian 13) or libcurl4 (Debian 12)",
+                    dlerror());
+#define F(NAME)                                                                                    \
+    if (!(*(void **)&out->NAME = dlsym(library, "curl_" #NAME)))                                   \
+        return fail(ctx, UNSUPPORTED, "libcurl is too old (%s): install a newer one", dlerror());
+    LIBCURL_FUNCTIONS(F)
+#undef F
+    return OK;
+}
+
+/* The lock is held: curl_global_init must run once, and its OpenSSL part must not run twice. */
+static enum status open_locked(struct ctx *ctx)
+{
+    if (atomic_load(&is_open))
+        return OK;
+    TRY(find_functions(ctx, &libcurl));
+    if (libcurl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return fail(ctx, UNSUPPORTED, "libcurl cannot be initialised");
+    atomic_store(&is_open, true);
+    return OK;
+}
+
+enum status libcurl_open(struct ctx *ctx)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (libcurl_is_open())
+        return OK;
+    pthread_mutex_lock(&lock);
+    enum status s = open_locked(ctx);
+    pthread_mutex_unlock(&lock);
+    return s;
+}
+
+bool libcurl_is_open(void)
+{
+    return atomic_load(&is_open);
+}

@@ -1,0 +1,59 @@
+/* libcurl.h - libcurl's functions, which are found when the first call to another server is due. */
+#pragma once
+
+#include <assert.h>
+#include <stdbool.h>
+
+#include <curl/curl.h>
+
+#include "base/ctx.h"
+
+/*
+ * libcurl and the 25 libraries below it take 5 ms of processor time and 2 MB, which a server that
+ * calls nobody does without. So it is not linked but loaded: by a worker or by whoever may wait,
+ * never on a loop, where all other clients of that loop would wait as well.
+ */
+#define LIBCURL_FUNCTIONS(F)                                                                       \
+    F(easy_cleanup)                                                                                \
+    F(easy_getinfo)                                                                                \
+    F(easy_init)                                                                                   \
+    F(easy_pause)                                                                                  \
+    F(easy_perform)                                                                                \
+    F(easy_reset)                                                                                  \
+    F(easy_setopt)                                                                                 \
+    F(easy_strerror)                                                                               \
+    F(global_init)                                                                                 \
+    F(multi_add_handle)                                                                            \
+    F(multi_cleanup)                                                                               \
+    F(multi_info_read)                                                                             \
+    F(multi_init)                                                                                  \
+    F(multi_remove_handle)                                                                         \
+    F(multi_setopt)                                                                                \
+    F(multi_socket_action)                                                                         \
+    F(slist_append)                                                                                \
+    F(slist_free_all)                                                                              \
+    F(version)
+
+struct libcurl {
+#define F(NAME) __typeof__(curl_##NAME) *NAME;
+    LIBCURL_FUNCTIONS(F)
+#undef F
+};
+
+/* Filled by libcurl_open, and constant from then on. */
+extern struct libcurl libcurl;
+
+/* Loads it once per process. A failure (UNSUPPORTED) is tried again by the next call, since the
+ * package may have been installed meanwhile. From any thread. */
+MUST_USE enum status libcurl_open(struct ctx *ctx);
+/* Cheap: whether libcurl may be used. */
+bool libcurl_is_open(void);
+
+/* curl's own check of an option's type works on linked functions only. The one mistake that a
+ * compiler does not see otherwise: an int where libcurl reads a long. */
+#define libcurl_set(EASY, OPTION, VALUE)                                                           \
+    __extension__({                                                                                \
+        static_assert((OPTION) >= CURLOPTTYPE_OBJECTPOINT || sizeof(VALUE) == sizeof(long),        \
+                      "libcurl reads a long");                                                     \
+        libcurl.easy_setopt(EASY, OPTION, VALUE);                                                  \
+    })
