@@ -18,13 +18,10 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
                         struct engine **out)
 {
     assert(settings);
-    struct extractor *x = extractor_new();
-    if (!x)
-        return fail(ctx, UNSUPPORTED, "the extraction patterns do not compile with this pcre2");
     struct engine *e = heap_alloc(sizeof *e);
     e->store = store;
     e->settings = settings;
-    e->extractor = x;
+    e->extractor = extractor_new();
     name_dependencies(e);
     unkept_open(&e->unkept);
     pthread_mutex_init(&e->vectors.beginning, NULL);

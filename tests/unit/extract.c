@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "base/words.h"
+#include "engine/extract/extract.h"
 #include "t.h"
 
 /* The facts as "key → content" lines. */
@@ -562,4 +563,24 @@ TEST(work_grows_with_the_text_only)
         facts_of(ctx, EXTRACT_USER, buf_str(&b));
         facts_of(ctx, EXTRACT_TABLE, buf_str(&b));
     }
+}
+
+/* Patterns are compiled by their first match, where one that does not compile would abort. */
+TEST(every_pattern_compiles)
+{
+    struct extractor *x = extractor_new();
+    struct match m;
+    size_t n = 0;
+    const struct {
+        struct pattern **v;
+        size_t n;
+    } all[] = {{x->seed, SEED_COUNT},
+               {x->facts, FACT_COUNT},
+               {x->clauses, CLAUSE_COUNT},
+               {x->secrets, SECRET_COUNT}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (size_t at = 0; at < all[i].n; at++, n++)
+            (void)pattern_find(all[i].v[at], S(""), 0, &m);
+    CHECK(n > 100);
+    extractor_free(x);
 }

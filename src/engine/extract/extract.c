@@ -46,19 +46,15 @@ static const struct {
 struct extractor *extractor_new(void)
 {
     struct extractor *x = heap_alloc(sizeof *x);
-    bool whole = true;
     for (size_t i = 0; i < SEED_COUNT; i++)
-        whole &= (x->seed[i] = pattern_new(seed_rows[i].regex)) != NULL;
+        x->seed[i] = pattern_new(seed_rows[i].regex);
     for (size_t i = 0; i < FACT_COUNT; i++)
-        whole &= (x->facts[i] = pattern_new(fact_rows[i].head)) != NULL;
+        x->facts[i] = pattern_new(fact_rows[i].head);
     for (size_t i = 0; i < CLAUSE_COUNT; i++)
-        whole &= (x->clauses[i] = pattern_new(clause_regexes[i])) != NULL;
+        x->clauses[i] = pattern_new(clause_regexes[i]);
     for (size_t i = 0; i < SECRET_COUNT; i++)
-        whole &= (x->secrets[i] = pattern_new(secret_regexes[i])) != NULL;
-    if (whole)
-        return x;
-    extractor_free(x);
-    return NULL;
+        x->secrets[i] = pattern_new(secret_regexes[i]);
+    return x;
 }
 
 void extractor_free(struct extractor *x)

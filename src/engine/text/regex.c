@@ -1,38 +1,56 @@
 /* regex.c - regular expressions by PCRE2. */
 #include "engine/text/regex.h"
 
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 enum { MATCH_LIMIT = 200000 };
 
 struct pattern {
-    pcre2_code *code;
+    const char *regex;
     pcre2_match_context *limits;
+    _Atomic(pcre2_code *) code; /* NULL until the first match */
 };
 
-static bool compile(struct pattern *p, const char *regex)
+static pcre2_code *compile(const char *regex)
 {
     int error;
     PCRE2_SIZE at;
-    p->code =
+    pcre2_code *code =
         pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED, PCRE2_CASELESS, &error, &at, NULL);
-    p->limits = pcre2_match_context_create(NULL);
-    if (!p->code || !p->limits)
-        return false;
-    pcre2_set_match_limit(p->limits, MATCH_LIMIT);
+    assert(code); /* every regex is ours, and tests/unit/extract.c matches each of them */
     /* Where the system forbids fresh machine code the interpreter answers the same, only later. */
-    pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
-    return true;
+    pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+    return code;
+}
+
+/* Without a lock: of two threads that compile the same pattern at once, one throws its code away.
+ */
+static const pcre2_code *code_of(struct pattern *p)
+{
+    pcre2_code *code = atomic_load(&p->code), *none = NULL;
+    if (code)
+        return code;
+    code = compile(p->regex);
+    if (atomic_compare_exchange_strong(&p->code, &none, code))
+        return code;
+    pcre2_code_free(code);
+    return none;
 }
 
 struct pattern *pattern_new(const char *regex)
 {
     struct pattern *p = heap_alloc(sizeof *p);
-    if (compile(p, regex))
-        return p;
-    pattern_free(p);
-    return NULL;
+    p->regex = regex;
+    p->limits = pcre2_match_context_create(NULL);
+    if (!p->limits)
+        abort();
+    pcre2_set_match_limit(p->limits, MATCH_LIMIT);
+    return p;
 }
 
 void pattern_free(struct pattern *p)
@@ -49,14 +67,14 @@ static void match_data_done(pcre2_match_data **data)
     pcre2_match_data_free(*data);
 }
 
-bool pattern_find(const struct pattern *p, str text, size_t from, struct match *out)
+bool pattern_find(struct pattern *p, str text, size_t from, struct match *out)
 {
     CLEANUP(match_data_done)
     pcre2_match_data *data = pcre2_match_data_create(PATTERN_GROUPS, NULL);
     if (!data || from > text.n)
         return false;
-    int n =
-        pcre2_match(p->code, (PCRE2_SPTR)(text.p ? text.p : ""), text.n, from, 0, data, p->limits);
+    int n = pcre2_match(code_of(p), (PCRE2_SPTR)(text.p ? text.p : ""), text.n, from, 0, data,
+                        p->limits);
     if (n < 0)
         return false;
     const PCRE2_SIZE *at = pcre2_get_ovector_pointer(data);

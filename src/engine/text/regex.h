@@ -1,4 +1,4 @@
-/* regex.h - regular expressions over bytes, compiled once and matched by any thread. */
+/* regex.h - regular expressions over bytes, compiled when first matched, by any thread. */
 #pragma once
 
 #include "base/str.h"
@@ -10,7 +10,8 @@
  */
 struct pattern;
 
-/* NULL when it does not compile, which is a mistake of ours that a test finds. */
+/* Compiled by the first match: some hundred take 8 ms, and most talk needs few of them. The text of
+ * the regex lives as long as the pattern. */
 struct pattern *pattern_new(const char *regex);
 void pattern_free(struct pattern *p);
 
@@ -23,4 +24,4 @@ struct match {
 
 /* The first match at or after from; one that must begin there starts with \G. Running into the
  * limit is no match. */
-bool pattern_find(const struct pattern *p, str text, size_t from, struct match *out);
+bool pattern_find(struct pattern *p, str text, size_t from, struct match *out);
