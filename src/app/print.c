@@ -2,7 +2,8 @@
 #include "app/print.h"
 
 #include <stdio.h>
-#include <time.h>
+
+#include "base/time_text.h"
 
 void print_line(str text)
 {
@@ -21,11 +22,5 @@ void print_buf(const struct buf *b)
 
 str date_of(struct arena *a, int64_t ms)
 {
-    char text[40];
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm t;
-    if (!ms || !gmtime_r(&seconds, &t))
-        return S("-");
-    size_t n = strftime(text, sizeof text, "%Y-%m-%d", &t);
-    return str_dup(a, (str){text, n});
+    return ms ? time_write(a, ms, "%Y-%m-%d") : S("-");
 }

@@ -71,7 +71,6 @@ void json_member_str(struct json_out *w, const char *name, str s);
 void json_member_int(struct json_out *w, const char *name, int64_t v);
 void json_member_num(struct json_out *w, const char *name, double v);
 void json_member_bool(struct json_out *w, const char *name, bool v);
-void json_member_null(struct json_out *w, const char *name);
 void json_member_raw(struct json_out *w, const char *name, str json);
 
 /* The escaped content of a string without quotes, for splicing into an existing string. */

@@ -172,12 +172,6 @@ void json_member_bool(struct json_out *w, const char *name, bool v)
     json_bool(w, v);
 }
 
-void json_member_null(struct json_out *w, const char *name)
-{
-    json_key(w, name);
-    json_null(w);
-}
-
 void json_member_raw(struct json_out *w, const char *name, str json)
 {
     json_key(w, name);

@@ -1,4 +1,4 @@
-/* time_text.c - reading dates. */
+/* time_text.c - reading and writing dates. */
 #include "base/time_text.h"
 
 #include <time.h>
@@ -79,4 +79,14 @@ static bool read_iso(str s, int64_t *out)
 bool time_read(str text, int64_t *ms)
 {
     return read_iso(str_trim(text), ms);
+}
+
+str time_write(struct arena *a, int64_t ms, const char *format)
+{
+    char text[64];
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm t;
+    if (!ms || !gmtime_r(&seconds, &t))
+        return S("");
+    return str_dup(a, (str){text, strftime(text, sizeof text, format, &t)});
 }

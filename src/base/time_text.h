@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/str.h"
 
 /*
@@ -10,3 +11,7 @@
  * or ±hh:mm or nothing (UTC). False for another form, and for a day that no calendar has.
  */
 bool time_read(str text, int64_t *ms);
+
+/* The time in UTC as strftime words it, in the arena; "" for 0, which is no time, and for a year
+ * that no calendar has. */
+str time_write(struct arena *a, int64_t ms, const char *format);

@@ -1,5 +1,6 @@
 /* utf8.c - checking, cutting and counting UTF-8. */
 #include <stdint.h>
+#include <utf8proc.h>
 
 #include "base/words.h"
 
@@ -78,4 +79,17 @@ size_t utf16_length(str s)
         units += ((c & 0xC0) != 0x80) + (c >= 0xF0);
     }
     return units;
+}
+
+/* Unicode's general categories are numbered by kind: Lu to Mc, then Me, then Nd to No. */
+bool utf8_is_letter(int32_t c)
+{
+    utf8proc_category_t category = utf8proc_category(c);
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_MC;
+}
+
+bool utf8_is_digit(int32_t c)
+{
+    utf8proc_category_t category = utf8proc_category(c);
+    return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
 }

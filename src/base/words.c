@@ -70,22 +70,7 @@ static enum kind kind_of(int32_t c)
                                                                 : KIND_OTHER;
     if (is_unspaced(c))
         return utf8proc_category(c) == UTF8PROC_CATEGORY_PO ? KIND_OTHER : KIND_UNSPACED;
-    switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-        return KIND_LETTER;
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO:
-        return KIND_DIGIT;
-    default:
-        return KIND_OTHER;
-    }
+    return utf8_is_letter(c) ? KIND_LETTER : utf8_is_digit(c) ? KIND_DIGIT : KIND_OTHER;
 }
 
 struct splitter {

@@ -30,6 +30,9 @@ struct words words_of(struct arena *a, str text, size_t max);
 
 /* Valid UTF-8 throughout (no surrogates, nothing over U+10FFFF, shortest form). */
 bool utf8_is_valid(str s);
+/* Unicode's letters with their marks, and its numbers. */
+bool utf8_is_letter(int32_t c);
+bool utf8_is_digit(int32_t c);
 /* How many characters: every byte but those that continue one. */
 size_t utf8_length(str s);
 /* The longest prefix of at most n bytes that does not cut a character. */

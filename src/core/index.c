@@ -3,11 +3,11 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/json.h"
+#include "base/time_text.h"
 
 /*
  * The search counts words and ignores lengths, which is right for turns of a conversation: a longer
@@ -20,19 +20,6 @@ enum {
     LABEL_WORDS_MAX = 64,
     SHORT = 25
 };
-
-/* "8 May 2023" in the words that a question would use. */
-static str date_words(struct arena *a, int64_t ms)
-{
-    char text[40];
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm t;
-    if (!ms || !gmtime_r(&seconds, &t))
-        return S("");
-    size_t n = strftime(text, sizeof text, "%d %B %Y", &t);
-    return str_dup(a,
-                   str_trim((str){text[0] == '0' ? text + 1 : text, text[0] == '0' ? n - 1 : n}));
-}
 
 static int by_stem(const void *a, const void *b)
 {
@@ -90,7 +77,7 @@ static str lists_of(struct arena *a, const struct memory *m)
 
 static struct index_text index_of(struct arena *a, str text, str about, int64_t created)
 {
-    str date = date_words(a, created);
+    str date = time_write(a, created, "%-d %B %Y");
     str label = str_printf(a, S_FMT " " S_FMT, S_ARG(about), S_ARG(date));
     text = utf8_ends(a, text, LONG_TEXT_END);
     struct index_text t = {words_of(a, text, INDEX_WORDS_MAX), words_of(a, label, LABEL_WORDS_MAX)};

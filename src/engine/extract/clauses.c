@@ -40,24 +40,8 @@ static bool clause_find(const struct found *f, enum clause_pattern which, str te
 
 static bool is_kept_in_key(int32_t c)
 {
-    if (c == '+' || c == '#')
-        return true;
-    switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO:
-    case UTF8PROC_CATEGORY_SO:
-        return true;
-    default:
-        return false;
-    }
+    return c == '+' || c == '#' || utf8_is_letter(c) || utf8_is_digit(c) ||
+           utf8proc_category(c) == UTF8PROC_CATEGORY_SO;
 }
 
 /* Letters and digits of every script in lower case, all other characters between them as one

@@ -45,6 +45,19 @@ struct importer {
     struct ingest_report report;
 };
 
+static enum status begin_work(struct importer *im, struct ctx *ctx, struct engine *e,
+                              struct pool_ref pool, bool extract)
+{
+    *im = (struct importer){.ctx = ctx,
+                            .work = ctx_child(ctx, 0),
+                            .e = e,
+                            .pool = pool,
+                            .extract = extract,
+                            .session = S(""),
+                            .now = clock_ms()};
+    return bars_load(ctx, e, pool, &im->bars);
+}
+
 static void end_work(struct importer *im)
 {
     ctx_free(&im->work);
@@ -195,14 +208,8 @@ static enum status ingest_sessions(struct importer *im, const struct locomo *c)
 enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct locomo *c, bool extract, struct ingest_report *out)
 {
-    CLEANUP(end_work)
-    struct importer im = {.ctx = ctx,
-                          .work = ctx_child(ctx, 0),
-                          .e = e,
-                          .pool = pool,
-                          .extract = extract,
-                          .now = clock_ms()};
-    TRY(bars_load(ctx, e, pool, &im.bars));
+    CLEANUP(end_work) struct importer im = {0};
+    TRY(begin_work(&im, ctx, e, pool, extract));
     TRY(ingest_sessions(&im, c));
     out->sessions += im.report.sessions;
     out->messages += im.report.messages;
@@ -294,15 +301,8 @@ enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref poo
                           struct ingest_report *out)
 {
     CLEANUP(unmap_file) struct mapped file = {S("")};
-    CLEANUP(end_work)
-    struct importer im = {.ctx = ctx,
-                          .work = ctx_child(ctx, 0),
-                          .e = e,
-                          .pool = pool,
-                          .extract = extract,
-                          .now = clock_ms(),
-                          .session = S("")};
-    TRY(bars_load(ctx, e, pool, &im.bars));
+    CLEANUP(end_work) struct importer im = {0};
+    TRY(begin_work(&im, ctx, e, pool, extract));
     TRY(map_file(ctx, path, &file));
     bool is_locomo = str_starts(str_trim(file.text), S("["));
     enum status s =

@@ -1,10 +1,9 @@
 /* context.c - the context of an agent's chat: identity, a section, and what is sure. */
-#include <time.h>
-
+#include "engine/layers/context.h"
 #include "base/clock.h"
+#include "base/time_text.h"
 #include "base/words.h"
 #include "core/tokens.h"
-#include "engine/layers/context.h"
 #include "engine/recall/candidates.h"
 #include "engine/recall/given.h"
 #include "engine/recall/user_facts.h"
@@ -98,8 +97,8 @@ static int64_t time_of(const struct recalled *r)
     return !r->is_memory ? r->message.created : m->valid_from ? m->valid_from : m->created;
 }
 
-/* The best `most` that the message finds in a layer, and that a chat may be given. */
-static enum status find(struct plan *p, enum plan_scope scope, size_t most, struct list *out)
+/* What the message asks of a layer, when a chat is to be given the answer. */
+static struct recall_in ask_for_chat(struct plan *p, enum plan_scope scope, int64_t budget_tokens)
 {
     const struct layer_search search = {.pool = p->in->pool,
                                         .scope = scope,
@@ -110,10 +109,17 @@ static enum status find(struct plan *p, enum plan_scope scope, size_t most, stru
                                         .after = p->after,
                                         .in_chat = true};
     struct recall_in ask = plan_ask(p->e, &search);
-    struct recall_out found;
-    ask.limit = 2 * most;
     ask.bar = p->open.bar;
-    ask.budget_tokens = -1;
+    ask.budget_tokens = budget_tokens;
+    return ask;
+}
+
+/* The best `most` that the message finds in a layer, and that a chat may be given. */
+static enum status find(struct plan *p, enum plan_scope scope, size_t most, struct list *out)
+{
+    struct recall_in ask = ask_for_chat(p, scope, -1);
+    struct recall_out found;
+    ask.limit = 2 * most; /* some of it will not be given to a chat */
     TRY(find_recalled(p->ctx, p->e, &ask, &found));
     for (size_t i = 0; i < found.n; i++)
         if (found.v[i].injected)
@@ -203,17 +209,6 @@ static enum status find_turns(struct plan *p, struct list *out)
 
 /* --- the lines --- */
 
-/* "2026-05-08" */
-static str date_of(struct arena *a, int64_t ms)
-{
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm t;
-    char date[20];
-    if (!gmtime_r(&seconds, &t) || !strftime(date, sizeof date, "%Y-%m-%d", &t))
-        return S("");
-    return str_dup(a, str_of(date));
-}
-
 static str fact_line(struct plan *p, const struct recalled *r, size_t most)
 {
     struct arena *a = &p->ctx->arena;
@@ -232,7 +227,7 @@ static str episode_line(struct plan *p, const struct recalled *r, size_t most)
 {
     struct arena *a = &p->ctx->arena;
     str decision = first_decision(p, &r->memory);
-    str line = str_printf(a, "- [" S_FMT "] " S_FMT, S_ARG(date_of(a, time_of(r))),
+    str line = str_printf(a, "- [" S_FMT "] " S_FMT, S_ARG(time_write(a, time_of(r), "%Y-%m-%d")),
                           S_ARG(engine_line(a, r->text, most)));
     if (!decision.n)
         return line;
@@ -244,7 +239,8 @@ static str turn_line(struct plan *p, const struct recalled *r, size_t most)
     enum { ROLE_MAX = 40 };
     struct arena *a = &p->ctx->arena;
     most = most < TURN_CHARS ? most : TURN_CHARS;
-    return str_printf(a, "- [" S_FMT ", " S_FMT "] " S_FMT, S_ARG(date_of(a, time_of(r))),
+    return str_printf(a, "- [" S_FMT ", " S_FMT "] " S_FMT,
+                      S_ARG(time_write(a, time_of(r), "%Y-%m-%d")),
                       S_ARG(engine_line(a, r->message.role, ROLE_MAX)),
                       S_ARG(engine_line(a, r->text, most)));
 }
@@ -302,18 +298,8 @@ static const struct {
 /* What any chat would be given for the message. The section lowers or raises what is enough. */
 static enum status find_sure(struct plan *p)
 {
-    const struct layer_search any = {.pool = p->in->pool,
-                                     .scope = PLAN_TRANSCRIPT,
-                                     .query = p->in->question,
-                                     .exclude = p->in->exclude,
-                                     .n_exclude = p->in->n_exclude,
-                                     .session = p->in->session,
-                                     .after = p->after,
-                                     .in_chat = true};
-    struct recall_in ask = plan_ask(p->e, &any);
+    struct recall_in ask = ask_for_chat(p, PLAN_TRANSCRIPT, p->budget);
     ask.turns_only = false;
-    ask.bar = p->open.bar;
-    ask.budget_tokens = p->budget;
     return find_recalled(p->ctx, p->e, &ask, &p->sure);
 }
 
@@ -414,17 +400,6 @@ static enum status write_all(struct plan *p)
     return OK;
 }
 
-/* "20 November 2026" */
-static str today(struct arena *a, int64_t now)
-{
-    char month[32];
-    time_t seconds = (time_t)(now / 1000);
-    struct tm t = {0};
-    gmtime_r(&seconds, &t);
-    size_t n = strftime(month, sizeof month, "%B %Y", &t);
-    return str_printf(a, "%d " S_FMT, t.tm_mday, S_ARG(((str){month, n})));
-}
-
 enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in *in,
                         struct plan_out *out)
 {
@@ -453,7 +428,7 @@ enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in 
     str block = S("");
     if (p.n)
         block = str_printf(a, "[Memory]\nCurrent date: " S_FMT "\n\n" NOTE S_FMT "\n[/Memory]",
-                           S_ARG(today(a, now)), S_ARG(buf_str(&p.text)));
+                           S_ARG(time_write(a, now, "%-d %B %Y")), S_ARG(buf_str(&p.text)));
     *out = (struct plan_out){.decision = str_of(gate_section_names[p.open.section]),
                              .reason = p.open.reason,
                              .block = p.text.full ? S("") : block,

@@ -20,22 +20,10 @@ static enum kind kind_at(str s, size_t *at, int32_t *c)
     utf8proc_ssize_t took =
         utf8proc_iterate((const uint8_t *)s.p + *at, (utf8proc_ssize_t)(s.n - *at), c);
     *at += took > 0 ? (size_t)took : 1;
-    switch (took > 0 ? utf8proc_category(*c) : UTF8PROC_CATEGORY_CN) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LT:
-        return UPPER;
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO:
-        return LOWER;
-    default:
+    if (took <= 0 || !(utf8_is_letter(*c) || utf8_is_digit(*c)))
         return MARK;
-    }
+    utf8proc_category_t category = utf8proc_category(*c);
+    return category == UTF8PROC_CATEGORY_LU || category == UTF8PROC_CATEGORY_LT ? UPPER : LOWER;
 }
 
 static void put_character(struct buf *b, int32_t c)

@@ -1,6 +1,7 @@
 /* query.c - a question as recall sees it: the words to search, what kind of answer, which time. */
 #include "engine/text/query.h"
 #include "base/clock.h"
+#include "base/time_text.h"
 #include "engine/text/lexicon.h"
 
 #include <time.h>
@@ -153,13 +154,8 @@ static void add_stem(struct query *q, int *promises, const struct word *w)
  * month" as "October 2026". */
 static void add_date(struct arena *a, struct query *q, int *promises)
 {
-    char text[40];
-    time_t seconds = (time_t)(q->from / 1000);
-    struct tm day;
-    if (!gmtime_r(&seconds, &day))
-        return;
-    size_t n = strftime(text, sizeof text, q->to - q->from <= DAY_MS ? "%e %B %Y" : "%B %Y", &day);
-    struct words w = words_of(a, str_dup(a, (str){text, n}), 3);
+    const char *format = q->to - q->from <= DAY_MS ? "%e %B %Y" : "%B %Y";
+    struct words w = words_of(a, time_write(a, q->from, format), 3);
     for (size_t i = 0; i < w.n; i++)
         add_stem(q, promises, &w.v[i]);
 }

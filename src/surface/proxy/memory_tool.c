@@ -1,9 +1,8 @@
 /* memory_tool.c - the tool's arguments, its search, and its answer for the model. */
 #include "surface/proxy/memory_tool.h"
 
-#include <time.h>
-
 #include "base/clock.h"
+#include "base/time_text.h"
 
 enum { QUERY_MAX = 65536, TOP_K = 10, TOP_K_MAX = 50, DAYS = 365, DAYS_MAX = 3650 };
 enum {
@@ -63,16 +62,6 @@ static const struct {
 
 /* --- lines --- */
 
-static void add_time(struct buf *b, int64_t ms, const char *format)
-{
-    char text[32];
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm tm;
-    gmtime_r(&seconds, &tm);
-    text[strftime(text, sizeof text, format, &tm)] = 0;
-    buf_printf(b, "%s", text);
-}
-
 /* A memory must not hold line breaks: its second line could look like another result. */
 static void add_flat(struct ctx *ctx, struct buf *b, str text, size_t most)
 {
@@ -103,7 +92,7 @@ static void add_episode(struct ctx *ctx, struct buf *b, const struct recalled *r
 {
     const struct memory *m = &r->memory;
     struct json *more = NULL;
-    add_time(b, m->valid_from ? m->valid_from : m->created, "%Y-%m-%d: ");
+    buf_add(b, time_write(&ctx->arena, m->valid_from ? m->valid_from : m->created, "%Y-%m-%d: "));
     add_flat(ctx, b, m->content, LINE_MAX);
     if (!m->metadata.n || !soft(ctx, json_parse(ctx, m->metadata, &more)))
         return;
@@ -114,7 +103,7 @@ static void add_episode(struct ctx *ctx, struct buf *b, const struct recalled *r
 static void add_excerpt(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
     const struct message *m = &r->message;
-    add_time(b, m->created, "%Y-%m-%d %H:%M, ");
+    buf_add(b, time_write(&ctx->arena, m->created, "%Y-%m-%d %H:%M, "));
     add_flat(ctx, b, r->title.n ? r->title : S("Untitled"), QUOTED_MAX);
     buf_printf(b, ", " S_FMT ": ", S_ARG(m->role));
     add_flat(ctx, b, r->text.n ? r->text : m->text, EXCERPT_MAX);
