@@ -200,7 +200,8 @@ static enum status run_handler(struct exchange *x)
         return OK;
     if (x->out.relay->headers != x->in.headers) /* the request's own are checked already */
         TRY(reply_check(ctx, x->out.relay->headers, x->out.relay->n_headers));
-    return libcurl_open(ctx); /* here, on a worker, since the loop must not wait for it */
+    assert(libcurl_is_open() || !loop_is_here(x->loop)); /* the loop must not wait for it */
+    return libcurl_open(ctx);
 }
 
 /* Handlers that pass a request on at once run on the loop, which must not wait for libcurl to be

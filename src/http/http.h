@@ -72,7 +72,7 @@ struct route {
     size_t takes_size;         /* sizeof the struct that takes describes */
     bool strict;               /* an unknown member is refused */
     bool wants_json;           /* parse the body without a table */
-    bool is_quick;             /* never blocks: runs on the loop instead of a worker */
+    bool is_quick;             /* runs on the loop, not a worker: never blocks, gives no relay */
     /* Whether this request may be passed on from the loop. Asked before admit; until libcurl is
      * loaded all run on a worker. NULL: is_quick decides. */
     bool (*quick_if)(const struct app *app, const struct request *in);

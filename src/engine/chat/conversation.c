@@ -117,6 +117,7 @@ static bool find_message(struct place *p, uint64_t chain, uint64_t tail, struct 
 static bool find_known(struct place *p, size_t i)
 {
     struct message m;
+    assert(i < p->n);
     if (!find_message(p, p->v[i].chain, 0, &m))
         return false;
     p->known = i + 1;
@@ -146,6 +147,7 @@ static bool by_chain(struct place *p)
 /* The messages before the known one are the same in the session and in the request. */
 static void name_earlier(struct place *p, const struct message *found, size_t at)
 {
+    assert(at < p->n && found->session.n);
     int64_t from = doc_position(found->doc) - (int64_t)at;
     struct message *v;
     size_t n;
@@ -188,6 +190,7 @@ static bool is_kept_as(const struct place *p, const struct message *m, const str
 /* Whether the session's last k messages are the request's first. */
 static bool is_overlap(const struct place *p, const struct message *v, size_t k)
 {
+    assert(k <= p->n);
     for (size_t i = 0; i < k; i++)
         if (!is_kept_as(p, &v[i], &p->v[i]))
             return false;
@@ -215,6 +218,7 @@ static void take_known(struct place *p, const struct message *v, size_t k)
  */
 static void after_last(struct place *p)
 {
+    assert(p->n && p->session.n && !p->known);
     struct message *v, m;
     size_t n = 0, most = p->n < OVERLAP_MAX ? p->n : OVERLAP_MAX;
     bool is_shown = p->t->in.n_window && doc_position(p->t->in.window[0].doc) == 0;
@@ -299,6 +303,7 @@ static bool is_history(const struct place *p, size_t i)
 
 static struct message message_of(const struct place *p, size_t i, int64_t now)
 {
+    assert(i >= p->known && i < p->n && p->v[i].id.n);
     const struct heard *h = &p->v[i];
     return (struct message){.id = h->id,
                             .session = p->session,
@@ -317,6 +322,7 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
     int64_t now = clock_ms();
+    assert(!t->n_fresh && t->in.pool.user.n);
     read_said(&p);
     find_place(&p);
     p.begin = turn_begin(&p);

@@ -1,6 +1,8 @@
 /* novelty.c - what an answer says that was not put into the model's mouth. */
 #include "engine/chat/novelty.h"
 
+#include <assert.h>
+
 #include "base/words.h"
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"
@@ -25,6 +27,7 @@ static struct term_set block_terms(struct arena *a, str block)
     size_t left = WORDS_MAX;
     for (size_t i = 0; i < lines.n; i++) {
         struct words w = words_of(a, lines.v[i], left);
+        assert(w.n <= left);
         left -= w.n;
         for (size_t k = 0; k < w.n; k++)
             if (!w.v[k].is_stop)

@@ -79,6 +79,7 @@ static bool is_courtesy(struct arena *a, str text)
  * model's server could not reuse its prompt cache. */
 static bool is_continued(const struct turn *t)
 {
+    assert(t->out.block_at < t->in.n_said);
     for (size_t i = t->out.block_at + 1; i < t->in.n_said; i++)
         if (str_is(t->in.said[i].role, "tool") || str_is(t->in.said[i].role, "assistant") ||
             str_is(t->in.said[i].role, "function"))
@@ -88,6 +89,7 @@ static bool is_continued(const struct turn *t)
 
 static str latest_of(struct arena *a, const struct turn *t)
 {
+    assert(t->out.block_at < t->in.n_said && is_user(&t->in.said[t->out.block_at]));
     return utf8_cut(str_trim(engine_strip_block(a, t->in.said[t->out.block_at].text)),
                     QUESTION_MAX);
 }
@@ -168,6 +170,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     struct recall_out found;
     const struct runtime *runtime = engine_runtime(e);
     int64_t budget = runtime_budget(e, runtime);
+    assert(t->in.pool.user.n);
     struct recall_in in = {.pool = t->in.pool,
                            .question = t->record.question,
                            .exclude = t->out.ids.v,
@@ -198,6 +201,7 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct plan_out found;
+    assert(t->in.pool.user.n && t->in.is_planned);
     const struct plan_in in = {.pool = t->in.pool,
                                .question = t->record.question,
                                .budget_tokens = engine_runtime(e)->layers.budget_tokens,
@@ -258,6 +262,7 @@ static bool is_fresh(const struct turn *t, uint64_t chain)
  */
 static void queue_receipt(struct ctx *ctx, struct engine *e, const struct turn *t)
 {
+    assert(t->record.id.n);
     struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
     soft(ctx, store_write_later(ctx, e->store, &b)); /* engine_end_turn writes it again */
 }
@@ -265,6 +270,7 @@ static void queue_receipt(struct ctx *ctx, struct engine *e, const struct turn *
 static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
     struct receipt before;
+    assert(t->record.chain && is_continued(t));
     bool fresh = is_fresh(t, t->record.chain);
     if (fresh)
         soft(ctx, store_settle(ctx, e->store));
@@ -413,6 +419,7 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *b
                          const struct message *m, struct bundle *b)
 {
     size_t n;
+    assert(m->id.n && b->pool.user.n);
     str text = m->is_echo ? m->text : bars_left(bars, &ctx->arena, m);
     struct memory *v = engine_extract(ctx, e, e->settings->extraction, text, &n);
     for (size_t i = 0; i < n; i++) {
@@ -533,6 +540,7 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
 static void keep_answered(struct ctx *ctx, struct engine *e, struct unkept *u)
 {
     struct turn *t = (struct turn *)((char *)u - offsetof(struct turn, unkept));
+    assert(t->answer_of);
     enum status s = engine_end_turn(ctx, e, t, t->answer_of(ctx, t->answer_arg));
     if (s != OK)
         log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);

@@ -1,5 +1,6 @@
 /* context.c - the context of an agent's chat: identity, a section, and what is sure. */
 #include "engine/layers/context.h"
+
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "base/words.h"
@@ -8,6 +9,7 @@
 #include "engine/recall/given.h"
 #include "engine/recall/user_facts.h"
 #include "engine/text/query.h"
+#include <assert.h>
 
 /* Tokens of the budget, characters of a token; identity lines that are looked at, and the share of
  * the budget that they may take; characters of a line, a transcript's line, a decision. */
@@ -59,6 +61,7 @@ size_t plan_count(enum plan_scope scope, int64_t budget_tokens)
         [PLAN_EPISODES] = {120, 2, 8},
         [PLAN_TRANSCRIPT] = {200, 2, 6},
     };
+    assert((size_t)scope < sizeof counts / sizeof *counts);
     int64_t n = budget_tokens / counts[scope].tokens_each;
     int64_t least = counts[scope].least, most = counts[scope].most;
     return (size_t)(n < least ? least : n > most ? most : n);
@@ -78,6 +81,7 @@ static bool has(const struct list *list, const struct recalled *r)
 
 static void add(struct list *list, size_t most, const struct recalled *r)
 {
+    assert(most <= SHOWN_MAX && (r->is_memory ? r->memory.doc : r->message.doc));
     if (list->n < most && !has(list, r))
         list->v[list->n++] = *r;
 }
@@ -259,6 +263,7 @@ static size_t write_section(struct plan *p, const struct section *section, const
     enum { DATED = 24 };
     size_t used = utf16_length(str_of(section->header)) + 1, first = p->n;
     size_t most = chars > used + DATED ? chars - used - DATED : 0;
+    assert(p->n <= SHOWN_MAX);
     for (size_t i = 0; i < list->n && p->n < SHOWN_MAX; i++) {
         struct recalled r = list->v[i];
         bool is_user =

@@ -1,9 +1,11 @@
 /* layer_search.c - one layer of memory searched: pinned facts, episodes, or the transcript. */
 #include "base/clock.h"
+
 #include "base/words.h"
 #include "core/tokens.h"
 #include "engine/layers/context.h"
 #include "engine/recall/candidates.h"
+#include <assert.h>
 
 const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
 
@@ -21,6 +23,7 @@ static str layer_of(enum plan_scope scope)
 struct recall_in plan_ask(struct engine *e, const struct layer_search *in)
 {
     const struct runtime_layers *runtime = &engine_runtime(e)->layers;
+    assert(in->pool.user.n && in->scope <= PLAN_TRANSCRIPT);
     return (struct recall_in){
         .pool = in->pool,
         .question = in->query,
@@ -41,6 +44,7 @@ enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_sear
 {
     int64_t now = clock_ms();
     const struct recall_in recall = plan_ask(e, in);
+    assert(in->limit);
     struct finder f = {.ctx = ctx, .e = e, .in = &recall};
     f.query = query_of(&ctx->arena, in->query, now);
     if (f.query.n)

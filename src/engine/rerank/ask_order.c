@@ -1,6 +1,8 @@
 /* ask_order.c - how well each text answers a question, by a model that the settings name. */
 #include "engine/rerank/ask_order.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/state/state.h"
@@ -42,6 +44,7 @@ static enum status call(struct ctx *ctx, struct engine *e, const struct llm_orde
                         double *scores)
 {
     int64_t ticket;
+    assert(order->up && order->n);
     if (ctx->deadline_us && order->timeout_ms < LEAST_MS)
         return fail(ctx, TIMED_OUT, "no time was left for reranking");
     TRY(dependency_begin(ctx, &e->rerank, &ticket));

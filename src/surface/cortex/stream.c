@@ -157,6 +157,7 @@ static void read_usage(struct chat_answer *a, const struct json *answer)
 static void read_event(void *arg, str name, str data)
 {
     struct chat_answer *a = arg;
+    assert(a->is_stream && !a->is_read);
     struct ctx *ctx = &a->scratch;
     struct json *answer;
     (void)name;
@@ -225,6 +226,7 @@ static enum status fail_with_text(struct ctx *ctx, const struct chat_answer *a, 
 
 static enum status read_whole(struct ctx *ctx, struct chat_answer *a, str *out)
 {
+    assert(!a->is_stream);
     struct json *answer;
     str body = buf_str(&a->held);
     if (a->held.full || !soft(ctx, json_parse(ctx, body, &answer)))
@@ -282,6 +284,7 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct chat_ans
                                const struct relay *r)
 {
     str text;
+    assert(a->is_read);
     TRY(read_answer(ctx, a, r, &text));
     TRY(engine_end_turn(ctx, app->engine, a->in.turn, text));
     complete_usage(&a->usage, &a->in, text);

@@ -153,6 +153,7 @@ static str answer_text(struct ctx *ctx, void *arg)
 /* The client's next question may come with the next byte. */
 static void hand_over(struct answer_capture *c)
 {
+    assert(!c->is_kept);
     if (!c->is_wanted || c->is_whole)
         return;
     c->is_whole = true;
@@ -221,6 +222,7 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
                                               .work = keep_turn,
                                               .done = end_capture};
     struct answer_capture *c = NEW(&ctx->arena, struct answer_capture);
+    assert(turn && turn_out_of(turn)->mode != MODE_OFF);
     c->engine = app->engine;
     c->turn = turn;
     c->text = buf_make(NULL, TEXT_MAX);

@@ -1,6 +1,8 @@
 /* merged_answer.c - chunks and answers with a few bytes changed, so that several read as one. */
 #include "surface/proxy/merged_answer.h"
 
+#include <assert.h>
+
 #include "surface/proxy/splice.h"
 
 /*
@@ -56,6 +58,7 @@ static bool is_whole(const struct json *v)
 static void write_number(struct json_out *w, const struct json *v, const struct json *const *spent,
                          size_t n)
 {
+    assert(v->type == JSON_NUMBER);
     int64_t sum = json_int_or(v, 0);
     double real = json_num_or(v, 0);
     bool is_int = is_whole(v);

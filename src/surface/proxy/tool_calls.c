@@ -105,6 +105,7 @@ void tool_calls_add_delta(struct tool_calls *c, const struct json *delta)
 
 void tool_calls_set_message(struct tool_calls *c, const struct json *message)
 {
+    assert(!c->n && !c->message.n);
     c->message = message ? message->source : S("");
     hear_calls(c, json_get(message, "tool_calls"), true);
 }
@@ -158,6 +159,7 @@ static void write_text(struct json_out *w, const char *name, const struct buf *t
 
 static void write_call(const struct tool_call *call, struct json_out *w)
 {
+    assert(call->is_ours);
     json_open(w, '{');
     json_key(w, "id");
     json_str(w, call->id);
@@ -177,6 +179,7 @@ static void write_call(const struct tool_call *call, struct json_out *w)
 /* A whole message goes back as it came; a streamed one is put together. */
 void tool_calls_write_message(const struct tool_calls *c, struct json_out *w)
 {
+    assert(tool_calls_are_ours(c));
     if (c->message.n) {
         json_raw(w, c->message);
         return;

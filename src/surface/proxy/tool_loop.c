@@ -168,6 +168,7 @@ static void answer_calls(struct ctx *ctx, struct tool_loop *o, struct app *app)
     int64_t deadline = ctx->deadline_us;
     size_t before = o->said.n;
     struct json_out w = json_to(&o->said);
+    assert(o->calls.n && tool_calls_are_ours(&o->calls));
     buf_byte(&o->said, ',');
     tool_calls_write_message(&o->calls, &w);
     ctx->deadline_us = clock_mono_us() + SEARCH_MS * 1000;
@@ -237,6 +238,7 @@ static bool is_for_us(const struct tool_loop *o, str finish)
 /* A whole answer as the client sees it, or "" when another answer follows. */
 static str read_whole(struct ctx *ctx, struct tool_loop *o)
 {
+    assert(o->reading == WHOLE && !o->calls.n);
     struct json *answer;
     str text = buf_str(&o->held);
     if (!soft(ctx, json_parse(ctx, text, &answer)))
@@ -297,6 +299,7 @@ static str shown_data(struct tool_loop *o, str data)
 static void on_event(void *arg, str event, str data)
 {
     struct tool_loop *o = arg;
+    assert(o->reading == STREAM);
     str now = shown_data(o, data);
     if (now.p == data.p && now.n == data.n)
         buf_add(&o->out, buf_str(&o->held));
@@ -350,6 +353,7 @@ static void read_stream(struct tool_loop *o, str bytes)
 static void begin_answer(struct filter *f, struct relay *r)
 {
     struct tool_loop *o = loop_of(f);
+    assert(o->reading == NOT_YET && !o->held.n);
     bool is_stream = str_find(r->type, S("text/event-stream")) < r->type.n;
     bool is_json = str_find(r->type, S("json")) < r->type.n;
     if (r->code == 200 && is_stream)
@@ -363,6 +367,7 @@ static void begin_answer(struct filter *f, struct relay *r)
 static str read_bytes(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
 {
     struct tool_loop *o = loop_of(f);
+    assert(o->reading != NOT_YET); /* head comes before data */
     if (o->reading == AS_IT_COMES)
         return bytes;
     buf_clear(&o->out);
@@ -382,6 +387,7 @@ static str read_bytes(struct filter *f, __attribute__((unused)) struct relay *r,
 /* The client has the head of a stream, so the failure must be an event. */
 static str error_event(struct tool_loop *o, const struct relay *r)
 {
+    assert(o->is_shown);
     struct json *answer = NULL;
     struct ctx *ctx = &o->scratch;
     bool is_error = json_parse(ctx, buf_str(&o->held), &answer) == OK && json_get(answer, "error");
@@ -441,6 +447,7 @@ void tool_loop_add(struct ctx *ctx, struct relay *relay, const struct tool_loop_
                                           .work = answer_model,
                                           .done = free_loop};
     struct tool_loop *o = NEW(&ctx->arena, struct tool_loop);
+    assert(in->turn && is_list(in->messages));
     o->in = *in;
     o->body = *in->body;
     o->left = in->max;
