@@ -8,11 +8,20 @@
 
 const char *const on_off_names[] = {"on", "off", NULL};
 
+/*
+ * One table says everything about a struct: how a request fills it, what is refused, what --help
+ * and the schema say, and how an answer shows it. So a limit cannot be documented and not checked.
+ * Reading begins with the defaults of all rows: a handler may read every member, whatever was sent.
+ * null counts as absent, since many clients write members that they do not set as null.
+ */
+
 static void *member_at(const struct field *f, void *out)
 {
     return (char *)out + f->at;
 }
 
+/* A row that is like another takes type, limits and help from it: one setting has several names in
+ * the dialects of several products, and its range must not differ between them. */
 struct field field_whole(const struct field *row)
 {
     struct field whole = *row;
@@ -153,6 +162,8 @@ static enum status check_number(struct ctx *ctx, const struct field *f, double *
     return OK;
 }
 
+/* At most 2^53, because JavaScript clients read numbers as doubles, which cannot tell larger ones
+ * from their neighbours. 1e3 and 1000.0 are whole numbers, too. */
 static enum status read_whole_number(struct ctx *ctx, const struct field *f, const struct json *v,
                                      int64_t *out)
 {
@@ -263,6 +274,7 @@ enum status fields_read(struct ctx *ctx, const struct field *table, const struct
     return OK;
 }
 
+/* The object has been read by the table before, strictly: every member has its row. */
 void fields_translate(struct json_out *w, const struct field *table, const struct json *object)
 {
     json_open(w, '{');
@@ -389,6 +401,8 @@ static void write_one(struct json_out *w, const struct field *f, const void *at)
     }
 }
 
+/* What a row's EMPTY_ rule is about. A number may be 0, so that "none" is NAN; a bool or an object
+ * always has a value. */
 static bool is_empty(const struct field *f, const void *at)
 {
     switch (f->type) {

@@ -5,6 +5,12 @@
 
 #include "base/words.h"
 
+/*
+ * A value keeps its place in the source. So the proxy can change a few bytes of a request and pass
+ * on all others as they came, and a number is read when somebody wants it, as what he wants. Depth
+ * is limited because reading, like everything that walks a value, calls itself.
+ */
+
 struct reader {
     struct ctx *ctx;
     const char *start, *p, *end;
@@ -268,6 +274,8 @@ enum status json_parse(struct ctx *ctx, str text, struct json **out)
     return OK;
 }
 
+/* Of two members with one name the last one counts, as in other parsers: what we check must be what
+ * the model's server reads. */
 const struct json *json_get(const struct json *object, const char *name)
 {
     const struct json *found = NULL;

@@ -8,6 +8,12 @@
 
 enum { STEM_MAX = 64 };
 
+/*
+ * The index, questions and every comparison of texts split words here, so that they agree on what a
+ * word is. A change of the rules means that the words index of every store must be made again.
+ * Stems are English: words of other languages match as they are written.
+ */
+
 static const char *const stops[] = {
 #define STOP(w) w,
 #include "base/stop.def"
@@ -96,6 +102,7 @@ static int32_t char_at(str s, size_t i, size_t *n)
     return got > 0 ? c : -1;
 }
 
+/* Without leaving early, so that the compiler takes many bytes at a time. */
 static bool is_ascii(str s)
 {
     bool ascii = true;

@@ -12,6 +12,13 @@
 #include "core/prices.h"
 #include "core/suggest.h"
 
+/*
+ * A later place wins: the defaults, variables of other servers, the file, our own variables, flags.
+ * Variables of other servers come first because they are often left over from the server that was
+ * here before. Every place ends in set_one, so that a value is checked the same way wherever it
+ * comes from; the failure names the place.
+ */
+
 static const char *const dialects[] = {"openai", "anthropic", NULL};
 
 static const struct field upstream_table[] = {
@@ -366,6 +373,7 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
         TRY(load_file(ctx, out, str_c(&ctx->arena, out->config)));
     TRY(load_environment(ctx, out));
     TRY(load_flags(ctx, argc, argv, rest, out, false));
+    /* At the end, because the key may come from another place than the address. */
     for (size_t i = 0; i < out->n_upstreams; i++)
         if (!out->upstreams[i].name.n && !out->upstreams[i].key.n)
             out->upstreams[i].key = out->upstream_key;
@@ -461,6 +469,7 @@ bool listens_locally(str listen)
            ntohl(address.s_addr) >> 24 == 127;
 }
 
+/* Models have slashes in their names, too: a prefix that no upstream has belongs to the model. */
 const struct upstream *settings_upstream(const struct settings *s, str *model)
 {
     const struct upstream *otherwise = NULL;
@@ -491,6 +500,7 @@ static bool has_version(str url)
     return false;
 }
 
+/* People give the address with its version, as clients want it, or without: both work. */
 str upstream_url(struct arena *a, const struct upstream *up, str path, str query)
 {
     if (has_version(up->url))

@@ -221,6 +221,7 @@ static enum status read_config(struct ctx *ctx, str folder, struct config *out)
     return OK;
 }
 
+/* oneDNN first: without it nothing else is worth reading, and its failure names the package. */
 static enum status read_all(struct ctx *ctx, str folder, struct transformer *t)
 {
     enum { TOKENS_MAX = 512 };
@@ -429,7 +430,9 @@ static struct work work_for(const struct transformer *t)
     };
 }
 
-/* One thread per call: requests are the parallelism here, and more threads would only compete. */
+/* Texts follow each other in a batch without padding, so that a batch costs as much as its tokens;
+ * only attention looks at each text alone. One thread per call: requests are the parallelism here,
+ * and more threads would only compete. */
 enum status transformer_embed(struct ctx *ctx, const struct transformer *t, const str *texts,
                               size_t n, float *out)
 {

@@ -55,6 +55,8 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     return OK;
 }
 
+/* In another layer or session the same text is another memory: a client lists it there. An id is
+ * the caller's wish for a memory of its own. */
 bool engine_is_said(struct ctx *ctx, struct engine *e, struct pool_ref pool, const struct memory *m,
                     struct memory *like)
 {

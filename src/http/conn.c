@@ -38,6 +38,7 @@ static struct buf unbounded_buf(void)
 
 /* --- reading --- */
 
+/* One buffer for all connections of a loop: on_read has used up the bytes when it returns. */
 static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_buf_t *b)
 {
     struct conn *c = h->data;
@@ -87,6 +88,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
         feed_parser(c, (str){b->base, (size_t)n});
 }
 
+/* A quick reply may end the exchange inside conn_parse. is_feeding makes finish_exchange return to
+ * this loop then, instead of calling it: a thousand pipelined requests must not nest. */
 static void feed_parser(struct conn *c, str bytes)
 {
     c->is_feeding = true;
@@ -193,6 +196,7 @@ static void send_later(struct conn *c, size_t from)
     c->unsent = conn_unsent(c);
 }
 
+/* Most replies fit into the socket's buffer, so writing is tried first: no callback, no copy. */
 void conn_flush(struct conn *c)
 {
     if (c->closing || c->is_sending)
@@ -264,6 +268,8 @@ static void leave_dirty(struct conn *c)
     }
 }
 
+/* From anywhere in the loop, also while lists are walked: so the connection leaves them first, and
+ * its memory is freed in on_closed, in a later turn. */
 void conn_close(struct conn *c)
 {
     struct exchange *x = c->x;

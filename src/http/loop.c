@@ -13,6 +13,13 @@
 
 enum { SWEEP_MS = 100 }; /* how often deadlines are looked at */
 
+/*
+ * The loop's own thread alone touches its connections, exchanges and transfers (loop_is_here).
+ * Others give it work in two ways: workers post exchanges that have run, and the accepting loop
+ * gives it sockets. Both only add to a list under the lock and wake the loop. Nothing is called
+ * with the lock held, so that it has no order with other locks.
+ */
+
 /* --- what others put in --- */
 
 void loop_wake(struct loop *l)
@@ -60,6 +67,7 @@ static void take_sockets(struct loop *l)
     }
 }
 
+/* The whole list at once, because exchange_ran may post or answer, which takes time. */
 static void take_exchanges(struct loop *l)
 {
     pthread_mutex_lock(&l->lock);
@@ -104,6 +112,8 @@ static void cut_all(struct loop *l)
     }
 }
 
+/* uv_run returns when no handle is left. curl ends before them: closing it closes its sockets,
+ * whose watches must still be there. */
 static void end_loop(struct loop *l)
 {
     take_exchanges(l); /* a worker may have posted one after this waking took the others */
@@ -174,6 +184,7 @@ void loop_tick(struct loop *l)
 
 /* --- life --- */
 
+/* Before any thread runs. Only the first loop accepts: two would wake up for each new client. */
 void loop_open(struct loop *l, struct server *s)
 {
     l->server = s;

@@ -10,6 +10,12 @@
 #include "engine/import/ingest.h"
 #include "engine/recall/features.h"
 
+/*
+ * Two questions are asked of the same data. Ranking: is the evidence among the first k (without a
+ * gate)? Speaking: would a chat have been given it, and would a chat of somebody else, in whose
+ * memories the answer cannot be, have been given nothing? Silence is easy to reach for one that
+ * never speaks, so both are always reported.
+ */
 enum { SESSION_RESULTS = 100, DUMP_RESULTS = 200, NDCG_AT = 10, DUMP_OTHER = 20 };
 
 static const double levels[EVAL_LEVELS] = {0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5};

@@ -6,6 +6,12 @@
 #include "base/clock.h"
 #include "base/words.h"
 
+/*
+ * A profile has no table of its own. Each of its facts is a memory in the layer identity with the
+ * key profile.NAME, so that recall, forgetting, isolation, history and encryption are those of
+ * memories. The content is what is searched and shown ("favorite color: green"), the metadata keeps
+ * the value as JSON.
+ */
 #define CATEGORY "profile"
 #define KEY "profile."
 #define IMPORTANCE 0.85
@@ -258,6 +264,7 @@ static size_t live_of(const struct kept *kept, int64_t now)
     return n;
 }
 
+/* Removals come first: a request that removes one name and adds another must fit a full profile. */
 /* A full profile drops facts that were read from a text, and refuses those of a caller. */
 static enum status merge_facts(struct changes *c, struct engine *e, enum origin origin)
 {
@@ -288,6 +295,7 @@ static enum status write_bundle(struct ctx *ctx, struct engine *e, struct bundle
     if (!b->n_erase && !b->n_memories)
         return OK;
     TRY(store_write(ctx, e->store, b));
+    /* The cache of embeddings may hold what was erased. */
     if (b->n_erase)
         embed_forget(e->embed);
     return OK;

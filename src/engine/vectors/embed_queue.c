@@ -7,6 +7,12 @@
 #include "base/id.h"
 #include "base/log.h"
 
+/*
+ * Stored texts wait in a queue of the store until the background makes their vectors. A question in
+ * a chat is embedded at once, or not at all: within the deadline words alone must still find
+ * something. So a question never loads a model, never begins a set, and has a circuit breaker of
+ * its own.
+ */
 enum { BATCH_MAX = 512 };
 
 /* Texts of one call: a table needs microseconds for a text, a transformer milliseconds. */
@@ -104,6 +110,7 @@ static void find_vector(struct ctx *ctx, struct engine *e, str text, struct ques
     out->signature = embedding_signature(ctx, &v);
 }
 
+/* At most half of the time that is left: the rest is for the search by words. */
 void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct question_vector *out)
 {
     struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));

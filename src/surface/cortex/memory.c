@@ -304,6 +304,8 @@ static enum status named_apps(struct ctx *ctx, struct app *app, const struct req
     return OK;
 }
 
+/* Counted before erasing, since Cortex counts memories only. An app that is empty is no failure:
+ * the client wants it to be empty. */
 static enum status erase_app(struct ctx *ctx, struct app *app, struct pool_ref pool, int64_t *count)
 {
     const struct forget what = {.pool = pool, .everything = true, .all_spaces = !pool.space.n};
@@ -482,6 +484,8 @@ static enum status consolidate_memories(struct ctx *ctx, struct app *app, const 
     size_t n;
     str name, dry = request_query(ctx, in, "dry_run");
     struct tidy_in asked = *t;
+    /* Either place may ask for a dry run, and neither can take it back: a wish that is misread must
+     * not change anything. */
     if (dry.n)
         TRY(fields_set(ctx, tidy_in_fields, S("dry_run"), dry, &asked));
     struct tidied_out shape = {.success = true, .dry_run = t->dry_run || asked.dry_run};

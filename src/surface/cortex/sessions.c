@@ -92,6 +92,8 @@ static const struct field change_in_fields[] = {
     {0},
 };
 
+/* A title of "" is set and an absent one is not, which the table cannot tell apart: so the JSON is
+ * asked. */
 static enum status change_session(struct ctx *ctx, struct app *app, const struct request *in,
                                   struct reply *out)
 {

@@ -90,6 +90,8 @@ static str plain_text(struct arena *a, str value)
     return (str){(char *)p, n};
 }
 
+/* Proxies and gateways decide by the headers, without reading the body. A message that says one
+ * thing to them and another to us would get past them, so the two must agree. */
 static enum status check_headers(struct mcp *m)
 {
     str method = request_header(m->http, "Mcp-Method");
@@ -204,6 +206,7 @@ static void write_introduction(struct json_out *w)
 
 /* --- methods --- */
 
+/* An unknown revision is answered with our newest one: the client decides whether it goes on. */
 static enum status run_initialize(struct mcp *m)
 {
     const struct json *version = json_get(m->rpc.params, "protocolVersion");
@@ -315,6 +318,8 @@ static void write_result(struct mcp *m, str text, str structured)
     (void)end_result(&w);
 }
 
+/* What is wrong with the call's envelope is a JSON-RPC error. What the tool refuses is a result
+ * with isError: the model reads it and can ask again with better arguments. */
 static enum status call_tool(struct mcp *m)
 {
     static const struct json nothing = {.type = JSON_OBJECT, .source = {"{}", 2}};
@@ -397,6 +402,7 @@ static enum status read_and_run(struct mcp *m, str text)
     return m->rpc.kind == RPC_REQUEST ? run_method(m) : OK;
 }
 
+/* The result is written while the method runs, so that a failure may find half of it in out. */
 static void answer_message(struct mcp *m, str text)
 {
     enum status s = read_and_run(m, text);
@@ -437,6 +443,7 @@ static enum status post_message(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
+/* On standard input there is no credential: who starts the process can read its data folder. */
 void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str line,
                       struct buf *out)
 {

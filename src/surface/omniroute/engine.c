@@ -390,6 +390,7 @@ static const struct field summarize_out_fields[] = {
     {0},
 };
 
+/* A summary may be longer than what it replaces, which is no saving rather than a negative one. */
 static enum status tokens_saved(struct ctx *ctx, struct app *app, str user,
                                 const struct condense_out *done, int64_t *out)
 {

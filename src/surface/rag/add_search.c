@@ -80,6 +80,7 @@ static enum status find_text(struct ctx *ctx, struct app *app, struct pool_ref p
     return is_there ? OK : NOT_FOUND;
 }
 
+/* First by the same text, then by what says the same in other words. */
 static enum status find_same(struct ctx *ctx, struct app *app, struct pool_ref pool, str content,
                              struct memory *out)
 {
@@ -258,6 +259,7 @@ static struct hit hit_of(const struct similar *s, int64_t now)
                         m->doc};
 }
 
+/* Of two alike the newer one first, so that the order is the same each time. */
 static int most_relevant(const void *a, const void *b)
 {
     const struct hit *x = a, *y = b;

@@ -9,6 +9,8 @@
 
 enum { SEARCH_MAX = 200, HALF_LIFE_DAYS = 30 };
 
+/* The backend knows users and no applications, so that all of a user's memories are in one space.
+ */
 struct pool_ref rag_pool(const struct request *in)
 {
     assert(in->who.pool.user.n);
@@ -318,6 +320,8 @@ static str file_name(struct ctx *ctx, str user, int64_t now)
     return str_printf(&ctx->arena, "attachment; filename=\"memories_%s_%s.json\"", name, day);
 }
 
+/* Written piece by piece, not through a list in the arena: the export may be as large as an answer
+ * may be, and must not be in memory twice. */
 static enum status export_all(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
 {

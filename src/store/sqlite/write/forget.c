@@ -12,6 +12,11 @@
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/eraser.h"
 
+/*
+ * A call is one transaction, so that nobody reads half of it. A user may have millions of rows, so
+ * they are read and erased in batches, whose memory is freed in between (eraser.c).
+ */
+
 /* --- batches --- */
 
 static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
