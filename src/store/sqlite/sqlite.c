@@ -11,15 +11,6 @@
 /* Readers are opened on demand; this many, so that no call waits for one. */
 enum { READERS_DEFAULT = 64, VECTOR_BYTES_DEFAULT = 512 << 20 };
 
-static enum status bring_schema(struct ctx *ctx, const struct sqlite_store *s)
-{
-    struct db db;
-    TRY(db_open(ctx, s->path, s->key, &db));
-    enum status status = schema_bring(ctx, &db);
-    db_close(&db);
-    return status;
-}
-
 static void close_store(struct store *base)
 {
     struct sqlite_store *s = sqlite_of(base);
@@ -42,14 +33,13 @@ static enum status prepare_writer(struct ctx *ctx, struct db *db)
 }
 
 /* In this order: the hold keeps others from replacing the file, the key is checked before anything
- * is written, and the schema is brought up before statements are prepared. */
+ * is written, and the writer brings up the schema before a reader prepares its statements. */
 static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
 {
     TRY(file_make_folders(ctx, s->path));
     TRY(hold_take(ctx, s->path, HOLD_SHARED, &s->hold));
     TRY(file_check_key(ctx, s->path, file_kind(s->hold.fd), s->key));
     file_remove_part(ctx, s->path);
-    TRY(bring_schema(ctx, s));
     hold_mark(&s->hold);
     TRY(writer_open(ctx, s, prepare_writer, &s->writer));
     READER(first);

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "store/sqlite/db/schema.h"
 #include "store/sqlite/index/index.h"
 
 /*
@@ -377,6 +378,7 @@ static void end_locks(struct writer *w)
 static enum status open_connection(struct ctx *ctx, const struct sqlite_store *s, struct db *db)
 {
     TRY(db_open(ctx, s->path, s->key, db));
+    TRY(schema_bring(ctx, db)); /* statements are prepared against the newest tables */
     db->hold = &s->hold;
     return db_prepare(ctx, db, WRITES);
 }
