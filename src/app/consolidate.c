@@ -32,8 +32,7 @@ static void print_json(struct ctx *ctx, const struct consolidate_report *r)
     json_open(&w, '{');
     json_key(&w, "report");
     fields_write(&w, report_fields, r);
-    json_key(&w, "changes");
-    json_open(&w, '[');
+    json_member_open(&w, "changes", '[');
     for (size_t i = 0; i < r->n; i++)
         fields_write(&w, line_fields, &r->lines[i]);
     json_close(&w, ']');

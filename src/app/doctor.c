@@ -344,10 +344,8 @@ static void print_findings(struct visit *v, bool is_well)
     struct json_out w = json_to(&b);
     if (v->o->json) {
         json_open(&w, '{');
-        json_key(&w, "ok");
-        json_bool(&w, is_well);
-        json_key(&w, "findings");
-        json_open(&w, '[');
+        json_member_bool(&w, "ok", is_well);
+        json_member_open(&w, "findings", '[');
         for (size_t i = 0; i < v->n; i++)
             fields_write(&w, finding_fields, &v->v[i]);
         json_close(&w, ']');

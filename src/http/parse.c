@@ -136,6 +136,8 @@ static int on_body(llhttp_t *p, const char *at, size_t n)
     return 0;
 }
 
+/* A pause, because this request's exchange must be over before the next one's begins: answers go
+ * out in the order of the requests. */
 static int on_whole(__attribute__((unused)) llhttp_t *p)
 {
     return HPE_PAUSED;
@@ -157,6 +159,7 @@ void conn_parser_init(struct conn *c)
     c->parser.data = c;
 }
 
+/* What is left of the bytes: those of the next request. */
 str conn_parse(struct conn *c, str bytes)
 {
     assert(c->x && c->x->phase == READING);

@@ -125,6 +125,8 @@ static bool is_token(str s)
     return s.n > 0;
 }
 
+/* Names and values may come from users or upstreams: a line end in one of them would be a header,
+ * or an answer, of their own. */
 enum status reply_check(struct ctx *ctx, const struct header *headers, size_t n)
 {
     for (const struct header *h = headers; h < headers + n; h++) {

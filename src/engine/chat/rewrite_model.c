@@ -26,8 +26,7 @@ static void write_line(struct buf *out, const char *name, str text, size_t most)
 {
     struct json_out w = json_to(out);
     json_open(&w, '{');
-    json_key(&w, name);
-    json_str(&w, utf8_cut(text, most));
+    json_member_str(&w, name, utf8_cut(text, most));
     json_close(&w, '}');
     buf_byte(out, '\n');
 }

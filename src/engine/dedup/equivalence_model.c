@@ -42,10 +42,8 @@ static str question_of(struct arena *a, const struct doubt *v, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct json_out w = json_to(&b);
         json_open(&w, '{');
-        json_key(&w, "older");
-        json_str(&w, utf8_cut(v[i].older, TEXT_MAX));
-        json_key(&w, "newer");
-        json_str(&w, utf8_cut(v[i].newer, TEXT_MAX));
+        json_member_str(&w, "older", utf8_cut(v[i].older, TEXT_MAX));
+        json_member_str(&w, "newer", utf8_cut(v[i].newer, TEXT_MAX));
         json_close(&w, '}');
         buf_byte(&b, '\n');
     }

@@ -45,6 +45,12 @@ struct importer {
     struct ingest_report report;
 };
 
+/*
+ * Messages are written in bundles that nobody waits for, and a full queue makes the import wait for
+ * the disk: so it runs as fast as the store writes. work is reset with each bundle, so that a file
+ * of any size needs the memory of one. Bars are read once: what was forgotten before the import is
+ * not learnt again from it.
+ */
 static enum status begin_work(struct importer *im, struct ctx *ctx, struct engine *e,
                               struct pool_ref pool, bool extract)
 {
@@ -172,6 +178,7 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
 /* m's texts live until the bundle is written. */
 static enum status add_message(struct importer *im, const struct message *said)
 {
+    assert(im->n < BUNDLE_MAX && im->pool.user.n);
     if (!str_trim(said->text).n) {
         im->report.skipped++;
         return OK;

@@ -25,8 +25,7 @@ static void write_part(struct json_out *w, const char *name, str text)
 {
     if (!text.n)
         return;
-    json_key(w, name);
-    json_str(w, utf8_cut(text, TOLD_MAX));
+    json_member_str(w, name, utf8_cut(text, TOLD_MAX));
 }
 
 static str prompt_of(struct arena *a, const struct profile_source *in)
@@ -36,8 +35,7 @@ static str prompt_of(struct arena *a, const struct profile_source *in)
     json_open(&w, '{');
     write_part(&w, "text", in->text);
     if (in->data && in->data->source.n <= TOLD_MAX) {
-        json_key(&w, "data");
-        json_raw(&w, in->data->source);
+        json_member_raw(&w, "data", in->data->source);
     } else if (in->data) {
         write_part(&w, "data", in->data->source);
     }

@@ -1,6 +1,8 @@
 /* phrases.c - finding a phrase of several words in a text. */
 #include "engine/text/phrases.h"
 
+#include <assert.h>
+
 #include "base/words.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
@@ -15,6 +17,7 @@ bool phrase_has_byte(char c)
 
 static void add_token(struct phrase_words *t, str token, size_t from)
 {
+    assert(token.n && t->n <= t->most);
     if (t->n == t->most)
         return;
     t->v[t->n] = token;

@@ -1,5 +1,8 @@
 /* sentences.c - where a text's sentences end. */
 #include "engine/text/sentences.h"
+
+#include <assert.h>
+
 #include "engine/text/lexicon.h"
 
 /* Words that open a sentence, and so do not follow an initial as a name does. */
@@ -154,6 +157,7 @@ bool sentence_cut(str *rest, struct sentence *out)
     }
     if (!is_end)
         *out = (struct sentence){.text = text, .body = text};
+    assert(out->text.n || !text.n); /* or who cuts sentence by sentence would never end */
     *rest = str_sub(text, out->text.n, text.n);
     return text.n > 0;
 }

@@ -1,6 +1,8 @@
 /* snippet.c - the part of a long text that a question is about. */
 #include "engine/text/snippet.h"
 
+#include <assert.h>
+
 enum { DOTS = 3, ENDING_MAX = 5 };
 
 struct mark {
@@ -69,6 +71,7 @@ static void best_stretch(const struct mark *m, size_t n, const float *weights, s
     size_t held[QUERY_WORDS_MAX] = {0};
     float weight = 0, best = 0;
     for (size_t from = 0, to = 0; to < n; to++) {
+        assert(m[to].word < QUERY_WORDS_MAX);
         weight += held[m[to].word]++ ? 0 : weights[m[to].word];
         while (from < to && m[to].to > m[from].from + most) {
             weight -= --held[m[from].word] ? 0 : weights[m[from].word];

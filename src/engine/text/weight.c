@@ -1,4 +1,5 @@
 /* weight.c - what a memory weighs as time passes. */
+#include <assert.h>
 #include <math.h>
 
 #include "base/clock.h"
@@ -8,6 +9,7 @@ enum { HALF_LIFE_DAYS = 30 };
 
 double age_decay(int64_t age_ms, double half_life_days)
 {
+    assert(half_life_days > 0);
     if (age_ms <= 0)
         return 1;
     return exp2(-(double)age_ms / (half_life_days * 86400000.0));
@@ -27,6 +29,7 @@ double importance_after(double importance, double per_day, int64_t days)
 double relevance_of(double similarity, enum priority priority, int64_t days, int64_t uses)
 {
     static const double by_priority[PRIORITY_COUNT] = {0.3, 0.2, 0.1, 0};
+    assert(priority < PRIORITY_COUNT);
     double used = uses > 0 ? 1 + 0.1 * log((double)uses + 1) : 1;
     double all = (similarity + by_priority[priority]) * age_decay(days * DAY_MS, 30) * used;
     return all < 1 ? all : 1;

@@ -125,10 +125,8 @@ static str body_of(struct ctx *ctx, const struct chat_scene *scene, bool is_stre
     struct buf b = buf_make(&ctx->arena, BODY_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '{');
-    json_key(&w, "model");
-    json_str(&w, scene->to.model);
-    json_key(&w, "messages");
-    json_open(&w, '[');
+    json_member_str(&w, "model", scene->to.model);
+    json_member_open(&w, "messages", '[');
     if (scene->system.n)
         history_message(&w, S("system"), scene->system);
     str said = scene->in.said[0].text, before = history_unanswered(&ctx->arena, &scene->window);
@@ -137,8 +135,7 @@ static str body_of(struct ctx *ctx, const struct chat_scene *scene, bool is_stre
     history_write(&ctx->arena, &w, &scene->window);
     history_message(&w, S("user"), said);
     json_close(&w, ']');
-    json_key(&w, "stream");
-    json_bool(&w, is_stream);
+    json_member_bool(&w, "stream", is_stream);
     buf_add(&b, is_stream ? S(CHAT_USAGE_WISH) : S("}"));
     return b.full ? S("") : buf_str(&b);
 }
@@ -167,6 +164,7 @@ static enum status with_block(struct ctx *ctx, const struct app *app,
     return OK;
 }
 
+/* The nearest key wins: of this request, of the user, of the server. */
 static enum status credential_of(struct ctx *ctx, struct app *app, const struct chat_scene *scene,
                                  str given, str *out)
 {

@@ -104,6 +104,7 @@ static void fit_messages(struct ctx *ctx, struct context *c, int64_t wanted)
                              w->n < before ? "; older ones have no room in the budget" : ""));
 }
 
+/* Rewritten as a chat would do it, or the preview would show other memories than the chat gets. */
 static str question_of(struct ctx *ctx, struct app *app, struct context *c, str query)
 {
     const struct window *w = &c->scene.window;

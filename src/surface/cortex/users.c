@@ -110,6 +110,7 @@ static const struct field user_out_fields[] = {
     {0},
 };
 
+/* A user need not have registered, and has an id only then. */
 static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
                            struct reply *out)
 {
@@ -247,6 +248,8 @@ static enum status list_tokens(struct ctx *ctx, struct app *app, const struct re
     return OK;
 }
 
+/* A token that is not theirs is answered like one that does not exist, so that ids cannot be tried.
+ */
 static enum status revoke_token(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {

@@ -422,6 +422,7 @@ static enum status summarize_memories(struct ctx *ctx, struct app *app, const st
     struct condense_in ask = {.older_than_days = s->days, .dry_run = s->dry_run};
     struct condense_out done;
     TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
+    assert(ask.pool.user.n);
     TRY(engine_condense(ctx, app->engine, &ask, &done));
     struct summarize_out shape = {
         .count = (int64_t)done.n,

@@ -302,6 +302,7 @@ static enum status sync_now(struct ctx *ctx, struct app *app, const struct reque
     struct pool_ref pool;
     struct distil_status s;
     struct sync_out shape = {.status = S("ok")};
+    assert(in->who.pool.user.n);
     TRY(agent_pool(ctx, app, in, a->agent, &pool));
     TRY(needs_memory(ctx, app));
     TRY(engine_sync(ctx, app->engine, pool, &shape.sessions));

@@ -20,27 +20,19 @@ struct writer {
 static void write_head(struct writer *w, struct json_out *j, const char *object)
 {
     json_open(j, '{');
-    json_key(j, "id");
-    json_str(j, w->id);
-    json_key(j, "object");
-    json_str(j, str_of(object));
-    json_key(j, "created");
-    json_int(j, w->created);
-    json_key(j, "model");
-    json_str(j, S(DEMO_MODEL));
+    json_member_str(j, "id", w->id);
+    json_member_str(j, "object", str_of(object));
+    json_member_int(j, "created", w->created);
+    json_member_str(j, "model", S(DEMO_MODEL));
 }
 
 static void write_usage(struct writer *w, struct json_out *j)
 {
     int64_t given = w->demo->prompt_tokens, made = tokens_of(w->demo->answer);
-    json_key(j, "usage");
-    json_open(j, '{');
-    json_key(j, "prompt_tokens");
-    json_int(j, given);
-    json_key(j, "completion_tokens");
-    json_int(j, made);
-    json_key(j, "total_tokens");
-    json_int(j, given + made);
+    json_member_open(j, "usage", '{');
+    json_member_int(j, "prompt_tokens", given);
+    json_member_int(j, "completion_tokens", made);
+    json_member_int(j, "total_tokens", given + made);
     json_close(j, '}');
 }
 
@@ -48,20 +40,14 @@ static void write_usage(struct writer *w, struct json_out *j)
 static void write_choice(struct json_out *j, const char *what, str role, str text, bool has_text,
                          bool is_end)
 {
-    json_key(j, "choices");
-    json_open(j, '[');
+    json_member_open(j, "choices", '[');
     json_open(j, '{');
-    json_key(j, "index");
-    json_int(j, 0);
-    json_key(j, what);
-    json_open(j, '{');
-    if (role.n) {
-        json_key(j, "role");
-        json_str(j, role);
-    }
+    json_member_int(j, "index", 0);
+    json_member_open(j, what, '{');
+    if (role.n)
+        json_member_str(j, "role", role);
     if (has_text) {
-        json_key(j, "content");
-        json_str(j, text);
+        json_member_str(j, "content", text);
     }
     json_close(j, '}');
     json_key(j, "logprobs");
@@ -96,8 +82,7 @@ static void write_usage_chunk(struct writer *w)
     struct buf b = buf_make(&w->ctx->arena, 1024);
     struct json_out j = json_to(&b);
     write_head(w, &j, "chat.completion.chunk");
-    json_key(&j, "choices");
-    json_open(&j, '[');
+    json_member_open(&j, "choices", '[');
     json_close(&j, ']');
     write_usage(w, &j);
     json_close(&j, '}');

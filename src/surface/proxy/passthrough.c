@@ -112,10 +112,8 @@ enum status list_models(struct ctx *ctx, struct app *app, const struct request *
     }
     struct json_out w = json_to(&out->body);
     json_open(&w, '{');
-    json_key(&w, "object");
-    json_str(&w, S("list"));
-    json_key(&w, "data");
-    json_open(&w, '[');
+    json_member_str(&w, "object", S("list"));
+    json_member_open(&w, "data", '[');
     write_demo_model(&w);
     json_close(&w, ']');
     json_close(&w, '}');

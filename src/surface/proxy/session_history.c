@@ -37,10 +37,8 @@ enum status history_of(struct ctx *ctx, struct app *app, struct turn_in *t, int6
 void history_message(struct json_out *w, str role, str text)
 {
     json_open(w, '{');
-    json_key(w, "role");
-    json_str(w, role);
-    json_key(w, "content");
-    json_str(w, text);
+    json_member_str(w, "role", role);
+    json_member_str(w, "content", text);
     json_close(w, '}');
 }
 

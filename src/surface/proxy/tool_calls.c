@@ -56,8 +56,7 @@ static str extra_of(struct arena *a, const struct json *piece)
             continue;
         struct json_out w = json_to(&b);
         buf_byte(&b, ',');
-        json_key(&w, str_c(a, m->key));
-        json_raw(&w, m->source);
+        json_member_raw(&w, str_c(a, m->key), m->source);
     }
     return b.full ? S("") : buf_str(&b);
 }
@@ -161,16 +160,11 @@ static void write_call(const struct tool_call *call, struct json_out *w)
 {
     assert(call->is_ours);
     json_open(w, '{');
-    json_key(w, "id");
-    json_str(w, call->id);
-    json_key(w, "type");
-    json_str(w, S("function"));
-    json_key(w, "function");
-    json_open(w, '{');
-    json_key(w, "name");
-    json_str(w, S(SEARCH_MEMORY));
-    json_key(w, "arguments");
-    json_str(w, buf_str(&call->arguments));
+    json_member_str(w, "id", call->id);
+    json_member_str(w, "type", S("function"));
+    json_member_open(w, "function", '{');
+    json_member_str(w, "name", S(SEARCH_MEMORY));
+    json_member_str(w, "arguments", buf_str(&call->arguments));
     json_close(w, '}');
     buf_add(w->b, call->extra);
     json_close(w, '}');
@@ -185,13 +179,11 @@ void tool_calls_write_message(const struct tool_calls *c, struct json_out *w)
         return;
     }
     json_open(w, '{');
-    json_key(w, "role");
-    json_str(w, S("assistant"));
+    json_member_str(w, "role", S("assistant"));
     write_text(w, "content", &c->text);
     if (c->thought.n)
         write_text(w, "reasoning_content", &c->thought);
-    json_key(w, "tool_calls");
-    json_open(w, '[');
+    json_member_open(w, "tool_calls", '[');
     for (size_t i = 0; i < c->n; i++)
         write_call(&c->v[i], w);
     json_close(w, ']');

@@ -81,14 +81,10 @@ static str tool_definition(struct ctx *ctx)
     struct buf b = buf_make(&ctx->arena, TOOL_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '{');
-    json_key(&w, "type");
-    json_str(&w, S("function"));
-    json_key(&w, "function");
-    json_open(&w, '{');
-    json_key(&w, "name");
-    json_str(&w, S(SEARCH_MEMORY));
-    json_key(&w, "description");
-    json_str(&w, str_of(search_memory_help));
+    json_member_str(&w, "type", S("function"));
+    json_member_open(&w, "function", '{');
+    json_member_str(&w, "name", S(SEARCH_MEMORY));
+    json_member_str(&w, "description", str_of(search_memory_help));
     json_key(&w, "parameters");
     fields_schema(&w, search_memory_here_fields, true);
     json_close(&w, '}');
@@ -154,12 +150,9 @@ static void add_tool_message(struct tool_loop *o, const struct tool_call *call, 
     struct json_out w = json_to(&o->said);
     buf_byte(&o->said, ',');
     json_open(&w, '{');
-    json_key(&w, "role");
-    json_str(&w, S("tool"));
-    json_key(&w, "tool_call_id");
-    json_str(&w, call->id);
-    json_key(&w, "content");
-    json_str(&w, text);
+    json_member_str(&w, "role", S("tool"));
+    json_member_str(&w, "tool_call_id", call->id);
+    json_member_str(&w, "content", text);
     json_close(&w, '}');
 }
 

@@ -97,6 +97,7 @@ static enum status merge_memory(struct ctx *ctx, struct app *app, const struct r
                                 struct memory *m)
 {
     const struct rag_create_in *c = in->in;
+    assert(m->id.n);
     struct change to = {.pool = rag_pool(in), .id = m->id, .what = CHANGE_NOTHING};
     if (c->priority != PRIORITY_COUNT) {
         to.what |= CHANGE_IMPORTANCE;

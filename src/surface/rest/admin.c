@@ -1,6 +1,8 @@
 /* admin.c - health, metrics, the description of the API, and the page that says what this is. */
 #include "base/clock.h"
 
+#include <assert.h>
+
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -239,6 +241,7 @@ static void store_metrics(struct buf *b, const struct store_stats *s)
     write_metric(b, "store_failures_total", "counter", "failed writes", (double)s->failures);
 }
 
+/* Prometheus counts a bucket with all smaller ones. */
 static void recall_histogram(struct buf *b, const struct engine_stats *s)
 {
     uint64_t sum = 0;
@@ -259,6 +262,7 @@ static enum status show_metrics(struct ctx *ctx, struct app *app, const struct r
                                 struct reply *out)
 {
     struct server_stats server = {0};
+    assert(app->server);
     struct engine_stats engine;
     (void)in;
     TRY(engine_stats(ctx, app->engine, &engine));
@@ -283,6 +287,7 @@ static enum status show_openapi(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
+/* Host is the client's text inside HTML, so that a name with markup in it is not shown. */
 static enum status show_page(struct ctx *ctx, struct app *app, const struct request *in,
                              struct reply *out)
 {

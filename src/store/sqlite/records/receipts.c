@@ -34,8 +34,7 @@ static str body_of(struct arena *a, const struct receipt *r)
     json_open(&w, '{');
     json_key(&w, "receipt");
     fields_write(&w, receipt_body, r);
-    json_key(&w, "lines");
-    json_open(&w, '[');
+    json_member_open(&w, "lines", '[');
     for (size_t i = 0; i < r->n; i++)
         fields_write(&w, receipt_line, &r->lines[i]);
     json_close(&w, ']');

@@ -6,6 +6,12 @@
 
 #include "base/id.h"
 
+/*
+ * A task is committed, and so can be read, before it is on disk: two numbers tell how far the
+ * writer has come. seen_no: the last task that can be read. ended_no: the last one that is durable
+ * or has failed. Who acknowledges a write waits for the second; who reads after writing for the
+ * first.
+ */
 enum { QUEUE_BYTES_MAX = 64 << 20 }; /* of the input that nobody waits for */
 
 struct timespec writer_in_ms(int64_t ms)
@@ -87,6 +93,8 @@ void writer_queue(struct writer *w, struct later *later)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* 0 means no pool, so that no hash may be 0. Two pools may share a slot: then one waits for the
+ * other's writes, which is late and not wrong. */
 uint64_t writer_pool(struct pool_ref pool)
 {
     const str parts[] = {pool.user, pool.space};
@@ -161,6 +169,7 @@ uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms)
     return now;
 }
 
+/* For the end of the server: from now on nobody waits. */
 void writer_wake(struct writer *w)
 {
     pthread_mutex_lock(&w->lock);

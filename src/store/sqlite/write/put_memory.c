@@ -66,15 +66,11 @@ static enum status merge_metadata(struct put *p, str old, str new, str *out)
     json_open(&w, '{');
     for (const struct json *m = was->first; m; m = m->next) {
         const char *name = str_c(&p->ctx->arena, m->key);
-        if (!json_get(is, name)) {
-            json_key(&w, name);
-            json_raw(&w, m->source);
-        }
+        if (!json_get(is, name))
+            json_member_raw(&w, name, m->source);
     }
-    for (const struct json *m = is->first; m; m = m->next) {
-        json_key(&w, str_c(&p->ctx->arena, m->key));
-        json_raw(&w, m->source);
-    }
+    for (const struct json *m = is->first; m; m = m->next)
+        json_member_raw(&w, str_c(&p->ctx->arena, m->key), m->source);
     json_close(&w, '}');
     if (!b.full && (b.n <= METADATA_MAX || b.n <= old.n))
         *out = buf_str(&b);
