@@ -105,9 +105,9 @@ static void name_source(str signature, struct retrieve_out *out)
     str model = signature, source = str_cut(&model, ':');
     while (model.n && model.p[model.n - 1] != ':')
         model.n--;
-    for (const char *const *name = embed_source_names; *name; name++)
-        if (str_is(source, *name))
-            out->source = *name;
+    int named = name_index(embed_source_names, source, -1);
+    if (named >= 0)
+        out->source = embed_source_names[named];
     out->model = str_sub(model, 0, model.n ? model.n - 1 : 0);
     out->store = "sqlite-vec";
 }

@@ -1,7 +1,6 @@
 /* beside.c - the servers beside recall: Qdrant's nearest memories, and a model that orders. */
 #include "engine/recall/beside.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "engine/rerank/ask_order.h"
@@ -50,21 +49,6 @@ struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
 
 /* --- the order --- */
 
-struct place {
-    double score; /* NAN: the model did not name it */
-    size_t was;
-};
-
-static int best_first(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (isnan(x->score) != isnan(y->score))
-        return isnan(x->score) ? 1 : -1;
-    if (!isnan(x->score) && x->score != y->score)
-        return x->score < y->score ? 1 : -1;
-    return (x->was > y->was) - (x->was < y->was);
-}
-
 static int greatest_first(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -74,15 +58,12 @@ static int greatest_first(const void *a, const void *b)
 static void put_in_order(struct finder *f, const double *scores)
 {
     struct arena *a = &f->ctx->arena;
-    struct place *places = NEW_N(a, struct place, f->n);
+    const struct reranked *places = reranked_of(a, scores, f->n);
     double *sure = NEW_N(a, double, f->n);
     struct recalled *found = NEW_N(a, struct recalled, f->n);
     const struct candidate **of = NEW_N(a, const struct candidate *, f->n);
-    for (size_t i = 0; i < f->n; i++) {
-        places[i] = (struct place){scores[i], i};
+    for (size_t i = 0; i < f->n; i++)
         sure[i] = f->found[i].score;
-    }
-    qsort(places, f->n, sizeof *places, best_first);
     qsort(sure, f->n, sizeof *sure, greatest_first);
     for (size_t i = 0; i < f->n; i++) {
         found[i] = f->found[places[i].was];

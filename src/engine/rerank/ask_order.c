@@ -2,6 +2,8 @@
 #include "engine/rerank/ask_order.h"
 
 #include <assert.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -104,4 +106,24 @@ bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *text
     struct llm_order order = {.query = query, .documents = texts, .n = n};
     *why = S("");
     return engine_runtime(e)->memory.rerank_enabled && n && ask(ctx, e, &order, scores, why) == OK;
+}
+
+static int best_first(const void *a, const void *b)
+{
+    const struct reranked *x = a, *y = b;
+    if (isnan(x->score) != isnan(y->score))
+        return isnan(x->score) ? 1 : -1;
+    if (!isnan(x->score) && x->score != y->score)
+        return x->score < y->score ? 1 : -1;
+    return (x->was > y->was) - (x->was < y->was);
+}
+
+const struct reranked *reranked_of(struct arena *a, const double *scores, size_t n)
+{
+    struct reranked *v = NEW_N(a, struct reranked, n + 1);
+    for (size_t i = 0; i < n; i++)
+        v[i] = (struct reranked){scores[i], i};
+    if (n)
+        qsort(v, n, sizeof *v, best_first);
+    return v;
 }

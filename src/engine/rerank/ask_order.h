@@ -9,3 +9,10 @@ struct engine;
  * False: the setting is off (*why is ""), or *why says what is wrong; rerank_status reports it. */
 bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *texts, size_t n,
                    double *scores, str *why);
+
+struct reranked {
+    double score; /* NAN: the model did not name it */
+    size_t was;   /* its place before */
+};
+/* Best first, in the arena. Texts without a score come last, in their earlier order. */
+const struct reranked *reranked_of(struct arena *a, const double *scores, size_t n);
