@@ -127,9 +127,8 @@ static bool is_forwarded(const struct request *in)
         str name = in->headers[i].name;
         if (name.n > 12 && str_eq_nocase(str_sub(name, 0, 12), S("X-Forwarded-")))
             return true;
-        for (const char *const *n = names; *n; n++)
-            if (str_eq_nocase(name, str_of(*n)))
-                return true;
+        if (str_is_one_of(name, names))
+            return true;
     }
     return false;
 }

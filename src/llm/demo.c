@@ -23,10 +23,7 @@ static bool is_question(str text)
     if (str_find(text, S("?")) < text.n)
         return true;
     str rest = str_trim(text), first = str_cut(&rest, ' ');
-    for (const char *const *o = openings; *o; o++)
-        if (str_eq_nocase(first, str_of(*o)))
-            return true;
-    return false;
+    return str_is_one_of(first, openings);
 }
 
 /* How many content words of the question are in the line. */

@@ -40,10 +40,7 @@ static bool is_text_part(const struct json *part)
 {
     static const char *const kinds[] = {"text", "input_text", "output_text", NULL};
     str kind = json_string(json_get(part, "type"));
-    for (const char *const *k = kinds; *k; k++)
-        if (str_is(kind, *k))
-            return true;
-    return !kind.n;
+    return !kind.n || name_index(kinds, kind, -1) >= 0;
 }
 
 str text_of_content(struct arena *a, const struct json *content)

@@ -140,9 +140,5 @@ bool rejects_system(struct arena *a, str name)
 {
     static const char *const names[] = {"o1",     "o1-mini", "o1-preview", "glm", "glmt",
                                         "glm-cn", "zai",     "qianfan",    NULL};
-    str folded = str_lower(a, str_trim(name));
-    for (const char *const *n = names; *n; n++)
-        if (str_is(folded, *n))
-            return true;
-    return false;
+    return name_index(names, str_lower(a, str_trim(name)), -1) >= 0;
 }

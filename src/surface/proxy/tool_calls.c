@@ -49,10 +49,7 @@ static str extra_of(struct arena *a, const struct json *piece)
     static const char *const known[] = {"index", "id", "type", "function", NULL};
     struct buf b = buf_make(a, ARGUMENTS_MAX);
     for (const struct json *m = piece->first; m; m = m->next) {
-        bool is_known = false;
-        for (const char *const *k = known; *k; k++)
-            is_known |= str_is(m->key, *k);
-        if (is_known)
+        if (name_index(known, m->key, -1) >= 0)
             continue;
         struct json_out w = json_to(&b);
         buf_byte(&b, ',');
