@@ -68,6 +68,8 @@ const struct field options_table[] = {
     {INT(struct options, limit), .otherwise = 10, .min = 1, .max = 500, .unit = "N",
      .help = "Most results"},
     {INT(struct options, offset), .max = 1e9, .unit = "N", .help = "Results to skip"},
+    {INT(struct options, older_than), .min = 1, .max = 36500, .otherwise = 30, .unit = "DAYS",
+     .help = "Only memories that are older"},
     {INT(struct options, days), .max = 36500, .unit = "DAYS",
      .help = "Days until the token expires. 0 = never"},
     {0},

@@ -11,7 +11,7 @@ struct options {
         new_key_file;
     struct strs k;
     double importance;
-    int64_t limit, offset, days, sessions;
+    int64_t limit, offset, days, sessions, older_than;
 
     struct strs words; /* the command and what follows it */
     struct strs given; /* names of the rows that were on the command line */

@@ -99,21 +99,58 @@ MUST_USE enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool
 
 /* --- compacting --- */
 
+/* Why an old memory stays as it is. */
+enum condense_skip {
+    SKIP_SUMMARY,  /* it is a summary already */
+    SKIP_LAYER,    /* identity and episodes are not compacted */
+    SKIP_PINNED,   /* tag, category or metadata say "pinned" */
+    SKIP_EXPLICIT, /* they say "explicit", or the user's message asked to remember it */
+    SKIP_CRITICAL, /* health and safety: importance from 0.9 on, given or by rule */
+    SKIP_EXPIRES,  /* it ends at a time of its own */
+    SKIP_BARRED,   /* recall may not give all of it */
+    SKIP_CHANGED,  /* it was changed or closed during the run */
+    SKIP_UNSAVED,  /* no summary would be shorter and say all that it says */
+    SKIP_COUNT
+};
+extern const char *const condense_skip_names[];
+
+/* Most candidates that a report lists; it counts all. */
+enum { CONDENSE_LISTED = 1000 };
+
 struct condense_in {
     struct pool_ref pool; /* space "": each space of the user separately */
     int64_t older_than_days;
     bool dry_run;
 };
 struct condense_out {
-    struct memory *candidates; /* oldest first */
-    size_t n;
-    int64_t tokens;        /* of the candidates */
-    int64_t removed;       /* 0 when dry_run */
-    int64_t left;          /* old as well, kept as they are: their summary had no room for them */
-    struct strs summaries; /* ids, one for each space that had candidates */
+    struct memory *candidates; /* memories that a summary replaces, or in a dry run would replace;
+                                  the first CONDENSE_LISTED, oldest first in each space */
+    size_t n;                  /* how many are listed */
+    int64_t considered;        /* old memories that were looked at */
+    int64_t replaced;          /* all candidates */
+    int64_t before, after;     /* tokens of the candidates, and of their summaries */
+    int64_t asks_model;        /* in a dry run: candidates of which only the core model can say
+                                  whether a summary saves; not in before and after */
+    int64_t skipped[SKIP_COUNT];
+    int64_t n_summaries;   /* written, or in a dry run by rule */
+    struct strs summaries; /* their ids; none in a dry run */
+    str why;               /* why rules replaced the core model in part of it, or "" */
+    bool is_cut;           /* time ran out, or nobody waits; another run goes on */
     bool dry_run;
 };
-/* Puts one summary in the place of what is old: written by the setting core_model, else by rule.
- * Space by space, each all or nothing. Summaries, identity and what expires stay as they are. */
+/*
+ * Puts short summaries in the place of old memories where that saves tokens: written by the setting
+ * core_model, else by rule, which only leaves out what is said twice. Each summary is written by
+ * itself, so other writers wait for one at most, and a run that is cut has done a part of the work.
+ */
 MUST_USE enum status engine_condense(struct ctx *ctx, struct engine *e,
                                      const struct condense_in *in, struct condense_out *out);
+
+/* What a summary replaced, oldest first. pool.space "": in any space of the user. NOT_FOUND;
+ * BAD_INPUT when the memory is not a summary. */
+MUST_USE enum status engine_replaced(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                     str id, struct memory **out, size_t *n);
+/* Makes them all true again and closes the summary, all or nothing. One whose key another memory
+ * has by now stays closed, in favour of that one. CONFLICT when the summary is closed already. */
+MUST_USE enum status engine_reopen(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                                   int64_t *reopened);

@@ -31,6 +31,9 @@ MUST_USE enum status store_memories(struct ctx *ctx, struct store *s, struct poo
 /* By id; with space "" in any space of the user (memory.space says which). */
 MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                   struct memory *out);
+/* What a summary of the pool replaced, oldest first. */
+MUST_USE enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                    struct memory **out, size_t *n);
 /* Newest first, unless the filter says otherwise. total counts all matches, which takes a look at
  * each; it may be NULL. */
 MUST_USE enum status store_list_memories(struct ctx *ctx, struct store *s,

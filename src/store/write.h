@@ -89,6 +89,11 @@ MUST_USE enum status store_change(struct ctx *ctx, struct store *s, const struct
  */
 MUST_USE enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     struct memory *summary, const str *ids, size_t n);
+/* The way back: closes the summary and makes the memories true again that it replaced, all or
+ * nothing. One whose key another memory has by now stays closed, in favour of that one. NOT_FOUND;
+ * CONFLICT when the summary is closed, or replaced nothing. */
+MUST_USE enum status store_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                  int64_t *reopened);
 
 /* Notes that these memories were shown: uses + 1, last used now. Messages are skipped. Written
  * later, together with other writes. TOO_BUSY when the queue is full. */

@@ -1,4 +1,4 @@
-/* compact.c - replaces the old memories of each space by one summary. */
+/* compact.c - short summaries in the place of old memories, where that saves tokens. */
 #include "engine/compact/compact.h"
 
 #include <assert.h>
@@ -7,171 +7,301 @@
 #include "base/log.h"
 #include "core/tokens.h"
 
-/*
- * A memory that does not fit into the summary is not closed: it waits for the next summary, so
- * nothing is lost. Some memories are never condensed:
- * - summaries, or each round would blur what the one before has kept;
- * - what expires, or it would outlive its end inside the summary;
- * - identity, which does not age.
- */
-enum { PAGE = 1000, LOOKED_AT = 10000, TRIES = 3 };
+/* Rows of one list call; memories that are compared at once; what the model is given at once. */
+enum { PAGE = 1000, BATCH = 20000, MODEL_ROWS = 24, MODEL_TOKENS = 1200, MODEL_LEAST = 60 };
 
-/* Summaries that came by an import have the mark in their metadata. */
-static bool is_summary(const struct memory *m)
-{
-    struct ctx own = {0};
-    struct json *metadata;
-    if (m->layer == LAYER_SUMMARY)
-        return true;
-    bool may_be = str_find(m->metadata, S("summarizedCount")) < m->metadata.n;
-    bool is_marked = may_be && json_parse(&own, m->metadata, &metadata) == OK &&
-                     json_get(metadata, "summarizedCount");
-    ctx_free(&own);
-    return is_marked;
-}
+/* One space, in one run. */
+struct round {
+    struct ctx *ctx;
+    struct engine *e;
+    struct pool_ref pool;
+    const struct condense_in *in;
+    struct condense_out *out;
+    int64_t now;
+    size_t *listed_cap, *ids_cap;
+    bool asks_model; /* until it fails */
+};
 
-static bool may_go(const struct memory *m)
-{
-    return m->layer != LAYER_IDENTITY && !m->expires && !m->valid_to && !is_summary(m);
-}
+/* --- what is old --- */
 
-/* *left counts the old memories that did not fit, among those that are looked at. */
-static enum status gather_old(struct ctx *ctx, struct engine *e, struct batch *b, int64_t now,
-                              int64_t *left)
+struct docs {
+    doc_id *v;
+    size_t n, cap;
+};
+
+/* All of them, before anything is written. A page begins at the time of the last row of the one
+ * before, behind the rows of that time which were seen: the cost of an offset grows with it. */
+static enum status docs_of_old(struct round *r, struct docs *out)
 {
-    struct arena *a = &ctx->arena;
-    struct memory_filter f = {.pool = b->pool,
-                              .before = now - b->days * DAY_MS,
+    struct memory_filter f = {.pool = r->pool,
+                              .before = r->now - r->in->older_than_days * DAY_MS,
                               .oldest_first = true,
                               .limit = PAGE};
-    int64_t room = SUMMARY_TOKENS - tokens_of(summary_header(a, LOOKED_AT, b->days));
-    struct memory *taken = NULL, *v;
-    size_t cap = 0, n;
-    assert(b->days > 0 && b->pool.user.n);
-    b->n = 0;
-    *left = 0;
-    do {
-        TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
+    size_t n = PAGE;
+    while (n == PAGE) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(r->ctx, 0);
+        struct memory *v;
+        enum status s = store_list_memories(&own, r->e->store, &f, &v, &n, NULL);
+        if (s != OK)
+            return fail(r->ctx, s, "%s", own.why);
         for (size_t i = 0; i < n; i++) {
-            if (!may_go(&v[i]))
-                continue;
-            int64_t tokens = tokens_of(summary_line(a, &v[i])) + 1;
-            if (tokens > room) {
-                (*left)++;
-                continue;
-            }
-            room -= tokens;
-            taken = arena_more(a, taken, b->n, &cap, sizeof *taken);
-            taken[b->n++] = v[i];
+            f.offset = v[i].created == f.after ? f.offset + 1 : 1;
+            f.after = v[i].created;
+            out->v = arena_more(&r->ctx->arena, out->v, out->n, &out->cap, sizeof *out->v);
+            out->v[out->n++] = v[i].doc;
         }
-        f.offset += n;
-    } while (n == PAGE && f.offset < LOOKED_AT);
-    b->v = taken;
+    }
     return OK;
 }
 
-static str metadata_of(struct ctx *ctx, const struct batch *b, const struct summary *s, int64_t now)
+/* --- reporting --- */
+
+static void list_candidates(struct round *r, const struct condensed *c)
 {
-    struct buf out = buf_make(&ctx->arena, 1 << 20);
+    struct condense_out *out = r->out;
+    struct arena *a = &r->ctx->arena;
+    for (size_t i = 0; i < c->n && out->n < CONDENSE_LISTED; i++) {
+        out->candidates =
+            arena_more(a, out->candidates, out->n, r->listed_cap, sizeof *out->candidates);
+        out->candidates[out->n++] = memory_copy(a, c->v[i]);
+    }
+    out->replaced += (int64_t)c->n;
+}
+
+static void count_saved(struct round *r, const struct condensed *c)
+{
+    list_candidates(r, c);
+    r->out->before += c->before;
+    r->out->after += c->after;
+    r->out->n_summaries++;
+}
+
+/* --- writing --- */
+
+static str metadata_of(struct ctx *ctx, const struct round *r, const struct condensed *c)
+{
+    struct buf out = buf_make(&ctx->arena, METADATA_MAX);
     struct json_out w = json_to(&out);
     json_open(&w, '{');
     json_key(&w, "summarizedCount");
-    json_int(&w, (int64_t)b->n);
+    json_int(&w, (int64_t)c->n);
     json_key(&w, "olderThanDays");
-    json_int(&w, b->days);
+    json_int(&w, r->in->older_than_days);
     json_key(&w, "generatedAt");
-    json_time(&w, now);
+    json_time(&w, r->now);
     json_key(&w, "by");
-    json_str(&w, s->model.n ? s->model : S("rule"));
-    if (s->why.n) {
-        json_key(&w, "fallback");
-        json_str(&w, s->why);
-    }
+    json_str(&w, c->by);
+    json_key(&w, "tokensBefore");
+    json_int(&w, c->before);
+    json_key(&w, "tokensAfter");
+    json_int(&w, c->after);
     json_key(&w, "ids");
     json_open(&w, '[');
-    for (size_t i = 0; i < b->n; i++)
-        json_str(&w, b->v[i].id);
+    for (size_t i = 0; i < c->n; i++)
+        json_str(&w, c->v[i]->id);
     json_close(&w, ']');
     json_close(&w, '}');
     return buf_str(&out);
 }
 
-static str key_of(struct ctx *ctx, int64_t now)
+/* The time of writing and the first member: no two summaries have one key. */
+static str key_of(struct ctx *ctx, const struct round *r, const struct condensed *c)
 {
     struct buf b = buf_make(&ctx->arena, 100);
     struct json_out w = json_to(&b);
-    json_time(&w, now);
+    json_time(&w, r->now);
     str time = str_sub(buf_str(&b), 1, b.n - 1); /* without its quotes */
-    return str_printf(&ctx->arena, "summary_" S_FMT, S_ARG(time));
+    return str_printf(&ctx->arena, "summary_" S_FMT "_" S_FMT, S_ARG(time),
+                      S_ARG(str_sub(c->v[0]->id, 0, 8)));
+}
+
+/* As old as its newest member, so that it is not taken for news. */
+static struct memory summary_of(struct ctx *ctx, const struct round *r, const struct condensed *c)
+{
+    const struct memory *first = c->v[0];
+    struct memory m = {.layer = LAYER_SUMMARY,
+                       .type = TYPE_SEMANTIC,
+                       .category = first->category,
+                       .session = first->session,
+                       .key = key_of(ctx, r, c),
+                       .content = c->text,
+                       .metadata = metadata_of(ctx, r, c),
+                       .origin = ORIGIN_DISTILLED,
+                       .updated = r->now};
+    for (size_t i = 0; i < c->n; i++) {
+        const struct memory *one = c->v[i];
+        m.session = str_eq(m.session, one->session) ? m.session : S("");
+        m.importance = one->importance > m.importance ? one->importance : m.importance;
+        m.salience = one->salience > m.salience ? one->salience : m.salience;
+        m.created = one->created > m.created ? one->created : m.created;
+        m.last_used = one->last_used > m.last_used ? one->last_used : m.last_used;
+        m.uses += one->uses;
+    }
+    return m;
 }
 
 /* The model may take a minute: a memory that was changed meanwhile must not be closed, as the
  * summary holds its old text. */
-static enum status check_unchanged(struct ctx *ctx, struct engine *e, const struct batch *b)
+static enum status check_unchanged(struct ctx *ctx, const struct round *r,
+                                   const struct condensed *c)
 {
-    doc_id *docs = NEW_N(&ctx->arena, doc_id, b->n);
-    struct memory *now = NEW_N(&ctx->arena, struct memory, b->n);
-    for (size_t i = 0; i < b->n; i++)
-        docs[i] = b->v[i].doc;
-    TRY(store_memories(ctx, e->store, b->pool, docs, b->n, now));
-    for (size_t i = 0; i < b->n; i++)
-        if (!str_eq(now[i].content, b->v[i].content))
+    doc_id *docs = NEW_N(&ctx->arena, doc_id, c->n);
+    struct memory *now = NEW_N(&ctx->arena, struct memory, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        docs[i] = c->v[i]->doc;
+    TRY(store_memories(ctx, r->e->store, r->pool, docs, c->n, now));
+    for (size_t i = 0; i < c->n; i++)
+        if (!str_eq(now[i].content, c->v[i]->content) || now[i].valid_to)
             return fail(ctx, CONFLICT, "the memory '" S_FMT "' was changed during this call",
-                        S_ARG(b->v[i].id));
+                        S_ARG(c->v[i]->id));
     return OK;
 }
 
-static enum status replace_batch(struct ctx *ctx, struct engine *e, const struct batch *b,
-                                 int64_t now, str *id)
+static enum status replace_members(struct ctx *ctx, struct round *r, const struct condensed *c)
 {
-    assert(b->n > 0);
-    struct summary s = summary_of(ctx, e, b);
-    if (ctx_is_cut(ctx))
-        return fail(ctx, TIMED_OUT, "the call was cancelled before the summary was written");
-    struct memory m = {.layer = LAYER_SUMMARY,
-                       .type = TYPE_SEMANTIC,
-                       .key = key_of(ctx, now),
-                       .content = s.text,
-                       .metadata = metadata_of(ctx, b, &s, now),
-                       .origin = ORIGIN_DISTILLED,
-                       .created = now,
-                       .updated = now,
-                       .last_used = now};
-    str *ids = NEW_N(&ctx->arena, str, b->n);
-    for (size_t i = 0; i < b->n; i++) {
-        ids[i] = b->v[i].id;
-        m.importance = b->v[i].importance > m.importance ? b->v[i].importance : m.importance;
-    }
-    m.salience = m.importance;
-    if (s.model.n)
-        TRY(check_unchanged(ctx, e, b));
-    TRY(store_condense(ctx, e->store, b->pool, &m, ids, b->n));
-    *id = m.id;
+    struct memory m = summary_of(ctx, r, c);
+    str *ids = NEW_N(&ctx->arena, str, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        ids[i] = c->v[i]->id;
+    TRY(check_unchanged(ctx, r, c));
+    TRY(store_condense(ctx, r->e->store, r->pool, &m, ids, c->n));
+    struct condense_out *out = r->out;
+    struct arena *a = &r->ctx->arena;
+    out->summaries.v =
+        arena_more(a, out->summaries.v, out->summaries.n, r->ids_cap, sizeof *out->summaries.v);
+    out->summaries.v[out->summaries.n++] = str_dup(a, m.id);
     return OK;
 }
 
-/* One space. The store refuses a summary when one of its memories was changed meanwhile; the round
- * then starts again, a millisecond later, as another round may have used the same key. */
-static enum status compact_space(struct ctx *ctx, struct engine *e, struct batch *b, bool dry_run,
-                                 struct condense_out *out)
+/* Members that were changed meanwhile stay, and the next run looks at them again. */
+static enum status settle_group(struct round *r, const struct condensed *c)
 {
-    int64_t left = 0;
-    enum status s = OK;
-    str id = S("");
-    for (int left_tries = TRIES; left_tries > 0; left_tries--) {
-        int64_t now = clock_ms() + TRIES - left_tries;
-        TRY(gather_old(ctx, e, b, now, &left));
-        if (dry_run || !b->n)
-            break;
-        s = replace_batch(ctx, e, b, now, &id);
-        if (left_tries == 1 || !soft_if(ctx, s, CONFLICT))
-            break;
+    CLEANUP(ctx_free) struct ctx own = ctx_detached(r->ctx);
+    assert(c->n && c->after < c->before);
+    if (!r->in->dry_run) {
+        enum status s = replace_members(&own, r, c);
+        if (soft_if(&own, s, CONFLICT)) {
+            r->out->skipped[SKIP_CHANGED] += (int64_t)c->n;
+            return OK;
+        }
+        if (s != OK)
+            return fail(r->ctx, s, "%s", own.why);
     }
-    TRY(s);
-    out->left += left;
-    if (!dry_run && b->n) {
-        out->removed += (int64_t)b->n;
-        out->summaries.v[out->summaries.n++] = id;
+    count_saved(r, c);
+    return OK;
+}
+
+static bool may_go_on(struct round *r)
+{
+    r->out->is_cut |= !ctx_has_time(r->ctx);
+    return !r->out->is_cut;
+}
+
+/* --- by rule, by the model --- */
+
+static enum status settle_by_rule(struct round *r, struct arena *a, const struct memory *v,
+                                  size_t n)
+{
+    struct condensed *groups;
+    size_t n_groups, done = 0;
+    condense_repeats(a, v, n, &groups, &n_groups);
+    for (size_t i = 0; i < n_groups && may_go_on(r); i++) {
+        TRY(settle_group(r, &groups[i]));
+        done += groups[i].n;
+    }
+    if (!r->out->is_cut)
+        r->out->skipped[SKIP_UNSAVED] += (int64_t)(n - done);
+    return OK;
+}
+
+/* The next rows that the model is given at once. */
+static size_t chunk_of(const struct memory *v, size_t n, int64_t *tokens)
+{
+    size_t i = 0;
+    *tokens = 0;
+    for (; i < n && i < MODEL_ROWS; i++) {
+        int64_t more = tokens_of(v[i].content);
+        if (i && *tokens + more > MODEL_TOKENS)
+            break;
+        *tokens += more;
+    }
+    return i;
+}
+
+static enum status settle_by_model(struct round *r, struct arena *a, const struct memory *v,
+                                   size_t n, bool *is_done)
+{
+    struct condensed c = {.n = n, .v = NEW_N(a, const struct memory *, n)};
+    for (size_t i = 0; i < n; i++)
+        c.v[i] = &v[i];
+    *is_done = true;
+    if (r->in->dry_run) {
+        r->out->asks_model += (int64_t)n;
+        list_candidates(r, &c);
+        return OK;
+    }
+    enum by_model how = condense_by_model(r->ctx, r->e, r->pool, &c);
+    r->asks_model = how != MODEL_ABSENT;
+    if (c.why.n && !r->out->why.n)
+        r->out->why = c.why;
+    if (!may_go_on(r))
+        return OK;
+    *is_done = how == MODEL_WROTE;
+    return *is_done ? settle_group(r, &c) : OK;
+}
+
+static enum status settle_batch(struct round *r, struct arena *a, const struct memory *v, size_t n)
+{
+    size_t step;
+    for (size_t i = 0; i < n && may_go_on(r); i += step) {
+        bool is_done = false;
+        int64_t tokens;
+        if (!r->asks_model)
+            return settle_by_rule(r, a, v + i, n - i);
+        step = chunk_of(v + i, n - i, &tokens);
+        if (tokens >= MODEL_LEAST)
+            TRY(settle_by_model(r, a, v + i, step, &is_done));
+        if (!is_done && !r->asks_model)
+            return settle_by_rule(r, a, v + i, n - i);
+        if (!is_done && may_go_on(r))
+            TRY(settle_by_rule(r, a, v + i, step));
+    }
+    return OK;
+}
+
+/* --- one space --- */
+
+static enum status compact_batch(struct round *r, const struct bars *bars, const doc_id *docs,
+                                 size_t n)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(r->ctx, 0);
+    struct memory *v = NEW_N(&own.arena, struct memory, n);
+    size_t kept = 0;
+    enum status s = store_memories(&own, r->e->store, r->pool, docs, n, v);
+    if (s != OK)
+        return fail(r->ctx, s, "%s", own.why);
+    for (size_t i = 0; i < n && may_go_on(r); i++) {
+        enum condense_skip why =
+            !v[i].id.n || v[i].valid_to ? SKIP_CHANGED : skip_of(&own, r->e, r->pool, bars, &v[i]);
+        r->out->considered++;
+        if (why == SKIP_COUNT)
+            v[kept++] = v[i];
+        else
+            r->out->skipped[why]++;
+    }
+    return settle_batch(r, &own.arena, v, kept);
+}
+
+static enum status compact_space(struct round *r)
+{
+    struct docs old = {0};
+    struct bars bars;
+    assert(r->in->older_than_days > 0 && r->pool.user.n);
+    TRY(bars_load(r->ctx, r->e, r->pool, &bars));
+    TRY(docs_of_old(r, &old));
+    for (size_t i = 0; i < old.n && may_go_on(r); i += BATCH) {
+        size_t n = old.n - i < BATCH ? old.n - i : BATCH;
+        TRY(compact_batch(r, &bars, old.v + i, n));
     }
     return OK;
 }
@@ -193,38 +323,51 @@ static enum status pools_of(struct ctx *ctx, struct engine *e, struct pool_ref p
     return OK;
 }
 
-static int oldest_first(const void *a, const void *b)
-{
-    const struct memory *x = a, *y = b;
-    if (x->created != y->created)
-        return x->created < y->created ? -1 : 1;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
-
 enum status engine_condense(struct ctx *ctx, struct engine *e, const struct condense_in *in,
                             struct condense_out *out)
 {
     struct pool_ref *pools;
-    size_t n, cap = 0;
+    size_t n, listed_cap = 0, ids_cap = 0;
+    struct condense_out given = {.dry_run = in->dry_run, .why = S("")};
     if (in->older_than_days < 1)
         return fail_field(ctx, "olderThanDays", "must be at least 1");
     TRY(pools_of(ctx, e, in->pool, &pools, &n));
-    struct condense_out given = {.dry_run = in->dry_run};
-    given.summaries.v = NEW_N(&ctx->arena, str, n + 1);
     for (size_t i = 0; i < n; i++) {
-        struct batch b = {.pool = pools[i], .days = in->older_than_days};
-        TRY(compact_space(ctx, e, &b, in->dry_run, &given));
-        for (size_t k = 0; k < b.n; k++) {
-            struct memory *v = given.candidates;
-            given.candidates = arena_more(&ctx->arena, v, given.n, &cap, sizeof *v);
-            given.candidates[given.n++] = b.v[k];
-            given.tokens += tokens_of(b.v[k].content);
-        }
+        struct round r = {ctx,         e,        pools[i],
+                          in,          &given,   clock_ms(),
+                          &listed_cap, &ids_cap, e->settings->core_model.n > 0};
+        TRY(compact_space(&r));
     }
-    if (given.n)
-        qsort(given.candidates, given.n, sizeof *given.candidates, oldest_first);
-    log_event(LOG_INFO, "condense.done", "candidates=%zu removed=%lld left=%lld", given.n,
-              (long long)given.removed, (long long)given.left);
+    log_event(LOG_INFO, "condense.done", "considered=%lld replaced=%lld before=%lld after=%lld",
+              (long long)given.considered, (long long)given.replaced, (long long)given.before,
+              (long long)given.after);
     *out = given;
     return OK;
+}
+
+/* --- the way back --- */
+
+static enum status summary_with(struct ctx *ctx, struct engine *e, struct pool_ref *pool, str id)
+{
+    struct memory m;
+    TRY(store_memory(ctx, e->store, *pool, id, &m));
+    if (m.layer != LAYER_SUMMARY)
+        return fail_field(ctx, "id", "must be the id of a summary, '" S_FMT "' is a memory",
+                          S_ARG(id));
+    pool->space = m.space;
+    return OK;
+}
+
+enum status engine_replaced(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                            struct memory **out, size_t *n)
+{
+    TRY(summary_with(ctx, e, &pool, id));
+    return store_replaced(ctx, e->store, pool, id, out, n);
+}
+
+enum status engine_reopen(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                          int64_t *reopened)
+{
+    TRY(summary_with(ctx, e, &pool, id));
+    return store_reopen(ctx, e->store, pool, id, reopened);
 }

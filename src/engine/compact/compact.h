@@ -1,30 +1,43 @@
-/* compact.h - what a summary of old memories says: by rule, or by a model. */
+/* compact.h - which old memories may be replaced, and the summaries that replace them. */
 #pragma once
 
+#include "engine/recall/bars.h"
 #include "engine/state/state.h"
 
-/* A summary may have this many tokens. */
-enum { SUMMARY_TOKENS = 4000 };
+/* A summary may have this many tokens and members: a longer one is found worse than its parts. */
+enum { SUMMARY_TOKENS = 300, SUMMARY_MEMBERS = 64 };
 
-/* The old memories of one space that go into one summary. */
-struct batch {
-    struct pool_ref pool;
-    const struct memory *v; /* oldest first */
+/* Why a memory must stay as it is, one of skip_names; SKIP_COUNT: it may be replaced. */
+enum condense_skip skip_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                           const struct bars *bars, const struct memory *m);
+
+/* Memories and the shorter text that says all that they say. */
+struct condensed {
+    const struct memory **v;
     size_t n;
-    int64_t days; /* the memories are older than this */
+    str text;
+    str by, why; /* model that wrote it or "rule"; why not the model of the settings, or "" */
+    int64_t before, after; /* tokens */
 };
 
-/* "[factual] key: its first three sentences" without line breaks. */
+/* Memory content for a summary: on one line, behind its key where the content needs it. */
 str summary_line(struct arena *a, const struct memory *m);
 
-/* "Summary of 3 memories (older than 30 days):" */
-str summary_header(struct arena *a, size_t n, int64_t days);
+/*
+ * By rule: memories that repeat each other's sentences, or their own, joined without the
+ * repetitions. No other sentence goes. Only groups that save tokens; a memory is in one at most.
+ */
+void condense_repeats(struct arena *a, const struct memory *v, size_t n, struct condensed **out,
+                      size_t *n_out);
 
-struct summary {
-    str text;
-    str model; /* that wrote it, or "" */
-    str why;   /* not the model that the settings name, in words, or "" */
+/* How a question to the core model ended. */
+enum by_model {
+    MODEL_WROTE,
+    MODEL_SAVES_NOTHING, /* it answered, but longer than the memories, or without one of their
+                            names or numbers */
+    MODEL_FAILED,        /* this time */
+    MODEL_ABSENT         /* it need not be asked again in this run */
 };
-
-/* Never fails: without a model, or after its failure, the text is a list of lines. */
-struct summary summary_of(struct ctx *ctx, struct engine *e, const struct batch *b);
+/* c->v and c->n are given; fills the rest, or c->why. */
+enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                struct condensed *c);

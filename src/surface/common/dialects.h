@@ -8,6 +8,7 @@ extern const struct surface surface_memories;
 extern const struct surface surface_mcp;
 extern const struct surface surface_omniroute_memory;
 extern const struct surface surface_omniroute_engine;
+extern const struct surface surface_omniroute_compact;
 extern const struct surface surface_omniroute_settings;
 extern const struct surface surface_osaurus;
 extern const struct surface surface_osaurus_memory;

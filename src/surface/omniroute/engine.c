@@ -1,4 +1,4 @@
-/* engine.c - OmniRoute's engine over REST: preview, status, compaction, reindex. */
+/* engine.c - OmniRoute's engine over REST: preview, status, reindex. */
 #include <assert.h>
 #include <math.h>
 
@@ -350,94 +350,6 @@ static enum status list_providers(struct ctx *ctx, struct app *app, const struct
     return OK;
 }
 
-/* --- compaction --- */
-
-struct summarize_in {
-    int64_t days;
-    str api_key;
-    bool dry_run;
-};
-static const struct field summarize_in_fields[] = {
-    {AS_INT(struct summarize_in, days, "olderThanDays"), .otherwise = 30, .min = 1, .max = 365,
-     .help = "older memories are summarized"},
-    {AS_STR(struct summarize_in, api_key, "apiKeyId"), .max = SPACE_MAX,
-     .help = "id of one of your keys, or the name of a space; default: each space separately"},
-    {AS_BOOL(struct summarize_in, dry_run, "dryRun"), .help = "report without changing anything"},
-    {0},
-};
-
-struct summarize_out {
-    const struct json *candidates;
-    int64_t count, tokens, saved, deleted;
-    str summary;
-    struct strs summaries;
-    bool dry_run;
-};
-static const struct field summarize_out_fields[] = {
-    {JSON(struct summarize_out, candidates), .inside = memory_shown_fields,
-     .help = "memories, oldest first; a very long list is cut"},
-    {AS_INT(struct summarize_out, count, "candidateCount"), .help = "how many there are"},
-    {AS_INT(struct summarize_out, tokens, "totalTokens"), .help = "tokens of the candidates"},
-    {AS_INT(struct summarize_out, saved, "tokensSaved"),
-     .help = "tokens saved by the summaries; 0 in a dry run"},
-    {AS_INT(struct summarize_out, deleted, "deletedCount"),
-     .help = "memories replaced by a summary"},
-    {AS_STR(struct summarize_out, summary, "summaryId"), .empty = EMPTY_NULL,
-     .help = "id of the first summary"},
-    {AS_STRS(struct summarize_out, summaries, "summaryIds"),
-     .help = "one for each space that had candidates"},
-    {AS_BOOL(struct summarize_out, dry_run, "dryRun"), .help = "whether this was a dry run"},
-    {0},
-};
-
-/* A summary may be longer than what it replaces, which is no saving rather than a negative one. */
-static enum status tokens_saved(struct ctx *ctx, struct app *app, str user,
-                                const struct condense_out *done, int64_t *out)
-{
-    int64_t kept = 0;
-    struct memory m;
-    for (size_t i = 0; i < done->summaries.n; i++) {
-        struct pool_ref everywhere = {user, S("")};
-        TRY(engine_get(ctx, app->engine, everywhere, done->summaries.v[i], &m));
-        kept += tokens_of(m.content);
-    }
-    *out = done->summaries.n && done->tokens > kept ? done->tokens - kept : 0;
-    return OK;
-}
-
-/* As many as fit into an answer: work that is done must not fail for lack of space. */
-static enum status show_first(struct ctx *ctx, const struct memory *v, size_t n,
-                              const struct json **out)
-{
-    enum status s = show_memories(ctx, v, n, out);
-    for (; n && soft_if(ctx, s, TOO_LARGE); s = show_memories(ctx, v, n, out))
-        n /= 2;
-    return s;
-}
-
-static enum status summarize_memories(struct ctx *ctx, struct app *app, const struct request *in,
-                                      struct reply *out)
-{
-    const struct summarize_in *s = in->in;
-    struct condense_in ask = {.older_than_days = s->days, .dry_run = s->dry_run};
-    struct condense_out done;
-    TRY(managed_pool(ctx, app, in, s->api_key, &ask.pool));
-    assert(ask.pool.user.n);
-    TRY(engine_condense(ctx, app->engine, &ask, &done));
-    struct summarize_out shape = {
-        .count = (int64_t)done.n,
-        .tokens = done.tokens,
-        .deleted = done.removed,
-        .summary = done.summaries.n ? done.summaries.v[0] : S(""),
-        .summaries = done.summaries,
-        .dry_run = done.dry_run,
-    };
-    TRY(show_first(ctx, done.candidates, done.n, &shape.candidates));
-    TRY(tokens_saved(ctx, app, in->who.pool.user, &done, &shape.saved));
-    reply_fields(out, summarize_out_fields, &shape);
-    return OK;
-}
-
 /* --- reindex --- */
 
 struct reindex_in {
@@ -482,9 +394,6 @@ static const struct route routes[] = {
      .gives = status_out_fields, .help = "state of search by words, vectors, Qdrant and reranking"},
     {"GET", "/api/memory/embedding-providers", list_providers, .access = ACCESS_ADMIN,
      .gives = providers_out_fields, .help = "embedding providers"},
-    {"POST", "/api/memory/summarize", summarize_memories, TAKES(summarize_in), .strict = true,
-     .access = ACCESS_ADMIN, .gives = summarize_out_fields,
-     .help = "replace old memories by one summary for each space"},
     {"POST", "/api/memory/reindex", reindex_vectors, TAKES(reindex_in), .strict = true,
      .access = ACCESS_ADMIN, .gives = reindex_out_fields,
      .help = "create missing vectors, or all vectors, in the background"},

@@ -78,8 +78,7 @@ static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
     return OK;
 }
 
-/* The memory is true again, unless another one has its key by now, which then closes it. */
-static enum status reopen_memory(struct eraser *e, struct memory *m)
+enum status memory_reopen(struct eraser *e, struct memory *m)
 {
     struct memory *other;
     size_t n = 0;
@@ -107,7 +106,7 @@ static enum status reopen_members(struct eraser *e, struct part *w, size_t *n)
     (void)w;
     TRY(first_memories(e, SQL_MEMORY_TO_REOPEN, &v, n));
     for (size_t i = 0; i < *n; i++)
-        TRY(reopen_memory(e, &v[i]));
+        TRY(memory_reopen(e, &v[i]));
     return OK;
 }
 

@@ -1,0 +1,78 @@
+/* compact.c - compacts old memories on the command line, and opens them again. */
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/print.h"
+#include "surface/surface.h"
+
+enum { PRINT_MAX = 64 << 20 };
+
+static void print_report(const struct condense_out *r)
+{
+    printf("%s%lld of %lld old memories in %lld summaries: %lld tokens become %lld\n",
+           r->dry_run ? "would put " : "", (long long)r->replaced, (long long)r->considered,
+           (long long)r->n_summaries, (long long)r->before, (long long)r->after);
+    if (r->asks_model)
+        printf("the core model would be asked about %lld of them\n", (long long)r->asks_model);
+    for (size_t i = 0; i < SKIP_COUNT; i++)
+        if (r->skipped[i])
+            printf("kept, %-8s  %lld\n", condense_skip_names[i], (long long)r->skipped[i]);
+    for (size_t i = 0; i < r->summaries.n; i++)
+        printf("summary " S_FMT "\n", S_ARG(r->summaries.v[i]));
+    if (r->is_cut)
+        puts("cut short; another run goes on from there");
+}
+
+/* Without --space in every space of the user. */
+enum status command_compact(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(instance_close) struct instance instance = {0};
+    struct condense_in in = {.pool = {.user = o->user},
+                             .older_than_days = o->older_than,
+                             .dry_run = o->dry_run};
+    struct condense_out done;
+    if (options_has(o, "space"))
+        in.pool.space = o->space;
+    TRY(instance_open(ctx, o, &instance));
+    TRY(engine_condense(ctx, instance.engine, &in, &done));
+    if (!o->json) {
+        print_report(&done);
+        return OK;
+    }
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    TRY(surface_condensed_json(ctx, &done, &b));
+    print_buf(&b);
+    return OK;
+}
+
+static enum status print_replaced(struct ctx *ctx, const struct options *o, struct engine *e,
+                                  struct pool_ref pool)
+{
+    struct memory *v;
+    size_t n;
+    TRY(engine_replaced(ctx, e, pool, o->words.v[1], &v, &n));
+    if (o->json) {
+        struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+        TRY(surface_memories_json(ctx, v, n, (int64_t)n, &b));
+        print_buf(&b);
+        return OK;
+    }
+    for (size_t i = 0; i < n; i++) {
+        printf(S_FMT "  " S_FMT "  ", S_ARG(v[i].id), S_ARG(date_of(&ctx->arena, v[i].created)));
+        print_line(v[i].content);
+    }
+    return OK;
+}
+
+/* The id says which space it is in. */
+enum status command_reopen(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(instance_close) struct instance instance = {0};
+    struct pool_ref pool = {.user = o->user, .space = options_has(o, "space") ? o->space : S("")};
+    int64_t n;
+    TRY(instance_open(ctx, o, &instance));
+    if (o->dry_run)
+        return print_replaced(ctx, o, instance.engine, pool);
+    TRY(engine_reopen(ctx, instance.engine, pool, o->words.v[1], &n));
+    printf(o->json ? "{\"reopened\":%lld}\n" : "reopened %lld\n", (long long)n);
+    return OK;
+}

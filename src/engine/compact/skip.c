@@ -1,0 +1,113 @@
+/* skip.c - which memories are never replaced by a summary, and why. */
+#include "engine/compact/compact.h"
+
+#include "engine/text.h"
+#include "engine/text/phrases.h"
+
+const char *const condense_skip_names[] = {"summary", "layer",  "pinned",  "explicit", "critical",
+                                           "expires", "barred", "changed", "unsaved",  NULL};
+
+/* Whether a metadata object has one of these members, and not false or null. */
+static bool has_mark(const struct memory *m, const char *const *names)
+{
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct json *metadata;
+    if (!m->metadata.n || json_parse(&own, m->metadata, &metadata) != OK)
+        return false;
+    for (; *names; names++) {
+        const struct json *mark = json_get(metadata, *names);
+        if (mark && !str_eq(mark->source, S("false")) && !str_eq(mark->source, S("null")))
+            return true;
+    }
+    return false;
+}
+
+static bool has_tag(const struct memory *m, const char *const *names)
+{
+    for (size_t i = 0; i < m->tags.n; i++)
+        if (str_is_one_of(m->tags.v[i], names))
+            return true;
+    return str_is_one_of(m->category, names);
+}
+
+/* Summaries that came by an import have the mark in their metadata. */
+static bool is_summary(const struct memory *m)
+{
+    static const char *const marks[] = {"summarizedCount", NULL};
+    return m->layer == LAYER_SUMMARY || has_mark(m, marks);
+}
+
+static bool is_pinned(const struct memory *m)
+{
+    static const char *const marks[] = {"pinned", "pin", NULL};
+    return has_tag(m, marks) || has_mark(m, marks);
+}
+
+/* "Remember that I park on level 3": the user asked for this one by name. */
+static bool is_asked_for(struct arena *a, str text)
+{
+    static const char *const phrases[] = {"remember|memorize|memorise that|this|my|our|i|we",
+                                          "don't|never forget",
+                                          "do not forget",
+                                          "keep|bear in mind",
+                                          "make a note",
+                                          "note that|this|down",
+                                          "merk|merke|notier|notiere dir|euch",
+                                          "vergiss|vergesst nicht|nie",
+                                          "denk|denke daran",
+                                          "souviens-toi|retiens|note|rappelle-toi que",
+                                          "n'oublie pas|jamais",
+                                          "recuerda|acuérdate|anota que|de",
+                                          "no olvides",
+                                          "lembra-te|lembre-se|anota|anote de|que",
+                                          "não esqueças|esqueça",
+                                          "ricorda|ricordati|annota che|di",
+                                          "non dimenticare",
+                                          NULL};
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, text));
+    return phrase_find_any(&w, phrases, NULL);
+}
+
+static bool is_explicit(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                        const struct memory *m)
+{
+    static const char *const marks[] = {"explicit", "instruction", NULL};
+    struct message said;
+    if (has_tag(m, marks) || has_mark(m, marks))
+        return true;
+    return m->source.n && soft(ctx, store_message(ctx, e->store, pool, m->source, &said)) &&
+           is_asked_for(&ctx->arena, said.text);
+}
+
+static bool is_critical(struct ctx *ctx, const struct memory *m)
+{
+    return priority_of(m->importance) == PRIORITY_CRITICAL ||
+           priority_of(importance_by_rule(&ctx->arena, m)) == PRIORITY_CRITICAL;
+}
+
+static bool is_barred(struct ctx *ctx, const struct bars *bars, const struct memory *m)
+{
+    struct recalled r = {.is_memory = true, .memory = *m};
+    return !bars_keep(bars, &ctx->arena, &r) || r.is_cut;
+}
+
+/* Summaries stay, or each round would blur the one before. Identity does not age, and episodes have
+ * decisions and dates of their own. What expires would outlive its end inside a summary. */
+enum condense_skip skip_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                           const struct bars *bars, const struct memory *m)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    if (is_summary(m))
+        return SKIP_SUMMARY;
+    if (m->layer != LAYER_FACT)
+        return SKIP_LAYER;
+    if (m->expires)
+        return SKIP_EXPIRES;
+    if (is_pinned(m))
+        return SKIP_PINNED;
+    if (is_critical(&own, m))
+        return SKIP_CRITICAL;
+    if (is_barred(&own, bars, m))
+        return SKIP_BARRED;
+    return is_explicit(&own, e, pool, m) ? SKIP_EXPLICIT : SKIP_COUNT;
+}
