@@ -437,7 +437,7 @@ static struct memory put_trip(struct ctx *ctx, struct store *s, const char *town
     char text[600];
     snprintf(text, sizeof text,
              "We went to %s by train on a rainy morning and stayed for a week in a small hotel "
-             "close to the station. There was a market with cheese and plums, and the children "
+             "close to the station; there was a market with cheese and plums, and the children "
              "liked the boats on the lake so much that we stayed longer than we had planned to.",
              town);
     return put(ctx, s, mine, text, days, plain);

@@ -195,7 +195,9 @@ static bool needs_key(struct arena *a, const struct memory *m)
 {
     str lower = utf8_lower(a, m->content);
     size_t known = 0, all = 0, i = 0;
-    if (m->origin == ORIGIN_USER || m->origin == ORIGIN_DISTILLED)
+    str sort = str_printf(a, S_FMT ":", S_ARG(m->category)); /* rules begin their keys with it */
+    if (m->origin == ORIGIN_USER || m->origin == ORIGIN_DISTILLED ||
+        (m->category.n && str_starts(m->key, sort)))
         return false;
     str key = utf8_lower(a, m->key);
     while (i < key.n) {
