@@ -43,6 +43,8 @@ enum status command_key(struct ctx *ctx, const struct options *o);
 enum status command_backup(struct ctx *ctx, const struct options *o);
 enum status command_restore(struct ctx *ctx, const struct options *o);
 enum status command_consolidate(struct ctx *ctx, const struct options *o);
+enum status command_review_check(struct ctx *ctx, const struct options *o);
+enum status command_review(struct ctx *ctx, const struct options *o);
 enum status command_compact(struct ctx *ctx, const struct options *o);
 enum status command_reopen(struct ctx *ctx, const struct options *o);
 enum status command_doctor(struct ctx *ctx, const struct options *o);

@@ -30,6 +30,7 @@ const struct field options_table[] = {
      .help =
          "Create a token that may change settings, read metrics and use all spaces of its user"},
     {BOOL(struct options, no_extract), .help = "Store the messages only, extract no facts"},
+    {BOOL(struct options, allowed), .help = "Only what was allowed"},
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
     {BOOL(struct options, force),
      .help = "reindex: also make vectors that exist. restore: also replace an existing database"},

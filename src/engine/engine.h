@@ -13,6 +13,7 @@
 #include "engine/memories.h"
 #include "engine/profile.h"
 #include "engine/recall.h"
+#include "engine/review.h"
 #include "engine/runtime.h"
 #include "engine/sessions.h"
 #include "engine/text.h"

@@ -7,6 +7,7 @@
 #include "store/qdrant.h"
 #include "store/queue.h"
 #include "store/read.h"
+#include "store/review.h"
 #include "store/search.h"
 #include "store/sessions.h"
 #include "store/vectors.h"

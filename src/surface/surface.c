@@ -5,6 +5,7 @@
 
 const struct surface *const surfaces[] = {&surface_openai,
                                           &surface_memories,
+                                          &surface_review,
                                           &surface_mcp,
                                           &surface_omniroute_memory,
                                           &surface_omniroute_engine,

@@ -40,6 +40,9 @@ void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, st
 void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *out);
 MUST_USE enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n,
                                            int64_t total, struct buf *out);
+/* What is held back from chats. */
+MUST_USE enum status surface_review_json(struct ctx *ctx, const struct review *v, size_t n,
+                                         int64_t total, struct buf *out);
 /* The report of a compaction. */
 MUST_USE enum status surface_condensed_json(struct ctx *ctx, const struct condense_out *done,
                                             struct buf *out);

@@ -6,7 +6,7 @@
 #include "base/words.h"
 #include "core/tokens.h"
 #include "engine/recall/candidates.h"
-#include "engine/recall/given.h"
+#include "engine/recall/held.h"
 #include "engine/recall/user_facts.h"
 #include "engine/text/query.h"
 #include <assert.h>
@@ -266,9 +266,7 @@ static size_t write_section(struct plan *p, const struct section *section, const
     assert(p->n <= SHOWN_MAX);
     for (size_t i = 0; i < list->n && p->n < SHOWN_MAX; i++) {
         struct recalled r = list->v[i];
-        bool is_user =
-            r.is_memory ? r.memory.origin != ORIGIN_TOOL : str_is(r.message.role, "user");
-        r.text = given_line(&p->ctx->arena, p->e, r.text, is_user).text;
+        r.text = held_line(p->ctx, p->e, p->in->pool, &r).text;
         str line = section->line(p, &r, most < LINE_MAX_CHARS ? most : LINE_MAX_CHARS);
         size_t more = utf16_length(line) + 1;
         if (!r.text.n)

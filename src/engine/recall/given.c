@@ -43,20 +43,22 @@ struct given given_of(struct arena *a, const struct message *m)
     return (struct given){states, states.n == text.n ? NULL : "shortened to what it states"};
 }
 
-struct given given_line(struct arena *a, const struct engine *e, str text, bool is_user)
+struct given given_line(struct arena *a, const struct engine *e, str text, bool is_user,
+                        bool allows)
 {
     struct sentence s;
     struct buf b = buf_make(a, text.n + 1);
     bool is_whole = true;
     for (str rest = text; sentence_cut(&rest, &s);) {
-        if (sentence_instructs(a, s.text, is_user))
+        if (!allows && sentence_instructs(a, s.text, is_user))
             is_whole = false;
         else
             buf_add(&b, s.text);
     }
     str safe = is_whole ? text : str_trim(buf_str(&b));
     if (!safe.n)
-        return (struct given){S(""), "it reads as an instruction to the model"};
+        return (struct given){S(""), "it reads as an instruction to the model", true};
     str masked = secrets_masked(e->extractor, a, safe);
-    return (struct given){masked, masked.n == text.n && is_whole ? NULL : "secrets are masked"};
+    return (struct given){masked, masked.n == text.n && is_whole ? NULL : "secrets are masked",
+                          !is_whole};
 }

@@ -14,6 +14,7 @@ struct engine;
 struct given {
     str text;        /* "" when nothing of it may be given */
     const char *why; /* why nothing, or not all, may be given; NULL: it is whole */
+    bool is_held;    /* a sentence of it reads as an instruction to the model */
 };
 
 /* A question is no answer, "noted" is no knowledge, and text that was pasted or fetched is not what
@@ -21,5 +22,7 @@ struct given {
  * unless a tool wrote it. */
 struct given given_of(struct arena *a, const struct message *m);
 
-/* A line without secrets; "" when it reads as an instruction to the model. */
-struct given given_line(struct arena *a, const struct engine *e, str text, bool is_user);
+/* A line without secrets; "" when it reads as an instruction to the model, unless the caller allows
+ * that. */
+struct given given_line(struct arena *a, const struct engine *e, str text, bool is_user,
+                        bool allows);

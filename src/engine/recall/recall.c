@@ -8,7 +8,7 @@
 #include "engine/recall/candidates.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
-#include "engine/recall/given.h"
+#include "engine/recall/held.h"
 #include "engine/recall/rank.h"
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
@@ -104,10 +104,9 @@ static bool is_mere_neighbour(const struct finder *f, size_t i)
 /* A chat's line loses secrets; one that reads as an instruction is left out. */
 static bool may_be_given(struct finder *f, struct recalled *r)
 {
-    bool is_user = r->is_memory ? r->memory.origin != ORIGIN_TOOL : str_is(r->message.role, "user");
     if (!f->in->gate)
         return true;
-    struct given line = given_line(&f->ctx->arena, f->e, r->text, is_user);
+    struct given line = held_line(f->ctx, f->e, f->in->pool, r);
     r->text = line.text;
     if (!line.text.n) {
         r->why = str_of(line.why);

@@ -5,6 +5,7 @@
 
 extern const struct surface surface_openai;
 extern const struct surface surface_memories;
+extern const struct surface surface_review;
 extern const struct surface surface_mcp;
 extern const struct surface surface_omniroute_memory;
 extern const struct surface surface_omniroute_engine;

@@ -205,7 +205,19 @@ static const char step_4[] =
     "ALTER TABLE waiting ADD COLUMN answer_fault INTEGER NOT NULL DEFAULT 0;"
     "UPDATE waiting SET answer_fault = 1 WHERE error LIKE 'answer: %';";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4};
+/* What recall held back: see store/review.h. A row goes with its message or memory. */
+static const char step_5[] =
+    "CREATE TABLE review("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, id TEXT NOT NULL,"
+    " is_memory INTEGER NOT NULL, version INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " first INTEGER NOT NULL, last INTEGER NOT NULL, times INTEGER NOT NULL,"
+    " UNIQUE(pool, id)) STRICT;"
+    "CREATE TRIGGER review_of_message AFTER DELETE ON message BEGIN"
+    " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id; END;"
+    "CREATE TRIGGER review_of_memory AFTER DELETE ON memory BEGIN"
+    " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id; END;";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5};
 
 int schema_version(void)
 {

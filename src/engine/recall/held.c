@@ -1,0 +1,52 @@
+/* held.c - the last look at a line before a chat is given it: what instructs a model is held back.
+ */
+#include "engine/recall/held.h"
+
+#include "base/clock.h"
+#include "engine/text/sentences.h"
+#include "engine/text/utterance.h"
+
+bool held_is_users(const struct recalled *r)
+{
+    return r->is_memory ? r->memory.origin != ORIGIN_TOOL : str_is(r->message.role, "user");
+}
+
+str held_text(struct arena *a, str text, bool is_user)
+{
+    struct sentence s;
+    struct buf b = buf_make(a, text.n + 64);
+    for (str rest = text; sentence_cut(&rest, &s);) {
+        if (!sentence_instructs(a, s.text, is_user))
+            continue;
+        if (b.n)
+            buf_byte(&b, '\n');
+        buf_add(&b, str_trim(s.text));
+    }
+    return buf_str(&b);
+}
+
+/* Each is a decision about one content: a memory that was changed since is held again. */
+static bool is_allowed(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                       const struct held_item *line)
+{
+    struct held_item known;
+    return soft(ctx, store_held(ctx, e->store, pool, line->id, &known)) && known.id.n &&
+           known.state == REVIEW_ALLOWED && known.version == line->version;
+}
+
+struct given held_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                       const struct recalled *r)
+{
+    struct held_item line = {.id = r->is_memory ? r->memory.id : r->message.id,
+                             .is_memory = r->is_memory,
+                             .version = r->is_memory ? r->memory.updated : 0};
+    struct given given = given_line(&ctx->arena, e, r->text, held_is_users(r), false);
+    if (r->is_memory && r->memory.space.n)
+        pool.space = r->memory.space;
+    if (!given.is_held || !pool.space.n)
+        return given;
+    if (is_allowed(ctx, e, pool, &line))
+        return given_line(&ctx->arena, e, r->text, held_is_users(r), true);
+    soft(ctx, store_hold(ctx, e->store, pool, &line, clock_ms()));
+    return given;
+}
