@@ -9,6 +9,7 @@
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/held.h"
+#include "engine/recall/pasted.h"
 #include "engine/recall/rank.h"
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
@@ -205,7 +206,7 @@ static void settle_currency(struct finder *f, bool *given)
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
-static int64_t choose(struct finder *f, double least, int64_t budget)
+static enum status choose(struct finder *f, double least, int64_t budget, int64_t *sum)
 {
     size_t n = 0;
     int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1), total = 0;
@@ -220,8 +221,10 @@ static int64_t choose(struct finder *f, double least, int64_t budget)
         given[i] = r->score >= least && !is_mere_neighbour(f, i) && may_be_given(f, r);
         n += given[i];
     }
-    if (f->in->gate && n)
+    if (f->in->gate && n) {
+        TRY(pasted_leave_out(f, given));
         settle_currency(f, given);
+    }
     n = 0;
     for (size_t i = 0; i < f->n; i++) {
         if (!given[i])
@@ -235,7 +238,8 @@ static int64_t choose(struct finder *f, double least, int64_t budget)
         f->found[which[i]].injected = true;
         total += tokens[i];
     }
-    return total;
+    *sum = total;
+    return OK;
 }
 
 /* Nothing that could be searched for: too short, or made of words that say nothing. */
@@ -279,7 +283,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     if (asks_known && !v.is_sure)
         TRY(add_known(f, gate, budget, &v));
     TRY(add_about(f, &v));
-    int64_t tokens = choose(f, v.least, budget);
+    int64_t tokens = 0;
+    TRY(choose(f, v.least, budget, &tokens));
     if (f->without.n)
         v.reason = str_printf(&f->ctx->arena, S_FMT "; by words alone: " S_FMT, S_ARG(v.reason),
                               S_ARG(f->without));

@@ -1,0 +1,85 @@
+/* pasted.c - answers about text that was pasted: not the user's facts, so no chat is given them
+ * unasked. */
+#include "engine/recall/pasted.h"
+
+#include "engine/recall/features.h"
+#include "engine/text/utterance.h"
+
+/* Words of a question; bytes that a pasted text has at least. */
+enum { WORDS_MAX = 80, PASTED_LEAST = 60 };
+
+/* Of a message: what its writer wrote is less. Of the question's weight: what stands in the answer.
+ */
+static const double own_most = 0.5, share_least = 0.5;
+
+static bool is_about_asker(const struct words *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO))
+            return true;
+    return false;
+}
+
+/* "What did the page say", "the review I pasted". */
+static bool names_text(struct arena *a, const struct words *w)
+{
+    static const char *const texts[] = {
+        "page",     "article",  "document",  "file",       "text",    "pasted",   "paste",
+        "mail",     "email",    "letter",    "review",     "report",  "log",      "snippet",
+        "excerpt",  "quote",    "contract",  "transcript", "website", "paper",    "post",
+        "seite",    "artikel",  "dokument",  "datei",      "brief",   "bericht",  "vertrag",
+        "auszug",   "fichier",  "texte",     "lettre",     "rapport", "contrat",  "extrait",
+        "página",   "artículo", "documento", "archivo",    "texto",   "carta",    "informe",
+        "contrato", "artigo",   "arquivo",   "relatório",  "pagina",  "articolo", "testo",
+        "lettera",  "rapporto", "contratto", NULL};
+    for (size_t i = 0; i < w->n; i++)
+        if (str_is_one_of(utf8_lower(a, w->v[i].text), texts))
+            return true;
+    return false;
+}
+
+static bool is_answer(const struct recalled *r)
+{
+    return !r->is_memory && str_is(r->message.role, "assistant") && !r->message.speaker.n &&
+           doc_position(r->message.doc) > 0;
+}
+
+static bool is_pasted(struct arena *a, const struct message *m)
+{
+    if (!str_is(m->role, "user") || m->speaker.n)
+        return false;
+    str text = str_trim(m->is_echo ? m->says : m->text);
+    size_t own = str_trim(utterance_own_words(a, text)).n;
+    return text.n >= own + PASTED_LEAST && (double)own < own_most * (double)text.n;
+}
+
+enum status pasted_leave_out(struct finder *f, bool *given)
+{
+    struct arena *a = &f->ctx->arena;
+    struct words w = words_of(a, f->in->question, WORDS_MAX);
+    doc_id *docs = NEW_N(a, doc_id, f->n + 1);
+    size_t *which = NEW_N(a, size_t, f->n + 1), n = 0;
+    bool about_asker = is_about_asker(&w);
+    if (names_text(a, &w))
+        return OK;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct recalled *r = &f->found[i];
+        bool is_here = f->in->session.n && str_eq(r->message.session, f->in->session);
+        bool is_asked = !about_asker && r->signals[SIGNAL_share] >= share_least;
+        if (!given[i] || !is_answer(r) || is_here || is_asked)
+            continue;
+        which[n] = i;
+        docs[n++] = r->message.doc - 1;
+    }
+    if (!n)
+        return OK;
+    struct message *before = NEW_N(a, struct message, n);
+    TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, n, before));
+    for (size_t i = 0; i < n; i++) {
+        if (!is_pasted(a, &before[i]))
+            continue;
+        given[which[i]] = false;
+        f->found[which[i]].why = S("it is about a text that was pasted");
+    }
+    return OK;
+}
