@@ -1,5 +1,4 @@
-/* pasted.c - answers about text that was pasted: not the user's facts, so no chat is given them
- * unasked. */
+/* pasted.c - answers about pasted text are not the user's facts: given only when asked for. */
 #include "engine/recall/pasted.h"
 
 #include "engine/recall/features.h"

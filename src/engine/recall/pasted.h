@@ -1,5 +1,4 @@
-/* pasted.h - answers about text that was pasted: not the user's facts, so no chat is given them
- * unasked. */
+/* pasted.h - answers about pasted text are not the user's facts: given only when asked for. */
 #pragma once
 
 #include "engine/recall/candidates.h"
