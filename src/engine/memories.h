@@ -140,8 +140,8 @@ struct condense_out {
 };
 /*
  * Puts short summaries in the place of old memories where that saves tokens: written by the setting
- * core_model, else by rule, which only leaves out what is said twice. Each summary is written by
- * itself, so other writers wait for one at most, and a run that is cut has done a part of the work.
+ * core_model, else by rule, which only leaves out what is said twice. A few summaries are written
+ * at once, so other writers wait little, and a run that is cut has done a part of the work.
  */
 MUST_USE enum status engine_condense(struct ctx *ctx, struct engine *e,
                                      const struct condense_in *in, struct condense_out *out);

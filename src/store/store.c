@@ -119,6 +119,16 @@ static enum status check_condense(struct ctx *ctx, struct pool_ref pool,
     return OK;
 }
 
+static enum status check_condense_all(struct ctx *ctx, struct pool_ref pool,
+                                      const struct condensing *v, size_t n)
+{
+    if (!n || n > CONDENSED_MAX)
+        return fail(ctx, BAD_INPUT, "1 to %d summaries are written at once", CONDENSED_MAX);
+    for (size_t i = 0; i < n; i++)
+        TRY(check_condense(ctx, pool, &v[i].summary, v[i].n));
+    return OK;
+}
+
 static enum status check_setting(struct ctx *ctx, str name)
 {
     return name.n ? OK : fail(ctx, BAD_INPUT, "a setting needs a name");

@@ -89,6 +89,15 @@ MUST_USE enum status store_change(struct ctx *ctx, struct store *s, const struct
  */
 MUST_USE enum status store_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     struct memory *summary, const str *ids, size_t n);
+/* Several at once, which a writer waits for less; all or nothing. At most CONDENSED_MAX. */
+enum { CONDENSED_MAX = 32 };
+struct condensing {
+    struct memory summary; /* filled */
+    const str *ids;
+    size_t n;
+};
+MUST_USE enum status store_condense_all(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                        struct condensing *v, size_t n);
 /* The way back: closes the summary and makes the memories true again that it replaced, all or
  * nothing. One whose key another memory has by now stays closed, in favour of that one. NOT_FOUND;
  * CONFLICT when the summary is closed, or replaced nothing. */

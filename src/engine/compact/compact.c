@@ -157,37 +157,47 @@ static enum status check_unchanged(struct ctx *ctx, const struct round *r,
     return OK;
 }
 
-static enum status replace_members(struct ctx *ctx, struct round *r, const struct condensed *c)
+static enum status replace_groups(struct ctx *ctx, struct round *r, const struct condensed *c,
+                                  size_t n)
 {
-    struct memory m = summary_of(ctx, r, c);
-    str *ids = NEW_N(&ctx->arena, str, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        ids[i] = c->v[i]->id;
-    TRY(check_unchanged(ctx, r, c));
-    TRY(store_condense(ctx, r->e->store, r->pool, &m, ids, c->n));
+    struct condensing *v = NEW_N(&ctx->arena, struct condensing, n);
     struct condense_out *out = r->out;
     struct arena *a = &r->ctx->arena;
-    out->summaries.v =
-        arena_more(a, out->summaries.v, out->summaries.n, r->ids_cap, sizeof *out->summaries.v);
-    out->summaries.v[out->summaries.n++] = str_dup(a, m.id);
+    for (size_t i = 0; i < n; i++) {
+        str *ids = NEW_N(&ctx->arena, str, c[i].n);
+        for (size_t k = 0; k < c[i].n; k++)
+            ids[k] = c[i].v[k]->id;
+        v[i] = (struct condensing){summary_of(ctx, r, &c[i]), ids, c[i].n};
+        TRY(check_unchanged(ctx, r, &c[i]));
+    }
+    TRY(store_condense_all(ctx, r->e->store, r->pool, v, n));
+    for (size_t i = 0; i < n; i++) {
+        out->summaries.v =
+            arena_more(a, out->summaries.v, out->summaries.n, r->ids_cap, sizeof *out->summaries.v);
+        out->summaries.v[out->summaries.n++] = str_dup(a, v[i].summary.id);
+    }
     return OK;
 }
 
-/* Members that were changed meanwhile stay, and the next run looks at them again. */
-static enum status settle_group(struct round *r, const struct condensed *c)
+/* Members that were changed meanwhile stay, and the next run looks at them again; so the groups
+ * beside theirs are written one by one. */
+static enum status settle_groups(struct round *r, const struct condensed *c, size_t n)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_detached(r->ctx);
-    assert(c->n && c->after < c->before);
+    assert(n && n <= CONDENSED_MAX && c->n && c->after < c->before);
     if (!r->in->dry_run) {
-        enum status s = replace_members(&own, r, c);
+        enum status s = replace_groups(&own, r, c, n);
         if (soft_if(&own, s, CONFLICT)) {
-            r->out->skipped[SKIP_CHANGED] += (int64_t)c->n;
+            for (size_t i = 0; n > 1 && i < n; i++)
+                TRY(settle_groups(r, &c[i], 1));
+            r->out->skipped[SKIP_CHANGED] += n == 1 ? (int64_t)c->n : 0;
             return OK;
         }
         if (s != OK)
             return fail(r->ctx, s, "%s", own.why);
     }
-    count_saved(r, c);
+    for (size_t i = 0; i < n; i++)
+        count_saved(r, &c[i]);
     return OK;
 }
 
@@ -205,9 +215,11 @@ static enum status settle_by_rule(struct round *r, struct arena *a, const struct
     struct condensed *groups;
     size_t n_groups, done = 0;
     condense_repeats(a, v, n, &groups, &n_groups);
-    for (size_t i = 0; i < n_groups && may_go_on(r); i++) {
-        TRY(settle_group(r, &groups[i]));
-        done += groups[i].n;
+    for (size_t i = 0, some; i < n_groups && may_go_on(r); i += some) {
+        some = n_groups - i < CONDENSED_MAX ? n_groups - i : CONDENSED_MAX;
+        TRY(settle_groups(r, &groups[i], some));
+        for (size_t k = i; k < i + some; k++)
+            done += groups[k].n;
     }
     if (!r->out->is_cut)
         r->out->skipped[SKIP_UNSAVED] += (int64_t)(n - done);
@@ -247,7 +259,7 @@ static enum status settle_by_model(struct round *r, struct arena *a, const struc
     if (!may_go_on(r))
         return OK;
     *is_done = how == MODEL_WROTE;
-    return *is_done ? settle_group(r, &c) : OK;
+    return *is_done ? settle_groups(r, &c, 1) : OK;
 }
 
 static enum status settle_batch(struct round *r, struct arena *a, const struct memory *v, size_t n)

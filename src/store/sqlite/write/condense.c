@@ -8,8 +8,7 @@
 
 struct condense {
     struct pool_ref pool;
-    struct memory *summary;
-    const str *ids;
+    struct condensing *v;
     size_t n;
 };
 
@@ -24,35 +23,47 @@ static enum status close_for(struct put *p, str id, const struct memory *summary
 }
 
 /* The members are closed before the summary is added, as one of them may have its key. */
+static enum status condense_one(struct put *p, struct condensing *c)
+{
+    struct memory *m = &c->summary, other;
+    m->id = id_random(&p->ctx->arena);
+    m->layer = LAYER_SUMMARY;
+    m->type = TYPE_SEMANTIC;
+    m->valid_to = 0;
+    m->created = m->created ? m->created : p->now;
+    for (size_t i = 0; i < c->n; i++)
+        TRY(close_for(p, c->ids[i], m));
+    TRY(memory_find(p->ctx, p->db, SQL_MEMORY_BY_KEY, p->pool, m->key, &other));
+    if (other.id.n)
+        return fail(p->ctx, CONFLICT, "a memory with the key '" S_FMT "' already", S_ARG(m->key));
+    return memory_put(p, m, index_of_memory(&p->ctx->arena, m));
+}
+
 static enum status condense_memories(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct condense *c = what;
-    struct memory *m = c->summary, other;
     struct index_changes changes = {0};
     struct put p = {
         .ctx = ctx, .db = db, .changes = &changes, .now = clock_ms(), .space = c->pool.space};
     TRY(pool_make(ctx, db, c->pool, p.now, &p.pool));
-    m->id = id_random(&ctx->arena);
-    m->layer = LAYER_SUMMARY;
-    m->type = TYPE_SEMANTIC;
-    m->valid_to = 0;
-    m->created = m->created ? m->created : p.now;
     for (size_t i = 0; i < c->n; i++)
-        TRY(close_for(&p, c->ids[i], m));
-    TRY(memory_find(ctx, db, SQL_MEMORY_BY_KEY, p.pool, m->key, &other));
-    if (other.id.n)
-        return fail(ctx, CONFLICT, "a memory with the key '" S_FMT "' already", S_ARG(m->key));
-    TRY(memory_put(&p, m, index_of_memory(&ctx->arena, m)));
+        TRY(condense_one(&p, &c->v[i]));
     TRY(pool_count(ctx, db, p.pool, p.gain));
     return index_apply(ctx, db, &changes);
+}
+
+enum status sqlite_condense_all(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                struct condensing *v, size_t n)
+{
+    struct condense c = {pool, v, n};
+    return writer_call(ctx, sqlite_of(s)->writer, condense_memories, &c);
 }
 
 enum status sqlite_condense(struct ctx *ctx, struct store *s, struct pool_ref pool,
                             struct memory *summary, const str *ids, size_t n)
 {
-    struct memory kept = *summary;
-    struct condense c = {pool, &kept, ids, n};
-    TRY(writer_call(ctx, sqlite_of(s)->writer, condense_memories, &c));
-    *summary = kept;
+    struct condensing one = {*summary, ids, n};
+    TRY(sqlite_condense_all(ctx, s, pool, &one, 1));
+    *summary = one.summary;
     return OK;
 }
