@@ -434,8 +434,8 @@ void say(int fd, str text)
 static ssize_t hear(int fd, char *p, size_t n)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
-    if (poll(&ready, 1, 10000) != 1)
-        fail_msg("nothing was heard for ten seconds");
+    if (poll(&ready, 1, 60000) != 1)
+        fail_msg("nothing was heard for a minute");
     return recv(fd, p, n, 0);
 }
 
