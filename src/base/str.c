@@ -25,9 +25,11 @@ bool str_eq_nocase(str a, str b)
 
 bool str_is_one_of(str s, const char *const *list)
 {
-    while (*list && !str_eq_nocase(s, str_of(*list)))
-        list++;
-    return *list != NULL;
+    unsigned char first = s.n ? ascii_lower(s.p[0]) : 0;
+    for (; *list; list++)
+        if (ascii_lower((*list)[0]) == first && str_eq_nocase(s, str_of(*list)))
+            return true;
+    return false;
 }
 
 int name_index(const char *const *names, str name, int otherwise)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
+#include "base/word_index.h"
+
 enum { STEM_MAX = 64 };
 
 /*
@@ -14,8 +16,8 @@ enum { STEM_MAX = 64 };
  * Stems are English: words of other languages match as they are written.
  */
 
-static const char *const stops[] = {
-#define STOP(w) w,
+static const str stops[] = {
+#define STOP(w) {w, sizeof w - 1},
 #include "base/stop.def"
 #undef STOP
 };
@@ -28,29 +30,6 @@ static const struct irregular {
 #include "base/irregular.def"
 #undef IRREGULAR
 };
-
-static int by_form(const void *key, const void *entry)
-{
-    return str_cmp(*(const str *)key, ((const struct irregular *)entry)->form);
-}
-
-/* "went" is "go", "colour" is "color"; other words are themselves. */
-static str regular_form(str w)
-{
-    const struct irregular *found = bsearch(&w, irregulars, sizeof irregulars / sizeof *irregulars,
-                                            sizeof *irregulars, by_form);
-    return found ? found->base : w;
-}
-
-static int compare_stop(const void *a, const void *b)
-{
-    return str_cmp(*(const str *)a, str_of(*(const char *const *)b));
-}
-
-static bool is_stop(str w)
-{
-    return bsearch(&w, stops, sizeof stops / sizeof *stops, sizeof *stops, compare_stop) != NULL;
-}
 
 /* Scripts that are written without spaces between words: indexed by pairs of characters. */
 static bool is_unspaced(int32_t c)
@@ -85,8 +64,22 @@ struct splitter {
     str text;
     struct words out;
     size_t cap, max;
+    const struct word_index *stops, *irregulars;
+    bool is_plain;        /* nobody asks for the stems */
     bool sentence_begins; /* the next word begins a sentence */
 };
+
+static bool is_stop(const struct splitter *s, str stem)
+{
+    return word_index_find(s->stops, stem) != NO_WORD;
+}
+
+/* "went" is "go", "colour" is "color"; other words are themselves. */
+static str regular_form(const struct splitter *s, str w)
+{
+    uint32_t at = word_index_find(s->irregulars, w);
+    return at == NO_WORD ? w : irregulars[at].base;
+}
 
 /* The character at i and its length; an invalid byte is one character of KIND_OTHER. */
 static int32_t char_at(str s, size_t i, size_t *n)
@@ -154,6 +147,21 @@ static struct word *push_word(struct splitter *s, size_t from, size_t to)
     return w;
 }
 
+static void stem_word(struct splitter *s, struct word *w)
+{
+    w->stem = utf8_cut(fold_word(s->a, w->text), STEM_MAX);
+    w->is_stop = is_stop(s, w->stem);
+    if (w->is_stop && w->stem.n == 1 && w->text.p[0] == 'I')
+        w->is_name = false;
+    if (w->is_number || w->is_stop || w->stem.n <= 2)
+        return;
+    w->stem = regular_form(s, w->stem);
+    const sb_symbol *stem =
+        sb_stemmer_stem(s->stemmer, (const sb_symbol *)w->stem.p, (int)w->stem.n);
+    if (stem)
+        w->stem = str_dup(s->a, (str){(const char *)stem, (size_t)sb_stemmer_length(s->stemmer)});
+}
+
 static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
 {
     size_t n;
@@ -161,18 +169,8 @@ static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
     int32_t first = char_at(s->text, from, &n);
     w->is_number = is_number;
     w->is_name = !s->sentence_begins && utf8proc_category(first) == UTF8PROC_CATEGORY_LU;
-    w->stem = utf8_cut(fold_word(s->a, w->text), STEM_MAX);
-    w->is_stop = is_stop(w->stem);
-    if (w->is_stop && w->stem.n == 1 && s->text.p[from] == 'I')
-        w->is_name = false;
-    if (!is_number && !w->is_stop && w->stem.n > 2) {
-        w->stem = regular_form(w->stem);
-        const sb_symbol *stem =
-            sb_stemmer_stem(s->stemmer, (const sb_symbol *)w->stem.p, (int)w->stem.n);
-        if (stem)
-            w->stem =
-                str_dup(s->a, (str){(const char *)stem, (size_t)sb_stemmer_length(s->stemmer)});
-    }
+    if (!s->is_plain)
+        stem_word(s, w);
     s->sentence_begins = false;
 }
 
@@ -186,14 +184,14 @@ static size_t add_pairs(struct splitter *s, size_t from)
         size_t after = next + n;
         if (count++) {
             struct word *w = push_word(s, first, after);
-            w->stem = fold_word(s->a, w->text);
+            w->stem = s->is_plain ? S("") : fold_word(s->a, w->text);
         }
         first = next;
         next = after;
     }
     if (count == 1) {
         struct word *w = push_word(s, from, next);
-        w->stem = fold_word(s->a, w->text);
+        w->stem = s->is_plain ? S("") : fold_word(s->a, w->text);
     }
     s->sentence_begins = false;
     return next;
@@ -241,12 +239,12 @@ static struct sb_stemmer *thread_stemmer(void)
     return mine;
 }
 
-struct words words_of(struct arena *a, str text, size_t max)
+static struct words split_text(struct splitter s)
 {
-    struct splitter s = {
-        .a = a, .stemmer = thread_stemmer(), .text = text, .max = max, .sentence_begins = true};
+    str text = s.text;
     size_t i = 0, n;
-    while (i < text.n && s.out.n < max) {
+    s.sentence_begins = true;
+    while (i < text.n && s.out.n < s.max) {
         int32_t c = char_at(text, i, &n);
         enum kind k = kind_of(c);
         if (k == KIND_OTHER) {
@@ -262,4 +260,21 @@ struct words words_of(struct arena *a, str text, size_t max)
         }
     }
     return s.out;
+}
+
+struct words words_of(struct arena *a, str text, size_t max)
+{
+    return split_text((struct splitter){
+        .a = a,
+        .stemmer = thread_stemmer(),
+        .stops = word_index_of(stops, sizeof stops / sizeof *stops, sizeof *stops),
+        .irregulars =
+            word_index_of(irregulars, sizeof irregulars / sizeof *irregulars, sizeof *irregulars),
+        .text = text,
+        .max = max});
+}
+
+struct words words_as_written(struct arena *a, str text, size_t max)
+{
+    return split_text((struct splitter){.a = a, .is_plain = true, .text = text, .max = max});
 }

@@ -28,6 +28,9 @@ struct words {
  */
 struct words words_of(struct arena *a, str text, size_t max);
 
+/* The same words for who asks only how they are written: no stems, no stop words. */
+struct words words_as_written(struct arena *a, str text, size_t max);
+
 /* Valid UTF-8 throughout (no surrogates, nothing over U+10FFFF, shortest form). */
 bool utf8_is_valid(str s);
 /* Unicode's letters with their marks, and its numbers. */

@@ -1,0 +1,91 @@
+/* word_index.c - a table of words by their hashes, half of which is free. */
+#include "base/word_index.h"
+
+#include <assert.h>
+
+#include "base/arena.h"
+#include "base/once.h"
+
+struct word_place {
+    const char *p; /* NULL: free */
+    uint32_t n, place;
+};
+
+/* FNV-1a, by steps, so that a word's lower case has a hash without a copy. */
+#define HASH_BEGIN 14695981039346656037u
+
+static inline uint64_t hash_step(uint64_t hash, unsigned char c)
+{
+    return (hash ^ c) * 1099511628211u;
+}
+
+static uint64_t hash_of(str word)
+{
+    uint64_t hash = HASH_BEGIN;
+    for (size_t i = 0; i < word.n; i++)
+        hash = hash_step(hash, (unsigned char)word.p[i]);
+    return hash;
+}
+
+struct word_index word_index_make(const void *rows, size_t n, size_t size)
+{
+    size_t room = 2;
+    while (room < 2 * n + 1)
+        room *= 2;
+    assert(room < UINT32_MAX);
+    struct word_index x = {heap_alloc(room * sizeof *x.v), (uint32_t)(room - 1)};
+    for (size_t i = 0; i < n; i++) {
+        str word = *(const str *)((const char *)rows + i * size);
+        uint32_t at = (uint32_t)hash_of(word) & x.last;
+        while (x.v[at].p)
+            at = (at + 1) & x.last;
+        x.v[at] = (struct word_place){word.p, (uint32_t)word.n, (uint32_t)i};
+    }
+    return x;
+}
+
+static void *make_index(const void *rows, size_t n, size_t size)
+{
+    struct word_index *x = heap_alloc(sizeof *x);
+    *x = word_index_make(rows, n, size);
+    return x;
+}
+
+const struct word_index *word_index_of(const void *rows, size_t n, size_t size)
+{
+    return once_of(rows, n, size, make_index);
+}
+
+uint32_t word_index_find(const struct word_index *x, str word)
+{
+    uint32_t at = (uint32_t)hash_of(word) & x->last;
+    for (const struct word_place *w; (w = &x->v[at])->p; at = (at + 1) & x->last)
+        if (w->n == word.n && memcmp(w->p, word.p, word.n) == 0)
+            return w->place;
+    return NO_WORD;
+}
+
+static unsigned char lower_of(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+}
+
+static bool is_lower_case_of(const struct word_place *w, str word)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if (lower_of(word.p[i]) != (unsigned char)w->p[i])
+            return false;
+    return true;
+}
+
+uint32_t word_index_find_lower(const struct word_index *x, str word)
+{
+    uint64_t hash = HASH_BEGIN;
+    for (size_t i = 0; i < word.n; i++)
+        hash = hash_step(hash, lower_of(word.p[i]));
+    uint32_t at = (uint32_t)hash & x->last;
+    for (const struct word_place *w; (w = &x->v[at])->p; at = (at + 1) & x->last)
+        if (w->n == word.n && is_lower_case_of(w, word))
+            return w->place;
+    return NO_WORD;
+}
