@@ -85,6 +85,7 @@ struct clause {
     struct words w;
     uint64_t terms[WORDS]; /* stems */
     bool tells[WORDS];     /* words with a topic */
+    struct term_set all;   /* stems, each once */
     struct term_set telling;
     uint32_t told; /* attributes */
     enum subject subject;
@@ -187,6 +188,7 @@ static void read_subject(struct clause *c, const struct clause *before)
 static void read_words(struct arena *a, struct clause *c)
 {
     c->telling = terms_with_room(a, c->w.n);
+    c->all = terms_with_room(a, c->w.n);
     for (size_t i = 0; i < c->w.n; i++) {
         const struct word *w = &c->w.v[i];
         unsigned is = known_as(w->stem);
@@ -196,9 +198,11 @@ static void read_words(struct arena *a, struct clause *c)
                       str_is(w->text, "called") || str_is(w->text, "named");
         c->has_date |= is_date(w);
         c->has_name |= w->is_name && !is_date(w);
+        terms_add(a, &c->all, c->terms[i]);
         if (c->tells[i])
             terms_add(a, &c->telling, c->terms[i]);
     }
+    terms_sort(&c->all);
     terms_sort(&c->telling);
     c->told = attributes_told(&c->w);
 }
@@ -364,17 +368,34 @@ struct hints {
     bool fits;                    /* the subjects are the same */
 };
 
+/* At most so many words lie on each other, in whatever order. */
+static size_t words_in_both(const struct clause *x, const struct clause *y)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->w.n; i++)
+        n += terms_have(&y->all, x->terms[i]);
+    return n;
+}
+
+static bool is_common(size_t common, size_t shorter)
+{
+    enum { COMMON = 3 };
+    return common >= COMMON && 3 * common >= shorter;
+}
+
 /* The same sentence with another value. */
 static enum currency by_frame(const struct clause *older, const struct clause *newer,
                               const struct hints *h)
 {
-    enum { COMMON = 3, LONG = 5, TOPICS = 3 };
-    struct overlay o = overlay_of(older, newer, h->asked);
+    enum { LONG = 5, TOPICS = 3 };
     size_t shorter = older->w.n < newer->w.n ? older->w.n : newer->w.n;
+    if (!is_common(words_in_both(older, newer), shorter)) /* most pairs; and quickly seen */
+        return CURRENT;
+    struct overlay o = overlay_of(older, newer, h->asked);
     bool lists = older->is_list || newer->is_list, is_dose = o.is_figure && h->changes;
     bool is_single = older->owns_subject || older->subject == OTHER || h->changes ||
                      o.common >= LONG || (older->told & newer->told & attributes_single());
-    bool is_frame = o.common >= COMMON && 3 * o.common >= shorter && o.telling + is_single >= 2;
+    bool is_frame = is_common(o.common, shorter) && o.telling + is_single >= 2;
     if (!is_frame || o.places != 1 || o.inserts || o.is_asked)
         return CURRENT;
     if (!h->fits && !h->who && o.telling < TOPICS)
@@ -512,11 +533,11 @@ static struct term_set terms_of(struct arena *a, str text)
 
 void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n)
 {
+    static const char *const who[] = {"who|whom|wer|wen|qui|quién|quem|chi|wie", NULL};
     struct reading *r = NEW_N(a, struct reading, n + 1);
     struct term_set asked = terms_of(a, question);
     struct phrase_words q = phrase_words_of(a, phrase_fold(a, question));
-    struct hints h = {.asked = &asked,
-                      .who = phrase_find(&q, "who|whom|wer|wen|qui|quién|quem|chi|wie", NULL)};
+    struct hints h = {.asked = &asked, .who = phrase_find_any(&q, who, NULL)};
     for (size_t i = 0; n > 1 && i < n; i++)
         read_line(a, &r[i], v[i].text);
     for (size_t i = 0; i < n; i++)

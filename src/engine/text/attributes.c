@@ -58,20 +58,20 @@ const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
 
 uint32_t attributes_asked(struct arena *a, str question)
 {
-    static const struct {
-        uint32_t attribute;
-        const char *phrase;
-    } asks[] = {
-#define ASKS(name, phrase) {ATTRIBUTE_BIT(name), phrase},
+    static const uint32_t attributes[] = {
+#define ASKS(name, phrase) ATTRIBUTE_BIT(name),
 #include "engine/text/attributes.def"
     };
+    static const char *const asks[] = {
+#define ASKS(name, phrase) phrase,
+#include "engine/text/attributes.def"
+        NULL};
     uint32_t asked = 0;
     if (question.n > REQUEST_MAX)
         return 0;
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
-    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
-        if (!(asked & asks[i].attribute) && phrase_find(&w, asks[i].phrase, NULL))
-            asked |= asks[i].attribute;
+    for (int i = 0; (i = phrase_next(&w, asks, i, NULL)) >= 0; i++)
+        asked |= attributes[i];
     return asked;
 }
 

@@ -95,7 +95,7 @@ static struct dialogue dialogue_in(struct arena *a, str text)
 static bool has_self(const struct phrase_words *w)
 {
     for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i], LEX_SELF | LEX_SELF_TOO))
+        if (lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO))
             return true;
     return false;
 }

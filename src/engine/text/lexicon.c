@@ -1,6 +1,8 @@
 /* lexicon.c - the classes of words that rules ask for: months, pronouns, negations and so on. */
 #include "engine/text/lexicon.h"
 
+#include "base/word_index.h"
+
 enum { WORD_MAX = 15 };
 
 static const struct entry {
@@ -16,20 +18,13 @@ static const struct entry {
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
-static int by_word(const void *key, const void *entry)
-{
-    return str_cmp(*(const str *)key, ((const struct entry *)entry)->word);
-}
-
 static const struct entry *entry_of(str word)
 {
-    char lower[WORD_MAX];
     if (!word.n || word.n > WORD_MAX)
         return NULL;
-    for (size_t i = 0; i < word.n; i++)
-        lower[i] = (char)(word.p[i] >= 'A' && word.p[i] <= 'Z' ? word.p[i] + 32 : word.p[i]);
-    str key = {lower, word.n};
-    return bsearch(&key, entries, ENTRIES, sizeof *entries, by_word);
+    const struct word_index *index = word_index_of(entries, ENTRIES, sizeof *entries);
+    uint32_t at = word_index_find_lower(index, word);
+    return at == NO_WORD ? NULL : &entries[at];
 }
 
 unsigned lexicon_classes(str word)

@@ -9,22 +9,33 @@ const char *const gate_section_names[] = {"none",    "identity", "transcript",
 
 enum { ENTITY_MIN = 4 };
 
-/* Rows are asked in order. ENTITIES stands where known names are looked for. */
-struct rule {
+/* Rows are asked in order. ENTITIES, which no text holds, stands where known names are looked for.
+ */
+#define ENTITIES "*|*"
+
+static const struct rule {
     enum gate_section section; /* GATE_NONE: none of the rows behind it fires, either */
-    const char *phrase;
     bool is_weak;
-};
-
-#define ENTITIES NULL
-
-static const struct rule rules[] = {
-#define ASKS(section, phrase) {GATE_##section, phrase, false},
-#define WEAK(section, phrase) {GATE_##section, phrase, true},
+} rules[] = {
+#define ASKS(section, phrase) {GATE_##section, false},
+#define WEAK(section, phrase) {GATE_##section, true},
 #include "engine/text/memory_intent.def"
 #undef ASKS
 #undef WEAK
 };
+
+static const char *const phrases[] = {
+#define ASKS(section, phrase) phrase,
+#define WEAK(section, phrase) phrase,
+#include "engine/text/memory_intent.def"
+#undef ASKS
+#undef WEAK
+    NULL};
+
+static int entities_row(void)
+{
+    return name_index(phrases, S(ENTITIES), -1);
+}
 
 /* A known name as whole words. */
 static bool find_entity(struct arena *a, str text, const str *entities, size_t n, str *out)
@@ -55,11 +66,11 @@ struct gate gate_of(struct arena *a, str message, const str *entities, size_t n)
     if (utf16_length(text) < 3)
         return (struct gate){GATE_NONE, S(""), false};
     struct phrase_words t = phrase_words_of(a, text);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        bool fires = rules[i].phrase == ENTITIES ? find_entity(a, text, entities, n, &phrase)
-                                                 : phrase_find(&t, rules[i].phrase, &phrase);
-        if (fires)
-            return (struct gate){rules[i].section, phrase, rules[i].is_weak};
-    }
-    return (struct gate){GATE_NONE, S(""), false};
+    int row = phrase_next(&t, phrases, 0, &phrase), names = entities_row();
+    str name;
+    if ((row < 0 || row > names) && find_entity(a, text, entities, n, &name))
+        return (struct gate){rules[names].section, name, rules[names].is_weak};
+    if (row < 0)
+        return (struct gate){GATE_NONE, S(""), false};
+    return (struct gate){rules[row].section, phrase, rules[row].is_weak};
 }

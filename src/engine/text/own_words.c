@@ -129,7 +129,7 @@ static size_t behind_rules(str text, size_t at)
 /* The first word of a line in lower case. */
 static str first_word(struct arena *a, str line)
 {
-    struct words w = words_of(a, line, 1);
+    struct words w = words_as_written(a, line, 1);
     return w.n ? utf8_lower(a, w.v[0].text) : S("");
 }
 
@@ -160,6 +160,13 @@ static size_t behind_mail(struct arena *a, str text, size_t at)
     return text.n;
 }
 
+static bool starts_with_any(str line, const char *const *list)
+{
+    while (*list && !str_starts(line, str_of(*list)))
+        list++;
+    return *list != NULL;
+}
+
 /* "From: …" and "Subject: …" head a mail. */
 static bool is_mail_head(str text, size_t at)
 {
@@ -167,13 +174,10 @@ static bool is_mail_head(str text, size_t at)
     static const char *const next[] = {"Subject: ", "To: ",      "Date: ",    "Sent: ", "An: ",
                                        "Betreff: ", "Datum: ",   "Objet: ",   "À: ",    "Asunto: ",
                                        "Para: ",    "Assunto: ", "Oggetto: ", "A: ",    NULL};
-    str line = line_at(text, at), behind = line_at(text, next_line(text, at));
-    bool is_head = false, goes_on = false;
-    for (const char *const *h = heads; *h; h++)
-        is_head |= str_starts(line, str_of(*h));
-    for (const char *const *h = next; *h; h++)
-        goes_on |= str_starts(behind, str_of(*h));
-    return is_head && goes_on;
+    str line = line_at(text, at);
+    if (!starts_with_any(line, heads))
+        return false;
+    return starts_with_any(line_at(text, next_line(text, at)), next);
 }
 
 /* "Example: 'I hate my boss' -> work", "Review: …": what a prompt is about. */
@@ -194,9 +198,11 @@ static bool is_example(struct arena *a, str line)
     if (has_label && str_is_one_of(first_word(a, line), labels))
         return true;
     str code = str_trim(line);
+    if (!code.n || !char_is_one_of(code.p[0], "'\""))
+        return false;
     for (const char *const *w = arrows; *w; w++)
         if (str_find(line, str_of(*w)) < line.n)
-            return code.n && char_is_one_of(code.p[0], "'\"");
+            return true;
     return false;
 }
 
@@ -229,16 +235,17 @@ static size_t behind_request(struct arena *a, str text)
     str line = line_at(text, 0);
     size_t colon = str_find(text, S(": ")), at = 0;
     colon = colon < line.n ? colon + 1 : line.n;
-    struct words w = words_of(a, str_sub(text, 0, colon), LINE_WORDS);
+    struct words w = words_as_written(a, str_sub(text, 0, colon), LINE_WORDS);
     while (at < w.n && str_is_one_of(utf8_lower(a, w.v[at].text), before))
         at++;
     bool requests =
         at < w.n && w.n - at >= REQUEST_WORDS && str_is_one_of(utf8_lower(a, w.v[at].text), verbs);
     /* "Correct, I moved" agrees. */
-    str verb = requests ? utf8_lower(a, w.v[at].text) : S("");
+    if (!requests)
+        return 0;
+    str verb = utf8_lower(a, w.v[at].text);
     str behind = rest_from(line, str_find(utf8_lower(a, line), verb) + verb.n);
-    requests = requests && !str_starts(behind, S(","));
-    return requests && str_trim(rest_from(text, colon)).n ? colon : 0;
+    return !str_starts(behind, S(",")) && str_trim(rest_from(text, colon)).n ? colon : 0;
 }
 
 /* "Why does this fail?" and a paragraph below: that paragraph. */
@@ -249,7 +256,7 @@ static bool points_below(struct arena *a, str line)
                                            "esto",   "este",   "esta",      "isto",  "questo",
                                            "questa", NULL};
     bool asks = str_ends(str_trim(line), S("?")), points = false, is_own = false;
-    struct words w = words_of(a, line, LINE_WORDS);
+    struct words w = words_as_written(a, line, LINE_WORDS);
     for (size_t i = 0; i < w.n; i++) {
         points |= str_is_one_of(utf8_lower(a, w.v[i].text), pointers);
         is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
@@ -322,6 +329,12 @@ static str around_page(struct arena *a, str text)
 
 /* --- all --- */
 
+/* Whether a document may begin at a byte inside a line. */
+static bool may_open(char c)
+{
+    return c == '`' || c == '~' || c == '"' || c == '\'' || c == '<' || (unsigned char)c >= 0xC2;
+}
+
 static size_t behind_document(struct reader *r, size_t at)
 {
     str text = r->text;
@@ -335,20 +348,32 @@ static size_t behind_document(struct reader *r, size_t at)
     return !to && (at == 0 || text.p[at - 1] == '\n') ? behind_line(r->a, text, at) : to;
 }
 
-str utterance_own_words(struct arena *a, str text)
+/* The text without its documents; itself when it has none. */
+static str without_documents(struct reader *r)
 {
-    struct buf b = buf_make(a, text.n + 1);
-    struct reader r = {a, text, 0};
-    bool is_whole = true;
+    str text = r->text;
+    struct buf b = buf_make(r->a, text.n + 1);
+    size_t copied = 0;
     for (size_t i = 0; i < text.n;) {
-        size_t to = behind_document(&r, i);
+        bool begins_line = i == 0 || text.p[i - 1] == '\n';
+        size_t to = begins_line || may_open(text.p[i]) ? behind_document(r, i) : 0;
         if (to > i) {
-            is_whole = false;
-            i = to;
+            buf_add(&b, str_sub(text, copied, i));
+            copied = i = to;
         } else {
-            buf_byte(&b, text.p[i++]);
+            i++;
         }
     }
-    str own = is_whole ? without_material(a, text) : str_trim(buf_str(&b));
+    if (!copied)
+        return text;
+    buf_add(&b, rest_from(text, copied));
+    return str_trim(buf_str(&b));
+}
+
+str utterance_own_words(struct arena *a, str text)
+{
+    struct reader r = {a, text, 0};
+    str left = without_documents(&r);
+    str own = left.p == text.p && left.n == text.n ? without_material(a, text) : left;
     return is_page(own) ? around_page(a, own) : own;
 }

@@ -10,13 +10,17 @@
  * front: the text must begin so.
  */
 
-/* A text's words, each with its place, and "." for the end of a sentence. */
-struct phrase_words {
-    str *v;
-    size_t *from, *to;
-    size_t n, most;
+struct phrase_word {
     str text;
-    uint32_t first[8]; /* bit b: a word begins with the byte b */
+    size_t from; /* its place in the text */
+    uint64_t hash;
+};
+
+/* A text's words, and "." for the end of a sentence. */
+struct phrase_words {
+    struct phrase_word *v;
+    size_t n, cap;
+    str text;
 };
 
 /* In lower case, with plain apostrophes and without "¿" and "¡", as phrases are written. */
@@ -25,10 +29,14 @@ str phrase_fold(struct arena *a, str text);
 /* Of a folded text; the first 2,000 words count. */
 struct phrase_words phrase_words_of(struct arena *a, str text);
 
-/* Whether the phrase stands in the text; *out (or NULL) is the part of the text that matched. */
-bool phrase_find(const struct phrase_words *t, const char *phrase, str *out);
+/*
+ * The first phrase of a static, NULL-ended list, from that index on, that stands in the text: its
+ * index, or -1. *out (or NULL) is the part of the text that matched. All phrases of a list are
+ * looked for in one pass over the words.
+ */
+int phrase_next(const struct phrase_words *t, const char *const *phrases, int from, str *out);
 
-/* The same for the first of a NULL-ended list that stands in the text. */
+/* Whether one of them stands in the text. */
 bool phrase_find_any(const struct phrase_words *t, const char *const *phrases, str *out);
 
 /* Whether a byte is part of a word here. */

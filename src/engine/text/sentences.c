@@ -141,18 +141,30 @@ static bool is_empty_line(str text, size_t i)
     return false;
 }
 
+/* Most bytes are neither a blank nor one that a mark begins with. */
+static bool is_plain(char c)
+{
+    return (c >= '@' && (unsigned char)c < 0x80) || (c >= '0' && c <= '9') || c == ',';
+}
+
 bool sentence_cut(str *rest, struct sentence *out)
 {
     str text = *rest;
     bool is_open = false, is_end = false;
     for (size_t i = 0, next; i < text.n && !is_end; i = next) {
+        next = i + 1;
+        if (is_plain(text.p[i])) {
+            is_open = true;
+            continue;
+        }
         size_t mark = mark_at(text, i);
         next = i + (mark ? mark : 1);
-        *out = (struct sentence){.text = str_sub(text, 0, i), .body = str_sub(text, 0, i)};
         if (mark && is_open)
             is_end = ends_at(text, i, &next, out);
-        else
-            is_end = is_open && is_empty_line(text, i);
+        else if (is_open && is_empty_line(text, i)) {
+            *out = (struct sentence){.text = str_sub(text, 0, i), .body = str_sub(text, 0, i)};
+            is_end = true;
+        }
         is_open |= !mark && !is_blank(text.p[i]);
     }
     if (!is_end)

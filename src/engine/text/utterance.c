@@ -90,10 +90,7 @@ static bool requests_answer(const struct opening *o)
     static const char *const verbs[] = {"remind", "tell", "say",  "show", "sag",   "sage",
                                         "zeig",   "dis",  "dime", "diga", "dimmi", NULL};
     size_t at = o->n && str_eq_nocase(o->v[0], S("please")) ? 1 : 0;
-    bool has_verb = false;
-    for (const char *const *v = verbs; *v && at < o->n; v++)
-        has_verb |= str_eq_nocase(o->v[at], str_of(*v));
-    if (!has_verb)
+    if (at >= o->n || !str_is_one_of(o->v[at], verbs))
         return false;
     for (size_t i = at + 1; i < o->n; i++)
         if (lexicon_is(o->v[i], LEX_QUESTION))
@@ -135,7 +132,7 @@ bool sentence_is_courtesy(struct arena *a, str sentence)
     str first = next_word(sentence, &at);
     if (sentence.n > COURTESY_MAX || (first.n && !str_is_one_of(utf8_lower(a, first), said)))
         return false;
-    struct words w = words_of(a, sentence, COURTESY_WORDS + 1);
+    struct words w = words_as_written(a, sentence, COURTESY_WORDS + 1);
     if (!w.n || w.n > COURTESY_WORDS)
         return !w.n;
     for (size_t i = 0; i < w.n; i++)
@@ -144,7 +141,8 @@ bool sentence_is_courtesy(struct arena *a, str sentence)
     return true;
 }
 
-bool sentence_knows_nothing(struct arena *a, str sentence)
+/* w: the words of the sentence. */
+static bool knows_nothing(const struct phrase_words *w, str sentence)
 {
     static const char *const phrases[] = {
         "i|we don't|didn't|cannot|can't|couldn't|never ?actually "
@@ -182,14 +180,17 @@ bool sentence_knows_nothing(struct arena *a, str sentence)
         "não sei",
         "non lo so",
         NULL};
-    if (sentence.n > EXCUSE_MAX)
-        return false;
+    return sentence.n <= EXCUSE_MAX && w->n <= SHORT_WORDS && phrase_find_any(w, phrases, NULL);
+}
+
+bool sentence_knows_nothing(struct arena *a, str sentence)
+{
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
-    return w.n <= SHORT_WORDS && phrase_find_any(&w, phrases, NULL);
+    return knows_nothing(&w, sentence);
 }
 
 /* "I will remember that …" says again what somebody else has said, whoever that was. */
-static bool sentence_promises_to_keep(struct arena *a, str sentence)
+static bool promises_to_keep(const struct phrase_words *w)
 {
     static const char *const phrases[] = {
         "i'll|we'll ?also ?now ?always remember|save|store|note|record|memorize|memorise",
@@ -208,8 +209,7 @@ static bool sentence_promises_to_keep(struct arena *a, str sentence)
         "he guardado|anotado",
         "ho salvato|annotato",
         NULL};
-    struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
-    return phrase_find_any(&w, phrases, NULL);
+    return phrase_find_any(w, phrases, NULL);
 }
 
 /* "You are a classifier.": a part that the model is to play. */
@@ -238,10 +238,7 @@ bool sentence_only_requests(str sentence)
         "sugira",  "scrivi",    "dammi",      "spiega",    NULL};
     struct opening o = opening_of(sentence);
     size_t at = o.n && (str_eq_nocase(o.v[0], S("please")) || str_eq_nocase(o.v[0], S("bitte")));
-    bool requests = false;
-    for (const char *const *v = verbs; *v && at < o.n; v++)
-        requests |= str_eq_nocase(o.v[at], str_of(*v));
-    if (!requests)
+    if (at >= o.n || !str_is_one_of(o.v[at], verbs))
         return false;
     /* "Write a sign for the hut: the wifi is called …" states something behind the colon. */
     str behind = str_sub(sentence, str_find(sentence, S(": ")), sentence.n);
@@ -252,6 +249,24 @@ bool sentence_only_requests(str sentence)
     is_own |=
         str_find(sentence, S(" our ")) < sentence.n || str_find(sentence, S("I'm")) < sentence.n;
     return !is_own;
+}
+
+/* Marks by which programs part the speakers of a conversation. */
+static bool has_speaker_mark(str sentence)
+{
+    static const char *const marks[] = {"<|",         "[INST]",     "[/INST]",
+                                        "<<SYS>>",    "### System", "<system>",
+                                        "</system>",  "SYSTEM:",    "### Instruction",
+                                        "ASSISTANT:", NULL};
+    bool may_have = false; /* each has one of these */
+    for (size_t i = 0; i < sentence.n && !may_have; i++) {
+        char c = sentence.p[i];
+        may_have = c == '<' || c == '[' || c == '#' || c == ':';
+    }
+    for (const char *const *m = marks; *m && may_have; m++)
+        if (str_find(sentence, str_of(*m)) < sentence.n)
+            return true;
+    return false;
 }
 
 bool sentence_instructs(struct arena *a, str sentence, bool is_user)
@@ -272,13 +287,8 @@ bool sentence_instructs(struct arena *a, str sentence, bool is_user)
                                          "you are now an|a|the|in",
                                          "do not tell|mention ?this ?it ?to the user|users",
                                          NULL};
-    static const char *const marks[] = {"<|",         "[INST]",     "[/INST]",
-                                        "<<SYS>>",    "### System", "<system>",
-                                        "</system>",  "SYSTEM:",    "### Instruction",
-                                        "ASSISTANT:", NULL};
-    for (const char *const *m = marks; *m; m++)
-        if (str_find(sentence, str_of(*m)) < sentence.n)
-            return true;
+    if (has_speaker_mark(sentence))
+        return true;
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, sentence));
     return phrase_find_any(&w, anyone, NULL) || (!is_user && phrase_find_any(&w, others, NULL));
 }
@@ -291,7 +301,8 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
         return false;
     if (is_user)
         return !sentence_only_requests(s->text) && !sentence_casts_model(s->text);
-    return !sentence_knows_nothing(a, s->text) && !sentence_promises_to_keep(a, s->text);
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, s->text));
+    return !knows_nothing(&w, s->text) && !promises_to_keep(&w);
 }
 
 str utterance_statements(struct arena *a, str text, bool is_user)
