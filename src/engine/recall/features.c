@@ -42,9 +42,17 @@ struct lexicon_lengths shown_words(const struct query *q)
     return lexicon_lengths_of(LEX_SELF | (only_self ? 0 : SHOWS_DATE | SHOWS_NUMBER));
 }
 
-static bool in_word(unsigned char c)
+enum { IN_WORD = 1, ENDS_SENTENCE = 2 };
+
+static const uint8_t byte_is[256] = {
+    ['0' ... '9'] = IN_WORD,   ['A' ... 'Z'] = IN_WORD, ['a' ... 'z'] = IN_WORD,
+    [0x80 ... 0xFF] = IN_WORD, ['.'] = ENDS_SENTENCE,   ['!'] = ENDS_SENTENCE,
+    ['?'] = ENDS_SENTENCE,     ['\n'] = ENDS_SENTENCE,
+};
+
+static unsigned byte_at(str text, size_t i)
 {
-    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return byte_is[(unsigned char)text.p[i]];
 }
 
 /* "Anna", not "EXIF" or "KeyError". */
@@ -75,13 +83,13 @@ static struct glance glance_at(str text, const struct lexicon_lengths *shown)
     bool begins = true;
     text.n = text.n < LOOKED_AT ? text.n : LOOKED_AT;
     for (size_t i = 0, end; i < text.n; i = end) {
-        for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
+        for (end = i; end < text.n && byte_at(text, end) == IN_WORD;)
             end++;
         if (end > i) {
             look_at(&g, str_sub(text, i, end), begins, shown);
             begins = false;
         } else {
-            begins |= text.p[i] == '.' || text.p[i] == '!' || text.p[i] == '?' || text.p[i] == '\n';
+            begins |= byte_at(text, i) == ENDS_SENTENCE;
             end++;
         }
     }

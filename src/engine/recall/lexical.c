@@ -36,11 +36,6 @@ struct scanner {
     struct scan out;
 };
 
-static float count_of(const struct scanner *s, int64_t hit, size_t word)
-{
-    return hit == NO_HIT ? 0 : s->counts[s->hits->v[hit].counts[word]];
-}
-
 static void push(struct scanner *s, doc_id doc, int64_t hit)
 {
     s->slots[s->n++] = (struct slot){.doc = doc, .hit = hit};
@@ -61,32 +56,43 @@ static void spread(struct scanner *s)
     }
 }
 
-/* The hit so many places away from a document in its conversation; the search begins at slot i. */
-static int64_t hit_from(const struct scanner *s, size_t i, doc_id doc, int distance)
+/* The counts of a document's words and of those around it: its own are in the middle. */
+struct around {
+    const uint8_t *counts[2 * WIDE + 1];
+};
+
+/* As far as so many places before and behind a document; the search begins at slot i. */
+static struct around look_around(const struct scanner *s, size_t i, doc_id doc, int before,
+                                 int behind)
 {
-    doc_id want = doc + distance;
-    if (distance && doc_is_memory(want))
-        return NO_HIT;
-    while (i > 0 && s->slots[i].doc > want)
+    static const uint8_t none[QUERY_WORDS_MAX];
+    struct around out;
+    for (int d = -before; d <= behind; d++)
+        out.counts[d + WIDE] = none;
+    while (i > 0 && s->slots[i - 1].doc >= doc - before)
         i--;
-    while (i + 1 < s->n && s->slots[i].doc < want)
-        i++;
-    return s->slots[i].doc == want ? s->slots[i].hit : NO_HIT;
+    for (; i < s->n && s->slots[i].doc <= doc + behind; i++) {
+        const struct slot *slot = &s->slots[i];
+        bool is_seen = slot->doc == doc || !doc_is_memory(slot->doc);
+        if (is_seen && slot->hit != NO_HIT && slot->doc >= doc - before)
+            out.counts[slot->doc - doc + WIDE] = s->hits->v[slot->hit].counts;
+    }
+    return out;
 }
 
-static int64_t hit_at(const struct scanner *s, size_t i, int distance)
+static float count_at(const struct scanner *s, const struct around *a, int distance, size_t word)
 {
-    return hit_from(s, i, s->slots[i].doc, distance);
+    return s->counts[a->counts[distance + WIDE][word]];
 }
 
 static void score_slot(struct scanner *s, size_t i)
 {
     struct slot *slot = &s->slots[i];
-    int64_t before = hit_at(s, i, -1), earlier = hit_at(s, i, -2), after = hit_at(s, i, 1);
+    struct around a = look_around(s, i, slot->doc, 2, 1);
     for (size_t w = 0; w < s->n_words; w++) {
-        float own = count_of(s, slot->hit, w);
-        float near = own + one_before * count_of(s, before, w) +
-                     two_before * count_of(s, earlier, w) + one_after * count_of(s, after, w);
+        float own = count_at(s, &a, 0, w);
+        float near = own + one_before * count_at(s, &a, -1, w) +
+                     two_before * count_at(s, &a, -2, w) + one_after * count_at(s, &a, 1, w);
         if (own > 0)
             slot->turn += s->weights[w] * rank_saturate(own, k_saturation);
         if (near > 0)
@@ -190,22 +196,21 @@ static uint8_t at_most_255(unsigned n)
     return n < 255 ? (uint8_t)n : 255;
 }
 
-static void add_counts(const struct scanner *s, int64_t hit, uint8_t *counts)
+static void add_counts(const struct scanner *s, const uint8_t *more, uint8_t *counts)
 {
-    for (size_t w = 0; hit != NO_HIT && w < s->n_words; w++)
-        counts[w] = at_most_255(counts[w] + (s->hits->v[hit].counts[w] & 15u) +
-                                (s->hits->v[hit].counts[w] >> 4));
+    for (size_t w = 0; w < s->n_words; w++)
+        counts[w] = at_most_255(counts[w] + (more[w] & 15u) + (more[w] >> 4));
 }
 
 /* How much of the question stands in it, or in its window: each word once, a mention counts less.
  */
-static float share_of(const struct scanner *s, size_t i, int from, int to)
+static float share_of(const struct scanner *s, const struct around *a, int from, int to)
 {
     float has = 0, all = 0;
     for (size_t w = 0; w < s->n_words; w++) {
         float most = 0;
         for (int d = from; d <= to; d++) {
-            float count = count_of(s, hit_at(s, i, d), w);
+            float count = count_at(s, a, d, w);
             most = count > most ? count : most;
         }
         has += s->weights[w] * (most < 1 ? most : 1);
@@ -214,13 +219,13 @@ static float share_of(const struct scanner *s, size_t i, int from, int to)
     return all > 0 ? has / all : 0;
 }
 
-static float wide_score(const struct scanner *s, size_t i, doc_id doc)
+static float wide_score(const struct scanner *s, const struct around *a)
 {
     float score = 0;
     for (size_t w = 0; w < s->n_words; w++) {
         float all = 0;
         for (int d = -WIDE; d <= WIDE; d++)
-            all += count_of(s, hit_from(s, i, doc, d), w);
+            all += count_at(s, a, d, w);
         score += s->weights[w] * rank_saturate(all, k_saturation);
     }
     return score;
@@ -237,21 +242,22 @@ static float turn_at(const struct scanner *s, size_t i, int distance)
 static struct candidate candidate_of(const struct scanner *s, struct pick p)
 {
     const struct slot *slot = &s->slots[p.slot];
+    struct around a = look_around(s, p.slot, slot->doc, WIDE, WIDE);
     struct candidate c = {
         .doc = slot->doc,
         .turn = slot->turn,
         .window = slot->window,
-        .wide = wide_score(s, p.slot, slot->doc),
+        .wide = wide_score(s, &a),
         .session = s->sessions[slot->session],
         .previous = turn_at(s, p.slot, -1),
         .next = turn_at(s, p.slot, 1),
         .base = p.base,
-        .share = share_of(s, p.slot, 0, 0),
-        .share_near = share_of(s, p.slot, -2, 1),
+        .share = share_of(s, &a, 0, 0),
+        .share_near = share_of(s, &a, -2, 1),
     };
-    add_counts(s, slot->hit, c.own);
+    add_counts(s, a.counts[WIDE], c.own);
     for (int d = -2; d <= 1; d++)
-        add_counts(s, hit_at(s, p.slot, d), c.near);
+        add_counts(s, a.counts[d + WIDE], c.near);
     return c;
 }
 
@@ -276,7 +282,8 @@ static struct candidate far_from_words(const struct scanner *s, size_t at, doc_i
     for (size_t i = at ? at - 1 : 0; i <= at && !doc_is_memory(doc); i++)
         if (!doc_is_memory(s->slots[i].doc) && doc_session(s->slots[i].doc) == doc_session(doc))
             c.session = s->sessions[s->slots[i].session];
-    c.wide = c.session > 0 ? wide_score(s, at, doc) : 0;
+    struct around a = look_around(s, at, doc, WIDE, WIDE);
+    c.wide = c.session > 0 ? wide_score(s, &a) : 0;
     c.base = base_session * share(c.session, s->out.best_session);
     return c;
 }
