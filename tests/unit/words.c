@@ -27,6 +27,19 @@ TEST(irregular_forms_lead_to_their_base)
     CHECK_STR(stems(ctx, "left saw"), S("left saw"));
 }
 
+TEST(words_as_written_are_the_same_words)
+{
+    str text = S("I told Zoë that Python 3.12 is fine. お寿司 On Monday, it's I");
+    struct words x = words_of(&ctx->arena, text, 1000);
+    struct words y = words_as_written(&ctx->arena, text, 1000);
+    CHECK_INT(x.n, y.n);
+    for (size_t i = 0; i < x.n; i++) {
+        CHECK_STR(x.v[i].text, y.v[i].text);
+        CHECK_INT(x.v[i].at, y.v[i].at);
+    }
+    CHECK_INT(words_as_written(&ctx->arena, text, 3).n, 3);
+}
+
 TEST(british_spellings_are_the_american_ones)
 {
     CHECK_STR(stems(ctx, "favourite colours, grey tyres; organised travelling theatre"),

@@ -231,6 +231,8 @@ static void read_end(struct clause *c, const struct clause *before, const struct
 static bool ends_clause(str text, size_t i)
 {
     bool blank = i + 1 >= text.n || text.p[i + 1] == ' ' || text.p[i + 1] == '\n';
+    if ((text.p[i] >= '@' && (unsigned char)text.p[i] < 0x80) || text.p[i] == ' ')
+        return false; /* most are letters */
     return char_is_one_of(text.p[i], ";\n") || (char_is_one_of(text.p[i], ".,:!?") && blank) ||
            str_starts(str_sub(text, i, text.n), S("\u2014"));
 }

@@ -62,8 +62,8 @@ struct around {
 };
 
 /* As far as so many places before and behind a document; the search begins at slot i. */
-static struct around look_around(const struct scanner *s, size_t i, doc_id doc, int before,
-                                 int behind)
+static inline struct around look_around(const struct scanner *s, size_t i, doc_id doc, int before,
+                                        int behind)
 {
     static const uint8_t none[QUERY_WORDS_MAX];
     struct around out;

@@ -5,8 +5,15 @@
 #include "engine/text/utterance.h"
 
 /* Words of a quote that is a text and not a name; bytes of a document between tags; words before a
- * colon that make a request. */
-enum { QUOTE_WORDS = 8, QUOTE_MAX = 4000, TAGGED_MIN = 40, REQUEST_WORDS = 2, LINE_WORDS = 24 };
+ * colon that make a request; words that are looked at first, of a line. */
+enum {
+    QUOTE_WORDS = 8,
+    QUOTE_MAX = 4000,
+    TAGGED_MIN = 40,
+    REQUEST_WORDS = 2,
+    FEW_WORDS = 4,
+    LINE_WORDS = 24
+};
 
 static str rest_from(str text, size_t at)
 {
@@ -220,6 +227,15 @@ static size_t behind_line(struct arena *a, str text, size_t at)
 
 /* --- a request and its text --- */
 
+/* The place of the first word that is not in the list. */
+static size_t behind_words(struct arena *a, const struct words *w, const char *const *list)
+{
+    size_t at = 0;
+    while (at < w->n && str_is_one_of(utf8_lower(a, w->v[at].text), list))
+        at++;
+    return at;
+}
+
 /* Where the text begins that a request is about: behind "Translate into German:". 0: nowhere. */
 static size_t behind_request(struct arena *a, str text)
 {
@@ -233,11 +249,15 @@ static size_t behind_request(struct arena *a, str text)
     static const char *const before[] = {"please", "can",    "could", "would", "you", "help", "me",
                                          "bitte",  "kannst", "du",    "and",   "to",  NULL};
     str line = line_at(text, 0);
-    size_t colon = str_find(text, S(": ")), at = 0;
+    size_t colon = str_find(text, S(": "));
     colon = colon < line.n ? colon + 1 : line.n;
-    struct words w = words_as_written(a, str_sub(text, 0, colon), LINE_WORDS);
-    while (at < w.n && str_is_one_of(utf8_lower(a, w.v[at].text), before))
-        at++;
+    str head = str_sub(text, 0, colon);
+    struct words w = words_as_written(a, head, FEW_WORDS);
+    size_t at = behind_words(a, &w, before);
+    if (w.n == FEW_WORDS && at + REQUEST_WORDS > w.n) {
+        w = words_as_written(a, head, LINE_WORDS);
+        at = behind_words(a, &w, before);
+    }
     bool requests =
         at < w.n && w.n - at >= REQUEST_WORDS && str_is_one_of(utf8_lower(a, w.v[at].text), verbs);
     /* "Correct, I moved" agrees. */

@@ -141,31 +141,34 @@ static bool is_empty_line(str text, size_t i)
     return false;
 }
 
-/* Most bytes are neither a blank nor one that a mark begins with. */
-static bool is_plain(char c)
+/* Where a text says something: behind blanks and marks in front of it. */
+static size_t first_said(str text)
 {
-    return (c >= '@' && (unsigned char)c < 0x80) || (c >= '0' && c <= '9') || c == ',';
+    size_t i = 0, mark;
+    while (i < text.n && ((mark = mark_at(text, i)) > 0 || is_blank(text.p[i])))
+        i += mark ? mark : 1;
+    return i;
+}
+
+/* From i on the next byte that a mark or an empty line may begin with. */
+static size_t next_stop(str text, size_t i)
+{
+    static const bool stops[256] = {
+        ['.'] = true, ['!'] = true, ['?'] = true, ['\n'] = true, [0xE3] = true, [0xEF] = true};
+    while (i < text.n && !stops[(unsigned char)text.p[i]])
+        i++;
+    return i;
 }
 
 bool sentence_cut(str *rest, struct sentence *out)
 {
     str text = *rest;
-    bool is_open = false, is_end = false;
-    for (size_t i = 0, next; i < text.n && !is_end; i = next) {
+    bool is_end = false;
+    size_t i = next_stop(text, first_said(text)), next;
+    for (; i < text.n && !is_end; i = next_stop(text, next)) {
+        *out = (struct sentence){.text = str_sub(text, 0, i), .body = str_sub(text, 0, i)};
         next = i + 1;
-        if (is_plain(text.p[i])) {
-            is_open = true;
-            continue;
-        }
-        size_t mark = mark_at(text, i);
-        next = i + (mark ? mark : 1);
-        if (mark && is_open)
-            is_end = ends_at(text, i, &next, out);
-        else if (is_open && is_empty_line(text, i)) {
-            *out = (struct sentence){.text = str_sub(text, 0, i), .body = str_sub(text, 0, i)};
-            is_end = true;
-        }
-        is_open |= !mark && !is_blank(text.p[i]);
+        is_end = mark_at(text, i) ? ends_at(text, i, &next, out) : is_empty_line(text, i);
     }
     if (!is_end)
         *out = (struct sentence){.text = text, .body = text};
