@@ -8,6 +8,7 @@
 
 #include <sodium.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/engine.h"
@@ -136,7 +137,7 @@ static int64_t cpu_us(void)
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static void tell(const char *what, int64_t *us)
+static void report(const char *what, int64_t *us)
 {
     qsort(us, QUESTIONS, sizeof *us, ascending);
     printf("  %s p50 %lld us, p90 %lld us, p99 %lld us, worst %lld us\n", what,
@@ -167,8 +168,93 @@ static void ask(struct bench *b, size_t things, bool vectors)
     }
     printf("recall over %zu, %s, %.1f found:\n", things, vectors ? "with vectors" : "by words",
            found / QUESTIONS);
-    tell("time", took);
-    tell("cpu ", cpu);
+    report("time", took);
+    report("cpu ", cpu);
+}
+
+/* --- as people ask --- */
+
+/* Turns that tell something of their user, each with a word that no other has. */
+static const char *const tells[] = {
+    "I live in %s, the flat is near the station. I moved there with %s.",
+    "My sister %s is allergic to peanuts, %s is not.",
+    "I work as a nurse at %s now, %s is my manager.",
+    "We adopted a dog, his name is %s. My cat %s does not like him.",
+    "Do you think %s is worth a visit? What about %s?",
+    "My car is a %s, I sold the %s last year.",
+    "I play the cello with %s on Tuesdays, and %s sings.",
+    "Actually the appointment with %s was moved to Friday, not to %s.",
+};
+
+/* Attributes, requests for advice, and things that were told. */
+static const char *const everyday[] = {
+    "Where do I live?",
+    "What should I cook for dinner tonight?",
+    "What is my job?",
+    "Do I have any pets?",
+    "Can you suggest a restaurant for my birthday?",
+    "What instruments do I play?",
+    "What is my sister allergic to?",
+    "When is my appointment?",
+    "What car do I drive?",
+    "Plan a weekend trip for us",
+};
+
+enum { N_TELLS = sizeof tells / sizeof *tells, N_EVERYDAY = sizeof everyday / sizeof *everyday };
+
+static str tell(struct bench *b, struct arena *a, size_t i)
+{
+    str words = sentence(b, a, 2), first = str_cut(&words, ' ');
+    struct buf text = buf_make(a, 4096);
+    for (const char *p = tells[i % N_TELLS]; *p; p++) {
+        if (*p != '%') {
+            buf_byte(&text, *p);
+            continue;
+        }
+        buf_add(&text, first);
+        first = words;
+        p++;
+    }
+    return buf_str(&text);
+}
+
+/* Every tenth turn of a user is one of these: of so many sessions, spread over the time. */
+static void write_everyday(struct bench *b, size_t sessions)
+{
+    for (size_t i = 0; i < sessions; i++) {
+        struct ctx work = {0};
+        struct message m = {.id = id_random(&work.arena),
+                            .session = str_printf(&work.arena, "session %zu", i),
+                            .role = S("user"),
+                            .text = tell(b, &work.arena, i),
+                            .created = 1700000000000 + (int64_t)i * 3600000 + 60000};
+        struct bundle bundle = {.pool = pool,
+                                .session = {.id = m.session},
+                                .messages = &m,
+                                .n_messages = 1};
+        must(&work, store_write_later(&work, b->store, &bundle));
+        must(&work, store_flush(&work, b->store));
+        ctx_free(&work);
+    }
+}
+
+static void ask_everyday(struct bench *b, size_t things)
+{
+    static int64_t took[QUESTIONS], cpu[QUESTIONS];
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        struct ctx ctx = {0};
+        struct recall_in in = {.pool = pool, .question = str_of(everyday[i % N_EVERYDAY])};
+        struct recall_out out;
+        str block;
+        int64_t began = cpu_us(), start = clock_mono_us();
+        must(&ctx, engine_context(&ctx, b->engine, &in, &out, &block));
+        cpu[i] = cpu_us() - began;
+        took[i] = clock_mono_us() - start;
+        ctx_free(&ctx);
+    }
+    printf("recall over %zu, as people ask:\n", things);
+    report("time", took);
+    report("cpu ", cpu);
 }
 
 /* Everything gets a vector, as the background would do it. */
@@ -211,6 +297,8 @@ static void run(size_t things)
     printf("wrote %zu: %.0f a second\n", things,
            (double)things * 1e6 / (double)(clock_mono_us() - began));
     ask(&b, things, false);
+    write_everyday(&b, things / SESSION);
+    ask_everyday(&b, things);
     if (access(models, R_OK) == 0) {
         embed_all(&b, things);
         ask(&b, things, true);
