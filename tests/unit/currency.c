@@ -80,6 +80,145 @@ TEST(what_is_moved_or_has_ended_is_replaced)
               PARTLY);
 }
 
+/* --- what one has once: the latest statement wins, however it is put --- */
+
+TEST(a_new_value_of_a_slot_replaces_the_old)
+{
+    static const struct pair pairs[] = {
+        /* work */
+        {"I work for a printing house in Kassel.", "I work for the water board now."},
+        {"My sister works for an airline.", "My sister switched jobs, she works at a nursery now."},
+        {"My cousin Jorun is a welder at the shipyard.",
+         "Jorun is a crane driver at the port now."},
+        {"I'm a receptionist at the Hotel Adler.",
+         "I've become a tour guide, the hotel is history."},
+        {"My dad works at the post office.",
+         "Dad has retired, he no longer works at the post office."},
+        {"Our neighbour Sunniva teaches at the deaf school.",
+         "Sunniva has left the deaf school, she now teaches at the college."},
+        /* home and places */
+        {"My grandparents live in a farmhouse near Tralee.",
+         "My grandparents moved to a flat in Cork."},
+        {"Zainab lives in Malmö.", "Zainab has moved to Aarhus."},
+        {"My office is on the second floor.", "My office is on the ground floor now."},
+        {"The spare key is under the flowerpot.", "I moved the spare key, it is in the shed now."},
+        {"Our team meets in the Turing room.", "Our team meets in the Hopper room from now on."},
+        /* times and dates */
+        {"Standup is at half past nine.", "Standup is at ten now."},
+        {"My yoga class starts at seven.", "The yoga class starts at half past six now."},
+        {"The bins are collected on Tuesdays.", "The bins are collected on Thursdays now."},
+        {"Parents' evening is on 12 March.", "Parents' evening has been moved to 19 March."},
+        {"The bakery opens at six.", "New hours: the bakery opens at seven."},
+        {"My flight to Oslo leaves at 9:40.",
+         "The flight to Oslo leaves at 11:05, they changed it."},
+        {"Mum's operation is on Friday.", "Mum's operation was put off until Monday."},
+        /* prices */
+        {"The roofer wants 4,200 for the job.", "The roofer wants 3,900 now."},
+        {"Our rent is 980 euros.", "Our rent went up to 1,040 euros."},
+        {"A haircut at Luigi's costs 28 euros.",
+         "Luigi's has got dearer: a haircut costs 33 euros."},
+        {"My phone plan costs 15 a month.", "My phone plan costs 12 a month since May."},
+        /* possessions, tools, subscriptions */
+        {"I drive a Renault Twingo.", "I drive a Kia Picanto now."},
+        {"We have a gas cooker.", "We replaced the gas cooker with an induction hob."},
+        {"I'm with Vodaphone for my mobile.", "I switched from Vodaphone to Lebara."},
+        {"I have the monthly rail pass.", "I swapped the monthly rail pass for the yearly one."},
+        {"I write my notes in Evernote.", "I write my notes in Obsidian these days."},
+        {"We subscribe to the Guardian.", "We cancelled the Guardian."},
+        {"I take the bus to the clinic.", "I don't take the bus to the clinic any more, I cycle."},
+        /* people */
+        {"My girlfriend is called Noa.", "Noa and I broke up."},
+        {"Haruki is dating Emi.", "Haruki is dating Sora now."},
+        {"My manager is Bettina.", "Bettina has left, my manager is Kwame now."},
+        {"Our dentist is Dr Osei.", "Our new dentist is Dr Lindqvist."},
+        {"My piano teacher is Mrs Alba.", "My new piano teacher is Mr Cho."},
+        {"The head of our ward is Sister Agnes.", "The head of our ward is now Brother Paul."},
+        /* food, habits, health */
+        {"I don't eat fish.", "I eat fish again."},
+        {"My husband is vegetarian.", "My husband eats meat again."},
+        {"I drink my coffee with milk.", "I drink my coffee black now."},
+        {"I smoke ten a day.", "I stopped smoking in January."},
+        {"I run every morning.", "I no longer run, my knee hurts."},
+        /* corrections */
+        {"My aunt's birthday is on 3 May.", "Correction: my aunt's birthday is on 5 May."},
+        {"The wifi in the cabin is called Bergblick.",
+         "I was wrong, the wifi in the cabin is called Talblick."},
+        {"My shoe size is 41.", "Actually my shoe size is 42."},
+        {"My name is Bob.", "My name is Carla."},
+    };
+    CHECK_ALL(pairs, is != CURRENT)
+}
+
+TEST(the_same_in_other_languages)
+{
+    static const struct pair pairs[] = {
+        {"Ich arbeite bei einer Spedition in Hof.", "Ich arbeite jetzt bei der Stadt."},
+        {"Meine Schwester arbeitet bei Siemens.",
+         "Meine Schwester arbeitet nicht mehr bei Siemens."},
+        {"Mein Bruder wohnt in Graz.", "Mein Bruder ist nach Linz gezogen."},
+        {"Meine Tochter Ida lernt Klavier.", "Ida hat vom Klavier zur Gitarre gewechselt."},
+        {"Die Probe ist am Montag.", "Die Probe ist jetzt am Mittwoch."},
+        {"Mein Zahnarzt ist Doktor Huber.", "Mein neuer Zahnarzt ist Doktor Seidl."},
+        {"Die Miete beträgt 700 Euro.", "Die Miete beträgt ab Mai 760 Euro."},
+        {"Ich esse kein Fleisch.", "Ich esse wieder Fleisch."},
+        {"Ich fahre einen Polo.", "Ich habe den Polo verkauft."},
+        {"Mi hermana trabaja en un banco.", "Mi hermana ya no trabaja en el banco."},
+        {"Mi padre vive en Murcia.", "Mi padre se ha mudado a Valencia."},
+        {"La reunión es a las nueve.", "La reunión es ahora a las once."},
+        {"Mi dentista es la doctora Soler.", "Mi nuevo dentista es el doctor Vidal."},
+        {"El alquiler cuesta 600 euros.", "El alquiler ha subido a 650 euros."},
+        {"Ma soeur travaille chez Renault.", "Ma soeur travaille maintenant chez Airbus."},
+        {"Mon frère habite à Lyon.", "Mon frère a déménagé à Dijon."},
+        {"Le cours est à 18 h.", "Le cours est désormais à 19 h."},
+        {"Je ne mange pas de viande.", "Je mange de nouveau de la viande."},
+        {"Mon médecin est le docteur Petit.", "Mon nouveau médecin est le docteur Roy."},
+        {"O meu irmão mora em Braga.", "O meu irmão mudou-se para Aveiro."},
+        {"A minha mãe trabalha num hospital.", "A minha mãe já não trabalha no hospital."},
+        {"A reunião é às nove.", "A reunião agora é às dez."},
+        {"Mia sorella lavora in banca.", "Mia sorella adesso lavora in una scuola."},
+        {"Mio fratello abita a Parma.", "Mio fratello si è trasferito a Modena."},
+        {"La lezione è alle sei.", "La lezione adesso è alle sette."},
+        {"Il mio dentista è il dottor Neri.", "Il mio nuovo dentista è il dottor Bruni."},
+        {"我住在成都。", "我搬到杭州了。"},
+        {"我住在北京。", "我现在住在上海。"},
+        {"我在一家银行工作。", "我换工作了，现在在一家书店工作。"},
+        {"我每天喝咖啡。", "我不再喝咖啡了。"},
+        {"私は大阪に住んでいます。", "先月、京都に引っ越しました。"},
+        {"毎朝コーヒーを飲みます。", "もうコーヒーは飲まない。"},
+        {"車はトヨタに乗っています。", "車をホンダに変えました。"},
+    };
+    CHECK_ALL(pairs, is != CURRENT)
+}
+
+TEST(what_only_sounds_like_a_change_replaces_nothing)
+{
+    static const struct pair pairs[] = {
+        {"I work for the council.", "My wife works for the museum now."},
+        {"I work at the hospital.", "I work on a boat model at weekends."},
+        {"My sister works for an airline.", "My brother works for a bank now."},
+        {"My cousin Jorun lives in Bodø.", "My cousin Stig lives in Narvik now."},
+        {"Standup is at ten.", "The retro is at three now."},
+        {"My flight to Oslo leaves at 9:40.", "My flight to Rome leaves at 11:05."},
+        {"A haircut costs 28 euros.", "A beard trim costs 12 euros now."},
+        {"I live in Ghent.", "I might move to Lille next year."},
+        {"I live in Ghent.", "Maybe I'll live in Lille one day."},
+        {"I'm on the early shift.", "I'd like to be on the late shift."},
+        {"I drive a Twingo.", "My neighbour drives a Tesla now."},
+        {"Our dentist is Dr Osei.", "Our vet is Dr Lindqvist now."},
+        {"We have a dog called Toffee.", "We have a cat called Fudge now."},
+        {"My son Leo plays the trumpet.", "My daughter Una plays the harp now."},
+        {"I play badminton on Tuesdays.", "I also play badminton on Fridays now."},
+        {"The blue folder is in the attic.", "The red folder is in the cellar now."},
+        {"Ich wohne in Bonn.", "Meine Tante wohnt jetzt in Köln."},
+        {"Mi hermana trabaja en un banco.", "Mi hermano trabaja ahora en una granja."},
+        {"我住在成都。", "我妹妹搬到杭州了。"},
+        {"我在银行工作。", "我也在周末教钢琴。"},
+        {"I have a garden in Ely.", "I work in Ely."},
+        {"I bought a lamp for 40 euros.", "I bought a chair for 55 euros."},
+    };
+    CHECK_ALL(pairs, is == CURRENT)
+}
+
 TEST(what_adds_replaces_nothing)
 {
     static const struct pair pairs[] = {

@@ -1,59 +1,11 @@
 /* currency.c - which of the lines that a chat would be given a later line replaces. */
 #include "engine/recall/currency.h"
 
-#include <stdlib.h>
-
-#include "base/stem_table.h"
+#include "engine/recall/reading.h"
+#include "engine/recall/unspaced.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
-#include "engine/text/term_set.h"
-
-/* Clauses of a line, words of a clause and bytes of a line that are looked at */
-enum { CLAUSES = 8, WORDS = 40, LINE_MAX = 600 };
-
-/* --- the tables of words --- */
-
-enum { IS_FUNCTION = 1, IS_LIST = 2, IS_KIN = 4 };
-
-static unsigned known_as(str stem)
-{
-    static const struct stem_row rows[] = {
-#define FUNCTION(words) {IS_FUNCTION, words},
-#define LISTS(words) {IS_LIST, words},
-#define KIN(words) {IS_KIN, words},
-#include "engine/recall/currency.def"
-    };
-    return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), stem);
-}
-
-bool currency_is_kin(str stem)
-{
-    return known_as(stem) & IS_KIN;
-}
-
-/* --- phrases --- */
-
-static const char *const changes[] = {
-#define CHANGES(phrase) phrase,
-#include "engine/recall/currency.def"
-    NULL};
-static const char *const present[] = {
-#define PRESENT(phrase) phrase,
-#include "engine/recall/currency.def"
-    NULL};
-static const char *const adds[] = {
-#define ADDS(phrase) phrase,
-#include "engine/recall/currency.def"
-    NULL};
-static const char *const ends_next[] = {
-#define ENDS_NEXT(phrase) phrase,
-#include "engine/recall/currency.def"
-    NULL};
-static const char *const ends_subject[] = {
-#define ENDS_SUBJECT(phrase) phrase,
-#include "engine/recall/currency.def"
-    NULL};
 
 bool currency_asks_past(struct arena *a, str question)
 {
@@ -62,7 +14,7 @@ bool currency_asks_past(struct arena *a, str question)
 #include "engine/recall/currency.def"
         NULL};
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
-    return phrase_find_any(&w, past, NULL);
+    return phrase_find_any(&w, past, NULL) || unspaced_asks_past(question);
 }
 
 str currency_mark(enum currency is)
@@ -74,205 +26,6 @@ str currency_mark(enum currency is)
     return str_of(marks[is]);
 }
 
-/* --- reading a line --- */
-
-enum subject {
-    OWN,
-    OTHER
-}; /* the speaker, also where nobody is named; someone or something else */
-
-struct clause {
-    struct words w;
-    uint64_t terms[WORDS]; /* stems */
-    bool tells[WORDS];     /* words with a topic */
-    struct term_set all;   /* stems, each once */
-    struct term_set telling;
-    uint32_t told; /* attributes */
-    enum subject subject;
-    uint64_t who;      /* of another subject */
-    uint64_t ended;    /* the topic that it ends, or 0 */
-    bool is_list;      /* its verb takes several values */
-    bool has_date;     /* a date, a time or a number */
-    bool has_name;     /* a name that is no date */
-    bool owns_subject; /* "my phone is …" */
-};
-
-struct reading {
-    struct clause v[CLAUSES];
-    size_t n;
-    struct term_set telling; /* of all of them */
-    bool changes, is_present, adds, has_date, has_name;
-};
-
-static bool is_date(const struct word *w)
-{
-    return w->is_number ||
-           lexicon_is(w->text, LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_NUMBER);
-}
-
-/* "I", "wir"; not "my". */
-static bool is_speaker(str word)
-{
-    static const char *const pronouns[] = {"i",    "we",       "ich", "wir", "je",  "j",
-                                           "nous", "yo",       "eu",  "io",  "noi", "ik",
-                                           "wij",  "nosotros", "nós", NULL};
-    for (const char *const *p = pronouns; *p; p++)
-        if (str_eq_nocase(word, str_of(*p)))
-            return true;
-    return false;
-}
-
-static bool is_plain(const struct word *w)
-{
-    return w->is_stop || is_date(w) ||
-           lexicon_is(w->text, LEX_PREPOSITION | LEX_STRESS | LEX_SELF | LEX_SELF_TOO | LEX_JOINT);
-}
-
-static void set_other(struct clause *c, const struct word *w)
-{
-    c->subject = OTHER;
-    c->who = str_hash(w->stem);
-}
-
-/* "My brother", "my phone". */
-static void read_possessed(struct clause *c, size_t at)
-{
-    enum { NEAR = 4 };
-    for (size_t i = at + 1; i < c->w.n && i <= at + NEAR; i++)
-        if (known_as(c->w.v[i].stem) & IS_KIN) {
-            set_other(c, &c->w.v[i]);
-            return;
-        }
-    c->owns_subject = true;
-}
-
-/* Who or what the clause is about. before: of the clause in front, for "she". */
-static void read_subject(struct clause *c, const struct clause *before)
-{
-    enum { LOOKED_AT = 7 };
-    bool is_behind = false; /* a verb or a thing: a name there is no subject any more */
-    for (size_t i = 0; i < c->w.n && i < LOOKED_AT; i++) {
-        const struct word *w = &c->w.v[i];
-        if (is_speaker(w->text))
-            return;
-        if (lexicon_is(w->text, LEX_SELF | LEX_SELF_TOO)) {
-            read_possessed(c, i);
-            return;
-        }
-        if (before && i == 0 && lexicon_is(w->text, LEX_PERSON | LEX_THING)) {
-            c->subject = before->subject;
-            c->who = before->who;
-            return;
-        }
-        if (w->is_name && !is_date(w) && !is_behind) {
-            bool is_joined = i + 2 < c->w.n && is_speaker(c->w.v[i + 2].text);
-            if (!is_joined)
-                set_other(c, w);
-            return;
-        }
-        bool opens = i == 0 && c->w.n > 2 && !is_plain(w) && w->text.p[0] >= 'A' &&
-                     w->text.p[0] <= 'Z' && !attributes_told(&(struct words){&c->w.v[i], 1}) &&
-                     !(known_as(w->stem) & IS_FUNCTION);
-        if (opens && !(c->w.n > 2 && is_speaker(c->w.v[2].text))) {
-            set_other(c, w);
-            return;
-        }
-        if (i == 0 && lexicon_is(w->text, LEX_ARTICLE) && c->w.n > 1) {
-            set_other(c, &c->w.v[1]);
-            return;
-        }
-        is_behind |= c->tells[i];
-    }
-}
-
-static void read_words(struct arena *a, struct clause *c)
-{
-    c->telling = terms_with_room(a, c->w.n);
-    c->all = terms_with_room(a, c->w.n);
-    for (size_t i = 0; i < c->w.n; i++) {
-        const struct word *w = &c->w.v[i];
-        unsigned is = known_as(w->stem);
-        c->terms[i] = str_hash(w->stem);
-        c->tells[i] = !is_date(w) && !w->is_stop && (!(is & IS_FUNCTION) || w->is_name);
-        c->is_list |= (is & IS_LIST) != 0 || lexicon_is(w->text, LEX_PAST) ||
-                      str_is(w->text, "called") || str_is(w->text, "named");
-        c->has_date |= is_date(w);
-        c->has_name |= w->is_name && !is_date(w);
-        terms_add(a, &c->all, c->terms[i]);
-        if (c->tells[i])
-            terms_add(a, &c->telling, c->terms[i]);
-    }
-    terms_sort(&c->all);
-    terms_sort(&c->telling);
-    c->told = attributes_told(&c->w);
-}
-
-/* The first topic behind a byte of the clause. */
-static uint64_t topic_behind(const struct clause *c, size_t at)
-{
-    for (size_t i = 0; i < c->w.n; i++)
-        if (c->w.v[i].at >= at && c->tells[i] && !(known_as(c->w.v[i].stem) & IS_LIST))
-            return c->terms[i];
-    return 0;
-}
-
-/* "I gave up fencing", "fencing is cancelled", "… made me dizzy, it was replaced". */
-static void read_end(struct clause *c, const struct clause *before, const struct phrase_words *p,
-                     str folded)
-{
-    str found;
-    bool is_it = before && lexicon_is(c->w.v[0].text, LEX_THING);
-    if ((is_it || c->subject == OTHER) && phrase_find_any(p, ends_subject, NULL))
-        c->ended = topic_behind(is_it ? before : c, 0);
-    else if (phrase_find_any(p, ends_next, &found))
-        c->ended = topic_behind(c, (size_t)(found.p - folded.p) + found.n);
-}
-
-static bool ends_clause(str text, size_t i)
-{
-    bool blank = i + 1 >= text.n || text.p[i + 1] == ' ' || text.p[i + 1] == '\n';
-    if ((text.p[i] >= '@' && (unsigned char)text.p[i] < 0x80) || text.p[i] == ' ')
-        return false; /* most are letters */
-    return char_is_one_of(text.p[i], ";\n") || (char_is_one_of(text.p[i], ".,:!?") && blank) ||
-           str_starts(str_sub(text, i, text.n), S("\u2014"));
-}
-
-static void read_clause(struct arena *a, struct reading *r, str text)
-{
-    struct clause *c = &r->v[r->n];
-    c->w = words_of(a, text, WORDS);
-    if (!c->w.n)
-        return;
-    read_words(a, c);
-    read_subject(c, r->n ? c - 1 : NULL);
-    if (r->changes) {
-        str folded = phrase_fold(a, text);
-        struct phrase_words p = phrase_words_of(a, folded);
-        read_end(c, r->n ? c - 1 : NULL, &p, folded);
-    }
-    r->has_date |= c->has_date;
-    r->has_name |= c->has_name;
-    for (size_t i = 0; i < c->telling.n; i++)
-        terms_add(a, &r->telling, c->telling.v[i]);
-    r->n++;
-}
-
-static void read_line(struct arena *a, struct reading *r, str text)
-{
-    size_t from = 0;
-    text = utf8_cut(text, LINE_MAX);
-    struct phrase_words p = phrase_words_of(a, phrase_fold(a, text));
-    r->changes = phrase_find_any(&p, changes, NULL);
-    r->is_present = phrase_find_any(&p, present, NULL);
-    r->adds = phrase_find_any(&p, adds, NULL);
-    for (size_t i = 0; i <= text.n && r->n < CLAUSES; i++)
-        if (i == text.n || ends_clause(text, i)) {
-            read_clause(a, r, str_sub(text, from, i));
-            from = i + 1;
-        }
-    terms_sort(&r->telling);
-}
-
 /* --- two clauses --- */
 
 static bool fits_subject(const struct clause *older, const struct clause *newer,
@@ -281,7 +34,7 @@ static bool fits_subject(const struct clause *older, const struct clause *newer,
     if (older->subject == OWN && newer->subject == OWN)
         return true;
     if (older->subject == OTHER && newer->subject == OTHER && older->who == newer->who)
-        return true;
+        return !older->name || !newer->name || older->name == newer->name;
     bool is_named = older->subject == OTHER && terms_have(&all->telling, older->who);
     return is_named || (newer->subject == OTHER && terms_have(&older->telling, newer->who));
 }
@@ -349,12 +102,12 @@ static struct overlay overlay_of(const struct clause *x, const struct clause *y,
             i++, k++;
         } else if (k == y->w.n || (i < x->w.n && f.rest[i + 1][k] >= f.rest[i][k + 1])) {
             g.asked |= x->w.v[i].is_name && terms_have(asked, x->terms[i]);
-            g.older_date |= is_date(&x->w.v[i]);
-            g.older |= x->tells[i] || is_date(&x->w.v[i]);
+            g.older_date |= word_is_date(&x->w.v[i]);
+            g.older |= x->tells[i] || word_is_date(&x->w.v[i]);
             i++;
         } else {
-            g.newer_date |= is_date(&y->w.v[k]);
-            g.newer |= y->tells[k] || is_date(&y->w.v[k]);
+            g.newer_date |= word_is_date(&y->w.v[k]);
+            g.newer |= y->tells[k] || word_is_date(&y->w.v[k]);
             k++;
         }
     }
@@ -370,19 +123,15 @@ struct hints {
     bool fits;                    /* the subjects are the same */
 };
 
-/* At most so many words lie on each other, in whatever order. */
-static size_t words_in_both(const struct clause *x, const struct clause *y)
+/* "Work at" and "work on" are two sentences, though most of their words are the same. */
+static bool is_other_verb(const struct clause *older, const struct clause *newer)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < x->w.n; i++)
-        n += terms_have(&y->all, x->terms[i]);
-    return n;
-}
-
-static bool is_common(size_t common, size_t shorter)
-{
-    enum { COMMON = 3 };
-    return common >= COMMON && 3 * common >= shorter;
+    bool has_verb = false;
+    if (older->claim.slot == SLOT_COUNT || newer->claim.slot != SLOT_COUNT)
+        return false;
+    for (size_t i = 0; i < newer->w.n; i++)
+        has_verb |= newer->terms[i] == older->terms[older->claim.at];
+    return has_verb;
 }
 
 /* The same sentence with another value. */
@@ -397,8 +146,8 @@ static enum currency by_frame(const struct clause *older, const struct clause *n
     bool lists = older->is_list || newer->is_list, is_dose = o.is_figure && h->changes;
     bool is_single = older->owns_subject || older->subject == OTHER || h->changes ||
                      o.common >= LONG || (older->told & newer->told & attributes_single());
-    bool is_frame = is_common(o.common, shorter) && o.telling + is_single >= 2;
-    if (!is_frame || o.places != 1 || o.inserts || o.is_asked)
+    bool is_frame = o.common >= COMMON && 3 * o.common >= shorter && o.telling + is_single >= 2;
+    if (!is_frame || o.places != 1 || o.inserts || o.is_asked || is_other_verb(older, newer))
         return CURRENT;
     if (!h->fits && !h->who && o.telling < TOPICS)
         return CURRENT;
@@ -431,7 +180,7 @@ static enum currency by_end(const struct reading *older, const struct clause *c,
 {
     for (size_t i = 0; i < newer->n; i++)
         if (newer->v[i].ended && terms_have(&c->telling, newer->v[i].ended) &&
-            fits_subject(c, &newer->v[i], newer))
+            (newer->v[i].ends_name || fits_subject(c, &newer->v[i], newer)))
             return older->n > 2 || has_several(c) ? PARTLY : REPLACED;
     return CURRENT;
 }
@@ -452,11 +201,53 @@ static enum currency by_attribute(const struct clause *older, const struct claus
     return all->changes && is_plain_change ? REPLACED : DOUBTFUL;
 }
 
+/* Another value of the same slot, in whatever sentence: "works for", "moved to". */
+static enum currency by_claim(const struct clause *older, const struct clause *newer,
+                              const struct reading *all)
+{
+    const struct claim *x = &older->claim, *y = &newer->claim;
+    bool changes = all->changes || all->is_present;
+    if (x->slot == SLOT_COUNT || x->slot != y->slot || x->ends)
+        return CURRENT;
+    size_t shared = terms_shared(&older->value, &newer->value);
+    if (y->ends)
+        return shared ? REPLACED : newer->value.n || !older->value.n ? CURRENT : DOUBTFUL;
+    if (!older->value.n || !newer->value.n || 2 * shared >= newer->value.n)
+        return CURRENT;
+    if (!changes && !slot_is_single(x->slot))
+        return CURRENT;
+    return changes && slot_is_single(x->slot) ? REPLACED : DOUBTFUL;
+}
+
+/* What was so is denied, or the other way round: "I don't eat fish", "I eat fish again". */
+static enum currency by_denial(const struct clause *older, const struct clause *newer,
+                               const struct reading *all)
+{
+    size_t shared = terms_shared(&older->telling, &newer->telling);
+    size_t fewer = older->telling.n < newer->telling.n ? older->telling.n : newer->telling.n;
+    if (older->denies == newer->denies || !shared || shared < fewer ||
+        3 * shared < 2 * older->telling.n)
+        return CURRENT;
+    return all->changes || all->is_present ? REPLACED : DOUBTFUL;
+}
+
+/* Two flights, by where they go. */
+static bool names_another(const struct clause *older, const struct reading *newer)
+{
+    for (size_t i = 0; i < older->w.n; i++)
+        if (older->w.v[i].is_name && !word_is_date(&older->w.v[i]) &&
+            terms_have(&newer->telling, older->terms[i]))
+            return false;
+    return older->has_name && newer->has_name;
+}
+
 /* The same topic, moved or changed. */
 static enum currency by_topic(const struct clause *older, const struct reading *newer)
 {
     size_t shared = terms_shared(&older->telling, &newer->telling);
     bool is_moved = older->has_date && newer->has_date;
+    if (newer->is_supposed || (is_moved && names_another(older, newer)))
+        return CURRENT;
     if (shared < 2 || 2 * shared < older->telling.n || !(newer->changes || newer->is_present))
         return CURRENT;
     if (is_moved && !older->is_list)
@@ -471,10 +262,14 @@ static enum currency clause_is(const struct reading *all, const struct clause *o
     h.changes = newer->changes || newer->is_present;
     for (size_t i = 0; i < newer->n && !newer->adds; i++) {
         const struct clause *c = &newer->v[i];
+        if (c->claim.is_supposed)
+            continue;
         h.fits = fits_subject(older, c, newer);
         is = greater(is, by_frame(older, c, &h));
         if (h.fits) {
             is = greater(is, by_attribute(older, c, newer));
+            is = greater(is, by_claim(older, c, newer));
+            is = greater(is, by_denial(older, c, newer));
             is = greater(is, by_topic(older, newer));
         }
     }
@@ -541,12 +336,14 @@ void currency_judge(struct arena *a, str question, struct dated_line *v, size_t 
     struct phrase_words q = phrase_words_of(a, phrase_fold(a, question));
     struct hints h = {.asked = &asked, .who = phrase_find_any(&q, who, NULL)};
     for (size_t i = 0; n > 1 && i < n; i++)
-        read_line(a, &r[i], v[i].text);
+        reading_of(a, v[i].text, &r[i]);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
             if (i == k || v[i].is == REPLACED || !is_pair(&v[i], &v[k]))
                 continue;
-            enum currency is = line_is(&r[i], &r[k], &h);
+            enum currency is = text_is_unspaced(v[i].text) && text_is_unspaced(v[k].text)
+                                   ? unspaced_currency(a, v[i].text, v[k].text)
+                                   : line_is(&r[i], &r[k], &h);
             if (is > v[i].is) {
                 v[i].is = is;
                 v[i].by = k;

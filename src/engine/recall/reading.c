@@ -1,0 +1,302 @@
+/* reading.c - a line as currency compares it: its clauses, whom they are about, what they say. */
+#include "engine/recall/reading.h"
+
+#include "base/stem_table.h"
+#include "engine/recall/currency.h"
+#include "engine/text/attributes.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/phrases.h"
+
+/* Bytes of a line that are looked at. */
+enum { LINE_MAX = 600 };
+
+/* --- the tables of words --- */
+
+enum {
+    IS_FUNCTION = 1,
+    IS_LIST = 2,
+    IS_KIN = 4,
+    IS_LIST_OF_ONE = 8,
+    ENDS_FRONT_OF = 16,
+    DENIES_IT = 32
+};
+
+static unsigned known_as(str stem)
+{
+    static const struct stem_row rows[] = {
+#define FUNCTION(words) {IS_FUNCTION, words},
+#define LISTS(words) {IS_LIST, words},
+#define KIN(words) {IS_KIN, words},
+#define LISTS_OF_ONE(words) {IS_LIST_OF_ONE, words},
+#define ENDS_FRONT(words) {ENDS_FRONT_OF, words},
+#define DENIES(words) {DENIES_IT, words},
+#include "engine/recall/currency.def"
+    };
+    return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), stem);
+}
+
+bool currency_is_kin(str stem)
+{
+    return known_as(stem) & IS_KIN;
+}
+
+/* --- phrases --- */
+
+static const char *const changes[] = {
+#define CHANGES(phrase) phrase,
+#include "engine/recall/currency.def"
+    NULL};
+static const char *const present[] = {
+#define PRESENT(phrase) phrase,
+#include "engine/recall/currency.def"
+    NULL};
+static const char *const adds[] = {
+#define ADDS(phrase) phrase,
+#include "engine/recall/currency.def"
+    NULL};
+static const char *const ends_next[] = {
+#define ENDS_NEXT(phrase) phrase,
+#include "engine/recall/currency.def"
+    NULL};
+static const char *const parts[] = {
+#define PARTS(phrase) phrase,
+#include "engine/recall/currency.def"
+    NULL};
+static const char *const ends_subject[] = {
+#define ENDS_SUBJECT(phrase) phrase,
+#include "engine/recall/currency.def"
+    NULL};
+
+bool word_is_date(const struct word *w)
+{
+    return w->is_number ||
+           lexicon_is(w->text, LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_NUMBER);
+}
+
+/* "I", "wir"; not "my". */
+static bool is_speaker(str word)
+{
+    static const char *const pronouns[] = {"i",    "we",       "ich", "wir", "je",  "j",
+                                           "nous", "yo",       "eu",  "io",  "noi", "ik",
+                                           "wij",  "nosotros", "nós", NULL};
+    for (const char *const *p = pronouns; *p; p++)
+        if (str_eq_nocase(word, str_of(*p)))
+            return true;
+    return false;
+}
+
+static bool is_plain(const struct word *w)
+{
+    return w->is_stop || word_is_date(w) ||
+           lexicon_is(w->text, LEX_PREPOSITION | LEX_STRESS | LEX_SELF | LEX_SELF_TOO | LEX_JOINT);
+}
+
+static void set_other(struct clause *c, const struct word *w)
+{
+    c->subject = OTHER;
+    c->who = str_hash(w->stem);
+}
+
+/* "My cousin Jorun". */
+static void read_name(struct clause *c, size_t at)
+{
+    if (at < c->w.n && c->w.v[at].is_name && !word_is_date(&c->w.v[at]))
+        c->name = str_hash(c->w.v[at].stem);
+}
+
+/* "My brother", "my phone". */
+static void read_possessed(struct clause *c, size_t at)
+{
+    enum { NEAR = 4 };
+    for (size_t i = at + 1; i < c->w.n && i <= at + NEAR; i++)
+        if (known_as(c->w.v[i].stem) & IS_KIN) {
+            set_other(c, &c->w.v[i]);
+            read_name(c, i + 1);
+            return;
+        }
+    c->owns_subject = true;
+}
+
+/* Who or what the clause is about. before: of the clause in front, for "she". */
+static void read_subject(struct clause *c, const struct clause *before)
+{
+    enum { LOOKED_AT = 7 };
+    bool is_behind = false; /* a verb or a thing: a name there is no subject any more */
+    for (size_t i = 0; i < c->w.n && i < LOOKED_AT; i++) {
+        const struct word *w = &c->w.v[i];
+        if (is_speaker(w->text))
+            return;
+        if (lexicon_is(w->text, LEX_SELF | LEX_SELF_TOO)) {
+            read_possessed(c, i);
+            return;
+        }
+        if (before && i == 0 && lexicon_is(w->text, LEX_PERSON | LEX_THING)) {
+            c->subject = before->subject;
+            c->who = before->who;
+            return;
+        }
+        if (w->is_name && !word_is_date(w) && !is_behind) {
+            bool is_joined = i + 2 < c->w.n && is_speaker(c->w.v[i + 2].text);
+            if (!is_joined)
+                set_other(c, w);
+            return;
+        }
+        bool opens = i == 0 && c->w.n > 2 && !is_plain(w) && w->text.p[0] >= 'A' &&
+                     w->text.p[0] <= 'Z' && !attributes_told(&(struct words){&c->w.v[i], 1}) &&
+                     !(known_as(w->stem) & IS_FUNCTION);
+        if (opens && !(c->w.n > 2 && is_speaker(c->w.v[2].text))) {
+            set_other(c, w);
+            return;
+        }
+        if (i == 0 && lexicon_is(w->text, LEX_ARTICLE) && c->w.n > 1) {
+            set_other(c, &c->w.v[1]);
+            c->is_thing = true;
+            return;
+        }
+        is_behind |= c->tells[i];
+    }
+}
+
+static void read_words(struct arena *a, struct clause *c)
+{
+    c->telling = terms_with_room(a, c->w.n);
+    for (size_t i = 0; i < c->w.n; i++) {
+        const struct word *w = &c->w.v[i];
+        unsigned is = known_as(w->stem);
+        c->terms[i] = str_hash(w->stem);
+        c->tells[i] = !word_is_date(w) && !w->is_stop && (!(is & IS_FUNCTION) || w->is_name);
+        c->is_list |= (is & IS_LIST) != 0 || lexicon_is(w->text, LEX_PAST) ||
+                      str_is(w->text, "called") || str_is(w->text, "named");
+        c->is_list_of_one |= (is & IS_LIST_OF_ONE) != 0;
+        c->denies |= (is & DENIES_IT) ||
+                     (i && str_is(w->text, "t") && lexicon_is(c->w.v[i - 1].text, LEX_NEGATED));
+        c->has_date |= word_is_date(w);
+        c->has_name |= w->is_name && !word_is_date(w);
+        if (c->tells[i])
+            terms_add(a, &c->telling, c->terms[i]);
+    }
+    terms_sort(&c->telling);
+    c->told = attributes_told(&c->w);
+}
+
+static void read_claim(struct arena *a, struct clause *c)
+{
+    c->claim = claim_of(&c->w);
+    c->value = terms_with_room(a, c->w.n);
+    bool is_figure = false; /* then "euros" is no part of it */
+    for (size_t i = c->claim.value; i < c->claim.end; i++)
+        is_figure |= c->claim.slot == SLOT_price && word_is_date(&c->w.v[i]);
+    for (size_t i = c->claim.value; i < c->claim.end; i++)
+        if (word_is_date(&c->w.v[i]) || (c->tells[i] && !is_figure))
+            terms_add(a, &c->value, c->terms[i]);
+    terms_sort(&c->value);
+}
+
+/* The first topic behind a byte of the clause. */
+static uint64_t topic_behind(const struct clause *c, size_t at)
+{
+    for (size_t i = 0; i < c->w.n; i++)
+        if (c->w.v[i].at >= at && c->tells[i] && !(known_as(c->w.v[i].stem) & IS_LIST))
+            return c->terms[i];
+    return 0;
+}
+
+/* "I stopped smoking". */
+static bool read_stop(struct clause *c)
+{
+    for (size_t i = 0; i + 1 < c->w.n; i++) {
+        str word = c->w.v[i].text;
+        if ((str_eq_nocase(word, S("stopped")) || str_eq_nocase(word, S("quit"))) &&
+            str_ends(c->w.v[i + 1].text, S("ing"))) {
+            c->ended = topic_behind(c, c->w.v[i + 1].at);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "Ich habe den Polo verkauft". */
+static bool read_end_in_front(struct clause *c)
+{
+    for (size_t i = c->w.n; i-- > 1;) {
+        if (!(known_as(c->w.v[i].stem) & ENDS_FRONT_OF))
+            continue;
+        for (size_t k = i; k-- > 0 && !c->ended;)
+            if (c->tells[k])
+                c->ended = c->terms[k];
+        return c->ended != 0;
+    }
+    return false;
+}
+
+/* "Noa and I broke up": what was said of the one is over. */
+static bool read_parting(struct clause *c, const struct phrase_words *p)
+{
+    if (!phrase_find_any(p, parts, NULL))
+        return false;
+    for (size_t i = 0; i < c->w.n && !c->ended; i++)
+        if (c->tells[i] && c->w.v[i].text.p[0] >= 'A' && c->w.v[i].text.p[0] <= 'Z')
+            c->ended = c->terms[i];
+    c->ends_name = c->ended != 0;
+    return c->ended;
+}
+
+/* "I gave up fencing", "fencing is cancelled", "… made me dizzy, it was replaced". */
+static void read_end(struct clause *c, const struct clause *before, const struct phrase_words *p,
+                     str folded)
+{
+    str found;
+    if (read_stop(c) || read_end_in_front(c) || read_parting(c, p))
+        return;
+    bool is_it = before && lexicon_is(c->w.v[0].text, LEX_THING);
+    if ((is_it || c->subject == OTHER) && phrase_find_any(p, ends_subject, NULL))
+        c->ended = topic_behind(is_it ? before : c, 0);
+    else if (phrase_find_any(p, ends_next, &found))
+        c->ended = topic_behind(c, (size_t)(found.p - folded.p) + found.n);
+}
+
+static bool ends_clause(str text, size_t i)
+{
+    bool blank = i + 1 >= text.n || text.p[i + 1] == ' ' || text.p[i + 1] == '\n';
+    return char_is_one_of(text.p[i], ";\n") || (char_is_one_of(text.p[i], ".,:!?") && blank) ||
+           str_starts(str_sub(text, i, text.n), S("\u2014"));
+}
+
+static void read_clause(struct arena *a, struct reading *r, str text)
+{
+    struct clause *c = &r->v[r->n];
+    c->w = words_of(a, text, WORDS);
+    if (!c->w.n)
+        return;
+    read_words(a, c);
+    read_subject(c, r->n ? c - 1 : NULL);
+    c->is_list |= c->is_list_of_one && !c->is_thing && !c->owns_subject;
+    read_claim(a, c);
+    r->is_supposed |= c->claim.is_supposed;
+    if (r->changes) {
+        str folded = phrase_fold(a, text);
+        struct phrase_words p = phrase_words_of(a, folded);
+        read_end(c, r->n ? c - 1 : NULL, &p, folded);
+    }
+    r->has_date |= c->has_date;
+    r->has_name |= c->has_name;
+    for (size_t i = 0; i < c->telling.n; i++)
+        terms_add(a, &r->telling, c->telling.v[i]);
+    r->n++;
+}
+
+void reading_of(struct arena *a, str text, struct reading *r)
+{
+    size_t from = 0;
+    text = utf8_cut(text, LINE_MAX);
+    struct phrase_words p = phrase_words_of(a, phrase_fold(a, text));
+    r->changes = phrase_find_any(&p, changes, NULL);
+    r->is_present = phrase_find_any(&p, present, NULL);
+    r->adds = phrase_find_any(&p, adds, NULL);
+    for (size_t i = 0; i <= text.n && r->n < CLAUSES; i++)
+        if (i == text.n || ends_clause(text, i)) {
+            read_clause(a, r, str_sub(text, from, i));
+            from = i + 1;
+        }
+    terms_sort(&r->telling);
+}

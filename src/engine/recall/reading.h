@@ -1,0 +1,45 @@
+/* reading.h - a line as currency compares it: its clauses, whom they are about, what they say. */
+#pragma once
+
+#include "engine/text/claims.h"
+#include "engine/text/term_set.h"
+
+/* Clauses of a line, and words of a clause. */
+enum { CLAUSES = 8, WORDS = 40 };
+
+/* The speaker, also where nobody is named; someone or something else. */
+enum subject { OWN, OTHER };
+
+struct clause {
+    struct words w;
+    uint64_t terms[WORDS]; /* stems */
+    bool tells[WORDS];     /* words with a topic */
+    struct term_set telling;
+    uint32_t told; /* attributes */
+    enum subject subject;
+    uint64_t who;  /* of another subject */
+    uint64_t name; /* of one who is named by kin: "my cousin Jorun"; or 0 */
+    struct claim claim;
+    struct term_set value; /* of the claim */
+    uint64_t ended;        /* the topic that it ends, or 0 */
+    bool ends_name;        /* that is one who is named */
+    bool is_list;          /* its verb takes several values */
+    bool is_list_of_one;   /* … where a person does it */
+    bool is_thing;         /* "the bins …": no person is spoken of */
+    bool denies;           /* "not", "kein" */
+    bool has_date;         /* a date, a time or a number */
+    bool has_name;         /* a name that is no date */
+    bool owns_subject;     /* "my phone is …" */
+};
+
+struct reading {
+    struct clause v[CLAUSES];
+    size_t n;
+    struct term_set telling; /* of all of them */
+    bool changes, is_present, adds, has_date, has_name;
+    bool is_supposed; /* "might": it replaces nothing */
+};
+
+void reading_of(struct arena *a, str text, struct reading *r);
+
+bool word_is_date(const struct word *w);

@@ -1,0 +1,141 @@
+/* unspaced.c - which line a later one replaces in Chinese and Japanese, which part no words. */
+#include "engine/recall/unspaced.h"
+
+#include "base/words.h"
+#include "engine/text/term_set.h"
+
+enum cue { CHANGES, OVER, ADDS, SUPPOSES, PAST };
+
+/* Bytes of one character of these scripts, and of a text that are looked at. */
+enum { WIDE = 3, LOOKED_AT = 600, CLEAR = 2 };
+
+static bool holds(str text, str part)
+{
+    return str_find(text, part) < text.n;
+}
+
+static unsigned cues_of(str text)
+{
+    static const struct {
+        enum cue cue;
+        const char *text;
+    } cues[] = {
+#define CUE(cue, text) {cue, text},
+#include "engine/recall/unspaced.def"
+    };
+    unsigned found = 0;
+    for (size_t i = 0; i < sizeof cues / sizeof *cues; i++)
+        if (!(found >> cues[i].cue & 1) && holds(text, str_of(cues[i].text)))
+            found |= 1u << cues[i].cue;
+    return found;
+}
+
+static unsigned slots_of(str text)
+{
+    static const struct {
+        int slot;
+        const char *text;
+    } in[] = {
+#define IN(slot, text) {slot, text},
+#include "engine/recall/unspaced.def"
+    };
+    unsigned found = 0;
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
+        if (holds(text, str_of(in[i].text)))
+            found |= 1u << in[i].slot;
+    return found;
+}
+
+/* Who is spoken of: the row of the first that stands there; -1: the speaker. */
+static int kin_of(str text)
+{
+    static const char *const kin[] = {
+#define KIN(text) text,
+#include "engine/recall/unspaced.def"
+        NULL};
+    size_t first = text.n;
+    int who = -1;
+    for (int i = 0; kin[i]; i++) {
+        size_t at = str_find(text, str_of(kin[i]));
+        if (at < first) {
+            first = at;
+            who = i;
+        }
+    }
+    return who;
+}
+
+/* Two bytes are enough: Han begins with E4 to E9, kana with E3 81 to E3 83. */
+static bool is_unspaced_at(str text, size_t i)
+{
+    unsigned char c = (unsigned char)text.p[i];
+    return i + WIDE <= text.n &&
+           ((c >= 0xE4 && c <= 0xE9) || (c == 0xE3 && (unsigned char)text.p[i + 1] >= 0x81 &&
+                                         (unsigned char)text.p[i + 1] <= 0x83));
+}
+
+static bool is_hiragana(str c)
+{
+    unsigned second = (unsigned char)c.p[1], third = (unsigned char)c.p[2];
+    return (unsigned char)c.p[0] == 0xE3 && (second == 0x81 || (second == 0x82 && third < 0xA0));
+}
+
+bool text_is_unspaced(str text)
+{
+    size_t wide = 0;
+    text = utf8_cut(text, LOOKED_AT);
+    for (size_t i = 0; i < text.n;) {
+        bool is = is_unspaced_at(text, i);
+        wide += is ? WIDE : 0;
+        i += is ? WIDE : 1;
+    }
+    return text.n && 2 * wide > text.n;
+}
+
+/* Pairs of neighbours that tell a topic, and in Japanese what stands before a particle. */
+static struct term_set topics_of(struct arena *a, str text)
+{
+    static const char plain[] =
+#define PLAIN(pairs) pairs
+#include "engine/recall/unspaced.def"
+        ;
+    struct term_set out = terms_with_room(a, text.n);
+    for (size_t i = 0; i + 2 * WIDE <= text.n; i++) {
+        if (!is_unspaced_at(text, i) || !is_unspaced_at(text, i + WIDE))
+            continue;
+        str first = str_sub(text, i, i + WIDE), pair = str_sub(text, i, i + 2 * WIDE);
+        str second = str_sub(pair, WIDE, pair.n);
+        bool is_topic = str_is(second, "は") || str_is(second, "を") || str_is(second, "が");
+        if (is_topic && !is_hiragana(first))
+            terms_add(a, &out, str_hash(first));
+        if (!is_hiragana(first) && !is_hiragana(second) && !holds(str_of(plain), pair))
+            terms_add(a, &out, str_hash(pair));
+        i += WIDE - 1;
+    }
+    terms_sort(&out);
+    return out;
+}
+
+enum currency unspaced_currency(struct arena *a, str older, str newer)
+{
+    older = utf8_cut(older, LOOKED_AT);
+    newer = utf8_cut(newer, LOOKED_AT);
+    unsigned cues = cues_of(newer);
+    bool changes = cues & (1u << CHANGES | 1u << OVER);
+    if ((cues & (1u << ADDS | 1u << SUPPOSES)) || kin_of(older) != kin_of(newer))
+        return CURRENT;
+    if (slots_of(older) & slots_of(newer))
+        return changes ? REPLACED : DOUBTFUL;
+    if (!changes)
+        return CURRENT;
+    struct term_set x = topics_of(a, older), y = topics_of(a, newer);
+    size_t shared = terms_shared(&x, &y);
+    if (shared >= CLEAR && cues >> OVER & 1)
+        return REPLACED;
+    return shared ? DOUBTFUL : CURRENT;
+}
+
+bool unspaced_asks_past(str question)
+{
+    return text_is_unspaced(question) && (cues_of(question) >> PAST & 1);
+}

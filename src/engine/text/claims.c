@@ -1,0 +1,161 @@
+/* claims.c - which slot of a person or thing a clause fills ("works for", "moved to"), with what.
+ */
+#include "engine/text/claims.h"
+
+#include "base/stem_table.h"
+#include "engine/text/lexicon.h"
+
+/* Words of a value, and how far apart the two halves of "no … longer" are. */
+enum { VALUE_WORDS = 6, APART = 3, SUPPOSES_BIT = 31, ENDS_AT = 16 };
+_Static_assert((int)SLOT_COUNT < (int)ENDS_AT, "a slot has two bits of a row, and one is left");
+
+static const struct row {
+    enum slot slot;
+    const char *words, *beside;
+    bool is_before; /* the value stands in front */
+} rows[] = {
+#define FILLS(slot, words, behind) {SLOT_##slot, words, behind, false},
+#include "engine/text/claims.def"
+#define FILLED(slot, words, before) {SLOT_##slot, words, before, true},
+#include "engine/text/claims.def"
+};
+
+static const struct stem_row firsts[] = {
+#define FILLS(slot, words, behind) {1u << SLOT_##slot, words},
+#include "engine/text/claims.def"
+#define FILLED(slot, words, before) {1u << SLOT_##slot, words},
+#include "engine/text/claims.def"
+#define ENDS(slot, words) {1u << (ENDS_AT + SLOT_##slot), words},
+#include "engine/text/claims.def"
+#define SUPPOSES(words) {1u << SUPPOSES_BIT, words},
+#include "engine/text/claims.def"
+};
+
+bool slot_is_single(enum slot slot)
+{
+    static const bool single[] = {
+#define SLOT(name, is_single) is_single,
+#include "engine/text/claims.def"
+        false};
+    return single[slot];
+}
+
+/* --- one row --- */
+
+static bool is_among(str list, str word, char between)
+{
+    while (list.n)
+        if (str_eq_nocase(str_cut(&list, between), word))
+            return true;
+    return false;
+}
+
+/* Where the words that must stand behind the word at end; 0 when they do not stand there. */
+static size_t behind_of(const struct words *w, size_t at, str pattern)
+{
+    size_t i = at + 1;
+    while (pattern.n) {
+        str choice = str_cut(&pattern, ' ');
+        bool optional = str_starts(choice, S("?"));
+        choice = optional ? str_sub(choice, 1, choice.n) : choice;
+        if (!choice.n)
+            continue;
+        /* "?*" gives way to what must follow it. */
+        str next = pattern;
+        next = str_cut(&next, ' ');
+        bool is_any = str_is(choice, "*");
+        bool gives_way = is_any && optional && i < w->n && is_among(next, w->v[i].text, '|');
+        bool fits = i < w->n && !gives_way && (is_any || is_among(choice, w->v[i].text, '|'));
+        if (!fits && !optional)
+            return 0;
+        i += fits;
+    }
+    return i;
+}
+
+/* The value in front, behind the last of these words. */
+static bool value_before(const struct words *w, size_t at, str prepositions, struct claim *out)
+{
+    for (size_t i = at; i-- > 0;)
+        if (is_among(prepositions, w->v[i].text, ' ')) {
+            out->value = i + 1;
+            out->end = at;
+            return true;
+        }
+    return false;
+}
+
+static size_t value_end(const struct words *w, size_t from)
+{
+    size_t to = from;
+    while (to < w->n && to < from + VALUE_WORDS &&
+           !(to > from && lexicon_is(w->v[to].text, LEX_JOINT)))
+        to++;
+    return to;
+}
+
+static bool fills(const struct words *w, size_t at, const struct row *row, struct claim *out)
+{
+    if (!is_among(str_of(row->words), w->v[at].text, ' '))
+        return false;
+    if (row->is_before)
+        return value_before(w, at, str_of(row->beside), out);
+    size_t from = behind_of(w, at, str_of(row->beside));
+    if (!from || from >= w->n)
+        return false;
+    out->value = from;
+    out->end = value_end(w, from);
+    return true;
+}
+
+/* --- the clause --- */
+
+static bool is_over(const struct words *w)
+{
+    static const char *const pairs[][2] = {
+#define OVER(first, second) {first, second},
+#include "engine/text/claims.def"
+    };
+    for (size_t i = 0; i + 1 < w->n; i++)
+        for (size_t p = 0; p < sizeof pairs / sizeof *pairs; p++) {
+            if (!str_eq_nocase(w->v[i].text, str_of(pairs[p][0])))
+                continue;
+            for (size_t k = i + 1; k < w->n && k <= i + APART; k++)
+                if (str_eq_nocase(w->v[k].text, str_of(pairs[p][1])))
+                    return true;
+        }
+    return false;
+}
+
+static bool read_word(const struct words *w, size_t at, uint32_t bits, struct claim *out)
+{
+    for (int slot = 0; slot < SLOT_COUNT; slot++)
+        if (bits >> (ENDS_AT + slot) & 1) {
+            *out = (struct claim){.slot = (enum slot)slot, .at = at, .ends = true};
+            return true;
+        }
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        if ((bits >> rows[r].slot & 1) && fills(w, at, &rows[r], out)) {
+            out->slot = rows[r].slot;
+            out->at = at;
+            return true;
+        }
+    return false;
+}
+
+struct claim claim_of(const struct words *w)
+{
+    const struct stem_table *t = stem_table_of(firsts, sizeof firsts / sizeof *firsts);
+    struct claim out = {.slot = SLOT_COUNT};
+    bool is_supposed = false;
+    for (size_t i = 0; i < w->n; i++) {
+        uint32_t bits = stem_bits(t, w->v[i].stem);
+        is_supposed |= bits >> SUPPOSES_BIT & 1;
+        if (out.slot == SLOT_COUNT && bits)
+            (void)read_word(w, i, bits, &out);
+    }
+    if (out.slot != SLOT_COUNT && is_over(w))
+        out.ends = true;
+    out.is_supposed = is_supposed;
+    return out;
+}

@@ -1,0 +1,28 @@
+/* claims.h - which slot of a person or thing a clause fills ("works for", "moved to"), with what.
+ */
+#pragma once
+
+#include "base/words.h"
+
+enum slot {
+#define SLOT(name, is_single) SLOT_##name,
+#include "engine/text/claims.def"
+    SLOT_COUNT
+};
+
+struct claim {
+    enum slot slot;    /* SLOT_COUNT: the clause fills none that is known */
+    size_t at;         /* the word of the clause that shows it */
+    size_t value, end; /* the words of the value; equal: it has none */
+    bool ends;         /* it is so no longer: "retired", "no longer works for" */
+    bool is_supposed;  /* "might", "vielleicht": nothing is so yet */
+};
+
+/*
+ * Of the words of one clause, by tables: English, German, French, Spanish, Portuguese, Italian and
+ * Dutch. Most clauses hold no word that a slot begins with and cost one look-up a word.
+ */
+struct claim claim_of(const struct words *w);
+
+/* A slot with one value at a time, whatever the sentence: a home, an employer. */
+bool slot_is_single(enum slot slot);
