@@ -328,25 +328,47 @@ static struct term_set terms_of(struct arena *a, str text)
     return out;
 }
 
-void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n)
+struct judging {
+    struct arena *a;
+    struct dated_line *v;
+    struct reading *r;
+    struct hints hints;
+};
+
+static void judge_pair(struct judging *j, size_t older, size_t newer)
 {
-    static const char *const who[] = {"who|whom|wer|wen|qui|quién|quem|chi|wie", NULL};
-    struct reading *r = NEW_N(a, struct reading, n + 1);
+    struct dated_line *x = &j->v[older], *y = &j->v[newer];
+    if (older == newer || x->is == REPLACED || !is_pair(x, y))
+        return;
+    bool is_unspaced = text_is_unspaced(x->text) && text_is_unspaced(y->text);
+    enum currency is = is_unspaced ? unspaced_currency(j->a, x->text, y->text)
+                                   : line_is(&j->r[older], &j->r[newer], &j->hints);
+    if (is > x->is) {
+        x->is = is;
+        x->by = newer;
+    }
+}
+
+void currency_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
+                           size_t n)
+{
+    struct judging j = {.a = a, .v = v, .r = NEW_N(a, struct reading, n + 1)};
     struct term_set asked = terms_of(a, question);
     struct phrase_words q = phrase_words_of(a, phrase_fold(a, question));
-    struct hints h = {.asked = &asked, .who = phrase_find_any(&q, who, NULL)};
+    j.hints =
+        (struct hints){.asked = &asked,
+                       .who = phrase_find(&q, "who|whom|wer|wen|qui|quién|quem|chi|wie", NULL)};
     for (size_t i = 0; n > 1 && i < n; i++)
-        reading_of(a, v[i].text, &r[i]);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            if (i == k || v[i].is == REPLACED || !is_pair(&v[i], &v[k]))
-                continue;
-            enum currency is = text_is_unspaced(v[i].text) && text_is_unspaced(v[k].text)
-                                   ? unspaced_currency(a, v[i].text, v[k].text)
-                                   : line_is(&r[i], &r[k], &h);
-            if (is > v[i].is) {
-                v[i].is = is;
-                v[i].by = k;
-            }
+        reading_of(a, v[i].text, &j.r[i]);
+    for (size_t i = 0; i < n_first; i++)
+        for (size_t k = n_first == n ? 0 : n_first; k < n; k++) {
+            judge_pair(&j, i, k);
+            if (n_first < n)
+                judge_pair(&j, k, i);
         }
+}
+
+void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n)
+{
+    currency_judge_beside(a, question, v, n, n);
 }

@@ -27,6 +27,10 @@ struct dated_line {
  */
 void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n);
 
+/* The same for the pairs of one of the first n_first lines and one of the others. */
+void currency_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
+                           size_t n);
+
 /* "Where did I live before?" */
 bool currency_asks_past(struct arena *a, str question);
 

@@ -8,13 +8,15 @@
 #include "engine/recall/candidates.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
-#include "engine/recall/held.h"
-#include "engine/recall/pasted.h"
+#include "engine/recall/given.h"
+#include "engine/recall/namesake.h"
 #include "engine/recall/rank.h"
+#include "engine/recall/successors.h"
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/snippet.h"
+#include "engine/text/traces.h"
 
 /* Characters of a question that is none; words of a turn that says something by itself; bytes of a
  * text that are shown. */
@@ -128,17 +130,6 @@ static bool is_about(const struct about *about, const struct recalled *r)
     return false;
 }
 
-/* What an assistant said replaces nothing, and is replaced by nothing. */
-static struct dated_line line_of(const struct recalled *r)
-{
-    bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
-    return (struct dated_line){.text = is_users ? found_text(r) : S(""),
-                               .created = r->is_memory ? r->memory.created : r->message.created,
-                               .place = r->is_memory ? r->memory.doc : r->message.doc,
-                               .id = r->is_memory ? r->memory.id : r->message.id,
-                               .source = r->is_memory ? r->memory.source : S("")};
-}
-
 /* What was noted from a message is as old as the message, however late it was noted. */
 static void date_by_source(struct dated_line *v, size_t n)
 {
@@ -150,31 +141,48 @@ static void date_by_source(struct dated_line *v, size_t n)
             }
 }
 
-/* Puts what the user told of it elsewhere beside what was found: what bears on a request in front,
- * what answers a question behind. */
-static enum status add_about(struct finder *f, struct verdict *v)
+/* What bears on a request goes in front, what answers a question behind what was found. */
+static void put_beside(struct finder *f, const struct about *about)
 {
     struct arena *a = &f->ctx->arena;
-    struct about about;
-    TRY(about_find(f, &about));
-    if (!about.n)
-        return OK;
-    struct recalled *all = NEW_N(a, struct recalled, about.n + f->n);
-    const struct candidate **of = NEW_N(a, const struct candidate *, about.n + f->n);
+    struct recalled *all = NEW_N(a, struct recalled, about->n + f->n);
+    const struct candidate **of = NEW_N(a, const struct candidate *, about->n + f->n);
     size_t n = 0;
-    for (size_t i = 0; i < about.n_first; i++)
-        all[n++] = about.v[i];
+    for (size_t i = 0; i < about->n_first; i++)
+        all[n++] = about->v[i];
     for (size_t i = 0; i < f->n; i++) {
-        if (is_about(&about, &f->found[i]))
+        if (is_about(about, &f->found[i]))
             continue;
         of[n] = f->of[i];
         all[n++] = f->found[i];
     }
-    for (size_t i = about.n_first; i < about.n; i++)
-        all[n++] = about.v[i];
+    for (size_t i = about->n_first; i < about->n; i++)
+        all[n++] = about->v[i];
     f->found = all;
     f->of = of;
     f->n = n;
+}
+
+/* Then what replaces a line that would be given, which the question may not find. */
+static enum status add_successors(struct finder *f, const struct verdict *v)
+{
+    struct about successors;
+    if (!f->in->gate || f->in->turns_only || v->least > 1 || f->in->strategy == STRATEGY_RECENT)
+        return OK;
+    TRY(successors_find(f, v->least, &successors));
+    if (successors.n)
+        put_beside(f, &successors);
+    return OK;
+}
+
+/* Puts what the user told of it elsewhere beside what was found. */
+static enum status add_about(struct finder *f, struct verdict *v)
+{
+    struct about about;
+    TRY(about_find(f, &about));
+    if (!about.n)
+        return OK;
+    put_beside(f, &about);
     if (v->least > 1)
         *v = (struct verdict){S("memory"), about.reason, f->e->settings->gate_threshold, true};
     return OK;
@@ -188,7 +196,7 @@ static void settle_currency(struct finder *f, bool *given)
     struct dated_line *lines = NEW_N(a, struct dated_line, f->n + 1);
     bool asks_past = currency_asks_past(a, f->in->question);
     for (size_t i = 0; i < f->n; i++)
-        lines[i] = line_of(&f->found[i]);
+        lines[i] = dated_line_of(&f->found[i]);
     date_by_source(lines, f->n);
     currency_judge(a, f->in->question, lines, f->n);
     for (size_t i = 0; i < f->n; i++) {
@@ -250,12 +258,26 @@ static bool is_empty(const struct finder *f)
            (str_trim(f->in->question).n < QUESTION_MIN || !has_meaning);
 }
 
+/* "How do I mark a date?" found what was said of Mark: it scores nothing. */
+static void leave_namesakes(struct finder *f)
+{
+    enum { WORDS_MAX = 200 };
+    struct words w = words_of(&f->ctx->arena, f->in->question, WORDS_MAX);
+    for (size_t i = 0; i < f->n; i++) {
+        struct recalled *r = &f->found[i];
+        if (is_namesake(&f->ctx->arena, &w, f->in->question, found_text(r)))
+            r->score = 0;
+    }
+}
+
 /* In a chat by the reranking model, where one is set. */
 static enum status find_ordered(struct finder *f, size_t limit)
 {
     TRY(find_answers(f, limit));
-    if (f->in->gate)
+    if (f->in->gate) {
         order_beside(f);
+        leave_namesakes(f);
+    }
     return OK;
 }
 
@@ -283,8 +305,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     if (asks_known && !v.is_sure)
         TRY(add_known(f, gate, budget, &v));
     TRY(add_about(f, &v));
-    int64_t tokens = 0;
-    TRY(choose(f, v.least, budget, &tokens));
+    TRY(add_successors(f, &v));
+    int64_t tokens = choose(f, v.least, budget);
     if (f->without.n)
         v.reason = str_printf(&f->ctx->arena, S_FMT "; by words alone: " S_FMT, S_ARG(v.reason),
                               S_ARG(f->without));
@@ -318,7 +340,10 @@ enum status engine_context(struct ctx *ctx, struct engine *e, const struct recal
 enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                           struct recall_out *out)
 {
-    struct finder f = {.ctx = ctx, .e = e, .in = in};
+    struct recall_in asked = *in;
+    if (in->gate)
+        asked.question = text_without_traces(&ctx->arena, in->question);
+    struct finder f = {.ctx = ctx, .e = e, .in = &asked};
     return find(&f, out);
 }
 

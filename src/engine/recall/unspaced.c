@@ -30,15 +30,16 @@ static unsigned cues_of(str text)
     return found;
 }
 
-static unsigned slots_of(str text)
-{
-    static const struct {
-        int slot;
-        const char *text;
-    } in[] = {
+static const struct {
+    int slot;
+    const char *text;
+} in[] = {
 #define IN(slot, text) {slot, text},
 #include "engine/recall/unspaced.def"
-    };
+};
+
+static unsigned slots_of(str text)
+{
     unsigned found = 0;
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
         if (holds(text, str_of(in[i].text)))
@@ -138,4 +139,17 @@ enum currency unspaced_currency(struct arena *a, str older, str newer)
 bool unspaced_asks_past(str question)
 {
     return text_is_unspaced(question) && (cues_of(question) >> PAST & 1);
+}
+
+void unspaced_stems(struct arena *a, str text, str *v, size_t *n, size_t most)
+{
+    enum { PAIRS = 4 };
+    unsigned slots = slots_of(text);
+    for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
+        if (!(slots >> in[i].slot & 1))
+            continue;
+        struct words w = words_of(a, str_of(in[i].text), PAIRS);
+        for (size_t k = 0; k < w.n && *n < most; k++)
+            v[(*n)++] = w.v[k].stem;
+    }
 }

@@ -11,3 +11,6 @@ enum currency unspaced_currency(struct arena *a, str older, str newer);
 
 /* "我以前住在哪里？" */
 bool unspaced_asks_past(str question);
+
+/* Adds the stems by which later lines of the same slots are found, up to `most` in all. */
+void unspaced_stems(struct arena *a, str text, str *v, size_t *n, size_t most);

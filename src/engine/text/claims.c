@@ -40,6 +40,22 @@ bool slot_is_single(enum slot slot)
     return single[slot];
 }
 
+static const struct stem_table *first_words(void)
+{
+    return stem_table_of(firsts, sizeof firsts / sizeof *firsts);
+}
+
+const str *slot_stems(struct arena *a, enum slot slot, size_t *n)
+{
+    const struct stem_table *t = first_words();
+    str *out = NEW_N(a, str, t->n + 1);
+    *n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].bits & (1u << slot | 1u << (ENDS_AT + slot)))
+            out[(*n)++] = t->v[i].text;
+    return out;
+}
+
 /* --- one row --- */
 
 static bool is_among(str list, str word, char between)
@@ -145,7 +161,7 @@ static bool read_word(const struct words *w, size_t at, uint32_t bits, struct cl
 
 struct claim claim_of(const struct words *w)
 {
-    const struct stem_table *t = stem_table_of(firsts, sizeof firsts / sizeof *firsts);
+    const struct stem_table *t = first_words();
     struct claim out = {.slot = SLOT_COUNT};
     bool is_supposed = false;
     for (size_t i = 0; i < w->n; i++) {

@@ -26,3 +26,6 @@ struct claim claim_of(const struct words *w);
 
 /* A slot with one value at a time, whatever the sentence: a home, an employer. */
 bool slot_is_single(enum slot slot);
+
+/* The stems of the words that may show the slot; *n of them. */
+const str *slot_stems(struct arena *a, enum slot slot, size_t *n);

@@ -1,0 +1,97 @@
+/* namesake.c - names that look like words: "a bath bomb" is not about the town of Bath. */
+#include "engine/recall/namesake.h"
+
+#include "engine/text/lexicon.h"
+
+enum { WORDS_MAX = 200 };
+
+enum sense { EITHER, NAME, WORD };
+
+static bool is_capital(const struct word *w)
+{
+    return w->text.p[0] >= 'A' && w->text.p[0] <= 'Z';
+}
+
+/* "zum Schwimmen", "im Essen": an article is in it, as in "the". */
+static bool is_article(str word)
+{
+    static const char *const joined[] = {"der",  "die",   "das",   "den",   "dem", "des", "ein",
+                                         "eine", "einen", "einem", "einer", "zum", "zur", "im",
+                                         "am",   "beim",  "vom",   "ins",   "le",  "la",  "les",
+                                         "un",   "une",   "el",    "los",   "las", "una", "il",
+                                         "lo",   "o",     "os",    NULL};
+    return lexicon_is(word, LEX_ARTICLE | LEX_DETERMINER | LEX_SELF | LEX_SELF_TOO) ||
+           str_is_one_of(word, joined);
+}
+
+/* "Rose, my aunt": who it is stands behind. */
+static bool is_explained(const struct words *w, size_t i, str text)
+{
+    size_t behind = w->v[i].at + w->v[i].text.n;
+    return behind < text.n && text.p[behind] == ',' && i + 1 < w->n &&
+           lexicon_is(w->v[i + 1].text, LEX_DETERMINER | LEX_ARTICLE);
+}
+
+static enum sense sense_in(const struct words *w, size_t i, str text, bool is_lazy)
+{
+    const struct word *at = &w->v[i], *before = i ? at - 1 : NULL;
+    if (at->is_number || (unsigned char)at->text.p[0] >= 0x80)
+        return EITHER;
+    if (!is_capital(at)) {
+        bool is_own = before && lexicon_is(before->text, LEX_SELF | LEX_SELF_TOO);
+        return is_lazy || is_own ? EITHER : WORD;
+    }
+    if (is_explained(w, i, text))
+        return NAME;
+    if (!at->is_name) {
+        bool is_order = i + 1 < w->n && lexicon_is(w->v[i + 1].text, LEX_ARTICLE);
+        return is_order ? WORD : EITHER;
+    }
+    if (before && lexicon_is(at->text, LEX_MONTH | LEX_WEEKDAY) &&
+        lexicon_is(before->text, LEX_PREPOSITION | LEX_DATE))
+        return WORD;
+    return before && is_article(before->text) ? WORD : NAME;
+}
+
+/* Of a word that stands there several times: EITHER when they differ. */
+static enum sense sense_of(const struct words *w, str stem, str text, bool is_lazy, bool *is_there)
+{
+    enum sense sense = EITHER;
+    for (size_t i = 0; i < w->n; i++) {
+        if (!str_eq(w->v[i].stem, stem))
+            continue;
+        enum sense here = sense_in(w, i, text, is_lazy);
+        sense = *is_there && here != sense ? EITHER : here;
+        *is_there = true;
+    }
+    return sense;
+}
+
+/* Nothing in it is written with a capital. */
+static bool is_all_small(const struct words *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (is_capital(&w->v[i]) && !str_is(w->v[i].text, "I"))
+            return false;
+    return true;
+}
+
+bool is_namesake(struct arena *a, const struct words *question, str question_text, str statement)
+{
+    struct words s = words_of(a, statement, WORDS_MAX);
+    bool lazy_question = is_all_small(question), lazy_statement = is_all_small(&s), found = false;
+    for (size_t i = 0; i < question->n; i++) {
+        const struct word *w = &question->v[i];
+        bool is_there = false, is_asked = false;
+        if (w->is_stop)
+            continue;
+        enum sense there = sense_of(&s, w->stem, statement, lazy_statement, &is_there);
+        if (!is_there)
+            continue;
+        enum sense here = sense_of(question, w->stem, question_text, lazy_question, &is_asked);
+        if (here == EITHER || there == EITHER || here == there)
+            return false;
+        found = true;
+    }
+    return found;
+}

@@ -1,0 +1,133 @@
+/* successors.c - what replaces a line that is given, though the question's words do not find it. */
+#include "engine/recall/successors.h"
+
+#include "engine/recall/stem_search.h"
+#include "engine/recall/unspaced.h"
+#include "engine/text/claims.h"
+#include "engine/text/lexicon.h"
+
+/* Lines whose successors are looked for, documents read for them, stems of a line, words of one. */
+enum { LINES = 3, READ = 16, STEMS = 12, STEMS_ALL = 48, WORDS_MAX = 40, LONG = 600 };
+
+struct dated_line dated_line_of(const struct recalled *r)
+{
+    bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
+    return (struct dated_line){.text = is_users ? found_text(r) : S(""),
+                               .created = r->is_memory ? r->memory.created : r->message.created,
+                               .place = r->is_memory ? r->memory.doc : r->message.doc,
+                               .id = r->is_memory ? r->memory.id : r->message.id,
+                               .source = r->is_memory ? r->memory.source : S("")};
+}
+
+/* --- what is searched --- */
+
+struct stems {
+    str v[STEMS_ALL];
+    size_t n;
+};
+
+static void add_stem(struct stems *s, str stem, size_t most)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (str_eq(s->v[i], stem))
+            return;
+    if (s->n < most)
+        s->v[s->n++] = stem;
+}
+
+/* Names first, which are rare; then what the line tells, and the words of its slot. */
+static void add_line(struct arena *a, struct stems *s, str text)
+{
+    struct words w = words_of(a, text, WORDS_MAX);
+    size_t most = s->n + STEMS < STEMS_ALL ? s->n + STEMS : STEMS_ALL;
+    if (text_is_unspaced(text)) {
+        unspaced_stems(a, text, s->v, &s->n, most);
+        most = s->n + STEMS < STEMS_ALL ? s->n + STEMS : STEMS_ALL;
+    }
+    for (size_t i = 0; i < w.n; i++)
+        if (w.v[i].is_name && !w.v[i].is_stop)
+            add_stem(s, w.v[i].stem, most);
+    for (size_t i = 0; i < w.n; i++)
+        if (!w.v[i].is_stop && !w.v[i].is_number)
+            add_stem(s, w.v[i].stem, most);
+    struct claim claim = claim_of(&w);
+    size_t n = 0;
+    const str *fills = claim.slot == SLOT_COUNT ? NULL : slot_stems(a, claim.slot, &n);
+    for (size_t i = 0; i < n; i++)
+        add_stem(s, fills[i], STEMS_ALL);
+}
+
+/* --- what is taken --- */
+
+static bool is_found(const struct finder *f, const struct recalled *r, double least)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->found[i].is_memory == r->is_memory &&
+            (r->is_memory ? str_eq(f->found[i].memory.id, r->memory.id)
+                          : str_eq(f->found[i].message.id, r->message.id)))
+            return f->found[i].score >= least;
+    return false;
+}
+
+static bool is_statement(struct finder *f, struct recalled *r)
+{
+    if (r->is_memory)
+        return find_wants(f->in, &f->bars, NULL, &r->memory) && r->memory.layer != LAYER_EPISODE &&
+               r->memory.content.n <= LONG;
+    if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
+        !find_wants(f->in, &f->bars, &r->message, NULL))
+        return false;
+    r->given = found_given(f, &r->message).text;
+    return r->given.n && r->given.n <= LONG;
+}
+
+/* The user's best lines. */
+static size_t take_best(struct finder *f, double least, struct dated_line *v, struct stems *stems)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n && n < LINES; i++) {
+        v[n] = dated_line_of(&f->found[i]);
+        if (f->found[i].score < least || !v[n].text.n || v[n].text.n > LONG)
+            continue;
+        add_line(&f->ctx->arena, stems, v[n++].text);
+    }
+    return n;
+}
+
+enum status successors_find(struct finder *f, double least, struct about *out)
+{
+    struct arena *a = &f->ctx->arena;
+    struct dated_line *lines = NEW_N(a, struct dated_line, LINES + READ);
+    size_t of[LINES + READ], n_hits;
+    struct stems stems = {.n = 0};
+    struct stem_hit *hits;
+    struct recalled *read;
+    *out = (struct about){0};
+    size_t n_best = take_best(f, least, lines, &stems), n = n_best;
+    if (!n || !stems.n)
+        return OK;
+    TRY(stems_search(f, stems.v, stems.n, &hits, &n_hits));
+    n_hits = n_hits < READ ? n_hits : READ;
+    TRY(stems_read(f, hits, n_hits, &read));
+    for (size_t i = 0; i < n_hits; i++) {
+        if (is_found(f, &read[i], least) || !is_statement(f, &read[i]))
+            continue;
+        of[n] = i;
+        lines[n++] = dated_line_of(&read[i]);
+    }
+    currency_judge_beside(a, f->in->question, lines, n_best, n);
+    bool asks_past = currency_asks_past(a, f->in->question);
+    out->v = NEW_N(a, struct recalled, n + 1);
+    for (size_t i = n_best; i < n; i++) {
+        bool replaces = false, is_replaced = lines[i].is != CURRENT;
+        for (size_t k = 0; k < n_best; k++)
+            replaces |= lines[k].is != CURRENT && lines[k].by == i;
+        if (!replaces && !(is_replaced && asks_past))
+            continue;
+        read[of[i]].score = f->e->settings->gate_threshold;
+        read[of[i]].why = replaces ? S("it replaces a line that was found")
+                                   : S("a line that was found replaced it");
+        out->v[out->n++] = read[of[i]];
+    }
+    return OK;
+}
