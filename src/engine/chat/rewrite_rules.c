@@ -1,6 +1,8 @@
 /* rewrite_rules.c - a question that stands alone, by rules: names in the place of pronouns. */
 #include "engine/chat/rewrite.h"
+#include "engine/recall/currency.h"
 #include "engine/text/lexicon.h"
+#include "engine/text/sentences.h"
 
 /*
  * The text follows the RAG backend's rules. What is searched is more than the text: the topic alone
@@ -56,6 +58,13 @@ static void add_term(struct arena *a, struct terms *t, str term)
     t->v[t->n++] = term;
 }
 
+/* A mark that ends a sentence stands behind the word. */
+static bool ends_sentence(str word, str rest)
+{
+    const char *behind = word.p + word.n;
+    return word.n && behind < rest.p + rest.n && char_is_one_of(*behind, ".!?");
+}
+
 /* The next word between spaces, without the marks around it; *rest goes on behind it. */
 static str next_word(str *rest)
 {
@@ -87,7 +96,8 @@ static void add_terms(struct arena *a, struct terms *t, str text)
         str term = word;
         word = next_word(&rest);
         bool is_long = term.n >= TERM_MIN && !lexicon_is(term, LEX_GENERAL), is_phrase = false;
-        for (; is_long && is_capital(term) && goes_on(word); word = next_word(&rest)) {
+        for (; is_long && is_capital(term) && goes_on(word) && !ends_sentence(term, text);
+             word = next_word(&rest)) {
             term = (str){term.p, (size_t)(word.p + word.n - term.p)};
             is_phrase = true;
         }
@@ -96,6 +106,20 @@ static void add_terms(struct arena *a, struct terms *t, str text)
         add_term(a, t, term);
         n++;
     }
+}
+
+/* What an assistant asks back ("What do you like about it?") is no topic, nor is "Gladly." */
+static str stated_of(struct arena *a, str answer)
+{
+    struct sentence s;
+    struct buf b = buf_make(a, answer.n + 1);
+    for (str rest = answer; sentence_cut(&rest, &s);) {
+        str body = str_trim(s.body);
+        bool is_word = str_find(body, S(" ")) == body.n && str_trim(s.text).n < str_trim(answer).n;
+        if (!s.asks && !is_word)
+            buf_add(&b, s.text);
+    }
+    return buf_str(&b);
 }
 
 /* The last exchange first: what was spoken of last is meant. */
@@ -108,7 +132,9 @@ static struct terms terms_of(struct arena *a, const struct history *h)
         while (from > first && !is_user(&h->v[from]))
             from--;
         for (size_t i = from; i < end; i++)
-            add_terms(a, &t, utf8_cut(h->v[i].text, is_user(&h->v[i]) ? USER_MAX : ANSWER_MAX));
+            add_terms(a, &t,
+                      is_user(&h->v[i]) ? utf8_cut(h->v[i].text, USER_MAX)
+                                        : stated_of(a, utf8_cut(h->v[i].text, ANSWER_MAX)));
         t.last = end == h->n ? t.n : t.last;
         end = from;
     }
@@ -291,6 +317,125 @@ static str with_terms(struct arena *a, str question, const struct terms *all,
     return buf_str(&b);
 }
 
+/* --- "and Marguerite?", "the second one" --- */
+
+static str last_of_user(const struct history *h)
+{
+    size_t at = h->n;
+    while (at > 0 && !is_user(&h->v[at - 1]))
+        at--;
+    return at ? utf8_cut(h->v[at - 1].text, USER_MAX) : S("");
+}
+
+/* What one is put in the place of: a name, a person by kinship, a day. */
+enum place { OTHER_WORD, A_NAME, A_KIN, A_DAY };
+
+static enum place place_of(const struct word *w)
+{
+    if (lexicon_is(w->text, LEX_MONTH | LEX_WEEKDAY | LEX_ORDINAL))
+        return A_DAY;
+    return currency_is_kin(w->stem) ? A_KIN : w->is_name ? A_NAME : OTHER_WORD;
+}
+
+/* "And my mother's?" behind "When is my father's birthday?" asks for my mother's birthday: what the
+ * question before spoke of, but for what the new one names in its place. "" when it names nothing.
+ */
+static str with_last_question(struct arena *a, str question, const struct words *w,
+                              const struct history *h)
+{
+    struct words before = words_of(a, last_of_user(h), WORDS_MAX);
+    struct buf b = buf_make(a, TEXT_MAX);
+    unsigned named = 0;
+    size_t n = 0;
+    for (size_t i = 1; i < w->n; i++)
+        if (!w->v[i].is_stop)
+            named |= 1u << place_of(&w->v[i]);
+    if (!(named & ~1u))
+        return S("");
+    buf_add(&b, question);
+    for (size_t i = 0; i < before.n && n < SEARCHED_MAX; i++) {
+        const struct word *at = &before.v[i];
+        enum place place = place_of(at);
+        bool is_replaced = place != OTHER_WORD && (named >> place & 1);
+        if (at->is_stop || is_replaced ||
+            lexicon_is(at->text, LEX_GENERAL | LEX_QUESTION | LEX_QUANTITY))
+            continue;
+        buf_printf(&b, "%s" S_FMT, n++ ? ", " : " (", S_ARG(at->text));
+    }
+    buf_add(&b, n ? S(")") : S(""));
+    return n ? buf_str(&b) : S("");
+}
+
+static size_t blanks_in(str text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] == ' ';
+    return n;
+}
+
+/* The items of an answer that is nothing else: "Larkspur and Tidepool." How many; 0: it is more. */
+static size_t items_of(str answer, str *items, size_t most)
+{
+    static const char *const joins[] = {", and ", " and ", " or ", ", ", " und ",
+                                        " et ",   " y ",   " e ",  NULL};
+    enum { BLANKS = 3 };
+    struct sentence s;
+    size_t n = 0;
+    if (!sentence_cut(&answer, &s))
+        return 0;
+    for (str rest = s.body; rest.n && n < most;) {
+        size_t end = rest.n, took = 0;
+        for (const char *const *j = joins; *j; j++) {
+            size_t at = str_find(rest, str_of(*j));
+            if (at < end) {
+                end = at;
+                took = strlen(*j);
+            }
+        }
+        items[n] = str_trim(str_sub(rest, 0, end));
+        if (blanks_in(items[n++]) > BLANKS)
+            return 0;
+        rest = str_sub(rest, end + took, rest.n);
+    }
+    return n;
+}
+
+/* Which of n items a question picks: "the second one"; n: none. */
+static size_t picked_of(const struct words *w, size_t n)
+{
+    static const struct {
+        const char *word;
+        int at; /* < 0: from the end */
+    } picks[] = {{"first", 0},    {"second", 1},  {"third", 2},   {"former", 0},  {"latter", -1},
+                 {"last", -1},    {"erste", 0},   {"zweite", 1},  {"premier", 0}, {"première", 0},
+                 {"deuxième", 1}, {"primero", 0}, {"segundo", 1}, {"primo", 0},   {"secondo", 1}};
+    for (size_t i = 0; i + 1 <= w->n; i++)
+        for (size_t p = 0; p < sizeof picks / sizeof *picks; p++) {
+            bool is_alone =
+                i + 1 == w->n || str_eq_nocase(w->v[i + 1].text, S("one")) || w->v[i + 1].is_stop;
+            if (!is_alone || !str_eq_nocase(w->v[i].text, str_of(picks[p].word)))
+                continue;
+            size_t at = picks[p].at < 0 ? n - 1 : (size_t)picks[p].at;
+            return at < n ? at : n;
+        }
+    return n;
+}
+
+/* "The second one" as the name that the answer gave it; "" when it picks none. */
+static str with_item(struct arena *a, str question, const struct words *w, const struct history *h)
+{
+    enum { ITEMS = 8, ITEM_MAX = 60 };
+    str items[ITEMS];
+    size_t n = h->n && !is_user(&h->v[h->n - 1])
+                   ? items_of(utf8_cut(h->v[h->n - 1].text, ANSWER_MAX), items, ITEMS)
+                   : 0;
+    size_t at = n > 1 ? picked_of(w, n) : n;
+    if (at >= n || !items[at].n || items[at].n > ITEM_MAX)
+        return S("");
+    return str_printf(a, S_FMT " (" S_FMT ")", S_ARG(question), S_ARG(items[at]));
+}
+
 struct rewritten rewrite_by_rules(struct arena *a, str question, const struct words *w,
                                   const struct history *h, const struct follow *f)
 {
@@ -301,6 +446,11 @@ struct rewritten rewrite_by_rules(struct arena *a, str question, const struct wo
     if (person.n)
         out.question = with_person(a, question, w, f->person, person);
     out.search = needs_terms ? with_terms(a, out.question, &terms, h) : out.question;
+    str item = with_item(a, question, w, h);
+    str instead =
+        !item.n && f->goes_on && !f->lacks_person ? with_last_question(a, question, w, h) : item;
+    if (instead.n)
+        out.search = instead;
     if (needs_terms && topic.n && !as_count(a, question, h, &out.question))
         out.question = with_topic(a, out.question, topic);
     return out;

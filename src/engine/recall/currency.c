@@ -31,10 +31,11 @@ str currency_mark(enum currency is)
 static bool fits_subject(const struct clause *older, const struct clause *newer,
                          const struct reading *all)
 {
+    bool is_another = older->name && newer->name && older->name != newer->name;
     if (older->subject == OWN && newer->subject == OWN)
-        return true;
+        return !is_another;
     if (older->subject == OTHER && newer->subject == OTHER && older->who == newer->who)
-        return !older->name || !newer->name || older->name == newer->name;
+        return !is_another;
     bool is_named = older->subject == OTHER && terms_have(&all->telling, older->who);
     return is_named || (newer->subject == OTHER && terms_have(&older->telling, newer->who));
 }
@@ -248,11 +249,24 @@ static enum currency by_topic(const struct clause *older, const struct reading *
     bool is_moved = older->has_date && newer->has_date;
     if (newer->is_supposed || (is_moved && names_another(older, newer)))
         return CURRENT;
-    if (shared < 2 || 2 * shared < older->telling.n || !(newer->changes || newer->is_present))
+    size_t least = older->name && terms_have(&newer->telling, older->name) ? 3 : 2;
+    if (shared < 2 || least * shared < older->telling.n || !(newer->changes || newer->is_present))
         return CURRENT;
     if (is_moved && !older->is_list)
         return REPLACED;
     return newer->changes && !older->has_date ? DOUBTFUL : CURRENT;
+}
+
+/* "Choir has moved to Wednesdays": all that it speaks of, the older one did, with another date. */
+static enum currency by_move(const struct clause *older, const struct clause *newer,
+                             const struct reading *all)
+{
+    enum { MUCH = 3 };
+    size_t shared = terms_shared(&older->telling, &newer->telling);
+    if (!all->changes || !older->has_date || !newer->has_date || older->is_list || !shared ||
+        shared < newer->telling.n)
+        return CURRENT;
+    return older->telling.n > MUCH * shared ? DOUBTFUL : REPLACED;
 }
 
 static enum currency clause_is(const struct reading *all, const struct clause *older,
@@ -270,6 +284,7 @@ static enum currency clause_is(const struct reading *all, const struct clause *o
             is = greater(is, by_attribute(older, c, newer));
             is = greater(is, by_claim(older, c, newer));
             is = greater(is, by_denial(older, c, newer));
+            is = greater(is, by_move(older, c, newer));
             is = greater(is, by_topic(older, newer));
         }
     }

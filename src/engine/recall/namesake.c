@@ -38,7 +38,8 @@ static enum sense sense_in(const struct words *w, size_t i, str text, bool is_la
     if (at->is_number || (unsigned char)at->text.p[0] >= 0x80)
         return EITHER;
     if (!is_capital(at)) {
-        bool is_own = before && lexicon_is(before->text, LEX_SELF | LEX_SELF_TOO);
+        unsigned owner = before ? lexicon_classes(before->text) : 0;
+        bool is_own = (owner & LEX_SELF_TOO) || ((owner & LEX_SELF) && (owner & LEX_DETERMINER));
         return is_lazy || is_own ? EITHER : WORD;
     }
     if (is_explained(w, i, text))

@@ -115,6 +115,10 @@ static void read_possessed(struct clause *c, size_t at)
             return;
         }
     c->owns_subject = true;
+    bool is_english = lexicon_is(c->w.v[at].text, LEX_SELF); /* German nouns have capitals, too */
+    for (size_t i = at + 2; is_english && i < c->w.n && i <= at + 3 && !c->name; i++)
+        if (!c->w.v[i - 1].is_stop)
+            read_name(c, i); /* "our goat Clementine" */
 }
 
 /* Who or what the clause is about. before: of the clause in front, for "she". */

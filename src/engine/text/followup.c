@@ -119,10 +119,16 @@ static bool is_left_out(const struct words *w, size_t i)
 static str opening_of(str question)
 {
     static const char *const openings[] = {
-        "and ",          "but ",          "or ",          "what about", "how about", "what else",
-        "who else",      "where else",    "when else",    "how else",   "more ",     "go on",
-        "anything else", "anyone else",   "tell me more", "why not",    "how so",    "how come",
-        "same for",      "same question", "for example",  "such as",    NULL};
+        "and ",          "but ",        "or ",          "what about",
+        "how about",     "what else",   "who else",     "where else",
+        "when else",     "how else",    "more ",        "go on",
+        "anything else", "anyone else", "tell me more", "why not",
+        "how so",        "how come",    "same for",     "same question",
+        "for example",   "such as",     "und ",         "aber ",
+        "et ",           "mais ",       "y ",           "¿y ",
+        "pero ",         "e ",          "mas ",         "ma ",
+        "en ",           "maar ",       "那",           "じゃあ",
+        "では",          NULL};
     for (const char *const *o = openings; *o; o++)
         if (question.n >= strlen(*o) && str_eq_nocase(str_sub(question, 0, strlen(*o)), str_of(*o)))
             return str_trim(str_sub(question, 0, strlen(*o)));
@@ -145,6 +151,42 @@ static bool is_short(const struct words *w)
            is_at(w, 0, LEX_QUESTION | LEX_PREPOSITION) && !w->v[w->n - 1].is_name;
 }
 
+/* "Und wann?", "Et où ?", "¿Cuánto cuesta?": a few words, none of which names a thing. */
+static bool is_short_elsewhere(const struct words *w)
+{
+    static const char *const empty[] = {
+        "und",    "aber",   "wann",   "wo",      "wer",      "wie",     "viel",    "viele", "warum",
+        "wohin",  "woher",  "welche", "welcher", "welches",  "wieso",   "kostet",  "das",   "et",
+        "quand",  "où",     "qui",    "combien", "pourquoi", "comment", "ça",      "coûte", "c",
+        "est",    "ce",     "y",      "cuándo",  "cuando",   "dónde",   "donde",   "quién", "quien",
+        "cuánto", "cuanto", "cuánta", "cuesta",  "por",      "qué",     "que",     "cómo",  "e",
+        "quando", "onde",   "quem",   "quanto",  "custa",    "porquê",  "dove",    "chi",   "costa",
+        "perché", "come",   "en",     "wanneer", "waar",     "wie",     "hoeveel", "war",   "ist",
+        "sind",   "es",     "era",    "é",       "è",        "nochmal", "noch",    "mal",   NULL};
+    enum { FEW = 5 };
+    for (size_t i = 0; i < w->n; i++)
+        if (!str_is_one_of(w->v[i].text, empty))
+            return false;
+    return w->n && w->n <= FEW;
+}
+
+/* "Wo wohnt sie?", "Elle habite où ?": someone who is not named, in a short question. */
+static bool has_pronoun_elsewhere(const struct words *w)
+{
+    static const char *const pronouns[] = {"er",   "sie",   "ihn",  "ihm",  "ihr", "ihre", "ihrer",
+                                           "sein", "seine", "il",   "elle", "lui", "leur", "él",
+                                           "ella", "suyo",  "suya", "ele",  "ela", "dele", "dela",
+                                           "lei",  "suo",   "sua",  "hij",  "zij", NULL};
+    enum { FEW = 7 };
+    bool has = false;
+    for (size_t i = 0; i < w->n; i++) {
+        has |= str_is_one_of(w->v[i].text, pronouns);
+        if (is_name(w, i) && i)
+            return false;
+    }
+    return has && w->n <= FEW;
+}
+
 struct follow follow_of(const struct words *w, str question)
 {
     struct follow f = {.because = S("")};
@@ -161,7 +203,9 @@ struct follow follow_of(const struct words *w, str question)
             f.because = text_at(w, i);
     }
     str opening = opening_of(question);
-    bool is_bare = !f.lacks_person && !f.lacks_thing && is_short(w);
+    f.goes_on = opening.n > 0;
+    bool is_bare = !f.lacks_person && !f.lacks_thing &&
+                   (is_short(w) || is_short_elsewhere(w) || has_pronoun_elsewhere(w));
     if (f.because.n == 0)
         f.because = opening.n ? opening : is_bare ? question : S("");
     f.lacks_thing |= opening.n || is_bare;
