@@ -77,14 +77,6 @@ static enum status say_again(struct ctx *ctx, struct engine *e, struct pool_ref 
     return engine_change(ctx, e, &to, m);
 }
 
-enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
-{
-    struct memory like;
-    if (!m->key.n && engine_is_said(ctx, e, pool, m, &like))
-        return say_again(ctx, e, pool, &like, m);
-    return add_memory(ctx, e, pool, PUT_SUPERSEDE, m);
-}
-
 /* --- what is changed or forgotten is barred --- */
 
 static enum status bar_memory(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -110,6 +102,16 @@ static enum status memory_with_key(struct ctx *ctx, struct engine *e, struct poo
         if (str_eq(v[i].key, key))
             *out = v[i];
     return OK;
+}
+
+enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
+{
+    struct memory like, old;
+    if (!m->key.n && engine_is_said(ctx, e, pool, m, &like))
+        return say_again(ctx, e, pool, &like, m);
+    TRY(memory_with_key(ctx, e, pool, m->key, &old));
+    TRY(add_memory(ctx, e, pool, PUT_SUPERSEDE, m));
+    return bar_superseded(ctx, e, pool, &old, m);
 }
 
 /*

@@ -11,7 +11,7 @@ enum bar_kind {
     BAR_SENTENCES, /* terms: hashes of whole sentences, ascending */
     BAR_ALL        /* everything; no terms */
 };
-enum bar_reason { BAR_FORGOTTEN, BAR_CORRECTED, BAR_EXPIRED, BAR_CLEARED };
+enum bar_reason { BAR_FORGOTTEN, BAR_CORRECTED, BAR_EXPIRED, BAR_CLEARED, BAR_SUPERSEDED };
 
 /* A bar holds for messages that are older than it, and for the one that it names. It keeps nothing
  * of a text but hashes. */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/words.h"
+#include "engine/recall/barring.h"
 
 /*
  * A profile has no table of its own. Each of its facts is a memory in the layer identity with the
@@ -290,6 +291,18 @@ static enum status merge_facts(struct changes *c, struct engine *e, enum origin 
     return OK;
 }
 
+/* What was said of a value that a caller has changed is history. */
+static enum status bar_changed(struct changes *c, struct engine *e)
+{
+    for (size_t i = 0; i < c->b.n_memories; i++)
+        for (size_t k = 0; k < c->kept.n; k++) {
+            const struct memory *m = &c->b.memories[i], *old = c->kept.v[k].memory;
+            if (str_eq(old->key, m->key) && is_true(old, m->updated))
+                TRY(bar_superseded(c->ctx, e, c->b.pool, old, m));
+        }
+    return OK;
+}
+
 static enum status write_bundle(struct ctx *ctx, struct engine *e, struct bundle *b)
 {
     if (!b->n_erase && !b->n_memories)
@@ -312,6 +325,7 @@ enum status engine_change_profile(struct ctx *ctx, struct engine *e, struct pool
         TRY(check_fact(ctx, &c.v[i]));
     TRY(merge_facts(&c, e, ORIGIN_API));
     TRY(write_bundle(ctx, e, &c.b));
+    TRY(bar_changed(&c, e));
     return engine_profile(ctx, e, pool, out);
 }
 

@@ -298,20 +298,22 @@ static enum status write_bars(struct finding *f, int64_t *barred)
     for (size_t i = 0; i < f->n; i++) {
         const struct target *t = &f->v[i];
         *barred += (int64_t)t->sentences.n;
-        messages[b.n_messages++] = t->message.id;
-        if (!holds(sessions, b.n_sessions, t->message.session))
-            sessions[b.n_sessions++] = t->message.session;
         add_bar(f, (struct bar){.kind = BAR_SENTENCES,
                                 .at = f->now,
                                 .message = bars_message(t->message.id),
                                 .terms = t->sentences.v,
                                 .n = t->sentences.n});
+        if (f->in->reason == BAR_SUPERSEDED)
+            continue;
+        messages[b.n_messages++] = t->message.id;
+        if (!holds(sessions, b.n_sessions, t->message.session))
+            sessions[b.n_sessions++] = t->message.session;
     }
     b.bars = f->bars;
     b.n = f->n_bars;
     if (b.n)
         TRY(store_bar(f->ctx, f->e->store, &b));
-    return change_titles(f);
+    return f->in->reason == BAR_SUPERSEDED ? OK : change_titles(f);
 }
 
 enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barring_in *in,
@@ -331,6 +333,17 @@ enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barri
         return fail(ctx, s, "%s", own.why);
     *barred = n;
     return OK;
+}
+
+enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                           const struct memory *old, const struct memory *by)
+{
+    int64_t barred;
+    const struct barring_in in = {
+        .pool = pool, .reason = BAR_SUPERSEDED, .at = by->updated, .memories = old, .n = 1};
+    if (!old->id.n || str_eq(old->content, by->content))
+        return OK;
+    return bar_statements(ctx, e, &in, &barred);
 }
 
 enum status bar_everything(struct ctx *ctx, struct engine *e, struct pool_ref pool)

@@ -13,10 +13,16 @@ struct barring_in {
     const struct message *erased; /* every sentence of it, too; or NULL */
 };
 
-/* Bars it, durably; nothing is erased but what was made of the messages' sessions as a whole, and
- * receipts that show the messages. *barred counts the sentences found. */
+/* Bars it, durably. What a newer value superseded is history: it leaves recall, and nothing is
+ * erased; of other reasons nothing is erased but what was made of the messages' sessions as a
+ * whole, and receipts that show the messages. *barred counts the sentences found. */
 MUST_USE enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barring_in *in,
                                     int64_t *barred);
+
+/* What messages state of a memory that a newer value under its key has closed; nothing when old has
+ * no id or says the same. */
+MUST_USE enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                    const struct memory *old, const struct memory *by);
 
 /* Everything that was said in the pool so far. */
 MUST_USE enum status bar_everything(struct ctx *ctx, struct engine *e, struct pool_ref pool);

@@ -90,7 +90,10 @@ static struct term_set term_set_of(const uint64_t *v, size_t n)
 /* A statement's first number counts its particular terms; a damaged one bars nothing. */
 static struct barred barred_of(const struct bar *bar)
 {
-    struct barred out = {.kind = bar->kind, .at = bar->at, .message = bar->message};
+    struct barred out = {.kind = bar->kind,
+                         .is_history = bar->reason == BAR_SUPERSEDED,
+                         .at = bar->at,
+                         .message = bar->message};
     if (bar->kind == BAR_SENTENCES)
         out.sentences = term_set_of(bar->terms, bar->n);
     if (bar->kind == BAR_STATEMENT && bar->n && bar->terms[0] < bar->n) {
@@ -135,6 +138,15 @@ enum status bars_load(struct ctx *ctx, struct engine *e, struct pool_ref pool, s
     for (size_t i = 0; i < read.n_expired; i++)
         add_barred(out, barred_by_time(&ctx->arena, &read.expired[i]));
     return OK;
+}
+
+void bars_allow_history(struct bars *b)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++)
+        if (!b->v[i].is_history)
+            b->v[kept++] = b->v[i];
+    b->n = kept;
 }
 
 /* --- applying --- */

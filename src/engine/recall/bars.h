@@ -36,6 +36,7 @@ uint64_t bars_message(str id);
 /* One bar in force. */
 struct barred {
     enum bar_kind kind;
+    bool is_history; /* a newer value replaced it: who asks how it was may be given it */
     int64_t at;
     uint64_t message;
     struct statement statement;
@@ -50,6 +51,9 @@ struct bars {
 /* Those of a pool, and one for each expired memory that is not pruned yet. */
 MUST_USE enum status bars_load(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                struct bars *out);
+
+/* For a question how it was: what newer values replaced is no longer barred. */
+void bars_allow_history(struct bars *b);
 
 /* The message's text (of an echo: what is new in it) without barred sentences; "" when nothing is
  * left. */

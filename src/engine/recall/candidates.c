@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/recall/beside.h"
+#include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/given.h"
 #include "engine/recall/rank.h"
@@ -539,6 +540,8 @@ enum status find_answers(struct finder *f, size_t limit)
     struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit, .most = CANDIDATES};
     ask_vector(&s);
     TRY(bars_load(f->ctx, f->e, f->in->pool, &f->bars));
+    if (f->bars.n && currency_asks_past(&f->ctx->arena, f->in->question))
+        bars_allow_history(&f->bars);
     s.beside = nearest_beside(f, (size_t)f->e->settings->vec_top_k, &s.n_beside);
     for (bool more = true; more; s.most *= WIDEN) {
         TRY(search_words(&s));

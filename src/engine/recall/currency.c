@@ -217,7 +217,8 @@ static enum currency by_claim(const struct clause *older, const struct clause *n
         return CURRENT;
     if (!changes && !slot_is_single(x->slot))
         return CURRENT;
-    return changes && slot_is_single(x->slot) ? REPLACED : DOUBTFUL;
+    bool is_explicit = x->slot == SLOT_name || older->is_label || newer->is_label;
+    return (changes || is_explicit) && slot_is_single(x->slot) ? REPLACED : DOUBTFUL;
 }
 
 /* What was so is denied, or the other way round: "I don't eat fish", "I eat fish again". */

@@ -115,7 +115,7 @@ static void read_possessed(struct clause *c, size_t at)
             return;
         }
     c->owns_subject = true;
-    bool is_english = lexicon_is(c->w.v[at].text, LEX_SELF); /* German nouns have capitals, too */
+    bool is_english = !lexicon_is(c->w.v[at].text, LEX_SELF_TOO); /* German nouns have capitals */
     for (size_t i = at + 2; is_english && i < c->w.n && i <= at + 3 && !c->name; i++)
         if (!c->w.v[i - 1].is_stop)
             read_name(c, i); /* "our goat Clementine" */
@@ -132,6 +132,11 @@ static void read_subject(struct clause *c, const struct clause *before)
             return;
         if (lexicon_is(w->text, LEX_SELF | LEX_SELF_TOO)) {
             read_possessed(c, i);
+            return;
+        }
+        if (lexicon_is(w->text, LEX_USER)) { /* so memories call the speaker */
+            if (i + 1 < c->w.n && str_is(c->w.v[i + 1].text, "s"))
+                read_possessed(c, i + 1);
             return;
         }
         if (before && i == 0 && lexicon_is(w->text, LEX_PERSON | LEX_THING)) {
@@ -152,7 +157,8 @@ static void read_subject(struct clause *c, const struct clause *before)
             set_other(c, w);
             return;
         }
-        if (i == 0 && lexicon_is(w->text, LEX_ARTICLE) && c->w.n > 1) {
+        bool is_user = i + 1 < c->w.n && lexicon_is(c->w.v[i + 1].text, LEX_USER);
+        if (i == 0 && lexicon_is(w->text, LEX_ARTICLE) && c->w.n > 1 && !is_user) {
             set_other(c, &c->w.v[1]);
             c->is_thing = true;
             return;
@@ -168,7 +174,8 @@ static void read_words(struct arena *a, struct clause *c)
         const struct word *w = &c->w.v[i];
         unsigned is = known_as(w->stem);
         c->terms[i] = str_hash(w->stem);
-        c->tells[i] = !word_is_date(w) && !w->is_stop && (!(is & IS_FUNCTION) || w->is_name);
+        c->tells[i] = !word_is_date(w) && !lexicon_is(w->text, LEX_USER) && !w->is_stop &&
+                      (!(is & IS_FUNCTION) || w->is_name);
         c->is_list |= (is & IS_LIST) != 0 || lexicon_is(w->text, LEX_PAST) ||
                       str_is(w->text, "called") || str_is(w->text, "named");
         c->is_list_of_one |= (is & IS_LIST_OF_ONE) != 0;
@@ -185,7 +192,8 @@ static void read_words(struct arena *a, struct clause *c)
 
 static void read_claim(struct arena *a, struct clause *c)
 {
-    c->claim = claim_of(&c->w);
+    if (!c->is_label)
+        c->claim = claim_of(&c->w);
     c->value = terms_with_room(a, c->w.n);
     bool is_figure = false; /* then "euros" is no part of it */
     for (size_t i = c->claim.value; i < c->claim.end; i++)
@@ -266,6 +274,19 @@ static bool ends_clause(str text, size_t i)
            str_starts(str_sub(text, i, text.n), S("\u2014"));
 }
 
+/* A line of a profile is one clause, its value behind the label. */
+static bool read_label(struct clause *c, str text)
+{
+    str rest = text, label = str_cut(&rest, ':');
+    enum slot slot = rest.n ? slot_of_label(label) : SLOT_COUNT;
+    if (slot == SLOT_COUNT || c->w.n < 2)
+        return false;
+    c->is_label = true;
+    c->claim = (struct claim){.slot = slot, .value = 1, .end = c->w.n};
+    c->tells[0] = false;
+    return true;
+}
+
 static void read_clause(struct arena *a, struct reading *r, str text)
 {
     struct clause *c = &r->v[r->n];
@@ -273,7 +294,8 @@ static void read_clause(struct arena *a, struct reading *r, str text)
     if (!c->w.n)
         return;
     read_words(a, c);
-    read_subject(c, r->n ? c - 1 : NULL);
+    if (!read_label(c, text))
+        read_subject(c, r->n ? c - 1 : NULL);
     c->is_list |= c->is_list_of_one && !c->is_thing && !c->owns_subject;
     read_claim(a, c);
     r->is_supposed |= c->claim.is_supposed;
@@ -293,12 +315,14 @@ void reading_of(struct arena *a, str text, struct reading *r)
 {
     size_t from = 0;
     text = utf8_cut(text, LINE_MAX);
+    str rest = text;
+    bool is_label = slot_of_label(str_cut(&rest, ':')) != SLOT_COUNT && rest.n;
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, text));
     r->changes = phrase_find_any(&p, changes, NULL);
     r->is_present = phrase_find_any(&p, present, NULL);
     r->adds = phrase_find_any(&p, adds, NULL);
     for (size_t i = 0; i <= text.n && r->n < CLAUSES; i++)
-        if (i == text.n || ends_clause(text, i)) {
+        if (i == text.n || (!is_label && ends_clause(text, i))) {
             read_clause(a, r, str_sub(text, from, i));
             from = i + 1;
         }

@@ -124,6 +124,34 @@ static bool fills(const struct words *w, size_t at, const struct row *row, struc
     return true;
 }
 
+enum slot slot_of_label(str label)
+{
+    static const struct {
+        enum slot slot;
+        const char *words;
+    } labels[] = {
+#define LABEL(slot, words) {SLOT_##slot, words},
+#include "engine/text/claims.def"
+    };
+    label = str_trim(label);
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+        if (is_among(str_of(labels[i].words), label, ' '))
+            return labels[i].slot;
+    return SLOT_COUNT;
+}
+
+/* Whose name it is must be said: "my name is", "I am called", "ich heiße". */
+static bool is_own_name(const struct words *w, size_t at)
+{
+    enum { OWN = LEX_SELF | LEX_SELF_TOO };
+    bool is_noun = str_eq_nocase(w->v[at].text, S("name"));
+    for (size_t i = at; i-- > 0 && i + 3 > at;)
+        if (lexicon_is(w->v[i].text, OWN) || lexicon_is(w->v[i].text, LEX_USER))
+            return is_noun ? i + 1 == at || lexicon_is(w->v[i].text, LEX_USER)
+                           : !lexicon_is(w->v[i].text, LEX_DETERMINER);
+    return is_noun && at == 0;
+}
+
 /* --- the clause --- */
 
 static bool is_over(const struct words *w)
@@ -151,7 +179,8 @@ static bool read_word(const struct words *w, size_t at, uint32_t bits, struct cl
             return true;
         }
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        if ((bits >> rows[r].slot & 1) && fills(w, at, &rows[r], out)) {
+        if ((bits >> rows[r].slot & 1) && fills(w, at, &rows[r], out) &&
+            (rows[r].slot != SLOT_name || is_own_name(w, at))) {
             out->slot = rows[r].slot;
             out->at = at;
             return true;

@@ -24,6 +24,9 @@ struct claim {
  */
 struct claim claim_of(const struct words *w);
 
+/* "city: Porto": a line with a label, as profiles have it; its slot, or SLOT_COUNT. */
+enum slot slot_of_label(str label);
+
 /* A slot with one value at a time, whatever the sentence: a home, an employer. */
 bool slot_is_single(enum slot slot);
 
