@@ -43,7 +43,9 @@ static bool tells_of(struct finder *f, const struct wanted *want, str text)
     /* One's boss is another word for one's manager, and not another subject. */
     bool is_role = want->attributes & (ATTRIBUTE_BIT(boss) | ATTRIBUTE_BIT(doctor));
     struct words w = words_of(&f->ctx->arena, text, WORDS);
-    return text.n && text.n <= LONG && (attributes_told(&w) & want->attributes) &&
+    uint32_t labelled = attributes_labelled(&f->ctx->arena, text);
+    return text.n && text.n <= LONG &&
+           ((labelled ? labelled : attributes_told(&w)) & want->attributes) &&
            subject_fits(&f->ctx->arena, f->in->question, text, is_role || want->tokens >= 0);
 }
 
@@ -52,7 +54,7 @@ static bool is_told(struct finder *f, const struct wanted *want, struct recalled
     if (r->is_memory)
         return find_wants(f->in, &f->bars, NULL, &r->memory) && r->memory.origin != ORIGIN_TOOL &&
                (r->memory.layer == LAYER_FACT || r->memory.layer == LAYER_IDENTITY) &&
-               tells_of(f, want, r->memory.content);
+               bars_keep(&f->bars, &f->ctx->arena, r) && tells_of(f, want, r->memory.content);
     if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
         !find_wants(f->in, &f->bars, &r->message, NULL))
         return false;

@@ -73,7 +73,7 @@ static bool is_statement(struct finder *f, struct recalled *r)
 {
     if (r->is_memory)
         return find_wants(f->in, &f->bars, NULL, &r->memory) && r->memory.layer != LAYER_EPISODE &&
-               r->memory.content.n <= LONG;
+               r->memory.content.n <= LONG && bars_keep(&f->bars, &f->ctx->arena, r);
     if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
         !find_wants(f->in, &f->bars, &r->message, NULL))
         return false;

@@ -29,6 +29,16 @@ static const struct stem_row rows[] = {
 #include "engine/text/attributes.def"
 };
 
+static const struct stem_row label_rows[] = {
+#define LABELS(name, words) {1u << ATTRIBUTE_##name, words},
+#include "engine/text/attributes.def"
+};
+
+static const struct stem_table *labels(void)
+{
+    return stem_table_of(label_rows, sizeof label_rows / sizeof *label_rows);
+}
+
 static const struct stem_table *stems(void)
 {
     return stem_table_of(rows, sizeof rows / sizeof *rows);
@@ -45,13 +55,25 @@ uint32_t attributes_told(const struct words *w)
 
 const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
 {
-    const struct stem_table *t = stems();
-    str *out = NEW_N(a, str, t->n + 1);
+    const struct stem_table *tables[] = {stems(), labels()};
+    str *out = NEW_N(a, str, tables[0]->n + tables[1]->n + 1);
     *n = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->v[i].bits & attributes)
-            out[(*n)++] = t->v[i].text;
+    for (int t = 0; t < 2; t++)
+        for (size_t i = 0; i < tables[t]->n; i++)
+            if (tables[t]->v[i].bits & attributes)
+                out[(*n)++] = tables[t]->v[i].text;
     return out;
+}
+
+uint32_t attributes_labelled(struct arena *a, str line)
+{
+    enum { FEW = 3 };
+    uint32_t found = 0;
+    str rest = line, label = str_cut(&rest, ':');
+    struct words w = words_of(a, rest.n ? label : S(""), FEW + 1);
+    for (size_t i = 0; i < w.n && w.n <= FEW; i++)
+        found |= stem_bits(labels(), w.v[i].stem) | stem_bits(stems(), w.v[i].stem);
+    return found & ((1u << WANTED) - 1);
 }
 
 /* --- phrases --- */

@@ -1,0 +1,108 @@
+// currency.test.js - one fact has one current value, whichever door it came in by; names that are words; follow-ups; traces.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { serve } = require('./lib');
+
+/** What a chat in a new conversation is given, with these turns in front of the question. */
+async function given(server, question, before = []) {
+  const history = before.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content }));
+  const res = await server.chat({ model: 'rememberd/demo', messages: [...history, { role: 'user', content: question }] }, { 'X-Memory-Mode': 'readonly' });
+  return (await server.receipt(res.headers['x-rememberd-receipt'])).block;
+}
+const ok = (res) => assert.ok(res.status >= 200 && res.status < 300, res.text);
+const profile = async (server, facts) => ok(await server.ask('PATCH', '/v1/users/me/profile', { facts }));
+const keyed = async (server, content) => ok(await server.ask('POST', '/v1/memories', { key: 'workplace', content }));
+
+test('a new value under a key silences what was said of the old one, and a question how it was still finds it', async (t) => {
+  const server = await serve(t);
+  await server.tell('I work at Halvorsen Timber.');
+  await keyed(server, 'works at Halvorsen Timber');
+  await keyed(server, 'works at Brekke Glass');
+  const now = await given(server, 'Where do I work?');
+  assert.match(now, /Brekke Glass/);
+  assert.doesNotMatch(now, /Halvorsen/);
+  assert.match(await given(server, 'Where did I work before?'), /Halvorsen/);
+});
+
+test('said again after it was closed, it counts again', async (t) => {
+  const server = await serve(t);
+  await server.tell('I work at Halvorsen Timber.');
+  await keyed(server, 'works at Halvorsen Timber');
+  await keyed(server, 'works at Brekke Glass');
+  await server.tell("Glass was not for me: I'm back, I work at Halvorsen Timber again.");
+  assert.match(await given(server, 'Where do I work?'), /Halvorsen/);
+});
+
+test('a name in the profile and one in a chat: the later one is given', async (t) => {
+  const server = await serve(t);
+  await profile(server, { name: 'Bob' });
+  await server.tell('My name is Carla.');
+  const block = await given(server, 'What is my name?');
+  assert.match(block, /Carla/);
+  assert.doesNotMatch(block, /Bob/);
+  await profile(server, { name: 'Dolores' });
+  const later = await given(server, 'What is my name?');
+  assert.match(later, /Dolores/);
+  assert.doesNotMatch(later, /Carla|Bob/);
+});
+
+test('a changed profile makes what was said of the old value history', async (t) => {
+  const server = await serve(t);
+  await server.tell('I live in Trondheim.');
+  await profile(server, { city: 'Trondheim' });
+  await profile(server, { city: 'Ljubljana' });
+  const block = await given(server, 'Where do I live?');
+  assert.match(block, /Ljubljana/);
+  assert.doesNotMatch(block, /Trondheim/);
+});
+
+test('what replaces a line comes with it though the question does not find it', async (t) => {
+  const server = await serve(t);
+  await server.tell('My cousin Idris is going out with a vet called Maelle.');
+  await server.tell('Idris and Maelle have split up, sad story.');
+  const block = await given(server, 'Is my cousin seeing anyone?');
+  assert.match(block, /split up/);
+  assert.doesNotMatch(block, /\]: My cousin Idris is going out/);
+});
+
+for (const [name, said, word, about] of [
+  ['Bath', 'We rent a flat in Bath, near the canal.', 'What goes into a bath bomb?', 'Where is our flat in Bath?'],
+  ['Mark', 'My brother Mark repairs clocks.', 'How do I mark a message as unread?', 'What does Mark repair?'],
+  ['Rose', 'My neighbour Rose has three geese.', 'How deep does one plant a rose?', 'How many geese does Rose have?'],
+  ['Turkey', 'We flew to Turkey with the twins in May.', 'How long does it take to roast a turkey?', 'When did we fly to Turkey?']])
+  test(`the word is not the name: ${name}`, async (t) => {
+    const server = await serve(t);
+    await server.tell(said);
+    assert.equal(await given(server, word), '');
+    assert.match(await given(server, about), new RegExp(name));
+  });
+
+test('a question all in small letters may mean a name', async (t) => {
+  const server = await serve(t);
+  await server.tell('My neighbour Rose has three geese.');
+  assert.match(await given(server, 'how many geese does rose have?'), /Rose/);
+});
+
+test('a stack trace asks nothing of memory', async (t) => {
+  const server = await serve(t);
+  await server.tell('My nephew has a main server, its index of prices is broken.');
+  const trace = 'Traceback (most recent call last):\n  File "main.py", line 3, in <module>\n    print(prices[index])\n' +
+    'IndexError: list index out of range';
+  assert.equal(await given(server, trace), '');
+  const java = 'Exception in thread "main" java.lang.NullPointerException\n\tat com.acme.Server.index(Server.java:17)\n\tat com.acme.Main.main(Main.java:9)';
+  assert.equal(await given(server, java), '');
+  assert.match(await given(server, `${trace}\nWhose server had a broken index of prices?`), /nephew/);
+});
+
+for (const [said, before, question, wanted] of [
+  ['Our hen Gertrud lays brown eggs.', ['What does our hen Hilde lay?', 'Hilde lays white eggs.'], 'And what about Gertrud?', /brown/],
+  ['Our tram pass costs 61 euros.', ['When does our tram pass run out?', 'At the end of June.'], 'And how much is it?', /61/],
+  ['Corvid is a band from Leeds already.', ['Which names do we have for the band?', 'Magpie and Corvid.'], "What's wrong with the second one?", /Leeds/],
+  ['Die Chorprobe ist um 19 Uhr im Pfarrsaal.', ['Wo ist die Chorprobe?', 'Im Pfarrsaal.'], 'Und wann?', /19 Uhr/],
+  ['La tombola a lieu le 4 juin au gymnase.', ['Où a lieu la tombola ?', 'Au gymnase.'], 'Et quand ?', /4 juin/]])
+  test(`a follow-up is completed: ${question}`, async (t) => {
+    const server = await serve(t);
+    await server.tell(said);
+    assert.match(await given(server, question, before), wanted);
+  });
