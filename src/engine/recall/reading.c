@@ -18,7 +18,8 @@ enum {
     IS_KIN = 4,
     IS_LIST_OF_ONE = 8,
     ENDS_FRONT_OF = 16,
-    DENIES_IT = 32
+    DENIES_IT = 32,
+    IS_DATE = 64
 };
 
 static unsigned known_as(str stem)
@@ -27,12 +28,20 @@ static unsigned known_as(str stem)
 #define FUNCTION(words) {IS_FUNCTION, words},
 #define LISTS(words) {IS_LIST, words},
 #define KIN(words) {IS_KIN, words},
+#define DATES(words) {IS_DATE, words},
 #define LISTS_OF_ONE(words) {IS_LIST_OF_ONE, words},
 #define ENDS_FRONT(words) {ENDS_FRONT_OF, words},
 #define DENIES(words) {DENIES_IT, words},
 #include "engine/recall/currency.def"
     };
     return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), stem);
+}
+
+bool word_is_date(const struct word *w)
+{
+    return w->is_number ||
+           lexicon_is(w->text, LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_NUMBER) ||
+           (known_as(w->stem) & IS_DATE);
 }
 
 bool currency_is_kin(str stem)
@@ -66,12 +75,6 @@ static const char *const ends_subject[] = {
 #define ENDS_SUBJECT(phrase) phrase,
 #include "engine/recall/currency.def"
     NULL};
-
-bool word_is_date(const struct word *w)
-{
-    return w->is_number ||
-           lexicon_is(w->text, LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_NUMBER);
-}
 
 /* "I", "wir"; not "my". */
 static bool is_speaker(str word)

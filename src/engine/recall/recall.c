@@ -265,7 +265,8 @@ static void leave_namesakes(struct finder *f)
     struct words w = words_of(&f->ctx->arena, f->in->question, WORDS_MAX);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
-        if (is_namesake(&f->ctx->arena, &w, f->in->question, found_text(r)))
+        bool is_of_people = !r->is_memory && r->message.speaker.n; /* and counts whole */
+        if (!is_of_people && is_namesake(&f->ctx->arena, &w, f->in->question, found_text(r)))
             r->score = 0;
     }
 }

@@ -2,6 +2,7 @@
 #include "engine/recall/subject.h"
 
 #include "engine/recall/currency.h"
+#include "engine/recall/unspaced.h"
 #include "engine/text/lexicon.h"
 
 enum { WORDS = 120, FRONT = 3 };
@@ -40,11 +41,28 @@ static bool is_first_person(const struct words *w)
     return false;
 }
 
+/* "¿Dónde trabajaba?": the verb says who, without a pronoun. */
+static bool has_own_verb(const struct words *w)
+{
+    static const char *const verbs[] = {"vivo",      "vivía",    "vivía",        "trabajo",
+                                        "trabajaba", "tengo",    "tenía",        "moro",
+                                        "morava",    "vivia",    "trabalho",     "trabalhava",
+                                        "tenho",     "tinha",    "abito",        "abitavo",
+                                        "vivevo",    "lavoro",   "lavoravo",     "ho",
+                                        "avevo",     "vivíamos", "trabajábamos", NULL};
+    for (size_t i = 0; i < w->n; i++)
+        if (str_is_one_of(w->v[i].text, verbs))
+            return true;
+    return false;
+}
+
 bool subject_fits(struct arena *a, str question, str statement, bool requests)
 {
     enum { BARE = 24 };
     struct words q = words_of(a, question, WORDS), s = words_of(a, statement, WORDS);
     bool names = false;
+    if (text_is_unspaced(question) && text_is_unspaced(statement))
+        return requests || unspaced_subject_fits(question, statement);
     if (requests)
         return is_first_person(&s) || s.n <= BARE;
     for (size_t i = 0; i < q.n; i++) {
@@ -56,6 +74,6 @@ bool subject_fits(struct arena *a, str question, str statement, bool requests)
         if (holds_stem(&s, w->stem))
             return true;
     }
-    bool is_own = is_first_person(&q);
+    bool is_own = is_first_person(&q) || has_own_verb(&q);
     return !names && is_own && !is_of_other(&s) && (is_first_person(&s) || s.n <= BARE);
 }

@@ -9,7 +9,7 @@ enum cue { CHANGES, OVER, ADDS, SUPPOSES, PAST };
 /* Bytes of one character of these scripts, and of a text that are looked at. */
 enum { WIDE = 3, LOOKED_AT = 600, CLEAR = 2 };
 
-static bool holds(str text, str part)
+static bool has_part(str text, str part)
 {
     return str_find(text, part) < text.n;
 }
@@ -25,7 +25,7 @@ static unsigned cues_of(str text)
     };
     unsigned found = 0;
     for (size_t i = 0; i < sizeof cues / sizeof *cues; i++)
-        if (!(found >> cues[i].cue & 1) && holds(text, str_of(cues[i].text)))
+        if (!(found >> cues[i].cue & 1) && has_part(text, str_of(cues[i].text)))
             found |= 1u << cues[i].cue;
     return found;
 }
@@ -42,7 +42,7 @@ static unsigned slots_of(str text)
 {
     unsigned found = 0;
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
-        if (holds(text, str_of(in[i].text)))
+        if (has_part(text, str_of(in[i].text)))
             found |= 1u << in[i].slot;
     return found;
 }
@@ -109,7 +109,7 @@ static struct term_set topics_of(struct arena *a, str text)
         bool is_topic = str_is(second, "は") || str_is(second, "を") || str_is(second, "が");
         if (is_topic && !is_hiragana(first))
             terms_add(a, &out, str_hash(first));
-        if (!is_hiragana(first) && !is_hiragana(second) && !holds(str_of(plain), pair))
+        if (!is_hiragana(first) && !is_hiragana(second) && !has_part(str_of(plain), pair))
             terms_add(a, &out, str_hash(pair));
         i += WIDE - 1;
     }
@@ -152,4 +152,9 @@ void unspaced_stems(struct arena *a, str text, str *v, size_t *n, size_t most)
         for (size_t k = 0; k < w.n && *n < most; k++)
             v[(*n)++] = w.v[k].stem;
     }
+}
+
+bool unspaced_subject_fits(str question, str statement)
+{
+    return kin_of(question) == kin_of(statement);
 }

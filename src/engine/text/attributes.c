@@ -91,6 +91,16 @@ uint32_t attributes_asked(struct arena *a, str question)
     uint32_t asked = 0;
     if (question.n > REQUEST_MAX)
         return 0;
+    static const struct {
+        uint32_t attribute;
+        const char *text;
+    } parts[] = {
+#define ASKS_PART(name, text) {ATTRIBUTE_BIT(name), text},
+#include "engine/text/attributes.def"
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (str_find(question, str_of(parts[i].text)) < question.n)
+            asked |= parts[i].attribute;
     struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
     for (int i = 0; (i = phrase_next(&w, asks, i, NULL)) >= 0; i++)
         asked |= attributes[i];

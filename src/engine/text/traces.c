@@ -13,7 +13,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool holds(str line, const char *part)
+static bool line_holds(str line, const char *part)
 {
     return str_find(line, str_of(part)) < line.n;
 }
@@ -25,7 +25,7 @@ static bool names_place(str line)
         if (line.p[i] == ':' && is_digit(line.p[i + 1]) && !is_digit(line.p[i - 1]) &&
             line.p[i - 1] != ' ')
             return true;
-    return holds(line, "\", line ") || holds(line, ", in <");
+    return line_holds(line, "\", line ") || line_holds(line, ", in <");
 }
 
 /* "IndexError: …", "java.lang.NullPointerException", "error[E0382]", "panic: …". */
@@ -47,7 +47,7 @@ static bool names_failure(str line)
 static bool is_trace(str line)
 {
     line = str_trim(line);
-    bool is_frame = str_starts(line, S("at ")) && (holds(line, "(") || names_place(line));
+    bool is_frame = str_starts(line, S("at ")) && (line_holds(line, "(") || names_place(line));
     return line.n && (names_failure(line) || names_place(line) || is_frame);
 }
 
