@@ -5,6 +5,7 @@
 #include <utf8proc.h>
 
 #include "base/words.h"
+#include "engine/text/claims.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 
@@ -187,6 +188,43 @@ static size_t take_row(struct found *f, struct piece s, size_t at, const struct 
     return end;
 }
 
+/* What no row of the table knows: a slot that the clause fills, of the user's or of one who is
+ * named by "my" ("my sister", "my colleague Priya"). */
+static bool take_claim(struct found *f, struct piece s, size_t *at)
+{
+    enum { WORDS_MAX = 24, SUBJECT_WORDS = 4 };
+    struct arena *a = &f->ctx->arena;
+    struct match m, cut;
+    if (!clause_find(f, CLAUSE_SAYER, s.mask, *at, &m))
+        return false;
+    size_t end = clause_find(f, CLAUSE_CUT, s.mask, m.to, &cut) ? cut.from : s.text.n;
+    struct piece clause = trim_piece(piece_sub(s, *at, end));
+    struct words w = words_of(a, clause.mask, WORDS_MAX);
+    struct claim claim = claim_of(&w);
+    bool is_told = claim.slot != SLOT_COUNT && slot_is_kept(claim.slot) && !claim.ends &&
+                   !claim.is_supposed && claim.value < claim.end && claim.at <= SUBJECT_WORDS &&
+                   claim.at > 0;
+    if (!is_told || clause_find(f, CLAUSE_WEAK,
+                                str_sub(clause.mask, w.v[claim.value].at, clause.mask.n), 0, &cut))
+        return false;
+    const struct word *last = &w.v[claim.at - 1];
+    str subject = lexicon_is(w.v[0].text, LEX_DETERMINER)
+                      ? str_sub(clause.text, w.v[0].text.n, last->at + last->text.n)
+                      : S("");
+    str value = str_sub(clause.text, w.v[claim.value].at, clause.text.n);
+    value = str_cut(&value, ',');
+    str key = str_printf(a, S_FMT " " S_FMT " " S_FMT, S_ARG(subject), S_ARG(slot_name(claim.slot)),
+                         S_ARG(slot_is_single(claim.slot) ? S("") : thing_of(f, value)));
+    str content = fact_text(a, clause.text);
+    if (str_starts(content, S("My ")) || str_starts(content, S("Our ")))
+        content =
+            str_printf(a, "%c" S_FMT, content.p[0] + 32, S_ARG(str_sub(content, 1, content.n)));
+    found_add(f, "entity", TYPE_FACTUAL, str_printf(a, "entity:" S_FMT, S_ARG(slug_of(a, key))),
+              content);
+    *at = end;
+    return true;
+}
+
 /* The statement that begins here, if there is one; *at goes to its end. */
 static bool take_clause(struct found *f, struct piece s, size_t *at)
 {
@@ -200,7 +238,7 @@ static bool take_clause(struct found *f, struct piece s, size_t *at)
             return true;
         }
     }
-    return false;
+    return take_claim(f, s, at);
 }
 
 static size_t after_lead(const struct found *f, struct piece s, size_t at)

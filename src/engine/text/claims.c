@@ -6,8 +6,8 @@
 #include "engine/text/lexicon.h"
 
 /* Words of a value, and how far apart the two halves of "no … longer" are. */
-enum { VALUE_WORDS = 6, APART = 3, SUPPOSES_BIT = 31, ENDS_AT = 16 };
-_Static_assert((int)SLOT_COUNT < (int)ENDS_AT, "a slot has two bits of a row, and one is left");
+enum { VALUE_WORDS = 6, APART = 3, IDLE_BIT = 15, ENDS_AT = 16, SUPPOSES_BIT = 31 };
+_Static_assert((int)SLOT_COUNT < (int)IDLE_BIT, "a slot has two bits of a row, and two are left");
 
 static const struct row {
     enum slot slot;
@@ -27,6 +27,8 @@ static const struct stem_row firsts[] = {
 #include "engine/text/claims.def"
 #define ENDS(slot, words) {1u << (ENDS_AT + SLOT_##slot), words},
 #include "engine/text/claims.def"
+#define IDLE(words) {1u << IDLE_BIT, words},
+#include "engine/text/claims.def"
 #define SUPPOSES(words) {1u << SUPPOSES_BIT, words},
 #include "engine/text/claims.def"
 };
@@ -34,10 +36,28 @@ static const struct stem_row firsts[] = {
 bool slot_is_single(enum slot slot)
 {
     static const bool single[] = {
-#define SLOT(name, is_single) is_single,
+#define SLOT(name, is_single, is_kept) is_single,
 #include "engine/text/claims.def"
         false};
     return single[slot];
+}
+
+bool slot_is_kept(enum slot slot)
+{
+    static const bool kept[] = {
+#define SLOT(name, is_single, is_kept) is_kept,
+#include "engine/text/claims.def"
+        false};
+    return kept[slot];
+}
+
+str slot_name(enum slot slot)
+{
+    static const char *const names[] = {
+#define SLOT(name, is_single, is_kept) #name,
+#include "engine/text/claims.def"
+        ""};
+    return str_of(names[slot]);
 }
 
 static const struct stem_table *first_words(void)
@@ -110,6 +130,15 @@ static size_t value_end(const struct words *w, size_t from)
     return to;
 }
 
+/* "At night", "in peace". */
+static bool is_idle(const struct words *w, const struct claim *c)
+{
+    size_t i = c->value;
+    while (i < c->end && (w->v[i].is_stop || lexicon_is(w->v[i].text, LEX_ARTICLE)))
+        i++;
+    return i < c->end && (stem_bits(first_words(), w->v[i].stem) >> IDLE_BIT & 1);
+}
+
 static bool fills(const struct words *w, size_t at, const struct row *row, struct claim *out)
 {
     if (!is_among(str_of(row->words), w->v[at].text, ' '))
@@ -121,7 +150,7 @@ static bool fills(const struct words *w, size_t at, const struct row *row, struc
         return false;
     out->value = from;
     out->end = value_end(w, from);
-    return true;
+    return !is_idle(w, out);
 }
 
 enum slot slot_of_label(str label)

@@ -5,7 +5,7 @@
 #include "base/words.h"
 
 enum slot {
-#define SLOT(name, is_single) SLOT_##name,
+#define SLOT(name, is_single, is_kept) SLOT_##name,
 #include "engine/text/claims.def"
     SLOT_COUNT
 };
@@ -29,6 +29,10 @@ enum slot slot_of_label(str label);
 
 /* A slot with one value at a time, whatever the sentence: a home, an employer. */
 bool slot_is_single(enum slot slot);
+
+/* Whether a statement of it is worth a memory of its own; and its name, for the key. */
+bool slot_is_kept(enum slot slot);
+str slot_name(enum slot slot);
 
 /* The stems of the words that may show the slot; *n of them. */
 const str *slot_stems(struct arena *a, enum slot slot, size_t *n);
