@@ -219,6 +219,30 @@ TEST(what_only_sounds_like_a_change_replaces_nothing)
     CHECK_ALL(pairs, is == CURRENT)
 }
 
+TEST(a_profile_and_a_chat_speak_of_the_same)
+{
+    static const struct pair pairs[] = {
+        {"name: Bob", "My name is Carla."},
+        {"my name is Bob", "name: Carla"},
+        {"city: Berlin", "I moved to Porto."},
+        {"lives in Berlin", "home: Porto"},
+        {"I live in Berlin.", "city: Porto"},
+        {"employer: Siemens", "I work for Bosch now."},
+        {"The user works at Siemens.", "The user now works for Bosch."},
+    };
+    static const struct pair others[] = {
+        {"My name is Bob.", "My cat's name is Luna."},
+        {"name: Bob", "My brother is called Ted."},
+        {"name: Bob", "dog name: Rex"},
+        {"city: Berlin", "My sister moved to Porto."},
+        {"The user's office is the cabin behind block C", "The user's manager is Ines Sauer"},
+        {"The user's sister lives in Rome.", "The user lives in Oslo now."},
+        {"Our goat Clementine gives milk.", "Our goat Marguerite is a thief."},
+    };
+    CHECK_ALL(pairs, is == REPLACED)
+    CHECK_ALL(others, is == CURRENT)
+}
+
 TEST(what_adds_replaces_nothing)
 {
     static const struct pair pairs[] = {

@@ -86,10 +86,20 @@ static bool is_among(str list, str word, char between)
     return false;
 }
 
+/* "arbeitet nicht mehr bei": whether it is so is asked of the whole clause. */
+static size_t after_denial(const struct words *w, size_t i)
+{
+    static const char *const denials[] = {"nicht", "mehr", "plus", "pas", "più",
+                                          "niet",  "meer", "más",  NULL};
+    while (i < w->n && str_is_one_of(w->v[i].text, denials))
+        i++;
+    return i;
+}
+
 /* Where the words that must stand behind the word at end; 0 when they do not stand there. */
 static size_t behind_of(const struct words *w, size_t at, str pattern)
 {
-    size_t i = at + 1;
+    size_t i = after_denial(w, at + 1);
     while (pattern.n) {
         str choice = str_cut(&pattern, ' ');
         bool optional = str_starts(choice, S("?"));

@@ -187,6 +187,18 @@ static bool has_pronoun_elsewhere(const struct words *w)
     return has && w->n <= FEW;
 }
 
+/* "Give it a title: what is my thesis about?": behind the pronoun a whole question stands. */
+static bool asks_whole_behind(const struct words *w, size_t pronoun)
+{
+    size_t asks = pronoun + 1;
+    while (asks < w->n && !is_at(w, asks, LEX_QUESTION))
+        asks++;
+    for (size_t i = asks + 1; i + 1 < w->n; i++)
+        if (is_at(w, i, LEX_SELF) && is_at(w, i, LEX_DETERMINER) && !w->v[i + 1].is_stop)
+            return true;
+    return false;
+}
+
 struct follow follow_of(const struct words *w, str question)
 {
     struct follow f = {.because = S("")};
@@ -194,7 +206,8 @@ struct follow follow_of(const struct words *w, str question)
         return f;
     for (size_t i = 0; i < w->n; i++) {
         bool person = lacks_person(w, i) && !f.lacks_person;
-        bool thing = is_plain(w, i) || is_pointing(w, i) || is_left_out(w, i);
+        bool thing =
+            (is_plain(w, i) || is_pointing(w, i) || is_left_out(w, i)) && !asks_whole_behind(w, i);
         if (person)
             f.person = i;
         f.lacks_person |= person;

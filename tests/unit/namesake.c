@@ -1,0 +1,54 @@
+/* namesake.c - names that look like words, and whom a question is about. */
+#include "engine/recall/namesake.h"
+
+#include "engine/recall/subject.h"
+#include "lib/store.h"
+
+static bool are_namesakes(struct ctx *ctx, const char *question, const char *statement)
+{
+    struct words w = words_of(&ctx->arena, str_of(question), 100);
+    return is_namesake(&ctx->arena, &w, str_of(question), str_of(statement));
+}
+
+TEST(a_word_is_not_the_name)
+{
+    static const char *const pairs[][2] = {
+        {"What goes into a bath bomb?", "We rent a flat in Bath."},
+        {"How do I mark a date?", "My boss Mark is away."},
+        {"When do you prune a rose?", "My aunt Rose keeps bees."},
+        {"How long does one roast a turkey?", "We flew to Turkey."},
+        {"Which apple is the sweetest?", "I work at Apple."},
+        {"Can a faith be lost?", "Ask Faith, our nanny, about it."},
+        {"Was kann man dort gut essen?", "Wir wohnen in Essen."},
+        {"What does Mark want?", "Please mark the page with a pencil."},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (!are_namesakes(ctx, pairs[i][0], pairs[i][1]))
+            fail_msg("%s / %s", pairs[i][0], pairs[i][1]);
+}
+
+TEST(the_same_thing_is_no_namesake)
+{
+    static const char *const pairs[][2] = {
+        {"Where does Rose live?", "My aunt Rose lives in Kinsale."},
+        {"where does rose live?", "My aunt Rose lives in Kinsale."},
+        {"What is my netflix plan?", "I have Netflix with four screens."},
+        {"Rose: where does she live?", "My aunt Rose lives in Kinsale."},
+        {"How is the bath?", "The bath leaks."},
+        {"When is the flat in Bath free?", "We rent a flat in Bath."},
+        {"Wann ist das Schwimmen?", "Zum Schwimmen gehe ich dienstags."},
+        {"What of Toyota do I drive, a hybrid?", "I drive a Toyota hybrid."},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (are_namesakes(ctx, pairs[i][0], pairs[i][1]))
+            fail_msg("%s / %s", pairs[i][0], pairs[i][1]);
+}
+
+TEST(a_verb_may_say_who_asks)
+{
+    struct arena *a = &ctx->arena;
+    CHECK(subject_fits(a, S("¿Dónde trabajaba antes?"), S("Trabajo en mi taller."), false));
+    CHECK(subject_fits(a, S("我住在哪里？"), S("我搬到杭州了。"), false));
+    CHECK(!subject_fits(a, S("我住在哪里？"), S("我妹妹搬到杭州了。"), false));
+    CHECK(!subject_fits(a, S("Where does one live well?"), S("I live in Oslo."), false));
+}
