@@ -106,3 +106,19 @@ for (const [said, before, question, wanted] of [
     await server.tell(said);
     assert.match(await given(server, question, before), wanted);
   });
+
+/** The rows of "The new beats the old" in docs/reference/forgetting.md; with a question, what is given and what is not. */
+for (const [first, second, question, wanted, left] of [
+  ['My sister works for an airline.', 'My sister works at a nursery now.', 'Where does my sister work?', [/nursery/], /airline/],
+  ['Choir is on Mondays.', 'Choir has moved to Wednesdays.', 'Which day is choir?', [/Wednesdays/], /: Choir is on Mondays/],
+  ['I drink my coffee with milk.', 'I drink my coffee black now.', 'How do I drink my coffee?', [/may be outdated[^\n]* with milk/, /black/], null],
+  ['I live in Ghent.', 'I might move to Lille.', 'Where do I live?', [/: I live in Ghent/], null],
+  ['I play chess on Fridays.', 'I also play chess on Sundays.', 'When do I play chess?', [/: I play chess on Fridays/, /Sundays/], null]])
+  test(`the new beats the old: ${second}`, async (t) => {
+    const server = await serve(t);
+    await server.tell(first);
+    await server.tell(second);
+    const block = await given(server, question);
+    for (const one of wanted) assert.match(block, one);
+    if (left) assert.doesNotMatch(block, left);
+  });
