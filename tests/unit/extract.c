@@ -248,6 +248,26 @@ TEST(the_seeds_example)
     user(ctx, "I'll use Postgres for this", "");
 }
 
+/* What no pattern knows: the slot that a clause fills, of the user's or of one whom he names. */
+TEST(slots_of_the_user_and_of_others)
+{
+    user(ctx, "My sister works for an airline.",
+         "entity:sister_employer > my sister works for an airline");
+    user(ctx, "I drive a Renault Twingo.",
+         "entity:vehicle_renault_twingo > I drive a Renault Twingo");
+    user(ctx, "My roofer charges 3,900 euros.",
+         "entity:roofer_price > my roofer charges 3,900 euros");
+    user(ctx, "I take ramipril for my blood pressure, at breakfast.",
+         "entity:medicine_blood_pressure > I take ramipril for my blood pressure, at breakfast");
+    user(ctx, "I have a parking permit for Garage Nordhof.",
+         "entity:permit_garage_nordhof > I have a parking permit for Garage Nordhof");
+    user(ctx, "I'm dating a florist from Hull.", "entity:partner > I'm dating a florist from Hull");
+    user(ctx, "My sister might work for an airline.", "");
+    user(ctx, "My sister no longer works for an airline.", "");
+    user(ctx, "My laptop works with both cables.", "");
+    user(ctx, "Does my sister work for an airline?", "");
+}
+
 TEST(who_someone_is)
 {
     user(ctx, "My name is Anna M\xC3\xBCller.", "identity:name > my name is Anna M\xC3\xBCller");
