@@ -7,9 +7,9 @@
 #include "engine/recall/subject.h"
 #include "engine/text/attributes.h"
 
-/* Documents read of those that a search finds, given; a message longer than that (bytes) tells of
- * more than itself. */
-enum { READ = 40, GIVEN = 6, GIVEN_HEALTH = 3, GIVEN_ADVICE = 4, LONG = 600 };
+/* Documents taken from the index for each search, read of them, given; a message longer than that
+ * (bytes) tells of more than itself. */
+enum { HITS_MAX = 4000, READ = 40, GIVEN = 6, GIVEN_HEALTH = 3, GIVEN_ADVICE = 4, LONG = 600 };
 
 /* Tokens of what is given beside a request for advice. */
 enum { ADVICE_TOKENS = 60 };
@@ -69,7 +69,7 @@ static enum status find_told(struct finder *f, const struct wanted *want, struct
     struct recalled *read;
     int64_t tokens = 0;
     const str *stems = attributes_stems(&f->ctx->arena, want->attributes, &n_stems);
-    TRY(stems_search(f, stems, n_stems, &hits, &n));
+    TRY(stems_search(f, stems, n_stems, HITS_MAX, &hits, &n));
     n = n < READ ? n : READ;
     TRY(stems_read(f, hits, n, &read));
     for (size_t i = 0; i < n && taken < want->most; i++) {

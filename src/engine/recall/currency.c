@@ -103,12 +103,12 @@ static struct overlay overlay_of(const struct clause *x, const struct clause *y,
             i++, k++;
         } else if (k == y->w.n || (i < x->w.n && f.rest[i + 1][k] >= f.rest[i][k + 1])) {
             g.asked |= x->w.v[i].is_name && terms_have(asked, x->terms[i]);
-            g.older_date |= word_is_date(&x->w.v[i]);
-            g.older |= x->tells[i] || word_is_date(&x->w.v[i]);
+            g.older_date |= x->dates[i];
+            g.older |= x->tells[i] || x->dates[i];
             i++;
         } else {
-            g.newer_date |= word_is_date(&y->w.v[k]);
-            g.newer |= y->tells[k] || word_is_date(&y->w.v[k]);
+            g.newer_date |= y->dates[k];
+            g.newer |= y->tells[k] || y->dates[k];
             k++;
         }
     }
@@ -139,7 +139,10 @@ static bool is_other_verb(const struct clause *older, const struct clause *newer
 static enum currency by_frame(const struct clause *older, const struct clause *newer,
                               const struct hints *h)
 {
-    enum { LONG = 5, TOPICS = 3 };
+    enum { COMMON = 3, LONG = 5, TOPICS = 3 };
+    if (!terms_shared(&older->telling, &newer->telling)) /* most pairs end here */
+        return CURRENT;
+    struct overlay o = overlay_of(older, newer, h->asked);
     size_t shorter = older->w.n < newer->w.n ? older->w.n : newer->w.n;
     if (!is_common(words_in_both(older, newer), shorter)) /* most pairs; and quickly seen */
         return CURRENT;
@@ -237,7 +240,7 @@ static enum currency by_denial(const struct clause *older, const struct clause *
 static bool names_another(const struct clause *older, const struct reading *newer)
 {
     for (size_t i = 0; i < older->w.n; i++)
-        if (older->w.v[i].is_name && !word_is_date(&older->w.v[i]) &&
+        if (older->w.v[i].is_name && !older->dates[i] &&
             terms_have(&newer->telling, older->terms[i]))
             return false;
     return older->has_name && newer->has_name;

@@ -103,7 +103,7 @@ static void set_other(struct clause *c, const struct word *w)
 /* "My cousin Jorun". */
 static void read_name(struct clause *c, size_t at)
 {
-    if (at < c->w.n && c->w.v[at].is_name && !word_is_date(&c->w.v[at]))
+    if (at < c->w.n && c->w.v[at].is_name && !c->dates[at])
         c->name = str_hash(c->w.v[at].stem);
 }
 
@@ -147,7 +147,7 @@ static void read_subject(struct clause *c, const struct clause *before)
             c->who = before->who;
             return;
         }
-        if (w->is_name && !word_is_date(w) && !is_behind) {
+        if (w->is_name && !c->dates[i] && !is_behind) {
             bool is_joined = i + 2 < c->w.n && is_speaker(c->w.v[i + 2].text);
             if (!is_joined)
                 set_other(c, w);
@@ -177,15 +177,16 @@ static void read_words(struct arena *a, struct clause *c)
         const struct word *w = &c->w.v[i];
         unsigned is = known_as(w->stem);
         c->terms[i] = str_hash(w->stem);
-        c->tells[i] = !word_is_date(w) && !lexicon_is(w->text, LEX_USER) && !w->is_stop &&
+        c->dates[i] = word_is_date(w);
+        c->tells[i] = !c->dates[i] && !lexicon_is(w->text, LEX_USER) && !w->is_stop &&
                       (!(is & IS_FUNCTION) || w->is_name);
         c->is_list |= (is & IS_LIST) != 0 || lexicon_is(w->text, LEX_PAST) ||
                       str_is(w->text, "called") || str_is(w->text, "named");
         c->is_list_of_one |= (is & IS_LIST_OF_ONE) != 0;
         c->denies |= (is & DENIES_IT) ||
                      (i && str_is(w->text, "t") && lexicon_is(c->w.v[i - 1].text, LEX_NEGATED));
-        c->has_date |= word_is_date(w);
-        c->has_name |= w->is_name && !word_is_date(w);
+        c->has_date |= c->dates[i];
+        c->has_name |= w->is_name && !c->dates[i];
         if (c->tells[i])
             terms_add(a, &c->telling, c->terms[i]);
     }
@@ -200,9 +201,9 @@ static void read_claim(struct arena *a, struct clause *c)
     c->value = terms_with_room(a, c->w.n);
     bool is_figure = false; /* then "euros" is no part of it */
     for (size_t i = c->claim.value; i < c->claim.end; i++)
-        is_figure |= c->claim.slot == SLOT_price && word_is_date(&c->w.v[i]);
+        is_figure |= c->claim.slot == SLOT_price && c->dates[i];
     for (size_t i = c->claim.value; i < c->claim.end; i++)
-        if (word_is_date(&c->w.v[i]) || (c->tells[i] && !is_figure))
+        if (c->dates[i] || (c->tells[i] && !is_figure))
             terms_add(a, &c->value, c->terms[i]);
     terms_sort(&c->value);
 }
@@ -314,6 +315,24 @@ static void read_clause(struct arena *a, struct reading *r, str text)
     r->n++;
 }
 
+/* Most lines hold none, and no phrase has to be looked for. Stop words count where a phrase has no
+ * others ("any more"). */
+bool reading_has_cue(struct arena *a, str text)
+{
+    static const struct stem_row rows[] = {
+#define CHANGES(phrase) {1, phrase},
+#define PRESENT(phrase) {1, phrase},
+#include "engine/recall/currency.def"
+    };
+    static const char *const alone[] = {"now", "any", "again", "from", "as", NULL};
+    const struct stem_table *cues = stem_table_of(rows, sizeof rows / sizeof *rows);
+    struct words w = words_of(a, text, LINE_MAX);
+    for (size_t i = 0; i < w.n; i++)
+        if (w.v[i].is_stop ? str_is_one_of(w.v[i].stem, alone) : stem_bits(cues, w.v[i].stem))
+            return true;
+    return false;
+}
+
 void reading_of(struct arena *a, str text, struct reading *r)
 {
     size_t from = 0;
@@ -321,8 +340,9 @@ void reading_of(struct arena *a, str text, struct reading *r)
     str rest = text;
     bool is_label = slot_of_label(str_cut(&rest, ':')) != SLOT_COUNT && rest.n;
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, text));
-    r->changes = phrase_find_any(&p, changes, NULL);
-    r->is_present = phrase_find_any(&p, present, NULL);
+    bool may_change = reading_has_cue(a, text);
+    r->changes = may_change && phrase_find_any(&p, changes, NULL);
+    r->is_present = may_change && phrase_find_any(&p, present, NULL);
     r->adds = phrase_find_any(&p, adds, NULL);
     for (size_t i = 0; i <= text.n && r->n < CLAUSES; i++)
         if (i == text.n || (!is_label && ends_clause(text, i))) {

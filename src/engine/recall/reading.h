@@ -14,6 +14,7 @@ struct clause {
     struct words w;
     uint64_t terms[WORDS]; /* stems */
     bool tells[WORDS];     /* words with a topic */
+    bool dates[WORDS];     /* dates, times and numbers */
     struct term_set telling;
     uint32_t told; /* attributes */
     enum subject subject;
@@ -42,5 +43,8 @@ struct reading {
 };
 
 void reading_of(struct arena *a, str text, struct reading *r);
+
+/* Whether a word of some phrase of change stands in a line. */
+bool reading_has_cue(struct arena *a, str text);
 
 bool word_is_date(const struct word *w);

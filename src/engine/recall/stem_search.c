@@ -5,9 +5,6 @@
 
 #include "engine/recall/rank.h"
 
-/* Documents taken from the index for each search. */
-enum { HITS_MAX = 4000 };
-
 static int best_first(const void *a, const void *b)
 {
     const struct stem_hit *x = a, *y = b;
@@ -32,8 +29,8 @@ static double worth_of(const struct word_hit *hit, const struct word_hits *hits,
     return worth;
 }
 
-enum status stems_search(struct finder *f, const str *stems, size_t n, struct stem_hit **out,
-                         size_t *n_out)
+enum status stems_search(struct finder *f, const str *stems, size_t n, size_t most,
+                         struct stem_hit **out, size_t *n_out)
 {
     struct arena *a = &f->ctx->arena;
     size_t cap = 1, kept = 0;
@@ -44,7 +41,7 @@ enum status stems_search(struct finder *f, const str *stems, size_t n, struct st
         struct word_hits hits;
         TRY((f->in->memories_only ? store_search_memory_words
                                   : store_search_words)(f->ctx, f->e->store, f->in->pool,
-                                                        stems + at, some, HITS_MAX, &hits));
+                                                        stems + at, some, most, &hits));
         for (size_t i = 0; i < hits.n; i++) {
             v = arena_more(a, v, *n_out, &cap, sizeof *v);
             v[(*n_out)++] = (struct stem_hit){hits.v[i].doc, worth_of(&hits.v[i], &hits, some)};

@@ -8,9 +8,10 @@ struct stem_hit {
     double worth;
 };
 
-/* One for each document that holds a stem, with the worth of all that it holds. The ranking and its
- * fitted weights see nothing of it. */
-MUST_USE enum status stems_search(struct finder *f, const str *stems, size_t n,
+/* One for each document that holds a stem, with the worth of all that it holds; of stems with more
+ * than `most` documents the commonest are skipped. The ranking and its fitted weights see nothing
+ * of it. */
+MUST_USE enum status stems_search(struct finder *f, const str *stems, size_t n, size_t most,
                                   struct stem_hit **out, size_t *n_out);
 
 /* The messages and memories of the first n. */

@@ -1,13 +1,23 @@
 /* successors.c - what replaces a line that is given, though the question's words do not find it. */
 #include "engine/recall/successors.h"
 
+#include "engine/recall/reading.h"
 #include "engine/recall/stem_search.h"
 #include "engine/recall/unspaced.h"
 #include "engine/text/claims.h"
 #include "engine/text/lexicon.h"
 
-/* Lines whose successors are looked for, documents read for them, stems of a line, words of one. */
-enum { LINES = 3, READ = 16, STEMS = 12, STEMS_ALL = 48, WORDS_MAX = 40, LONG = 600 };
+/* Lines whose successors are looked for, documents taken and read for them, stems of a line and in
+ * all (one search), words and bytes of a line. */
+enum {
+    LINES = 3,
+    HITS_MAX = 300,
+    READ = 16,
+    STEMS = 6,
+    STEMS_ALL = QUERY_WORDS_MAX,
+    LINE_WORDS = 40,
+    LONG = 600
+};
 
 struct dated_line dated_line_of(const struct recalled *r)
 {
@@ -35,10 +45,10 @@ static void add_stem(struct stems *s, str stem, size_t most)
         s->v[s->n++] = stem;
 }
 
-/* Names first, which are rare; then what the line tells, and the words of its slot. */
+/* Names first, which are rare; then what the line tells. */
 static void add_line(struct arena *a, struct stems *s, str text)
 {
-    struct words w = words_of(a, text, WORDS_MAX);
+    struct words w = words_of(a, text, LINE_WORDS);
     size_t most = s->n + STEMS < STEMS_ALL ? s->n + STEMS : STEMS_ALL;
     if (text_is_unspaced(text)) {
         unspaced_stems(a, text, s->v, &s->n, most);
@@ -50,11 +60,6 @@ static void add_line(struct arena *a, struct stems *s, str text)
     for (size_t i = 0; i < w.n; i++)
         if (!w.v[i].is_stop && !w.v[i].is_number)
             add_stem(s, w.v[i].stem, most);
-    struct claim claim = claim_of(&w);
-    size_t n = 0;
-    const str *fills = claim.slot == SLOT_COUNT ? NULL : slot_stems(a, claim.slot, &n);
-    for (size_t i = 0; i < n; i++)
-        add_stem(s, fills[i], STEMS_ALL);
 }
 
 /* --- what is taken --- */
@@ -94,6 +99,21 @@ static size_t take_best(struct finder *f, double least, struct dated_line *v, st
     return n;
 }
 
+static bool is_later_than_one(const struct dated_line *line, const struct dated_line *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (line->created != v[i].created ? line->created > v[i].created : line->place > v[i].place)
+            return true;
+    return false;
+}
+
+/* A few look-ups, before it is read closely. */
+static bool may_replace(struct arena *a, str text)
+{
+    struct words w = words_of(a, text, LINE_WORDS);
+    return text_is_unspaced(text) || reading_has_cue(a, text) || claim_of(&w).slot != SLOT_COUNT;
+}
+
 enum status successors_find(struct finder *f, double least, struct about *out)
 {
     struct arena *a = &f->ctx->arena;
@@ -106,17 +126,21 @@ enum status successors_find(struct finder *f, double least, struct about *out)
     size_t n_best = take_best(f, least, lines, &stems), n = n_best;
     if (!n || !stems.n)
         return OK;
-    TRY(stems_search(f, stems.v, stems.n, &hits, &n_hits));
+    TRY(stems_search(f, stems.v, stems.n, HITS_MAX, &hits, &n_hits));
     n_hits = n_hits < READ ? n_hits : READ;
     TRY(stems_read(f, hits, n_hits, &read));
+    bool asks_past = currency_asks_past(a, f->in->question);
     for (size_t i = 0; i < n_hits; i++) {
         if (is_found(f, &read[i], least) || !is_statement(f, &read[i]))
             continue;
         of[n] = i;
-        lines[n++] = dated_line_of(&read[i]);
+        lines[n] = dated_line_of(&read[i]);
+        n += asks_past ||
+             (is_later_than_one(&lines[n], lines, n_best) && may_replace(a, lines[n].text));
     }
+    if (n == n_best)
+        return OK;
     currency_judge_beside(a, f->in->question, lines, n_best, n);
-    bool asks_past = currency_asks_past(a, f->in->question);
     out->v = NEW_N(a, struct recalled, n + 1);
     for (size_t i = n_best; i < n; i++) {
         bool replaces = false, is_replaced = lines[i].is != CURRENT;

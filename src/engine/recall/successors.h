@@ -9,7 +9,7 @@ struct dated_line dated_line_of(const struct recalled *r);
 
 /*
  * "Aled and Nerys have split up" for "Is my brother seeing anyone?": of the best lines that score
- * at least so much, the names, the values and the words of their slots are searched. Only lines
+ * at least so much, the names and the words are searched. Only lines
  * that replace one of these are taken; where the question asks how it was, those that one of these
  * replaced, too.
  */

@@ -65,17 +65,6 @@ static const struct stem_table *first_words(void)
     return stem_table_of(firsts, sizeof firsts / sizeof *firsts);
 }
 
-const str *slot_stems(struct arena *a, enum slot slot, size_t *n)
-{
-    const struct stem_table *t = first_words();
-    str *out = NEW_N(a, str, t->n + 1);
-    *n = 0;
-    for (size_t i = 0; i < t->n; i++)
-        if (t->v[i].bits & (1u << slot | 1u << (ENDS_AT + slot)))
-            out[(*n)++] = t->v[i].text;
-    return out;
-}
-
 /* --- one row --- */
 
 static bool is_among(str list, str word, char between)

@@ -33,6 +33,3 @@ bool slot_is_single(enum slot slot);
 /* Whether a statement of it is worth a memory of its own; and its name, for the key. */
 bool slot_is_kept(enum slot slot);
 str slot_name(enum slot slot);
-
-/* The stems of the words that may show the slot; *n of them. */
-const str *slot_stems(struct arena *a, enum slot slot, size_t *n);
