@@ -189,12 +189,22 @@ static enum currency by_end(const struct reading *older, const struct clause *c,
     return CURRENT;
 }
 
+/* "My lodger works for …": whose slot it is, of those whom "my" names without being kin; 0: the
+ * speaker's. */
+static uint64_t owned_by(const struct clause *c)
+{
+    for (size_t i = c->claim.at; c->owns_subject && i-- > 1;)
+        if (c->tells[i])
+            return c->terms[i];
+    return 0;
+}
+
 /* Another home, job or marriage, with a word of change. */
 static enum currency by_attribute(const struct clause *older, const struct clause *newer,
                                   const struct reading *all)
 {
     uint32_t both = older->told & newer->told & attributes_single();
-    if (older->owns_subject != newer->owns_subject && older->owns_subject)
+    if ((older->owns_subject && !newer->owns_subject) || owned_by(older) != owned_by(newer))
         return CURRENT;
     if (both & ATTRIBUTE_BIT(home) && !all->has_name)
         both &= ~ATTRIBUTE_BIT(home);
@@ -211,7 +221,8 @@ static enum currency by_claim(const struct clause *older, const struct clause *n
 {
     const struct claim *x = &older->claim, *y = &newer->claim;
     bool changes = all->changes || all->is_present;
-    if (x->slot == SLOT_COUNT || x->slot != y->slot || x->ends)
+    if (x->slot == SLOT_COUNT || x->slot != y->slot || x->ends ||
+        owned_by(older) != owned_by(newer))
         return CURRENT;
     size_t shared = terms_shared(&older->value, &newer->value);
     if (y->ends)
