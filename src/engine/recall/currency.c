@@ -135,14 +135,26 @@ static bool is_other_verb(const struct clause *older, const struct clause *newer
     return has_verb;
 }
 
+/* At most so many words lie on each other, in whatever order. */
+static size_t words_in_both(const struct clause *x, const struct clause *y)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < x->w.n; i++)
+        n += terms_have(&y->all, x->terms[i]);
+    return n;
+}
+
+static bool is_common(size_t common, size_t shorter)
+{
+    enum { COMMON = 3 };
+    return common >= COMMON && 3 * common >= shorter;
+}
+
 /* The same sentence with another value. */
 static enum currency by_frame(const struct clause *older, const struct clause *newer,
                               const struct hints *h)
 {
-    enum { COMMON = 3, LONG = 5, TOPICS = 3 };
-    if (!terms_shared(&older->telling, &newer->telling)) /* most pairs end here */
-        return CURRENT;
-    struct overlay o = overlay_of(older, newer, h->asked);
+    enum { LONG = 5, TOPICS = 3 };
     size_t shorter = older->w.n < newer->w.n ? older->w.n : newer->w.n;
     if (!is_common(words_in_both(older, newer), shorter)) /* most pairs; and quickly seen */
         return CURRENT;
@@ -150,7 +162,7 @@ static enum currency by_frame(const struct clause *older, const struct clause *n
     bool lists = older->is_list || newer->is_list, is_dose = o.is_figure && h->changes;
     bool is_single = older->owns_subject || older->subject == OTHER || h->changes ||
                      o.common >= LONG || (older->told & newer->told & attributes_single());
-    bool is_frame = o.common >= COMMON && 3 * o.common >= shorter && o.telling + is_single >= 2;
+    bool is_frame = is_common(o.common, shorter) && o.telling + is_single >= 2;
     if (!is_frame || o.places != 1 || o.inserts || o.is_asked || is_other_verb(older, newer))
         return CURRENT;
     if (!h->fits && !h->who && o.telling < TOPICS)
@@ -382,12 +394,11 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
 void currency_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
                            size_t n)
 {
+    static const char *const who[] = {"who|whom|wer|wen|qui|quién|quem|chi|wie", NULL};
     struct judging j = {.a = a, .v = v, .r = NEW_N(a, struct reading, n + 1)};
     struct term_set asked = terms_of(a, question);
     struct phrase_words q = phrase_words_of(a, phrase_fold(a, question));
-    j.hints =
-        (struct hints){.asked = &asked,
-                       .who = phrase_find(&q, "who|whom|wer|wen|qui|quién|quem|chi|wie", NULL)};
+    j.hints = (struct hints){.asked = &asked, .who = phrase_find_any(&q, who, NULL)};
     for (size_t i = 0; n > 1 && i < n; i++)
         reading_of(a, v[i].text, &j.r[i]);
     for (size_t i = 0; i < n_first; i++)

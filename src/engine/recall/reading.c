@@ -173,6 +173,7 @@ static void read_subject(struct clause *c, const struct clause *before)
 static void read_words(struct arena *a, struct clause *c)
 {
     c->telling = terms_with_room(a, c->w.n);
+    c->all = terms_with_room(a, c->w.n);
     for (size_t i = 0; i < c->w.n; i++) {
         const struct word *w = &c->w.v[i];
         unsigned is = known_as(w->stem);
@@ -187,9 +188,11 @@ static void read_words(struct arena *a, struct clause *c)
                      (i && str_is(w->text, "t") && lexicon_is(c->w.v[i - 1].text, LEX_NEGATED));
         c->has_date |= c->dates[i];
         c->has_name |= w->is_name && !c->dates[i];
+        terms_add(a, &c->all, c->terms[i]);
         if (c->tells[i])
             terms_add(a, &c->telling, c->terms[i]);
     }
+    terms_sort(&c->all);
     terms_sort(&c->telling);
     c->told = attributes_told(&c->w);
 }
@@ -273,6 +276,8 @@ static void read_end(struct clause *c, const struct clause *before, const struct
 
 static bool ends_clause(str text, size_t i)
 {
+    if ((text.p[i] >= '@' && (unsigned char)text.p[i] < 0x80) || text.p[i] == ' ')
+        return false; /* most are letters */
     bool blank = i + 1 >= text.n || text.p[i + 1] == ' ' || text.p[i + 1] == '\n';
     return char_is_one_of(text.p[i], ";\n") || (char_is_one_of(text.p[i], ".,:!?") && blank) ||
            str_starts(str_sub(text, i, text.n), S("\u2014"));

@@ -15,6 +15,7 @@ struct clause {
     uint64_t terms[WORDS]; /* stems */
     bool tells[WORDS];     /* words with a topic */
     bool dates[WORDS];     /* dates, times and numbers */
+    struct term_set all;   /* stems, each once */
     struct term_set telling;
     uint32_t told; /* attributes */
     enum subject subject;

@@ -8,8 +8,9 @@
 #include "engine/recall/candidates.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
-#include "engine/recall/given.h"
+#include "engine/recall/held.h"
 #include "engine/recall/namesake.h"
+#include "engine/recall/pasted.h"
 #include "engine/recall/rank.h"
 #include "engine/recall/successors.h"
 #include "engine/recall/user_facts.h"
@@ -307,7 +308,8 @@ static enum status find(struct finder *f, struct recall_out *out)
         TRY(add_known(f, gate, budget, &v));
     TRY(add_about(f, &v));
     TRY(add_successors(f, &v));
-    int64_t tokens = choose(f, v.least, budget);
+    int64_t tokens = 0;
+    TRY(choose(f, v.least, budget, &tokens));
     if (f->without.n)
         v.reason = str_printf(&f->ctx->arena, S_FMT "; by words alone: " S_FMT, S_ARG(v.reason),
                               S_ARG(f->without));
