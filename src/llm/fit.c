@@ -43,6 +43,67 @@ static void write_text(struct json_out *w, const struct field *f, const struct j
         json_raw(w, v->source);
 }
 
+/* --- shares: numbers from 0 to 1 --- */
+
+static bool is_share(const struct field *f)
+{
+    return f->type == FIELD_NUM && f->min == 0 && f->max == 1;
+}
+
+/* The words with which models answer instead of a number. */
+static bool share_in_words(str text, double *out)
+{
+    static const struct {
+        const char *word;
+        double share;
+    } words[] = {{"critical", 0.95}, {"very high", 0.9}, {"high", 0.8},   {"important", 0.8},
+                 {"medium", 0.5},    {"moderate", 0.5},  {"normal", 0.5}, {"low", 0.2},
+                 {"very low", 0.1},  {"hoch", 0.8},      {"mittel", 0.5}, {"niedrig", 0.2},
+                 {"alta", 0.8},      {"alto", 0.8},      {"media", 0.5},  {"medio", 0.5},
+                 {"baja", 0.2},      {"bajo", 0.2}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_eq_nocase(text, str_of(words[i].word))) {
+            *out = words[i].share;
+            return true;
+        }
+    return false;
+}
+
+/* With a decimal comma, too. */
+static bool number_of(str text, double *out)
+{
+    char digits[32];
+    text = str_trim(text);
+    if (text.n > sizeof digits)
+        return false;
+    for (size_t i = 0; i < text.n; i++)
+        digits[i] = (char)(text.p[i] == ',' ? '.' : text.p[i]);
+    return str_num((str){digits, text.n}, out) && isfinite(*out);
+}
+
+/* "80 %", "8/10", "0,8" and 80 are 0.8. A whole number of 2 to 10 is out of ten, a greater one a
+ * percentage. False: nothing tells the share. */
+static bool share_of(const struct json *v, double *out)
+{
+    str rest = str_trim(v->type == JSON_STRING ? v->string : v->source);
+    double whole = 1;
+    if (v->type != JSON_STRING && v->type != JSON_NUMBER)
+        return false;
+    if (share_in_words(rest, out))
+        return true;
+    str part = str_trim(str_cut(&rest, '/'));
+    bool is_percent = str_ends(part, S("%"));
+    part = is_percent ? str_sub(part, 0, part.n - 1) : part;
+    if (!number_of(part, out) || (rest.n && !number_of(rest, &whole)))
+        return false;
+    if (is_percent || (!rest.n && *out > 10))
+        whole = 100;
+    else if (!rest.n && *out >= 2)
+        whole = 10;
+    *out = whole > 0 ? fmin(fmax(*out / whole, 0), 1) : 0;
+    return true;
+}
+
 /* A value that is no number is passed on: reading it by the table then fails with a clear
  * message. */
 static void write_number(struct json_out *w, const struct field *f, const struct json *v)
@@ -151,6 +212,16 @@ static void write_member(struct json_out *w, const struct field *f, const struct
     }
 }
 
+/* A share that cannot be read counts as absent: no fact is lost for what it is said to weigh. */
+static void write_share(struct json_out *w, const struct field *f, const struct json *v)
+{
+    double share;
+    if (!share_of(unwrap_single(v), &share))
+        return;
+    json_key(w, f->name);
+    json_num(w, share);
+}
+
 /* Only members of the table are written, so nothing a model invents gets further. */
 static void write_object(struct json_out *w, const struct field *table, const struct json *object)
 {
@@ -161,6 +232,10 @@ static void write_object(struct json_out *w, const struct field *table, const st
             f->type == FIELD_STR || f->type == FIELD_ENUM || (f->type == FIELD_JSON && !f->inside);
         if (!v || v->type == JSON_NULL || (!is_free && is_nothing(v)))
             continue;
+        if (is_share(f)) {
+            write_share(w, f, v);
+            continue;
+        }
         json_key(w, f->name);
         write_member(w, f, v);
     }
@@ -183,6 +258,12 @@ static enum status read_rows(struct ctx *ctx, const struct field *table, const s
             fields_defaults(row, out);
     }
     return OK;
+}
+
+enum status llm_read_leniently(struct ctx *ctx, const struct field *table,
+                               const struct json *object, void *out)
+{
+    return read_rows(ctx, table, object, true, out);
 }
 
 /* Converts by writing new JSON, so that the one reader of tables keeps all its checks. */

@@ -73,7 +73,7 @@ enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct fi
             answer->tokens_in += tokens_of(again.system) + tokens_of(again.user);
         TRY(s);
         answer->text = one.text;
-        answer->is_cut = one.is_cut;
+        answer->is_cut = one.is_cut || llm_breaks_off(one.text);
         answer->tokens_in += one.tokens_in;
         answer->tokens_out += one.tokens_out;
         if (read_answer(ctx, &one, table, i + 1 == ASKS, out) == OK)

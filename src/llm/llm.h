@@ -22,7 +22,7 @@ struct llm_ask {
 struct llm_answer {
     str text;
     int64_t tokens_in, tokens_out; /* counted by the server, or else estimated */
-    bool is_cut;                   /* the answer was cut at max_tokens */
+    bool is_cut;                   /* the answer was cut at max_tokens, or its JSON breaks off */
 };
 /*
  * POST /v1/chat/completions, or /v1/messages when the upstream's dialect is anthropic. Thoughts of
@@ -35,7 +35,7 @@ MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct 
  * Requests one JSON object (the prompt must ask for it as well) and reads it by the table, not
  * strictly. Invalid JSON is repaired, and wrong types are converted where the meaning is clear: a
  * number in quotes, one text for a list of texts, the texts of a mixed list, null and "unknown" as
- * absent, numbers clamped to their range. A JSON row with .inside becomes a list of such objects,
+ * absent, numbers clamped to their range, "high", "80 %" and 8 for a share of 1. A JSON row with .inside becomes a list of such objects,
  * converted but not checked: the caller reads each by its table and drops bad ones.
  *
  * After an unusable answer the model is asked once more, with the reason; from the second answer
@@ -47,6 +47,11 @@ MUST_USE enum status llm_ask(struct ctx *ctx, const struct llm_ask *ask, struct 
  */
 MUST_USE enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct field *table,
                               void *out, struct llm_answer *answer);
+/* Reads one such object of a list; members that do not fit are dropped unless required. */
+MUST_USE enum status llm_read_leniently(struct ctx *ctx, const struct field *table,
+                                        const struct json *object, void *out);
+/* Whether a text breaks off inside its JSON object. */
+bool llm_breaks_off(str text);
 /*
  * The first JSON object in a text: the whole text, the first fenced block, or from a brace on.
  * Valid JSON is used unchanged. Otherwise these are repaired: text around the object, trailing and

@@ -497,6 +497,14 @@ static struct json *find_object(struct ctx *ctx, str text)
     return NULL;
 }
 
+/* A missing last bracket alone cuts nothing. */
+bool llm_breaks_off(str text)
+{
+    text = str_trim(text);
+    size_t at = str_find(text, S("{"));
+    return at < text.n && !find_closing(text, at) && !is_any(text.p[text.n - 1], "}]`");
+}
+
 /* From the cheapest to the most tolerant: the text as it is, a JSON string that holds JSON, the
  * fenced block, any brace. */
 enum status llm_object(struct ctx *ctx, str text, struct json **out)
