@@ -32,6 +32,12 @@ enum priority priority_of(double importance)
     return (enum priority)p;
 }
 
+bool memory_is_unconfirmed(const struct memory *m)
+{
+    return m->origin == ORIGIN_DISTILLED &&
+           str_find(m->metadata, S("\"unconfirmed\":true")) < m->metadata.n;
+}
+
 struct message message_copy(struct arena *a, const struct message *m)
 {
     struct message out = *m;

@@ -157,6 +157,9 @@ enum priority priority_of(double importance);
 /* The least importance of a priority. */
 extern const double priority_least[PRIORITY_COUNT];
 
+/* Whether it was distilled without enough of the user's words for it: never shown as certain. */
+bool memory_is_unconfirmed(const struct memory *m);
+
 /* Copies that live in the arena. */
 struct message message_copy(struct arena *a, const struct message *m);
 struct memory memory_copy(struct arena *a, const struct memory *m);

@@ -47,6 +47,7 @@ struct distil_end {
     int64_t again_at;        /* when the rest is due, unix ms; 0: now */
     str error;               /* not "": it failed, which counts as a try */
     bool is_answer_fault;    /* it failed as the model's answer did not fit */
+    int64_t claim_ms;        /* with done: the claim goes on for what else waits */
     bool is_dead;            /* waits until store_flush_signals, whatever comes */
     const struct work *work; /* logged with it; or NULL */
 };

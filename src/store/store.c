@@ -62,7 +62,7 @@ static enum status check_bundle(struct ctx *ctx, const struct bundle *b)
 /* These need an answer, so store_write must be used. */
 static enum status check_later(struct ctx *ctx, const struct bundle *b)
 {
-    assert(!b->replaces && !b->work && !b->n_erase);
+    assert(!b->replaces && !b->work && !b->n_erase && !b->n_closes);
     return check_bundle(ctx, b);
 }
 

@@ -16,13 +16,19 @@ enum put_rule {
     PUT_IMPORT,    /* by id: the later update wins. By key: the one created later is true, in
                       whichever order they are imported */
     PUT_DISTILLED, /* episodes as with PUT_REPLACE. Others as with PUT_SUPERSEDE, but by key the one
-                      created later is true */
+                      created later is true, and one with the id and key of another changes it in
+                      place */
 };
 
 /*
  * What one turn, import or call writes, all or nothing. A retry is harmless: messages whose id
- * exists are skipped, memories count as said once more.
+ * exists are skipped, memories count as said once more. What someone says again is as old as when
+ * it was said last: a true memory's `created` moves to that of the one that came from a chat.
  */
+struct closing {
+    str id;    /* of a true memory, which is closed */
+    size_t by; /* in favour of this one of the bundle */
+};
 struct bundle {
     struct pool_ref pool;     /* made when missing */
     struct session session;   /* id and title; made when missing. id "": no messages */
@@ -38,7 +44,8 @@ struct bundle {
                           waits to be distilled from then on (unix ms). Other waiting sessions of
                           the pool are due now, unless this or their time is over a day away */
     int64_t claim_ms;  /* with distil_at: the writer of the bundle distils it, and has claimed the
-                          session as store_due_sessions would */
+                          session as store_due_sessions would. With distilled: the claim goes on for
+                          what else waits in the session */
     bool replaces;     /* the session's content is forgotten first, all or nothing; store_write
                           alone. When someone else has claimed the session, claim_ms is ignored, and
                           equal messages (by id) stay */
@@ -46,9 +53,11 @@ struct bundle {
     const int64_t *distilled; /* signals of the session that became these memories, and are done.
                                  CONFLICT when one was forgotten or distilled meanwhile */
     size_t n_distilled;
-    const struct work *work; /* logged with it, by store_write alone; or NULL */
-    const str *erase;        /* ids of memories to erase first, as if forgotten; by store_write
-                                alone */
+    const struct work *work;      /* logged with it, by store_write alone; or NULL */
+    const struct closing *closes; /* by store_write alone */
+    size_t n_closes;
+    const str *erase; /* ids of memories to erase first, as if forgotten; by store_write
+                         alone */
     size_t n_erase;
 };
 

@@ -3,6 +3,7 @@
 
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
+#include "engine/text/slots.h"
 
 #include "lib/clock.h"
 #include "lib/model.h"
@@ -494,21 +495,32 @@ TEST(a_summary_is_of_its_conversation)
         struct pending_signal signal = {.message = {.text = str_of(cases[i].said)},
                                         .answer = str_of(cases[i].answer)};
         struct distilling d = {.session = S("s"), .signals = &signal, .n = 1};
-        if (is_of_conversation(&ctx->arena, &d, str_of(cases[i].summary)) != cases[i].is_of_it)
+        if ((summary_fit(&ctx->arena, &d, str_of(cases[i].summary)) == SUMMARY_FITS) !=
+            cases[i].is_of_it)
             fail_msg("%s", cases[i].summary);
     }
 }
 
-TEST(a_summary_that_is_made_up_is_no_answer)
+TEST(a_summary_that_is_made_up_is_not_trusted)
 {
     DISTILLERY(b);
-    SCRIPT(b, {.text = EPISODE("The user asked for a recipe with tomatoes and basil, and a quick "
-                               "pasta dinner was suggested for the family.") "}"});
+    SCRIPT(b,
+           {.text = EPISODE("The user asked for a recipe with tomatoes and basil, and a quick "
+                            "pasta dinner was suggested for the family.") "}"},
+           {.text = EPISODE("The user bought a boat and then sold the boat again, after some talk "
+                            "at length.") "}"});
     chat(&b, "s1", "I bought a boat" LONG, "Good");
     sync_and_distil(&b);
-    CHECK_STR(last_work(&b), S("error: answer: the summary has too few words of the conversation"));
-    CHECK_STR(layer_of(&b, "episode"), S(""));
-    CHECK_INT(status_of(&b).signals.signals, 1);
+    CHECK(holds(last_work(&b), "success: ") && holds(last_work(&b), " unconfirmed=1"));
+    CHECK_INT(status_of(&b).signals.signals, 0);
+    struct memory episode;
+    CHECK_OK(engine_get(ctx, e, mine, episode_id(&ctx->arena, S("s1")), &episode));
+    CHECK(memory_is_unconfirmed(&episode) && episode.importance <= UNCONFIRMED_MOST);
+    /* What goes on and fits is trusted. */
+    chat(&b, "s1", "I sold the boat again" LONG, "Pity");
+    sync_and_distil(&b);
+    CHECK_OK(engine_get(ctx, e, mine, episode_id(&ctx->arena, S("s1")), &episode));
+    CHECK(!memory_is_unconfirmed(&episode) && holds(episode.content, "sold"));
 }
 
 TEST(what_the_user_asks_is_no_fact)
@@ -521,8 +533,8 @@ TEST(what_the_user_asks_is_no_fact)
     chat(&b, "s1", "Do you like figs? I have a boat" LONG, "No");
     chat(&b, "s2", "I have a boat in Ithaca, what should I look at" LONG " May I ask that?", "Yes");
     sync_and_distil(&b);
-    CHECK_STR(layer_of(&b, "fact"), S("User has a boat in Ithaca"));
-    CHECK_STR(layer_of(&b, "identity"), S(""));
+    CHECK_STR(layer_of(&b, "fact"), S("User has a boat in Ithaca | User keeps bees"));
+    CHECK_STR(layer_of(&b, "identity"), S("")); /* the bees are made up, so not trusted */
 }
 
 /* A failure that is followed by a success is no news, though what failed still waits. */
@@ -861,22 +873,4 @@ TEST(what_is_forgotten_while_the_model_answers_stays_forgotten)
     CHECK_INT(m->app.calls, 1);
     CHECK_STR(layer_of(&b, "episode"), S(""));
     CHECK_INT(status_of(&b).signals.signals, 0);
-}
-
-TEST(long_conversations_are_cut)
-{
-    struct distilling d = {.session = S("s"), .date = 1683503760000, .n = 200};
-    d.signals = NEW_N(&ctx->arena, struct pending_signal, d.n);
-    str lots = str_printf(&ctx->arena, "%010000d", 7);
-    for (size_t i = 0; i < d.n; i++) {
-        d.signals[i].message.text = str_printf(&ctx->arena, "turn-%zu " S_FMT, i, S_ARG(lots));
-        d.signals[i].answer = S("yes");
-    }
-    str prompt = distil_prompt(&ctx->arena, &d);
-    CHECK(prompt.n < 100000);
-    CHECK(holds(prompt, "{\"date\":\"2023-05-07\"}"));
-    CHECK(holds(prompt, "turn-14 ") && !holds(prompt, "turn-15 "));
-    CHECK(holds(prompt, "\"omitted_turns\": 140"));
-    CHECK(!holds(prompt, "turn-154 ") && holds(prompt, "turn-155 ") && holds(prompt, "turn-199 "));
-    CHECK(holds(prompt, "cut_off_bytes"));
 }

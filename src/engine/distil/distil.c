@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <sodium.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -18,20 +17,13 @@
  */
 enum {
     NOVELTY_LEAST = 80, /* characters of a session below which the model is not asked */
-    MUCH = 1000,        /* characters from which an empty answer counts as a failure */
+    MUCH = 1000,        /* characters from which an empty answer counts as a failure, once */
     SIGNALS_AT_ONCE = 1000,
-    IDENTITY_LINES = 30,
-    EPISODES = 3,
-    FAULTS_MAX = 5,         /* unusable answers for a session before it waits for a request */
-    CLAIM_MAX = 16,         /* sessions of one claim */
-    CLAIM_WORTH_MS = 400,   /* what a claim should take, estimated from the last answers */
-    CLAIM_SLACK_MS = 30000, /* a claim starts no other session after this time */
-    CHATS_MS = 50,          /* after a chat, others are expected for this time */
-    PAUSE_MS = 5,           /* between two sessions while chats are expected */
+    FAULTS_MAX = 5, /* unusable answers for a session before it waits for a request */
     AGAIN_MS = 60000,
-    AGAIN_MOST_MS = 3600000,
-    ANSWER_ABOUT = 300 /* tokens */
+    AGAIN_MOST_MS = 3600000
 };
+
 /* --- how a claim ends --- */
 
 /*
@@ -48,14 +40,25 @@ static int64_t again_at(int64_t tries)
     return clock_ms() + ms - (int64_t)randombytes_uniform((uint32_t)(ms / 4));
 }
 
-/* One session, and what was spent on it. */
+/* One session, or the first part of it, and what was spent on it. */
 struct job {
     struct distilling d;
     const struct waiting_session *w;
     struct core_answer answer;
     int64_t *signals;
-    size_t said; /* characters */
+    size_t said, waiting; /* characters; signals of the session */
+    bool goes_on;         /* the claim stays while more waits */
 };
+
+static bool has_more(const struct job *j)
+{
+    return j->waiting > j->d.n;
+}
+
+static int64_t claim_ms(const struct job *j)
+{
+    return j->goes_on && has_more(j) ? distil_lease_ms(j->d.e) : 0;
+}
 
 static struct work work_of(const struct job *j, const char *status, str details)
 {
@@ -75,14 +78,18 @@ static enum status postpone_session(struct ctx *ctx, struct engine *e,
     return store_end_distil(ctx, e->store, &end);
 }
 
-static enum status end_done(struct ctx *ctx, struct job *j, const char *status, str why)
+static enum status end_done(struct ctx *ctx, struct job *j, const char *status, str why,
+                            struct distil_outcome *out)
 {
     assert(j->d.n > 0);
+    out->why = why;
+    out->has_more = has_more(j);
     struct work work = work_of(j, status, why);
     struct distil_end end = {.pool = j->w->pool,
                              .session = j->w->session,
                              .done = j->signals,
                              .n_done = j->d.n,
+                             .claim_ms = claim_ms(j),
                              .work = &work};
     return store_end_distil(ctx, j->d.e->store, &end);
 }
@@ -125,40 +132,8 @@ static size_t strip_turns(struct arena *a, const struct bars *bars, struct disti
         s->message.text = utterance_own_words(a, str_trim(engine_strip_block(a, text)));
         s->answer = str_trim(engine_strip_block(a, bars_left(bars, a, &answer)));
         said += utf16_length(s->message.text) + utf16_length(s->answer);
-        d->date = s->message.created > d->date ? s->message.created : d->date;
     }
     return said;
-}
-
-static enum status list_memories(struct ctx *ctx, const struct distilling *d,
-                                 struct memory_filter f, struct memory **out, size_t *n)
-{
-    f.pool = d->pool;
-    return store_list_memories(ctx, d->e->store, &f, out, n, NULL);
-}
-
-static enum status gather_session(struct ctx *ctx, struct distilling *d)
-{
-    struct memory *v, *before = NEW(&ctx->arena, struct memory);
-    size_t n;
-    str id = episode_id(&ctx->arena, d->session);
-    TRY(list_memories(ctx, d,
-                      (struct memory_filter){.layer = S("identity"), .limit = IDENTITY_LINES},
-                      &d->identity, &d->n_identity));
-    TRY(list_memories(ctx, d,
-                      (struct memory_filter){.layer = S("episode"),
-                                             .after = d->date - 90 * DAY_MS,
-                                             .before = d->date + DAY_MS,
-                                             .limit = EPISODES + 1},
-                      &v, &n));
-    d->episodes = NEW_N(&ctx->arena, struct memory, EPISODES);
-    for (size_t i = 0; i < n && d->n_episodes < EPISODES; i++)
-        if (!str_eq(v[i].session, d->session))
-            d->episodes[d->n_episodes++] = v[i];
-    enum status s = store_memory(ctx, d->e->store, d->pool, id, before);
-    if (s == OK && !before->valid_to)
-        d->before = before;
-    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
 }
 
 /* --- the question and its answer --- */
@@ -171,63 +146,128 @@ static void note_time(struct engine *e, int64_t took_ms)
 
 static str told_of(struct arena *a, const struct kept *k)
 {
-    str slight = k->slight ? str_printf(a, " slight=%lld", (long long)k->slight) : S("");
-    return str_printf(a, "pinned=%lld identity=%lld known=%lld unsaid=%lld secret=%lld" S_FMT,
-                      (long long)k->pinned, (long long)k->identity, (long long)k->known,
-                      (long long)k->unsaid, (long long)k->secret, S_ARG(slight));
+    struct buf b = buf_make(a, 300);
+    buf_printf(&b, "pinned=%lld identity=%lld known=%lld unsaid=%lld secret=%lld",
+               (long long)k->pinned, (long long)k->identity, (long long)k->known,
+               (long long)k->unsaid, (long long)k->secret);
+    if (k->unconfirmed)
+        buf_printf(&b, " unconfirmed=%lld", (long long)k->unconfirmed);
+    if (k->replaced)
+        buf_printf(&b, " replaced=%lld", (long long)k->replaced);
+    return buf_str(&b);
+}
+
+static bool has_content(const struct json *list)
+{
+    const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
+    for (; v; v = v->next)
+        if (json_string(json_get(v, "content")).n)
+            return true;
+    return false;
 }
 
 /* A small model gives the empty example of the instructions as its answer. */
 static bool is_blank(const struct said_of_session *said)
 {
-    const struct json *pinned = said->pinned_candidates;
     return !str_trim(said->episode.summary).n && !said->episode.topics.n &&
            !said->episode.decisions.n && !said->episode.action_items.n && !said->entities.n &&
-           !said->identity_facts.n && !(pinned && pinned->first && pinned->first->next);
+           !has_content(said->identity_facts) && !has_content(said->pinned_candidates);
 }
 
-/* Why the answer needs a summary and has none, or "". */
+/* Why the answer needs a summary and has none, or "". A second time it is taken as it is. */
 static str no_summary(const struct job *j, const struct said_of_session *said)
 {
     if (j->answer.is_cut)
         return S("no summary, and cut off");
-    return j->said >= MUCH && is_blank(said)
+    return j->said >= MUCH && is_blank(said) && !j->d.was_asked
                ? S("nothing of it is worth a word, though much was said")
                : S("");
 }
 
-static enum status keep_answer(struct ctx *ctx, struct job *j, const struct said_of_session *said,
-                               struct distil_outcome *out)
+static enum status end_empty(struct ctx *ctx, struct job *j, struct distil_outcome *out)
 {
-    struct bundle b = {.pool = j->d.pool,
-                       .session = {.id = j->d.session},
-                       .rule = PUT_DISTILLED,
-                       .distilled = j->signals,
-                       .n_distilled = j->d.n};
-    struct kept kept;
-    enum status s = distil_keep(ctx, &j->d, said, &b, &kept);
-    str why = s == NOT_FOUND ? no_summary(j, said) : str_dup(&ctx->arena, str_of(ctx->why));
-    if (s == BAD_INPUT || (s == NOT_FOUND && why.n)) {
-        soft(ctx, s);
-        return end_failed(ctx, j, BAD_INPUT, why, out);
-    }
-    if (soft_if(ctx, s, NOT_FOUND)) {
-        out->result = DISTIL_EMPTY;
-        out->why = S("empty_summary");
-        return end_done(ctx, j, "empty", out->why);
-    }
-    TRY(s);
-    struct work work = work_of(j, "success", told_of(&ctx->arena, &kept));
-    b.work = &work;
-    s = store_write(ctx, j->d.e->store, &b);
+    out->result = DISTIL_EMPTY;
+    return end_done(ctx, j, "empty", S("empty_summary"), out);
+}
+
+/* --- an answer that was cut off --- */
+
+/* The next question is about half as many turns. */
+static bool is_divided(const struct job *j)
+{
+    return j->answer.is_cut && j->d.n > 1;
+}
+
+static void note_part(struct job *j)
+{
+    atomic_int_least64_t *most = &j->d.e->core_model.part_turns;
+    int64_t n = (int64_t)j->d.n, now = *most;
+    if (j->answer.is_cut)
+        *most = n > 1 ? n / 2 : 1;
+    else if (now && n >= now)
+        *most = 2 * now < PART_TURNS ? 2 * now : 0;
+}
+
+/* What is whole is kept, and its turns go on waiting. */
+static enum status end_divided(struct ctx *ctx, struct job *j, struct distil_outcome *out)
+{
+    out->result = DISTIL_DONE;
+    out->has_more = true;
+    return j->goes_on ? OK : postpone_session(ctx, j->d.e, j->w, clock_ms());
+}
+
+static str details_of(struct arena *a, const struct job *j, const struct kept *kept)
+{
+    str told = told_of(a, kept);
+    return is_divided(j) ? str_printf(a, S_FMT " cut_off; asked again in parts of %zu turns",
+                                      S_ARG(told), j->d.n / 2)
+                         : told;
+}
+
+/* --- a usable answer --- */
+
+static enum status write_kept(struct ctx *ctx, struct job *j, struct bundle *b,
+                              const struct kept *kept, struct distil_outcome *out)
+{
+    bool is_whole = !is_divided(j);
+    struct work work = work_of(j, "success", details_of(&ctx->arena, j, kept));
+    b->work = &work;
+    b->distilled = is_whole ? j->signals : NULL;
+    b->n_distilled = is_whole ? j->d.n : 0;
+    b->claim_ms = is_whole ? claim_ms(j) : 0;
+    enum status s = store_write(ctx, j->d.e->store, b);
     /* A part of the session was forgotten meanwhile, or another process was faster. */
     if (soft_if(ctx, s, CONFLICT)) {
         out->result = DISTIL_WAITS;
         out->why = S("changed_meanwhile");
         return postpone_session(ctx, j->d.e, j->w, clock_ms());
     }
-    count(&j->d.e->counters.distilled, s == OK);
-    return s;
+    TRY(s);
+    count(&j->d.e->counters.distilled, is_whole && !has_more(j));
+    out->has_more = has_more(j);
+    return is_whole ? OK : end_divided(ctx, j, out);
+}
+
+static enum status keep_answer(struct ctx *ctx, struct job *j, const struct said_of_session *said,
+                               struct distil_outcome *out)
+{
+    struct bundle b = {.pool = j->d.pool, .session = {.id = j->d.session}, .rule = PUT_DISTILLED};
+    struct kept kept;
+    note_part(j);
+    enum status s = distil_keep(ctx, &j->d, said, &b, &kept);
+    str why = s == NOT_FOUND ? no_summary(j, said) : str_dup(&ctx->arena, str_of(ctx->why));
+    if (s == NOT_FOUND && is_divided(j)) {
+        soft(ctx, s);
+        return end_divided(ctx, j, out);
+    }
+    if (s == BAD_INPUT || (s == NOT_FOUND && why.n)) {
+        soft(ctx, s);
+        return end_failed(ctx, j, BAD_INPUT, why, out);
+    }
+    if (soft_if(ctx, s, NOT_FOUND))
+        return end_empty(ctx, j, out);
+    TRY(s);
+    return write_kept(ctx, j, &b, &kept, out);
 }
 
 /* Nothing has failed: the session waits for a model, for tokens or for the circuit breaker. */
@@ -239,7 +279,7 @@ static enum status end_waiting(struct ctx *ctx, struct job *j, struct distil_out
     int64_t wait_ms = why == CORE_BUDGET    ? AGAIN_MS
                       : why == CORE_BREAKER ? dependency_seconds(&e->core_model.background) * 1000
                                             : 0;
-    *out = (struct distil_outcome){DISTIL_WAITS, str_of(core_why_code(why)), true, why};
+    *out = (struct distil_outcome){DISTIL_WAITS, str_of(core_why_code(why)), true, false, why};
     return postpone_session(ctx, e, j->w, clock_ms() + wait_ms);
 }
 
@@ -247,7 +287,7 @@ static enum status put_question(struct ctx *ctx, struct job *j, struct distil_ou
 {
     struct engine *e = j->d.e;
     struct said_of_session said;
-    TRY(gather_session(ctx, &j->d));
+    TRY(distil_gather(ctx, &j->d));
     const struct core_ask_in in = {.kind = CORE_DISTIL,
                                    .pool = j->d.pool,
                                    .instructions = distil_instructions(),
@@ -269,12 +309,28 @@ static enum status put_question(struct ctx *ctx, struct job *j, struct distil_ou
     return end_failed(ctx, j, s, details.n ? details : str_of(status_name(s)), out);
 }
 
-enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiting_session *w,
-                           struct distil_outcome *out)
+/* The first turns of what waits. After an unusable answer fewer: a smaller question may do. */
+static void take_part(struct job *j)
 {
-    struct job j = {.w = w,
-                    .d = {.e = e, .pool = w->pool, .session = w->session},
-                    .answer.work = {.model = S("")}};
+    int64_t most = j->d.e->core_model.part_turns;
+    int64_t tries = j->w->is_answer_fault ? j->w->tries : 0;
+    most = (most ? most : PART_TURNS) >> (tries < FAULTS_MAX ? tries : FAULTS_MAX);
+    j->d.n = distil_part(j->d.signals, j->waiting, most > 1 ? (size_t)most : 1);
+    assert(j->d.n > 0 && j->d.n <= j->waiting);
+    j->d.date = 0;
+    for (size_t i = 0; i < j->d.n; i++)
+        if (j->d.signals[i].message.created > j->d.date)
+            j->d.date = j->d.signals[i].message.created;
+}
+
+enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiting_session *w,
+                           bool goes_on, struct distil_outcome *out)
+{
+    struct job j = {
+        .w = w,
+        .d = {.e = e, .pool = w->pool, .session = w->session, .was_asked = w->is_answer_fault},
+        .answer.work = {.model = S("")},
+        .goes_on = goes_on};
     struct bars bars;
     *out = (struct distil_outcome){.why = S("")};
     assert(w->pool.user.n && w->pool.space.n && w->session.n);
@@ -284,169 +340,16 @@ enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiti
         out->result = DISTIL_NOTHING;
         return postpone_session(ctx, e, w, 0);
     }
+    j.waiting = j.d.n;
     j.signals = NEW_N(&ctx->arena, int64_t, j.d.n);
     for (size_t i = 0; i < j.d.n; i++)
         j.signals[i] = j.d.signals[i].no;
     j.said = strip_turns(&ctx->arena, &bars, &j.d);
     if (j.said < NOVELTY_LEAST) {
         out->result = DISTIL_SKIPPED;
-        out->why = str_printf(&ctx->arena, "low_novelty:%zuchars", j.said);
-        return end_done(ctx, &j, "skipped", out->why);
+        str why = str_printf(&ctx->arena, "low_novelty:%zuchars", j.said);
+        return end_done(ctx, &j, "skipped", why, out);
     }
+    take_part(&j);
     return put_question(ctx, &j, out);
-}
-
-/* The end of the year 9999: a session with this time waits for a request. */
-#define WHEN_ASKED ((int64_t)253402300799000)
-
-int64_t distil_due(const struct runtime *l, int64_t now)
-{
-    bool is_manual = l->layers.extraction_mode == DISTIL_WHEN_ASKED;
-    return is_manual ? WHEN_ASKED : now + l->layers.debounce_s * 1000;
-}
-
-int64_t distil_lease_ms(const struct engine *e)
-{
-    return 3 * e->settings->core_timeout_ms + 2 * CLAIM_SLACK_MS;
-}
-
-/* --- the background --- */
-
-/* Tokens that the next session needs: as many as the last session that exceeded the budget. */
-static int64_t tokens_wanted(const struct engine *e)
-{
-    int64_t wants = e->core_model.wants;
-    return wants ? wants : ANSWER_ABOUT;
-}
-
-/* Whether anything could be distilled now, without a look at the store. */
-static bool may_begin(struct ctx *ctx, struct engine *e)
-{
-    str words;
-    return runtime_remembers(engine_runtime(e)) && !dependency_is_open(&e->core_model.background) &&
-           core_may(ctx, e, tokens_wanted(e), &words) == CORE_ANSWERED;
-}
-
-/* One session after a failure, so that a broken server fails one session and not 16. A slow model
- * gets few, so that other processes can claim the rest. */
-static size_t claim_of(struct engine *e)
-{
-    int64_t took = e->core_model.took_ms;
-    bool is_slow = dependency_is_failing(&e->core_model.background) || !took;
-    int64_t n = is_slow ? 1 : CLAIM_WORTH_MS / took;
-    return (size_t)(n < 1 ? 1 : n > CLAIM_MAX ? CLAIM_MAX : n);
-}
-
-/*
- * Distilling costs processor time. Its threads have low priority, but a chat still waits until the
- * scheduler takes them off the processor. So they pause between two sessions while there are chats;
- * next to a slow model the pause is nothing.
- */
-static void give_way(struct engine *e)
-{
-    static const struct timespec a_moment = {.tv_nsec = PAUSE_MS * 1000000};
-    if (clock_mono_us() - e->work.chat_at < CHATS_MS * 1000)
-        nanosleep(&a_moment, NULL);
-}
-
-static enum status distil_claimed(struct ctx *ctx, struct engine *e,
-                                  const struct waiting_session *v, size_t n, bool *goes_on)
-{
-    int64_t began = clock_mono_us();
-    assert(n <= CLAIM_MAX);
-    *goes_on = true;
-    for (size_t i = 0; i < n; i++) {
-        if (!*goes_on || ctx_is_cut(ctx) || clock_mono_us() - began > CLAIM_SLACK_MS * 1000) {
-            TRY(postpone_session(ctx, e, &v[i], v[i].due));
-            continue;
-        }
-        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-        struct distil_outcome out;
-        enum status s = distil_session(&own, e, &v[i], &out);
-        if (s != OK)
-            return fail(ctx, s, "%s", own.why);
-        *goes_on = !out.is_server;
-        give_way(e);
-    }
-    return OK;
-}
-
-enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more)
-{
-    struct waiting_session *v;
-    size_t n;
-    *more = false;
-    if (!may_begin(ctx, e) || atomic_exchange(&e->work.is_looking, true))
-        return OK;
-    enum status s = store_due_sessions(ctx, e->store, distil_lease_ms(e), claim_of(e), &v, &n);
-    e->work.is_looking = false;
-    if (s != OK || !n)
-        return s;
-    return distil_claimed(ctx, e, v, n, more);
-}
-
-/* --- on demand --- */
-
-enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t *sessions)
-{
-    dependency_reset(&e->core_model.background); /* the caller may have repaired the server */
-    return store_flush_signals(ctx, e->store, pool, S(""), sessions);
-}
-
-/* Why nothing can be distilled now, or "". */
-static str reason_to_wait(struct ctx *ctx, struct engine *e)
-{
-    const struct dependency *model = &e->core_model.background;
-    str words;
-    enum core_why why = core_may(ctx, e, tokens_wanted(e), &words);
-    if (why == CORE_UNSET || why == CORE_UNAVAILABLE)
-        return words;
-    if (!runtime_remembers(engine_runtime(e)))
-        return S("memory is switched off");
-    if (why != CORE_ANSWERED)
-        return words;
-    return dependency_is_failing(model) ? dependency_why(&ctx->arena, model) : S("");
-}
-
-/* Pending turns may keep the error of a failure before the last success, which is out of date. */
-static enum status forget_old_error(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
-                                    struct signal_stats *s)
-{
-    enum { LOOKED_AT = 20 };
-    struct work *v;
-    size_t n, i = 0;
-    TRY(store_work_log(ctx, e->store, pool, S("distil"), LOOKED_AT, &v, &n));
-    while (i < n && !v[i].model.n) /* the model was not asked */
-        i++;
-    if (i < n && (str_is(v[i].status, "success") || str_is(v[i].status, "empty")))
-        s->error = S("");
-    return OK;
-}
-
-static str last_failure(struct arena *a, const struct signal_stats *s)
-{
-    if (!s->error.n)
-        return S("");
-    return str_printf(a, S_FMT "; %s", S_ARG(s->error),
-                      s->dead == s->sessions ? "given up until a sync is requested"
-                                             : "retried within the hour");
-}
-
-enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
-                                 struct distil_status *out)
-{
-    struct distil_status s = {.core_model = e->settings->core_model,
-                              .reason = S(""),
-                              .hour_tokens = llm_meter_spent(&e->core_model.meter),
-                              .hour_budget = e->settings->core_tokens_per_hour};
-    TRY(store_signal_stats(ctx, e->store, pool, &s.signals));
-    if (s.signals.error.n)
-        TRY(forget_old_error(ctx, e, pool, &s.signals));
-    TRY(store_work_sum(ctx, e->store, clock_ms() - DAY_MS, &s.day));
-    s.reason = reason_to_wait(ctx, e);
-    s.available = !s.reason.n;
-    if (s.available)
-        s.reason = last_failure(&ctx->arena, &s.signals);
-    *out = s;
-    return OK;
 }

@@ -1,12 +1,75 @@
-/* grounding.c - whether a line is new, and whether the user said it. */
+/* grounding.c - how far the user's words support a line, and the talk a summary. */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/words.h"
 #include "engine/distil/distil.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 
-enum { TOLD_MAX = 50000, LINE_WORDS = 100 };
+/*
+ * Shared words are a sign and no proof: an honest paraphrase may share few, and a line in another
+ * language hardly any. So they decide how far a line is trusted, and never whether a session is
+ * done. What only others said, or the user only asked, is another matter: that is a sign against.
+ */
+enum { TOLD_MAX = 50000, LINE_WORDS = 100, SENTENCE_WORDS = 400 };
+
+/* --- words --- */
+
+/* Words of other languages that say nothing about a topic. The words index knows those of English.
+ */
+static const char *const german_glue[] = {"der",   "die",  "das",    "den",        "dem",   "des",
+                                          "ein",   "eine", "einen",  "einem",      "einer", "und",
+                                          "oder",  "ist",  "sind",   "war",        "hat",   "habe",
+                                          "haben", "im",   "am",     "zu",         "zum",   "zur",
+                                          "mit",   "von",  "vom",    "f\xC3\xBCr", "als",   "auf",
+                                          "aus",   "bei",  "nach",   "sich",       "ich",   "mein",
+                                          "meine", "wird", "werden", "auch",       "noch",  "nicht",
+                                          "sehr",  "seit", NULL};
+static const char *const romance_glue[] = {
+    "el",    "la",   "los",  "las",  "un",   "una",   "es", "est\xC3\xA1", "son", "de",  "del",
+    "al",    "en",   "con",  "por",  "para", "que",   "y",  "su",          "sus", "se",  "le",
+    "lo",    "como", "mi",   "mis",  "muy",  "tiene", "le", "les",         "des", "du",  "une",
+    "est",   "et",   "dans", "avec", "pour", "sur",   "il", "elle",        "di",  "che", "per",
+    "della", "uma",  "um",   "em",   "com",  "da",    "do", "dos",         NULL};
+
+static bool is_of(const struct word *w, const char *const *list)
+{
+    char text[16];
+    if (w->text.n >= sizeof text)
+        return false;
+    for (size_t i = 0; i < w->text.n; i++)
+        text[i] =
+            (char)(w->text.p[i] >= 'A' && w->text.p[i] <= 'Z' ? w->text.p[i] + 32 : w->text.p[i]);
+    return str_is_one_of((str){text, w->text.n}, list);
+}
+
+static bool tells(const struct word *w)
+{
+    return !word_says_nothing(w) && !is_of(w, german_glue) && !is_of(w, romance_glue);
+}
+
+/* How many words of each kind of language a text has. */
+struct tongue {
+    size_t english, german, romance;
+};
+
+static struct tongue tongue_of(const struct words *w)
+{
+    struct tongue t = {0};
+    for (size_t i = 0; i < w->n; i++) {
+        t.german += is_of(&w->v[i], german_glue);
+        t.romance += is_of(&w->v[i], romance_glue);
+        t.english += w->v[i].is_stop;
+    }
+    return t;
+}
+
+/* German writes every noun like a name. */
+static bool is_german(struct tongue t)
+{
+    return t.german > t.romance && t.german > t.english;
+}
 
 /* --- the user's words --- */
 
@@ -43,45 +106,164 @@ static void add_words(struct arena *a, struct term_set *t, const struct words *w
         terms_add(a, t, str_hash(w->v[i].stem));
 }
 
+/* " word word ": so that a quote can be looked for, whatever its marks and capitals. */
+static str plain_text(struct arena *a, const struct words *w)
+{
+    size_t n = 2;
+    for (size_t i = 0; i < w->n; i++)
+        n += w->v[i].stem.n + 1;
+    struct buf b = buf_make(a, n);
+    buf_byte(&b, ' ');
+    for (size_t i = 0; i < w->n; i++) {
+        buf_add(&b, w->v[i].stem);
+        buf_byte(&b, ' ');
+    }
+    return buf_str(&b);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return str_cmp(*(const str *)a, *(const str *)b);
+}
+
+/* Each stem once, in order, for words that are only akin. */
+static void add_stems(struct arena *a, struct told_words *told, const struct words *w)
+{
+    for (size_t i = 0; i < w->n && told->stems.n < TOLD_MAX; i++) {
+        if (w->v[i].stem.n < 3)
+            continue;
+        told->stems.v = arena_more(a, told->stems.v, told->stems.n, &told->cap, sizeof(str));
+        told->stems.v[told->stems.n++] = w->v[i].stem;
+    }
+}
+
+static void sort_stems(struct told_words *told)
+{
+    size_t kept = 0;
+    if (told->stems.n)
+        qsort(told->stems.v, told->stems.n, sizeof(str), by_text);
+    for (size_t i = 0; i < told->stems.n; i++)
+        if (!kept || !str_eq(told->stems.v[i], told->stems.v[kept - 1]))
+            told->stems.v[kept++] = told->stems.v[i];
+    told->stems.n = kept;
+}
+
+static void add_turn(struct arena *a, struct told_words *told, const struct pending_signal *turn,
+                     size_t at)
+{
+    str text = turn->message.text;
+    if (str_find(text, S("?")) < text.n) {
+        struct words asked = words_of(a, sentences_of(a, text, true), TOLD_MAX);
+        add_words(a, &told->asked, &asked);
+        text = sentences_of(a, text, false);
+    }
+    struct words w = words_of(a, text, TOLD_MAX - told->said.n);
+    struct words heard = words_of(a, turn->answer, TOLD_MAX);
+    struct tongue t = tongue_of(&w);
+    told->english += t.english;
+    told->german += t.german;
+    told->romance += t.romance;
+    add_words(a, &told->said, &w);
+    add_words(a, &told->heard, &heard);
+    add_words(a, &told->each[at], &w);
+    add_stems(a, told, &w);
+    terms_sort(&told->each[at]);
+    told->plain[at] = plain_text(a, &w);
+}
+
 struct told_words told_words_of(struct arena *a, const struct distilling *d)
 {
-    struct told_words told = {.each = NEW_N(a, struct term_set, d->n)};
-    for (size_t i = 0; i < d->n; i++) {
-        str text = d->signals[i].message.text;
-        if (str_find(text, S("?")) < text.n) {
-            struct words w = words_of(a, sentences_of(a, text, true), TOLD_MAX);
-            add_words(a, &told.asked, &w);
-            text = sentences_of(a, text, false);
-        }
-        struct words w = words_of(a, text, TOLD_MAX - told.said.n);
-        add_words(a, &told.said, &w);
-        add_words(a, &told.each[i], &w);
-        terms_sort(&told.each[i]);
-    }
+    struct told_words told = {.each = NEW_N(a, struct term_set, d->n),
+                              .plain = NEW_N(a, str, d->n),
+                              .n = d->n};
+    for (size_t i = 0; i < d->n; i++)
+        add_turn(a, &told, &d->signals[i], i);
     for (size_t i = 0; i < d->n_identity; i++) {
         struct words known = words_of(a, d->identity[i].content, LINE_WORDS);
         add_words(a, &told.said, &known);
+        add_stems(a, &told, &known);
     }
+    sort_stems(&told);
     terms_sort(&told.said);
     terms_sort(&told.asked);
+    terms_sort(&told.heard);
     return told;
 }
 
-bool is_told(struct arena *a, const struct told_words *told, str line)
+/* --- lines --- */
+
+/* "heisst" and "heisse", "trabaja" and "trabajo", "Postgres" and "PostgreSQL": two thirds of the
+ * longer one are the same from the beginning on. Of names one has to begin with the other. */
+static bool is_akin(str one, str other, bool is_name, size_t least)
+{
+    size_t n = 0, longer = one.n > other.n ? one.n : other.n;
+    size_t shorter = one.n < other.n ? one.n : other.n;
+    while (n < shorter && one.p[n] == other.p[n])
+        n++;
+    return n >= least && 3 * n >= 2 * longer && (!is_name || n + 2 >= shorter);
+}
+
+static bool has_akin(const struct told_words *told, const struct word *w, bool is_name,
+                     bool is_english)
+{
+    for (size_t i = 0; i < told->stems.n; i++)
+        if (is_akin(told->stems.v[i], w->stem, is_name, is_english ? 4 : 3))
+            return true;
+    return false;
+}
+
+/* What of a line is where. */
+struct tally {
+    size_t telling, said, asked;   /* asked: only in questions to someone else */
+    size_t heard_names, new_names; /* names and numbers: only of the assistant, of nobody */
+};
+
+static struct tally tally_of(const struct told_words *told, const struct words *w)
+{
+    struct tally t = {0};
+    struct tongue tongue = tongue_of(w);
+    struct tongue talk = {told->english, told->german, told->romance};
+    bool nouns_are_names = !is_german(tongue) && !(is_german(talk) && !tongue.english);
+    for (size_t i = 0; i < w->n; i++) {
+        const struct word *word = &w->v[i];
+        if (!tells(word))
+            continue;
+        uint64_t stem = str_hash(word->stem);
+        bool is_name = word->is_number || (word->is_name && nouns_are_names);
+        t.telling++;
+        if (terms_have(&told->said, stem) ||
+            (!word->is_number && has_akin(told, word, is_name, !tongue.german && !tongue.romance)))
+            t.said++;
+        else if (terms_have(&told->asked, stem))
+            t.asked++;
+        else if (terms_have(&told->heard, stem))
+            t.heard_names += is_name;
+        else
+            t.new_names += is_name;
+    }
+    return t;
+}
+
+/* Whether the user said it in these words, two at least. */
+static bool is_quoted(struct arena *a, const struct told_words *told, str quote)
+{
+    struct words w = words_of(a, quote, SENTENCE_WORDS);
+    str plain = plain_text(a, &w);
+    for (size_t i = 0; i < told->n && w.n >= 2; i++)
+        if (str_find(told->plain[i], plain) < told->plain[i].n)
+            return true;
+    return false;
+}
+
+enum support support_of(struct arena *a, const struct told_words *told, str line, str quote)
 {
     struct words w = words_of(a, line, LINE_WORDS);
-    size_t telling = 0, found = 0;
-    for (size_t i = 0; i < w.n; i++) {
-        if (word_says_nothing(&w.v[i]))
-            continue;
-        uint64_t stem = str_hash(w.v[i].stem);
-        bool is_there = terms_have(&told->said, stem);
-        if (!is_there && (w.v[i].is_name || terms_have(&told->asked, stem)))
-            return false;
-        telling++;
-        found += is_there;
-    }
-    return found && 2 * found >= telling;
+    struct tally t = tally_of(told, &w);
+    if (str_ends(str_trim(line), S("?")) || !t.telling || t.heard_names ||
+        (t.asked && 2 * t.asked >= t.telling))
+        return SUPPORT_NONE;
+    bool is_half = 2 * t.said >= t.telling || is_quoted(a, told, quote);
+    return t.said && is_half && !t.asked && !t.new_names ? SUPPORT_FULL : SUPPORT_WEAK;
 }
 
 size_t teller_of(struct arena *a, const struct told_words *told, size_t signals, str line)
@@ -92,8 +274,7 @@ size_t teller_of(struct arena *a, const struct told_words *told, size_t signals,
     for (size_t i = 0; i < signals; i++) {
         size_t shared = 0;
         for (size_t k = 0; k < w.n; k++)
-            shared +=
-                !word_says_nothing(&w.v[k]) && terms_have(&told->each[i], str_hash(w.v[k].stem));
+            shared += tells(&w.v[k]) && terms_have(&told->each[i], str_hash(w.v[k].stem));
         if (shared > most) {
             most = shared;
             best = i;
@@ -102,7 +283,7 @@ size_t teller_of(struct arena *a, const struct told_words *told, size_t signals,
     return best;
 }
 
-/* --- whether a summary is one of the conversation --- */
+/* --- summaries --- */
 
 /* The words of the whole conversation, also the assistant's. */
 struct heard {
@@ -138,10 +319,10 @@ static struct heard heard_of(struct arena *a, const struct distilling *d)
  * Measured on a public benchmark of long conversations: three questions and answers about a session
  * share at least 0.54 of their content words with it, and one alone at least a third (98 of 100).
  * With a session of other people, three share less than a third (93 of 100), and so does one (80 of
- * 100). At a third, therefore, no honest summary is refused and most invented ones are. Two kinds
- * cannot be judged: short summaries, and English ones of a conversation in another language.
+ * 100). So a summary with less than a third is kept and not trusted. Two kinds cannot be judged:
+ * short summaries, and those of a conversation in another language.
  */
-bool is_of_conversation(struct arena *a, const struct distilling *d, str summary)
+enum summary_fit summary_fit(struct arena *a, const struct distilling *d, str summary)
 {
     enum { TELLING_LEAST = 6 };
     struct words w = words_of(a, summary, 10 * LINE_WORDS);
@@ -151,16 +332,17 @@ bool is_of_conversation(struct arena *a, const struct distilling *d, str summary
     terms_sort(&asked.words);
     for (size_t i = 0; i < w.n; i++) {
         stops += w.v[i].is_stop;
-        if (word_says_nothing(&w.v[i]) || w.v[i].is_number)
+        if (!tells(&w.v[i]) || w.v[i].is_number)
             continue;
         uint64_t stem = str_hash(w.v[i].stem);
         telling++;
         found += terms_have(&said.words, stem);
         repeated += terms_have(&asked.words, stem);
     }
-    bool is_foreign = said.stops * w.n * 2 < stops * said.n;
-    if (telling < TELLING_LEAST || is_foreign)
-        return true;
-    bool is_repeated = 5 * repeated >= 4 * telling && repeated > found;
-    return 3 * found >= telling && !is_repeated;
+    bool is_foreign =
+        said.stops * w.n * 2 < stops * said.n || stops * said.n * 2 < said.stops * w.n;
+    if (telling >= TELLING_LEAST && 5 * repeated >= 4 * telling && repeated > found)
+        return SUMMARY_COPIED;
+    bool is_judged = telling >= TELLING_LEAST && !is_foreign;
+    return is_judged && 3 * found < telling ? SUMMARY_DOUBTFUL : SUMMARY_FITS;
 }

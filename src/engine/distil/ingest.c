@@ -12,7 +12,7 @@
  * write, and nobody else can write during it: TURNS_MAX turns take one second, two when they
  * replace as many.
  */
-enum { CONVERSATION_MAX = 255, TURNS_MAX = 10000, AT_ONCE = 2 };
+enum { CONVERSATION_MAX = 255, TURNS_MAX = 10000, AT_ONCE = 2, PARTS_AT_ONCE = 20 };
 
 static struct message message_of(struct arena *a, const struct engine *e,
                                  const struct ingest_turns_in *in, size_t i, bool is_user,
@@ -101,17 +101,46 @@ static str outcome_text(struct arena *a, const struct distil_outcome *o)
     return str_printf(a, "%s" S_FMT, words[is_model ? DISTIL_SKIPPED : o->result], S_ARG(o->why));
 }
 
+/* Part by part, as long as the caller waits. What came of the last part counts, unless it was too
+ * short to say anything. */
+static struct distil_outcome distil_parts(struct ctx *ctx, struct engine *e,
+                                          const struct waiting_session *w, bool *has_episode)
+{
+    struct distil_outcome all = {.result = DISTIL_NOTHING, .why = S("")};
+    bool has_more = true;
+    *has_episode = false;
+    for (int i = 0; has_more && i < PARTS_AT_ONCE; i++) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+        struct distil_outcome now;
+        enum status s = distil_session(&own, e, w, true, &now);
+        if (s != OK)
+            now =
+                (struct distil_outcome){DISTIL_FAILED, str_of(own.why), true, false, CORE_ANSWERED};
+        has_more = now.has_more && ctx_has_time(ctx);
+        bool says_nothing = now.result <= DISTIL_EMPTY && now.result != DISTIL_DONE;
+        *has_episode |= now.result == DISTIL_DONE;
+        if (!says_nothing || !*has_episode) {
+            now.why = str_dup(&ctx->arena, now.why);
+            all = now;
+        }
+        all.has_more = now.has_more;
+    }
+    return all;
+}
+
 static void distil_now(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
                        struct ingest_turns_out *out)
 {
     struct waiting_session w = {.pool = in->pool, .session = in->conversation};
-    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    struct distil_outcome outcome;
-    enum status s = distil_session(&own, e, &w, &outcome);
-    if (s != OK)
-        outcome = (struct distil_outcome){DISTIL_FAILED, str_of(own.why), true, CORE_ANSWERED};
-    out->distillation = outcome_text(&ctx->arena, &outcome);
-    if (outcome.result == DISTIL_DONE)
+    bool has_episode;
+    struct distil_outcome all = distil_parts(ctx, e, &w, &has_episode);
+    out->distillation = outcome_text(&ctx->arena, &all);
+    if (all.has_more) { /* the background distils the rest */
+        struct distil_end end = {.pool = w.pool, .session = w.session};
+        soft(ctx, store_end_distil(ctx, e->store, &end));
+        out->distillation = S("pending:more");
+    }
+    if (has_episode)
         out->episode_id = episode_id(&ctx->arena, in->conversation);
 }
 

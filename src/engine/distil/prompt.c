@@ -1,8 +1,10 @@
 /* prompt.c - what the core model is asked of a session, and the shape of its answer. */
+#include <stdio.h>
+
 #include "base/words.h"
 #include "engine/distil/distil.h"
 
-enum { TURNS_MAX = 60, MESSAGE_MAX = 2000, MESSAGE_LEAST = 300, TOLD_MAX = 64000, PAST_MAX = 160 };
+enum { SUMMARY_MAX = 2000, PAST_MAX = 160 };
 
 static const struct field episode_fields[] = {
     {STR(struct said_episode, summary), .required = true,
@@ -17,12 +19,14 @@ static const struct field episode_fields[] = {
     {0},
 };
 
-const struct field said_pinned_fields[] = {
-    {STR(struct said_pinned, content), .required = true, .help = "one sentence about the user"},
-    {NUM(struct said_pinned, salience), .otherwise = SALIENCE_UNSAID, .max = 1,
+const struct field said_fact_fields[] = {
+    {STR(struct said_fact, content), .required = true, .help = "one sentence about the user"},
+    {NUM(struct said_fact, salience), .otherwise = SALIENCE_UNSAID, .max = 1,
      .help = "how much it matters"},
-    {STRS(struct said_pinned, tags), .help = "one or two words each"},
-    {STR(struct said_pinned, type), .help = "what it is about, of kind_names"},
+    {STRS(struct said_fact, tags), .help = "one or two words each"},
+    {STR(struct said_fact, type), .help = "what it is about, of kind_names"},
+    {STR(struct said_fact, from), .help = "the user's words for it"},
+    {STRS(struct said_fact, replaces), .help = "ids of known lines that are true no more"},
     {0},
 };
 
@@ -30,9 +34,10 @@ const struct field said_of_session_fields[] = {
     {FIELD_(struct said_of_session, episode, struct said_episode, FIELD_OBJECT, "episode"),
      .required = true, .inside = episode_fields, .help = "the conversation as a whole"},
     {STRS(struct said_of_session, entities), .help = "people, projects, places and tools in it"},
-    {JSON(struct said_of_session, pinned_candidates), .inside = said_pinned_fields,
+    {JSON(struct said_of_session, pinned_candidates), .inside = said_fact_fields,
      .help = "facts that will hold for long"},
-    {STRS(struct said_of_session, identity_facts), .help = "who the user is"},
+    {JSON(struct said_of_session, identity_facts), .inside = said_fact_fields,
+     .help = "who the user is"},
     {0},
 };
 
@@ -43,7 +48,8 @@ static const char instructions[] =
     "Answer with one JSON object and nothing else:\n"
     "{\"episode\": {\"summary\": \"\", \"topics\": [], \"decisions\": [], \"action_items\": [], "
     "\"salience\": 0.5}, \"entities\": [], \"pinned_candidates\": [{\"content\": \"\", "
-    "\"salience\": 0.6, \"tags\": [], \"type\": \"fact\"}], \"identity_facts\": []}\n"
+    "\"salience\": 0.6, \"tags\": [], \"type\": \"fact\", \"from\": \"\", \"replaces\": []}], "
+    "\"identity_facts\": [{\"content\": \"\", \"from\": \"\", \"replaces\": []}]}\n"
     "- summary: one to three plain sentences on what was talked about and what came of it; \"\" "
     "when nothing is worth keeping. Where a line gives an earlier summary of this conversation, "
     "yours covers both.\n"
@@ -56,9 +62,13 @@ static const char instructions[] =
     "done), entity (who or what someone or something is), relationship (who is what to whom).\n"
     "- identity_facts: who the user is (name, employer, home), as \"User's name is …\"; mostly "
     "none.\n"
+    "- from: the words of the user that say it, copied exactly.\n"
+    "- replaces: the ids of known lines that are no longer true because of it; mostly none.\n"
     "Take facts only from lines by the user, never from lines by the assistant, and only what the "
     "user says of himself or herself: no guesses. Keep the user's own words, names, numbers and "
-    "language. Never write down passwords, keys or card numbers.";
+    "language. A line with a date says when the lines after it were said. Write the date itself "
+    "for \"yesterday\", \"next Monday\" and the like: on 2026-03-05 \"tomorrow\" is 2026-03-06. "
+    "Never write down passwords, keys or card numbers.";
 
 str distil_instructions(void)
 {
@@ -67,15 +77,25 @@ str distil_instructions(void)
 
 /* --- the conversation --- */
 
-static void write_day(struct json_out *w, int64_t date)
+static str day_of(struct arena *a, int64_t date)
 {
     char text[40];
     struct buf b = buf_make(NULL, sizeof text);
     struct json_out time = json_to(&b);
     json_time(&time, date);
     str day = buf_str(&b);
-    json_str(w, day.n > 11 ? str_sub(day, 1, 11) : S(""));
+    day = str_dup(a, day.n > 11 ? str_sub(day, 1, 11) : S(""));
     buf_free(&b);
+    return day;
+}
+
+static void write_date(struct buf *out, str day)
+{
+    struct json_out w = json_to(out);
+    json_open(&w, '{');
+    json_member_str(&w, "date", day);
+    json_close(&w, '}');
+    buf_byte(out, '\n');
 }
 
 static void write_line(struct buf *out, const char *name, str text, size_t most)
@@ -90,47 +110,73 @@ static void write_line(struct buf *out, const char *name, str text, size_t most)
     buf_byte(out, '\n');
 }
 
-static void write_past(struct buf *out, const struct distilling *d)
+/* With an id by which an answer can name it. */
+static void write_known(struct buf *out, const char *name, char letter, const struct memory *v,
+                        size_t n)
 {
-    for (size_t i = 0; i < d->n_identity; i++)
-        write_line(out, "known_of_user", d->identity[i].content, PAST_MAX);
+    for (size_t i = 0; i < n; i++) {
+        char id[32];
+        struct json_out w = json_to(out);
+        json_open(&w, '{');
+        json_member_str(&w, name, utf8_cut(v[i].content, PAST_MAX));
+        snprintf(id, sizeof id, "%c%zu", letter, i + 1);
+        json_member_str(&w, "id", str_of(id));
+        json_close(&w, '}');
+        buf_byte(out, '\n');
+    }
+}
+
+static void write_past(struct arena *a, struct buf *out, const struct distilling *d)
+{
+    write_known(out, "known_of_user", 'u', d->identity, d->n_identity);
+    write_known(out, "known_fact", 'f', d->facts, d->n_facts);
     for (size_t i = 0; i < d->n_episodes; i++) {
         struct json_out w = json_to(out);
         json_open(&w, '{');
-        json_key(&w, "earlier_conversation");
-        write_day(&w, d->episodes[i].created);
+        json_member_str(&w, "earlier_conversation", day_of(a, d->episodes[i].created));
         json_member_str(&w, "summary", utf8_cut(d->episodes[i].content, PAST_MAX));
         json_close(&w, '}');
         buf_byte(out, '\n');
     }
     if (d->before)
-        write_line(out, "earlier_summary_of_this_conversation", d->before->content, MESSAGE_MAX);
+        write_line(out, "earlier_summary_of_this_conversation", d->before->content, SUMMARY_MAX);
 }
 
-/* Of many turns the first quarter and the latest; of long messages the beginning. */
+/* The beginning of very long messages; a date in front of the first turn of each day. */
 str distil_prompt(struct arena *a, const struct distilling *d)
 {
-    struct buf out = buf_make(a, 1 << 20);
-    struct json_out w = json_to(&out);
-    size_t turns = d->n < TURNS_MAX ? d->n : TURNS_MAX, most = TOLD_MAX / (2 * turns + 1);
-    size_t first = d->n > TURNS_MAX ? TURNS_MAX / 4 : 0;
-    most = most > MESSAGE_MAX ? MESSAGE_MAX : most < MESSAGE_LEAST ? MESSAGE_LEAST : most;
-    json_open(&w, '{');
-    json_key(&w, "date");
-    write_day(&w, d->date);
-    json_close(&w, '}');
-    buf_byte(&out, '\n');
-    write_past(&out, d);
+    struct buf out = buf_make(a, 4 << 20);
+    str day = S("");
+    write_past(a, &out, d);
     for (size_t i = 0; i < d->n; i++) {
-        if (first && i == first) {
-            i = d->n - (TURNS_MAX - first);
-            buf_printf(&out, "{\"omitted_turns\": %zu}\n", i - first);
-        }
-        write_line(&out, "user", d->signals[i].message.text, most);
+        str now = day_of(a, d->signals[i].message.created);
+        if (!str_eq(now, day))
+            write_date(&out, day = now);
+        write_line(&out, "user", d->signals[i].message.text, MESSAGE_MAX);
         if (d->signals[i].answer.n)
-            write_line(&out, "assistant", d->signals[i].answer, most);
+            write_line(&out, "assistant", d->signals[i].answer, MESSAGE_MAX);
     }
     return buf_str(&out);
+}
+
+static size_t shown_bytes(str text)
+{
+    return text.n < MESSAGE_MAX ? text.n : MESSAGE_MAX;
+}
+
+/* Of equal size, so that no part is a single "thanks". */
+size_t distil_part(const struct pending_signal *signals, size_t n, size_t most)
+{
+    size_t bytes = 0, taken = 0;
+    most = most < 1 ? 1 : most > PART_TURNS ? PART_TURNS : most;
+    size_t parts = (n + most - 1) / most, even = parts ? (n + parts - 1) / parts : 0;
+    while (taken < even) {
+        bytes += shown_bytes(signals[taken].message.text) + shown_bytes(signals[taken].answer);
+        if (taken && bytes > PART_CHARS)
+            break;
+        taken++;
+    }
+    return taken;
 }
 
 /* --- the summary --- */
@@ -172,5 +218,5 @@ str distil_summary(struct arena *a, str text)
         before = now;
         now = without_opening(before);
     }
-    return utf8_cut(str_dup(a, now), MESSAGE_MAX);
+    return utf8_cut(str_dup(a, now), SUMMARY_MAX);
 }

@@ -9,6 +9,7 @@
 #include "engine/recall/held.h"
 #include "engine/recall/user_facts.h"
 #include "engine/text/query.h"
+#include "engine/text/relative_day.h"
 #include <assert.h>
 
 /* Tokens of the budget, characters of a token; identity lines that are looked at, and the share of
@@ -213,10 +214,18 @@ static enum status find_turns(struct plan *p, struct list *out)
 
 /* --- the lines --- */
 
+/* What the user's words do not support is not shown as certain. */
+static const char *caution_of(const struct recalled *r)
+{
+    return r->is_memory && memory_is_unconfirmed(&r->memory) ? "(not confirmed) " : "";
+}
+
+/* Facts have no date beside them, so "tomorrow" gets one. */
 static str fact_line(struct plan *p, const struct recalled *r, size_t most)
 {
     struct arena *a = &p->ctx->arena;
-    return str_printf(a, "- " S_FMT, S_ARG(engine_line(a, r->text, most)));
+    str text = text_with_day(a, engine_line(a, r->text, most), r->memory.created);
+    return str_printf(a, "- %s" S_FMT, caution_of(r), S_ARG(text));
 }
 
 static str first_decision(struct plan *p, const struct memory *m)
@@ -231,7 +240,8 @@ static str episode_line(struct plan *p, const struct recalled *r, size_t most)
 {
     struct arena *a = &p->ctx->arena;
     str decision = first_decision(p, &r->memory);
-    str line = str_printf(a, "- [" S_FMT "] " S_FMT, S_ARG(time_write(a, time_of(r), "%Y-%m-%d")),
+    str line = str_printf(a, "- [" S_FMT "] %s" S_FMT,
+                          S_ARG(time_write(a, time_of(r), "%Y-%m-%d")), caution_of(r),
                           S_ARG(engine_line(a, r->text, most)));
     if (!decision.n)
         return line;

@@ -49,6 +49,8 @@ static str said_by(struct arena *a, const struct recalled *r)
                                                      [ORIGIN_IMPORT] = "imported note",
                                                      [ORIGIN_API] = "note added by the application",
                                                      [ORIGIN_DISTILLED] = "summarised"};
+    if (r->is_memory && memory_is_unconfirmed(&r->memory))
+        return S("summarised, not confirmed");
     if (r->is_memory)
         return str_of(learnt[r->memory.origin < ORIGIN_COUNT ? r->memory.origin : ORIGIN_API]);
     str speaker = engine_line(a, r->message.speaker, SPEAKER_MAX);

@@ -35,12 +35,13 @@ struct vectors_state {
 };
 
 struct core_model_state {
-    struct dependency background; /* as distillation and requests meet it */
-    struct dependency sections;   /* as chats that wait for a section meet it */
-    struct dependency rewriter;   /* as chats that wait for their question meet it */
-    struct llm_meter meter;       /* tokens spent */
-    atomic_int_least64_t took_ms; /* how long a session takes, about; 0: not known */
-    atomic_int_least64_t wants;   /* tokens that a session needs and the hour lacked */
+    struct dependency background;    /* as distillation and requests meet it */
+    struct dependency sections;      /* as chats that wait for a section meet it */
+    struct dependency rewriter;      /* as chats that wait for their question meet it */
+    struct llm_meter meter;          /* tokens spent */
+    atomic_int_least64_t took_ms;    /* how long a session takes, about; 0: not known */
+    atomic_int_least64_t part_turns; /* that fit into one answer, as cut ones show; 0: all */
+    atomic_int_least64_t wants;      /* tokens that a session needs and the hour lacked */
 };
 
 struct qdrant_state {

@@ -254,8 +254,10 @@ static enum status end_claim(struct ctx *ctx, struct db *db, const void *what)
     TRY(SQL_DO(ctx, db, SQL_WAITING_END, session.pool, session.no));
     if (end->error.n)
         return fail_session(ctx, db, session, end, due, now);
-    if (end->n_done && !end->is_dead)
-        return SQL_DO(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, due);
+    if (end->n_done && !end->is_dead) {
+        TRY(SQL_DO(ctx, db, SQL_WAITING_SUCCEED, session.pool, session.no, due));
+        return end->claim_ms ? session_claim(ctx, db, session, now + end->claim_ms) : OK;
+    }
     return SQL_DO(ctx, db, SQL_WAITING_LEAVE, session.pool, session.no, due, end->is_dead);
 }
 

@@ -29,6 +29,8 @@ struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
     out->work = NULL;
     out->erase = NULL;
     out->n_erase = 0;
+    out->closes = NULL;
+    out->n_closes = 0;
     out->pool = pool_copy(a, b->pool);
     out->session.id = str_dup(a, b->session.id);
     out->session.title = str_dup(a, b->session.title);

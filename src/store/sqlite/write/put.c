@@ -192,6 +192,23 @@ static enum status put_signals(struct bundle_put *p)
         TRY(session_claim(ctx, p->to.db, session, p->to.now + b->claim_ms));
     if (b->n_distilled)
         TRY(signals_distilled(ctx, p->to.db, session, b->distilled, b->n_distilled));
+    if (b->n_distilled && b->claim_ms)
+        TRY(session_claim(ctx, p->to.db, session, p->to.now + b->claim_ms));
+    return OK;
+}
+
+/* What is closed or gone by now stays so. */
+static enum status close_replaced(struct bundle_put *p)
+{
+    const struct bundle *b = p->bundle;
+    for (size_t i = 0; i < b->n_closes; i++) {
+        const struct memory *by = &b->memories[b->closes[i].by];
+        struct memory old;
+        assert(b->closes[i].by < b->n_memories);
+        TRY(memory_find(p->to.ctx, p->to.db, SQL_MEMORY_BY_ID, p->to.pool, b->closes[i].id, &old));
+        if (old.id.n && !old.valid_to && !by->valid_to && !str_eq(old.id, by->id))
+            TRY(memory_close(&p->to, &old, by));
+    }
     return OK;
 }
 
@@ -221,6 +238,7 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
         TRY(erase_each(ctx, db, p.to.pool, b->erase, b->n_erase, &erased));
     for (size_t i = 0; i < b->n_memories; i++)
         TRY(memory_put(&p.to, &b->memories[i], words->memories[i]));
+    TRY(close_replaced(&p));
     if (b->work)
         TRY(work_add(ctx, db, b->work));
     if (b->receipt)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "base/id.h"
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/index/index.h"
@@ -13,11 +14,32 @@ static void note_memory(struct put *p, bool is_removal, const struct memory *m,
     index_note_memory(&p->ctx->arena, p->changes, p->pool, is_removal, m, words);
 }
 
+/* What was said in a chat, and not by a program. */
+static bool is_stated(const struct memory *m)
+{
+    return m->origin == ORIGIN_USER || m->origin == ORIGIN_ASSISTANT ||
+           m->origin == ORIGIN_DISTILLED;
+}
+
+/* A memory is as old as when it was said last. Since when it is true stays. */
+static enum status move_created(struct put *p, const struct memory *old, int64_t said)
+{
+    struct memory now = *old;
+    now.created = said;
+    if (old->created / DAY_MS != said / DAY_MS) { /* the index holds the day */
+        note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
+        note_memory(p, false, &now, index_of_memory(&p->ctx->arena, &now));
+    }
+    return SQL_DO(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), said);
+}
+
 /* Counts the memory as said once more. The later expiry wins. */
 static enum status say_again(struct put *p, const struct memory *old, struct memory *m)
 {
     m->id = old->id;
     m->doc = old->doc;
+    if (is_stated(m) && !old->valid_to && m->created > old->created)
+        TRY(move_created(p, old, m->created));
     return SQL_DO(p->ctx, p->db, SQL_MEMORY_AGAIN, p->pool, memory_no(old->doc),
                   m->last_used ? m->last_used : p->now, m->expires);
 }
@@ -150,10 +172,14 @@ static bool replaces_old(const struct put *p, const struct memory *m)
     return rule == PUT_REPLACE || (rule == PUT_DISTILLED && m->layer == LAYER_EPISODE);
 }
 
-/* The same id and key with other content. */
+/* The same id and key with other content; of a distilled fact other metadata is enough. */
 static bool is_replaced(const struct put *p, const struct memory *old, const struct memory *m)
 {
-    return replaces_old(p, m) && str_eq(old->key, m->key) && !str_eq(old->content, m->content);
+    bool is_other = !str_eq(old->content, m->content);
+    bool is_fact = p->rule == PUT_DISTILLED && m->layer != LAYER_EPISODE;
+    if (is_fact)
+        is_other |= m->metadata.n && !str_eq(old->metadata, m->metadata);
+    return (is_fact || replaces_old(p, m)) && str_eq(old->key, m->key) && is_other;
 }
 
 /* By id first: a retry has the same id. An id made of the content can come back after the memory

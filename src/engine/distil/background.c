@@ -1,0 +1,178 @@
+/* background.c - which sessions are distilled when, and what the status says of it. */
+#include <assert.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/words.h"
+#include "engine/distil/distil.h"
+
+enum {
+    CLAIM_MAX = 16,         /* sessions of one claim */
+    CLAIM_WORTH_MS = 400,   /* what a claim should take, estimated from the last answers */
+    CLAIM_SLACK_MS = 30000, /* a claim starts no other session after this time */
+    CHATS_MS = 50,          /* after a chat, others are expected for this time */
+    PAUSE_MS = 5,           /* between two sessions while chats are expected */
+    ANSWER_ABOUT = 300      /* tokens */
+};
+
+/* The end of the year 9999: a session with this time waits for a request. */
+#define WHEN_ASKED ((int64_t)253402300799000)
+
+int64_t distil_due(const struct runtime *l, int64_t now)
+{
+    bool is_manual = l->layers.extraction_mode == DISTIL_WHEN_ASKED;
+    return is_manual ? WHEN_ASKED : now + l->layers.debounce_s * 1000;
+}
+
+int64_t distil_lease_ms(const struct engine *e)
+{
+    return 3 * e->settings->core_timeout_ms + 2 * CLAIM_SLACK_MS;
+}
+
+/* --- the background --- */
+
+/* Tokens that the next session needs: as many as the last session that exceeded the budget. */
+static int64_t tokens_wanted(const struct engine *e)
+{
+    int64_t wants = e->core_model.wants;
+    return wants ? wants : ANSWER_ABOUT;
+}
+
+/* Whether anything could be distilled now, without a look at the store. */
+static bool may_begin(struct ctx *ctx, struct engine *e)
+{
+    str words;
+    return runtime_remembers(engine_runtime(e)) && !dependency_is_open(&e->core_model.background) &&
+           core_may(ctx, e, tokens_wanted(e), &words) == CORE_ANSWERED;
+}
+
+/* One session after a failure, so that a broken server fails one session and not 16. A slow model
+ * gets few, so that other processes can claim the rest. */
+static size_t claim_of(struct engine *e)
+{
+    int64_t took = e->core_model.took_ms;
+    bool is_slow = dependency_is_failing(&e->core_model.background) || !took;
+    int64_t n = is_slow ? 1 : CLAIM_WORTH_MS / took;
+    return (size_t)(n < 1 ? 1 : n > CLAIM_MAX ? CLAIM_MAX : n);
+}
+
+/*
+ * Distilling costs processor time. Its threads have low priority, but a chat still waits until the
+ * scheduler takes them off the processor. So they pause between two sessions while there are chats;
+ * next to a slow model the pause is nothing.
+ */
+static void give_way(struct engine *e)
+{
+    static const struct timespec a_moment = {.tv_nsec = PAUSE_MS * 1000000};
+    if (clock_mono_us() - e->work.chat_at < CHATS_MS * 1000)
+        nanosleep(&a_moment, NULL);
+}
+
+static enum status return_session(struct ctx *ctx, struct engine *e,
+                                  const struct waiting_session *w)
+{
+    struct distil_end end = {.pool = w->pool, .session = w->session, .again_at = w->due};
+    return store_end_distil(ctx, e->store, &end);
+}
+
+static enum status distil_claimed(struct ctx *ctx, struct engine *e,
+                                  const struct waiting_session *v, size_t n, bool *goes_on)
+{
+    int64_t began = clock_mono_us();
+    assert(n <= CLAIM_MAX);
+    *goes_on = true;
+    for (size_t i = 0; i < n; i++) {
+        if (!*goes_on || ctx_is_cut(ctx) || clock_mono_us() - began > CLAIM_SLACK_MS * 1000) {
+            TRY(return_session(ctx, e, &v[i]));
+            continue;
+        }
+        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+        struct distil_outcome out;
+        enum status s = distil_session(&own, e, &v[i], false, &out);
+        if (s != OK)
+            return fail(ctx, s, "%s", own.why);
+        *goes_on = !out.is_server;
+        give_way(e);
+    }
+    return OK;
+}
+
+enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more)
+{
+    struct waiting_session *v;
+    size_t n;
+    *more = false;
+    if (!may_begin(ctx, e) || atomic_exchange(&e->work.is_looking, true))
+        return OK;
+    enum status s = store_due_sessions(ctx, e->store, distil_lease_ms(e), claim_of(e), &v, &n);
+    e->work.is_looking = false;
+    if (s != OK || !n)
+        return s;
+    return distil_claimed(ctx, e, v, n, more);
+}
+
+/* --- on demand --- */
+
+enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t *sessions)
+{
+    dependency_reset(&e->core_model.background); /* the caller may have repaired the server */
+    return store_flush_signals(ctx, e->store, pool, S(""), sessions);
+}
+
+/* Why nothing can be distilled now, or "". */
+static str reason_to_wait(struct ctx *ctx, struct engine *e)
+{
+    const struct dependency *model = &e->core_model.background;
+    str words;
+    enum core_why why = core_may(ctx, e, tokens_wanted(e), &words);
+    if (why == CORE_UNSET || why == CORE_UNAVAILABLE)
+        return words;
+    if (!runtime_remembers(engine_runtime(e)))
+        return S("memory is switched off");
+    if (why != CORE_ANSWERED)
+        return words;
+    return dependency_is_failing(model) ? dependency_why(&ctx->arena, model) : S("");
+}
+
+/* Pending turns may keep the error of a failure before the last success, which is out of date. */
+static enum status forget_old_error(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
+                                    struct signal_stats *s)
+{
+    enum { LOOKED_AT = 20 };
+    struct work *v;
+    size_t n, i = 0;
+    TRY(store_work_log(ctx, e->store, pool, S("distil"), LOOKED_AT, &v, &n));
+    while (i < n && !v[i].model.n) /* the model was not asked */
+        i++;
+    if (i < n && (str_is(v[i].status, "success") || str_is(v[i].status, "empty")))
+        s->error = S("");
+    return OK;
+}
+
+static str last_failure(struct arena *a, const struct signal_stats *s)
+{
+    if (!s->error.n)
+        return S("");
+    return str_printf(a, S_FMT "; %s", S_ARG(s->error),
+                      s->dead == s->sessions ? "given up until a sync is requested"
+                                             : "retried within the hour");
+}
+
+enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
+                                 struct distil_status *out)
+{
+    struct distil_status s = {.core_model = e->settings->core_model,
+                              .reason = S(""),
+                              .hour_tokens = llm_meter_spent(&e->core_model.meter),
+                              .hour_budget = e->settings->core_tokens_per_hour};
+    TRY(store_signal_stats(ctx, e->store, pool, &s.signals));
+    if (s.signals.error.n)
+        TRY(forget_old_error(ctx, e, pool, &s.signals));
+    TRY(store_work_sum(ctx, e->store, clock_ms() - DAY_MS, &s.day));
+    s.reason = reason_to_wait(ctx, e);
+    s.available = !s.reason.n;
+    if (s.available)
+        s.reason = last_failure(&ctx->arena, &s.signals);
+    *out = s;
+    return OK;
+}

@@ -1,0 +1,290 @@
+/* facts.c - a fact of the model's answer: new, known, fuller than a known one, or in its place. */
+#include <assert.h>
+
+#include "base/words.h"
+#include "engine/distil/distil.h"
+#include "engine/extract/extract.h"
+#include "engine/text/relative_day.h"
+#include "engine/text/slots.h"
+
+enum { LINE_MAX = 500, LINE_LEAST = 5, TAGS_MAX = 32 };
+
+/* A fact on its way. */
+struct fact {
+    const struct said_fact *said;
+    str content;
+    enum layer layer;
+    bool is_confirmed;
+    str slot; /* of an identity line: what it is about, or "" */
+    enum relation relation;
+    struct memory like; /* what it is the same as, or newer than */
+};
+
+/* --- what is known --- */
+
+static enum relation relation_by_line(struct keeper *k, const struct saying *line, str there)
+{
+    struct saying says = saying_of(&k->ctx->arena, there);
+    return relation_of(line, &says, &(struct likeness){BY_LINE});
+}
+
+static bool is_of_bundle(const struct keeper *k, const struct memory *m)
+{
+    for (size_t i = 0; i < k->b->n_memories; i++)
+        if (str_eq(k->b->memories[i].id, m->id))
+            return true;
+    return false;
+}
+
+static bool find_among(struct keeper *k, struct fact *f, const struct saying *says,
+                       const struct memory *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!v[i].id.n || v[i].valid_to ||
+            (v[i].layer != LAYER_FACT && v[i].layer != LAYER_IDENTITY))
+            continue;
+        f->relation = relation_by_line(k, says, v[i].content);
+        /* Of the other layer only what says the same: a change must not move it. */
+        if (f->relation == DIFFERENT || (v[i].layer != f->layer && f->relation != SAME))
+            continue;
+        f->like = v[i];
+        return true;
+    }
+    f->relation = DIFFERENT;
+    return false;
+}
+
+/* "User lives in Berlin": there is one home. The newest line about it is first. */
+static bool find_slot(struct fact *f, const struct memory *v, size_t n)
+{
+    str value, there;
+    f->slot = slot_of(f->content, &value);
+    for (size_t i = 0; f->slot.n && i < n; i++) {
+        if (v[i].layer != LAYER_IDENTITY || v[i].valid_to ||
+            !str_eq(slot_of(v[i].content, &there), f->slot))
+            continue;
+        f->like = v[i];
+        f->relation = str_eq_nocase(value, there) ? SAME : CHANGED;
+        return true;
+    }
+    return false;
+}
+
+/* In this answer, then among who the user is, then among the facts, and last by vectors. */
+static enum status find_relation(struct keeper *k, struct fact *f)
+{
+    struct saying says = saying_of(&k->ctx->arena, f->content);
+    struct memory *v;
+    size_t n;
+    if (f->layer == LAYER_IDENTITY && (find_slot(f, k->b->memories, k->b->n_memories) ||
+                                       find_slot(f, k->d->identity, k->d->n_identity)))
+        return OK;
+    if (find_among(k, f, &says, k->b->memories, k->b->n_memories) ||
+        find_among(k, f, &says, k->d->identity, k->d->n_identity))
+        return OK;
+    TRY(similar_facts(k->ctx, k->d, f->content, &v, &n));
+    if (!find_among(k, f, &says, v, n) && !f->slot.n)
+        f->relation = same_seek(k->ctx, &k->seeker, f->content, f->layer, &f->like);
+    return OK;
+}
+
+/* --- what becomes of it --- */
+
+static void set_source(struct keeper *k, struct memory *m)
+{
+    size_t teller = teller_of(&k->ctx->arena, &k->told, k->d->n, m->content);
+    assert(teller < k->d->n);
+    m->source = k->d->signals[teller].message.id;
+}
+
+static struct memory *bundle_more(struct keeper *k, struct memory m)
+{
+    struct bundle *b = k->b;
+    b->memories = memories_with_room(&k->ctx->arena, b->memories, b->n_memories);
+    b->memories[b->n_memories] = m;
+    return &b->memories[b->n_memories++];
+}
+
+/* What is said again is used, and as old as today: consolidation keeps what the user repeats. */
+static void say_again(struct keeper *k, const struct fact *f)
+{
+    k->kept->known++;
+    if (!f->is_confirmed || is_of_bundle(k, &f->like))
+        return;
+    struct memory *m = bundle_more(k, f->like);
+    m->created = k->d->date;
+    m->last_used = k->now;
+    m->updated = k->now;
+}
+
+/* Found by a pattern in the same conversation: one row, with the text that says more, which knows
+ * that both have found it. */
+static void merge_fact(struct keeper *k, const struct fact *f)
+{
+    struct memory *m = bundle_more(k, f->like);
+    if (f->relation == FULLER)
+        m->content = f->content;
+    m->metadata = S("{\"origins\":[\"user\",\"distilled\"]}");
+    m->origin = ORIGIN_DISTILLED; /* as which it is written; the row's origin stays */
+    m->last_used = m->updated = k->now;
+    if (f->said->salience > m->salience)
+        m->salience = f->said->salience;
+    k->kept->known++;
+}
+
+static bool is_by_pattern(const struct memory *m)
+{
+    return m->origin == ORIGIN_USER;
+}
+
+/* What a person or a program added is never closed. */
+static bool may_be_replaced(const struct keeper *k, const struct memory *m)
+{
+    return (m->origin == ORIGIN_DISTILLED || is_by_pattern(m)) && m->created <= k->d->date;
+}
+
+static void close_for(struct keeper *k, const struct memory *old, size_t by)
+{
+    struct bundle *b = k->b;
+    struct closing *v = NEW_N(&k->ctx->arena, struct closing, b->n_closes + 1);
+    if (b->n_closes)
+        memcpy(v, b->closes, b->n_closes * sizeof *v);
+    v[b->n_closes++] = (struct closing){old->id, by};
+    b->closes = v;
+    k->kept->replaced++;
+}
+
+/* Of two alike in one answer the fuller one. */
+static bool replace_in_bundle(struct keeper *k, const struct fact *f)
+{
+    for (size_t i = 0; i < k->b->n_memories; i++) {
+        struct memory *m = &k->b->memories[i];
+        if (!str_eq(m->id, f->like.id))
+            continue;
+        if (f->is_confirmed || memory_is_unconfirmed(m)) {
+            m->content = f->content;
+            set_source(k, m);
+        }
+        k->kept->known++;
+        return true;
+    }
+    return false;
+}
+
+/* The key of what the model names as replaced: what is said by the same pattern later then finds
+ * this one. */
+static str key_of_named(struct keeper *k, const struct fact *f)
+{
+    for (size_t i = 0; f->is_confirmed && i < f->said->replaces.n; i++) {
+        const struct memory *old = shown_memory(k->d, f->said->replaces.v[i]);
+        if (old && may_be_replaced(k, old) && old->layer == f->layer && old->key.n)
+            return old->key;
+    }
+    return S("");
+}
+
+static str key_of(struct keeper *k, const struct fact *f, const struct memory *m, bool takes_place)
+{
+    struct arena *a = &k->ctx->arena;
+    str named = takes_place ? f->like.key : key_of_named(k, f);
+    if (named.n)
+        return named;
+    if (!f->is_confirmed)
+        return str_printf(a, "unconfirmed:" S_FMT, S_ARG(m->id));
+    if (f->layer == LAYER_IDENTITY)
+        return str_printf(a, "who:" S_FMT, S_ARG(f->slot.n ? f->slot : m->id));
+    return str_printf(a, "pinned:" S_FMT, S_ARG(m->id));
+}
+
+static void sort_fact(struct keeper *k, struct memory *m, const struct fact *f)
+{
+    struct arena *a = &k->ctx->arena;
+    m->category = S("identity");
+    if (f->layer != LAYER_IDENTITY) {
+        enum memory_kind kind = distil_kind(a, m, f->said->type);
+        m->category = str_of(kind_names[kind]);
+        m->type = kind == KIND_PROCEDURE ? TYPE_PROCEDURAL : TYPE_FACTUAL;
+    }
+    m->tags = (struct strs){NEW_N(a, str, TAGS_MAX), 0};
+    for (size_t i = 0; i < f->said->tags.n; i++)
+        keeper_add_item(k, &m->tags, f->said->tags.v[i]);
+}
+
+/* Closes what the model names as replaced. Only what was shown to it, and is older, can be. */
+static void close_named(struct keeper *k, const struct fact *f, size_t at)
+{
+    for (size_t i = 0; f->is_confirmed && i < f->said->replaces.n; i++) {
+        const struct memory *old = shown_memory(k->d, f->said->replaces.v[i]);
+        if (old && may_be_replaced(k, old) && !str_eq(old->id, k->b->memories[at].id))
+            close_for(k, old, at);
+    }
+}
+
+static void add_fact(struct keeper *k, const struct fact *f)
+{
+    bool confirms = f->relation == SAME && memory_is_unconfirmed(&f->like);
+    bool takes_place = relation_replaces(f->relation) && f->is_confirmed && f->like.key.n &&
+                       f->like.layer == f->layer &&
+                       (f->like.origin == ORIGIN_DISTILLED || is_by_pattern(&f->like)) &&
+                       !memory_is_unconfirmed(&f->like);
+    struct memory *m = keeper_add(k, f->layer, S(""), f->content);
+    size_t at = k->b->n_memories - 1;
+    m->key = key_of(k, f, m, takes_place);
+    sort_fact(k, m, f);
+    set_source(k, m);
+    keeper_weigh(k, m, f->said->salience, f->is_confirmed);
+    if (!f->is_confirmed)
+        m->metadata = S("{\"unconfirmed\":true}");
+    k->kept->unconfirmed += !f->is_confirmed;
+    if (confirms || (relation_replaces(f->relation) && memory_is_unconfirmed(&f->like)))
+        close_for(k, &f->like, at);
+    f->layer == LAYER_IDENTITY ? k->kept->identity++ : k->kept->pinned++;
+    close_named(k, f, at);
+}
+
+/* --- the face --- */
+
+static bool may_be_kept(struct keeper *k, struct fact *f)
+{
+    struct arena *a = &k->ctx->arena;
+    str line = utf8_cut(one_line(a, f->said->content), LINE_MAX);
+    if (utf16_length(line) <= LINE_LEAST)
+        return false;
+    if (keeper_is_secret(k, line)) {
+        k->kept->secret++;
+        return false;
+    }
+    enum support support = support_of(a, &k->told, line, f->said->from);
+    if (support == SUPPORT_NONE) {
+        k->kept->unsaid++;
+        return false;
+    }
+    f->is_confirmed = support == SUPPORT_FULL;
+    f->content = text_with_day(a, line, k->d->date);
+    /* An identity line is in every chat, so a doubtful one is a fact like others. */
+    f->layer = f->is_confirmed ? f->layer : LAYER_FACT;
+    return true;
+}
+
+enum status keep_fact(struct keeper *k, const struct said_fact *said, enum layer layer)
+{
+    struct fact f = {.said = said, .layer = layer, .slot = S("")};
+    if (!may_be_kept(k, &f))
+        return OK;
+    TRY(find_relation(k, &f));
+    bool in_bundle = f.relation != DIFFERENT && is_of_bundle(k, &f.like);
+    bool is_own = is_by_pattern(&f.like) && str_eq(f.like.session, k->d->session);
+    if (relation_replaces(f.relation) && in_bundle && replace_in_bundle(k, &f))
+        return OK;
+    if (f.is_confirmed && is_own && !in_bundle && (f.relation == SAME || f.relation == FULLER)) {
+        merge_fact(k, &f);
+        close_named(k, &f, k->b->n_memories - 1);
+        return OK;
+    }
+    if (f.relation == SAME && !(f.is_confirmed && !in_bundle && memory_is_unconfirmed(&f.like))) {
+        say_again(k, &f);
+        return OK;
+    }
+    add_fact(k, &f);
+    return OK;
+}

@@ -1,0 +1,10 @@
+/* relative_day.h - texts that name a day by its distance: "tomorrow", "letzte Woche", "ayer". */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* The text, with the day on which it was said behind it when it names another one from there:
+ * "User flies tomorrow (said 2026-03-05)". A text that holds a year, and one without a date (0), is
+ * unchanged. */
+str text_with_day(struct arena *a, str text, int64_t said_ms);
