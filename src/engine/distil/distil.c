@@ -345,7 +345,8 @@ enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiti
     for (size_t i = 0; i < j.d.n; i++)
         j.signals[i] = j.d.signals[i].no;
     j.said = strip_turns(&ctx->arena, &bars, &j.d);
-    if (j.said < NOVELTY_LEAST) {
+    /* A short rest of an answer that was cut is no small talk. */
+    if (j.said < NOVELTY_LEAST && !e->core_model.part_turns) {
         out->result = DISTIL_SKIPPED;
         str why = str_printf(&ctx->arena, "low_novelty:%zuchars", j.said);
         return end_done(ctx, &j, "skipped", why, out);

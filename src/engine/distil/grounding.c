@@ -12,7 +12,7 @@
  * language hardly any. So they decide how far a line is trusted, and never whether a session is
  * done. What only others said, or the user only asked, is another matter: that is a sign against.
  */
-enum { TOLD_MAX = 50000, LINE_WORDS = 100, SENTENCE_WORDS = 400 };
+enum { TOLD_MAX = 50000, LINE_WORDS = 100, SENTENCE_WORDS = 400, NAME_LEAST = 5 };
 
 /* --- words --- */
 
@@ -33,6 +33,17 @@ static const char *const romance_glue[] = {
     "est",   "et",   "dans", "avec", "pour", "sur",   "il", "elle",        "di",  "che", "per",
     "della", "uma",  "um",   "em",   "com",  "da",    "do", "dos",         NULL};
 
+/* With which models join the user to what they say: "works as a plumber" is made up when only
+ * "work" is the user's word. */
+static const char *const common_verbs[] = {
+    "works", "work",   "working",  "worked",   "lives",    "live",   "living",  "lived",
+    "name",  "named",  "called",   "uses",     "use",      "using",  "used",    "likes",
+    "like",  "liked",  "loves",    "love",     "prefers",  "prefer", "enjoys",  "enjoy",
+    "wants", "want",   "plans",    "plan",     "owns",     "own",    "goes",    "needs",
+    "need",  "heißt",  "wohnt",    "lebt",     "arbeitet", "mag",    "liebt",   "möchte",
+    "will",  "nutzt",  "braucht",  "besitzt",  "llama",    "vive",   "trabaja", "gusta",
+    "usa",   "quiere", "prefiere", "necesita", NULL};
+
 static bool is_of(const struct word *w, const char *const *list)
 {
     char text[16];
@@ -46,7 +57,8 @@ static bool is_of(const struct word *w, const char *const *list)
 
 static bool tells(const struct word *w)
 {
-    return !word_says_nothing(w) && !is_of(w, german_glue) && !is_of(w, romance_glue);
+    return !word_says_nothing(w) && !is_of(w, german_glue) && !is_of(w, romance_glue) &&
+           !is_of(w, common_verbs);
 }
 
 /* How many words of each kind of language a text has. */
@@ -68,7 +80,7 @@ static struct tongue tongue_of(const struct words *w)
 /* German writes every noun like a name. */
 static bool is_german(struct tongue t)
 {
-    return t.german > t.romance && t.german > t.english;
+    return t.german > t.romance && 2 * t.german >= t.english;
 }
 
 /* --- the user's words --- */
@@ -200,6 +212,8 @@ static bool is_akin(str one, str other, bool is_name, size_t least)
     size_t shorter = one.n < other.n ? one.n : other.n;
     while (n < shorter && one.p[n] == other.p[n])
         n++;
+    if (is_name && n == shorter && n >= NAME_LEAST)
+        return true;
     return n >= least && 3 * n >= 2 * longer && (!is_name || n + 2 >= shorter);
 }
 
@@ -216,6 +230,7 @@ static bool has_akin(const struct told_words *told, const struct word *w, bool i
 struct tally {
     size_t telling, said, asked;   /* asked: only in questions to someone else */
     size_t heard_names, new_names; /* names and numbers: only of the assistant, of nobody */
+    size_t new_nouns;              /* of German, that nobody said: one may be a name */
 };
 
 static struct tally tally_of(const struct told_words *told, const struct words *w)
@@ -223,7 +238,7 @@ static struct tally tally_of(const struct told_words *told, const struct words *
     struct tally t = {0};
     struct tongue tongue = tongue_of(w);
     struct tongue talk = {told->english, told->german, told->romance};
-    bool nouns_are_names = !is_german(tongue) && !(is_german(talk) && !tongue.english);
+    bool nouns_are_names = !is_german(tongue) && !(is_german(talk) && tongue.english <= 1);
     for (size_t i = 0; i < w->n; i++) {
         const struct word *word = &w->v[i];
         if (!tells(word))
@@ -238,8 +253,10 @@ static struct tally tally_of(const struct told_words *told, const struct words *
             t.asked++;
         else if (terms_have(&told->heard, stem))
             t.heard_names += is_name;
+        else if (is_name)
+            t.new_names++;
         else
-            t.new_names += is_name;
+            t.new_nouns += word->is_name;
     }
     return t;
 }
@@ -259,10 +276,9 @@ enum support support_of(struct arena *a, const struct told_words *told, str line
 {
     struct words w = words_of(a, line, LINE_WORDS);
     struct tally t = tally_of(told, &w);
-    if (str_ends(str_trim(line), S("?")) || !t.telling || t.heard_names ||
-        (t.asked && 2 * t.asked >= t.telling))
+    if (str_ends(str_trim(line), S("?")) || t.heard_names || (t.asked && 2 * t.asked >= t.telling))
         return SUPPORT_NONE;
-    bool is_half = 2 * t.said >= t.telling || is_quoted(a, told, quote);
+    bool is_half = 2 * t.said >= t.telling + (t.new_nouns > 0) || is_quoted(a, told, quote);
     return t.said && is_half && !t.asked && !t.new_names ? SUPPORT_FULL : SUPPORT_WEAK;
 }
 
