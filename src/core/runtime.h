@@ -53,6 +53,7 @@ struct runtime_layers {
 struct runtime {
     struct runtime_memory memory;
     bool budget_set, retention_set; /* max_tokens, retention_days: someone has set them */
+    bool episode_days_set;          /* so the transcript is kept no longer either */
     struct runtime_qdrant qdrant;
     struct runtime_layers layers;
 };

@@ -55,10 +55,11 @@ MUST_USE enum status engine_work_log(struct ctx *ctx, struct engine *e, const st
  * Consolidation, pool by pool, each all or nothing. Nothing is lost silently: episodes that say the
  * same become one, which lists what each of them listed; facts that the conversations of the last
  * 60 days come back to weigh more, by 0.05 for each full three episodes, counted from the
- * importance they were kept with; what a model distilled and nobody has used for 30 days is closed
- * once it is worth less than the floor, and remains as history; episodes older than the retention
- * are erased. What someone added, said or imported is never closed, and messages are not touched. A
- * second pass at the same time changes nothing.
+ * importance they were kept with; what a model distilled or a pattern found, and nobody has used
+ * for 30 days, is closed once it is worth less than the floor, and remains as history; episodes
+ * older than the retention are erased, and so are the turns of conversations that ended before it
+ * when someone has set it. What someone added, imported or asked to be kept, and what is about
+ * health, is never closed. A second pass at the same time changes nothing.
  */
 struct consolidate_line {
     str what; /* merge, promote, evict, prune */

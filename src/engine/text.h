@@ -32,7 +32,7 @@ enum model_tier tier_of_model(str model);
 /* 0.5^(age / half-life); 1 for what lies in the future. */
 double age_decay(int64_t age_ms, double half_life_days);
 
-/* Importance · 0.5^(age since the last use / 30 days), at most 1. */
+/* Salience · e^(-(days since the last use) / 30), at most 1. */
 double salience_now(const struct memory *m, int64_t now);
 
 /* Importance · e^(-per_day · days). */

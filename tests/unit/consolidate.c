@@ -15,13 +15,14 @@ static bool near(double a, double b)
     return fabs(a - b) < 0.0001;
 }
 
-TEST(worth_halves_in_thirty_days)
+/* Osaurus's e^(-days / 30). */
+TEST(worth_fades_as_osaurus_has_it)
 {
     static const struct {
         int64_t days;
         double worth;
-    } cases[] = {{-5, 1},   {0, 1},     {1, 0.9772},  {7, 0.8507},
-                 {30, 0.5}, {60, 0.25}, {69, 0.2031}, {70, 0.1984}};
+    } cases[] = {{-5, 1},      {0, 1},       {1, 0.9672},  {7, 0.7919},
+                 {30, 0.3679}, {48, 0.2019}, {49, 0.1953}, {60, 0.1353}};
     struct memory m = {.salience = 1, .last_used = 1700000000000};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK(near(salience_now(&m, m.last_used + cases[i].days * DAY_MS), cases[i].worth));
@@ -91,24 +92,24 @@ static struct memory get(struct ctx *ctx, struct engine *e, str id)
     return m;
 }
 
-/* A pass each day, and the fact that weighs 1 is there until the seventieth. */
+/* A pass each day, and the fact that weighs 1 is there until the forty-ninth. */
 TEST(daily_passes_do_not_compound)
 {
     ENGINE(e, s, p);
     str id = put(ctx, s, mine, distilled("Anna sails", 1)).id;
-    for (int64_t day = 1; day < 70; day++)
+    for (int64_t day = 1; day < 49; day++)
         CHECK_INT(pass(ctx, e, mine, false, day).evicted, 0);
     CHECK(near(get(ctx, e, id).salience, 1));
-    struct consolidate_report r = pass(ctx, e, mine, false, 70);
+    struct consolidate_report r = pass(ctx, e, mine, false, 49);
     CHECK_INT(r.evicted, 1);
     CHECK_INT(r.n, 1);
     CHECK_STR(r.lines[0].what, S("evict"));
     CHECK_STR(r.lines[0].id, id);
     CHECK_STR(r.lines[0].text, S("Anna sails"));
-    CHECK_STR(r.lines[0].why, S("worth 0.198, and not used for 70 days"));
+    CHECK_STR(r.lines[0].why, S("worth 0.195, and not used for 49 days"));
     CHECK(get(ctx, e, id).valid_to != 0);
     CHECK_STR(get(ctx, e, id).superseded_by, S(""));
-    rests(ctx, e, mine, 70);
+    rests(ctx, e, mine, 49);
     check_healthy(ctx, s);
 }
 
@@ -142,6 +143,30 @@ TEST(only_what_was_distilled_is_evicted)
     struct consolidate_report r = pass(ctx, e, mine, false, 300);
     CHECK_INT(r.evicted, 1);
     CHECK_STR(r.lines[0].text, S("distilled"));
+}
+
+/* A fact as the pattern of a chat finds it. */
+static struct memory by_pattern(const char *text, double importance)
+{
+    struct memory m = distilled(text, importance);
+    m.origin = ORIGIN_USER;
+    m.metadata = S("{\"category\":\"habit\",\"source\":\"user_message\"}");
+    return m;
+}
+
+TEST(what_a_pattern_found_fades_and_what_one_asked_to_keep_stays)
+{
+    ENGINE(e, s, p);
+    str tea = put(ctx, s, mine, by_pattern("User usually has tea at four", 0.5)).id;
+    str key = put(ctx, s, mine, by_pattern("The key is under the mat", 0.8)).id;
+    struct memory table = by_pattern("prefers tea", 0.5);
+    table.metadata = S("{\"source\":\"llm_response\"}");
+    table = put(ctx, s, mine, table);
+    str nuts = put(ctx, s, mine, distilled("User is allergic to nuts", 0.9)).id;
+    CHECK_INT(pass(ctx, e, mine, true, 27).evicted, 0);
+    CHECK_INT(pass(ctx, e, mine, false, 300).evicted, 1);
+    CHECK(get(ctx, e, tea).valid_to && !get(ctx, e, key).valid_to);
+    CHECK(!get(ctx, e, nuts).valid_to && !get(ctx, e, table.id).valid_to);
 }
 
 /* --- merging --- */
@@ -306,6 +331,47 @@ TEST(old_episodes_are_erased_and_their_messages_stay)
     CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);
     CHECK_INT(find(ctx, s, mine, "circe").n, 1);
     rests(ctx, e, mine, 366);
+    check_healthy(ctx, s);
+}
+
+static size_t turns_of(struct ctx *ctx, struct store *s, const char *session)
+{
+    struct message *v;
+    size_t n = 0;
+    enum status how = store_session_messages(ctx, s, mine, str_of(session), 0, 10, &v, &n);
+    CHECK(how == OK || how == NOT_FOUND);
+    ctx_clear_failure(ctx);
+    return n;
+}
+
+/* Osaurus's episodeRetentionDays, once someone has set it. What was learnt stays. */
+TEST(old_conversations_lose_their_turns_when_someone_set_the_days)
+{
+    ENGINE(e, s, p);
+    struct message old = said("m1", "user", "I sail to Ithaca", start),
+                   young = said("m2", "user", "Circe has pigs", start + 20 * DAY_MS);
+    struct memory fact = distilled("User sails to Ithaca", 1);
+    CHECK_OK(say(ctx, s, mine, "s1", &old));
+    CHECK_OK(say(ctx, s, mine, "s2", &young));
+    fact.session = S("s1");
+    fact.source = S("m1");
+    fact = put(ctx, s, mine, fact);
+    CHECK_INT(pass(ctx, e, mine, false, 366).pruned, 0); /* the default erases no conversation */
+    CHECK_INT(turns_of(ctx, s, "s1"), 1);
+    change_runtime_settings(ctx, e, "{\"episode_days\":30}");
+    CHECK_INT(pass(ctx, e, mine, true, 31).pruned, 1);
+    CHECK_INT(turns_of(ctx, s, "s1"), 1);
+    struct consolidate_report r = pass(ctx, e, mine, false, 31);
+    CHECK_INT(r.pruned, 1);
+    CHECK_STR(r.lines[r.n - 1].id, S("s1"));
+    CHECK_STR(r.lines[r.n - 1].why, S("1 turns, the last older than 30 days"));
+    CHECK(turns_of(ctx, s, "s1") == 0 && turns_of(ctx, s, "s2") == 1);
+    CHECK_INT(find(ctx, s, mine, "circe").n, 1);
+    CHECK(get(ctx, e, fact.id).id.n > 0);
+    rests(ctx, e, mine, 31);
+    change_runtime_settings(ctx, e, "{\"episode_days\":0}");
+    CHECK_INT(pass(ctx, e, mine, false, 3000).pruned, 0);
+    CHECK_INT(turns_of(ctx, s, "s2"), 1);
     check_healthy(ctx, s);
 }
 
@@ -523,7 +589,7 @@ TEST(a_full_pool_is_done_in_a_moment)
     }
     struct bundle b = {.pool = mine, .memories = v, .n_memories = FACTS + EPISODES};
     CHECK_OK(store_write(ctx, s, &b));
-    struct consolidate_report r = pass(ctx, e, mine, false, 51);
+    struct consolidate_report r = pass(ctx, e, mine, false, 37);
     printf("a pass: %lld ms\n", (long long)r.took_ms);
     CHECK_INT(r.looked_at, FACTS + EPISODES);
     CHECK_INT(changes(&r), 0);

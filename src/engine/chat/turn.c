@@ -413,8 +413,13 @@ void turn_note_search(struct turn *t, enum plan_scope scope, const struct recall
 
 /* --- keeping --- */
 
-/* Facts of one message that are not kept yet. Their ids are derived from the message, so that a
- * retry of the same turn adds nothing. */
+static bool is_stated(const struct memory *m)
+{
+    return m->origin == ORIGIN_USER || m->origin == ORIGIN_DISTILLED;
+}
+
+/* Facts of one message. One that is kept already is said once more. The ids of new ones are derived
+ * from the message, so that a retry of the same turn adds nothing. */
 static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *bars,
                          const struct message *m, struct bundle *b)
 {
@@ -424,12 +429,20 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *b
     struct memory *v = engine_extract(ctx, e, e->settings->extraction, text, &n);
     for (size_t i = 0; i < n; i++) {
         const str parts[] = {m->id, v[i].key, v[i].content};
-        if (e->settings->extraction == EXTRACT_USER && same_is_kept(ctx, e, b->pool, &v[i], NULL))
+        struct memory like;
+        bool is_kept =
+            e->settings->extraction == EXTRACT_USER && same_is_kept(ctx, e, b->pool, &v[i], &like);
+        if (is_kept && (!is_stated(&like) || like.created >= m->created))
             continue;
-        v[i].id = id_of(&ctx->arena, parts, 3);
-        v[i].session = m->session;
-        v[i].source = m->id;
-        v[i].origin = m->origin;
+        if (is_kept) {
+            like.created = m->created;
+            v[i] = like;
+        } else {
+            v[i].id = id_of(&ctx->arena, parts, 3);
+            v[i].session = m->session;
+            v[i].source = m->id;
+            v[i].origin = m->origin;
+        }
         b->memories = memories_with_room(&ctx->arena, b->memories, b->n_memories);
         b->memories[b->n_memories++] = v[i];
     }

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/words.h"
+#include "engine/extract/extract.h"
+#include "engine/text.h"
 #include "engine/text/lexicon.h"
 
 /*
@@ -148,19 +150,29 @@ static void promote_fact(struct pass *p, struct arena *own, const struct mention
                          (long long)n, MENTION_DAYS));
 }
 
-/* Only distilled facts are forgotten: what a person said, added or imported is never closed. */
-static bool is_forgotten(const struct pass *p, const struct memory *fact)
+/* Found in what the user said, and not asked to be kept. OmniRoute's table has a retention of its
+ * own. */
+static bool is_by_pattern(const struct memory *fact)
+{
+    return fact->origin == ORIGIN_USER && fact->importance < ASKED_FOR &&
+           str_find(fact->metadata, S("\"source\":\"user_message\"")) < fact->metadata.n;
+}
+
+/* What nobody chose to keep is forgotten: distilled facts, and those that a pattern has found. What
+ * may hurt someone when it is forgotten stays. */
+static bool is_forgotten(const struct pass *p, struct arena *own, const struct memory *fact)
 {
     int64_t since = p->now - IDLE_DAYS * DAY_MS;
-    return fact->origin == ORIGIN_DISTILLED && fact->last_used <= since && fact->updated <= since &&
-           salience_now(fact, p->now) < p->by->salience_floor;
+    return (fact->origin == ORIGIN_DISTILLED || is_by_pattern(fact)) && fact->last_used <= since &&
+           fact->updated <= since && salience_now(fact, p->now) < p->by->salience_floor &&
+           importance_by_rule(own, fact) < priority_least[PRIORITY_CRITICAL];
 }
 
 static void evict_fact(struct pass *p, const struct memory *fact)
 {
     struct arena *a = &p->ctx->arena;
     struct consolidation *c = &p->change;
-    assert(fact->origin == ORIGIN_DISTILLED);
+    assert(fact->origin == ORIGIN_DISTILLED || fact->origin == ORIGIN_USER);
     c->evict = arena_more(a, (str *)c->evict, c->n_evict, &p->cap_evict, sizeof *c->evict);
     ((str *)c->evict)[c->n_evict++] = str_dup(a, fact->id);
     p->report.evicted++;
@@ -181,7 +193,7 @@ static enum status facts_page(struct pass *p, const struct mentions *m, struct m
         return fail(p->ctx, s, "%s", own.why);
     for (size_t i = 0; i < n; i++) {
         promote_fact(p, &own.arena, m, &v[i]);
-        if (is_forgotten(p, &v[i]))
+        if (is_forgotten(p, &own.arena, &v[i]))
             evict_fact(p, &v[i]);
     }
     p->report.looked_at += (int64_t)n;
@@ -213,9 +225,12 @@ static enum status run_pass(struct pass *p)
     TRY(episodes_read(p));
     episodes_merge(p);
     TRY(pass_facts(p));
-    if (p->report.dry_run || !(c->n_merges + c->n_evict + c->n_raises + c->n_erase))
+    TRY(transcript_read(p));
+    if (p->report.dry_run)
         return OK;
-    return store_consolidate(p->ctx, p->e->store, c, &changed);
+    if (c->n_merges + c->n_evict + c->n_raises + c->n_erase)
+        TRY(store_consolidate(p->ctx, p->e->store, c, &changed));
+    return transcript_prune(p);
 }
 
 static enum status run_alone(struct pass *p)
@@ -254,7 +269,12 @@ static enum status one_pool(struct ctx *ctx, struct engine *e, struct pool_ref p
                             struct consolidate_report *sum)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
-    struct pass p = {.ctx = &own, .e = e, .by = &engine_runtime(e)->layers, .now = sum->began};
+    const struct runtime *by = engine_runtime(e);
+    struct pass p = {.ctx = &own,
+                     .e = e,
+                     .by = &by->layers,
+                     .prunes_transcript = by->episode_days_set,
+                     .now = sum->began};
     assert(pool.user.n && pool.space.n);
     p.change.pool = pool;
     p.report.dry_run = sum->dry_run;

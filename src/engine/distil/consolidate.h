@@ -25,9 +25,12 @@ struct pass {
     struct ctx *ctx;
     struct engine *e;
     const struct runtime_layers *by;
+    bool prunes_transcript; /* someone has set how long episodes are kept */
     int64_t now;
     struct consolidation change;
-    size_t cap_evict, cap_merges, cap_raises, cap_erase, cap_lines;
+    size_t cap_evict, cap_merges, cap_raises, cap_erase, cap_lines, cap_old;
+    str *old; /* sessions whose turns are past the retention */
+    size_t n_old;
     struct consolidate_report report;
     struct episode *episodes; /* oldest first */
     size_t n_episodes;
@@ -42,6 +45,13 @@ void pass_note(struct pass *p, const char *what, const struct memory *m, str why
 MUST_USE enum status episodes_read(struct pass *p);
 /* Near-duplicates become one: the earliest, with what the others list. */
 void episodes_merge(struct pass *p);
+
+/* --- prune_transcript.c --- */
+
+/* Finds the conversations that ended before the retention. */
+MUST_USE enum status transcript_read(struct pass *p);
+/* Erases their turns. What was learnt from them stays. */
+MUST_USE enum status transcript_prune(struct pass *p);
 
 /* --- consolidate.c --- */
 

@@ -63,6 +63,7 @@ static void follow_settings(const struct settings *s, struct runtime *out)
     l->consolidation_h = s->consolidation_hours;
     l->salience_floor = s->salience_floor;
     l->episode_days = s->episode_days;
+    out->episode_days_set = s->episode_days != runtime_fields[RUNTIME_EPISODE_DAYS].otherwise;
 }
 
 /* An empty text means "not set", except where it removes a model. */
@@ -112,6 +113,7 @@ static struct snapshot *snapshot_new(const struct engine *e, str text)
         bool is_taken = take_member(&s->ctx, f, json_get(root, f->name), &s->runtime);
         s->runtime.budget_set |= is_taken && f == &runtime_fields[RUNTIME_MAX_TOKENS];
         s->runtime.retention_set |= is_taken && f == &runtime_fields[RUNTIME_RETENTION_DAYS];
+        s->runtime.episode_days_set |= is_taken && f == &runtime_fields[RUNTIME_EPISODE_DAYS];
     }
     return s;
 }

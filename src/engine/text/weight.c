@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "engine/text.h"
 
-enum { HALF_LIFE_DAYS = 30 };
+enum { FADING_DAYS = 30 };
 
 double age_decay(int64_t age_ms, double half_life_days)
 {
@@ -17,7 +17,8 @@ double age_decay(int64_t age_ms, double half_life_days)
 
 double salience_now(const struct memory *m, int64_t now)
 {
-    double worth = m->salience * age_decay(now - m->last_used, HALF_LIFE_DAYS);
+    double days = (double)(now - m->last_used) / DAY_MS;
+    double worth = m->salience * (days > 0 ? exp(-days / FADING_DAYS) : 1);
     return worth > 1 ? 1 : worth > 0 ? worth : 0;
 }
 

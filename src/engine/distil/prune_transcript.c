@@ -1,0 +1,75 @@
+/* prune_transcript.c - conversations that ended before the retention lose their turns. */
+#include <assert.h>
+
+#include "engine/distil/consolidate.h"
+
+/*
+ * Osaurus keeps the transcript as long as episodes. By default both would go after a year, and so
+ * would each chat that someone imports: nobody loses what was said for a default. The turns go only
+ * when someone has set the days.
+ */
+enum { PAGE = 500 };
+
+static void note_old(struct pass *p, const struct session *session)
+{
+    struct arena *a = &p->ctx->arena;
+    const struct memory shown = {.id = session->id, .content = session->title};
+    p->old = arena_more(a, p->old, p->n_old, &p->cap_old, sizeof *p->old);
+    p->old[p->n_old++] = str_dup(a, session->id);
+    p->report.pruned++;
+    pass_note(p, "prune", &shown,
+              str_printf(a, "%lld turns, the last older than %lld days",
+                         (long long)session->messages, (long long)p->by->episode_days));
+}
+
+/* The page that ends at *end, the last spoken in first. False: none of it is old. */
+static enum status read_page(struct pass *p, size_t *end, bool *has_old)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(p->ctx, 0);
+    struct session_filter f = {.pool = p->change.pool};
+    struct session *v;
+    size_t n;
+    f.offset = *end > PAGE ? *end - PAGE : 0;
+    f.limit = *end - f.offset;
+    enum status s = store_sessions(&own, p->e->store, &f, &v, &n, NULL);
+    if (s != OK)
+        return fail(p->ctx, s, "%s", own.why);
+    *has_old = false;
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].updated >= p->now - p->by->episode_days * DAY_MS)
+            continue;
+        *has_old = true;
+        if (v[i].messages > 0)
+            note_old(p, &v[i]);
+    }
+    *end = f.offset;
+    return OK;
+}
+
+enum status transcript_read(struct pass *p)
+{
+    struct session_filter f = {.pool = p->change.pool, .limit = 1};
+    struct session *v;
+    size_t n;
+    int64_t total;
+    bool has_old = true;
+    if (!p->prunes_transcript || p->by->episode_days <= 0)
+        return OK;
+    TRY(store_sessions(p->ctx, p->e->store, &f, &v, &n, &total));
+    for (size_t end = (size_t)total; end > 0 && has_old;)
+        TRY(read_page(p, &end, &has_old));
+    return OK;
+}
+
+enum status transcript_prune(struct pass *p)
+{
+    assert(!p->report.dry_run);
+    for (size_t i = 0; i < p->n_old; i++) {
+        int64_t erased;
+        struct forget what = {.pool = p->change.pool, .session = p->old[i], .keeps_memories = true};
+        enum status s = store_forget(p->ctx, p->e->store, &what, &erased);
+        if (!soft_if(p->ctx, s, NOT_FOUND))
+            TRY(s);
+    }
+    return OK;
+}
