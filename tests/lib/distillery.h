@@ -2,6 +2,9 @@
 #pragma once
 
 #include "engine/distil/distil.h"
+#include "engine/distil/facts.h"
+#include "engine/distil/kinds.h"
+#include "engine/distil/known.h"
 
 #include "lib/clock.h"
 #include "lib/model.h"

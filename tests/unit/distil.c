@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "engine/dedup/equivalence.h"
-#include "engine/distil/distil.h"
 #include "engine/text/slots.h"
 
 #include "lib/distillery.h"

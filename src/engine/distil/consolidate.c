@@ -150,8 +150,8 @@ static void promote_fact(struct pass *p, struct arena *own, const struct mention
                          (long long)n, MENTION_DAYS));
 }
 
-/* Found in what the user said, and not asked to be kept. OmniRoute's table has a retention of its
- * own. */
+/* Found in what the user said, and not asked to be kept. What the compatible table finds has a
+ * retention of its own. */
 static bool is_by_pattern(const struct memory *fact)
 {
     return fact->origin == ORIGIN_USER && fact->importance < ASKED_FOR &&

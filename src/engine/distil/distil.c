@@ -1,5 +1,7 @@
 /* distil.c - sessions become episodes and facts: one question to the core model, one write. */
 #include "engine/distil/distil.h"
+#include "engine/distil/keep.h"
+#include "engine/distil/known.h"
 
 #include <assert.h>
 #include <sodium.h>

@@ -2,7 +2,9 @@
 #include <assert.h>
 
 #include "base/words.h"
-#include "engine/distil/distil.h"
+#include "engine/distil/facts.h"
+#include "engine/distil/kinds.h"
+#include "engine/distil/known.h"
 #include "engine/extract/extract.h"
 #include "engine/text/relative_day.h"
 #include "engine/text/slots.h"

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "base/words.h"
-#include "engine/distil/distil.h"
+#include "engine/distil/grounding.h"
+#include "engine/distil/prompt.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 

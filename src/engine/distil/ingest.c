@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/distil/distil.h"
+#include "engine/distil/known.h"
 #include "engine/extract/secrets.h"
 
 /*

@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/words.h"
-#include "engine/distil/distil.h"
+#include "engine/distil/facts.h"
+#include "engine/distil/known.h"
 #include "engine/extract/extract.h"
 #include "engine/extract/secrets.h"
 #include "engine/text.h"
@@ -13,12 +14,6 @@
 #include "llm/llm.h"
 
 enum { PINNED_MAX = 16, IDENTITY_MAX = 16, LIST_MAX = 32, ITEM_MAX = 300, QUESTIONS = 4 };
-
-str episode_id(struct arena *a, str session)
-{
-    const str parts[] = {S("episode"), session};
-    return id_of(a, parts, 2);
-}
 
 bool keeper_is_secret(const struct keeper *k, str text)
 {

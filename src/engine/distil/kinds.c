@@ -1,6 +1,6 @@
 /* kinds.c - what a distilled fact is about: the model's word for it, or a rule. */
+#include "engine/distil/kinds.h"
 #include "base/words.h"
-#include "engine/distil/distil.h"
 #include "engine/text/importance.h"
 
 enum { WORDS_MAX = 64 };

@@ -2,11 +2,18 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "engine/distil/distil.h"
+#include "base/id.h"
+#include "engine/distil/known.h"
 #include "engine/text/query.h"
 
 enum { IDENTITY_LINES = 30, EPISODES = 3, EPISODE_DAYS = 90 };
 enum { FACTS_SHOWN = 20, SIMILAR_MAX = 32, HITS_MAX = 2000, SPOKEN_MAX = 20000 };
+
+str episode_id(struct arena *a, str session)
+{
+    const str parts[] = {S("episode"), session};
+    return id_of(a, parts, 2);
+}
 
 static enum status list_memories(struct ctx *ctx, const struct distilling *d,
                                  struct memory_filter f, struct memory **out, size_t *n)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/words.h"
-#include "engine/distil/distil.h"
+#include "engine/distil/prompt.h"
 
 enum { SUMMARY_MAX = 2000, PAST_MAX = 160 };
 

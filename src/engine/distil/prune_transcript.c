@@ -4,9 +4,9 @@
 #include "engine/distil/consolidate.h"
 
 /*
- * Osaurus keeps the transcript as long as episodes. By default both would go after a year, and so
- * would each chat that someone imports: nobody loses what was said for a default. The turns go only
- * when someone has set the days.
+ * The setting is for episodes and for the transcript. By its default both would go after a year,
+ * and so would each old chat that someone imports: nobody loses what was said for a default. The
+ * turns go only when someone has set the days.
  */
 enum { PAGE = 500 };
 

@@ -1,0 +1,7 @@
+/* kinds.h - what a distilled fact is about. */
+#pragma once
+
+#include "core/memory.h"
+
+/* The model's kind of a fact, or the rule's when the model names an unknown one. */
+enum memory_kind distil_kind(struct arena *a, const struct memory *m, str said);
