@@ -97,6 +97,7 @@ const struct field runtime_fields[RUNTIME_ROWS + 1] = {
          .max = 1, .help = "unused facts with a salience below this value are closed"},
     [RUNTIME_EPISODE_DAYS] =
         {AS_INT(struct runtime, layers.episode_days, "episode_days"), .otherwise = 365,
-         .max = 3650, .help = "days that episodes are kept; 0: forever"},
+         .max = 3650,
+         .help = "days that episodes are kept, and the transcript once they are set; 0: forever"},
 };
 /* clang-format on */

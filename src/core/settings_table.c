@@ -188,11 +188,12 @@ const struct field settings_table[] = {
      .help = "Time between two consolidations, which merge episodes and close unused facts"},
     {NUM(struct settings, salience_floor), .like = &runtime_fields[RUNTIME_SALIENCE_FLOOR],
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help =
-         "Salience (importance that halves every 30 days without use) below which consolidation "
-         "closes a distilled fact"},
+     .help = "Salience (importance that falls to a third in about a month without use) below "
+             "which consolidation closes a fact that was distilled or found by a pattern"},
     {INT(struct settings, episode_days), .like = &runtime_fields[RUNTIME_EPISODE_DAYS],
-     .group = GROUP_MEMORY, .unit = "DAYS", .help = "How long episodes are kept. 0 = forever"},
+     .group = GROUP_MEMORY, .unit = "DAYS",
+     .help = "How long episodes are kept. 0 = forever. Another value than the default is for the "
+             "transcript, too"},
     {STR(struct settings, qdrant_host), .otherwise_str = "", .max = 500, .group = GROUP_VECTORS,
      .unit = "HOST",
      .help =

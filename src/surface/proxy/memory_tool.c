@@ -85,7 +85,8 @@ static void add_list(struct ctx *ctx, struct buf *b, const char *name, const str
 static void add_fact(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
     add_flat(ctx, b, r->memory.content, LINE_MAX);
-    buf_printf(b, " (salience: %.2f)", salience_now(&r->memory, clock_ms()));
+    buf_printf(b, " (salience: %.2f%s)", salience_now(&r->memory, clock_ms()),
+               memory_is_unconfirmed(&r->memory) ? ", not confirmed" : "");
 }
 
 static void add_episode(struct ctx *ctx, struct buf *b, const struct recalled *r)
