@@ -376,3 +376,49 @@ TEST(what_a_pattern_found_in_the_same_talk_is_one_row)
     CHECK(holds(v[0].metadata, "user_message")); /* what the pattern noted stays */
     CHECK_INT(v[0].origin, ORIGIN_USER);
 }
+
+/* The user's words and the model's are not the same, and say the same. */
+TEST(a_patterns_words_and_the_models_are_one_row)
+{
+    static const struct {
+        const char *said, *line;
+    } cases[] = {
+        {"My dog is called Rex." LONG, "User's dog is named Rex"},
+        {"I love green tea." LONG, "User enjoys green tea"},
+        {"My sister is called Ines." LONG, "User's sister is named Ines"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        DISTILLERY(b);
+        chat(&b, "s1", cases[i].said, "Good");
+        struct memory_filter f = {.pool = mine, .layer = S("fact"), .limit = 10};
+        struct memory *v;
+        size_t n;
+        int64_t total;
+        CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
+        CHECK_INT(n, 1);
+        m->app.answer =
+            str_printf(&ctx->arena, ABOUT("Talk.") PINNED "{\"content\":\"%s\"}]}", cases[i].line);
+        sync_and_distil(&b);
+        CHECK_OK(engine_list(ctx, e, &f, &v, &n, &total));
+        if (n != 1)
+            fail_msg("%s / %s", v[0].content.p, v[1].content.p);
+        CHECK(holds(v[0].metadata, "\"origins\""));
+        check_healthy(ctx, s);
+    }
+}
+
+/* The prompt shows what is known, and small models give it back. */
+TEST(what_the_model_only_repeats_is_no_newer)
+{
+    DISTILLERY(b);
+    m->app.answer = S(ABOUT("Work.") PINNED FACT("User plays chess at the club") "]" WHO(
+        "User works at Acme") "}");
+    ingest(&b, "c1", "I work at Acme and I play chess at the club" LONG, "Good", 1760000000000);
+    ingest(&b, "c2", "I bought a boat" LONG, "Good", 1770000000000);
+    CHECK_INT(memory_with(&b, "Acme").created, 1760000000000);
+    CHECK_INT(memory_with(&b, "chess").created, 1760000000000);
+    ingest(&b, "c3", "I still work at Acme" LONG, "Good", 1780000000000);
+    CHECK_INT(memory_with(&b, "Acme").created, 1780000000000);
+    CHECK_INT(memory_with(&b, "chess").created, 1760000000000);
+    check_healthy(ctx, s);
+}

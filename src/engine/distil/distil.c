@@ -206,7 +206,7 @@ static void note_part(struct job *j)
     int64_t n = (int64_t)j->d.n, now = *most;
     if (j->answer.is_cut)
         *most = n > 1 ? n / 2 : 1;
-    else if (now && n >= now)
+    else if (now)
         *most = 2 * now < PART_TURNS ? 2 * now : 0;
 }
 
@@ -325,6 +325,20 @@ static void take_part(struct job *j)
             j->d.date = j->d.signals[i].message.created;
 }
 
+/* While answers are cut: the short rest of a session that was distilled in part is no small talk.
+ */
+static enum status find_rest(struct ctx *ctx, const struct distilling *d, bool *out)
+{
+    struct memory episode;
+    *out = false;
+    if (!d->e->core_model.part_turns)
+        return OK;
+    str id = episode_id(&ctx->arena, d->session);
+    enum status s = store_memory(ctx, d->e->store, d->pool, id, &episode);
+    *out = s == OK;
+    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+}
+
 enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiting_session *w,
                            bool goes_on, struct distil_outcome *out)
 {
@@ -334,6 +348,7 @@ enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiti
         .answer.work = {.model = S("")},
         .goes_on = goes_on};
     struct bars bars;
+    bool is_rest;
     *out = (struct distil_outcome){.why = S("")};
     assert(w->pool.user.n && w->pool.space.n && w->session.n);
     TRY(bars_load(ctx, e, w->pool, &bars));
@@ -347,8 +362,8 @@ enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiti
     for (size_t i = 0; i < j.d.n; i++)
         j.signals[i] = j.d.signals[i].no;
     j.said = strip_turns(&ctx->arena, &bars, &j.d);
-    /* A short rest of an answer that was cut is no small talk. */
-    if (j.said < NOVELTY_LEAST && !e->core_model.part_turns) {
+    TRY(find_rest(ctx, &j.d, &is_rest));
+    if (j.said < NOVELTY_LEAST && !is_rest) {
         out->result = DISTIL_SKIPPED;
         str why = str_printf(&ctx->arena, "low_novelty:%zuchars", j.said);
         return end_done(ctx, &j, "skipped", why, out);

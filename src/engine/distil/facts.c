@@ -24,10 +24,29 @@ struct fact {
 
 /* --- what is known --- */
 
+static bool is_by_pattern(const struct memory *m)
+{
+    return m->origin == ORIGIN_USER;
+}
+
 static enum relation relation_by_line(struct keeper *k, const struct saying *line, str there)
 {
     struct saying says = saying_of(&k->ctx->arena, there);
     return relation_of(line, &says, &(struct likeness){BY_LINE});
+}
+
+/* A pattern keeps the user's own words ("my dog is called Rex"), so its facts are also compared by
+ * what tells in them; only what says the same, or all of it and more, counts. */
+static enum relation relation_to(struct keeper *k, const struct saying *line,
+                                 const struct memory *there)
+{
+    enum relation by_line = relation_by_line(k, line, there->content);
+    if (by_line != DIFFERENT || !is_by_pattern(there))
+        return by_line;
+    struct saying says = saying_of(&k->ctx->arena, there->content);
+    enum relation by_words =
+        relation_of(line, &says, &(struct likeness){BY_WORDS, k->d->e->settings});
+    return by_words == SAME || by_words == FULLER ? by_words : DIFFERENT;
 }
 
 static bool is_of_bundle(const struct keeper *k, const struct memory *m)
@@ -45,7 +64,7 @@ static bool find_among(struct keeper *k, struct fact *f, const struct saying *sa
         if (!v[i].id.n || v[i].valid_to ||
             (v[i].layer != LAYER_FACT && v[i].layer != LAYER_IDENTITY))
             continue;
-        f->relation = relation_by_line(k, says, v[i].content);
+        f->relation = relation_to(k, says, &v[i]);
         /* Of the other layer only what says the same: a change must not move it. */
         if (f->relation == DIFFERENT || (v[i].layer != f->layer && f->relation != SAME))
             continue;
@@ -94,7 +113,7 @@ static enum status find_relation(struct keeper *k, struct fact *f)
 
 static void set_source(struct keeper *k, struct memory *m)
 {
-    size_t teller = teller_of(&k->ctx->arena, &k->told, k->d->n, m->content);
+    size_t teller = teller_of(&k->ctx->arena, &k->told, m->content);
     assert(teller < k->d->n);
     m->source = k->d->signals[teller].message.id;
 }
@@ -107,16 +126,21 @@ static struct memory *bundle_more(struct keeper *k, struct memory m)
     return &b->memories[b->n_memories++];
 }
 
-/* What is said again is used, and as old as today: consolidation keeps what the user repeats. */
+static void close_named(struct keeper *k, const struct fact *f, size_t at);
+
+/* What is said again is used, and as old as today: consolidation keeps what the user repeats.
+ * Models also repeat what they were shown, which makes nothing newer. */
 static void say_again(struct keeper *k, const struct fact *f)
 {
     k->kept->known++;
     if (!f->is_confirmed || is_of_bundle(k, &f->like))
         return;
     struct memory *m = bundle_more(k, f->like);
-    m->created = k->d->date;
+    if (is_said_now(&k->ctx->arena, &k->told, f->said->content))
+        m->created = k->d->date;
     m->last_used = k->now;
     m->updated = k->now;
+    close_named(k, f, k->b->n_memories - 1);
 }
 
 /* Found by a pattern in the same conversation: one row, with the text that says more, which knows
@@ -132,11 +156,6 @@ static void merge_fact(struct keeper *k, const struct fact *f)
     if (f->said->salience > m->salience)
         m->salience = f->said->salience;
     k->kept->known++;
-}
-
-static bool is_by_pattern(const struct memory *m)
-{
-    return m->origin == ORIGIN_USER;
 }
 
 /* What a person or a program added is never closed. */

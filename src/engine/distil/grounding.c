@@ -283,21 +283,39 @@ enum support support_of(struct arena *a, const struct told_words *told, str line
     return t.said && is_half && !t.asked && !t.new_names ? SUPPORT_FULL : SUPPORT_WEAK;
 }
 
-size_t teller_of(struct arena *a, const struct told_words *told, size_t signals, str line)
+/* The turn that shares most telling words with the line. */
+struct shared {
+    size_t turn, words, telling;
+};
+
+static struct shared most_shared(struct arena *a, const struct told_words *told, str line)
 {
     struct words w = words_of(a, line, LINE_WORDS);
-    size_t best = 0, most = 0;
-    assert(signals > 0);
-    for (size_t i = 0; i < signals; i++) {
-        size_t shared = 0;
+    struct shared best = {0};
+    for (size_t k = 0; k < w.n; k++)
+        best.telling += tells(&w.v[k]);
+    for (size_t i = 0; i < told->n; i++) {
+        size_t words = 0;
         for (size_t k = 0; k < w.n; k++)
-            shared += tells(&w.v[k]) && terms_have(&told->each[i], str_hash(w.v[k].stem));
-        if (shared > most) {
-            most = shared;
-            best = i;
+            words += tells(&w.v[k]) && terms_have(&told->each[i], str_hash(w.v[k].stem));
+        if (words > best.words) {
+            best.turn = i;
+            best.words = words;
         }
     }
     return best;
+}
+
+bool is_said_now(struct arena *a, const struct told_words *told, str line)
+{
+    struct shared best = most_shared(a, told, line);
+    return best.words && 2 * best.words >= best.telling;
+}
+
+size_t teller_of(struct arena *a, const struct told_words *told, str line)
+{
+    assert(told->n > 0);
+    return most_shared(a, told, line).turn;
 }
 
 /* --- summaries --- */

@@ -22,8 +22,10 @@ enum support {
     SUPPORT_FULL /* half of what tells in it is the user's, or a quote of the user; all names are */
 };
 enum support support_of(struct arena *a, const struct told_words *told, str line, str quote);
+/* Whether half of what tells in a line is in one turn: it was said now, and not only known. */
+bool is_said_now(struct arena *a, const struct told_words *told, str line);
 /* The index of the pending turn whose text shares most words with the line. */
-size_t teller_of(struct arena *a, const struct told_words *told, size_t signals, str line);
+size_t teller_of(struct arena *a, const struct told_words *told, str line);
 enum summary_fit {
     SUMMARY_FITS,
     SUMMARY_DOUBTFUL, /* it has hardly a word of the conversation */
