@@ -116,3 +116,43 @@ test('killed while the model answers, the turn waits and is there once', async (
   assert.equal((await status(next)).pending.signals, 2);
   assert.deepEqual(await summaries(next), []);
 });
+
+test('every turn of a long conversation is distilled before the answer', async (t) => {
+  const sailed = distilled('The user sailed the boat from harbour to harbour.');
+  const { server, questions } = await core(t, Array(5).fill(sailed));
+  const turns = Array.from({ length: 300 }, (_, i) => ({ user: `Today I sailed my boat to harbour number ${i}.`, assistant: 'A fine harbour.' }));
+  const out = json(await server.ask('POST', '/memory/ingest', { agent_id: 'sailor', conversation_id: 'log', turns }));
+  assert.equal(out.distillation, 'distilled');
+  assert.equal(questions.length, 5);
+  for (let i = 0; i < 300; i++)
+    assert.equal(questions.filter((q) => q.includes(`number ${i}.`)).length, 1, `turn ${i}`);
+  assert.equal((await status(server)).pending.signals, 0);
+});
+
+test('what the user did not say is kept, and no chat shows it as certain', async (t) => {
+  const { server, model } = await core(t, [distilled('The user bought a boat.', {
+    pinned_candidates: [{ content: 'User keeps bees', salience: 0.9 }], identity_facts: ['User is a beekeeper'] })]);
+  assert.equal((await ingest(server, 'one', `I bought a boat, ${long}`)).distillation, 'distilled');
+  await say(server, 'two', 'What do you know about me and my bees?');
+  const lines = model.asked.filter((one) => one.json.model !== 'core').at(-1).json.messages.at(-1).content
+    .split('\n').filter((line) => /bee-?keep|keeps bees/.test(line));
+  assert.ok(lines.length > 0);
+  for (const line of lines) assert.match(line, /not confirmed/);
+  const kept = json(await server.ask('GET', '/v1/memories', undefined, { 'x-osaurus-agent-id': 'sailor' })).memories;
+  const bees = kept.find((m) => m.content === 'User keeps bees');
+  assert.equal(bees.metadata.unconfirmed, true);
+  assert.ok(bees.importance <= 0.3);
+});
+
+test('episodeRetentionDays prunes the transcript once someone has set it', async (t) => {
+  const { server } = await core(t, [distilled('The user bought a boat.')]);
+  await ingest(server, 'old', `I bought a boat, ${long}`, { session_date: '2020-03-05' });
+  const turns = async () => (await status(server)).counts.turns;
+  json(await server.ask('POST', '/memory/consolidate', {}));
+  assert.equal(await turns(), 2);
+  json(await server.ask('PUT', '/memory/config', { episodeRetentionDays: 365 }));
+  assert.equal(json(await server.ask('POST', '/memory/consolidate', { dry_run: true })).report.pruned, 1);
+  assert.equal(await turns(), 2);
+  assert.equal(json(await server.ask('POST', '/memory/consolidate', {})).report.pruned, 1);
+  assert.equal(await turns(), 0);
+});

@@ -7,7 +7,7 @@
 #include "engine/text/query.h"
 
 enum { IDENTITY_LINES = 30, EPISODES = 3, EPISODE_DAYS = 90 };
-enum { FACTS_SHOWN = 20, SIMILAR_MAX = 32, HITS_MAX = 2000, SPOKEN_MAX = 20000 };
+enum { FACTS_SHOWN = 12, SIMILAR_MAX = 32, HITS_MAX = 2000, SPOKEN_MAX = 20000 };
 
 str episode_id(struct arena *a, str session)
 {
