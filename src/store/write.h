@@ -12,7 +12,8 @@ enum put_rule {
     PUT_SUPERSEDE, /* other content closes the old one (valid_to, superseded_by); same content
                       counts as said once more */
     PUT_REPLACE,   /* content, type, session and expiry change in place, tags and salience too when
-                      it was distilled; metadata is merged; id and created stay */
+                      it was distilled; metadata is merged; id stays, and created when a program
+                      says it */
     PUT_IMPORT,    /* by id: the later update wins. By key: the one created later is true, in
                       whichever order they are imported */
     PUT_DISTILLED, /* episodes as with PUT_REPLACE. Others as with PUT_SUPERSEDE, but by key the one

@@ -111,6 +111,27 @@ TEST(a_distilled_fact_said_again_is_as_old_as_today)
     CHECK(is_there);
 }
 
+/* The episode of a session that goes on is as old as its last turn. */
+TEST(an_episode_is_as_old_as_the_last_turn_that_it_covers)
+{
+    DISTILLERY(b);
+    struct memory episode;
+    m->app.answer = S(EPISODE("Boats and more boats.") "}");
+    fake_clock_set(on_day);
+    chat(&b, "s1", "I bought a boat" LONG, "Good");
+    sync_and_distil(&b);
+    fake_clock_advance(100 * DAY_MS);
+    m->app.answer = S(EPISODE("Boats, and the sale of one.") "}");
+    chat(&b, "s1", "I sold the boat again" LONG, "Pity");
+    sync_and_distil(&b);
+    fake_clock_stop();
+    CHECK_OK(engine_get(ctx, e, mine, episode_id(&ctx->arena, S("s1")), &episode));
+    CHECK_STR(episode.content, S("Boats, and the sale of one."));
+    CHECK_INT(episode.created / DAY_MS, on_day / DAY_MS + 100);
+    CHECK_INT(episode.valid_from, episode.created);
+    check_healthy(ctx, s);
+}
+
 TEST(a_statement_said_again_in_a_chat_is_as_old_as_today)
 {
     DISTILLERY(b);

@@ -114,15 +114,19 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_REPLACE, p->pool, memory_no(old->doc), m->content, m->type,
                m->session, m->expires, metadata, m->updated, m->source,
                tags_text(&p->ctx->arena, weighs->tags), weighs->salience, last_used));
+    bool is_later = is_stated(m) && m->created > old->created;
+    if (is_later)
+        TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), m->created));
     note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
-    /* What is indexed is what the row holds now: its day and layer stay. */
+    /* What is indexed is what the row holds now: its layer stays, and its day unless it was said
+     * again. */
     struct memory now = *m;
-    now.created = old->created;
+    now.created = is_later ? m->created : old->created;
     now.layer = old->layer;
     now.metadata = metadata;
     m->id = old->id;
     m->doc = old->doc;
-    m->created = old->created;
+    m->created = now.created;
     m->metadata = metadata;
     note_memory(p, false, m, index_of_memory(&p->ctx->arena, &now));
     p->replaced++;
