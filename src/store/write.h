@@ -12,13 +12,18 @@ enum put_rule {
     PUT_SUPERSEDE, /* other content closes the old one (valid_to, superseded_by); same content
                       counts as said once more */
     PUT_REPLACE,   /* content, type, session and expiry change in place, tags and salience too when
-                      it was distilled; metadata is merged; id stays, and created when a program
-                      says it */
+                      it was distilled; metadata is merged; id and created stay */
     PUT_IMPORT,    /* by id: the later update wins. By key: the one created later is true, in
                       whichever order they are imported */
-    PUT_DISTILLED, /* episodes as with PUT_REPLACE. Others as with PUT_SUPERSEDE, but by key the one
-                      created later is true, and one with the id and key of another changes it in
-                      place */
+    PUT_DISTILLED, /* episodes as with PUT_REPLACE, dated by their last turn. Others as with
+                      PUT_SUPERSEDE, but by key the one created later is true, and one with the id
+                      and key of another changes it in place */
+};
+
+/* A memory that another one replaces. */
+struct closing {
+    str id;    /* of a true memory, which is closed */
+    size_t by; /* in favour of this one of the bundle */
 };
 
 /*
@@ -26,10 +31,6 @@ enum put_rule {
  * exists are skipped, memories count as said once more. What someone says again is as old as when
  * it was said last: a true memory's `created` moves to that of the one that came from a chat.
  */
-struct closing {
-    str id;    /* of a true memory, which is closed */
-    size_t by; /* in favour of this one of the bundle */
-};
 struct bundle {
     struct pool_ref pool;     /* made when missing */
     struct session session;   /* id and title; made when missing. id "": no messages */

@@ -114,12 +114,12 @@ static enum status replace_memory(struct put *p, const struct memory *old, struc
     TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_REPLACE, p->pool, memory_no(old->doc), m->content, m->type,
                m->session, m->expires, metadata, m->updated, m->source,
                tags_text(&p->ctx->arena, weighs->tags), weighs->salience, last_used));
-    bool is_later = is_stated(m) && m->created > old->created;
+    bool is_later = p->rule == PUT_DISTILLED && m->created > old->created;
     if (is_later)
         TRY(SQL_DO(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), m->created));
     note_memory(p, true, old, index_of_memory(&p->ctx->arena, old));
-    /* What is indexed is what the row holds now: its layer stays, and its day unless it was said
-     * again. */
+    /* What is indexed is what the row holds now: its layer stays, and its day unless the
+     * conversation went on. */
     struct memory now = *m;
     now.created = is_later ? m->created : old->created;
     now.layer = old->layer;
