@@ -501,11 +501,11 @@ TEST(the_seeds_rules_read_both_and_overwrite)
     settings.extraction = EXTRACT_TABLE;
     struct talk t = talk_of(ctx, e, s);
     talk_ask(&t, "I like Python.", "I prefer tabs.");
-    talk_ask(&t, "I don't like Python.", "Ok."); /* said again, so it is the newest */
-    CHECK_STR(facts(ctx, e, mine), S("Python | tabs"));
+    talk_ask(&t, "I don't like Python.", "Ok.");
+    CHECK_STR(facts(ctx, e, mine), S("tabs | Python"));
     settings.extraction = EXTRACT_OFF;
     talk_ask(&t, "I love figs.", "Ok.");
-    CHECK_STR(facts(ctx, e, mine), S("Python | tabs"));
+    CHECK_STR(facts(ctx, e, mine), S("tabs | Python"));
 }
 
 TEST(a_fact_knows_where_it_came_from)
