@@ -188,8 +188,8 @@ const struct field settings_table[] = {
      .help = "Time between two consolidations, which merge episodes and close unused facts"},
     {NUM(struct settings, salience_floor), .like = &runtime_fields[RUNTIME_SALIENCE_FLOOR],
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Salience (importance that falls to a third in about a month without use) below "
-             "which consolidation closes a fact that was distilled or found by a pattern"},
+     .help = "Salience (importance that falls to a third in a month without use) below which "
+             "consolidation closes a distilled fact, or one found by a pattern"},
     {INT(struct settings, episode_days), .like = &runtime_fields[RUNTIME_EPISODE_DAYS],
      .group = GROUP_MEMORY, .unit = "DAYS",
      .help = "How long episodes are kept. 0 = forever. Another value than the default is for the "

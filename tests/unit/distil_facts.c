@@ -188,7 +188,7 @@ TEST(a_copied_summary_gives_no_session_up)
     sync_and_distil(&b);
     chat(&b, "s2", "Which database suits my shop? I need a small database" LONG, "A small one");
     sync_and_distil(&b);
-    CHECK(holds(last_work(&b), "error: answer: the summary is that of another conversation"));
+    CHECK(holds(last_work(&b), "error: answer: the summary describes another conversation"));
     sync_and_distil(&b);
     CHECK(holds(last_work(&b), "success: pinned=1"));
     CHECK_INT(m->app.calls, 3);
