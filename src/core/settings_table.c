@@ -141,10 +141,11 @@ const struct field settings_table[] = {
      .help = "How vectors are stored: none (float32) or int8 (a quarter of the size)"},
     {INT(struct settings, vec_top_k), .otherwise = 20, .min = 1, .max = 1000,
      .group = GROUP_VECTORS, .unit = "N",
-     .help = "Nearest vectors considered by recall, and by a search without a limit"},
+     .help = "Nearest vectors considered by recall, for chats and searches"},
     {INT(struct settings, rrf_k), .otherwise = 60, .min = 0, .max = 10000, .group = GROUP_VECTORS,
      .unit = "N",
-     .help = "Constant k of reciprocal rank fusion in OmniRoute's searches. Chats do not use k"},
+     .help = "Constant of OmniRoute's rank fusion. Read without effect, as one ranker weighs "
+             "words and vectors"},
     {INT(struct settings, rerank_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
      .group = GROUP_VECTORS, .unit = "MS",
      .help = "Longest wait for the reranking model, which PUT /api/settings/memory sets"},

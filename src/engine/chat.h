@@ -22,9 +22,10 @@ struct turn_in {
     const struct said *said;
     size_t n_said;
     enum memory_mode mode;
-    str model;       /* that answers: for the log, and whether questions are rewritten by a model */
-    bool stand_in;   /* the built-in model answers: the answer is kept, but never found again */
-    bool is_planned; /* an agent's chat: engine_plan makes the block, in front of the text */
+    str model;     /* that answers: for the log, and whether questions are rewritten by a model */
+    bool stand_in; /* the built-in model answers: the answer is kept, but never found again */
+    enum scope scope; /* what is recalled: of the space, or of the turn's session alone */
+    bool is_planned;  /* an agent's chat: engine_plan makes the block, in front of the text */
     const struct message *window; /* earlier messages of the session that the model is shown and
                                      the request does not hold: they help to understand the
                                      question, and are not recalled */

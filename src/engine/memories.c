@@ -8,6 +8,7 @@
 #include "engine/dedup/equivalence.h"
 #include "engine/recall/barring.h"
 #include "engine/text.h"
+#include "engine/text/content_key.h"
 
 static enum status check_importance(struct ctx *ctx, double importance)
 {
@@ -114,39 +115,12 @@ enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     return bar_superseded(ctx, e, pool, &old, m);
 }
 
-/*
- * By the rule of extracted facts: lower case, "_" for characters that are no letter or digit, 40
- * characters. A key that loses something gets a hash of the content, so that two contents never
- * share a key by accident.
- */
-static str key_of(struct arena *a, str content)
-{
-    char slug[40];
-    size_t n = 0, i = 0;
-    bool is_lost = false;
-    for (; i < content.n && n < sizeof slug; i++) {
-        char c = content.p[i];
-        is_lost |= (c & 0x80) != 0;
-        c = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
-            slug[n++] = c;
-        else if (n && slug[n - 1] != '_')
-            slug[n++] = '_';
-    }
-    while (n && slug[n - 1] == '_')
-        n--;
-    if (i == content.n && n && !is_lost)
-        return str_dup(a, (str){slug, n});
-    return str_printf(a, "%.*s%s%08llx", (int)n, slug, n ? "_" : "",
-                      (unsigned long long)(hash64(&content, 1) >> 32));
-}
-
 enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            struct memory *m)
 {
     struct memory old, like;
     if (!m->key.n) {
-        m->key = key_of(&ctx->arena, str_trim(m->content));
+        m->key = content_key(&ctx->arena, str_trim(m->content));
         if (engine_is_said(ctx, e, pool, m, &like))
             return say_again(ctx, e, pool, &like, m);
     }

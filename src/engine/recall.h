@@ -16,20 +16,37 @@ struct recalled {
     struct memory memory;        /* when it is one */
     str given;                   /* of a message: what of it a chat may be given; "" is all */
     str text;                    /* what is shown of it: all, or the part that answers */
+    str space;                   /* where it was found, from engine_recall; or "" */
     str title;                   /* of a message's session, from engine_search_scope; or "" */
     double score;                /* 0 to 1: how likely it helps to answer */
     double signals[SIGNALS_MAX]; /* by signal_names */
+    double cosine;               /* of the vectors of it and the question; 0: none */
+    double ordered;              /* the reranking model's score; NAN: it gave none */
     int64_t tokens;
     bool injected;
-    bool is_cut; /* sentences of it are left out, as they were forgotten */
-    str why;     /* in words, for receipts and --explain */
+    bool is_told;  /* it tells of an attribute that the question asks for, in whatever words */
+    bool is_aside; /* it does not answer the question, but bears on what is asked */
+    bool is_cut;   /* sentences of it are left out, as they were forgotten */
+    str why;       /* in words, for receipts and --explain */
 };
 
 /* NULL-ended names of the signals. */
 extern const char *const signal_names[];
+/* One of them by its name: "share", "dense", … */
+double recalled_signal(const struct recalled *r, const char *name);
+
+/* Which memories and messages: those of the space, of one session in it, or of every space of the
+ * user. */
+enum scope { SCOPE_SPACE, SCOPE_SESSION, SCOPE_USER };
+extern const char *const scope_names[]; /* space, session, user */
+
+/* Most tokens of a budget that count; most results of a search. */
+enum { RECALL_BUDGET_MAX = 8000, RECALL_LIMIT_MAX = 100 };
 
 struct recall_in {
     struct pool_ref pool;
+    enum scope scope;
+    str within; /* the session of SCOPE_SESSION */
     str question;
     int64_t asked;      /* unix ms: the time the question is asked at, for "last week"; 0: now */
     const str *exclude; /* ids of messages that the reader has in front of it */
@@ -45,18 +62,31 @@ struct recall_in {
     str type;           /* with memories_only: only of this type; "" for any */
     str layer;          /* with memories_only: only of this layer; "" for any */
     bool words_only;    /* no vectors */
+    bool is_unordered;  /* the reranking model is not asked */
+    bool is_patient;    /* no chat waits: missing vectors are made first */
     enum strategy strategy;
     int64_t after; /* only what was made since (unix ms); 0: any age */
+};
+
+/* What a recall was made by. */
+struct recall_steps {
+    enum strategy strategy; /* that was used in the end */
+    str source, model;      /* of the vectors that took part (static, potion-base-8M), or "" */
+    str store;              /* where they were searched: sqlite-vec, qdrant or none */
+    bool is_reranked;
+    str fallback; /* each step down from what was asked for, in words; "" when there was none */
 };
 
 struct recall_out {
     struct recalled *v; /* best first; with a gate also those below the threshold, not injected */
     size_t n;
+    size_t n_given;       /* of engine_search: how many of the first a chat considers */
     str decision, reason; /* what the gate said and why */
     int64_t tokens;       /* of what is injected */
     int64_t took_us;
     str vectors; /* what made the vectors that took part ("static:potion-base-8M:256"), or "" */
     str without; /* why vectors did not take part although a source is chosen, else "" */
+    struct recall_steps steps;
 };
 
 /* TIMED_OUT when ctx's deadline passed; nothing found is OK. */
@@ -68,45 +98,18 @@ MUST_USE enum status engine_recall(struct ctx *ctx, struct engine *e, const stru
 MUST_USE enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                     struct recall_out *out, str *block);
 
-/* --- hybrid retrieval: memories by words and vectors, fused by rank --- */
+/*
+ * A search: what a chat would be given for the question, in its order, then what else is found, at
+ * most in->limit of all. Without a question the newest memories. Strategy and retention are those
+ * of the settings.
+ *
+ * With in->gate it shows what a chat would be given, by in->strategy, and nothing that the gate
+ * keeps out. With in->limit, or budget_tokens < 0 for no budget, what would go in as well stands
+ * behind that.
+ */
+MUST_USE enum status engine_search(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                                   struct recall_out *out);
 
-/* Which memories: those of the space, of one session in it, or of every space of the user. */
-enum scope { SCOPE_SPACE, SCOPE_SESSION, SCOPE_USER };
-
-enum { RETRIEVE_BUDGET_MAX = 8000, RETRIEVE_LIMIT = 100 };
-
-struct retrieve_in {
-    struct pool_ref pool;
-    enum scope scope;
-    str session; /* of SCOPE_SESSION */
-    str query;   /* "": the newest, whatever the strategy */
-    enum strategy strategy;
-    int64_t budget_tokens;  /* at most RETRIEVE_BUDGET_MAX count */
-    size_t limit;           /* 0: RETRIEVE_LIMIT, of vectors the setting vec_top_k */
-    str type;               /* "" for any; applied before the budget is spent */
-    int64_t retention_days; /* 0: any age */
-};
-
-struct retrieved {
-    struct memory memory;
-    double score;
-    int64_t tokens;
-    const char *tier;    /* fts5, vector, hybrid-rrf, qdrant */
-    double vector_score; /* cosine; NAN: vectors were not used */
-    double words_score;  /* NAN: the words had none */
-};
-
-struct retrieve_out {
-    struct retrieved *v; /* best first, within the budget; the first one may exceed it alone */
-    size_t n;
-    int64_t tokens;
-    const char *source; /* remote, static, transformers; NULL: no vectors */
-    str model;
-    const char *store;      /* sqlite-vec, qdrant, none */
-    enum strategy strategy; /* that was used in the end */
-    bool is_reranked;
-    str fallback; /* why it is not what was asked for, in words; "" when it is */
-};
-/* What has expired, is superseded or older than the retention is never found, on any path. */
-MUST_USE enum status engine_retrieve(struct ctx *ctx, struct engine *e,
-                                     const struct retrieve_in *in, struct retrieve_out *out);
+/* Keeps the first memories that are injected, whose whole contents fit into the budget (tokens, at
+ * most RECALL_BUDGET_MAX): the first one whatever its size, up to the first that does not fit. */
+void engine_memories_within(struct ctx *ctx, struct recall_out *io, size_t limit, int64_t budget);

@@ -59,6 +59,28 @@ test('a profile is merged, shown, recalled in a chat, exported as a memory and f
   assert.ok(kept.includes('likes tea') && !kept.some((text) => text.includes('Olivia') && !text.includes('?')), kept.join());
 });
 
+test('a fact that leaves the profile leaves what was said of it, too, until it is said again', async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url, '--extraction', 'off'] });
+  const say = async (content) => json(await server.chat({ model: 'any', messages: [{ role: 'user', content }] }));
+  const asked = async (question) => {
+    await say(question);
+    return JSON.stringify(model.last().json.messages);
+  };
+  const search = async (query) => (await server.ask('POST', '/v1/memory/search', { query, similarity_threshold: 0 })).text;
+  await say('My dog is called Olivia. My parrot is called Quito.');
+  json(await patch(server, { facts: { dogName: 'Olivia', parrotName: 'Quito' } }));
+  assert.match(await asked('How is my dog called?'), /Olivia/);
+  json(await patch(server, { facts: { dogName: null } }));
+  assert.doesNotMatch(await asked('What is my dog called, remind me?'), /Olivia/);
+  assert.match(await asked('And what is my parrot called?'), /Quito/);
+  assert.equal((await server.ask('DELETE', profile)).status, 204);
+  assert.doesNotMatch(await asked('Tell me, what is my parrot called?'), /Quito/);
+  assert.doesNotMatch(await search('parrot Quito dog Olivia'), /Quito|Olivia/);
+  await say('By the way, my parrot is called Quito again.');
+  assert.match(await asked('So what is my parrot called now?'), /Quito/);
+});
+
 test('what a client sends wrong is named, and changes nothing', async (t) => {
   const server = await serve(t);
   json(await patch(server, { facts: { name: 'Ann' } }));

@@ -129,3 +129,56 @@ TEST(clearing_all_memories_bars_what_was_said_and_nothing_that_is_said_then)
     talk(ctx, s, "anew", again, 2, clock_ms() + 1000);
     CHECK(has(found(ctx, e, "bees on the roof"), "bees"));
 }
+
+/* --- one rule at every door --- */
+
+static bool says_bees(const struct recall_out *out)
+{
+    bool says = false;
+    for (size_t i = 0; i < out->n; i++)
+        says |= has(out->v[i].is_memory ? out->v[i].memory.content : out->v[i].text, "bees");
+    return says;
+}
+
+static bool searches_find_bees(struct ctx *ctx, struct engine *e)
+{
+    struct recall_out out;
+    struct similar *v;
+    size_t n;
+    int64_t total;
+    bool found = false;
+    for (int i = 0; i < 6; i++) {
+        struct recall_in in = {.pool = mine,
+                               .scope = i % 2 ? SCOPE_USER : SCOPE_SPACE,
+                               .question = i < 4 ? S("Who keeps bees on the roof?") : S(""),
+                               .gate = i > 1 && i < 4,
+                               .budget_tokens = -1};
+        CHECK_OK(engine_search(ctx, e, &in, &out));
+        found |= says_bees(&out);
+    }
+    const struct similar_in in = {.pool = mine, .query = S("keeps bees on the roof"), .limit = 100};
+    CHECK_OK(engine_similar(ctx, e, &in, &v, &n, &total));
+    for (size_t i = 0; i < n; i++)
+        found |= has(v[i].memory.content, "bees");
+    return found;
+}
+
+TEST(what_was_forgotten_is_in_no_search)
+{
+    ENGINE(e, s, p);
+    int64_t erased;
+    talk(ctx, s, "one", bees, 4, clock_ms() - 5000);
+    struct memory other = {.content =
+                               S("He keeps bees on the roof. He has a dentist, Doctor Molar."),
+                           .layer = LAYER_EPISODE,
+                           .created = clock_ms() - 4000,
+                           .updated = clock_ms() - 4000};
+    struct bundle b = {.pool = mine, .memories = &other, .n_memories = 1};
+    CHECK_OK(store_write(ctx, s, &b));
+    const struct forget what = {.pool = mine,
+                                .id = add_memory(ctx, e, "keeps bees on the roof", "one-0")};
+    CHECK(searches_find_bees(ctx, e));
+    CHECK_OK(engine_forget(ctx, e, &what, &erased));
+    CHECK(!searches_find_bees(ctx, e));
+    CHECK(has(found(ctx, e, "Who is the dentist, Doctor Molar?"), "Molar"));
+}

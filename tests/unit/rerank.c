@@ -25,14 +25,15 @@ static const char *const texts[] = {"the dog barks at night", "the dog barks and
         CHECK_OK(engine_add(ctx, e, mine, &kept));                                                 \
     }
 
-static struct retrieve_out look(struct ctx *ctx, struct engine *e, enum strategy strategy)
+static struct recall_out look(struct ctx *ctx, struct engine *e, enum strategy strategy)
 {
-    struct retrieve_out out;
-    struct retrieve_in in = {.pool = mine,
-                             .query = S("dog barks at night"),
-                             .strategy = strategy,
-                             .budget_tokens = 8000};
-    CHECK_OK(engine_retrieve(ctx, e, &in, &out));
+    struct recall_out out;
+    struct recall_in in = {.pool = mine,
+                           .question = S("dog barks at night"),
+                           .strategy = strategy,
+                           .gate = true,
+                           .budget_tokens = -1};
+    CHECK_OK(engine_recall(ctx, e, &in, &out));
     CHECK_INT(out.n, 3);
     return out;
 }
@@ -47,17 +48,17 @@ static struct engine_status status_of(struct ctx *ctx, struct engine *e, bool pr
 TEST(the_models_order_stands)
 {
     WITH_MODEL(e, s, p, m);
-    struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
-    CHECK(out.is_reranked && !holds(out.fallback, "rerank"));
+    struct recall_out out = look(ctx, e, STRATEGY_HYBRID);
+    CHECK(out.steps.is_reranked && !holds(out.steps.fallback, "rerank"));
     CHECK_STR(out.v[0].memory.content, str_of(texts[2]));
     CHECK_STR(out.v[2].memory.content, str_of(texts[0]));
-    CHECK(fabs(out.v[0].score - 1) < 1e-9 && fabs(out.v[1].score - 0.5) < 1e-9);
-    CHECK(out.v[0].words_score > 0 && out.v[0].words_score < 1);
+    CHECK(fabs(out.v[0].ordered - 1) < 1e-9 && fabs(out.v[1].ordered - 0.5) < 1e-9);
+    CHECK(out.v[0].score > out.v[1].score && out.v[0].score < 1);
     CHECK(status_of(ctx, e, false).rerank.available);
-    CHECK(!look(ctx, e, STRATEGY_RECENT).is_reranked);
+    CHECK(!look(ctx, e, STRATEGY_RECENT).steps.is_reranked);
     CHECK_INT(m->app.calls, 1);
     change_runtime_settings(ctx, e, "{\"rerank_enabled\":false}");
-    CHECK(!look(ctx, e, STRATEGY_HYBRID).is_reranked);
+    CHECK(!look(ctx, e, STRATEGY_HYBRID).steps.is_reranked);
     CHECK_INT(m->app.calls, 1);
     CHECK(!status_of(ctx, e, true).rerank.enabled);
 }
@@ -66,11 +67,11 @@ TEST(what_the_model_does_not_name_comes_behind_in_its_order)
 {
     WITH_MODEL(e, s, p, m);
     change_runtime_settings(ctx, e, "{\"rerank_enabled\":false}");
-    struct retrieve_out before = look(ctx, e, STRATEGY_HYBRID);
+    struct recall_out before = look(ctx, e, STRATEGY_HYBRID);
     change_runtime_settings(ctx, e, "{\"rerank_enabled\":true}");
     m->app.mode = NAMES_ONE;
-    struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
-    CHECK(out.is_reranked);
+    struct recall_out out = look(ctx, e, STRATEGY_HYBRID);
+    CHECK(out.steps.is_reranked);
     CHECK_STR(out.v[0].memory.id, before.v[2].memory.id);
     CHECK_STR(out.v[1].memory.id, before.v[0].memory.id);
     CHECK_STR(out.v[2].memory.id, before.v[1].memory.id);
@@ -90,9 +91,9 @@ TEST(a_failure_leaves_the_order_and_is_seen)
         m->app.mode = cases[i].mode;
         change_runtime_settings(ctx, e,
                                 "{\"rerank_enabled\":true}"); /* a change tries anew at once */
-        struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
-        CHECK(!out.is_reranked && holds(out.fallback, "rerank: "));
-        CHECK(holds(out.fallback, cases[i].says));
+        struct recall_out out = look(ctx, e, STRATEGY_HYBRID);
+        CHECK(!out.steps.is_reranked && holds(out.steps.fallback, "rerank: "));
+        CHECK(holds(out.steps.fallback, cases[i].says));
         CHECK_STR(out.v[0].memory.content, str_of(texts[0]));
         struct engine_stats stats;
         CHECK_OK(engine_stats(ctx, e, &stats));
@@ -102,25 +103,28 @@ TEST(a_failure_leaves_the_order_and_is_seen)
     }
     /* The circuit is open for a moment. */
     int calls = m->app.calls;
-    CHECK(holds(look(ctx, e, STRATEGY_HYBRID).fallback, "circuit open"));
+    CHECK(holds(look(ctx, e, STRATEGY_HYBRID).steps.fallback, "circuit open"));
     CHECK_INT(m->app.calls, calls);
     change_runtime_settings(ctx, e, "{\"rerank_enabled\":true}");
     CHECK(holds(status_of(ctx, e, true).rerank.reason, "scores none"));
     m->app.mode = ANSWERS;
     change_runtime_settings(ctx, e, "{\"rerank_enabled\":true}");
     CHECK(status_of(ctx, e, true).rerank.available);
-    CHECK(look(ctx, e, STRATEGY_HYBRID).is_reranked);
+    CHECK(look(ctx, e, STRATEGY_HYBRID).steps.is_reranked);
 }
 
 TEST(a_slow_model_gets_half_of_the_time)
 {
     WITH_MODEL(e, s, p, m);
     struct ctx hurried = {.deadline_us = clock_mono_us() + 400000};
-    struct retrieve_in in = {.pool = mine, .query = S("dog barks at night"), .budget_tokens = 8000};
-    struct retrieve_out out;
+    struct recall_in in = {.pool = mine,
+                           .question = S("dog barks at night"),
+                           .gate = true,
+                           .budget_tokens = -1};
+    struct recall_out out;
     m->app.mode = STALLS;
-    CHECK_OK(engine_retrieve(&hurried, e, &in, &out));
-    CHECK(out.n == 3 && !out.is_reranked && holds(out.fallback, "rerank: "));
+    CHECK_OK(engine_recall(&hurried, e, &in, &out));
+    CHECK(out.n == 3 && !out.steps.is_reranked && holds(out.steps.fallback, "rerank: "));
     ctx_free(&hurried);
 }
 
@@ -136,8 +140,8 @@ TEST(a_model_without_a_server_is_said)
     WITH_MODEL(e, s, p, m);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         change_runtime_settings(ctx, e, cases[i].change);
-        struct retrieve_out out = look(ctx, e, STRATEGY_HYBRID);
-        CHECK(!out.is_reranked && holds(out.fallback, cases[i].says));
+        struct recall_out out = look(ctx, e, STRATEGY_HYBRID);
+        CHECK(!out.steps.is_reranked && holds(out.steps.fallback, cases[i].says));
         CHECK(holds(status_of(ctx, e, true).rerank.reason, cases[i].says));
     }
     CHECK_INT(m->app.calls, 0);

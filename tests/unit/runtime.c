@@ -334,7 +334,7 @@ TEST(the_budget_that_was_set_bounds_the_block)
     CHECK(little > 0 && little <= 100);
     CHECK_OK(set(ctx, e, "{\"max_tokens\":16000}"));
     chat(&c, question);
-    CHECK(c.turn->record.tokens > little && c.turn->record.tokens <= RETRIEVE_BUDGET_MAX);
+    CHECK(c.turn->record.tokens > little && c.turn->record.tokens <= RECALL_BUDGET_MAX);
 }
 
 /* The block that a chat would be given, without one. */

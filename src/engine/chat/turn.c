@@ -172,6 +172,8 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     int64_t budget = runtime_budget(e, runtime);
     assert(t->in.pool.user.n);
     struct recall_in in = {.pool = t->in.pool,
+                           .scope = t->in.scope,
+                           .within = t->record.session,
                            .question = t->record.question,
                            .exclude = t->out.ids.v,
                            .n_exclude = t->out.ids.n,

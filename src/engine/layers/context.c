@@ -39,8 +39,7 @@ struct plan {
     const struct plan_in *in;
     int64_t budget, now, after;
     struct opening open;
-    struct query query;
-    struct bars bars;
+    struct finder finder;   /* of the space: what of it may be shown */
     struct recall_out sure; /* what any chat would be given for the message */
     struct recalled *shown;
     size_t n;
@@ -85,14 +84,6 @@ static void add(struct list *list, size_t most, const struct recalled *r)
     assert(most <= SHOWN_MAX && (r->is_memory ? r->memory.doc : r->message.doc));
     if (list->n < most && !has(list, r))
         list->v[list->n++] = *r;
-}
-
-static bool is_in_front(const struct plan *p, const struct memory *m)
-{
-    const struct recall_in any = {.exclude = p->in->exclude,
-                                  .n_exclude = p->in->n_exclude,
-                                  .session = p->in->session};
-    return !find_wants(&any, &p->bars, NULL, m);
 }
 
 /* When it was said or happened. */
@@ -147,7 +138,7 @@ static enum status newest(struct plan *p, enum layer layer, int64_t from, int64_
     TRY(store_list_memories(p->ctx, p->e->store, &f, &v, &n, &total));
     for (size_t i = 0; i < n; i++) {
         struct recalled r = {.is_memory = true, .memory = v[i], .why = why};
-        if (is_in_front(p, &v[i]) || !bars_keep(&p->bars, &p->ctx->arena, &r))
+        if (!find_shows(&p->finder, &r))
             continue;
         r.text = r.memory.content;
         add(out, most, &r);
@@ -161,10 +152,10 @@ static enum status add_known(struct plan *p, size_t most, struct list *out)
     struct recalled *v;
     size_t n;
     TRY(known_of(p->ctx, p->e, p->in->pool, p->after, p->budget, &v, &n));
-    n = bars_keep_all(&p->bars, &p->ctx->arena, v, n);
+    n = find_shown(&p->finder, v, n);
     for (size_t i = 0; i < n; i++) {
         v[i].text = v[i].memory.content;
-        if (v[i].memory.layer == LAYER_FACT && !is_in_front(p, &v[i].memory))
+        if (v[i].memory.layer == LAYER_FACT)
             add(out, most, &v[i]);
     }
     return OK;
@@ -193,10 +184,10 @@ static enum status find_episodes(struct plan *p, struct list *out)
     struct list found = {NEW_N(&p->ctx->arena, struct recalled, SHOWN_MAX), 0};
     TRY(find(p, PLAN_EPISODES, most, &found));
     for (size_t i = 0; i < found.n; i++)
-        if (query_has_time(&p->query, time_of(&found.v[i])))
+        if (query_has_time(&p->finder.query, time_of(&found.v[i])))
             add(out, most, &found.v[i]);
-    if (p->query.to)
-        TRY(newest(p, LAYER_EPISODE, p->query.from, p->query.to, most,
+    if (p->finder.query.to)
+        TRY(newest(p, LAYER_EPISODE, p->finder.query.from, p->finder.query.to, most,
                    S("of the time that the message names"), out));
     for (size_t i = 0; i < found.n; i++)
         add(out, most, &found.v[i]);
@@ -427,10 +418,14 @@ enum status engine_plan(struct ctx *ctx, struct engine *e, const struct plan_in 
                      .now = now,
                      .after = runtime_after(engine_runtime(e), now),
                      .open = plan_gate(ctx, e, in),
-                     .query = query_of(a, in->question, now),
                      .shown = NEW_N(a, struct recalled, SHOWN_MAX),
                      .text = buf_make(a, BLOCK_MAX)};
-    enum status s = bars_load(ctx, e, in->pool, &p.bars);
+    const struct recall_in any = {.pool = in->pool,
+                                  .question = in->question,
+                                  .exclude = in->exclude,
+                                  .n_exclude = in->n_exclude,
+                                  .session = in->session};
+    enum status s = find_open(ctx, e, &any, &p.finder);
     if (s == OK)
         s = write_all(&p);
     int64_t took = clock_mono_us() - began;

@@ -42,11 +42,10 @@ struct recall_in plan_ask(struct engine *e, const struct layer_search *in)
 enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
                       struct recalled **out, size_t *n)
 {
-    int64_t now = clock_ms();
     const struct recall_in recall = plan_ask(e, in);
+    struct finder f;
     assert(in->limit);
-    struct finder f = {.ctx = ctx, .e = e, .in = &recall};
-    f.query = query_of(&ctx->arena, in->query, now);
+    TRY(find_open(ctx, e, &recall, &f));
     if (f.query.n)
         TRY(find_answers(&f, in->limit));
     for (size_t i = 0; i < f.n; i++) {

@@ -17,12 +17,12 @@ static struct recalled found_as_it_stands(struct recalled r)
     return r;
 }
 
-/* Whether the text is in what the bars leave. A memory may have it in its key alone. */
-static bool holds_still(const struct bars *bars, struct arena *a, str wanted, struct recalled *r)
+/* Whether the text is in what may be shown. A memory may have it in its key alone. */
+static bool holds_still(const struct finder *f, str wanted, struct recalled *r)
 {
-    if (!bars_keep(bars, a, r))
+    if (!find_shows(f, r))
         return false;
-    str text = utf8_lower(a, found_text(r));
+    str text = utf8_lower(&f->ctx->arena, found_text(r));
     return (r->is_memory && !r->is_cut) || str_find(text, wanted) < text.n;
 }
 
@@ -30,10 +30,10 @@ static enum status find_memories(struct ctx *ctx, struct engine *e, const struct
                                  const struct recall_in *ask, struct scope_out *out)
 {
     struct memory *v;
-    struct bars bars;
+    struct finder finder;
     size_t found;
     int64_t total;
-    TRY(bars_load(ctx, e, in->pool, &bars));
+    TRY(find_open(ctx, e, ask, &finder));
     const struct memory_filter f = {.pool = in->pool,
                                     .layer = ask->layer,
                                     .contains = in->query,
@@ -42,7 +42,7 @@ static enum status find_memories(struct ctx *ctx, struct engine *e, const struct
     str wanted = utf8_lower(&ctx->arena, in->query);
     for (size_t i = 0; i < found && out->n < in->limit; i++) {
         struct recalled r = {.is_memory = true, .memory = v[i]};
-        if (find_wants(ask, &bars, NULL, &v[i]) && holds_still(&bars, &ctx->arena, wanted, &r))
+        if (holds_still(&finder, wanted, &r))
             out->v[out->n++] = found_as_it_stands(r);
     }
     return OK;
@@ -55,9 +55,8 @@ struct look {
     struct ctx *ctx;
     struct engine *e;
     const struct layer_search *in;
-    const struct recall_in *ask;
     str wanted;
-    struct bars bars;
+    struct finder finder;
     int64_t deadline_us;
     struct scope_out *out;
 };
@@ -70,8 +69,9 @@ static bool is_over(const struct look *l)
 static void look_at(struct look *l, struct ctx *own, const struct message *m)
 {
     struct recalled r = {.message = *m};
-    if (!find_wants(l->ask, &l->bars, m, NULL) ||
-        !holds_still(&l->bars, &own->arena, l->wanted, &r))
+    struct finder one = l->finder;
+    one.ctx = own;
+    if (!holds_still(&one, l->wanted, &r))
         return;
     struct recalled kept = {.message = message_copy(&l->ctx->arena, &r.message)};
     l->out->v[l->out->n++] = found_as_it_stands(kept);
@@ -121,12 +121,11 @@ static enum status find_turns(struct ctx *ctx, struct engine *e, const struct la
     struct look l = {.ctx = ctx,
                      .e = e,
                      .in = in,
-                     .ask = ask,
                      .wanted = utf8_lower(&ctx->arena, in->query),
                      .deadline_us = clock_mono_us() + (int64_t)LOOK_MS * 1000,
                      .out = out};
     size_t offset = 0;
-    TRY(bars_load(ctx, e, in->pool, &l.bars));
+    TRY(find_open(ctx, e, ask, &l.finder));
     for (bool more = true; more; more = offset && !is_over(&l))
         TRY(look_at_sessions(&l, &offset));
     out->is_cut &= !out->n;

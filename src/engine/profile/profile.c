@@ -142,7 +142,9 @@ struct changes {
     size_t n;
     struct kept kept; /* what is there of all names, closed ones too */
     struct bundle b;
-    size_t cap, cap_erase;
+    struct memory *forgotten; /* what they state is barred */
+    size_t n_forgotten;
+    size_t cap, cap_erase, cap_forgotten;
 };
 
 static int by_member(const void *a, const void *b)
@@ -190,6 +192,26 @@ static enum status check_fact(struct ctx *ctx, const struct profile_fact *f)
         return fail_field(ctx, field, "must have at most %d characters, has %zu", PROFILE_VALUE_MAX,
                           value);
     return OK;
+}
+
+static void bar_fact(struct changes *c, const struct memory *m, str content)
+{
+    c->forgotten = arena_more(&c->ctx->arena, c->forgotten, c->n_forgotten, &c->cap_forgotten,
+                              sizeof *c->forgotten);
+    c->forgotten[c->n_forgotten] = *m;
+    c->forgotten[c->n_forgotten++].content = content;
+}
+
+/* "dog name: Olivia" is said as "my dog is called Olivia", without the word. */
+static void forget_fact(struct changes *c, const struct memory *m)
+{
+    const str label = str_of(" name:");
+    size_t at = str_find(m->content, label);
+    bar_fact(c, m, m->content);
+    if (at < m->content.n)
+        bar_fact(c, m,
+                 str_printf(&c->ctx->arena, S_FMT S_FMT, S_ARG(str_sub(m->content, 0, at)),
+                            S_ARG(str_sub(m->content, at + label.n, m->content.n))));
 }
 
 static void erase_fact(struct changes *c, str id)
@@ -250,6 +272,8 @@ static size_t forget_kept(struct changes *c, const struct profile_fact *f, int64
         bool is_live = is_true(at->memory, now);
         bool is_other = is_live && f->value->type != at->fact.value->type &&
                         str_eq(shown_value(f->value), shown_value(at->fact.value));
+        if (f->value->type == JSON_NULL)
+            forget_fact(c, at->memory);
         if (f->value->type == JSON_NULL || is_other)
             erase_fact(c, at->memory->id);
         live += is_live;
@@ -303,10 +327,21 @@ static enum status bar_changed(struct changes *c, struct engine *e)
     return OK;
 }
 
-static enum status write_bundle(struct ctx *ctx, struct engine *e, struct bundle *b)
+/* What is forgotten is barred first, as engine_forget does it. */
+static enum status write_changes(struct ctx *ctx, struct engine *e, struct changes *c)
 {
+    struct bundle *b = &c->b;
+    const struct barring_in in = {.pool = b->pool,
+                                  .reason = BAR_FORGOTTEN,
+                                  .memories = c->forgotten,
+                                  .n = c->n_forgotten};
+    int64_t barred;
     if (!b->n_erase && !b->n_memories)
         return OK;
+    if (in.n) {
+        engine_catch_up(ctx, e, b->pool); /* else the turn would be kept behind it */
+        TRY(bar_statements(ctx, e, &in, &barred));
+    }
     TRY(store_write(ctx, e->store, b));
     /* The cache of embeddings may hold what was erased. */
     if (b->n_erase)
@@ -324,7 +359,7 @@ enum status engine_change_profile(struct ctx *ctx, struct engine *e, struct pool
     for (size_t i = 0; i < c.n; i++)
         TRY(check_fact(ctx, &c.v[i]));
     TRY(merge_facts(&c, e, ORIGIN_API));
-    TRY(write_bundle(ctx, e, &c.b));
+    TRY(write_changes(ctx, e, &c));
     TRY(bar_changed(&c, e));
     return engine_profile(ctx, e, pool, out);
 }
@@ -337,14 +372,16 @@ enum status profile_keep(struct ctx *ctx, struct engine *e, struct pool_ref pool
     TRY(merge_facts(&c, e, ORIGIN_DISTILLED));
     if (!c.b.n_memories && work)
         return store_log_work(ctx, e->store, work);
-    return write_bundle(ctx, e, &c.b);
+    return write_changes(ctx, e, &c);
 }
 
 enum status engine_forget_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool)
 {
     struct changes c = {.ctx = ctx, .b = {.pool = pool, .rule = PUT_SUPERSEDE}};
     TRY(list_profile(ctx, e, pool, true, &c.kept));
-    for (size_t i = 0; i < c.kept.n; i++)
+    for (size_t i = 0; i < c.kept.n; i++) {
+        forget_fact(&c, c.kept.v[i].memory);
         erase_fact(&c, c.kept.v[i].memory->id);
-    return write_bundle(ctx, e, &c.b);
+    }
+    return write_changes(ctx, e, &c);
 }

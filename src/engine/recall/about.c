@@ -29,7 +29,7 @@ static bool is_there(const struct finder *f, const struct about *out, const stru
         if (f->found[i].is_memory == r->is_memory &&
             (r->is_memory ? str_eq(f->found[i].memory.id, r->memory.id)
                           : str_eq(f->found[i].message.id, r->message.id)))
-            return f->found[i].score >= f->e->settings->gate_threshold;
+            return f->of[i] && f->found[i].score >= f->e->settings->gate_threshold;
     for (size_t i = 0; i < out->n; i++)
         if (str_eq(found_text(&out->v[i]), found_text(r)))
             return true;
@@ -125,10 +125,14 @@ enum status about_find(struct finder *f, struct about *out)
                                        S("it bears on a request for advice")},
                       out));
     out->n_first = out->n;
+    for (size_t i = 0; i < out->n; i++)
+        out->v[i].is_aside = true;
     if (!asked)
         return OK;
     str why = str_printf(a, "tells of what is asked for: " S_FMT, S_ARG(names_of(a, asked)));
     TRY(find_told(f, &(struct wanted){asked, GIVEN, -1, why}, out));
+    for (size_t i = out->n_first; i < out->n; i++)
+        out->v[i].is_told = true;
     if (out->n > out->n_first)
         out->reason = str_printf(a, "asks for " S_FMT, S_ARG(names_of(a, asked)));
     return OK;

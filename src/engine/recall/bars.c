@@ -239,17 +239,6 @@ bool bars_keep(const struct bars *b, struct arena *a, struct recalled *r)
     return !r->is_cut || str_trim(left).n > 0;
 }
 
-size_t bars_keep_all(const struct bars *b, struct arena *a, struct recalled *v, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct recalled one = v[i];
-        if (bars_keep(b, a, &one))
-            v[kept++] = one;
-    }
-    return kept;
-}
-
 void bars_date_back(const struct bars *b, struct arena *a, struct message *m)
 {
     struct sentence s;

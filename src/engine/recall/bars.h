@@ -60,8 +60,6 @@ void bars_allow_history(struct bars *b);
 str bars_left(const struct bars *b, struct arena *a, const struct message *m);
 /* Leaves the barred sentences of a result out; false when nothing is left of it. */
 bool bars_keep(const struct bars *b, struct arena *a, struct recalled *r);
-/* The same for a list; how many are left. */
-size_t bars_keep_all(const struct bars *b, struct arena *a, struct recalled *v, size_t n);
 /* Whether a bar names the message. */
 bool bars_touch(const struct bars *b, str message);
 

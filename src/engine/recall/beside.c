@@ -6,6 +6,11 @@
 #include "engine/rerank/ask_order.h"
 #include "engine/vectors/qdrant_sync.h"
 
+enum {
+    WIDEN = 4,          /* times as many are read when too few of the nearest may be found */
+    NEAREST_MAX = 10000 /* where widening ends */
+};
+
 static void add_reason(struct finder *f, const char *what, str why)
 {
     f->beside = str_printf(&f->ctx->arena, S_FMT "%s%s: " S_FMT, S_ARG(f->beside),
@@ -14,37 +19,100 @@ static void add_reason(struct finder *f, const char *what, str why)
 
 /* --- Qdrant --- */
 
-static enum status ask_qdrant(struct ctx *own, struct finder *f, size_t most,
+/* As many as are wanted, or all that Qdrant has. The store decides which of them may be found, as
+ * Qdrant follows it with a delay. */
+static enum status ask_qdrant(struct ctx *own, struct finder *f, size_t most, struct embedding *by,
                               struct near_beside *out, size_t *n)
 {
-    struct embedding by;
-    struct engine_hit *hits;
-    size_t found;
-    TRY(mirror_search(own, f->e, f->in->pool, S(""), f->in->question, most, &by, &hits, &found));
-    for (size_t i = 0; i < found && *n < most; i++) {
-        struct memory m;
-        enum status s = store_memory(own, f->e->store, f->in->pool, hits[i].id, &m);
-        if (soft_if(own, s, NOT_FOUND))
-            continue;
-        TRY(s);
-        if (hits[i].score > 0)
-            out[(*n)++] = (struct near_beside){m.doc, (float)hits[i].score};
+    str session = f->in->scope == SCOPE_SESSION ? f->in->within : S("");
+    for (size_t limit = most;; limit *= WIDEN) {
+        struct engine_hit *hits;
+        size_t found;
+        TRY(mirror_search(own, f->e, f->in->pool, session, f->in->question, limit, by, &hits,
+                          &found));
+        *n = 0;
+        for (size_t i = 0; i < found && *n < most; i++) {
+            struct memory m;
+            enum status s = store_memory(own, f->e->store, f->in->pool, hits[i].id, &m);
+            if (soft_if(own, s, NOT_FOUND))
+                continue;
+            TRY(s);
+            if (hits[i].score > 0 && find_wants(f->in, &f->bars, NULL, &m))
+                out[(*n)++] = (struct near_beside){m.doc, (float)hits[i].score};
+        }
+        if (*n == most || found < limit || limit >= NEAREST_MAX)
+            return OK;
     }
-    return OK;
+}
+
+/* With the setting auto, Qdrant is not asked while its circuit is open or its settings are not
+ * complete. */
+static void say_why_unused(struct finder *f)
+{
+    const struct runtime *r = engine_runtime(f->e);
+    struct engine_status status = {0};
+    if (!r->qdrant.enabled || r->memory.vector_store != VECTORS_AUTO)
+        return;
+    mirror_status(f->ctx, f->e, false, &status);
+    str why = status.qdrant.error;
+    add_reason(f, "Qdrant", why.n ? why : S("it has failed a moment ago"));
+}
+
+static void say_by_qdrant(struct finder *f, const struct embedding *by)
+{
+    f->steps.source = str_of(embed_source_names[by->source]);
+    f->steps.model = str_dup(&f->ctx->arena, by->model);
+    f->steps.store = S("qdrant");
 }
 
 struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
 {
     struct near_beside *out = NEW_N(&f->ctx->arena, struct near_beside, most + 1);
+    struct embedding by = {0};
     *n = 0;
-    if (f->in->turns_only || f->in->words_only || !mirror_is_used(f->e))
+    if (f->in->turns_only || f->in->words_only)
         return out;
+    if (!mirror_is_used(f->e)) {
+        say_why_unused(f);
+        return out;
+    }
     CLEANUP(ctx_free) struct ctx own = ctx_child(f->ctx, ctx_half_ms(f->ctx));
-    if (ask_qdrant(&own, f, most, out, n) != OK) {
+    if (ask_qdrant(&own, f, most, &by, out, n) != OK) {
         *n = 0;
-        add_reason(f, "Qdrant", str_of(own.why));
+        add_reason(f, "Qdrant", str_dup(&f->ctx->arena, str_of(own.why)));
+    } else if (*n) {
+        say_by_qdrant(f, &by);
+    } else {
+        add_reason(f, "Qdrant", S("it found nothing that may be shown"));
     }
     return out;
+}
+
+/* A hit whose memory is gone or barred, even in part, is not shown: its payload is a copy. */
+enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
+                                 size_t limit, struct engine_hit **out, size_t *n)
+{
+    const struct recall_in in = {.pool = pool,
+                                 .scope = pool.space.n ? SCOPE_SPACE : SCOPE_USER,
+                                 .question = query};
+    struct engine_hit *hits;
+    struct finder f;
+    size_t found, shown = 0;
+    TRY(mirror_search_now(ctx, e, pool, query, limit, &hits, &found));
+    TRY(find_open(ctx, e, &in, &f));
+    for (size_t i = 0; i < found; i++) {
+        struct recalled r = {.is_memory = true};
+        enum status s = store_memory(ctx, e->store, pool, hits[i].id, &r.memory);
+        if (soft_if(ctx, s, NOT_FOUND))
+            continue;
+        TRY(s);
+        const struct finder *space = find_space(&f, r.memory.space);
+        if (space && find_shows(space, &r) && !r.is_cut)
+            hits[shown++] = hits[i];
+    }
+    *out = hits;
+    *n = shown;
+    return OK;
 }
 
 /* --- the order --- */
@@ -69,6 +137,7 @@ static void put_in_order(struct finder *f, const double *scores)
         found[i] = f->found[places[i].was];
         of[i] = f->of[places[i].was];
         found[i].score = sure[i];
+        found[i].ordered = places[i].score;
     }
     f->found = found;
     f->of = of;
@@ -83,7 +152,8 @@ void order_beside(struct finder *f)
     double *scores = NEW_N(a, double, f->n);
     for (size_t i = 0; i < f->n; i++)
         texts[i] = found_text(&f->found[i]);
-    if (rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &why))
+    f->steps.is_reranked = rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &why);
+    if (f->steps.is_reranked)
         put_in_order(f, scores);
     else if (why.n)
         add_reason(f, "rerank", why);

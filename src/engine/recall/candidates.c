@@ -30,8 +30,10 @@ enum {
 /* Vectors of less than this share of a pool would favour what has one. */
 static const double enough_vectors = 0.9;
 
-/* The store counts what waits for a vector no further. */
-enum { WAITING_COUNTED = 1000 };
+/* A text at a right angle to the question is not near to it. */
+static const float least_cosine = 1e-4f;
+
+enum { WAITING_COUNTED = 1000 }; /* the store counts what waits for a vector no further */
 
 /* One search at work. */
 struct search {
@@ -106,6 +108,21 @@ static int by_doc(const void *a, const void *b)
 
 /* --- by vectors --- */
 
+static bool by_cosine(const struct finder *f)
+{
+    return f->steps.strategy == STRATEGY_SEMANTIC;
+}
+
+static doc_id *docs_of(const struct search *s)
+{
+    doc_id *docs = NEW_N(&s->ctx->arena, doc_id, s->n + 1);
+    for (size_t i = 0; i < s->n; i++)
+        docs[i] = s->v[i].doc;
+    if (s->n)
+        qsort(docs, s->n, sizeof *docs, by_doc);
+    return docs;
+}
+
 /* Messages that the reader has in front of it are near to its question, too, and take no place. */
 static size_t seen(const struct search *s)
 {
@@ -140,17 +157,17 @@ static const struct vector_hit *hit_of(const struct search *s, doc_id doc)
     return s->near.n ? bsearch(&key, s->near.v, s->near.n, sizeof key, by_doc) : NULL;
 }
 
-/* Puts the nearest beside the candidates of the words, or (only) in their place. */
-static void add_nearest(struct search *s, const doc_id *also, bool only)
+/* Puts the nearest beside the candidates of the words. */
+static void add_nearest(struct search *s, const doc_id *also)
 {
     struct candidate *v = NEW_N(&s->ctx->arena, struct candidate, s->n + s->near.n + 1);
     size_t n = 0, n_words = s->n;
-    for (size_t i = 0; i < n_words && !only; i++)
+    for (size_t i = 0; i < n_words; i++)
         v[n++] = s->v[i];
     for (size_t i = 0; i < s->near.n; i++) {
         doc_id doc = s->near.v[i].doc;
-        if (s->near.v[i].is_near &&
-            (only || !n_words || !bsearch(&doc, also, n_words, sizeof doc, by_doc)))
+        if (s->near.v[i].is_near && s->near.v[i].cosine >= least_cosine &&
+            (!n_words || !bsearch(&doc, also, n_words, sizeof doc, by_doc)))
             v[n++] = scan_candidate(&s->scan, doc);
     }
     for (size_t i = 0; i < n; i++) {
@@ -178,25 +195,57 @@ static void add_beside(struct search *s)
         if (at == s->n)
             v[at = n++] = scan_candidate(&s->scan, near->doc);
         v[at].dense = v[at].dense_window = fmaxf(v[at].dense, near->cosine);
+        v[at].beside = near->cosine;
     }
     s->v = v;
     s->n = n;
+    s->f->steps.strategy = s->in->strategy;
 }
 
 /* Whether enough of the pool has a vector; else f->without says how much has. Some texts can have
  * none and wait for none. */
-static bool is_covered(struct search *s, bool only)
+static bool is_covered(struct search *s)
 {
     int64_t made = s->near.vectors, texts = made + s->near.waiting;
     int64_t all = s->words.messages + s->words.memories;
     if (s->near.waiting >= WAITING_COUNTED && all > texts)
         texts = all;
-    if (made && (only || (double)made >= enough_vectors * (double)texts))
+    if (made && (double)made >= enough_vectors * (double)texts)
         return true;
     if (texts)
         s->f->without = str_printf(&s->ctx->arena, "%lld of %lld texts have a vector yet",
                                    (long long)made, (long long)texts);
     return false;
+}
+
+/* Puts all that is wanted (see find_wanted) beside the others. */
+static enum status add_wanted(struct search *s)
+{
+    doc_id *also = docs_of(s), *docs;
+    size_t n, n_words = s->n;
+    TRY(find_wanted(s->f, &docs, &n));
+    struct candidate *v = NEW_N(&s->ctx->arena, struct candidate, n_words + n + 1);
+    if (n_words)
+        memcpy(v, s->v, n_words * sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        if (!n_words || !bsearch(&docs[i], also, n_words, sizeof *also, by_doc))
+            v[s->n++] = scan_candidate(&s->scan, docs[i]);
+    s->v = v;
+    return OK;
+}
+
+/* By meaning alone, what is near; else also what has words of the question around it. */
+static void keep_related(struct search *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const struct candidate *c = &s->v[i];
+        bool takes_words = !by_cosine(s->f) || !s->f->vectors.n;
+        bool has_words = takes_words && (c->share > 0 || c->share_near > 0);
+        if (has_words || c->dense >= least_cosine)
+            s->v[kept++] = *c;
+    }
+    s->n = kept;
 }
 
 struct promise {
@@ -227,21 +276,11 @@ static void leave_unlikely_out(struct search *s)
         s->v[i] = v[i].c;
 }
 
-static doc_id *docs_of(const struct search *s)
-{
-    doc_id *docs = NEW_N(&s->ctx->arena, doc_id, s->n + 1);
-    for (size_t i = 0; i < s->n; i++)
-        docs[i] = s->v[i].doc;
-    if (s->n)
-        qsort(docs, s->n, sizeof *docs, by_doc);
-    return docs;
-}
-
 static void ask_vector(struct search *s)
 {
     if (s->in->words_only)
         return;
-    if (!s->in->gate)
+    if (!s->in->gate || s->in->is_patient)
         vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
     vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);
 }
@@ -252,6 +291,8 @@ static enum status search_vectors(struct search *s)
     struct finder *f = s->f;
     bool only = s->in->strategy == STRATEGY_SEMANTIC;
     f->vectors = S("");
+    f->by_words = s->asks.without;
+    f->steps.strategy = STRATEGY_HYBRID;
     /* Nobody misses what nobody has chosen. */
     f->without = s->asks.signature.n || only ? s->asks.without : S("");
     s->near = (struct vector_hits){0};
@@ -259,13 +300,18 @@ static enum status search_vectors(struct search *s)
         return late(s->ctx);
     doc_id *also = docs_of(s);
     if (nearest(s, also) != OK) {
-        f->without = ctx_take_why(s->ctx);
-    } else if (is_covered(s, only)) {
-        f->vectors = s->asks.signature;
-        add_nearest(s, also, only);
-        if (!only)
-            leave_unlikely_out(s);
+        f->by_words = f->without = ctx_take_why(s->ctx);
+        return late(s->ctx);
     }
+    bool is_enough = is_covered(s);
+    f->by_words = is_enough || f->without.n ? f->without : S("no text here has a vector");
+    if (!is_enough && !(only && s->near.vectors))
+        return late(s->ctx);
+    f->vectors = s->asks.signature;
+    f->steps.strategy = is_enough ? s->in->strategy : STRATEGY_HYBRID;
+    add_nearest(s, also);
+    if (f->steps.strategy == STRATEGY_HYBRID)
+        leave_unlikely_out(s);
     return late(s->ctx);
 }
 
@@ -324,16 +370,6 @@ static void measure_again(struct search *s)
     }
 }
 
-struct given found_given(const struct finder *f, const struct message *m)
-{
-    struct message left = *m;
-    *(m->is_echo ? &left.says : &left.text) = bars_left(&f->bars, &f->ctx->arena, m);
-    struct given given = given_of(&f->ctx->arena, &left);
-    if (!given.text.n && !given.why)
-        given.why = "what it says is not to be given";
-    return given;
-}
-
 /* The only speaker among the candidates whom the question names; with two it names none. */
 static str person_of(const struct search *s)
 {
@@ -359,6 +395,16 @@ static void note_unwanted(struct search *s, const struct candidate *c, const str
     s->is_idle |= !given->text.n;
 }
 
+/* What says about the same is sure, whatever its words. By meaning alone the cosine counts, where
+ * there is one. */
+static double score_of(const struct finder *f, const struct candidate *c, double sure)
+{
+    double cosine = (double)c->dense;
+    if (by_cosine(f) && c->dense >= least_cosine)
+        return cosine;
+    return c->dense >= FOUND_SAME ? fmax(sure, cosine) : sure;
+}
+
 static void add(struct search *s, const struct candidate *c, const struct message *m,
                 const struct memory *memory, str before)
 {
@@ -371,13 +417,14 @@ static void add(struct search *s, const struct candidate *c, const struct messag
     signals_of(&s->asked, c, m, memory, before, r->signals);
     enum weights weights = f->vectors.n || c->dense > 0 ? WITH_VECTORS : WORDS_ALONE;
     double rank = signals_rank(weights, r->signals);
-    r->score = signals_sure(weights, r->signals, rank);
+    r->score = score_of(f, c, signals_sure(weights, r->signals, rank));
+    r->cosine = (double)(c->beside > 0 ? c->beside : c->dense);
     r->is_memory = memory != NULL;
     if (m)
         r->message = *m;
     else
         r->memory = *memory;
-    s->ranks[f->n] = s->in->strategy == STRATEGY_SEMANTIC && f->vectors.n ? (double)c->dense : rank;
+    s->ranks[f->n] = by_cosine(f) ? r->score : rank;
     f->of[f->n++] = c;
 }
 
@@ -416,21 +463,12 @@ static int best_first(const void *a, const void *b)
     return (x->doc > y->doc) - (x->doc < y->doc);
 }
 
-str found_text(const struct recalled *r)
-{
-    if (r->is_memory)
-        return r->memory.content;
-    if (r->given.n)
-        return r->given;
-    return r->message.is_echo ? str_trim(r->message.says) : r->message.text;
-}
-
 /* Of the best places the first `most` of which the bars leave something. */
 static size_t leave_barred_out(struct search *s, struct place *places, size_t n, size_t most)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n && kept < most; i++)
-        if (bars_keep(&s->f->bars, &s->ctx->arena, &s->f->found[places[i].at]))
+        if (find_shows(s->f, &s->f->found[places[i].at]))
             places[kept++] = places[i];
     return kept;
 }
@@ -509,8 +547,7 @@ static void order(struct search *s)
         ranks[i] = places[i].rank;
         texts[i] = shingles_of(a, utf8_cut(found_text(&f->found[places[i].at]), COMPARED));
     }
-    bool by_cosine = f->in->strategy == STRATEGY_SEMANTIC && f->vectors.n;
-    rank_diversify(a, ranks, texts, n, by_cosine ? 0 : limit, by);
+    rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : limit, by);
     n = n < limit ? n : limit;
     struct recalled *found = NEW_N(a, struct recalled, n + 1);
     const struct candidate **of = NEW_N(a, const struct candidate *, n + 1);
@@ -529,7 +566,8 @@ static void order(struct search *s)
  * may not be found. */
 static bool may_find_more(const struct search *s)
 {
-    bool is_picky = s->in->type.n || s->in->layer.n || s->in->after || s->idle;
+    bool is_picky =
+        s->in->type.n || s->in->layer.n || s->in->after || s->idle || s->in->scope == SCOPE_SESSION;
     bool more_words = s->scan.n == s->most, more_near = s->near.n >= nearest_of(s);
     return is_picky && s->f->n < DIVERSE * s->limit && s->most < CANDIDATES_MAX &&
            (more_words || more_near);
@@ -539,14 +577,17 @@ enum status find_answers(struct finder *f, size_t limit)
 {
     struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit, .most = CANDIDATES};
     ask_vector(&s);
-    TRY(bars_load(f->ctx, f->e, f->in->pool, &f->bars));
     if (f->bars.n && currency_asks_past(&f->ctx->arena, f->in->question))
         bars_allow_history(&f->bars);
     s.beside = nearest_beside(f, (size_t)f->e->settings->vec_top_k, &s.n_beside);
     for (bool more = true; more; s.most *= WIDEN) {
         TRY(search_words(&s));
+        if (s.most >= CANDIDATES_MAX)
+            TRY(add_wanted(&s));
         TRY(search_vectors(&s));
         add_beside(&s);
+        if (by_cosine(f) || s.most >= CANDIDATES_MAX)
+            keep_related(&s);
         TRY(fetch(&s));
         s.given = NEW_N(&f->ctx->arena, struct given, s.n_messages + 1);
         s.idle = 0;
@@ -556,25 +597,4 @@ enum status find_answers(struct finder *f, size_t limit)
     }
     order(&s);
     return OK;
-}
-
-enum status find_newest(struct finder *f, size_t limit)
-{
-    struct memory *v;
-    size_t n = 0;
-    const struct memory_filter filter = {.pool = f->in->pool,
-                                         .type = f->in->type,
-                                         .after = f->in->after,
-                                         .limit = f->in->turns_only ? 0 : limit};
-    TRY(bars_load(f->ctx, f->e, f->in->pool, &f->bars));
-    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, NULL));
-    f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
-    f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        f->found[f->n] =
-            (struct recalled){.is_memory = true, .memory = v[i], .score = 1, .why = S("newest")};
-        f->n += find_wants(f->in, &f->bars, NULL, &v[i]) &&
-                bars_keep(&f->bars, &f->ctx->arena, &f->found[f->n]);
-    }
-    return late(f->ctx);
 }

@@ -9,6 +9,8 @@
 
 /* The cosine from which on a text counts as close in meaning to the question. */
 #define FOUND_CLOSE 0.35f
+/* The cosine from which on it says about the same. */
+#define FOUND_SAME 0.7f
 
 struct finder {
     struct ctx *ctx;
@@ -20,25 +22,50 @@ struct finder {
     const struct candidate **of;    /* how each was found; NULL: not by the question */
     size_t n;
     str vectors, without; /* as in recall_out */
-    struct bars bars;     /* of the pool; find_answers and find_newest load them */
+    struct bars bars;     /* of the pool */
     str beside;           /* which server beside recall gave nothing, and why; or "" */
+    str by_words;         /* why no vectors of our own took part; or "" */
+    struct recall_steps steps;
+    struct finder *spaces; /* where SCOPE_USER looks; else this one */
+    size_t n_spaces;
 };
+
+/* Makes a finder ready, which then stays where it is: the query, the spaces, their bars. */
+MUST_USE enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                               struct finder *out);
+
+/* That of its spaces, or NULL. */
+const struct finder *find_space(const struct finder *f, str space);
 
 /* The best `limit` that the question finds by words and, where there are some, by vectors. Fills
  * found. */
 MUST_USE enum status find_answers(struct finder *f, size_t limit);
 
+/* What a search of one session, type or layer wants, whatever the question; nothing of others. */
+MUST_USE enum status find_wanted(struct finder *f, doc_id **out, size_t *n);
+
 /* The newest memories, whatever the question. */
 MUST_USE enum status find_newest(struct finder *f, size_t limit);
+/* Either, in each space of the scope, as one list. */
+MUST_USE enum status find_in_scope(struct finder *f, size_t limit, bool newest);
+
+/* Notes which space they are from. */
+void find_name_space(const struct finder *f, struct recalled *v, size_t n);
 
 /* engine_recall that is not counted: for who asks several times for one turn. */
 MUST_USE enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                    struct recall_out *out);
 
-/* Whether a search that asks so may show it: one of the two is NULL. What the reader has in front
- * of it is not wanted, nor what was made of that, unless it was corrected since. */
+/* Whether a search that asks so wants it: one of the two is NULL. What the reader has in front of
+ * it is not wanted, nor what was made of that, unless it was corrected since. */
 bool find_wants(const struct recall_in *in, const struct bars *bars, const struct message *m,
                 const struct memory *memory);
+
+/* The one place that decides what may be shown of a result: whether it is wanted, and what the bars
+ * leave of it, which it is cut to. False: nothing. */
+bool find_shows(const struct finder *f, struct recalled *r);
+/* The same for a list; how many are left. */
+size_t find_shown(const struct finder *f, struct recalled *v, size_t n);
 
 /* Why a candidate was found: "says lake, paint; near it: sunrise; by Melanie, whom the question
  * names". */

@@ -356,7 +356,9 @@ static bool is_pair(const struct dated_line *older, const struct dated_line *new
 {
     bool same = (older->source.n && str_eq(older->source, newer->id)) ||
                 (newer->source.n && str_eq(newer->source, older->id));
-    return !same && is_later(newer, older) && older->text.n && newer->text.n;
+    bool is_other = !str_eq(older->space, newer->space) ||
+                    (older->name.n && newer->name.n && !str_eq(older->name, newer->name));
+    return !same && !is_other && is_later(newer, older) && older->text.n && newer->text.n;
 }
 
 static struct term_set terms_of(struct arena *a, str text)

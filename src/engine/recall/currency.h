@@ -16,6 +16,7 @@ struct dated_line {
     int64_t created; /* unix ms */
     int64_t place;   /* which of two of the same time was said later */
     str id, source;  /* a memory and the message that it came from are no pair */
+    str space, name; /* nor are those of two spaces, or memories that have names of their own */
     enum currency is;
     size_t by; /* the line that replaces it */
 };

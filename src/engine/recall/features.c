@@ -1,6 +1,7 @@
 /* features.c - what is known about a candidate, as numbers, and what they add up to. */
 #include "engine/recall/features.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "engine/recall/rank.h"
@@ -10,6 +11,15 @@ const char *const signal_names[] = {
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
     NULL};
+
+double recalled_signal(const struct recalled *r, const char *name)
+{
+    size_t i = 0;
+    while (signal_names[i] && strcmp(signal_names[i], name) != 0)
+        i++;
+    assert(signal_names[i]);
+    return r->signals[i];
+}
 
 static const double rank_weights[][2] = {
 #define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) {rank, dense_rank},

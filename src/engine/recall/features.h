@@ -8,6 +8,9 @@
 
 /* What goes in beside the best needs this share of the score that the best needs. */
 #define GATE_BESIDE 0.25
+/* By meaning alone a score is a cosine, and what the best needs, and what goes in beside it, is so
+ * many times as much. */
+#define GATE_COSINE 5
 /* A phrase that asks for memory ("do you remember") lowers what the best needs to the first share,
  * one that only speaks of the user ("my garden") to the second. */
 #define GATE_ASKED 0.05

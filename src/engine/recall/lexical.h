@@ -18,6 +18,7 @@ struct candidate {
     uint8_t own[QUERY_WORDS_MAX];  /* how often each word stands in it … */
     uint8_t near[QUERY_WORDS_MAX]; /* … and in its window */
     float dense, dense_window;     /* cosines of its vector and its window's; 0 without vectors */
+    float beside;                  /* Qdrant's cosine; 0: it did not find it */
 };
 
 /*

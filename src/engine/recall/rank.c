@@ -1,4 +1,4 @@
-/* rank.c - fuse, decay, diversify: arithmetic only. */
+/* rank.c - weigh, decay, diversify: arithmetic only. */
 #include "engine/recall/rank.h"
 
 #include <math.h>
@@ -9,11 +9,6 @@ double rank_idf(int64_t all, int64_t found)
         return 0;
     double others = all > found ? (double)(all - found) : 0;
     return log(1 + (others + 0.5) / ((double)found + 0.5));
-}
-
-double rank_rrf(double k, size_t place)
-{
-    return place ? 1 / (k + (double)place) : 0;
 }
 
 double rank_logistic(double x)

@@ -1,4 +1,4 @@
-/* rank.h - fuse, decay, diversify: arithmetic only. */
+/* rank.h - weigh, decay, diversify: arithmetic only. */
 #pragma once
 
 #include "engine/text/term_set.h"
@@ -19,10 +19,6 @@ static inline float rank_saturate(float count, float k)
 {
     return count * (k + 1) / (count + k);
 }
-
-/* What a place (1 is the best, 0 is none) in one of the lists that are fused is worth: reciprocal
- * rank fusion. */
-double rank_rrf(double k, size_t place);
 
 /* 1 / (1 + e^-x). */
 double rank_logistic(double x);

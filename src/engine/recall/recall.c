@@ -23,6 +23,9 @@
  * text that are shown. */
 enum { QUESTION_MIN = 3, TELLING = 8, SHOWN_MAX = 600 };
 
+/* Times the threshold from which on what was found comes before what tells of an attribute. */
+enum { TOLD_GATES = 2 };
+
 /* --- the gate --- */
 
 struct verdict {
@@ -39,7 +42,11 @@ static struct verdict verdict_of(struct finder *f, struct gate gate)
         return (struct verdict){S("newest"), S("the newest, whatever is asked"), 0, true};
     if (!f->in->gate)
         return (struct verdict){S("all"), S("no gate was asked for"), 0, true};
-    double least = f->e->settings->gate_threshold, enough = least;
+    double least = f->e->settings->gate_threshold;
+    bool by_cosine = f->steps.strategy == STRATEGY_SEMANTIC;
+    if (by_cosine)
+        least = fmin(GATE_COSINE * least, 1);
+    double enough = least, beside = by_cosine ? 1 : GATE_BESIDE;
     if (f->in->bar > 0)
         least *= f->in->bar;
     else if (gate.section != GATE_NONE)
@@ -56,20 +63,20 @@ static struct verdict verdict_of(struct finder *f, struct gate gate)
         return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), 2, false};
     str section =
         gate.section == GATE_NONE ? S("memory") : str_of(gate_section_names[gate.section]);
-    return (struct verdict){section, reason, least * GATE_BESIDE, best >= enough};
+    return (struct verdict){section, reason, least * beside, best >= enough};
 }
 
 /* Where the question asks for memory and nothing found is sure: what is known about the user goes
  * in instead. */
-static enum status add_known(struct finder *f, struct gate gate, int64_t budget, struct verdict *v)
+static enum status add_known(struct finder *f, struct finder *space, struct gate gate,
+                             int64_t budget, struct verdict *v)
 {
     struct arena *a = &f->ctx->arena;
     struct recalled *known;
     size_t n;
-    TRY(known_of(f->ctx, f->e, f->in->pool, f->in->after, budget, &known, &n));
-    if (!f->of) /* nothing was searched for */
-        TRY(bars_load(f->ctx, f->e, f->in->pool, &f->bars));
-    n = bars_keep_all(&f->bars, a, known, n);
+    TRY(known_of(f->ctx, f->e, space->in->pool, f->in->after, budget, &known, &n));
+    n = find_shown(space, known, n);
+    find_name_space(space, known, n);
     if (!n)
         return OK;
     struct recalled *all = NEW_N(a, struct recalled, n + f->n);
@@ -110,7 +117,8 @@ static bool may_be_given(struct finder *f, struct recalled *r)
 {
     if (!f->in->gate)
         return true;
-    struct given line = held_line(f->ctx, f->e, f->in->pool, r);
+    const struct pool_ref pool = {f->in->pool.user, r->space};
+    struct given line = held_line(f->ctx, f->e, pool, r);
     r->text = line.text;
     if (!line.text.n) {
         r->why = str_of(line.why);
@@ -142,47 +150,67 @@ static void date_by_source(struct dated_line *v, size_t n)
             }
 }
 
-/* What bears on a request goes in front, what answers a question behind what was found. */
+/* Not found by the question, or hardly: what tells of the attribute that is asked for is surer. */
+static bool is_unsure(const struct finder *f, size_t i)
+{
+    return !f->of[i] || f->found[i].score < TOLD_GATES * f->e->settings->gate_threshold;
+}
+
+/* What bears on a request goes in front, what answers a question behind what is sure. */
 static void put_beside(struct finder *f, const struct about *about)
 {
     struct arena *a = &f->ctx->arena;
     struct recalled *all = NEW_N(a, struct recalled, about->n + f->n);
     const struct candidate **of = NEW_N(a, const struct candidate *, about->n + f->n);
-    size_t n = 0;
-    for (size_t i = 0; i < about->n_first; i++)
+    size_t n = 0, next = about->n_first;
+    for (size_t i = 0; i < next; i++)
         all[n++] = about->v[i];
     for (size_t i = 0; i < f->n; i++) {
+        while (next < about->n && about->v[next].is_told && is_unsure(f, i))
+            all[n++] = about->v[next++];
         if (is_about(about, &f->found[i]))
             continue;
         of[n] = f->of[i];
         all[n++] = f->found[i];
     }
-    for (size_t i = about->n_first; i < about->n; i++)
-        all[n++] = about->v[i];
+    while (next < about->n)
+        all[n++] = about->v[next++];
     f->found = all;
     f->of = of;
     f->n = n;
 }
 
+/* A space sees all that was found. */
+static void look_from(struct finder *space, const struct finder *f)
+{
+    space->found = f->found;
+    space->of = f->of;
+    space->n = f->n;
+}
+
 /* Then what replaces a line that would be given, which the question may not find. */
-static enum status add_successors(struct finder *f, const struct verdict *v)
+static enum status add_successors(struct finder *f, struct finder *space, const struct verdict *v)
 {
     struct about successors;
     if (!f->in->gate || f->in->turns_only || v->least > 1 || f->in->strategy == STRATEGY_RECENT)
         return OK;
-    TRY(successors_find(f, v->least, &successors));
+    look_from(space, f);
+    TRY(successors_find(space, v->least, &successors));
+    find_name_space(space, successors.v, successors.n);
     if (successors.n)
         put_beside(f, &successors);
     return OK;
 }
 
 /* Puts what the user told of it elsewhere beside what was found. */
-static enum status add_about(struct finder *f, struct verdict *v)
+static enum status add_about(struct finder *f, struct finder *space, struct verdict *v)
 {
     struct about about;
-    TRY(about_find(f, &about));
+    look_from(space, f);
+    TRY(about_find(space, &about));
     if (!about.n)
         return OK;
+    find_name_space(space, about.v, about.n);
     put_beside(f, &about);
     if (v->least > 1)
         *v = (struct verdict){S("memory"), about.reason, f->e->settings->gate_threshold, true};
@@ -197,7 +225,7 @@ static void settle_currency(struct finder *f, bool *given)
     struct dated_line *lines = NEW_N(a, struct dated_line, f->n + 1);
     bool asks_past = currency_asks_past(a, f->in->question);
     for (size_t i = 0; i < f->n; i++)
-        lines[i] = dated_line_of(&f->found[i]);
+        lines[i] = dated_line_of(a, &f->found[i]);
     date_by_source(lines, f->n);
     currency_judge(a, f->in->question, lines, f->n);
     for (size_t i = 0; i < f->n; i++) {
@@ -275,12 +303,74 @@ static void leave_namesakes(struct finder *f)
 /* In a chat by the reranking model, where one is set. */
 static enum status find_ordered(struct finder *f, size_t limit)
 {
-    TRY(find_answers(f, limit));
-    if (f->in->gate) {
+    TRY(find_in_scope(f, limit, false));
+    if (f->in->gate && !f->in->is_unordered)
         order_beside(f);
+    if (f->in->gate)
         leave_namesakes(f);
-    }
     return OK;
+}
+
+/* What is known of the user where nothing is sure, and what bears on the question, of each space.
+ */
+static enum status add_more(struct finder *f, struct gate gate, bool asks_known, int64_t budget,
+                            struct verdict *v)
+{
+    bool is_sure = v->is_sure;
+    for (size_t i = 0; i < f->n_spaces && asks_known && !is_sure; i++)
+        TRY(add_known(f, &f->spaces[i], gate, budget, v));
+    for (size_t i = 0; i < f->n_spaces; i++)
+        TRY(add_about(f, &f->spaces[i], v));
+    for (size_t i = 0; i < f->n_spaces; i++)
+        TRY(add_successors(f, &f->spaces[i], v));
+    return OK;
+}
+
+/* Each step down, and why. */
+static str fallback_of(const struct finder *f)
+{
+    bool has_vectors = f->steps.store.n;
+    if (f->steps.strategy == STRATEGY_RECENT || !f->by_words.n ||
+        (has_vectors && f->in->strategy == f->steps.strategy))
+        return f->beside;
+    return str_printf(&f->ctx->arena, S_FMT "%svectors: " S_FMT, S_ARG(f->beside),
+                      f->beside.n ? "; " : "", S_ARG(f->by_words));
+}
+
+static struct recall_steps steps_of(const struct finder *f)
+{
+    struct recall_steps out = f->steps;
+    str model = f->vectors;
+    if (!out.store.n && f->vectors.n) {
+        out.source = str_cut(&model, ':');
+        while (model.n && model.p[model.n - 1] != ':')
+            model.n--;
+        out.model = str_sub(model, 0, model.n ? model.n - 1 : 0);
+        out.store = S("sqlite-vec");
+    }
+    return out;
+}
+
+static str reason_of(const struct finder *f, str reason)
+{
+    struct arena *a = &f->ctx->arena;
+    if (f->without.n)
+        reason = str_printf(a, S_FMT "; %s" S_FMT, S_ARG(reason),
+                            f->vectors.n ? "" : "by words alone: ", S_ARG(f->without));
+    return f->beside.n ? str_printf(a, S_FMT "; " S_FMT, S_ARG(reason), S_ARG(f->beside)) : reason;
+}
+
+static void give_found(struct finder *f, struct recall_out *out)
+{
+    f->steps = steps_of(f);
+    f->steps.fallback = fallback_of(f);
+    if (!f->steps.store.n)
+        f->steps.store = S("none");
+    out->v = f->found;
+    out->n = f->n;
+    out->vectors = f->vectors;
+    out->without = f->without;
+    out->steps = f->steps;
 }
 
 static enum status find(struct finder *f, struct recall_out *out)
@@ -289,39 +379,26 @@ static enum status find(struct finder *f, struct recall_out *out)
     const struct settings *s = f->e->settings;
     size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
     bool newest = in->strategy == STRATEGY_RECENT;
-    f->query = query_of(&f->ctx->arena, in->question, in->asked ? in->asked : clock_ms());
     struct gate gate = {0};
     if (in->gate && in->bar == 0 && !newest)
         gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
     bool asks_known = known_is_asked(gate) && !in->turns_only;
     if (newest)
-        TRY(find_newest(f, limit));
+        TRY(find_in_scope(f, limit, true));
     else if (!is_empty(f))
         TRY(find_ordered(f, limit));
     else if (!asks_known || str_trim(in->question).n < QUESTION_MIN) {
         *out = (struct recall_out){.decision = S("none"), .reason = S("no words to search")};
+        out->steps.store = S("none");
         return OK;
     }
     struct verdict v = verdict_of(f, gate);
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
-    if (asks_known && !v.is_sure)
-        TRY(add_known(f, gate, budget, &v));
-    TRY(add_about(f, &v));
-    TRY(add_successors(f, &v));
-    int64_t tokens = 0;
-    TRY(choose(f, v.least, budget, &tokens));
-    if (f->without.n)
-        v.reason = str_printf(&f->ctx->arena, S_FMT "; by words alone: " S_FMT, S_ARG(v.reason),
-                              S_ARG(f->without));
-    if (f->beside.n)
-        v.reason = str_printf(&f->ctx->arena, S_FMT "; " S_FMT, S_ARG(v.reason), S_ARG(f->beside));
-    *out = (struct recall_out){.v = f->found,
-                               .n = f->n,
-                               .decision = v.decision,
-                               .reason = v.reason,
-                               .tokens = tokens,
-                               .vectors = f->vectors,
-                               .without = f->without};
+    TRY(add_more(f, gate, asks_known, budget, &v));
+    *out = (struct recall_out){.decision = v.decision};
+    TRY(choose(f, v.least, budget, &out->tokens));
+    out->reason = reason_of(f, v.reason);
+    give_found(f, out);
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");
 }
 
@@ -344,9 +421,10 @@ enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall
                           struct recall_out *out)
 {
     struct recall_in asked = *in;
+    struct finder f;
     if (in->gate)
         asked.question = text_without_traces(&ctx->arena, in->question);
-    struct finder f = {.ctx = ctx, .e = e, .in = &asked};
+    TRY(find_open(ctx, e, &asked, &f));
     return find(&f, out);
 }
 

@@ -2,28 +2,30 @@
  */
 #include <math.h>
 
-#include "base/clock.h"
+#include "base/words.h"
 #include "engine/recall/candidates.h"
 #include "engine/recall/rank.h"
 #include "engine/state/state.h"
-#include "engine/text/query.h"
+#include "engine/text/attributes.h"
+#include "engine/text/lexicon.h"
 
 /* Memories that are counted; the nearest that are looked at first, how many times as many next, and
  * where that ends; how many are read at once. */
 enum { MOST = 1000, NEAREST = 100, WIDEN = 4, NEAREST_MAX = 12800, PAGE = 200 };
-enum { HITS_MAX = 100000, CATCH_UP = 64, RANKED = 100 };
+enum { HITS_MAX = 100000, CATCH_UP = 64, RANKED = 100, QUESTION_WORDS = 100 };
 
 /*
  * The interfaces that search by similarity have defaults of 0.6 and 0.7, made for the cosines of
  * great models. A question shares few words with its answer, and a small model gives the two a
- * cosine of 0.4. So what recall is sure of, by twice what a chat's gate asks, counts as more than
- * the defaults, and what recall is not sure of as less.
+ * cosine of 0.4. So what recall is sure of counts as more than the defaults, and what recall is not
+ * sure of as less. Sure is twice what a chat's gate asks. Of a question about the user it is once,
+ * for what holds half of the question: other questions may be about anything.
  */
 static const double sure_alike = 0.7, unsure_alike = 0.55, sure_gates = 2;
 
 /* In a small pool recall is sure enough for a chat of the only memory with a word of the question.
  * Alike is only what holds this share of the question's weight, or is close to it in meaning. */
-static const double least_share = 0.3;
+static const double least_share = 0.3, half_share = 0.45;
 
 /* --- candidates --- */
 
@@ -36,7 +38,9 @@ struct looking {
     struct ctx *ctx;
     struct engine *e;
     const struct similar_in *in;
-    int64_t now;
+    struct recall_in ask; /* the same as a question */
+    struct finder finder;
+    bool is_about_user;   /* the question */
     struct likely *words; /* by doc */
     size_t n_words;
     struct likely *all; /* the most alike first, and the latest of those that are equally alike */
@@ -70,7 +74,7 @@ static bool is_alike(const struct looking *l, double similarity)
  */
 static enum status look_by_words(struct looking *l)
 {
-    struct query q = query_of(&l->ctx->arena, l->in->query, l->now);
+    const struct query q = l->finder.query;
     struct word_hits hits;
     double weights[QUERY_WORDS_MAX], all = 0;
     TRY(store_search_memory_words(l->ctx, l->e->store, l->in->pool, q.stems, q.n, HITS_MAX, &hits));
@@ -90,9 +94,20 @@ static enum status look_by_words(struct looking *l)
     return OK;
 }
 
-static double alike_when_sure(const struct looking *l, double sure)
+/* "my", "we", "ich" */
+static bool is_about_user(struct arena *a, str question)
 {
-    double enough = fmin(sure_gates * l->e->settings->gate_threshold, 1);
+    struct words w = words_of(a, question, QUESTION_WORDS);
+    bool is_self = false;
+    for (size_t i = 0; i < w.n; i++)
+        is_self |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
+    return is_self;
+}
+
+static double alike_when_sure(const struct looking *l, double sure, double share)
+{
+    double gates = l->is_about_user && share >= half_share ? 1 : sure_gates;
+    double enough = fmin(gates * l->e->settings->gate_threshold, 1);
     if (sure < enough)
         return unsure_alike * sure / enough;
     return enough < 1 ? sure_alike + (1 - sure_alike) * (sure - enough) / (1 - enough) : sure_alike;
@@ -104,38 +119,81 @@ static struct likely *worded(const struct looking *l, doc_id doc)
     return l->n_words ? bsearch(&key, l->words, l->n_words, sizeof key, by_doc) : NULL;
 }
 
-/* Raises what recall is surer of than the shared words show. */
-static enum status look_by_recall(struct looking *l)
+static void raise(struct likely *v, size_t *n, struct likely *known, doc_id doc, double similarity)
+{
+    if (known)
+        known->similarity = fmax(known->similarity, similarity);
+    else
+        v[(*n)++] = (struct likely){doc, similarity};
+}
+
+/* Whether half of the question's words name the attribute that it asks for: "Is my cat allergic to
+ * chicken?" asks for something else, too. */
+static bool asks_attribute(const struct looking *l)
 {
     struct arena *a = &l->ctx->arena;
-    const struct recall_in in = {.pool = l->in->pool,
-                                 .question = l->in->query,
-                                 .memories_only = true,
-                                 .after = l->in->after};
-    struct finder f = {.ctx = l->ctx, .e = l->e, .in = &in};
-    struct likely *v;
-    size_t n = 0;
-    f.query = query_of(a, in.question, l->now);
-    if (!f.query.n)
-        return OK;
-    TRY(find_answers(&f, RANKED));
-    v = NEW_N(a, struct likely, l->n_words + f.n + 1);
-    if (l->n_words)
-        memcpy(v, l->words, l->n_words * sizeof *v);
-    n = l->n_words;
-    for (size_t i = 0; i < f.n; i++) {
-        struct likely *known = worded(l, f.found[i].memory.doc);
-        bool is_close = f.of[i]->dense >= FOUND_CLOSE;
-        double similarity = alike_when_sure(l, f.found[i].score);
-        if (known && (is_close || known->similarity >= least_share))
-            v[known - l->words].similarity = fmax(known->similarity, similarity);
-        else if (!known && is_close)
-            v[n++] = (struct likely){f.found[i].memory.doc, similarity};
-    }
+    const struct query *q = &l->finder.query;
+    size_t n, named = 0;
+    const str *stems = attributes_stems(a, attributes_asked(a, l->in->query), &n);
+    for (size_t w = 0; w < q->n; w++)
+        for (size_t i = 0; i < n; i++)
+            if (str_eq(q->stems[w], stems[i])) {
+                named++;
+                break;
+            }
+    return named && 2 * named >= q->n;
+}
+
+/* Sorted by document, the greater similarity of two. */
+static size_t each_once(struct likely *v, size_t n)
+{
+    size_t kept = 0;
     if (n)
         qsort(v, n, sizeof *v, by_doc);
+    for (size_t i = 0; i < n; i++) {
+        if (kept && v[kept - 1].doc == v[i].doc)
+            v[kept - 1].similarity = fmax(v[kept - 1].similarity, v[i].similarity);
+        else
+            v[kept++] = v[i];
+    }
+    return kept;
+}
+
+/* Raises what recall is surer of than the shared words show, and what a chat is given in whatever
+ * words, as it tells of what is asked for. */
+static enum status look_by_recall(struct looking *l)
+{
+    struct finder *f = &l->finder;
+    struct recall_in chat = l->ask;
+    struct recall_out given;
+    struct likely *v;
+    size_t n = l->n_words;
+    if (!f->query.n)
+        return OK;
+    chat.gate = true;
+    chat.budget_tokens = -1;
+    TRY(find_recalled(l->ctx, l->e, &chat, &given));
+    TRY(find_answers(f, RANKED));
+    v = NEW_N(&l->ctx->arena, struct likely, n + f->n + given.n + 1);
+    if (n)
+        memcpy(v, l->words, n * sizeof *v);
     l->words = v;
-    l->n_words = n;
+    for (size_t i = 0; i < f->n; i++) {
+        struct likely *known = worded(l, f->found[i].memory.doc);
+        bool is_close = f->of[i]->dense >= FOUND_CLOSE;
+        double share = known ? known->similarity : 0;
+        if (f->found[i].score <= f->found[i].cosine) /* the cosine counts as it is */
+            continue;
+        if (is_close || (share >= least_share))
+            raise(v, &n, known, f->found[i].memory.doc,
+                  alike_when_sure(l, f->found[i].score, share));
+    }
+    for (size_t i = 0; asks_attribute(l) && i < given.n; i++) {
+        doc_id doc = given.v[i].memory.doc;
+        if (given.v[i].injected && given.v[i].is_told)
+            raise(v, &n, worded(l, doc), doc, sure_alike);
+    }
+    l->n_words = each_once(v, n);
     return OK;
 }
 
@@ -180,10 +238,11 @@ static enum status look_by_vectors(struct looking *l, const struct question_vect
 
 /* --- those that may be found --- */
 
-static bool may_be_found(const struct looking *l, const struct memory *m)
+static void show(struct looking *l, const struct memory *m, double similarity)
 {
-    return m->id.n && !m->valid_to && (!m->expires || m->expires > l->now) &&
-           m->created >= l->in->after;
+    struct recalled r = {.is_memory = true, .memory = *m};
+    if (find_shows(&l->finder, &r))
+        l->found[l->n_found++] = (struct similar){r.memory, similarity};
 }
 
 static enum status read_page(struct looking *l, size_t from, size_t n)
@@ -194,8 +253,7 @@ static enum status read_page(struct looking *l, size_t from, size_t n)
         docs[i] = l->all[from + i].doc;
     TRY(store_memories(l->ctx, l->e->store, l->in->pool, docs, n, read));
     for (size_t i = 0; i < n && l->n_found < MOST; i++)
-        if (may_be_found(l, &read[i]))
-            l->found[l->n_found++] = (struct similar){read[i], l->all[from + i].similarity};
+        show(l, &read[i], l->all[from + i].similarity);
     return OK;
 }
 
@@ -246,7 +304,7 @@ static enum status add_rest(struct looking *l)
         for (size_t k = 0; k < found && !is_there; k++)
             is_there = l->found[k].memory.doc == v[i].doc;
         if (!is_there)
-            l->found[l->n_found++] = (struct similar){v[i], 0};
+            show(l, &v[i], 0);
     }
     return OK;
 }
@@ -264,11 +322,14 @@ static int newest_of_alike(const void *a, const void *b)
 enum status engine_similar(struct ctx *ctx, struct engine *e, const struct similar_in *in,
                            struct similar **out, size_t *n, int64_t *total)
 {
-    struct looking l = {.ctx = ctx,
-                        .e = e,
-                        .in = in,
-                        .now = clock_ms(),
-                        .found = NEW_N(&ctx->arena, struct similar, MOST)};
+    struct looking l = {
+        .ctx = ctx,
+        .e = e,
+        .in = in,
+        .ask = {.pool = in->pool, .question = in->query, .memories_only = true, .after = in->after},
+        .found = NEW_N(&ctx->arena, struct similar, MOST)};
+    TRY(find_open(ctx, e, &l.ask, &l.finder));
+    l.is_about_user = is_about_user(&ctx->arena, in->query);
     TRY(look_by_words(&l));
     TRY(look_by_recall(&l));
     TRY(look(&l));

@@ -1,10 +1,10 @@
 /* successors.c - what replaces a line that is given, though the question's words do not find it. */
 #include "engine/recall/successors.h"
-
 #include "engine/recall/reading.h"
 #include "engine/recall/stem_search.h"
 #include "engine/recall/unspaced.h"
 #include "engine/text/claims.h"
+#include "engine/text/content_key.h"
 #include "engine/text/lexicon.h"
 
 /* Lines whose successors are looked for, documents taken and read for them, stems of a line and in
@@ -19,14 +19,24 @@ enum {
     LONG = 600
 };
 
-struct dated_line dated_line_of(const struct recalled *r)
+/* The key that who stored a memory gave it: it is true until another is stored under that key. */
+static str name_of(struct arena *a, const struct recalled *r)
+{
+    bool is_named = r->is_memory && r->memory.origin == ORIGIN_API &&
+                    !str_eq(r->memory.key, content_key(a, str_trim(r->memory.content)));
+    return is_named ? r->memory.key : S("");
+}
+
+struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
 {
     bool is_users = r->is_memory || (str_is(r->message.role, "user") && !r->message.speaker.n);
     return (struct dated_line){.text = is_users ? found_text(r) : S(""),
                                .created = r->is_memory ? r->memory.created : r->message.created,
                                .place = r->is_memory ? r->memory.doc : r->message.doc,
                                .id = r->is_memory ? r->memory.id : r->message.id,
-                               .source = r->is_memory ? r->memory.source : S("")};
+                               .source = r->is_memory ? r->memory.source : S(""),
+                               .space = r->space,
+                               .name = name_of(a, r)};
 }
 
 /* --- what is searched --- */
@@ -77,8 +87,7 @@ static bool is_found(const struct finder *f, const struct recalled *r, double le
 static bool is_statement(struct finder *f, struct recalled *r)
 {
     if (r->is_memory)
-        return find_wants(f->in, &f->bars, NULL, &r->memory) && r->memory.layer != LAYER_EPISODE &&
-               r->memory.content.n <= LONG && bars_keep(&f->bars, &f->ctx->arena, r);
+        return r->memory.layer != LAYER_EPISODE && r->memory.content.n <= LONG && find_shows(f, r);
     if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
         !find_wants(f->in, &f->bars, &r->message, NULL))
         return false;
@@ -91,7 +100,7 @@ static size_t take_best(struct finder *f, double least, struct dated_line *v, st
 {
     size_t n = 0;
     for (size_t i = 0; i < f->n && n < LINES; i++) {
-        v[n] = dated_line_of(&f->found[i]);
+        v[n] = dated_line_of(&f->ctx->arena, &f->found[i]);
         if (f->found[i].score < least || !v[n].text.n || v[n].text.n > LONG)
             continue;
         add_line(&f->ctx->arena, stems, v[n++].text);
@@ -134,7 +143,7 @@ enum status successors_find(struct finder *f, double least, struct about *out)
         if (is_found(f, &read[i], least) || !is_statement(f, &read[i]))
             continue;
         of[n] = i;
-        lines[n] = dated_line_of(&read[i]);
+        lines[n] = dated_line_of(a, &read[i]);
         n += asks_past ||
              (is_later_than_one(&lines[n], lines, n_best) && may_replace(a, lines[n].text));
     }

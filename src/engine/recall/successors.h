@@ -5,7 +5,7 @@
 #include "engine/recall/currency.h"
 
 /* A line as currency compares it. What an assistant said replaces nothing. */
-struct dated_line dated_line_of(const struct recalled *r);
+struct dated_line dated_line_of(struct arena *a, const struct recalled *r);
 
 /*
  * "Aled and Nerys have split up" for "Is my brother seeing anyone?": of the best lines that score

@@ -267,7 +267,7 @@ int64_t runtime_budget(const struct engine *e, const struct runtime *r)
     int64_t set = r->memory.max_tokens;
     if (!r->budget_set)
         return e->settings->budget_tokens;
-    return set < RETRIEVE_BUDGET_MAX ? set : RETRIEVE_BUDGET_MAX;
+    return set < RECALL_BUDGET_MAX ? set : RECALL_BUDGET_MAX;
 }
 
 int64_t runtime_after(const struct runtime *r, int64_t now)

@@ -401,8 +401,8 @@ static enum status find_now(struct ctx *ctx, struct engine *e, const struct mirr
     return note_outcome(ctx, e, t, ticket, find_points(ctx, e, t, f, text, &by, out, n));
 }
 
-enum status engine_qdrant_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
-                                 size_t limit, struct engine_hit **out, size_t *n)
+enum status mirror_search_now(struct ctx *ctx, struct engine *e, struct pool_ref pool, str query,
+                              size_t limit, struct engine_hit **out, size_t *n)
 {
     struct mirror t;
     struct qdrant_find f = {.pool = pool, .limit = limit};

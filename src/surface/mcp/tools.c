@@ -14,7 +14,8 @@ static const char space_help[] = "name of one of your spaces; default: your own"
 /* --- search --- */
 
 struct search_in {
-    str query, type, space;
+    str query, type, space, session;
+    enum scope scope;
     int64_t limit;
     bool explain;
 };
@@ -25,8 +26,19 @@ static const struct field search_in_fields[] = {
     {STR(struct search_in, type), .one_of = type_names, .help = "only memories of this type"},
     {BOOL(struct search_in, explain), .help = "include reasons in words and numbers"},
     {STR(struct search_in, space), .max = NAME_MAX_BYTES, .help = space_help},
+    {ENUM(struct search_in, scope), .otherwise_str = "space", .one_of = scope_names,
+     .help = "the space, one conversation (session), or all of your spaces (user)"},
+    {STR(struct search_in, session), .max = 256, .help = "id of the conversation, with its scope"},
     {0},
 };
+
+/* All spaces of a user are for whom any of them is open. */
+static enum status may_search(const struct tool_call *c, enum scope scope)
+{
+    return scope == SCOPE_USER && !c->who->is_admin
+               ? fail_field(c->ctx, "scope", "user: needs an admin token")
+               : OK;
+}
 
 struct search_out {
     const struct json *results;
@@ -43,14 +55,16 @@ static enum status tool_search(struct tool_call *c)
 {
     const struct search_in *in = c->in;
     TRY(tool_space(c, in->space));
+    TRY(may_search(c, in->scope));
     struct recall_in ask = {.pool = c->pool,
+                            .scope = in->scope,
+                            .within = in->session,
                             .question = in->query,
                             .limit = (size_t)in->limit,
-                            .budget_tokens = -1,
                             .memories_only = in->type.n > 0,
                             .type = in->type};
     struct recall_out found;
-    TRY(engine_recall(c->ctx, c->app->engine, &ask, &found));
+    TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
     struct found_out *items = NEW_N(&c->ctx->arena, struct found_out, found.n);
     for (size_t i = 0; i < found.n; i++)
         items[i] = found_shape(c->ctx, &found.v[i], in->explain);

@@ -7,7 +7,7 @@
 #include "surface/common/memory_json.h"
 #include "surface/omniroute/common.h"
 
-enum { QUERY_MAX = 65536, SPACE_MAX = 200 };
+enum { QUERY_MAX = 65536, SPACE_MAX = 200, NEWEST = 20, GATE_MAX = 8192 };
 
 static const char key_help[] = "a key of yours, or a space by its name; without it all of yours";
 
@@ -17,19 +17,23 @@ static const char key_help[] = "a key of yours, or a space by its name; without 
 static const char *const strategies[] = {"hybrid", "semantic", "exact", NULL};
 
 struct preview_in {
-    str query, api_key;
-    enum strategy strategy;
+    str query, api_key, strategy;
     int64_t max_tokens, limit;
+    bool explain;
 };
 static const struct field preview_in_fields[] = {
     {STR(struct preview_in, query), .required = true, .min = 1, .max = QUERY_MAX,
      .help = "the query"},
-    {ENUM(struct preview_in, strategy), .otherwise_str = "hybrid", .one_of = strategies,
-     .help = "hybrid: words and vectors; semantic: vectors; exact: the newest"},
-    {AS_INT(struct preview_in, max_tokens, "maxTokens"), .otherwise = 2000, .min = 1, .max = 16000,
-     .help = "token budget of all contents; at most 8000 are used"},
+    {STR(struct preview_in, strategy), .one_of = strategies,
+     .help = "hybrid: words and vectors; semantic: vectors; exact: the newest; default: the "
+             "setting strategy"},
+    {AS_INT(struct preview_in, max_tokens, "maxTokens"), .min = 1, .max = 16000,
+     .help = "token budget of all contents; at most 8000 are used; default: what a chat has room "
+             "for"},
     {AS_STR(struct preview_in, api_key, "apiKeyId"), .max = SPACE_MAX, .help = key_help},
-    {INT(struct preview_in, limit), .otherwise = 20, .min = 1, .max = 100, .help = "most results"},
+    {INT(struct preview_in, limit), .min = 1, .max = RECALL_LIMIT_MAX,
+     .help = "most results; default: as many as a chat is given, 20 of the newest"},
+    {BOOL(struct preview_in, explain), .help = "say what the gate of chats decides, and why"},
     {0},
 };
 
@@ -48,9 +52,9 @@ static const struct field preview_line_fields[] = {
     {INT(struct preview_line, tokens)},
     {STR(struct preview_line, tier), .help = "fts5, vector, hybrid-rrf or qdrant"},
     {AS_NUM(struct preview_line, vector_score, "vecScore"), .empty = EMPTY_NULL,
-     .help = "null: vectors were not used"},
+     .help = "cosine; null: vectors were not used"},
     {AS_NUM(struct preview_line, words_score, "ftsScore"), .empty = EMPTY_NULL,
-     .help = "null: words were not used"},
+     .help = "share of the query's weight that its words hold; null: none"},
     {0},
 };
 
@@ -71,9 +75,23 @@ static const struct field resolution_fields[] = {
     {0},
 };
 
+struct gate_out {
+    str decision, reason;
+    int64_t memories, messages;
+};
+static const struct field gate_out_fields[] = {
+    {STR(struct gate_out, decision), .help = "the decision of the relevance gate of chats"},
+    {STR(struct gate_out, reason), .help = "why"},
+    {INT(struct gate_out, memories), .help = "how many of the first memories a chat is given"},
+    {INT(struct gate_out, messages),
+     .help = "how many messages of conversations a chat is given beside them"},
+    {0},
+};
+
 struct preview_out {
     const struct json *memories;
     struct resolution resolution;
+    const struct json *gate;
     int64_t tokens, budget;
 };
 static const struct field preview_out_fields[] = {
@@ -81,56 +99,118 @@ static const struct field preview_out_fields[] = {
     {FIELD_(struct preview_out, resolution, struct resolution, FIELD_OBJECT, "resolution"),
      .inside = resolution_fields},
     {AS_INT(struct preview_out, tokens, "totalTokensUsed")},
-    {AS_INT(struct preview_out, budget, "budgetMaxTokens"), .help = "the requested budget"},
+    {AS_INT(struct preview_out, budget, "budgetMaxTokens"),
+     .help = "the requested budget; default: the setting maxTokens"},
+    {JSON(struct preview_out, gate), .empty = EMPTY_OUT,
+     .help = "with explain: decision, reason, and how many memories and messages a chat is given"},
     {0},
 };
 
-static enum status preview_lines(struct ctx *ctx, const struct retrieve_out *found,
+/* One for all lines, as each was ranked by all that took part. */
+static const char *tier_of(const struct recall_steps *steps)
+{
+    if (str_is(steps->store, "qdrant"))
+        return "qdrant";
+    if (str_is(steps->store, "none"))
+        return "fts5";
+    return steps->strategy == STRATEGY_SEMANTIC ? "vector" : "hybrid-rrf";
+}
+
+static double score_or_null(double score)
+{
+    return score > 0 ? score : NAN;
+}
+
+/* As clients know it: the reranking model's, by meaning alone the cosine, else recall's. */
+static double shown_score(const struct recall_steps *steps, const struct recalled *r)
+{
+    if (steps->is_reranked && !isnan(r->ordered))
+        return r->ordered;
+    return steps->strategy == STRATEGY_SEMANTIC && r->cosine > 0 ? r->cosine : r->score;
+}
+
+static enum status preview_lines(struct ctx *ctx, const struct recall_out *found,
                                  const struct json **out)
 {
     struct preview_line *lines = NEW_N(&ctx->arena, struct preview_line, found->n);
     for (size_t i = 0; i < found->n; i++) {
-        const struct retrieved *r = &found->v[i];
-        lines[i] = (struct preview_line){.id = r->memory.id,
-                                         .type = r->memory.type,
-                                         .key = r->memory.key,
-                                         .content = r->memory.content,
-                                         .tier = str_of(r->tier),
-                                         .score = r->score,
-                                         .vector_score = r->vector_score,
-                                         .words_score = r->words_score,
-                                         .tokens = r->tokens};
+        const struct recalled *r = &found->v[i];
+        lines[i] = (struct preview_line){
+            .id = r->memory.id,
+            .type = r->memory.type,
+            .key = r->memory.key,
+            .content = r->memory.content,
+            .tier = str_of(tier_of(&found->steps)),
+            .score = shown_score(&found->steps, r),
+            .vector_score = score_or_null(r->cosine),
+            .words_score = score_or_null(recalled_signal(r, "share")),
+            .tokens = r->tokens,
+        };
     }
     return json_list(ctx, preview_line_fields, lines, found->n, sizeof *lines, out);
 }
 
-/* The result of a retrieval, with the same expiry and retention. */
+static enum strategy strategy_of(const struct app *app, str name)
+{
+    int i = 0;
+    while (strategies[i] && !str_is(name, strategies[i]))
+        i++;
+    return strategies[i] ? (enum strategy)i : engine_runtime(app->engine)->memory.strategy;
+}
+
+/* What a chat is given of what was found. */
+static const struct json *gate_of(struct ctx *ctx, const struct app *app,
+                                  const struct recall_out *found)
+{
+    struct buf b = buf_make(&ctx->arena, GATE_MAX);
+    struct json_out w = json_to(&b);
+    struct json *out = NEW(&ctx->arena, struct json);
+    struct gate_out gate = {.decision = found->decision, .reason = found->reason};
+    for (size_t i = 0; i < found->n_given; i++) {
+        gate.memories += found->v[i].injected && found->v[i].is_memory;
+        gate.messages += found->v[i].injected && !found->v[i].is_memory;
+    }
+    if (!engine_remembers(app->engine)) {
+        gate.decision = S("off");
+        gate.reason = S("memory is switched off for chats; with memory they would be given this");
+    }
+    fields_write(&w, gate_out_fields, &gate);
+    *out = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
+    return out;
+}
+
+static struct resolution resolution_of(const struct recall_steps *steps)
+{
+    return (struct resolution){.source = steps->source,
+                               .model = steps->model,
+                               .store = steps->store,
+                               .strategy = steps->strategy,
+                               .fallback = steps->fallback,
+                               .is_reranked = steps->is_reranked};
+}
+
+/* What a chat would be given. */
 static enum status preview_retrieval(struct ctx *ctx, struct app *app, const struct request *in,
                                      struct reply *out)
 {
     const struct preview_in *p = in->in;
-    struct retrieve_out found;
-    assert(p->strategy <= STRATEGY_RECENT);
-    struct retrieve_in ask = {
-        .scope = p->api_key.n ? SCOPE_SPACE : SCOPE_USER,
-        .query = p->query,
-        .strategy = p->strategy,
-        .budget_tokens = p->max_tokens,
-        .limit = (size_t)p->limit,
-        .retention_days = engine_runtime(app->engine)->memory.retention_days,
-    };
+    int64_t setting = engine_runtime(app->engine)->memory.max_tokens;
+    struct recall_out found;
+    struct recall_in ask = {.scope = p->api_key.n ? SCOPE_SPACE : SCOPE_USER,
+                            .question = p->query,
+                            .strategy = strategy_of(app, p->strategy),
+                            .gate = true,
+                            .limit = (size_t)p->limit};
+    if (!ask.limit && ask.strategy == STRATEGY_RECENT)
+        ask.limit = NEWEST;
+    ask.budget_tokens = ask.limit || p->max_tokens ? -1 : 0;
     TRY(managed_pool(ctx, app, in, p->api_key, &ask.pool));
-    TRY(engine_retrieve(ctx, app->engine, &ask, &found));
-    struct preview_out shape = {
-        .resolution = {.source = str_of(found.source),
-                       .model = found.model,
-                       .store = str_of(found.store ? found.store : "none"),
-                       .strategy = found.strategy,
-                       .fallback = found.fallback,
-                       .is_reranked = found.is_reranked},
-        .tokens = found.tokens,
-        .budget = p->max_tokens,
-    };
+    TRY(engine_search(ctx, app->engine, &ask, &found));
+    struct preview_out shape = {.resolution = resolution_of(&found.steps),
+                                .gate = p->explain ? gate_of(ctx, app, &found) : NULL,
+                                .budget = p->max_tokens ? p->max_tokens : setting};
+    engine_memories_within(ctx, &found, ask.limit ? ask.limit : RECALL_LIMIT_MAX, shape.budget);
+    shape.tokens = found.tokens;
     TRY(preview_lines(ctx, &found, &shape.memories));
     reply_fields(out, preview_out_fields, &shape);
     return OK;

@@ -31,9 +31,9 @@ static const struct field search_in_fields[] = {
     {STR(struct search_in, query), .max = CONTENT_MAX,
      .help = "words to search; default: the newest memories"},
     {STR(struct search_in, type), .one_of = type_names, .help = "only this type"},
-    {AS_INT(struct search_in, max_tokens, "maxTokens"), .min = 1, .max = RETRIEVE_BUDGET_MAX,
+    {AS_INT(struct search_in, max_tokens, "maxTokens"), .min = 1, .max = RECALL_BUDGET_MAX,
      .help = "token budget of all contents; default: the setting maxTokens"},
-    {INT(struct search_in, limit), .otherwise = RETRIEVE_LIMIT, .min = 1, .max = RETRIEVE_LIMIT,
+    {INT(struct search_in, limit), .otherwise = RECALL_LIMIT_MAX, .min = 1, .max = RECALL_LIMIT_MAX,
      .help = "most results"},
     {0},
 };
@@ -50,30 +50,27 @@ static const struct field page_fields[] = {
 };
 GIVES(page);
 
-/* Settings are the defaults of a call. A tool also searches when chats have no memory, with the
+/* The setting is the default of a call. A tool also searches when chats have no memory, with the
  * default budget. */
-static struct retrieve_in ask_of(struct tool_call *c, const struct search_in *in)
+static int64_t budget_of(struct tool_call *c, const struct search_in *in)
 {
     const struct runtime_memory *l = &engine_runtime(c->app->engine)->memory;
     int64_t setting = l->enabled && l->max_tokens ? l->max_tokens : BUDGET;
-    return (struct retrieve_in){
-        .pool = c->pool,
-        .query = in->query,
-        .strategy = l->strategy,
-        .budget_tokens = in->max_tokens ? in->max_tokens : setting,
-        .limit = (size_t)in->limit,
-        .type = in->type,
-        .retention_days = l->retention_days,
-    };
+    return in->max_tokens ? in->max_tokens : setting;
 }
 
 static enum status tool_search(struct tool_call *c)
 {
     const struct search_in *in = c->in;
-    struct retrieve_out found;
+    struct recall_out found;
     TRY(tool_key(c, in->api_key));
-    struct retrieve_in ask = ask_of(c, in);
-    TRY(engine_retrieve(c->ctx, c->app->engine, &ask, &found));
+    const struct recall_in ask = {.pool = c->pool,
+                                  .question = in->query,
+                                  .limit = (size_t)in->limit,
+                                  .memories_only = true,
+                                  .type = in->type};
+    TRY(engine_search(c->ctx, c->app->engine, &ask, &found));
+    engine_memories_within(c->ctx, &found, ask.limit, budget_of(c, in));
     struct page_out *out = NEW(&c->ctx->arena, struct page_out);
     struct memory *items = NEW_N(&c->ctx->arena, struct memory, found.n);
     for (size_t i = 0; i < found.n; i++)

@@ -76,6 +76,21 @@ static enum status read_wishes(struct ctx *ctx, const struct request *in, struct
     return OK;
 }
 
+/* Not every space of the user: a receipt belongs to one space, and what is forgotten in another
+ * would stay in it. */
+static enum status read_scope(struct ctx *ctx, const struct request *in, struct turn_in *out)
+{
+    static const char header[] = "X-Memory-Scope";
+    str wish = str_trim(request_header(in, header));
+    bool is_session = str_eq_nocase(wish, str_of(scope_names[SCOPE_SESSION]));
+    if (wish.n && !is_session && !str_eq_nocase(wish, str_of(scope_names[SCOPE_SPACE])))
+        return fail_field(ctx, header, "must be one of: space, session");
+    if (is_session && out->is_planned)
+        return fail_field(ctx, header, "must not be session for an agent's chat");
+    out->scope = is_session ? SCOPE_SESSION : SCOPE_SPACE;
+    return OK;
+}
+
 static enum status read_controls(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct turn_in *out)
 {
@@ -91,7 +106,7 @@ static enum status read_controls(struct ctx *ctx, struct app *app, const struct 
                             .is_planned = str_trim(request_header(in, AGENT_HEADER)).n > 0};
     if (!mode_of(app, in, &out->mode))
         return fail_field(ctx, "X-Memory-Mode", "must be one of: full, readonly, after, off");
-    return OK;
+    return read_scope(ctx, in, out);
 }
 
 /* The messages' texts. False, and nothing is read, when a message has no role. */

@@ -87,6 +87,7 @@ static const str ours[] = {
     S("X-OmniRoute-Session-Id"),
     S("X-OmniRoute-CLI-Token"),
     S("X-Memory-Mode"),
+    S("X-Memory-Scope"),
     S("X-Memory-Tools"),
     S("X-Session-Id"),
     S("X-Session-History"),

@@ -182,12 +182,9 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
                                  struct reply *out)
 {
     const struct search_in *q = in->in;
-    struct recall_in ask = {.pool = in->who.pool,
-                            .question = q->query,
-                            .limit = (size_t)q->limit,
-                            .budget_tokens = -1};
+    struct recall_in ask = {.pool = in->who.pool, .question = q->query, .limit = (size_t)q->limit};
     struct recall_out found;
-    TRY(engine_recall(ctx, app->engine, &ask, &found));
+    TRY(engine_search(ctx, app->engine, &ask, &found));
     return surface_found_json(ctx, &found, q->explain, &out->body);
 }
 

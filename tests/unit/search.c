@@ -1,12 +1,9 @@
-/* retrieve.c - memories by OmniRoute's rules: each way of looking, what it may not find, and why.
- */
-#include "engine/hybrid/hybrid.h"
-#include "store/store.h"
+/* search.c - memories by each strategy and scope: what is found, what may not be, and why. */
+#include "engine/state/state.h"
 
 #include <math.h>
 #include <sys/stat.h>
 
-#include "engine/recall/rank.h"
 #include "lib/engine.h"
 #include "lib/tiny_models.h"
 
@@ -106,63 +103,31 @@ static void put_many(struct ctx *ctx, struct engine *e, struct pool_ref pool, st
     CHECK_OK(store_write(ctx, e->store, &b));
 }
 
-static struct retrieve_out look(struct ctx *ctx, struct engine *e, const char *query,
-                                struct retrieve_in in)
+/* All that fits, without a gate. */
+static struct recall_out look(struct ctx *ctx, struct engine *e, const char *query,
+                              struct recall_in in)
 {
-    struct retrieve_out out;
-    in.query = str_of(query);
+    struct recall_out out;
+    in.question = str_of(query);
+    in.memories_only = in.is_patient = true;
+    in.limit = in.limit ? in.limit : RECALL_LIMIT_MAX;
+    in.budget_tokens = -1;
     if (!in.pool.user.n)
         in.pool = mine;
-    if (!in.budget_tokens)
-        in.budget_tokens = RETRIEVE_BUDGET_MAX;
-    CHECK_OK(engine_retrieve(ctx, e, &in, &out));
-    for (size_t i = 0; i < out.n; i++)
-        CHECK(out.v[i].tokens == (int64_t)(out.v[i].memory.content.n + 3) / 4);
+    CHECK_OK(engine_recall(ctx, e, &in, &out));
     return out;
 }
 
-static const struct retrieve_in hybrid = {.strategy = STRATEGY_HYBRID},
-                                semantic = {.strategy = STRATEGY_SEMANTIC},
-                                recent = {.strategy = STRATEGY_RECENT};
+static const struct recall_in hybrid = {.strategy = STRATEGY_HYBRID},
+                              semantic = {.strategy = STRATEGY_SEMANTIC};
 
-static void is_only(const struct retrieve_out *out, const char *content)
+static void is_only(const struct recall_out *out, const char *content)
 {
     CHECK_INT(out->n, 1);
     CHECK_STR(out->v[0].memory.content, str_of(content));
 }
 
-/* --- arithmetic --- */
-
-TEST(the_keyword_score_is_the_seeds)
-{
-    struct arena *a = &ctx->arena;
-    str metadata = S("{\"category\":\"preference\",\"extractedAt\":\"2026-01-01T00:00:00.000Z\","
-                     "\"source\":\"llm_response\"}");
-    str key = S("preference:typescript"), content = S("TypeScript");
-    CHECK_INT(keyword_score(a, S("typescript"), content, key, metadata), 49);
-    CHECK_INT(keyword_score(a, S("preference"), content, key, metadata), 49);
-    CHECK_INT(keyword_score(a, S("preference"), content, key, S("")), 26);
-    CHECK_INT(keyword_score(a, S("  TypeScript "), content, S(""), S("")), 23);
-    CHECK_INT(keyword_score(a, S("nothing"), content, key, metadata), 0);
-    CHECK_INT(keyword_score(a, S(""), content, key, metadata), 0);
-    /* What equals the key counts as the key: once. */
-    CHECK_INT(keyword_score(a, S("tea"), S("tea tea"), S("TEA tea"), S("")), 2 * 26);
-    CHECK_INT(keyword_score(a, S("tea"), S("tea tea"), S("k"), S("")), 20 + 2 * 3);
-    CHECK_INT(keyword_score(a, S("aa"), S("aaaaa"), S(""), S("")), 20 + 2 * 3);
-    CHECK_INT(keyword_score(a, S("green\ttea"), S("tea, green"), S("tea"), S("")), 6 + 6);
-    CHECK_INT(keyword_score(a, S("ЧАЙ"), S("Зелёный чай"), S(""), S("")), 23);
-}
-
-TEST(reciprocal_ranks_are_the_seeds)
-{
-    static const struct {
-        size_t a, b;
-        double sum;
-    } cases[] = {{1, 0, 0.016393}, {2, 0, 0.016129}, {10, 0, 0.014286},
-                 {1, 1, 0.032787}, {1, 3, 0.032266}, {0, 0, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        CHECK(fabs(rank_rrf(60, cases[i].a) + rank_rrf(60, cases[i].b) - cases[i].sum) < 1e-6);
-}
+/* --- budgets --- */
 
 /* Contents of so many tokens, the first one the newest. */
 static void put_sizes(struct ctx *ctx, struct engine *e, const int *sizes, size_t n)
@@ -179,15 +144,28 @@ static void put_sizes(struct ctx *ctx, struct engine *e, const int *sizes, size_
     }
 }
 
+/* A search without a question, by OmniRoute's walk. */
+static struct recall_out newest_within(struct ctx *ctx, struct engine *e, size_t limit,
+                                       int64_t budget)
+{
+    struct recall_out out;
+    const struct recall_in in = {.pool = mine, .memories_only = true, .limit = RECALL_LIMIT_MAX};
+    CHECK_OK(engine_search(ctx, e, &in, &out));
+    CHECK(out.steps.strategy == STRATEGY_RECENT && !out.steps.fallback.n);
+    engine_memories_within(ctx, &out, limit, budget);
+    return out;
+}
+
 TEST(the_budget_ends_at_the_first_that_does_not_fit)
 {
     ENGINE(e, s, p);
     const int sizes[] = {4, 4, 4, 1};
     put_sizes(ctx, e, sizes, 4);
-    struct retrieve_out out = look(ctx, e, "", (struct retrieve_in){.budget_tokens = 10});
+    struct recall_out out = newest_within(ctx, e, 10, 10);
     CHECK(out.n == 2 && out.tokens == 8);
-    out = look(ctx, e, "", (struct retrieve_in){.budget_tokens = -5});
+    out = newest_within(ctx, e, 10, -5);
     CHECK(out.n == 1 && out.tokens == 4);
+    CHECK_INT(newest_within(ctx, e, 1, 10).n, 1);
 }
 
 TEST(the_first_goes_in_whatever_its_size)
@@ -195,7 +173,7 @@ TEST(the_first_goes_in_whatever_its_size)
     ENGINE(e, s, p);
     const int sizes[] = {50, 1};
     put_sizes(ctx, e, sizes, 2);
-    struct retrieve_out out = look(ctx, e, "", (struct retrieve_in){.budget_tokens = 10});
+    struct recall_out out = newest_within(ctx, e, 10, 10);
     CHECK(out.n == 1 && out.tokens == 50);
 }
 
@@ -204,7 +182,7 @@ TEST(no_more_than_the_greatest_budget_counts)
     ENGINE(e, s, p);
     const int sizes[] = {3000, 3000, 3000};
     put_sizes(ctx, e, sizes, 3);
-    struct retrieve_out out = look(ctx, e, "", (struct retrieve_in){.budget_tokens = 16000});
+    struct recall_out out = newest_within(ctx, e, 10, 16000);
     CHECK(out.n == 2 && out.tokens == 6000);
 }
 
@@ -217,47 +195,24 @@ TEST(type_and_limit_count_before_the_budget)
     how.type = TYPE_PROCEDURAL;
     how.created = clock_ms() - DAY;
     put(ctx, e, mine, how);
-    struct retrieve_in in = {.budget_tokens = 50, .type = S("procedural")};
-    struct retrieve_out out = look(ctx, e, "", in);
+    struct recall_out out = look(ctx, e, "dog 001", (struct recall_in){.type = S("procedural")});
     is_only(&out, "how the dog is fed");
-    CHECK_INT(look(ctx, e, "", (struct retrieve_in){.limit = 2}).n, 2);
+    CHECK_INT(look(ctx, e, "001 002 000", (struct recall_in){.limit = 2}).n, 2);
 }
 
-/* --- the newest --- */
+/* --- a chat's and more --- */
 
-TEST(without_a_query_the_newest_come_whatever_the_strategy)
+TEST(a_search_gives_what_a_chat_is_given_first)
 {
     ENGINE(e, s, p);
-    const int sizes[] = {1, 2, 3};
-    put_sizes(ctx, e, sizes, 3);
-    for (int strategy = STRATEGY_HYBRID; strategy <= STRATEGY_RECENT; strategy++) {
-        struct retrieve_in in = {.strategy = (enum strategy)strategy};
-        struct retrieve_out out = look(ctx, e, strategy == STRATEGY_RECENT ? "  " : "", in);
-        CHECK_INT(out.n, 3);
-        CHECK(out.strategy == STRATEGY_RECENT && !out.fallback.n);
-        for (int i = 0; i < 3; i++)
-            CHECK(out.v[i].tokens == i + 1 && !(out.v[i].score > 0) &&
-                  isnan(out.v[i].words_score) && isnan(out.v[i].vector_score));
-        CHECK(!out.source && str_is(S("none"), out.store));
-    }
-}
-
-TEST(the_newest_are_those_that_hold_the_query)
-{
-    ENGINE(e, s, p);
-    struct memory tea = one("Prefers tea"), other = one("Takes the bus"), keyed = one("Oolong");
-    tea.created = clock_ms() - 5000;
-    keyed.key = S("preference:tea");
-    other.metadata = S("{\"source\":\"tea\"}");
-    put(ctx, e, mine, tea);
-    put(ctx, e, mine, other);
-    put(ctx, e, mine, keyed);
-    struct retrieve_out out = look(ctx, e, "tea", recent);
-    CHECK_INT(out.n, 2);
-    CHECK_STR(out.v[0].memory.content, S("Oolong"));
-    CHECK(fabs(out.v[0].score - 26) < 1e-9 && fabs(out.v[1].score - 23) < 1e-9);
-    CHECK(out.strategy == STRATEGY_RECENT && !strcmp(out.v[0].tier, "fts5"));
-    CHECK_INT(look(ctx, e, "zebra", recent).n, 0);
+    put(ctx, e, mine, one("allergic to peanuts"));
+    for (int i = 0; i < 30; i++)
+        put(ctx, e, mine, one(str_printf(&ctx->arena, "list %d: I have a do of %d", i, i).p));
+    const struct recall_in in = {.pool = mine, .question = S("Which allergies do I have?")};
+    struct recall_out out;
+    CHECK_OK(engine_search(ctx, e, &in, &out));
+    CHECK(out.n > 0);
+    CHECK_STR(out.v[0].memory.content, S("allergic to peanuts"));
 }
 
 /* --- words --- */
@@ -271,16 +226,13 @@ TEST(punctuation_in_a_query_is_never_an_error)
                                           "{puppy}", "^puppy",      "NEAR(puppy 3",  "puppy\"*:-^",
                                           "puppies", "Puppy\n\t!"};
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
-        struct retrieve_out out = look(ctx, e, queries[i], hybrid);
+        struct recall_out out = look(ctx, e, queries[i], hybrid);
         if (out.n != 1)
             fail_msg("%s finds %zu", queries[i], out.n);
-        CHECK(!strcmp(out.v[0].tier, "fts5") && out.v[0].words_score > 0 &&
-              out.v[0].words_score <= 1 && isnan(out.v[0].vector_score));
+        CHECK(out.v[0].score > 0 && out.v[0].score <= 1 && !(out.v[0].cosine > 0));
     }
     CHECK_INT(look(ctx, e, "elephant", hybrid).n, 0);
-    struct retrieve_out out = look(ctx, e, "*", hybrid);
-    is_only(&out, "The puppy sleeps in the kitchen");
-    CHECK(out.strategy == STRATEGY_RECENT && holds(out.fallback, "no word that can be searched"));
+    CHECK_INT(look(ctx, e, "*", hybrid).n, 0);
 }
 
 TEST(the_one_that_says_more_of_it_is_first)
@@ -289,19 +241,10 @@ TEST(the_one_that_says_more_of_it_is_first)
     put(ctx, e, mine, one("The kitchen has a green door"));
     put(ctx, e, mine, one("The dog sleeps in the kitchen at night"));
     put(ctx, e, mine, one("A dog needs water"));
-    struct retrieve_out out = look(ctx, e, "Where does the dog sleep at night?", hybrid);
+    struct recall_out out = look(ctx, e, "Where does the dog sleep at night?", hybrid);
     CHECK_INT(out.n, 2);
     CHECK_STR(out.v[0].memory.content, S("The dog sleeps in the kitchen at night"));
     CHECK(out.v[0].score >= out.v[1].score);
-}
-
-TEST(messages_are_never_found)
-{
-    ENGINE(e, s, p);
-    struct message m = said("m1", "user", "My dog is called Rex", clock_ms());
-    CHECK_OK(say(ctx, s, mine, "talk", &m));
-    for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++)
-        CHECK_INT(look(ctx, e, "dog", (struct retrieve_in){.strategy = (enum strategy)i}).n, 0);
 }
 
 /* --- what may not be found --- */
@@ -314,6 +257,7 @@ static void put_forbidden(struct ctx *ctx, struct engine *e, size_t of_each)
     struct memory m = one("dog");
     struct memory expired = m, old = m, odd = m, elsewhere = m;
     expired.expires = clock_ms() - 1;
+    expired.content = S("dog kennel"); /* "dog" would bar the good one, too */
     old.created = clock_ms() - 31 * DAY;
     odd.type = TYPE_EPISODIC;
     elsewhere.session = S("s2");
@@ -334,40 +278,36 @@ static void put_forbidden(struct ctx *ctx, struct engine *e, size_t of_each)
     put(ctx, e, mine, m);
 }
 
-static void check_forbidden(struct ctx *ctx, struct engine *e, const char *const *tiers)
+static void check_forbidden(struct ctx *ctx, struct engine *e, const char *store)
 {
     for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
-        struct retrieve_in in = {.strategy = (enum strategy)i,
-                                 .scope = SCOPE_SESSION,
-                                 .session = S("s1"),
-                                 .type = S("factual"),
-                                 .retention_days = 30};
-        struct retrieve_out out = look(ctx, e, "dog", in);
+        struct recall_in in = {.strategy = (enum strategy)i,
+                               .scope = SCOPE_SESSION,
+                               .within = S("s1"),
+                               .type = S("factual"),
+                               .after = clock_ms() - 30 * DAY};
+        struct recall_out out = look(ctx, e, "dog", in);
         if (out.n != 1 || !str_is(out.v[0].memory.content, good))
             fail_msg("%s finds %zu, first " S_FMT, strategy_names[i], out.n,
                      S_ARG(out.n ? out.v[0].memory.content : S("")));
-        if (strcmp(out.v[0].tier, tiers[i]) != 0)
-            fail_msg("%s by %s: " S_FMT, strategy_names[i], out.v[0].tier, S_ARG(out.fallback));
-        out = look(ctx, e, "", in);
-        is_only(&out, good);
+        if (i != STRATEGY_RECENT)
+            CHECK_STR(out.steps.store, str_of(store));
     }
 }
 
 TEST(what_may_not_be_found_starves_nothing_by_words)
 {
-    static const char *const tiers[] = {"fts5", "fts5", "fts5"};
     ENGINE(e, s, p);
     put_forbidden(ctx, e, 600);
-    check_forbidden(ctx, e, tiers);
+    check_forbidden(ctx, e, "none");
 }
 
 TEST(what_may_not_be_found_starves_nothing_by_vectors)
 {
-    static const char *const tiers[] = {"hybrid-rrf", "vector", "fts5"};
     WITH_TABLE(e, s, p);
     put_forbidden(ctx, e, 600);
     embed_all(ctx, e);
-    check_forbidden(ctx, e, tiers);
+    check_forbidden(ctx, e, "sqlite-vec");
 }
 
 TEST(among_very_many_that_may_not_be_found_the_few_others_are)
@@ -381,12 +321,12 @@ TEST(among_very_many_that_may_not_be_found_the_few_others_are)
     put(ctx, e, mine, near);
     put(ctx, e, mine, far);
     embed_all(ctx, e);
-    struct retrieve_out out = look(ctx, e, "dog",
-                                   (struct retrieve_in){.strategy = STRATEGY_SEMANTIC,
-                                                        .scope = SCOPE_SESSION,
-                                                        .session = S("s1")});
+    struct recall_out out = look(ctx, e, "dog",
+                                 (struct recall_in){.strategy = STRATEGY_SEMANTIC,
+                                                    .scope = SCOPE_SESSION,
+                                                    .within = S("s1")});
     is_only(&out, "a puppy barks");
-    CHECK(fabs(out.v[0].vector_score - 0.9 / sqrt(0.97)) < 1e-2);
+    CHECK(fabs(out.v[0].cosine - 0.9 / sqrt(0.97)) < 1e-2);
 }
 
 TEST(a_thousand_memories_of_others_hide_nothing)
@@ -396,9 +336,9 @@ TEST(a_thousand_memories_of_others_hide_nothing)
     put_many(ctx, e, other_space, one("dog"), 1000);
     put(ctx, e, mine, one("a puppy barks"));
     embed_all(ctx, e);
-    struct retrieve_out out = look(ctx, e, "dog", semantic);
+    struct recall_out out = look(ctx, e, "dog", semantic);
     is_only(&out, "a puppy barks");
-    CHECK(fabs(out.v[0].vector_score - 0.9 / sqrt(0.97)) < 1e-2);
+    CHECK(fabs(out.v[0].cosine - 0.9 / sqrt(0.97)) < 1e-2);
 }
 
 TEST(each_scope_has_its_memories)
@@ -414,25 +354,25 @@ TEST(each_scope_has_its_memories)
         if (with)
             embed_all(ctx, e);
         for (int i = STRATEGY_HYBRID; i <= STRATEGY_RECENT; i++) {
-            struct retrieve_in in = {.strategy = (enum strategy)i};
+            struct recall_in in = {.strategy = (enum strategy)i};
             CHECK_INT(look(ctx, e, "dog", in).n, 2);
             in.scope = SCOPE_USER;
-            struct retrieve_out all = look(ctx, e, "dog", in);
+            struct recall_out all = look(ctx, e, "dog", in);
             CHECK_INT(all.n, 3);
             size_t work = 0;
             for (size_t k = 0; k < 3; k++)
                 work += str_is(all.v[k].memory.space, "work") &&
                         str_is(all.v[k].memory.content, "dog there");
             CHECK_INT(work, 1);
-            CHECK_INT(look(ctx, e, "", in).n, 3);
             in.scope = SCOPE_SESSION;
-            in.session = S("s1");
-            struct retrieve_out session = look(ctx, e, "dog", in);
+            in.within = S("s1");
+            struct recall_out session = look(ctx, e, "dog", in);
             is_only(&session, "dog here");
-            in.session = S("");
-            struct retrieve_out none;
+            in.within = S("");
+            struct recall_out none;
             in.pool = mine;
-            CHECK_STATUS(engine_retrieve(ctx, e, &in, &none), BAD_INPUT);
+            in.question = S("dog");
+            CHECK_STATUS(engine_recall(ctx, e, &in, &none), BAD_INPUT);
             ctx_clear_failure(ctx);
         }
     }
@@ -447,37 +387,35 @@ TEST(meaning_is_found_where_words_differ)
     put(ctx, e, mine, one("auto"));
     put(ctx, e, mine, one("car"));
     embed_all(ctx, e);
-    struct retrieve_out out = look(ctx, e, "dog", semantic);
+    struct recall_out out = look(ctx, e, "dog", semantic);
     is_only(&out, "puppy");
-    CHECK(!strcmp(out.v[0].tier, "vector") && fabs(out.v[0].score - out.v[0].vector_score) < 1e-9);
-    CHECK(isnan(out.v[0].words_score) && !out.fallback.n);
-    CHECK(!strcmp(out.source, "static") && !strcmp(out.store, "sqlite-vec"));
-    CHECK_STR(out.model, S("table"));
+    CHECK(fabs(out.v[0].score - out.v[0].cosine) < 1e-9);
+    CHECK(!(recalled_signal(&out.v[0], "share") > 0) && !out.steps.fallback.n);
+    CHECK(out.steps.strategy == STRATEGY_SEMANTIC);
+    CHECK_STR(out.steps.source, S("static"));
+    CHECK_STR(out.steps.store, S("sqlite-vec"));
+    CHECK_STR(out.steps.model, S("table"));
     out = look(ctx, e, "car", semantic);
     CHECK(out.n == 2 && str_is(out.v[0].memory.content, "car"));
     CHECK(out.v[0].score > out.v[1].score);
 }
 
-TEST(words_and_vectors_are_fused)
+TEST(words_and_vectors_are_ranked_as_one)
 {
     WITH_TABLE(e, s, p);
     put(ctx, e, mine, one("the car is a green one, and the green is dark"));
     put(ctx, e, mine, one("auto"));
     put(ctx, e, mine, one("green tea"));
     embed_all(ctx, e);
-    struct retrieve_out out = look(ctx, e, "green car", hybrid);
+    struct recall_out out = look(ctx, e, "green car", hybrid);
     CHECK_INT(out.n, 3);
-    CHECK(out.strategy == STRATEGY_HYBRID && !out.fallback.n);
+    CHECK(out.steps.strategy == STRATEGY_HYBRID && !out.steps.fallback.n);
     CHECK_STR(out.v[0].memory.content, S("the car is a green one, and the green is dark"));
-    CHECK(fabs(out.v[0].score - 2.0 / 61) < 1e-9);
     for (size_t i = 0; i < 3; i++) {
-        const struct retrieved *r = &out.v[i];
-        CHECK(!strcmp(r->tier, "hybrid-rrf"));
+        const struct recalled *r = &out.v[i];
         bool is_auto = str_is(r->memory.content, "auto"),
              is_tea = str_ends(r->memory.content, S("tea"));
-        CHECK(isnan(r->words_score) == is_auto && isnan(r->vector_score) == is_tea);
-        if (is_auto || is_tea)
-            CHECK(fabs(r->score - 1.0 / 62) < 1e-9);
+        CHECK((recalled_signal(r, "share") > 0) == !is_auto && (r->cosine > 0) == !is_tea);
     }
 }
 
@@ -487,11 +425,11 @@ TEST(without_a_source_the_words_answer_and_say_so)
 {
     ENGINE(e, s, p);
     put(ctx, e, mine, one("the dog barks"));
-    struct retrieve_out out = look(ctx, e, "dog", semantic);
+    struct recall_out out = look(ctx, e, "dog", semantic);
     is_only(&out, "the dog barks");
-    CHECK(!strcmp(out.v[0].tier, "fts5") && out.strategy == STRATEGY_HYBRID);
-    CHECK(str_starts(out.fallback, S("vectors: ")) && out.fallback.n > 12);
-    CHECK(!out.source && !strcmp(out.store, "none"));
+    CHECK(out.steps.strategy == STRATEGY_HYBRID);
+    CHECK(str_starts(out.steps.fallback, S("vectors: ")) && out.steps.fallback.n > 12);
+    CHECK(!out.steps.source.n && str_is(out.steps.store, "none"));
 }
 
 TEST(without_vectors_the_words_answer_and_say_so)
@@ -502,12 +440,10 @@ TEST(without_vectors_the_words_answer_and_say_so)
     put(ctx, e, other_space, one("dog"));
     embed_all(ctx, e);
     put(ctx, e, mine, one("a bark wakes the house"));
-    struct retrieve_out out = look(ctx, e, "bark dog", semantic);
+    struct recall_out out = look(ctx, e, "bark dog", semantic);
     is_only(&out, "a bark wakes the house");
-    CHECK(!strcmp(out.v[0].tier, "fts5") && str_starts(out.fallback, S("vectors: ")));
-    out = look(ctx, e, "xylophone", semantic);
-    CHECK_INT(out.n, 0);
-    CHECK(holds(out.fallback, "no word"));
+    CHECK(str_starts(out.steps.fallback, S("vectors: ")));
+    CHECK_INT(look(ctx, e, "xylophone", semantic).n, 0);
 }
 
 TEST(what_has_no_vector_yet_is_not_hidden_and_gets_one)
@@ -518,14 +454,14 @@ TEST(what_has_no_vector_yet_is_not_hidden_and_gets_one)
     embed_all(ctx, e);
     put_many(ctx, e, mine, one("tea and more tea"), MANY);
     put(ctx, e, mine, one("a dog without a vector"));
-    struct retrieve_out out = look(ctx, e, "dog", semantic);
+    struct recall_out out = look(ctx, e, "dog", semantic);
     CHECK_INT(out.n, 2);
-    CHECK(out.strategy == STRATEGY_HYBRID && holds(out.fallback, "wait for theirs"));
+    CHECK(out.steps.strategy == STRATEGY_HYBRID && holds(out.steps.fallback, "have a vector yet"));
     /* Each retrieval makes some, so a few of them have made all. */
     for (int i = 0; i < 10; i++)
         out = look(ctx, e, "dog", semantic);
-    CHECK(!out.fallback.n && out.strategy == STRATEGY_SEMANTIC && out.n == 2);
-    CHECK(!strcmp(out.v[1].tier, "vector") && out.v[1].vector_score > 0.5);
+    CHECK(!out.steps.fallback.n && out.steps.strategy == STRATEGY_SEMANTIC && out.n == 2);
+    CHECK(out.v[1].cosine > 0.5);
 }
 
 TEST(a_model_that_is_broken_is_a_step_down)
@@ -536,7 +472,7 @@ TEST(a_model_that_is_broken_is_a_step_down)
     settings.model_dir = folder_new(ctx);
     CLEANUP(engine_closep) struct engine *broken = NULL;
     CHECK_OK(engine_open(ctx, s, &settings, &broken));
-    struct retrieve_out out = look(ctx, broken, "dog", hybrid);
+    struct recall_out out = look(ctx, broken, "dog", hybrid);
     is_only(&out, "the dog barks");
-    CHECK(!strcmp(out.v[0].tier, "fts5") && str_starts(out.fallback, S("vectors: ")));
+    CHECK(str_starts(out.steps.fallback, S("vectors: ")));
 }

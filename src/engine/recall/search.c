@@ -1,0 +1,145 @@
+/* search.c - a search: what a chat would be given for the question, then what else is found. */
+#include "base/clock.h"
+#include "core/tokens.h"
+#include "engine/recall/candidates.h"
+#include "engine/recall/rank.h"
+#include "engine/state/state.h"
+
+static bool is_same(const struct recalled *x, const struct recalled *y)
+{
+    return x->is_memory == y->is_memory &&
+           (x->is_memory ? x->memory.doc == y->memory.doc : x->message.doc == y->message.doc);
+}
+
+static const struct recalled *same_of(const struct recall_out *in, const struct recalled *r)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (is_same(&in->v[i], r))
+            return &in->v[i];
+    return NULL;
+}
+
+/* A chat reads first what bears on a request; who searches wants the answer first. */
+static void put_asides_last(struct ctx *ctx, struct recall_out *given)
+{
+    struct recalled *v = NEW_N(&ctx->arena, struct recalled, given->n + 1);
+    size_t n = 0;
+    for (int aside = 0; aside < 2; aside++)
+        for (size_t i = 0; i < given->n; i++)
+            if (given->v[i].is_aside == (bool)aside)
+                v[n++] = given->v[i];
+    given->v = v;
+}
+
+/* In the order of the chat; as a search shows it where the search has found it, too. */
+static void merge_given(struct ctx *ctx, const struct recall_out *given, struct recall_out *out)
+{
+    const struct recall_out rest = *out;
+    out->v = NEW_N(&ctx->arena, struct recalled, given->n + rest.n + 1);
+    out->n = 0;
+    for (size_t i = 0; i < given->n; i++) {
+        const struct recalled *shown = same_of(&rest, &given->v[i]);
+        if (given->v[i].injected)
+            out->v[out->n++] = shown ? *shown : given->v[i];
+    }
+    out->n_given = out->n;
+    const struct recall_out first = *out;
+    for (size_t i = 0; i < rest.n; i++)
+        if (!same_of(&first, &rest.v[i]))
+            out->v[out->n++] = rest.v[i];
+}
+
+/* A search that asks nothing is given the newest. A search that asks something has no use for the
+ * newest, where the settings give these to chats: it looks for words. */
+static struct recall_in search_of(struct engine *e, const struct recall_in *in, size_t limit)
+{
+    const struct runtime *runtime = engine_runtime(e);
+    struct recall_in ask = *in;
+    bool is_newest = runtime->memory.strategy == STRATEGY_RECENT;
+    ask.after = in->after ? in->after : runtime_after(runtime, clock_ms());
+    ask.limit = limit;
+    ask.is_patient = true;
+    if (in->gate)
+        return ask;
+    ask.budget_tokens = -1;
+    ask.words_only |= is_newest;
+    ask.strategy = !str_trim(in->question).n ? STRATEGY_RECENT
+                   : is_newest               ? STRATEGY_HYBRID
+                                             : runtime->memory.strategy;
+    return ask;
+}
+
+/* What a chat is given: within its own budget, as its block holds it. */
+static enum status give_chat(struct ctx *ctx, struct engine *e, const struct recall_in *ask,
+                             struct recall_out *out)
+{
+    struct recall_in chat = *ask;
+    int64_t own = runtime_budget(e, engine_runtime(e));
+    chat.gate = true;
+    chat.limit = (size_t)e->settings->recall_limit;
+    chat.budget_tokens = own;
+    TRY(find_recalled(ctx, e, &chat, out));
+    block_render(&ctx->arena, out->v, out->n, own, clock_ms());
+    return OK;
+}
+
+static enum status search(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                          struct recall_out *out)
+{
+    size_t least = (size_t)e->settings->recall_limit, limit = in->limit ? in->limit : least;
+    struct recall_in ask = search_of(e, in, limit);
+    struct recall_out given = {0};
+    bool has_chat = in->gate || ask.strategy != STRATEGY_RECENT;
+    bool is_all = in->gate && !in->limit && !in->budget_tokens;
+    if (has_chat)
+        TRY(give_chat(ctx, e, &ask, &given));
+    if (!in->gate)
+        put_asides_last(ctx, &given);
+    *out = given;
+    out->n_given = given.n;
+    if (is_all)
+        return OK;
+    ask.is_unordered = true; /* it has ordered what a chat is given */
+    TRY(find_recalled(ctx, e, &ask, out));
+    merge_given(ctx, &given, out);
+    out->n = out->n < limit ? out->n : limit;
+    if (has_chat) {
+        out->decision = given.decision;
+        out->reason = given.reason;
+        out->steps = given.steps;
+    }
+    return OK;
+}
+
+void engine_memories_within(struct ctx *ctx, struct recall_out *io, size_t limit, int64_t budget)
+{
+    int64_t *tokens = NEW_N(&ctx->arena, int64_t, io->n + 1);
+    size_t n = 0;
+    budget = budget < 1 ? 1 : budget > RECALL_BUDGET_MAX ? RECALL_BUDGET_MAX : budget;
+    for (size_t i = 0; i < io->n && n < limit; i++) {
+        if (!io->v[i].is_memory || !io->v[i].injected)
+            continue;
+        io->v[n] = io->v[i];
+        tokens[n] = io->v[n].tokens = tokens_of(io->v[n].memory.content);
+        n++;
+    }
+    io->n = rank_walk(tokens, n, budget);
+    io->tokens = 0;
+    for (size_t i = 0; i < io->n; i++)
+        io->tokens += tokens[i];
+}
+
+enum status engine_search(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                          struct recall_out *out)
+{
+    int64_t began = clock_mono_us();
+    struct recall_out found;
+    engine_catch_up(ctx, e, in->pool);
+    enum status s = search(ctx, e, in, &found);
+    int64_t took = clock_mono_us() - began;
+    engine_count_recall(e, took);
+    TRY(s);
+    found.took_us = took;
+    *out = found;
+    return OK;
+}

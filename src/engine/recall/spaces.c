@@ -1,0 +1,247 @@
+/* spaces.c - where a question looks, and what it may be shown of that. */
+#include "base/clock.h"
+#include "engine/recall/candidates.h"
+
+/* Memories and messages that are looked at where few of a pool are wanted. */
+enum { WANTED_MAX = 5000 };
+
+const char *const scope_names[] = {"space", "session", "user", NULL};
+
+static str session_of(const struct recall_in *in)
+{
+    return in->scope == SCOPE_SESSION ? in->within : S("");
+}
+
+/* --- one space --- */
+
+enum status find_newest(struct finder *f, size_t limit)
+{
+    struct memory *v;
+    size_t n = 0;
+    const struct memory_filter filter = {.pool = f->in->pool,
+                                         .type = f->in->type,
+                                         .layer = f->in->layer,
+                                         .session = session_of(f->in),
+                                         .after = f->in->after,
+                                         .limit = f->in->turns_only ? 0 : limit};
+    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, NULL));
+    f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
+    f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
+    f->n = 0;
+    f->steps.strategy = STRATEGY_RECENT;
+    for (size_t i = 0; i < n; i++) {
+        f->found[f->n] =
+            (struct recalled){.is_memory = true, .memory = v[i], .score = 1, .why = S("newest")};
+        f->n += find_shows(f, &f->found[f->n]);
+    }
+    return OK;
+}
+
+enum status find_wanted(struct finder *f, doc_id **out, size_t *n)
+{
+    const struct recall_in *in = f->in;
+    struct memory *memories;
+    struct message *messages = NULL;
+    size_t n_memories, n_messages = 0;
+    str session = session_of(in);
+    const struct memory_filter wanted = {.pool = in->pool,
+                                         .type = in->type,
+                                         .layer = in->layer,
+                                         .session = session,
+                                         .after = in->after,
+                                         .limit = in->turns_only ? 0 : WANTED_MAX};
+    *n = 0;
+    if (!session.n && !in->type.n && !in->layer.n)
+        return OK;
+    TRY(store_list_memories(f->ctx, f->e->store, &wanted, &memories, &n_memories, NULL));
+    if (session.n && !in->memories_only)
+        TRY(store_session_messages(f->ctx, f->e->store, in->pool, session, -WANTED_MAX, WANTED_MAX,
+                                   &messages, &n_messages));
+    *out = NEW_N(&f->ctx->arena, doc_id, n_memories + n_messages + 1);
+    for (size_t i = 0; i < n_memories; i++)
+        (*out)[(*n)++] = memories[i].doc;
+    for (size_t i = 0; i < n_messages; i++)
+        (*out)[(*n)++] = messages[i].doc;
+    return OK;
+}
+
+/* --- all of them --- */
+
+static enum status open_spaces(struct finder *f)
+{
+    struct arena *a = &f->ctx->arena;
+    struct pool_info *all;
+    size_t n;
+    TRY(store_pools(f->ctx, f->e->store, f->in->pool.user, &all, &n));
+    struct recall_in *in = NEW_N(a, struct recall_in, n + 1);
+    f->spaces = NEW_N(a, struct finder, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        in[i] = *f->in;
+        in[i].scope = SCOPE_SPACE;
+        in[i].pool = all[i].pool;
+        TRY(find_open(f->ctx, f->e, &in[i], &f->spaces[f->n_spaces++]));
+    }
+    return OK;
+}
+
+enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                      struct finder *out)
+{
+    if (in->scope == SCOPE_SESSION && !in->within.n)
+        return fail_field(ctx, "session", "is required by this scope");
+    *out = (struct finder){.ctx = ctx, .e = e, .in = in};
+    out->query = query_of(&ctx->arena, in->question, in->asked ? in->asked : clock_ms());
+    if (in->scope == SCOPE_USER)
+        return open_spaces(out);
+    out->spaces = out;
+    out->n_spaces = 1;
+    return bars_load(ctx, e, in->pool, &out->bars);
+}
+
+const struct finder *find_space(const struct finder *f, str space)
+{
+    size_t i = 0;
+    while (i < f->n_spaces && !str_eq(f->spaces[i].in->pool.space, space))
+        i++;
+    return i < f->n_spaces ? &f->spaces[i] : NULL;
+}
+
+static bool is_before(const struct recalled *x, const struct recalled *y)
+{
+    if (x->score != y->score)
+        return x->score > y->score;
+    return (x->is_memory ? x->memory.created : x->message.created) >
+           (y->is_memory ? y->memory.created : y->message.created);
+}
+
+/* The space whose next result is the best; n_spaces: none has one. */
+static size_t best_space(const struct finder *f, const size_t *taken)
+{
+    size_t best = f->n_spaces;
+    for (size_t i = 0; i < f->n_spaces; i++) {
+        const struct finder *one = &f->spaces[i];
+        if (taken[i] < one->n &&
+            (best == f->n_spaces ||
+             is_before(&one->found[taken[i]], &f->spaces[best].found[taken[best]])))
+            best = i;
+    }
+    return best;
+}
+
+void find_name_space(const struct finder *f, struct recalled *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i].space = f->in->pool.space;
+}
+
+/* What made the best result is what is told of the whole search. */
+static void tell_steps(struct finder *f, const struct finder *best)
+{
+    memcpy(f->weights, best->weights, sizeof f->weights);
+    f->vectors = best->vectors;
+    f->without = best->without;
+    f->by_words = best->by_words;
+    f->beside = best->beside;
+    f->steps = best->steps;
+}
+
+/* Each space keeps its order. */
+static void merge_spaces(struct finder *f)
+{
+    struct arena *a = &f->ctx->arena;
+    size_t all = 0, best, *taken = NEW_N(a, size_t, f->n_spaces + 1);
+    for (size_t i = 0; i < f->n_spaces; i++)
+        all += f->spaces[i].n;
+    f->found = NEW_N(a, struct recalled, all + 1);
+    f->of = NEW_N(a, const struct candidate *, all + 1);
+    for (f->n = 0; (best = best_space(f, taken)) < f->n_spaces; f->n++) {
+        f->found[f->n] = f->spaces[best].found[taken[best]];
+        f->of[f->n] = f->spaces[best].of[taken[best]++];
+        if (!f->n)
+            tell_steps(f, &f->spaces[best]);
+    }
+    if (!f->n && f->n_spaces)
+        tell_steps(f, f->spaces);
+}
+
+enum status find_in_scope(struct finder *f, size_t limit, bool newest)
+{
+    enum status (*find)(struct finder *, size_t) = newest ? find_newest : find_answers;
+    for (size_t i = 0; i < f->n_spaces; i++) {
+        TRY(find(&f->spaces[i], limit));
+        find_name_space(&f->spaces[i], f->spaces[i].found, f->spaces[i].n);
+    }
+    if (f->spaces == f)
+        return OK;
+    merge_spaces(f);
+    f->n = f->n < limit ? f->n : limit;
+    return OK;
+}
+
+/* --- what may be shown --- */
+
+static bool is_excluded(const struct recall_in *in, str id)
+{
+    for (size_t i = 0; id.n && i < in->n_exclude; i++)
+        if (str_eq(in->exclude[i], id))
+            return true;
+    return false;
+}
+
+bool find_wants(const struct recall_in *in, const struct bars *bars, const struct message *m,
+                const struct memory *memory)
+{
+    /* What was said before 1970 has a negative time. */
+    bool is_old = in->after && (m ? m->created : memory->created) < in->after;
+    bool is_of_now = memory && in->session.n && memory->layer == LAYER_EPISODE &&
+                     str_eq(memory->session, in->session);
+    bool is_within =
+        in->scope != SCOPE_SESSION || str_eq(in->within, m ? m->session : memory->session);
+    if (m)
+        return m->id.n && is_within && !is_old && !is_excluded(in, m->id) &&
+               !(m->is_echo && !str_trim(m->says).n);
+    bool is_over = memory->valid_to || memory->superseded_by.n ||
+                   (memory->expires && memory->expires <= clock_ms());
+    return memory->id.n && is_within && !is_over && !is_of_now && !is_old &&
+           !is_excluded(in, memory->id) &&
+           (!is_excluded(in, memory->source) || bars_touch(bars, memory->source)) &&
+           (!in->layer.n || str_is(in->layer, layer_names[memory->layer])) &&
+           (!in->type.n || str_is(in->type, type_names[memory->type]));
+}
+
+bool find_shows(const struct finder *f, struct recalled *r)
+{
+    return find_wants(f->in, &f->bars, r->is_memory ? NULL : &r->message,
+                      r->is_memory ? &r->memory : NULL) &&
+           bars_keep(&f->bars, &f->ctx->arena, r);
+}
+
+size_t find_shown(const struct finder *f, struct recalled *v, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct recalled one = v[i];
+        if (find_shows(f, &one))
+            v[kept++] = one;
+    }
+    return kept;
+}
+
+str found_text(const struct recalled *r)
+{
+    if (r->is_memory)
+        return r->memory.content;
+    if (r->given.n)
+        return r->given;
+    return r->message.is_echo ? str_trim(r->message.says) : r->message.text;
+}
+
+struct given found_given(const struct finder *f, const struct message *m)
+{
+    struct message left = *m;
+    *(m->is_echo ? &left.says : &left.text) = bars_left(&f->bars, &f->ctx->arena, m);
+    struct given given = given_of(&f->ctx->arena, &left);
+    if (!given.text.n && !given.why)
+        given.why = "what it says is not to be given";
+    return given;
+}

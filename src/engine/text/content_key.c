@@ -1,0 +1,26 @@
+/* content_key.c - the key of a memory that was stored without one. */
+#include "engine/text/content_key.h"
+
+#include "base/id.h"
+
+str content_key(struct arena *a, str content)
+{
+    char slug[40];
+    size_t n = 0, i = 0;
+    bool is_lost = false;
+    for (; i < content.n && n < sizeof slug; i++) {
+        char c = content.p[i];
+        is_lost |= (c & 0x80) != 0;
+        c = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            slug[n++] = c;
+        else if (n && slug[n - 1] != '_')
+            slug[n++] = '_';
+    }
+    while (n && slug[n - 1] == '_')
+        n--;
+    if (i == content.n && n && !is_lost)
+        return str_dup(a, (str){slug, n});
+    return str_printf(a, "%.*s%s%08llx", (int)n, slug, n ? "_" : "",
+                      (unsigned long long)(hash64(&content, 1) >> 32));
+}

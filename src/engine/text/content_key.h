@@ -1,0 +1,12 @@
+/* content_key.h - the key of a memory that was stored without one. */
+#pragma once
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/*
+ * By the rule of extracted facts: lower case, "_" for characters that are no letter or digit, 40
+ * characters. A key that loses something gets a hash of the content, so that two contents never
+ * share a key by accident.
+ */
+str content_key(struct arena *a, str content);
