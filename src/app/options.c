@@ -17,8 +17,8 @@ const struct field options_table[] = {
     {BOOL(struct options, json), .help = "Print JSON instead of text"},
     {BOOL(struct options, print_settings),
      .help = "Print every setting with its value, with --json as JSON, and exit"},
-    {STR(struct options, user), .otherwise_str = LOCAL_USER, .min = 1, .max = 200, .unit = "NAME",
-     .help = "User whose memories are used"},
+    {STR(struct options, user), .otherwise_str = LOCAL_USER, .min = 1, .max = 1000, .unit = "NAME",
+     .help = "User whose memories are used. OWNER/PERSON is a person behind the owner's client"},
     {STR(struct options, space), .otherwise_str = "", .max = 200, .unit = "NAME",
      .help = "Space of the user: one memory, apart from the user's other spaces"},
     {BOOL(struct options, explain), .help = "Show why each result was found"},
@@ -29,6 +29,9 @@ const struct field options_table[] = {
     {BOOL(struct options, admin),
      .help =
          "Create a token that may change settings, read metrics and use all spaces of its user"},
+    {STR(struct options, acts_for), .otherwise_str = "", .max = 4000, .unit = "any|LIST",
+     .help = "People that the token's client may name, each with a memory of their own: any, or "
+             "names separated by commas"},
     {BOOL(struct options, no_extract), .help = "Store the messages only, extract no facts"},
     {BOOL(struct options, allowed), .help = "Only what was allowed"},
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},

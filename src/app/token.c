@@ -11,17 +11,24 @@
 enum { PRINT_MAX = 16 << 20 };
 
 struct token_out {
-    str id, name, user, space, prefix, token;
+    str id, name, user, space, acts_for, prefix, token;
     bool admin;
     int64_t created, expires, revoked, last_used;
 };
 static const struct field token_out_fields[] = {
-    {STR(struct token_out, id)},         {STR(struct token_out, name)},
-    {STR(struct token_out, user)},       {STR(struct token_out, space)},
-    {STR(struct token_out, prefix)},     {STR(struct token_out, token)},
-    {BOOL(struct token_out, admin)},     {TIME(struct token_out, created)},
-    {TIME(struct token_out, expires)},   {TIME(struct token_out, revoked)},
-    {TIME(struct token_out, last_used)}, {0},
+    {STR(struct token_out, id)},
+    {STR(struct token_out, name)},
+    {STR(struct token_out, user)},
+    {STR(struct token_out, space)},
+    {STR(struct token_out, acts_for)},
+    {STR(struct token_out, prefix)},
+    {STR(struct token_out, token)},
+    {BOOL(struct token_out, admin)},
+    {TIME(struct token_out, created)},
+    {TIME(struct token_out, expires)},
+    {TIME(struct token_out, revoked)},
+    {TIME(struct token_out, last_used)},
+    {0},
 };
 
 static struct token_out shape_of(const struct token *t, str secret)
@@ -30,6 +37,7 @@ static struct token_out shape_of(const struct token *t, str secret)
                               .name = t->name,
                               .user = t->pool.user,
                               .space = t->pool.space,
+                              .acts_for = t->acts_for,
                               .prefix = t->prefix,
                               .token = secret,
                               .admin = t->is_admin,
@@ -49,8 +57,12 @@ static void write_token(struct buf *b, const struct token *t, str secret)
 /* Only a hash is stored, so the token is printed here once and never again. */
 static enum status create_token(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
-    struct token t = {.name = o->name, .pool = pool_of(o), .is_admin = o->admin};
+    struct token t = {.name = o->name,
+                      .pool = pool_of(o),
+                      .acts_for = o->acts_for,
+                      .is_admin = o->admin};
     str secret;
+    TRY(acts_for_check(ctx, t.acts_for));
     if (!options_has(o, "space"))
         t.pool.space = S(""); /* a new space for this token */
     if (o->days)
@@ -105,11 +117,12 @@ static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
     str used = t->last_used ? str_printf(a, "used " S_FMT, S_ARG(date_of(a, t->last_used)))
                             : S("never used");
     buf_printf(b,
-               S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s  " S_FMT "…  " S_FMT
-                     "  ",
+               S_FMT "  " S_FMT "  user " S_FMT "  space " S_FMT "  %s%s%s%s" S_FMT "  " S_FMT
+                     "…  " S_FMT "  ",
                S_ARG(t->id), S_ARG(date_of(a, t->created)), S_ARG(t->pool.user),
                S_ARG(t->pool.space), t->is_admin ? "admin" : "", t->is_admin && *state ? ", " : "",
-               state, S_ARG(t->prefix), S_ARG(used));
+               state, t->acts_for.n ? "  acts for " : "", S_ARG(t->acts_for), S_ARG(t->prefix),
+               S_ARG(used));
     buf_add(b, t->name);
     buf_byte(b, '\n');
 }

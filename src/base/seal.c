@@ -56,20 +56,28 @@ str seal(struct arena *a, const uint8_t *key, str owner, str secret)
     return (str){text, room - 1};
 }
 
+bool base64url_read(struct arena *a, str text, str *out)
+{
+    unsigned char *p = arena_alloc(a, text.n + 1);
+    size_t n = 0;
+    if (sodium_base642bin(p, text.n + 1, text.p ? text.p : "", text.n, NULL, &n, NULL,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0)
+        return false;
+    *out = (str){(char *)p, n};
+    return true;
+}
+
 bool unseal(struct arena *a, const uint8_t *key, str owner, str sealed, str *out)
 {
     assert(key);
-    unsigned char *p = arena_alloc(a, sealed.n + 1);
-    size_t n = 0;
-    str to = bound_owner(a, owner);
-    if (sodium_base642bin(p, sealed.n + 1, sealed.p ? sealed.p : "", sealed.n, NULL, &n, NULL,
-                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
-        n < HEAD + TAG || p[0] != FORM)
+    str box, to = bound_owner(a, owner);
+    if (!base64url_read(a, sealed, &box) || box.n < HEAD + TAG || box.p[0] != FORM)
         return false;
-    unsigned char *text = arena_alloc(a, n);
-    if (crypto_aead_xchacha20poly1305_ietf_decrypt(text, NULL, NULL, p + HEAD, n - HEAD,
+    const unsigned char *p = bytes_of(box);
+    unsigned char *text = arena_alloc(a, box.n);
+    if (crypto_aead_xchacha20poly1305_ietf_decrypt(text, NULL, NULL, p + HEAD, box.n - HEAD,
                                                    bytes_of(to), to.n, p + 1, key) != 0)
         return false;
-    *out = (str){(char *)text, n - HEAD - TAG};
+    *out = (str){(char *)text, box.n - HEAD - TAG};
     return true;
 }

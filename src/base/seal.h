@@ -15,3 +15,6 @@ str seal(struct arena *a, const uint8_t *key, str owner, str secret);
 /* False when it was sealed under another key or for another owner, or one bit of it is not as it
  * was. */
 bool unseal(struct arena *a, const uint8_t *key, str owner, str sealed, str *out);
+
+/* The bytes of a base64url text without padding; false when it is none. */
+bool base64url_read(struct arena *a, str text, str *out);

@@ -1,7 +1,64 @@
-/* account.c - whether a token still lets its owner in. */
+/* account.c - whether a token still lets its owner in, and for which people it speaks. */
 #include "core/account.h"
+
+#include <assert.h>
+
+#include "base/buf.h"
 
 bool token_is_valid(const struct token *t, int64_t now)
 {
     return !t->revoked && (!t->expires || t->expires > now);
+}
+
+static str escaped_name(struct arena *a, str person)
+{
+    struct buf b = buf_make(a, person.n * 3 + 1);
+    for (size_t i = 0; i < person.n; i++) {
+        unsigned char c = (unsigned char)person.p[i];
+        if (c < 0x20 || c == 0x7f || c == '/' || c == '%')
+            buf_printf(&b, "%%%02X", c);
+        else
+            buf_byte(&b, (char)c);
+    }
+    return buf_str(&b);
+}
+
+str person_user(struct arena *a, str owner, str person)
+{
+    assert(owner.n && person.n);
+    return str_printf(a, S_FMT "/" S_FMT, S_ARG(owner), S_ARG(escaped_name(a, person)));
+}
+
+bool person_is_owner(struct arena *a, str owner, str person)
+{
+    str last = owner;
+    for (size_t i = 0; i < owner.n; i++)
+        if (owner.p[i] == '/')
+            last = str_sub(owner, i + 1, owner.n);
+    return str_eq(person, owner) || (last.n < owner.n && str_eq(escaped_name(a, person), last));
+}
+
+bool acts_for(str list, str person)
+{
+    if (str_is(list, ACTS_FOR_ANY))
+        return true;
+    while (list.n)
+        if (str_eq(str_trim(str_cut(&list, ',')), person))
+            return person.n > 0;
+    return false;
+}
+
+enum status acts_for_check(struct ctx *ctx, str list)
+{
+    if (str_is(list, ACTS_FOR_ANY))
+        return OK;
+    while (list.n) {
+        str name = str_trim(str_cut(&list, ','));
+        if (!name.n || name.n > PERSON_MAX || str_is(name, ACTS_FOR_ANY))
+            return fail_field(ctx, "acts_for",
+                              "must be " ACTS_FOR_ANY
+                              ", or names of at most %d bytes, separated by commas",
+                              PERSON_MAX);
+    }
+    return OK;
 }

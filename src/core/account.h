@@ -11,13 +11,30 @@ struct token {
     struct pool_ref pool;
     bool is_admin; /* may manage users, tokens and settings */
     bool is_open;  /* a user's own: others may go on without a token as before */
+    str acts_for;  /* people it may speak for: "" none, ACTS_FOR_ANY, or names between commas */
     str prefix;    /* the beginning of its text, for people to recognise it: "ctx_Ab3dEf" */
     int64_t created, expires, revoked; /* unix ms; 0: never */
     int64_t last_used;                 /* to a minute; 0: never */
 };
 
+#define ACTS_FOR_ANY "any"
+enum { PERSON_MAX = 256 };
+
 /* Neither revoked nor expired. */
 bool token_is_valid(const struct token *t, int64_t now);
+
+/*
+ * The user that a person behind the owner's credential is: OWNER/PERSON, where the person's '/',
+ * '%' and control bytes are escaped. So two persons, and persons of two owners, are never one user.
+ */
+str person_user(struct arena *a, str owner, str person);
+/* Whether a token of the owner that speaks for nobody else may be given that name all the same:
+ * the owner's own, or the part behind the last '/' of an owner that is a person. */
+bool person_is_owner(struct arena *a, str owner, str person);
+/* Whether a list of people, as in struct token, has a person. */
+bool acts_for(str list, str person);
+/* BAD_INPUT names the field acts_for: an empty name, or ACTS_FOR_ANY among others. */
+MUST_USE enum status acts_for_check(struct ctx *ctx, str list);
 
 /* A registered user. Names of pools and tokens need not be registered users. */
 struct user {

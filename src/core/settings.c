@@ -116,6 +116,27 @@ static str current_value(struct ctx *ctx, struct settings *s, str name, str text
     return text;
 }
 
+/* A misspelt source would be one that never names anybody, so that all people share a memory. */
+static enum status check_user_from(struct ctx *ctx, str list)
+{
+    static const str members[] = {S("user"), S("safety_identifier"), S("metadata.user_id"),
+                                  S("litellm_metadata.user")};
+    if (str_is(list, "none"))
+        return OK;
+    do {
+        str source = str_trim(str_cut(&list, ','));
+        bool is_known = str_find(source, S("-")) < source.n;
+        for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+            is_known |= str_eq(source, members[i]);
+        if (!is_known)
+            return fail_field(ctx, "user_from",
+                              "must be none, or names of headers (with a hyphen), user, "
+                              "safety_identifier, metadata.user_id, litellm_metadata.user, "
+                              "separated by commas");
+    } while (list.n);
+    return OK;
+}
+
 static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
 {
     text = current_value(ctx, s, name, text);
@@ -124,6 +145,8 @@ static enum status set_one(struct ctx *ctx, struct settings *s, str name, str te
         TRY(check_listen(ctx, text));
     if (str_is(name, "prices"))
         TRY(prices_check(ctx, text));
+    if (str_is(name, "user_from"))
+        TRY(check_user_from(ctx, text));
     return str_is(name, "upstream") && text.n ? set_upstream(ctx, s, text) : OK;
 }
 

@@ -88,6 +88,7 @@ struct settings {
     double salience_floor;
     str qdrant_host, qdrant_api_key, qdrant_collection, qdrant_embedding_model;
     int64_t qdrant_port, qdrant_timeout_ms;
+    str user_from; /* where people are named, in order: headers (with a '-') and body members */
     enum registration_mode registration;
     str encryption_key; /* seals what users leave here; "" is a file's */
     str model_fast, model_balanced, model_powerful, prices;

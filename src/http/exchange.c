@@ -192,7 +192,9 @@ static enum status run_handler(struct exchange *x)
     const struct route *route = x->route;
     if (x->surface->admit)
         TRY(x->surface->admit(ctx, s->app, route->access, &x->in));
-    TRY(request_read(ctx, route, &x->in));
+    TRY(request_read(ctx, route, x->surface->aside, &x->in));
+    if (x->surface->settle && route->access != ACCESS_OPEN)
+        TRY(x->surface->settle(ctx, s->app, &x->in));
     x->out.body = buf_make(&ctx->arena, s->settings.reply_max);
     TRY(route->run(ctx, s->app, &x->in, &x->out));
     if (!x->out.relay)

@@ -15,11 +15,15 @@ struct header {
 
 enum { ROUTE_PARAMS_MAX = 4, REPLY_HEADERS_MAX = 16 };
 
-/* Who asks, as the surface's admit found out. */
+/* Who asks, as the surface's admit found out, and its settle where the body says more. */
 struct identity {
-    struct pool_ref pool;
-    bool is_admin;  /* may reach every space of its user */
-    str credential; /* the Authorization value that may be passed on upstream, or "" */
+    struct pool_ref pool;   /* whose memory the request uses, and which space */
+    struct pool_ref own;    /* the credential's user, whose person pool.user may be, and space */
+    str acts_for;           /* the people it may speak for, as in struct token */
+    bool is_person;         /* pool.user is a person of own.user */
+    const char *space_from; /* what in the request named the space; NULL: it is the own one */
+    bool is_admin;          /* may reach every space of its user */
+    str credential;         /* the Authorization value that may be passed on upstream, or "" */
 };
 
 /* Lives as long as the exchange, relay included. */
@@ -95,6 +99,11 @@ struct surface {
                          struct request *in);
     /* A header that every answer has as the request had it, or with the request's id; or NULL. */
     const char *trace;
+    /* Completes in->who from what the body says, once it is read; or NULL. */
+    enum status (*settle)(struct ctx *ctx, struct app *app, struct request *in);
+    /* A parameter of every query, and a member of every body, that admit and settle read: a strict
+     * route lets it pass. Or NULL. */
+    const char *aside;
 };
 
 /* The value of that header in the answer. */

@@ -39,8 +39,8 @@ str request_query(struct ctx *ctx, const struct request *r, const char *name)
     return S("");
 }
 
-static enum status set_from_query(struct ctx *ctx, const struct route *route, str name, str value,
-                                  uint64_t *seen, void *out)
+static enum status set_from_query(struct ctx *ctx, const struct route *route, const char *aside,
+                                  str name, str value, uint64_t *seen, void *out)
 {
     for (size_t i = 0; route->takes[i].name; i++) {
         if (!str_is(name, route->takes[i].name))
@@ -49,13 +49,13 @@ static enum status set_from_query(struct ctx *ctx, const struct route *route, st
             *seen |= (uint64_t)1 << i;
         return fields_set(ctx, route->takes, name, value, out);
     }
-    if (route->strict)
+    if (route->strict && !(aside && str_is(name, aside)))
         return fail_field(ctx, str_c(&ctx->arena, name), "is not a known field");
     return OK;
 }
 
-static enum status read_query(struct ctx *ctx, const struct route *route, struct request *r,
-                              void *out)
+static enum status read_query(struct ctx *ctx, const struct route *route, const char *aside,
+                              struct request *r, void *out)
 {
     str query = r->query, name, value;
     uint64_t seen = 0;
@@ -64,7 +64,7 @@ static enum status read_query(struct ctx *ctx, const struct route *route, struct
         if (!next_pair(&ctx->arena, &query, &name, &value))
             return fail(ctx, BAD_INPUT, "the query is not valid percent-encoded UTF-8");
         if (name.n)
-            TRY(set_from_query(ctx, route, name, value, &seen, out));
+            TRY(set_from_query(ctx, route, aside, name, value, &seen, out));
     }
     for (size_t i = 0; route->takes[i].name && i < 64; i++)
         if (route->takes[i].required && !(seen >> i & 1))
@@ -79,7 +79,35 @@ static bool takes_query(const struct request *r)
            (str_is(r->method, "GET") || str_is(r->method, "HEAD") || str_is(r->method, "DELETE"));
 }
 
-enum status request_read(struct ctx *ctx, const struct route *route, struct request *r)
+/* The object without a member that is for the surface, which no table of a route has. */
+static const struct json *without_member(struct arena *a, const struct json *object, str name)
+{
+    struct json *copy = NEW(a, struct json), **end = &copy->first;
+    *copy = *object;
+    for (const struct json *m = object->first; m; m = m->next) {
+        if (str_eq(m->key, name))
+            continue;
+        *end = NEW(a, struct json);
+        **end = *m;
+        end = &(*end)->next;
+    }
+    *end = NULL;
+    return copy;
+}
+
+static const struct json *body_for(struct arena *a, const struct route *route, const char *aside,
+                                   const struct json *body)
+{
+    if (!route->strict || !aside || !json_get(body, aside))
+        return body;
+    for (const struct field *f = route->takes; f->name; f++)
+        if (str_is(str_of(f->name), aside))
+            return body;
+    return without_member(a, body, str_of(aside));
+}
+
+enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
+                         struct request *r)
 {
     struct json *json = NULL;
     void *in;
@@ -87,13 +115,14 @@ enum status request_read(struct ctx *ctx, const struct route *route, struct requ
         return OK;
     in = route->takes ? arena_alloc(&ctx->arena, route->takes_size) : NULL;
     if (route->takes && takes_query(r)) {
-        TRY(read_query(ctx, route, r, in));
+        TRY(read_query(ctx, route, aside, r, in));
     } else {
         if (!r->body.n && route->wants_json)
             return fail(ctx, BAD_INPUT, "the request has no body; JSON is expected");
         TRY(json_parse(ctx, r->body.n ? r->body : S("{}"), &json));
         if (route->takes)
-            TRY(fields_read(ctx, route->takes, json, route->strict, in));
+            TRY(fields_read(ctx, route->takes, body_for(&ctx->arena, route, aside, json),
+                            route->strict, in));
     }
     r->json = json;
     r->in = in;

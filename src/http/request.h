@@ -3,5 +3,7 @@
 
 #include "http/http.h"
 
-/* The body, or the query of GET, HEAD and DELETE without one, into r->in and r->json. */
-MUST_USE enum status request_read(struct ctx *ctx, const struct route *route, struct request *r);
+/* The body, or the query of GET, HEAD and DELETE without one, into r->in and r->json. aside is a
+ * member that a strict route without a row for it lets pass, or NULL. */
+MUST_USE enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
+                                  struct request *r);

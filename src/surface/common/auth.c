@@ -3,7 +3,11 @@
 
 #include <assert.h>
 
+#include "surface/common/person.h"
+
 enum { SPACE_NAME_MAX = 200 };
+
+/* --- credentials --- */
 
 /* The secret of "Authorization: Bearer …", or "". */
 static str bearer_of(const struct request *in)
@@ -22,15 +26,18 @@ bool auth_shows_token(str value)
     return false;
 }
 
+struct identity auth_local(struct pool_ref pool)
+{
+    return (
+        struct identity){.pool = pool, .own = pool, .acts_for = S(ACTS_FOR_ANY), .is_admin = true};
+}
+
 static enum status accept_local(struct ctx *ctx, struct request *in)
 {
     if (!in->is_loopback)
         return fail(ctx, NO_AUTH, "a token is needed; 'rememberd token create' makes one");
-    in->who = (struct identity){
-        .pool = {S(LOCAL_USER), S(DEFAULT_SPACE)},
-        .is_admin = true,
-        .credential = request_header(in, "Authorization"),
-    };
+    in->who = auth_local((struct pool_ref){S(LOCAL_USER), S(DEFAULT_SPACE)});
+    in->who.credential = request_header(in, "Authorization");
     return OK;
 }
 
@@ -46,85 +53,125 @@ enum status auth_token(struct ctx *ctx, struct app *app, const struct request *i
 
 /* A credential that looks like a token of this server must be valid. Any other credential is meant
  * for the upstream, unless a token is needed. */
-enum status auth_request(struct ctx *ctx, struct app *app, enum route_access needs,
-                         struct request *in)
+static enum status accept_credential(struct ctx *ctx, struct app *app, struct request *in)
 {
     bool needs_token = true;
     struct token token;
-    if (needs == ACCESS_OPEN)
-        return OK;
     if (!auth_shows_token(request_header(in, "Authorization")))
         TRY(engine_needs_token(ctx, app->engine, &needs_token));
     if (!needs_token)
         return accept_local(ctx, in);
     TRY(auth_token(ctx, app, in, &token));
-    if (needs == ACCESS_ADMIN && !token.is_admin)
-        return fail(ctx, FORBIDDEN, "this needs an admin token");
-    assert(token.pool.user.n);
-    in->who = (struct identity){.pool = token.pool, .is_admin = token.is_admin};
+    assert(token.pool.user.n && token.pool.space.n);
+    in->who = (struct identity){.pool = token.pool,
+                                .own = token.pool,
+                                .acts_for = token.acts_for,
+                                .is_admin = token.is_admin};
     return OK;
+}
+
+/* What concerns everyone is not for the people of a front end, though its token be an admin's. */
+static enum status check_access(struct ctx *ctx, enum route_access needs,
+                                const struct identity *who)
+{
+    if (needs != ACCESS_ADMIN)
+        return OK;
+    if (!who->is_admin)
+        return fail_as(ctx, FORBIDDEN, AUTH_NEEDS_ADMIN, "this needs an admin token");
+    if (who->is_person)
+        return fail(ctx, FORBIDDEN, "this concerns all users and is not done in a person's name");
+    return OK;
+}
+
+enum status auth_request(struct ctx *ctx, struct app *app, enum route_access needs,
+                         struct request *in)
+{
+    if (needs == ACCESS_OPEN)
+        return OK;
+    TRY(accept_credential(ctx, app, in));
+    TRY(person_find(ctx, app, in, NULL, &in->who));
+    TRY(check_access(ctx, needs, &in->who));
+    TRY(auth_name_space(ctx, app, &in->who, request_header(in, SPACE_HEADER), SPACE_HEADER));
+    return auth_name_space(ctx, app, &in->who, request_query(ctx, in, SPACE_MEMBER), SPACE_MEMBER);
 }
 
 enum status auth_agent_request(struct ctx *ctx, struct app *app, enum route_access needs,
                                struct request *in)
 {
-    str agent = str_trim(request_header(in, AGENT_HEADER));
     TRY(auth_request(ctx, app, needs, in));
-    if (needs == ACCESS_OPEN || !agent.n)
+    if (needs == ACCESS_OPEN)
         return OK;
-    if (agent.n > SPACE_NAME_MAX)
-        return fail_field(ctx, AGENT_HEADER, "must have at most %d bytes", SPACE_NAME_MAX);
-    TRY(auth_space(ctx, app, &in->who, agent, AGENT_HEADER));
-    in->who.pool.space = agent;
-    return OK;
+    return auth_name_space(ctx, app, &in->who, request_header(in, AGENT_HEADER), AGENT_HEADER);
 }
 
-static enum status is_space(struct ctx *ctx, struct app *app, str user, str name, bool *out)
+static enum status name_space_of(struct ctx *ctx, struct app *app, const struct json *body,
+                                 struct identity *who)
 {
-    struct pool_info *v;
-    size_t n;
-    bool needs_token = true;
-    TRY(engine_needs_token(ctx, app->engine, &needs_token));
-    *out = !needs_token;
-    if (*out)
-        return OK;
-    TRY(engine_spaces(ctx, app->engine, user, &v, &n));
+    const struct json *v = json_get(body, SPACE_MEMBER);
+    if (v && v->type != JSON_STRING && v->type != JSON_NULL)
+        return fail_field(ctx, SPACE_MEMBER, "must be a string");
+    return auth_name_space(ctx, app, who, json_string(v), SPACE_MEMBER);
+}
+
+enum status auth_body(struct ctx *ctx, struct app *app, struct request *in)
+{
+    return name_space_of(ctx, app, in->json, &in->who);
+}
+
+enum status auth_chat(struct ctx *ctx, struct app *app, const struct request *in,
+                      const struct json *body, struct identity *who)
+{
+    TRY(person_find(ctx, app, in, body, who));
+    return name_space_of(ctx, app, body, who);
+}
+
+/* --- reach: which spaces of its user a caller may use --- */
+
+enum kind_of_space { SPACE_OWN, SPACE_NAMED, SPACE_ANOTHERS, SPACE_KINDS };
+
+static const bool reach[SPACE_KINDS][2] = {
+    /*                   a token, an admin's, or no token */
+    [SPACE_OWN] = {true, true},       /* the credential's */
+    [SPACE_NAMED] = {true, true},     /* with a name, whether it is there already or not */
+    [SPACE_ANOTHERS] = {false, true}, /* made for another token, whose id is its name */
+};
+
+static enum kind_of_space kind_of_space(const struct identity *who, const struct token *tokens,
+                                        size_t n, str space)
+{
+    if (str_eq(space, who->own.space))
+        return SPACE_OWN;
     for (size_t i = 0; i < n; i++)
-        *out |= str_eq(v[i].pool.space, name);
-    return OK;
-}
-
-enum status auth_key_space(struct ctx *ctx, struct app *app, const struct identity *who, str id,
-                           str *out)
-{
-    struct token token;
-    bool is_there = false;
-    assert(who->pool.user.n);
-    if (!id.n)
-        return OK;
-    enum status s = engine_token_named(ctx, app->engine, who->pool.user, id, &token);
-    if (s != OK && s != NOT_FOUND)
-        return s;
-    str space = s == OK ? token.pool.space : id;
-    if (s == OK || str_eq(space, who->pool.space))
-        is_there = who->is_admin || str_eq(space, who->pool.space);
-    else if (who->is_admin)
-        TRY(is_space(ctx, app, who->pool.user, space, &is_there));
-    if (!is_there)
-        return fail(ctx, FORBIDDEN, "apiKeyId: not one of your keys; omit it to use your own");
-    *out = space;
-    return OK;
+        if (str_eq(tokens[i].id, space) && str_eq(tokens[i].pool.space, space))
+            return SPACE_ANOTHERS;
+    return SPACE_NAMED;
 }
 
 bool auth_reaches(const struct identity *who, const struct token *tokens, size_t n, str space)
 {
-    assert(who->pool.user.n);
-    if (who->is_admin || str_eq(space, who->pool.space))
-        return true;
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(tokens[i].id, space) && str_eq(tokens[i].pool.space, space))
-            return false;
-    return true;
+    assert(who->own.user.n);
+    return reach[kind_of_space(who, tokens, n, space)][who->is_admin];
+}
+
+/* A person's spaces are called like those of the tokens that speak for it, and like those of its
+ * own tokens. */
+enum status auth_tokens(struct ctx *ctx, struct app *app, const struct identity *who,
+                        struct token **out, size_t *n)
+{
+    struct token *more;
+    size_t n_more;
+    TRY(engine_tokens(ctx, app->engine, who->own.user, out, n));
+    if (str_eq(who->pool.user, who->own.user))
+        return OK;
+    TRY(engine_tokens(ctx, app->engine, who->pool.user, &more, &n_more));
+    struct token *all = NEW_N(&ctx->arena, struct token, *n + n_more);
+    for (size_t i = 0; i < *n; i++)
+        all[i] = (*out)[i];
+    for (size_t i = 0; i < n_more; i++)
+        all[*n + i] = more[i];
+    *out = all;
+    *n += n_more;
+    return OK;
 }
 
 enum status auth_space(struct ctx *ctx, struct app *app, const struct identity *who, str space,
@@ -132,10 +179,78 @@ enum status auth_space(struct ctx *ctx, struct app *app, const struct identity *
 {
     struct token *tokens;
     size_t n;
-    if (who->is_admin || str_eq(space, who->pool.space))
+    if (who->is_admin || str_eq(space, who->own.space))
         return OK;
-    TRY(engine_tokens(ctx, app->engine, who->pool.user, &tokens, &n));
+    TRY(auth_tokens(ctx, app, who, &tokens, &n));
     if (!auth_reaches(who, tokens, n, space))
         return fail(ctx, FORBIDDEN, "%s: belongs to another token", field);
+    return OK;
+}
+
+/* --- which one a request names --- */
+
+static enum status check_space(struct ctx *ctx, const struct identity *who, str name,
+                               const char *field)
+{
+    if (name.n > SPACE_NAME_MAX)
+        return fail_field(ctx, field, "must have at most %d bytes", SPACE_NAME_MAX);
+    if (who->space_from && !str_eq(name, who->pool.space))
+        return fail_field(ctx, field, "names another space than %s", who->space_from);
+    return OK;
+}
+
+enum status auth_name_space(struct ctx *ctx, struct app *app, struct identity *who, str name,
+                            const char *field)
+{
+    name = str_trim(name);
+    if (!name.n)
+        return OK;
+    TRY(check_space(ctx, who, name, field));
+    TRY(auth_space(ctx, app, who, name, field));
+    who->pool.space = name;
+    who->space_from = field;
+    return OK;
+}
+
+enum status auth_pool(struct ctx *ctx, struct app *app, const struct identity *who, str name,
+                      const char *field, struct pool_ref *out)
+{
+    struct identity asked = *who;
+    TRY(auth_name_space(ctx, app, &asked, name, field));
+    *out = asked.pool;
+    return OK;
+}
+
+enum status auth_key_pool(struct ctx *ctx, struct app *app, const struct identity *who, str id,
+                          struct pool_ref *out)
+{
+    struct token token;
+    if (!id.n)
+        return auth_pool(ctx, app, who, id, "apiKeyId", out);
+    enum status s = engine_token_named(ctx, app->engine, who->own.user, id, &token);
+    if (s != OK && s != NOT_FOUND)
+        return s;
+    return auth_pool(ctx, app, who, s == OK ? token.pool.space : id, "apiKeyId", out);
+}
+
+/* --- all of them --- */
+
+enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity *who,
+                        struct pool_ref *out)
+{
+    struct token *tokens;
+    size_t n;
+    *out = who->pool;
+    if (who->space_from)
+        return OK;
+    if (!who->is_admin) {
+        if (!str_is(who->own.space, DEFAULT_SPACE))
+            return OK;
+        TRY(auth_tokens(ctx, app, who, &tokens, &n));
+        for (size_t i = 0; i < n; i++)
+            if (!auth_reaches(who, tokens, n, tokens[i].pool.space))
+                return OK;
+    }
+    out->space = S("");
     return OK;
 }

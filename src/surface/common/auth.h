@@ -5,16 +5,31 @@
 
 /* Names a space of the caller's user by any text, and asks for memory by Osaurus's rules. */
 #define AGENT_HEADER "X-Osaurus-Agent-Id"
+/* Name a space at every endpoint: a header, and a parameter of the query or member of the body. */
+#define SPACE_HEADER "X-Memory-Space"
+#define SPACE_MEMBER "space"
+
+/* ctx->detail of a FORBIDDEN that an admin token would not have got. */
+enum { AUTH_NEEDS_ADMIN = 1 };
 
 /*
  * Finds out who asks. On loopback, as long as no token was ever made, everyone is LOCAL_USER and
- * may do everything; afterwards a bearer token decides.
+ * may do everything; afterwards a bearer token decides. Headers may name a person (person.h), and
+ * a header or the query a space.
  */
 enum status auth_request(struct ctx *ctx, struct app *app, enum route_access needs,
                          struct request *in);
-/* The same, and X-Osaurus-Agent-Id picks a space of that user, one that auth_space allows. */
+/* The same, and X-Osaurus-Agent-Id names a space, too. */
 enum status auth_agent_request(struct ctx *ctx, struct app *app, enum route_access needs,
                                struct request *in);
+/* The settle of a surface: the space that the body names. */
+enum status auth_body(struct ctx *ctx, struct app *app, struct request *in);
+#define SURFACE_SETTLES .settle = auth_body, .aside = SPACE_MEMBER
+/* The same of a chat's body, which may also name a person. *who is a copy of in->who. */
+MUST_USE enum status auth_chat(struct ctx *ctx, struct app *app, const struct request *in,
+                               const struct json *body, struct identity *who);
+/* Someone on this machine, who may do everything. */
+struct identity auth_local(struct pool_ref pool);
 
 /* The bearer token of a request, whatever its route needs; NO_AUTH when it is missing or unknown.
  */
@@ -24,19 +39,28 @@ enum status auth_token(struct ctx *ctx, struct app *app, const struct request *i
 bool auth_shows_token(str value);
 
 /*
- * The space that an OmniRoute key's id names: that of the caller's own token, or for an admin that
- * of any token of its user, or a space of its user by name. As long as no token was ever made, any
- * text names a space, which the first write makes. Every other id is FORBIDDEN, whether it belongs
- * to someone else or to nobody. Without an id *out does not change.
- */
-enum status auth_key_space(struct ctx *ctx, struct app *app, const struct identity *who, str id,
-                           str *out);
-
-/*
- * Whether the caller may use a space of its user: its own, and each that is not the own space of
- * another token of that user; an admin may use all. auth_space looks up the tokens, and its
- * FORBIDDEN names the field that asked for the space.
+ * The one rule of reach: a caller may use its own space and each that has a name, and an admin also
+ * the own spaces of other tokens. tokens are auth_tokens: those of the caller's user, and of the
+ * person it speaks for. auth_space looks them up, and its FORBIDDEN names the field that asked.
  */
 bool auth_reaches(const struct identity *who, const struct token *tokens, size_t n, str space);
+MUST_USE enum status auth_tokens(struct ctx *ctx, struct app *app, const struct identity *who,
+                                 struct token **out, size_t *n);
 enum status auth_space(struct ctx *ctx, struct app *app, const struct identity *who, str space,
                        const char *field);
+
+/* Makes a space that a request names the identity's; "" changes nothing. FORBIDDEN by the rule of
+ * reach, BAD_INPUT when the request has named another one. Both name the field. */
+MUST_USE enum status auth_name_space(struct ctx *ctx, struct app *app, struct identity *who,
+                                     str name, const char *field);
+/* The pool of the space that an endpoint's own member names; "" is the request's. */
+MUST_USE enum status auth_pool(struct ctx *ctx, struct app *app, const struct identity *who,
+                               str name, const char *field, struct pool_ref *out);
+/* The same for the id of an OmniRoute key: that of a token of the caller's user, for its space, or
+ * a space's name. */
+MUST_USE enum status auth_key_pool(struct ctx *ctx, struct app *app, const struct identity *who,
+                                   str id, struct pool_ref *out);
+/* The pool of all spaces, with space "", for a caller that reaches every space of its user and
+ * names none; otherwise the request's own. */
+MUST_USE enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity *who,
+                                 struct pool_ref *out);

@@ -6,14 +6,10 @@
 enum status tool_space(struct tool_call *c, str space)
 {
     assert(c->who && c->pool.user.n);
-    if (!space.n)
-        return OK;
-    TRY(auth_space(c->ctx, c->app, c->who, space, "space"));
-    c->pool.space = space;
-    return OK;
+    return auth_pool(c->ctx, c->app, c->who, space, "space", &c->pool);
 }
 
 enum status tool_key(struct tool_call *c, str id)
 {
-    return auth_key_space(c->ctx, c->app, c->who, id, &c->pool.space);
+    return auth_key_pool(c->ctx, c->app, c->who, id, &c->pool);
 }

@@ -65,34 +65,13 @@ enum status cortex_missing(struct ctx *ctx, const char *what)
 enum status app_pool(struct ctx *ctx, struct app *app, const struct request *in, str app_id,
                      struct pool_ref *out)
 {
-    struct pool_ref pool = in->who.pool;
-    assert(in->who.pool.user.n);
-    str wanted = str_trim(app_id);
-    if (wanted.n > APP_ID_MAX)
-        return fail_field(ctx, "app_id", "must have at most %d bytes", APP_ID_MAX);
-    if (wanted.n)
-        pool.space = wanted;
-    TRY(auth_space(ctx, app, &in->who, pool.space, "app_id"));
-    *out = pool;
-    return OK;
+    return auth_pool(ctx, app, &in->who, app_id, "app_id", out);
 }
 
 enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
                      struct pool_ref *out)
 {
-    struct token *tokens = NULL;
-    size_t n = 0;
-    assert(in->who.pool.user.n);
-    *out = in->who.pool;
-    if (!in->who.is_admin && !str_is(in->who.pool.space, DEFAULT_SPACE))
-        return OK;
-    if (!in->who.is_admin)
-        TRY(engine_tokens(ctx, app->engine, in->who.pool.user, &tokens, &n));
-    for (size_t i = 0; i < n; i++)
-        if (!auth_reaches(&in->who, tokens, n, tokens[i].pool.space))
-            return OK;
-    out->space = S("");
-    return OK;
+    return auth_spaces(ctx, app, &in->who, out);
 }
 
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,

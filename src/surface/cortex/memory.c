@@ -295,7 +295,7 @@ static enum status named_apps(struct ctx *ctx, struct app *app, const struct req
     if (!(*out)->space.n || !str_is((*out)->space, DEFAULT_SPACE))
         return OK;
     TRY(engine_spaces(ctx, app->engine, in->who.pool.user, &v, &n_spaces));
-    TRY(engine_tokens(ctx, app->engine, in->who.pool.user, &tokens, &n_tokens));
+    TRY(auth_tokens(ctx, app, &in->who, &tokens, &n_tokens));
     *out = NEW_N(&ctx->arena, struct pool_ref, n_spaces + 1);
     *n = 0;
     for (size_t i = 0; i < n_spaces; i++)
@@ -528,5 +528,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_memory = {"cortex", routes, word_cortex_error, auth_request,
-                                              TRACE_HEADER};
+const struct surface surface_cortex_memory = {"cortex",     routes,       word_cortex_error,
+                                              auth_request, TRACE_HEADER, SURFACE_SETTLES};

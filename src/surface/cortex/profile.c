@@ -167,5 +167,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_profile = {"cortex", routes, word_cortex_error, auth_request,
-                                               TRACE_HEADER};
+const struct surface surface_cortex_profile = {"cortex",     routes,       word_cortex_error,
+                                               auth_request, TRACE_HEADER, SURFACE_SETTLES};

@@ -217,12 +217,22 @@ static const struct field tokens_out_fields[] = {
     {0},
 };
 
-/* Only admins see tokens of admins and tokens that have a space of their own. */
-static bool is_theirs(const struct identity *who, const struct token *all, size_t n,
-                      const struct token *t)
+/* The tokens of the user that the request is for, a person's only its own. Only admins see tokens
+ * of admins and tokens that have a space of their own. */
+static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct identity *who,
+                                struct token **out, size_t *n)
 {
-    return token_is_valid(t, clock_ms()) &&
-           (who->is_admin || (!t->is_admin && auth_reaches(who, all, n, t->pool.space)));
+    struct token *v, *all;
+    size_t have, n_all, kept = 0;
+    TRY(engine_tokens(ctx, app->engine, who->pool.user, &v, &have));
+    TRY(auth_tokens(ctx, app, who, &all, &n_all));
+    for (size_t i = 0; i < have; i++)
+        if (token_is_valid(&v[i], clock_ms()) &&
+            (who->is_admin || (!v[i].is_admin && auth_reaches(who, all, n_all, v[i].pool.space))))
+            v[kept++] = v[i];
+    *out = v;
+    *n = kept;
+    return OK;
 }
 
 static enum status list_tokens(struct ctx *ctx, struct app *app, const struct request *in,
@@ -230,20 +240,19 @@ static enum status list_tokens(struct ctx *ctx, struct app *app, const struct re
 {
     struct arena *a = &ctx->arena;
     struct token *v;
-    size_t n, kept = 0;
-    TRY(engine_tokens(ctx, app->engine, in->who.pool.user, &v, &n));
+    size_t n;
+    TRY(tokens_shown(ctx, app, &in->who, &v, &n));
     struct token_row *rows = NEW_N(a, struct token_row, n);
     for (size_t i = 0; i < n; i++)
-        if (is_theirs(&in->who, v, n, &v[i]))
-            rows[kept++] = (struct token_row){
-                .id = v[i].id,
-                .name = v[i].name,
-                .token_prefix = str_printf(a, S_FMT "...", S_ARG(v[i].prefix)),
-                .last_used_at = v[i].last_used,
-                .created_at = v[i].created,
-            };
+        rows[i] = (struct token_row){
+            .id = v[i].id,
+            .name = v[i].name,
+            .token_prefix = str_printf(a, S_FMT "...", S_ARG(v[i].prefix)),
+            .last_used_at = v[i].last_used,
+            .created_at = v[i].created,
+        };
     struct tokens_out shape;
-    TRY(json_list(ctx, token_row_fields, rows, kept, sizeof *rows, &shape.tokens));
+    TRY(json_list(ctx, token_row_fields, rows, n, sizeof *rows, &shape.tokens));
     reply_fields(out, tokens_out_fields, &shape);
     return OK;
 }
@@ -255,10 +264,10 @@ static enum status revoke_token(struct ctx *ctx, struct app *app, const struct r
 {
     struct token *v;
     size_t n, at = 0;
-    TRY(engine_tokens(ctx, app->engine, in->who.pool.user, &v, &n));
+    TRY(tokens_shown(ctx, app, &in->who, &v, &n));
     while (at < n && !str_eq(v[at].id, in->params[0]))
         at++;
-    if (at == n || !is_theirs(&in->who, v, n, &v[at]))
+    if (at == n)
         return cortex_missing(ctx, "token");
     enum status s = engine_revoke_token(ctx, app->engine, in->who.pool.user, v[at].id);
     if (s == NOT_FOUND)
@@ -282,5 +291,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_cortex_users = {"cortex", routes, word_cortex_error, auth_request,
-                                             TRACE_HEADER};
+const struct surface surface_cortex_users = {"cortex",     routes,       word_cortex_error,
+                                             auth_request, TRACE_HEADER, SURFACE_SETTLES};

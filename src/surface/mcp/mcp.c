@@ -447,7 +447,7 @@ static enum status post_message(struct ctx *ctx, struct app *app, const struct r
 void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str line,
                       struct buf *out)
 {
-    struct identity who = {.pool = pool, .is_admin = true};
+    struct identity who = auth_local(pool);
     struct mcp m = {.ctx = ctx, .app = app, .who = &who, .out = out};
     answer_message(&m, line);
     bool is_known = m.rpc.method.n || m.rpc.kind == RPC_RESPONSE;
@@ -477,4 +477,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_mcp = {"mcp", routes, word_error, auth_request};
+const struct surface surface_mcp = {"mcp", routes, word_error, auth_request, SURFACE_SETTLES};

@@ -41,25 +41,30 @@ enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_ac
                                  struct request *in)
 {
     enum status s = auth_request(ctx, app, needs, in);
-    if (soft(ctx, s))
-        return OK;
-    if (s == FORBIDDEN)
+    if (s == NO_AUTH)
+        ctx_clear_failure(ctx);
+    if (s == NO_AUTH)
+        return fail(ctx, s, "%s",
+                    request_header(in, "Authorization").n ? "Invalid or expired access token"
+                                                          : "Authentication required");
+    if (s == FORBIDDEN && ctx->detail == AUTH_NEEDS_ADMIN) {
+        ctx_clear_failure(ctx);
         return fail(ctx, s,
                     "API key lacks 'manage' scope. 'rememberd token create --admin' makes "
                     "one that has it.");
-    if (s != NO_AUTH)
+    }
+    if (s == STORAGE) {
+        ctx_clear_failure(ctx);
         return fail(ctx, s, "Service temporarily unavailable");
-    return fail(ctx, s, "%s",
-                request_header(in, "Authorization").n ? "Invalid or expired access token"
-                                                      : "Authentication required");
+    }
+    return s;
 }
 
 enum status managed_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
                          struct pool_ref *out)
 {
-    assert(in->who.pool.user.n);
-    *out = (struct pool_ref){in->who.pool.user, S("")};
-    return key.n ? auth_key_space(ctx, app, &in->who, key, &out->space) : OK;
+    return key.n ? auth_key_pool(ctx, app, &in->who, key, out)
+                 : auth_spaces(ctx, app, &in->who, out);
 }
 
 /* --- failures --- */

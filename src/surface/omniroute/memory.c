@@ -22,8 +22,7 @@ static str first_of(str a, str b)
 static enum status own_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
                             struct pool_ref *out)
 {
-    *out = in->who.pool;
-    return auth_key_space(ctx, app, &in->who, key, &out->space);
+    return auth_key_pool(ctx, app, &in->who, key, out);
 }
 
 struct done_out {
@@ -482,4 +481,4 @@ static const struct route routes[] = {
 };
 
 const struct surface surface_omniroute_memory = {"omniroute", routes, word_omniroute_error,
-                                                 auth_manager_request};
+                                                 auth_manager_request, SURFACE_SETTLES};

@@ -297,4 +297,4 @@ static const struct route routes[] = {
 };
 
 const struct surface surface_omniroute_settings = {"omniroute", routes, word_omniroute_error,
-                                                   auth_manager_request};
+                                                   auth_manager_request, SURFACE_SETTLES};

@@ -443,4 +443,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_osaurus_memory = {"osaurus", routes, word_osaurus_error, auth_request};
+const struct surface surface_osaurus_memory = {"osaurus", routes, word_osaurus_error, auth_request,
+                                               SURFACE_SETTLES};

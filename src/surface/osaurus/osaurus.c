@@ -67,15 +67,11 @@ enum status needs_memory(struct ctx *ctx, struct app *app)
 enum status agent_pool(struct ctx *ctx, struct app *app, const struct request *in, str agent,
                        struct pool_ref *out)
 {
-    assert(in->who.pool.user.n);
-    *out = in->who.pool;
-    agent = str_trim(agent);
-    if (agent.n) {
-        TRY(auth_space(ctx, app, &in->who, agent, "agent_id"));
-        out->space = agent;
-    } else if (in->who.is_admin) {
+    const struct identity *who = &in->who;
+    assert(who->pool.user.n);
+    TRY(auth_pool(ctx, app, who, agent, "agent_id", out));
+    if (!str_trim(agent).n && !who->space_from && who->is_admin)
         out->space = S("");
-    }
     return OK;
 }
 
@@ -86,7 +82,7 @@ enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in
     struct agent *v;
     size_t have, n_tokens = 0, kept = 0;
     if (!in->who.is_admin)
-        TRY(engine_tokens(ctx, app->engine, in->who.pool.user, &tokens, &n_tokens));
+        TRY(auth_tokens(ctx, app, &in->who, &tokens, &n_tokens));
     TRY(engine_agents(ctx, app->engine, in->who.pool.user, &v, &have));
     for (size_t i = 0; i < have; i++)
         if (auth_reaches(&in->who, tokens, n_tokens, v[i].pool.pool.space))
@@ -270,4 +266,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_osaurus = {"osaurus", routes, word_osaurus_error, auth_request};
+const struct surface surface_osaurus = {"osaurus", routes, word_osaurus_error, auth_request,
+                                        SURFACE_SETTLES};

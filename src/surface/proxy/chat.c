@@ -6,6 +6,7 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/person.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/passthrough.h"
@@ -26,6 +27,7 @@ enum { SESSION_NAME_MAX = 256 };
 struct chat {
     const struct json *root, *messages; /* messages is NULL when there is nothing to work with */
     const struct json *model;
+    str sent; /* the body as the upstream may get it */
     struct target to;
     struct turn_in in;
     struct turn *turn;
@@ -91,19 +93,36 @@ static enum status read_scope(struct ctx *ctx, const struct request *in, struct 
     return OK;
 }
 
+/* Ours, and those in which other programs name a conversation; the first that is there. */
+static enum status read_session(struct ctx *ctx, const struct request *in, str *out)
+{
+    static const char *const headers[] = {"X-Session-Id",
+                                          "X-OmniRoute-Session-Id",
+                                          "X-OpenWebUI-Chat-Id",
+                                          "X-Claude-Code-Session-Id",
+                                          "X-Chat-Id",
+                                          "X-Conversation-Id",
+                                          "X-LiteLLM-Session-Id",
+                                          "X-Session-Affinity",
+                                          NULL};
+    for (const char *const *h = headers; *h; h++) {
+        *out = str_trim(request_header(in, *h));
+        if (out->n > SESSION_NAME_MAX)
+            return fail_field(ctx, *h, "must have at most %d bytes", SESSION_NAME_MAX);
+        if (out->n)
+            return OK;
+    }
+    return OK;
+}
+
 static enum status read_controls(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct turn_in *out)
 {
     assert(in->who.pool.user.n);
-    str session = str_trim(request_header(in, "X-Session-Id"));
-    if (!session.n)
-        session = str_trim(request_header(in, "X-OmniRoute-Session-Id"));
-    if (session.n > SESSION_NAME_MAX)
-        return fail_field(ctx, "X-Session-Id", "must have at most %d bytes", SESSION_NAME_MAX);
     *out = (struct turn_in){.pool = in->who.pool,
-                            .session = session,
                             .has_helpers = true,
                             .is_planned = str_trim(request_header(in, AGENT_HEADER)).n > 0};
+    TRY(read_session(ctx, in, &out->session));
     if (!mode_of(app, in, &out->mode))
         return fail_field(ctx, "X-Memory-Mode", "must be one of: full, readonly, after, off");
     return read_scope(ctx, in, out);
@@ -130,11 +149,48 @@ static bool read_messages(struct ctx *ctx, struct chat *c)
     return true;
 }
 
+/* Whose memory it is, and which space. Without memory nobody needs to know, and a name that may not
+ * be used harms nobody. */
+static enum status read_who(struct ctx *ctx, struct app *app, const struct request *in,
+                            const struct json *root, struct turn_in *out)
+{
+    struct identity who = in->who;
+    if (out->mode == MODE_OFF)
+        return OK;
+    TRY(auth_chat(ctx, app, in, root, &who));
+    out->pool = who.pool;
+    return OK;
+}
+
+/* OpenAI's API refuses members that it does not know. */
+static enum status hide_space(struct ctx *ctx, struct json **root, str *body)
+{
+    struct buf b = buf_make(&ctx->arena, body->n * 6 + 3);
+    struct json_out w = json_to(&b);
+    if (!json_get(*root, SPACE_MEMBER))
+        return OK;
+    json_open(&w, '{');
+    for (const struct json *m = (*root)->first; m; m = m->next)
+        if (!str_is(m->key, SPACE_MEMBER))
+            json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
+    json_close(&w, '}');
+    *body = buf_str(&b);
+    return json_parse(ctx, *body, root);
+}
+
 /* A body without proper messages is passed on without memory: the upstream words what is wrong. */
-static enum status read_chat(struct ctx *ctx, const struct app *app, str body, struct chat *c)
+static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct chat *c)
 {
     struct json *root;
-    TRY(json_parse(ctx, body, &root));
+    c->sent = in->body;
+    TRY(json_parse(ctx, c->sent, &root));
+    TRY(read_who(ctx, app, in, root, &c->in));
+    TRY(hide_space(ctx, &root, &c->sent));
+    if (!c->in.session.n)
+        c->in.session = person_session(ctx, root);
+    if (c->in.session.n > SESSION_NAME_MAX)
+        return fail_field(ctx, "session_id", "must have at most %d bytes", SESSION_NAME_MAX);
     c->root = root;
     c->model = json_get(root, "model");
     if (c->model && c->model->type != JSON_STRING)
@@ -208,7 +264,7 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
                                struct chat *c, str path)
 {
     assert(c->turn && c->to.up);
-    c->body = (struct splice){.body = in->body};
+    c->body = (struct splice){.body = c->sent};
     splice_chat(ctx, app, c);
     bool is_remembered = turn_out_of(c->turn)->mode != MODE_OFF;
     bool has_tool = c->wants_tools && is_remembered && tool_loop_offer(ctx, &c->body, c->root);
@@ -275,7 +331,7 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
         add_headers(&c->in, NULL, out);
         return pass_body(ctx, app, in, path, out);
     }
-    TRY(read_chat(ctx, app, in->body, c));
+    TRY(read_chat(ctx, app, in, c));
     if (c->wants_history && c->in.mode != MODE_OFF)
         TRY(read_history(ctx, app, c));
     c->turn = engine_begin_turn(ctx, app->engine, &c->in);
@@ -322,4 +378,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_openai = {"openai", routes, word_openai_error, auth_agent_request};
+const struct surface surface_openai = {"openai", routes, word_openai_error, auth_agent_request,
+                                       SURFACE_SETTLES};

@@ -89,6 +89,8 @@ static const str ours[] = {
     S("X-Memory-Mode"),
     S("X-Memory-Scope"),
     S("X-Memory-Tools"),
+    S("X-Memory-User"),
+    S("X-Memory-Space"),
     S("X-Session-Id"),
     S("X-Session-History"),
     S("X-Osaurus-Agent-Id"),

@@ -14,7 +14,8 @@ enum { SEARCH_MAX = 200, HALF_LIFE_DAYS = 30 };
 struct pool_ref rag_pool(const struct request *in)
 {
     assert(in->who.pool.user.n);
-    return (struct pool_ref){in->who.pool.user, S(DEFAULT_SPACE)};
+    return in->who.space_from ? in->who.pool
+                              : (struct pool_ref){in->who.pool.user, S(DEFAULT_SPACE)};
 }
 
 double rag_importance(enum priority priority)
@@ -490,4 +491,4 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_rag = {"rag", routes, word_rag_error, auth_request};
+const struct surface surface_rag = {"rag", routes, word_rag_error, auth_request, SURFACE_SETTLES};

@@ -7,7 +7,8 @@
 
 enum { RAG_CONTENT_MAX = 65536 };
 
-/* All tokens of a user share the same memories here, whatever their own spaces are. */
+/* All tokens of a user share the same memories here, whatever their own spaces are, unless the
+ * request names a space. */
 struct pool_ref rag_pool(const struct request *in);
 /* The importance that a priority stands for. */
 double rag_importance(enum priority priority);

@@ -331,4 +331,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_admin = {"admin", routes, word_openai_error, auth_agent_request};
+const struct surface surface_admin = {"admin", routes, word_openai_error, auth_agent_request,
+                                      SURFACE_SETTLES};

@@ -217,7 +217,10 @@ static const char step_5[] =
     "CREATE TRIGGER review_of_memory AFTER DELETE ON memory BEGIN"
     " DELETE FROM review WHERE pool = OLD.pool AND id = OLD.id; END;";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5};
+/* Which people a token may speak for: none of the tokens that there are. */
+static const char step_6[] = "ALTER TABLE token ADD COLUMN acts_for TEXT NOT NULL DEFAULT '';";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5, step_6};
 
 int schema_version(void)
 {

@@ -9,7 +9,7 @@ enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
 {
     SQL_RUN(q, ctx, db, SQL_TOKEN_ADD, t->id, t->hash, t->name, t->pool.user, t->pool.space,
             t->is_admin, t->created ? t->created : clock_ms(), t->expires, t->revoked, t->prefix,
-            t->last_used, t->is_open);
+            t->last_used, t->is_open, t->acts_for);
     while (sql_row(&q))
         continue;
     if (q.rc == SQLITE_CONSTRAINT)
@@ -84,6 +84,7 @@ static void read_token(struct query *q, struct token *out)
     out->prefix = sql_get_text(q);
     out->last_used = sql_get_int(q);
     out->is_open = sql_get_int(q) != 0;
+    out->acts_for = sql_get_text(q);
 }
 
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)

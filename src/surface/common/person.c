@@ -1,0 +1,162 @@
+/* person.c - the person behind a credential: named by headers, or by the body of a chat. */
+#include "surface/common/person.h"
+
+#include <assert.h>
+
+#include "base/seal.h"
+#include "base/words.h"
+#include "core/account.h"
+
+/* U+FFFD: what JSON escapes that are no character are read as, so that different names could become
+ * one. */
+#define UNREADABLE "\xEF\xBF\xBD"
+
+static enum status refuse_name(struct ctx *ctx, str source, const char *rule)
+{
+    return fail_field(ctx, str_c(&ctx->arena, source), "%s", rule);
+}
+
+/* --- names in headers --- */
+
+/* Two headers of one name: a proxy in front may have added one and kept the client's own. */
+static enum status one_header(struct ctx *ctx, const struct request *in, str name, str *out)
+{
+    *out = S("");
+    for (size_t i = 0; i < in->n_headers; i++) {
+        const struct header *h = &in->headers[i];
+        if (!str_eq_nocase(h->name, name))
+            continue;
+        if (out->n && !str_eq(*out, h->value))
+            return refuse_name(ctx, name, "comes twice with different values");
+        *out = h->value;
+    }
+    return OK;
+}
+
+/* The token is trusted like every other header here: because of the credential beside it. */
+static enum status name_in_jwt(struct ctx *ctx, str source, str *name)
+{
+    str rest = *name, claims;
+    struct json *root = NULL;
+    str_cut(&rest, '.');
+    if (base64url_read(&ctx->arena, str_cut(&rest, '.'), &claims))
+        soft(ctx, json_parse(ctx, claims, &root));
+    *name = json_string(json_get(root, "sub"));
+    return name->n ? OK : refuse_name(ctx, source, "must be a JWT with the claim sub");
+}
+
+static enum status name_in_header(struct ctx *ctx, const struct request *in, str source, str *out)
+{
+    TRY(one_header(ctx, in, source, out));
+    bool is_jwt = source.n > 4 && str_eq_nocase(str_sub(source, source.n - 4, source.n), S("-jwt"));
+    return out->n && is_jwt ? name_in_jwt(ctx, source, out) : OK;
+}
+
+/* --- names in bodies --- */
+
+/* What Claude Code puts into metadata.user_id: an object as text, or before mid-2026
+ * user_HASH_account_UUID_session_UUID. */
+struct installation {
+    str account, device, session;
+};
+
+static bool read_old_form(str text, struct installation *out)
+{
+    size_t account = str_find(text, S("_account_")), session = str_find(text, S("_session_"));
+    if (!str_starts(text, S("user_")) || account >= session || session == text.n)
+        return false;
+    *out = (struct installation){.account = str_sub(text, account + 9, session),
+                                 .device = str_sub(text, 5, account),
+                                 .session = str_sub(text, session + 9, text.n)};
+    return out->account.n || out->device.n;
+}
+
+static bool read_installation(struct ctx *ctx, str text, struct installation *out)
+{
+    struct json *v = NULL;
+    if (read_old_form(text, out))
+        return true;
+    if (!text.n || text.p[0] != '{' || !soft(ctx, json_parse(ctx, text, &v)))
+        return false;
+    *out = (struct installation){.account = json_string(json_get(v, "account_uuid")),
+                                 .device = json_string(json_get(v, "device_id")),
+                                 .session = json_string(json_get(v, "session_id"))};
+    return out->account.n || out->device.n;
+}
+
+/* A number is a name as it is written. */
+static enum status name_in_body(struct ctx *ctx, const struct json *body, str source, str *out)
+{
+    const struct json *v = json_at(body, str_c(&ctx->arena, source));
+    struct installation it;
+    *out = S("");
+    if (!v || v->type == JSON_NULL)
+        return OK;
+    if (v->type != JSON_STRING && v->type != JSON_NUMBER)
+        return refuse_name(ctx, source, "must be a string");
+    *out = v->type == JSON_STRING ? v->string : v->source;
+    if (str_is(source, "metadata.user_id") && read_installation(ctx, *out, &it))
+        *out = it.account.n ? it.account : it.device;
+    return OK;
+}
+
+str person_session(struct ctx *ctx, const struct json *body)
+{
+    static const char *const members[] = {"session_id", "metadata.session_id", "metadata.chat_id",
+                                          "metadata.conversation_id", NULL};
+    struct installation it;
+    for (const char *const *m = members; *m; m++) {
+        str session = json_string(json_at(body, *m));
+        if (session.n)
+            return session;
+    }
+    str text = json_string(json_at(body, "metadata.user_id"));
+    return read_installation(ctx, text, &it) ? it.session : S("");
+}
+
+/* --- who it is --- */
+
+static enum status check_name(struct ctx *ctx, str source, str name)
+{
+    if (name.n > PERSON_MAX)
+        return fail_field(ctx, str_c(&ctx->arena, source), "must have at most %d bytes",
+                          PERSON_MAX);
+    if (!utf8_is_valid(name) || str_find(name, S(UNREADABLE)) < name.n)
+        return refuse_name(ctx, source, "must be valid UTF-8 without U+FFFD");
+    return OK;
+}
+
+static enum status become_person(struct ctx *ctx, str source, str name, struct identity *who)
+{
+    assert(who->own.user.n);
+    TRY(check_name(ctx, source, name));
+    if (!who->acts_for.n && person_is_owner(&ctx->arena, who->own.user, name)) {
+        who->pool.user = who->own.user;
+        who->is_person = false;
+        return OK;
+    }
+    if (!acts_for(who->acts_for, name))
+        return fail(ctx, FORBIDDEN,
+                    S_FMT ": this token may not speak for that person: make one with 'rememberd "
+                          "token create --acts-for any', or see the setting user_from",
+                    S_ARG(source));
+    who->pool.user = person_user(&ctx->arena, who->own.user, name);
+    who->is_person = true;
+    return OK;
+}
+
+enum status person_find(struct ctx *ctx, struct app *app, const struct request *in,
+                        const struct json *body, struct identity *who)
+{
+    str sources = app->settings->user_from;
+    while (sources.n) {
+        str source = str_trim(str_cut(&sources, ',')), name = S("");
+        if (str_find(source, S("-")) < source.n)
+            TRY(name_in_header(ctx, in, source, &name));
+        else if (body)
+            TRY(name_in_body(ctx, body, source, &name));
+        if (name.n)
+            return become_person(ctx, source, name, who);
+    }
+    return OK;
+}

@@ -1,0 +1,19 @@
+/* person.h - the person behind a credential: named by headers, or by the body of a chat. */
+#pragma once
+
+#include "surface/surface.h"
+
+/* Names a person to rememberd itself; it comes first, whatever other programs name. */
+#define PERSON_HEADER "X-Memory-User"
+
+/*
+ * Finds who speaks, by the sources of the setting user_from in their order, and makes who->pool
+ * that person's. body is a chat's, or NULL: then its members are no sources. Nothing changes when
+ * nobody is named. FORBIDDEN: the credential may not speak for this person. BAD_INPUT names the
+ * source whose name cannot be used: nobody gets another's memory because a name was unclear.
+ */
+MUST_USE enum status person_find(struct ctx *ctx, struct app *app, const struct request *in,
+                                 const struct json *body, struct identity *who);
+
+/* The conversation that the body of a chat names, or "": Claude Code's is in metadata.user_id. */
+str person_session(struct ctx *ctx, const struct json *body);
