@@ -119,21 +119,20 @@ static str current_value(struct ctx *ctx, struct settings *s, str name, str text
 /* A misspelt source would be one that never names anybody, so that all people share a memory. */
 static enum status check_user_from(struct ctx *ctx, str list)
 {
-    static const str members[] = {S("user"), S("safety_identifier"), S("metadata.user_id"),
-                                  S("litellm_metadata.user")};
-    if (str_is(list, "none"))
-        return OK;
-    do {
+    static const str known[] = {S("all"), S("user"), S("safety_identifier"), S("metadata.user_id"),
+                                S("litellm_metadata.user")};
+    bool is_last = str_is(list, "none");
+    while (!is_last) {
+        is_last = str_find(list, S(",")) == list.n;
         str source = str_trim(str_cut(&list, ','));
         bool is_known = str_find(source, S("-")) < source.n;
-        for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-            is_known |= str_eq(source, members[i]);
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            is_known |= str_eq(source, known[i]);
         if (!is_known)
             return fail_field(ctx, "user_from",
-                              "must be none, or names of headers (with a hyphen), user, "
-                              "safety_identifier, metadata.user_id, litellm_metadata.user, "
-                              "separated by commas");
-    } while (list.n);
+                              "must be none, or a list of: all, names of headers (with a hyphen), "
+                              "user, safety_identifier, metadata.user_id, litellm_metadata.user");
+    }
     return OK;
 }
 

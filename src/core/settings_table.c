@@ -13,12 +13,6 @@ static const char *const rewritings[] = {"on", "rules", "off", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
-/* A name with a hyphen is a header, another one a member of the body. */
-#define USER_FROM                                                                                  \
-    "X-Memory-User,user,safety_identifier,metadata.user_id,litellm_metadata.user,"                 \
-    "X-OpenWebUI-User-Jwt,X-OpenWebUI-User-Id,X-OpenWebUI-User-Email,X-User-Id,X-User-Email,"      \
-    "X-LiteLLM-Customer-Id,X-LiteLLM-End-User-Id"
-
 const char *const settings_group_names[] = {"Network", "Memory", "Models", "Vectors",
                                             "Storage", "Access", "Logs",   NULL};
 
@@ -218,10 +212,10 @@ const struct field settings_table[] = {
      .help = "Embedding model of the vectors in Qdrant"},
     {INT(struct settings, qdrant_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
      .group = GROUP_VECTORS, .unit = "MS", .help = "Longest wait for Qdrant"},
-    {STR(struct settings, user_from), .otherwise_str = USER_FROM, .max = 4000,
+    {STR(struct settings, user_from), .otherwise_str = "all", .max = 4000,
      .group = GROUP_ACCESS, .unit = "LIST",
      .help = "Where the person behind a client is named, in order, separated by commas: headers, "
-             "and members of a chat's body. none = nowhere"},
+             "members of a chat's body, all (those known) or none"},
     {ENUM(struct settings, registration), .otherwise_str = "auto", .one_of = registrations,
      .group = GROUP_ACCESS,
      .help = "Who may create users with POST /v1/users: open (anyone), off (admins only) or auto "

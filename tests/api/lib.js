@@ -206,7 +206,7 @@ async function upstream(t, handler = (req, res, asked) => answer(res, asked, 'fi
   return { server, asked, url: `http://127.0.0.1:${port}`, port, last: () => asked[asked.length - 1] };
 }
 
-const ourHeaders = ['x-upstream-authorization', 'x-memory-mode', 'x-memory-tools', 'x-session-id', 'x-session-history', 'x-osaurus-agent-id', 'cookie',
+const ourHeaders = ['x-upstream-authorization', 'x-memory-mode', 'x-memory-tools', 'x-session-id', 'x-session-history', 'x-osaurus-agent-id', 'x-memory-user', 'x-memory-space', 'cookie',
   'x-omniroute-no-memory', 'x-omniroute-session-id', 'x-omniroute-cli-token', 'accept-encoding', 'keep-alive', 'te', 'upgrade'];
 
 function check(one) {

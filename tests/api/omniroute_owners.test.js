@@ -44,26 +44,23 @@ test('a key names a token of the caller by its id, or a space by its name', asyn
 test('no endpoint reads, changes or counts what is another user\'s', async (t) => {
   const { server, ada, bob } = await twoUsers(t);
   const before = (await bob.ask('GET', '/api/memory')).text;
+  // Another user's key is a name like any other: what there is under it is the caller's own.
   const keys = [bob.plain.id, bob.plain.space, bob.admin.id, bob.memories[0].id, 'nobody', 'local', 'bob'];
-  const same = new Map();
+  const same = new Set();
   for (const key of keys) {
     const q = encodeURIComponent(key);
     const tries = [['GET', `/api/memory?apiKeyId=${q}`], ['GET', `/api/memory?apiKey=${q}`], ['DELETE', `/api/memory?apiKeyId=${q}`],
-      ['POST', '/api/memory', { content: 'planted', key: 'where', apiKeyId: key }], ['POST', '/api/memory', { content: 'planted', apiKey: key }],
       ['POST', '/api/memory/retrieve-preview', { query: bob.word, apiKeyId: key }],
       ['POST', '/api/memory/summarize', { olderThanDays: 1, apiKeyId: key }], ['POST', '/api/memory/summarize', { dryRun: true, apiKeyId: key }]];
+    const answers = [];
     for (const [method, path, body] of tries) {
       const res = await ada.ask(method, path, body);
-      assert.equal(res.status, 403, `${method} ${path} ${JSON.stringify(body)}: ${res.text}`);
-      const { error, requestId } = res.json();
-      assert.match(requestId, /^[0-9a-f-]{36}$/);
-      assert.match(error.message, /^apiKeyId: not one of your keys/);
-      assert.equal(error.type, 'invalid_request');
-      // Whether it exists cannot be told.
-      same.set(error.message, true);
+      assert.equal(res.status, 200, `${method} ${path} ${JSON.stringify(body)}: ${res.text}`);
+      answers.push(res.text.replaceAll(key, 'KEY').replace(/"latencyMs":[^,}]*|"took[^,}]*/g, ''));
     }
+    same.add(answers.join('\n'));
   }
-  assert.equal(same.size, 1);
+  assert.equal(same.size, 1, 'whether it is someone\'s key cannot be told');
 
   const missing = (await ada.ask('GET', '/api/memory/00000000-0000-4000-8000-000000000000')).json().error;
   for (const { id } of bob.memories) {
@@ -102,11 +99,12 @@ test('no endpoint reads, changes or counts what is another user\'s', async (t) =
 
   const after = (await bob.ask('GET', '/api/memory')).text;
   assert.equal(after, before, 'as it was');
-  // Those without the right to manage see nothing either, of their own user or another.
-  for (const who of [ada, bob]) {
-    for (const path of ['/api/memory', `/api/memory/${bob.memories[0].id}`, `/api/memory?apiKeyId=${bob.plain.id}`])
-      assert.equal((await server.ask('GET', path, undefined, bearer(who.plain.token))).status, 403);
-  }
+  // A token that is no admin's has what it reaches, here as everywhere.
+  const plain = (who, path) => server.ask('GET', path, undefined, bearer(who.plain.token));
+  assert.deepEqual((await plain(bob, '/api/memory')).json().data.map((one) => one.key), ['where']);
+  assert.equal((await plain(bob, `/api/memory/${bob.memories[0].id}`)).status, 200);
+  assert.equal((await plain(bob, `/api/memory/${bob.memories[1].id}`)).status, 200, 'in the space desk, which has a name');
+  for (const { id } of bob.memories) assert.equal((await plain(ada, `/api/memory/${id}`)).status, 404);
 });
 
 test('without tokens any key names a space of the local user, made by its first write', async (t) => {
@@ -124,11 +122,11 @@ test('without tokens any key names a space of the local user, made by its first 
   const res = await server.ask('POST', '/api/memory', { content: 'mine', key: 'm' }, { 'x-osaurus-agent-id': 'key-a' });
   assert.equal(res.json().memory.apiKeyId, 'default');
 
-  // With the first token that ends; what is there keeps its name.
+  // The first token changes who may ask, and not what a name means.
   const { token } = JSON.parse((await run(['token', 'create', '--json', '--admin', '--data', server.data])).stdout);
   const ask = (path, body) => server.ask(body ? 'POST' : 'GET', path, body, bearer(token));
   await until('the token is noticed', async () => (await server.ask('GET', '/api/memory')).status === 401);
   assert.equal((await ask('/api/memory?apiKeyId=key-a')).json().total, 1);
-  assert.equal((await ask('/api/memory?apiKeyId=key-c')).status, 403);
-  assert.equal((await ask('/api/memory', { content: 'x', key: 'k', apiKeyId: 'key-c' })).status, 403);
+  assert.equal((await ask('/api/memory?apiKeyId=key-c')).json().total, 0);
+  assert.equal((await ask('/api/memory', { content: 'x', key: 'k', apiKeyId: 'key-c' })).json().memory.apiKeyId, 'key-c', 'as without tokens');
 });

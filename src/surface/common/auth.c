@@ -254,3 +254,52 @@ enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity 
     out->space = S("");
     return OK;
 }
+
+enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *who,
+                       struct pool_ref **out, size_t *n)
+{
+    struct token *tokens;
+    struct pool_info *v = NULL;
+    size_t n_tokens, have = 0;
+    if (!who->space_from) {
+        TRY(engine_spaces(ctx, app->engine, who->pool.user, &v, &have));
+        TRY(auth_tokens(ctx, app, who, &tokens, &n_tokens));
+    }
+    *out = NEW_N(&ctx->arena, struct pool_ref, have + 1);
+    (*out)[0] = who->pool;
+    *n = 1;
+    for (size_t i = 0; i < have; i++)
+        if (!str_eq(v[i].pool.space, who->pool.space) &&
+            auth_reaches(who, tokens, n_tokens, v[i].pool.space))
+            (*out)[(*n)++] = v[i].pool;
+    return OK;
+}
+
+enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who, str id,
+                             struct memory *out)
+{
+    struct pool_ref *pools;
+    size_t n, i = 0;
+    enum status s;
+    TRY(auth_pools(ctx, app, who, &pools, &n));
+    do {
+        ctx_clear_failure(ctx);
+        s = engine_get(ctx, app->engine, pools[i], id, out);
+    } while (s == NOT_FOUND && ++i < n);
+    return s;
+}
+
+enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who, str id,
+                        int64_t *erased, int64_t *barred)
+{
+    struct pool_ref *pools;
+    size_t n, i = 0;
+    enum status s;
+    TRY(auth_pools(ctx, app, who, &pools, &n));
+    do {
+        struct forget what = {.pool = pools[i], .id = id, .barred = barred};
+        ctx_clear_failure(ctx);
+        s = engine_forget(ctx, app->engine, &what, erased);
+    } while (s == NOT_FOUND && ++i < n);
+    return s;
+}

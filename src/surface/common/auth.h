@@ -60,6 +60,16 @@ MUST_USE enum status auth_pool(struct ctx *ctx, struct app *app, const struct id
  * a space's name. */
 MUST_USE enum status auth_key_pool(struct ctx *ctx, struct app *app, const struct identity *who,
                                    str id, struct pool_ref *out);
+/* The pools in which a caller finds by id: the request's first, and where the request names none,
+ * the others of its user that it reaches. */
+MUST_USE enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *who,
+                                struct pool_ref **out, size_t *n);
+/* A memory of these. NOT_FOUND is the same for one that is not there and one out of reach. */
+MUST_USE enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who,
+                                      str id, struct memory *out);
+/* Erases a memory, message or session of these by its id, in the first pool that has it. */
+MUST_USE enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who,
+                                 str id, int64_t *erased, int64_t *barred);
 /* The pool of all spaces, with space "", for a caller that reaches every space of its user and
  * names none; otherwise the request's own. */
 MUST_USE enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity *who,

@@ -116,20 +116,25 @@ str person_session(struct ctx *ctx, const struct json *body)
 
 /* --- who it is --- */
 
-static enum status check_name(struct ctx *ctx, str source, str name)
+struct person {
+    str source, name;
+};
+
+static enum status check_name(struct ctx *ctx, const struct person *p)
 {
-    if (name.n > PERSON_MAX)
-        return fail_field(ctx, str_c(&ctx->arena, source), "must have at most %d bytes",
+    if (p->name.n > PERSON_MAX)
+        return fail_field(ctx, str_c(&ctx->arena, p->source), "must have at most %d bytes",
                           PERSON_MAX);
-    if (!utf8_is_valid(name) || str_find(name, S(UNREADABLE)) < name.n)
-        return refuse_name(ctx, source, "must be valid UTF-8 without U+FFFD");
+    if (!utf8_is_valid(p->name) || str_find(p->name, S(UNREADABLE)) < p->name.n)
+        return refuse_name(ctx, p->source, "must be valid UTF-8 without U+FFFD");
     return OK;
 }
 
-static enum status become_person(struct ctx *ctx, str source, str name, struct identity *who)
+static enum status become_person(struct ctx *ctx, const struct person *p, struct identity *who)
 {
+    str name = p->name;
     assert(who->own.user.n);
-    TRY(check_name(ctx, source, name));
+    TRY(check_name(ctx, p));
     if (!who->acts_for.n && person_is_owner(&ctx->arena, who->own.user, name)) {
         who->pool.user = who->own.user;
         who->is_person = false;
@@ -139,24 +144,37 @@ static enum status become_person(struct ctx *ctx, str source, str name, struct i
         return fail(ctx, FORBIDDEN,
                     S_FMT ": this token may not speak for that person: make one with 'rememberd "
                           "token create --acts-for any', or see the setting user_from",
-                    S_ARG(source));
+                    S_ARG(p->source));
     who->pool.user = person_user(&ctx->arena, who->own.user, name);
     who->is_person = true;
+    return OK;
+}
+
+/* The sources that "all" stands for. A name with a hyphen is a header, another one a member. */
+static const char known_sources[] =
+    PERSON_HEADER ",user,safety_identifier,metadata.user_id,litellm_metadata.user,"
+                  "X-OpenWebUI-User-Jwt,X-OpenWebUI-User-Id,X-OpenWebUI-User-Email,X-User-Id,"
+                  "X-User-Email,X-LiteLLM-Customer-Id,X-LiteLLM-End-User-Id";
+
+static enum status find_in(struct ctx *ctx, const struct request *in, const struct json *body,
+                           str sources, struct person *out)
+{
+    while (sources.n && !out->name.n) {
+        out->source = str_trim(str_cut(&sources, ','));
+        if (str_is(out->source, "all"))
+            TRY(find_in(ctx, in, body, str_of(known_sources), out));
+        else if (str_find(out->source, S("-")) < out->source.n)
+            TRY(name_in_header(ctx, in, out->source, &out->name));
+        else if (body)
+            TRY(name_in_body(ctx, body, out->source, &out->name));
+    }
     return OK;
 }
 
 enum status person_find(struct ctx *ctx, struct app *app, const struct request *in,
                         const struct json *body, struct identity *who)
 {
-    str sources = app->settings->user_from;
-    while (sources.n) {
-        str source = str_trim(str_cut(&sources, ',')), name = S("");
-        if (str_find(source, S("-")) < source.n)
-            TRY(name_in_header(ctx, in, source, &name));
-        else if (body)
-            TRY(name_in_body(ctx, body, source, &name));
-        if (name.n)
-            return become_person(ctx, source, name, who);
-    }
-    return OK;
+    struct person person = {0};
+    TRY(find_in(ctx, in, body, app->settings->user_from, &person));
+    return person.name.n ? become_person(ctx, &person, who) : OK;
 }

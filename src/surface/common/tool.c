@@ -9,6 +9,12 @@ enum status tool_space(struct tool_call *c, str space)
     return auth_pool(c->ctx, c->app, c->who, space, "space", &c->pool);
 }
 
+enum status tool_caller(struct tool_call *c, str space, struct identity *who)
+{
+    *who = *c->who;
+    return auth_name_space(c->ctx, c->app, who, space, "space");
+}
+
 enum status tool_key(struct tool_call *c, str id)
 {
     return auth_key_pool(c->ctx, c->app, c->who, id, &c->pool);

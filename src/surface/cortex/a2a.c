@@ -58,10 +58,11 @@ static const struct field say_in_fields[] = {
 
 /* --- what both check --- */
 
-/* Registered users have lower-case UUIDs, whatever case they registered with. */
-static bool is_user(str said, str user)
+/* Registered users have lower-case UUIDs, whatever case they registered with. A person behind a
+ * token is called as the client calls it. */
+static bool is_user(struct arena *a, str said, str user)
 {
-    return id_is_uuid(said) ? str_eq_nocase(said, user) : str_eq(said, user);
+    return (id_is_uuid(said) && str_eq_nocase(said, user)) || person_is_owner(a, user, said);
 }
 
 /* An agent acts for the user whose token it shows, and for no other. */
@@ -71,7 +72,7 @@ static enum status check_health(struct ctx *ctx, const struct request *in,
     int64_t ms;
     if (!time_read(envelope->timestamp, &ms))
         return fail_field(ctx, "timestamp", "must be a time in ISO 8601");
-    if (!is_user(user, in->who.pool.user))
+    if (!is_user(&ctx->arena, user, in->who.pool.user))
         return fail(ctx, FORBIDDEN, "user_id: the token belongs to another user");
     return OK;
 }

@@ -87,6 +87,7 @@ static enum status find_session(struct ctx *ctx, struct app *app, const struct r
 {
     assert(in->who.pool.user.n);
     TRY(session_of(ctx, app, in, id, &out->in.pool, &out->session));
+    out->owner = in->who.own.user;
     out->in.session = out->session.id;
     return OK;
 }
@@ -172,6 +173,9 @@ static enum status credential_of(struct ctx *ctx, struct app *app, const struct 
     TRY(engine_check_model_key(ctx, "switch_ai_api_key", *out));
     if (!out->n)
         TRY(engine_model_key(ctx, app->engine, scene->in.pool.user, out));
+    /* A front end's people ask its model. */
+    if (!out->n)
+        TRY(engine_model_key(ctx, app->engine, scene->owner, out));
     if (!out->n)
         *out = scene->to.up->key;
     return OK;
@@ -293,7 +297,10 @@ static enum status answer_chat(struct ctx *ctx, struct app *app, const struct re
                                    .preference = c->config.model_preference,
                                    .key = c->config.switch_ai_api_key,
                                    .is_stream = c->config.stream};
-    return chat_say(ctx, app, in, &wish, out);
+    struct request *as = NEW(&ctx->arena, struct request);
+    *as = *in;
+    TRY(auth_chat(ctx, app, in, in->json, &as->who));
+    return chat_say(ctx, app, as, &wish, out);
 }
 
 static const struct route routes[] = {

@@ -27,6 +27,7 @@ struct chat_scene {
     struct target to; /* without an upstream the built-in model answers */
     str model;        /* as it is called here, with the name of its upstream */
     str system;
+    str owner;         /* of the credential, for the key of the model's server */
     struct turn_in in; /* pool, session, model, stand_in and window are set */
     struct window window;
     int64_t room; /* tokens for the message and the memory block */

@@ -233,15 +233,11 @@ static const struct field gone_out_fields[] = {
     {0},
 };
 
-/* Looks in all apps of the caller; another token's own app is not searched. */
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct memory *out)
 {
-    const struct pool_ref anywhere = {.user = in->who.pool.user};
-    enum status s = engine_get(ctx, app->engine, anywhere, in->params[0], out);
-    if (s == OK)
-        s = auth_space(ctx, app, &in->who, out->space, "memory");
-    return s == NOT_FOUND || s == FORBIDDEN ? cortex_missing(ctx, "memory") : s;
+    enum status s = auth_find_memory(ctx, app, &in->who, in->params[0], out);
+    return s == NOT_FOUND ? cortex_missing(ctx, "memory") : s;
 }
 
 static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
@@ -279,14 +275,11 @@ static const struct field erased_out_fields[] = {
     {0},
 };
 
-/* The app of that name; for "*" all apps that the caller sees: one pool without a space for the
- * whole user, or only the token's own. */
+/* The app of that name; for "*" all that the caller sees: one pool without a space for the whole
+ * user, or only the token's own. */
 static enum status named_apps(struct ctx *ctx, struct app *app, const struct request *in, str name,
                               struct pool_ref **out, size_t *n)
 {
-    struct pool_info *v;
-    struct token *tokens;
-    size_t n_spaces, n_tokens;
     *out = NEW(&ctx->arena, struct pool_ref);
     *n = 1;
     if (!str_is(str_trim(name), "*"))
@@ -294,14 +287,7 @@ static enum status named_apps(struct ctx *ctx, struct app *app, const struct req
     TRY(all_apps(ctx, app, in, *out));
     if (!(*out)->space.n || !str_is((*out)->space, DEFAULT_SPACE))
         return OK;
-    TRY(engine_spaces(ctx, app->engine, in->who.pool.user, &v, &n_spaces));
-    TRY(auth_tokens(ctx, app, &in->who, &tokens, &n_tokens));
-    *out = NEW_N(&ctx->arena, struct pool_ref, n_spaces + 1);
-    *n = 0;
-    for (size_t i = 0; i < n_spaces; i++)
-        if (auth_reaches(&in->who, tokens, n_tokens, v[i].pool.space))
-            (*out)[(*n)++] = v[i].pool;
-    return OK;
+    return auth_pools(ctx, app, &in->who, out, n);
 }
 
 /* Counted before erasing, since Cortex counts memories only. An app that is empty is no failure:

@@ -211,9 +211,10 @@ static const struct field id_in_fields[] = {
 static enum status tool_get(struct tool_call *c)
 {
     const struct id_in *in = c->in;
+    struct identity who;
     struct memory m;
-    TRY(tool_space(c, in->space));
-    TRY(engine_get(c->ctx, c->app->engine, c->pool, in->id, &m));
+    TRY(tool_caller(c, in->space, &who));
+    TRY(auth_find_memory(c->ctx, c->app, &who, in->id, &m));
     return give_memory(c, &m);
 }
 
@@ -233,9 +234,9 @@ static enum status tool_forget(struct tool_call *c)
 {
     const struct id_in *in = c->in;
     struct erased_out *out = NEW(&c->ctx->arena, struct erased_out);
-    TRY(tool_space(c, in->space));
-    struct forget what = {.pool = c->pool, .id = in->id, .barred = &out->barred};
-    TRY(engine_forget(c->ctx, c->app->engine, &what, &out->erased));
+    struct identity who;
+    TRY(tool_caller(c, in->space, &who));
+    TRY(auth_forget(c->ctx, c->app, &who, in->id, &out->erased, &out->barred));
     c->out = out;
     return OK;
 }
@@ -280,10 +281,19 @@ static enum status tool_update(struct tool_call *c)
 {
     const struct memory *in = c->in;
     struct memory m;
+    struct identity who;
     struct change change = {.id = in->id, .what = named_members(c->arguments), .to = *in};
-    TRY(tool_space(c, in->space));
-    change.pool = c->pool;
-    TRY(engine_change(c->ctx, c->app->engine, &change, &m));
+    struct pool_ref *pools;
+    size_t n, i = 0;
+    enum status s;
+    TRY(tool_caller(c, in->space, &who));
+    TRY(auth_pools(c->ctx, c->app, &who, &pools, &n));
+    do {
+        ctx_clear_failure(c->ctx);
+        change.pool = pools[i];
+        s = engine_change(c->ctx, c->app->engine, &change, &m);
+    } while (s == NOT_FOUND && ++i < n);
+    TRY(s);
     return give_memory(c, &m);
 }
 

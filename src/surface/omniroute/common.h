@@ -12,13 +12,14 @@ extern const struct field memory_shown_fields[];
 MUST_USE enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
                                    const struct json **out);
 
-/* Management is for admins; on loopback without tokens for everyone. */
+/* auth_request in OmniRoute's words. What concerns the server is for admins; memories are for
+ * whoever reaches their space. */
 enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_access needs,
                                  struct request *in);
 void word_omniroute_error(struct ctx *ctx, enum status s, const struct request *in,
                           struct reply *out);
 
-/* The pool of a key's id; without an id all spaces of the user, which is what a manager sees. */
+/* The pool of a key's id; without an id all spaces, for a caller that reaches all (auth_spaces). */
 enum status managed_pool(struct ctx *ctx, struct app *app, const struct request *in, str key,
                          struct pool_ref *out);
 

@@ -149,13 +149,29 @@ static const struct field replaced_out_fields[] = {
     {0},
 };
 
+/* Of the space in reach that has the summary; the request's own when none has, for the words of the
+ * failure. */
+static enum status summary_pool(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct pool_ref *out)
+{
+    struct memory m;
+    enum status s = auth_find_memory(ctx, app, &in->who, in->params[0], &m);
+    *out = in->who.pool;
+    if (soft_if(ctx, s, NOT_FOUND))
+        return OK;
+    TRY(s);
+    out->space = m.space;
+    return OK;
+}
+
 static enum status list_replaced(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
-    struct pool_ref everywhere = {in->who.pool.user, S("")};
+    struct pool_ref pool;
     struct memory *v;
     size_t n;
-    TRY(engine_replaced(ctx, app->engine, everywhere, in->params[0], &v, &n));
+    TRY(summary_pool(ctx, app, in, &pool));
+    TRY(engine_replaced(ctx, app->engine, pool, in->params[0], &v, &n));
     struct replaced_out shape = {.total = (int64_t)n};
     TRY(show_first(ctx, v, n, &shape.data));
     reply_fields(out, replaced_out_fields, &shape);
@@ -176,24 +192,24 @@ static const struct field reopen_out_fields[] = {
 static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct request *in,
                                   struct reply *out)
 {
-    struct pool_ref everywhere = {in->who.pool.user, S("")};
+    struct pool_ref pool;
     struct reopen_out shape = {.success = true};
-    TRY(engine_reopen(ctx, app->engine, everywhere, in->params[0], &shape.reopened));
+    TRY(summary_pool(ctx, app, in, &pool));
+    TRY(engine_reopen(ctx, app->engine, pool, in->params[0], &shape.reopened));
     reply_fields(out, reopen_out_fields, &shape);
     return OK;
 }
 
 static const struct route routes[] = {
     {"POST", "/api/memory/summarize", summarize_memories, TAKES(summarize_in), .strict = true,
-     .access = ACCESS_ADMIN, .gives = summarize_out_fields,
+     .gives = summarize_out_fields,
      .help = "replace old memories by short summaries where that saves tokens"},
-    {"GET", "/api/memory/{id}/replaced", list_replaced, .access = ACCESS_ADMIN,
-     .gives = replaced_out_fields, .help = "the memories that a summary replaced"},
-    {"POST", "/api/memory/{id}/reopen", reopen_summary, .access = ACCESS_ADMIN,
-     .gives = reopen_out_fields,
+    {"GET", "/api/memory/{id}/replaced", list_replaced, .gives = replaced_out_fields,
+     .help = "the memories that a summary replaced"},
+    {"POST", "/api/memory/{id}/reopen", reopen_summary, .gives = reopen_out_fields,
      .help = "make the memories true again that a summary replaced, and close the summary"},
     {0},
 };
 
 const struct surface surface_omniroute_compact = {"omniroute", routes, word_omniroute_error,
-                                                  auth_manager_request};
+                                                  auth_manager_request, SURFACE_SETTLES};

@@ -196,8 +196,7 @@ static enum status preview_retrieval(struct ctx *ctx, struct app *app, const str
     const struct preview_in *p = in->in;
     int64_t setting = engine_runtime(app->engine)->memory.max_tokens;
     struct recall_out found;
-    struct recall_in ask = {.scope = p->api_key.n ? SCOPE_SPACE : SCOPE_USER,
-                            .question = p->query,
+    struct recall_in ask = {.question = p->query,
                             .strategy = strategy_of(app, p->strategy),
                             .gate = true,
                             .limit = (size_t)p->limit};
@@ -205,6 +204,7 @@ static enum status preview_retrieval(struct ctx *ctx, struct app *app, const str
         ask.limit = NEWEST;
     ask.budget_tokens = ask.limit || p->max_tokens ? -1 : 0;
     TRY(managed_pool(ctx, app, in, p->api_key, &ask.pool));
+    ask.scope = ask.pool.space.n ? SCOPE_SPACE : SCOPE_USER;
     TRY(engine_search(ctx, app->engine, &ask, &found));
     struct preview_out shape = {.resolution = resolution_of(&found.steps),
                                 .gate = p->explain ? gate_of(ctx, app, &found) : NULL,
@@ -468,8 +468,7 @@ static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struc
 
 static const struct route routes[] = {
     {"POST", "/api/memory/retrieve-preview", preview_retrieval, TAKES(preview_in), .strict = true,
-     .access = ACCESS_ADMIN, .gives = preview_out_fields,
-     .help = "preview of a retrieval; changes nothing"},
+     .gives = preview_out_fields, .help = "preview of a retrieval; changes nothing"},
     {"GET", "/api/memory/engine-status", show_status, .access = ACCESS_ADMIN,
      .gives = status_out_fields, .help = "state of search by words, vectors, Qdrant and reranking"},
     {"GET", "/api/memory/embedding-providers", list_providers, .access = ACCESS_ADMIN,

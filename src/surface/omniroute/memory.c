@@ -348,12 +348,10 @@ static enum status not_there(struct ctx *ctx, enum status s)
     return soft_if(ctx, s, NOT_FOUND) ? fail(ctx, NOT_FOUND, "Memory not found") : s;
 }
 
-/* Looks in all spaces of the user. */
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct memory *out)
 {
-    struct pool_ref everywhere = {in->who.pool.user, S("")};
-    return not_there(ctx, engine_get(ctx, app->engine, everywhere, in->params[0], out));
+    return not_there(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], out));
 }
 
 static enum status get_memory(struct ctx *ctx, struct app *app, const struct request *in,
@@ -463,19 +461,18 @@ static enum status show_health(struct ctx *ctx, struct app *app, const struct re
 }
 
 static const struct route routes[] = {
-    {"GET", "/api/memory", list_memories, TAKES(list_in), .access = ACCESS_ADMIN,
-     .gives = list_out_fields, .help = "memories, newest first, with totals"},
-    {"POST", "/api/memory", create_memory, TAKES(create_in), .access = ACCESS_ADMIN,
-     .gives = create_out_fields, .help = "remember something; the same key is changed in place"},
+    {"GET", "/api/memory", list_memories, TAKES(list_in), .gives = list_out_fields,
+     .help = "memories, newest first, with totals"},
+    {"POST", "/api/memory", create_memory, TAKES(create_in), .gives = create_out_fields,
+     .help = "remember something; the same key is changed in place"},
     {"DELETE", "/api/memory", clear_memories, TAKES(clear_in), .strict = true,
-     .access = ACCESS_ADMIN, .gives = clear_out_fields, .help = "erase the memories of one space"},
-    {"GET", "/api/memory/health", show_health, .access = ACCESS_ADMIN, .gives = health_out_fields,
+     .gives = clear_out_fields, .help = "erase the memories of one space"},
+    {"GET", "/api/memory/health", show_health, .gives = health_out_fields,
      .help = "whether memory works; writes nothing"},
-    {"GET", "/api/memory/{id}", get_memory, .access = ACCESS_ADMIN, .gives = get_out_fields,
-     .help = "one memory"},
+    {"GET", "/api/memory/{id}", get_memory, .gives = get_out_fields, .help = "one memory"},
     {"PUT", "/api/memory/{id}", change_memory, TAKES(change_in), .strict = true,
-     .access = ACCESS_ADMIN, .gives = done_out_fields, .help = "change the members that are given"},
-    {"DELETE", "/api/memory/{id}", erase_memory, .access = ACCESS_ADMIN, .gives = done_out_fields,
+     .gives = done_out_fields, .help = "change the members that are given"},
+    {"DELETE", "/api/memory/{id}", erase_memory, .gives = done_out_fields,
      .help = "erase a memory"},
     {0},
 };

@@ -163,7 +163,7 @@ static enum status memory_get(struct ctx *ctx, struct app *app, const struct req
                               struct reply *out)
 {
     struct memory m;
-    TRY(engine_get(ctx, app->engine, in->who.pool, in->params[0], &m));
+    TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
     surface_memory_json(ctx, &m, &out->body);
     return OK;
 }
@@ -172,8 +172,7 @@ static enum status memory_erase(struct ctx *ctx, struct app *app, const struct r
                                 struct reply *out)
 {
     struct erased_out shape = {0};
-    struct forget what = {.pool = in->who.pool, .id = in->params[0], .barred = &shape.barred};
-    TRY(engine_forget(ctx, app->engine, &what, &shape.erased));
+    TRY(auth_forget(ctx, app, &in->who, in->params[0], &shape.erased, &shape.barred));
     reply_fields(out, erased_out_fields, &shape);
     return OK;
 }
@@ -192,8 +191,16 @@ static enum status receipt_get(struct ctx *ctx, struct app *app, const struct re
                                struct reply *out)
 {
     struct receipt r;
-    TRY(engine_receipt(ctx, app->engine, in->who.pool, in->params[0], &r));
     struct receipt_out shape;
+    struct pool_ref *pools;
+    size_t n, i = 0;
+    enum status s;
+    TRY(auth_pools(ctx, app, &in->who, &pools, &n));
+    do {
+        ctx_clear_failure(ctx);
+        s = engine_receipt(ctx, app->engine, pools[i], in->params[0], &r);
+    } while (s == NOT_FOUND && ++i < n);
+    TRY(s);
     TRY(receipt_shape(ctx, &r, &shape));
     reply_fields(out, receipt_out_fields, &shape);
     return OK;

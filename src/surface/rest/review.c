@@ -107,4 +107,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_review = {"memories", routes, word_openai_error, auth_agent_request};
+const struct surface surface_review = {"memories", routes, word_openai_error, auth_agent_request,
+                                       SURFACE_SETTLES};
