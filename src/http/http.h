@@ -67,7 +67,8 @@ void reply_fields(struct reply *r, const struct field *table, const void *in);
 typedef enum status handler(struct ctx *ctx, struct app *app, const struct request *in,
                             struct reply *out);
 
-enum route_access { ACCESS_USER, ACCESS_OPEN, ACCESS_ADMIN };
+/* ACCESS_ADMIN: an admin of a user; ACCESS_OPERATOR: who may change the server for all users. */
+enum route_access { ACCESS_USER, ACCESS_OPEN, ACCESS_ADMIN, ACCESS_OPERATOR };
 
 struct route {
     const char *method, *path; /* "/api/memory/{id}"; literal segments win over {…} */

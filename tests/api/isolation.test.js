@@ -3,13 +3,14 @@
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
 const { test } = require('node:test');
-const { serve } = require('./lib.js');
+const { run, serve } = require('./lib.js');
 
 // What someone owns says one of these words and no other text does, so that an answer that holds one has leaked.
 const marks = { ann: { red: 'zanzibarred', blue: 'zanzibarblue' }, bob: { red: 'quokkared', blue: 'quokkablue' } };
 const apps = ['red', 'blue'];
 
-const bearer = (person) => ({ authorization: `Bearer ${person.token}` });
+// A person behind a token is asked for with the token and its name.
+const bearer = (person) => ({ ...(person.token && { authorization: `Bearer ${person.token}` }), ...(person.as && { [person.by ?? 'x-memory-user']: person.as }) });
 
 async function ok(server, person, method, target, body, headers = {}) {
   const res = await server.ask(method, target, body, { ...bearer(person), ...headers });
@@ -23,6 +24,16 @@ async function person(server, name) {
   const made = await server.ask('POST', '/v1/users', { id: p.id, email: p.email, first_name: name, token_name: 'first' });
   assert.equal(made.status, 201, made.text);
   p.token = made.json().access_token;
+  return fill(server, p);
+}
+
+// The same for a person that a front end names with its own key, or without one.
+async function forwarded(server, name, token, by) {
+  return fill(server, { name, as: name, by, token, id: `local/${name}`, email: `${name}@example.com`, ids: {} });
+}
+
+async function fill(server, p) {
+  const { name } = p;
   const keep = (kind, id) => (p.ids[kind] ??= []).push(id);
   keep('user', p.id);
   for (const app of apps) {
@@ -49,6 +60,7 @@ async function person(server, name) {
   const held = await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: `What do you know about ${word}?` }] }, bearer(p));
   await server.receipt(held.headers['x-rememberd-receipt'], bearer(p));
   assert.equal((await ok(server, p, 'GET', '/v1/review')).total, 1);
+  if (p.as && p.token) await ok(server, p, 'POST', '/v1/users/me/tokens', { name: 'own' });
   for (const t of (await ok(server, p, 'GET', '/v1/users/me/tokens')).tokens) keep('token', t.id);
   return p;
 }
@@ -100,30 +112,51 @@ function request(route, victim, app, id) {
 // Ends or changes what the attacker itself has, so it is tried with someone who has nothing.
 const isRelayed = (path) => /^\/v1\/\{a\}/.test(path);
 
-test('no endpoint shows, changes or counts what another user has, whichever ids it is given', async (t) => {
-  const server = await serve(t);
-  const ann = await person(server, 'ann'), bob = await person(server, 'bob');
+async function attackEverything(t, server, ann, bob, outsiders = [bob]) {
   const all = routes((await server.ask('GET', '/openapi.json')).json()).filter((r) => !isRelayed(r.path));
   assert.ok(all.length > 60, `only ${all.length} endpoints are described`);
   const before = await state(server, ann);
   const ids = Object.values(ann.ids).flat();
   let tried = 0;
-  for (const route of all) {
-    const list = /\{/.test(route.path) ? ids : [ann.id];
-    for (const id of list) {
-      for (const app of [...apps, ann.id]) {
-        const { target, body } = request(route, ann, app, id);
-        const res = await server.ask(route.method, target, body, bearer(bob));
-        tried++;
-        assert.ok(res.status < 500 || res.status === 501, `${route.method} ${target}: ${res.status} ${res.text}`);
-        for (const word of Object.values(marks.ann))
-          assert.ok(!res.text.includes(word), `${route.method} ${target} shows another's ${word}: ${res.text}`);
-        if (!/\{/.test(route.path) && !/app_id|agent|space/.test(JSON.stringify(route.operation))) break;
+  for (const who of outsiders) {
+    for (const route of all) {
+      const list = /\{/.test(route.path) ? ids : [ann.id];
+      for (const id of list) {
+        for (const app of [...apps, ann.id]) {
+          const { target, body } = request(route, ann, app, id);
+          const res = await server.ask(route.method, target, body, bearer(who));
+          tried++;
+          assert.ok(res.status < 500 || res.status === 501, `${route.method} ${target}: ${res.status} ${res.text}`);
+          for (const word of Object.values(marks.ann))
+            assert.ok(!res.text.includes(word), `${route.method} ${target} shows another's ${word}: ${res.text}`);
+          if (!/\{/.test(route.path) && !/app_id|agent|space/.test(JSON.stringify(route.operation))) break;
+        }
       }
     }
   }
   t.diagnostic(`${tried} requests to ${all.length} endpoints`);
   assert.equal(await state(server, ann), before, "the victim's own view has changed");
+}
+
+test('no endpoint shows, changes or counts what another user has, whichever ids it is given', async (t) => {
+  const server = await serve(t);
+  const ann = await person(server, 'ann'), bob = await person(server, 'bob');
+  await attackEverything(t, server, ann, bob);
+});
+
+// The server's own settings would be changed by everyone who asks without a token: asked with one, people may not.
+test('nor what another person behind the same key has', async (t) => {
+  const server = await serve(t);
+  const token = JSON.parse((await run(['token', 'create', '--json', '--admin', '--space', 'default', '--acts-for', 'any', '--data', server.data])).stdout).token;
+  const other = JSON.parse((await run(['token', 'create', '--json', '--user', 'local/bob', '--data', server.data])).stdout).token;
+  const ann = await forwarded(server, 'ann', token), bob = await forwarded(server, 'bob', token, 'x-openwebui-user-id');
+  await attackEverything(t, server, ann, bob, [bob, { token: other }, { token: other, as: 'ann' }, { token, as: 'local/ann' }, { token, as: 'ann/red' }]);
+});
+
+test('nor what another person has whom a client without a token names', async (t) => {
+  const server = await serve(t);
+  const ann = await forwarded(server, 'ann'), bob = await forwarded(server, 'bob');
+  await attackEverything(t, server, ann, bob);
 });
 
 test('nobody decides about what is held back for another', async (t) => {

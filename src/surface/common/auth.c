@@ -70,16 +70,26 @@ static enum status accept_credential(struct ctx *ctx, struct app *app, struct re
     return OK;
 }
 
+bool auth_is_operator(const struct token *token)
+{
+    return token->is_admin && str_is(token->pool.user, LOCAL_USER);
+}
+
 /* What concerns everyone is not for the people of a front end, though its token be an admin's. */
 static enum status check_access(struct ctx *ctx, enum route_access needs,
                                 const struct identity *who)
 {
-    if (needs != ACCESS_ADMIN)
+    if (needs != ACCESS_ADMIN && needs != ACCESS_OPERATOR)
         return OK;
     if (!who->is_admin)
         return fail_as(ctx, FORBIDDEN, AUTH_NEEDS_ADMIN, "this needs an admin token");
     if (who->is_person)
         return fail(ctx, FORBIDDEN, "this concerns all users and is not done in a person's name");
+    if (needs == ACCESS_OPERATOR && !str_is(who->own.user, LOCAL_USER))
+        return fail(
+            ctx, FORBIDDEN,
+            "this changes the server for all users and needs an admin token of the user " LOCAL_USER
+            ": 'rememberd token create --admin' makes one");
     return OK;
 }
 

@@ -35,6 +35,8 @@ struct identity auth_local(struct pool_ref pool);
  */
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out);
+/* Whether it may change the server for all users: an admin token of LOCAL_USER. */
+bool auth_is_operator(const struct token *token);
 /* Whether a header's value contains something that looks like a token of this server. */
 bool auth_shows_token(str value);
 

@@ -74,21 +74,41 @@ enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
     return auth_spaces(ctx, app, &in->who, out);
 }
 
+/* One id in two apps is two conversations, and none of them is the one that was meant. */
+static enum status refuse_choice(struct ctx *ctx, const struct session *v, size_t n)
+{
+    struct buf b = buf_make(&ctx->arena, sizeof ctx->why);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "%s" S_FMT, i ? ", " : "", S_ARG(v[i].space));
+    return fail(ctx, CONFLICT,
+                "the session is in more than one space (" S_FMT "): name one with app_id, space or "
+                "X-Memory-Space",
+                S_ARG(buf_str(&b)));
+}
+
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                        struct pool_ref *pool, struct session *out)
 {
-    struct pool_ref own = in->who.pool, all = {own.user, S("")};
-    bool sees_all = in->who.is_admin || str_is(own.space, DEFAULT_SPACE);
-    enum status s = engine_session(ctx, app->engine, sees_all ? all : own, id, out);
-    if (s == OK)
-        s = auth_space(ctx, app, &in->who, out->space, "app_id");
-    /* A session of the same id may be in an app that is not another token's own. */
-    if (soft_if(ctx, s, FORBIDDEN))
-        s = engine_session(ctx, app->engine, own, id, out);
-    if (s == NOT_FOUND)
+    struct identity who = in->who;
+    struct pool_ref *pools;
+    struct session *found;
+    size_t n, n_found = 0;
+    TRY(auth_name_space(ctx, app, &who, request_query(ctx, in, "app_id"), "app_id"));
+    TRY(auth_pools(ctx, app, &who, &pools, &n));
+    found = NEW_N(&ctx->arena, struct session, n);
+    for (size_t i = 0; i < n; i++) {
+        enum status s = engine_session(ctx, app->engine, pools[i], id, &found[n_found]);
+        if (s == OK)
+            n_found++;
+        else if (!soft_if(ctx, s, NOT_FOUND))
+            return s;
+    }
+    if (!n_found)
         return cortex_missing(ctx, "session");
-    TRY(s);
-    assert(str_eq(out->id, id) && out->space.n);
-    *pool = (struct pool_ref){own.user, out->space};
+    if (n_found > 1)
+        return refuse_choice(ctx, found, n_found);
+    assert(str_eq(found->id, id) && found->space.n);
+    *out = *found;
+    *pool = (struct pool_ref){who.pool.user, out->space};
     return OK;
 }

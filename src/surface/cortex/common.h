@@ -18,8 +18,9 @@ MUST_USE enum status app_pool(struct ctx *ctx, struct app *app, const struct req
  * all. */
 MUST_USE enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
                               struct pool_ref *out);
-/* A session of the caller in any app, and its pool. Another user's session is missing like one that
- * does not exist: cortex_missing. */
+/* A session of the caller in the app that the request names, else in any in reach, and its pool.
+ * CONFLICT lists the apps when more than one has the id. Another user's session is missing like one
+ * that does not exist: cortex_missing. */
 MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                                 struct pool_ref *pool, struct session *out);
 

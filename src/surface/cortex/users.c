@@ -48,8 +48,8 @@ static bool is_open(const struct app *app, const struct request *in)
     return s->registration == REGISTRATION_OPEN;
 }
 
-/* Whether the caller may change the user with that id: with a token of that user or of an admin. A
- * server that needs no token proves nothing about the caller. */
+/* Whether the caller may change the user with that id: with a token of that user or of the
+ * operator. A server that needs no token proves nothing about the caller. */
 static enum status prove_owner(struct ctx *ctx, struct app *app, const struct request *in, str id,
                                bool *out)
 {
@@ -58,7 +58,7 @@ static enum status prove_owner(struct ctx *ctx, struct app *app, const struct re
     if (!auth_shows_token(request_header(in, "Authorization")))
         return OK;
     TRY(auth_token(ctx, app, in, &token));
-    *out = token.is_admin || str_eq(token.pool.user, str_lower(&ctx->arena, id));
+    *out = auth_is_operator(&token) || str_eq(token.pool.user, str_lower(&ctx->arena, id));
     return OK;
 }
 

@@ -474,7 +474,7 @@ static const struct route routes[] = {
     {"GET", "/api/memory/embedding-providers", list_providers, .access = ACCESS_ADMIN,
      .gives = providers_out_fields, .help = "embedding providers"},
     {"POST", "/api/memory/reindex", reindex_vectors, TAKES(reindex_in), .strict = true,
-     .access = ACCESS_ADMIN, .gives = reindex_out_fields,
+     .access = ACCESS_OPERATOR, .gives = reindex_out_fields,
      .help = "create missing vectors, or all vectors, in the background"},
     {0},
 };

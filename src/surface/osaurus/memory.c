@@ -429,7 +429,7 @@ static const struct route routes[] = {
     {"GET", "/memory/config", show_config, .access = ACCESS_ADMIN, .gives = config_fields,
      .help = "the current settings"},
     {"PUT", "/memory/config", change_config, .takes = config_fields,
-     .takes_size = sizeof(struct runtime), .strict = true, .access = ACCESS_ADMIN,
+     .takes_size = sizeof(struct runtime), .strict = true, .access = ACCESS_OPERATOR,
      .gives = config_fields,
      .help = "change settings; numbers are clamped to their range; takes effect at once"},
     {"GET", "/memory/status", show_status, TAKES(agent_in), .strict = true,
