@@ -34,6 +34,7 @@ struct request {
     str body;
     const void *in; /* the struct of route.takes, read and checked; NULL when it takes nothing */
     const struct json *json;      /* the parsed body when route.takes or route.wants_json is set */
+    const struct json *aside;     /* what the body says for surface.aside; json is without it */
     str params[ROUTE_PARAMS_MAX]; /* the {…} parts of the path in order, decoded */
     struct identity who;
     bool is_loopback; /* the peer is this machine, and passes no one else's request on */

@@ -85,8 +85,10 @@ static const struct json *without_member(struct arena *a, const struct json *obj
     struct json *copy = NEW(a, struct json), **end = &copy->first;
     *copy = *object;
     for (const struct json *m = object->first; m; m = m->next) {
-        if (str_eq(m->key, name))
+        if (str_eq(m->key, name)) {
+            copy->n--;
             continue;
+        }
         *end = NEW(a, struct json);
         **end = *m;
         end = &(*end)->next;
@@ -95,15 +97,17 @@ static const struct json *without_member(struct arena *a, const struct json *obj
     return copy;
 }
 
-static const struct json *body_for(struct arena *a, const struct route *route, const char *aside,
-                                   const struct json *body)
+/* Takes the surface's member out of the body, unless the route has a row for it. */
+static void set_aside(struct arena *a, const struct route *route, const char *aside,
+                      struct request *r)
 {
-    if (!route->strict || !aside || !json_get(body, aside))
-        return body;
-    for (const struct field *f = route->takes; f->name; f++)
+    const struct json *v = aside ? json_get(r->json, aside) : NULL;
+    r->aside = v;
+    for (const struct field *f = route->takes; v && f && f->name; f++)
         if (str_is(str_of(f->name), aside))
-            return body;
-    return without_member(a, body, str_of(aside));
+            return;
+    if (v)
+        r->json = without_member(a, r->json, str_of(aside));
 }
 
 enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
@@ -120,11 +124,11 @@ enum status request_read(struct ctx *ctx, const struct route *route, const char 
         if (!r->body.n && route->wants_json)
             return fail(ctx, BAD_INPUT, "the request has no body; JSON is expected");
         TRY(json_parse(ctx, r->body.n ? r->body : S("{}"), &json));
+        r->json = json;
+        set_aside(&ctx->arena, route, aside, r);
         if (route->takes)
-            TRY(fields_read(ctx, route->takes, body_for(&ctx->arena, route, aside, json),
-                            route->strict, in));
+            TRY(fields_read(ctx, route->takes, r->json, route->strict, in));
     }
-    r->json = json;
     r->in = in;
     return OK;
 }

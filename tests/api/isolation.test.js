@@ -76,7 +76,10 @@ async function state(server, p) {
   return text;
 }
 
-const routes = (api) => Object.entries(api.paths).flatMap(([path, item]) =>
+let components;
+const resolved = (p) => (p.$ref ? components.parameters[p.$ref.split('/').pop()] : p);
+const routes = (api) => (components = api.components) && allRoutes(api);
+const allRoutes = (api) => Object.entries(api.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })));
 
 // A body or query as the description has it, with the victim's ids wherever an id may stand.
@@ -102,7 +105,7 @@ function filled(schema, victim, app) {
 
 function request(route, victim, app, id) {
   const target = route.path.replace(/\{[^}]*\}/g, encodeURIComponent(id));
-  const query = (route.operation.parameters ?? []).filter((p) => p.in === 'query');
+  const query = (route.operation.parameters ?? []).map(resolved).filter((p) => p.in === 'query');
   const schema = route.operation.requestBody?.content?.['application/json']?.schema;
   const pairs = query.map((p) => [p.name, String(value(p.name, p.schema ?? {}, victim, app))]);
   return { target: pairs.length ? `${target}?${new URLSearchParams(pairs)}` : target,
@@ -149,8 +152,9 @@ test('nor what another person behind the same key has', async (t) => {
   const server = await serve(t);
   const token = JSON.parse((await run(['token', 'create', '--json', '--admin', '--space', 'default', '--acts-for', 'any', '--data', server.data])).stdout).token;
   const other = JSON.parse((await run(['token', 'create', '--json', '--user', 'local/bob', '--data', server.data])).stdout).token;
+  const owner = JSON.parse((await run(['token', 'create', '--json', '--space', 'default', '--acts-for', 'any', '--data', server.data])).stdout).token;
   const ann = await forwarded(server, 'ann', token), bob = await forwarded(server, 'bob', token, 'x-openwebui-user-id');
-  await attackEverything(t, server, ann, bob, [bob, { token: other }, { token: other, as: 'ann' }, { token, as: 'local/ann' }, { token, as: 'ann/red' }]);
+  await attackEverything(t, server, ann, bob, [bob, { token: owner }, { token: other }, { token: other, as: 'ann' }, { token, as: 'local/ann' }, { token, as: 'ann/red' }]);
 });
 
 test('nor what another person has whom a client without a token names', async (t) => {

@@ -332,6 +332,6 @@ test('the server\'s settings need a token that may manage, in the documented wor
   for (const [method, path] of routes)
     assert.ok(api.paths[path.replace(/\/x$/, '/{id}')][method.toLowerCase()].summary, `${method} ${path}`);
   const body = api.paths['/api/memory/{id}'].put.requestBody.content['application/json'].schema;
-  assert.deepEqual(Object.keys(body.properties), ['type', 'key', 'content', 'metadata', 'expiresAt']);
+  assert.deepEqual(Object.keys(body.properties), ['type', 'key', 'content', 'metadata', 'expiresAt', 'space']);
   assert.equal(body.additionalProperties, false);
 });

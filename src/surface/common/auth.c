@@ -5,8 +5,6 @@
 
 #include "surface/common/person.h"
 
-enum { SPACE_NAME_MAX = 200 };
-
 /* --- credentials --- */
 
 /* The secret of "Authorization: Bearer …", or "". */
@@ -114,10 +112,9 @@ enum status auth_agent_request(struct ctx *ctx, struct app *app, enum route_acce
     return auth_name_space(ctx, app, &in->who, request_header(in, AGENT_HEADER), AGENT_HEADER);
 }
 
-static enum status name_space_of(struct ctx *ctx, struct app *app, const struct json *body,
+static enum status name_space_of(struct ctx *ctx, struct app *app, const struct json *v,
                                  struct identity *who)
 {
-    const struct json *v = json_get(body, SPACE_MEMBER);
     if (v && v->type != JSON_STRING && v->type != JSON_NULL)
         return fail_field(ctx, SPACE_MEMBER, "must be a string");
     return auth_name_space(ctx, app, who, json_string(v), SPACE_MEMBER);
@@ -125,14 +122,14 @@ static enum status name_space_of(struct ctx *ctx, struct app *app, const struct 
 
 enum status auth_body(struct ctx *ctx, struct app *app, struct request *in)
 {
-    return name_space_of(ctx, app, in->json, &in->who);
+    return name_space_of(ctx, app, in->aside, &in->who);
 }
 
 enum status auth_chat(struct ctx *ctx, struct app *app, const struct request *in,
                       const struct json *body, struct identity *who)
 {
     TRY(person_find(ctx, app, in, body, who));
-    return name_space_of(ctx, app, body, who);
+    return name_space_of(ctx, app, json_get(body, SPACE_MEMBER), who);
 }
 
 /* --- reach: which spaces of its user a caller may use --- */

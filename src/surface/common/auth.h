@@ -8,6 +8,7 @@
 /* Name a space at every endpoint: a header, and a parameter of the query or member of the body. */
 #define SPACE_HEADER "X-Memory-Space"
 #define SPACE_MEMBER "space"
+enum { SPACE_NAME_MAX = 200 };
 
 /* ctx->detail of a FORBIDDEN that an admin token would not have got. */
 enum { AUTH_NEEDS_ADMIN = 1 };

@@ -1,7 +1,10 @@
 /* openapi.c - the routes of all dialects described from their tables: as text, and as OpenAPI. */
 #include <assert.h>
 
-#include "surface/surface.h"
+#include "surface/common/auth.h"
+#include "surface/common/person.h"
+
+enum { ROWS_MAX = 96 };
 
 void surface_routes(const struct surface *const *list, struct buf *b)
 {
@@ -24,6 +27,14 @@ static void write_parameter(struct json_out *w, str name, const char *in, const 
     json_close(w, '}');
 }
 
+/* What every request with a credential may have; see components. */
+static void write_who_and_where(struct json_out *w)
+{
+    json_raw(w, S("{\"$ref\":\"#/components/parameters/person\"}"));
+    json_raw(w, S("{\"$ref\":\"#/components/parameters/space\"}"));
+    json_raw(w, S("{\"$ref\":\"#/components/parameters/spaceOfQuery\"}"));
+}
+
 /* The {…} parts of the path, and the rows of a query. */
 static void write_parameters(struct json_out *w, const struct route *r, const struct field *query)
 {
@@ -36,6 +47,8 @@ static void write_parameters(struct json_out *w, const struct route *r, const st
     }
     for (const struct field *f = query; f && f->name; f++)
         write_parameter(w, str_of(f->name), "query", f);
+    if (r->access != ACCESS_OPEN)
+        write_who_and_where(w);
     json_close(w, ']');
 }
 
@@ -47,6 +60,26 @@ static void write_content(struct json_out *w, const struct field *table, bool st
     fields_schema(w, table, strict);
     json_close(w, '}');
     json_close(w, '}');
+}
+
+/* The table with a row for the member that the surface reads from every body. */
+static void write_body(struct json_out *w, const struct surface *s, const struct route *r)
+{
+    static const struct field space = {.name = SPACE_MEMBER,
+                                       .type = FIELD_STR,
+                                       .max = SPACE_NAME_MAX,
+                                       .help = "the space to use, as in X-Memory-Space"};
+    struct field rows[ROWS_MAX] = {0};
+    size_t n = 0;
+    bool has_space = r->access == ACCESS_OPEN || !s->aside;
+    for (const struct field *f = r->takes; f->name; f++) {
+        assert(n + 2 < ROWS_MAX);
+        has_space |= str_is(str_of(f->name), SPACE_MEMBER);
+        rows[n++] = *f;
+    }
+    if (!has_space)
+        rows[n] = space;
+    write_content(w, rows, r->strict);
 }
 
 static void write_responses(struct json_out *w, const struct route *r)
@@ -88,7 +121,7 @@ static void write_operation(struct json_out *w, const struct surface *s, const s
     if (r->takes && has_body) {
         json_member_open(w, "requestBody", '{');
         json_member_bool(w, "required", needs_a_field(r->takes));
-        write_content(w, r->takes, r->strict);
+        write_body(w, s, r);
         json_close(w, '}');
     }
     write_responses(w, r);
@@ -125,7 +158,16 @@ void surface_openapi(const struct surface *const *list, struct buf *b)
             write_path(&w, *s, r);
     json_close(&w, '}');
     json_member_raw(&w, "components",
-                    S("{\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
+                    S("{\"parameters\":{"
+                      "\"person\":{\"name\":\"" PERSON_HEADER "\",\"in\":\"header\","
+                      "\"description\":\"the person behind the credential, who has a memory of "
+                      "its own\",\"schema\":{\"type\":\"string\"}},"
+                      "\"space\":{\"name\":\"" SPACE_HEADER "\",\"in\":\"header\","
+                      "\"description\":\"the space to use; default: the credential's\","
+                      "\"schema\":{\"type\":\"string\"}},"
+                      "\"spaceOfQuery\":{\"name\":\"" SPACE_MEMBER "\",\"in\":\"query\","
+                      "\"description\":\"the same\",\"schema\":{\"type\":\"string\"}}},"
+                      "\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
                       "\"responses\":{\"Error\":{\"description\":\"it failed\",\"content\":{"
                       "\"application/json\":{\"schema\":{\"type\":\"object\",\"properties\":{"
                       "\"error\":{\"type\":[\"object\",\"string\"],\"properties\":{"

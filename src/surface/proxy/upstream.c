@@ -124,13 +124,29 @@ static str credential_of(struct arena *a, const struct request *in, const struct
     return up->key.n ? str_printf(a, "Bearer " S_FMT, S_ARG(up->key)) : S("");
 }
 
+/* The query without the parameter that is for us. */
+static str query_for(struct arena *a, str query)
+{
+    str rest = query;
+    struct buf b = buf_make(a, query.n + 1);
+    bool is_whole = true;
+    while (rest.n) {
+        str pair = str_cut(&rest, '&'), value = pair, name = str_cut(&value, '=');
+        is_whole &= !str_is(name, SPACE_MEMBER);
+        if (!str_is(name, SPACE_MEMBER))
+            buf_printf(&b, "%s" S_FMT, b.n ? "&" : "", S_ARG(pair));
+    }
+    return is_whole ? query : buf_str(&b);
+}
+
 struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
                        str path, str body)
 {
     struct relay *r = NEW(&ctx->arena, struct relay);
     struct header *headers = NEW_N(&ctx->arena, struct header, in->n_headers + 1);
     str named = request_header(in, "Connection"), key = credential_of(&ctx->arena, in, up);
-    *r = (struct relay){.url = upstream_url(&ctx->arena, up, path, in->query),
+    *r = (struct relay){.url =
+                            upstream_url(&ctx->arena, up, path, query_for(&ctx->arena, in->query)),
                         .method = in->method,
                         .headers = headers,
                         .body = body};
