@@ -77,7 +77,7 @@ test('the name of a space stays here', async (t) => {
   const res = await server.chat({ space: 'home', model: 'any', 'x"y': 1.5, messages, temperature: 1 }, { 'x-memory-space': 'home', 'x-memory-user': 'anna' });
   assert.equal(res.status, 200, res.text);
   await server.ask('POST', '/v1/chat/completions?space=home&a=1&&b=%20', { model: 'any', messages });
-  assert.equal(model.last().url, '/v1/chat/completions?a=1&&b=%20'.replace('&&', '&'), 'what is for us goes, the rest stays');
+  assert.equal(model.last().url, '/v1/chat/completions?a=1&&b=%20', 'what is for us goes, the rest stays');
   await server.ask('POST', '/v1/embeddings?a=1&&b', { model: 'any', input: 'x' });
   assert.equal(model.last().url, '/v1/embeddings?a=1&&b');
   await server.chat({ space: 'home', model: 'any', 'x"y': 1.5, messages, temperature: 1 });

@@ -150,31 +150,47 @@ static enum status become_person(struct ctx *ctx, const struct person *p, struct
     return OK;
 }
 
-/* The sources that "all" stands for. A name with a hyphen is a header, another one a member. */
-static const char known_sources[] =
-    PERSON_HEADER ",user,safety_identifier,metadata.user_id,litellm_metadata.user,"
-                  "X-OpenWebUI-User-Jwt,X-OpenWebUI-User-Id,X-OpenWebUI-User-Email,X-User-Id,"
-                  "X-User-Email,X-LiteLLM-Customer-Id,X-LiteLLM-End-User-Id";
+/* What "all" stands for. A name with a hyphen is a header, another one a member of the body. */
+static const char *const known_sources[] = {PERSON_HEADER,
+                                            "user",
+                                            "safety_identifier",
+                                            "metadata.user_id",
+                                            "litellm_metadata.user",
+                                            "X-OpenWebUI-User-Jwt",
+                                            "X-OpenWebUI-User-Id",
+                                            "X-OpenWebUI-User-Email",
+                                            "X-User-Id",
+                                            "X-User-Email",
+                                            "X-LiteLLM-Customer-Id",
+                                            "X-LiteLLM-End-User-Id",
+                                            NULL};
 
-static enum status find_in(struct ctx *ctx, const struct request *in, const struct json *body,
-                           str sources, struct person *out)
+static enum status ask_source(struct ctx *ctx, const struct request *in, const struct json *body,
+                              str source, struct person *out)
 {
-    while (sources.n && !out->name.n) {
-        out->source = str_trim(str_cut(&sources, ','));
-        if (str_is(out->source, "all"))
-            TRY(find_in(ctx, in, body, str_of(known_sources), out));
-        else if (str_find(out->source, S("-")) < out->source.n)
-            TRY(name_in_header(ctx, in, out->source, &out->name));
-        else if (body)
-            TRY(name_in_body(ctx, body, out->source, &out->name));
-    }
+    out->source = source;
+    if (str_find(source, S("-")) < source.n)
+        return name_in_header(ctx, in, source, &out->name);
+    return body ? name_in_body(ctx, body, source, &out->name) : OK;
+}
+
+static enum status ask_known(struct ctx *ctx, const struct request *in, const struct json *body,
+                             struct person *out)
+{
+    for (const char *const *known = known_sources; *known && !out->name.n; known++)
+        TRY(ask_source(ctx, in, body, str_of(*known), out));
     return OK;
 }
 
 enum status person_find(struct ctx *ctx, struct app *app, const struct request *in,
                         const struct json *body, struct identity *who)
 {
+    str sources = app->settings->user_from;
     struct person person = {0};
-    TRY(find_in(ctx, in, body, app->settings->user_from, &person));
+    while (sources.n && !person.name.n) {
+        str source = str_trim(str_cut(&sources, ','));
+        TRY(str_is(source, "all") ? ask_known(ctx, in, body, &person)
+                                  : ask_source(ctx, in, body, source, &person));
+    }
     return person.name.n ? become_person(ctx, &person, who) : OK;
 }
