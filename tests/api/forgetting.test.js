@@ -68,7 +68,7 @@ test("an agent's memory is erased by the header, by its space, and replaced by a
   const server = await serve(t);
   const agent = { 'X-Osaurus-Agent-Id': 'birdwatcher' };
   const id = await remembered(server, agent);
-  assert.equal((await server.ask('DELETE', `/v1/memories/${id.message}`)).status, 404);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${id.message}`, undefined, { 'X-Osaurus-Agent-Id': 'another' })).status, 404);
   assert.equal((await server.ask('DELETE', `/v1/memories/${id.message}`, undefined, agent)).status, 200);
   assert.deepEqual(await found(server, agent), BOTH);
   const ingest = (turns) => server.ask('POST', '/memory/ingest', { agent_id: 'birdwatcher', conversation_id: 'c', turns });

@@ -148,6 +148,8 @@ test('memories, receipts and sessions are found by id in every space in reach, a
   }
   for (const [method, path] of [['DELETE', `/v1/memories/${things.own[0]}`], ['DELETE', `/api/memory/${things.own[0]}`], ['DELETE', '/v1/session/talk-own']])
     assert.equal((await server.ask(method, path, undefined, bearer(other.token))).status, 404, path);
+  // A name that a client gave its session is not enough to erase one elsewhere.
+  assert.equal((await server.ask('DELETE', '/v1/memories/talk-home', undefined, bearer(own.token))).status, 404);
   assert.equal((await server.ask('DELETE', `/v1/memories/${things.home[0]}`, undefined, bearer(other.token))).status, 200);
 });
 

@@ -27,6 +27,42 @@ static bool needs_token(struct ctx *ctx, struct engine *e)
     return needed;
 }
 
+TEST(a_person_is_a_user_that_no_other_name_makes)
+{
+    CTX(ctx);
+    static const char *const names[] = {"a",    "A",     " a",   "a/b",  "a%2Fb", "a%2fb", "/a", "a/",
+                                        "%",    "%25",   "\n",   "\t",   "local", "any",   ".",  "..",
+                                        "\x7f", "a\nb", "a%0Ab", "\xc3\xa4"};
+    static const char *const owners[] = {"local", "local/a", "a", "a/b"};
+    enum { NAMES = sizeof names / sizeof *names, OWNERS = sizeof owners / sizeof *owners };
+    str made[NAMES * OWNERS];
+    for (size_t i = 0; i < NAMES * OWNERS; i++) {
+        str owner = str_of(owners[i / NAMES]), name = str_of(names[i % NAMES]);
+        made[i] = person_user(&ctx->arena, owner, name);
+        CHECK(person_is_owner(&ctx->arena, made[i], name));
+        for (size_t j = 0; j < i; j++)
+            CHECK(!str_eq(made[i], made[j]));
+    }
+    CHECK_STR(made[0], S("local/a"));
+    CHECK_STR(person_user(&ctx->arena, S("x"), S("a/b%\x01")), S("x/a%2Fb%25%01"));
+    CHECK(person_is_owner(&ctx->arena, S("ann"), S("ann")));
+    CHECK(!person_is_owner(&ctx->arena, S("ann"), S("an")));
+    CHECK(!person_is_owner(&ctx->arena, S("shop/ann"), S("shop")));
+}
+
+TEST(a_list_of_people_has_whom_it_names)
+{
+    CTX(ctx);
+    CHECK(acts_for(S(ACTS_FOR_ANY), S("ann")));
+    CHECK(acts_for(S("ann, ben"), S("ben")) && acts_for(S("ann"), S("ann")));
+    CHECK(!acts_for(S(""), S("ann")) && !acts_for(S("ann"), S("an")) && !acts_for(S("ann"), S("")));
+    CHECK(!acts_for(S("ann, ben"), S("any")) && !acts_for(S("ann, ben"), S("ann, ben")));
+    CHECK_OK(acts_for_check(ctx, S("")));
+    CHECK_OK(acts_for_check(ctx, S("ann, ben")));
+    CHECK_STATUS(acts_for_check(ctx, S("ann,,ben")), BAD_INPUT);
+    CHECK_STATUS(acts_for_check(ctx, S("any, ben")), BAD_INPUT);
+}
+
 TEST(who_registers_is_kept_and_has_a_token_that_closes_nothing)
 {
     ENGINE(e, s, p);

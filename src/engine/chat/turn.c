@@ -297,8 +297,9 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
     t->record.question = latest_of(&ctx->arena, t);
     if (t->out.mode == MODE_AFTER || !runtime_budget(e, engine_runtime(e))) {
         t->record.decision = S("off");
-        t->record.reason = t->out.mode == MODE_AFTER ? S("recall is off for this request")
-                                                     : S("the token budget is 0");
+        t->record.reason = !runtime_remembers(engine_runtime(e)) ? S("memory is switched off")
+                           : t->out.mode == MODE_AFTER ? S("recall is off for this request")
+                                                       : S("the token budget is 0");
         return OK;
     }
     if (is_continued(t) && t->record.chain)
@@ -345,6 +346,16 @@ static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t
     queue_receipt(ctx, e, t);
 }
 
+/* While memory is switched off nothing is recalled and nothing learnt. A session that the server
+ * keeps for its client goes on, or the next message would not find this one. */
+static enum memory_mode mode_now(struct engine *e, const struct turn_in *in)
+{
+    if (runtime_remembers(engine_runtime(e)))
+        return in->mode;
+    return in->is_durable && (in->mode == MODE_FULL || in->mode == MODE_AFTER) ? MODE_AFTER
+                                                                               : MODE_OFF;
+}
+
 struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in)
 {
     int64_t began = clock_mono_us();
@@ -355,10 +366,9 @@ struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct t
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
     if (in->mode != MODE_OFF)
         e->work.chat_at = began;
-    if (in->mode == MODE_OFF || !runtime_remembers(engine_runtime(e))) {
-        t->out.mode = MODE_OFF;
+    t->out.mode = mode_now(e, in);
+    if (t->out.mode == MODE_OFF)
         return t;
-    }
     ctx_clear_failure(ctx);
     if (is_helper_turn(&ctx->arena, in)) {
         leave_helper_alone(ctx, e, t, began);
@@ -477,6 +487,15 @@ static bool is_silent(const struct message *m)
     return m->is_echo && !m->says.n && str_is(m->role, "user");
 }
 
+/* Kept for the conversation alone. */
+static void keep_silent(struct message *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        v[i].is_echo = true;
+        v[i].says = S("");
+    }
+}
+
 /* A secret is one wherever it appears again in its conversation: a model repeats what its user has
  * typed, without the words that give it away. */
 static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *t,
@@ -515,6 +534,10 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
         b->session.title = title_of(all, t->n_fresh);
+    if (!runtime_remembers(engine_runtime(e))) {
+        keep_silent(all, b->n_messages);
+        return OK;
+    }
     b->distil_at = distil_due(engine_runtime(e), clock_ms());
     b->rule = rules == EXTRACT_TABLE ? PUT_REPLACE : PUT_SUPERSEDE;
     for (size_t i = 0; i < b->n_messages; i++)
@@ -528,7 +551,8 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
 {
     struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
     assert(t->out.mode != MODE_OFF || !t->out.block.n);
-    if (t->out.mode == MODE_OFF || !runtime_remembers(engine_runtime(e))) /* it may be off by now */
+    enum memory_mode now = mode_now(e, &t->in); /* it may be switched off by now */
+    if (t->out.mode == MODE_OFF || now == MODE_OFF)
         return OK;
     if (t->out.mode != MODE_READONLY)
         TRY(add_messages(ctx, e, t, answer, &b));

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/id.h"
 #include "surface/common/person.h"
 
 /* --- credentials --- */
@@ -303,6 +304,9 @@ enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity 
     size_t n, i = 0;
     enum status s;
     TRY(auth_pools(ctx, app, who, &pools, &n));
+    if (!id_is_uuid(
+            id)) /* a session that a client named; another space may have one of that name */
+        n = 1;
     do {
         struct forget what = {.pool = pools[i], .id = id, .barred = barred};
         ctx_clear_failure(ctx);

@@ -70,7 +70,8 @@ MUST_USE enum status auth_pools(struct ctx *ctx, struct app *app, const struct i
 /* A memory of these. NOT_FOUND is the same for one that is not there and one out of reach. */
 MUST_USE enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who,
                                       str id, struct memory *out);
-/* Erases a memory, message or session of these by its id, in the first pool that has it. */
+/* Erases a memory, message or session of these by its id, in the first pool that has it. An id that
+ * is no UUID is looked for in the request's pool alone: clients give the same name twice. */
 MUST_USE enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who,
                                  str id, int64_t *erased, int64_t *barred);
 /* The pool of all spaces, with space "", for a caller that reaches every space of its user and

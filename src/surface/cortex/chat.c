@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "core/tokens.h"
+#include "surface/common/switches.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/session_history.h"
 #include "surface/proxy/splice.h"
@@ -92,17 +93,29 @@ static enum status find_session(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
+/* The shares stay: the message may take what it might have taken. */
+static void hide_history(struct chat_scene *scene)
+{
+    scene->window.v = NULL;
+    scene->window.n = scene->in.n_window = 0;
+    scene->window.tokens = 0;
+    scene->in.window = NULL;
+}
+
 enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in, str session,
                           str preference, str message, struct chat_scene *out)
 {
     const struct settings *s = app->settings;
     *out = (struct chat_scene){0};
     TRY(find_session(ctx, app, in, session, out));
+    TRY(switches_mode(ctx, in, &out->in.mode));
     TRY(find_model(ctx, s, out, preference));
     out->system = out->to.up && target_rejects_system(&ctx->arena, &out->to) ? S("") : S(SYSTEM);
     out->in.model = out->to.model;
     out->in.stand_in = !out->to.up;
     TRY(history_of(ctx, app, &out->in, tokens_of(out->system), message, &out->window));
+    if (out->in.mode == MODE_OFF)
+        hide_history(out);
     const struct shares *shares = &out->window.shares;
     out->room = shares->total - shares->system - shares->history - shares->generation;
     return OK;

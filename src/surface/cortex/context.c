@@ -133,7 +133,9 @@ static enum status find_memories(struct ctx *ctx, struct app *app, struct contex
     int64_t left = c->budget - c->system_tokens - w->tokens;
     bool is_whole = w->n && doc_position(w->v[0].doc) == 0;
     str *shown = NEW_N(&ctx->arena, str, w->n + 1);
-    if (!query.n || left <= 0 || !engine_remembers(app->engine)) {
+    bool is_off = !engine_remembers(app->engine) || c->scene.in.mode == MODE_OFF ||
+                  c->scene.in.mode == MODE_AFTER;
+    if (!query.n || left <= 0 || is_off) {
         add_reason(c, !query.n    ? S("memory: no query, so nothing was searched")
                       : left <= 0 ? S("memory: the token budget is used up")
                                   : S("memory: switched off"));

@@ -7,6 +7,7 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/person.h"
+#include "surface/common/switches.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/passthrough.h"
@@ -20,6 +21,7 @@
  * begin a turn, which finds the block; splice the block, the session's messages and our tool into
  * the body; relay it, with the tool loop and the capture of the answer as filters.
  */
+#define HISTORY_HEADER "X-Session-History"
 enum { SESSION_NAME_MAX = 256 };
 
 /* --- what a chat request says --- */
@@ -37,27 +39,6 @@ struct chat {
     struct splice body;
 };
 
-static bool is_yes(str value)
-{
-    value = str_trim(value);
-    return str_eq_nocase(value, S("true")) || str_is(value, "1") || str_eq_nocase(value, S("yes"));
-}
-
-/* False when the header names no mode. A header or setting that switches memory off wins. */
-static bool mode_of(const struct app *app, const struct request *in, enum memory_mode *out)
-{
-    str wish = str_trim(request_header(in, "X-Memory-Mode"));
-    int mode = MODE_FULL;
-    if (wish.n)
-        for (mode = 0; memory_mode_names[mode]; mode++)
-            if (str_eq_nocase(wish, str_of(memory_mode_names[mode])))
-                break;
-    bool is_off =
-        !engine_remembers(app->engine) || is_yes(request_header(in, "X-OmniRoute-No-Memory"));
-    *out = is_off || !memory_mode_names[mode] ? MODE_OFF : (enum memory_mode)mode;
-    return memory_mode_names[mode] != NULL;
-}
-
 static enum status read_wish(struct ctx *ctx, const struct request *in, const char *header,
                              bool *out)
 {
@@ -69,12 +50,16 @@ static enum status read_wish(struct ctx *ctx, const struct request *in, const ch
     return OK;
 }
 
-static enum status read_wishes(struct ctx *ctx, const struct request *in, struct chat *c)
+static enum status read_wishes(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct chat *c)
 {
     TRY(read_wish(ctx, in, "X-Memory-Tools", &c->wants_tools));
-    TRY(read_wish(ctx, in, "X-Session-History", &c->wants_history));
+    TRY(read_wish(ctx, in, HISTORY_HEADER, &c->wants_history));
     if (c->wants_history && !c->in.session.n)
-        return fail_field(ctx, "X-Session-History", "needs X-Session-Id, the session's name");
+        return fail_field(ctx, HISTORY_HEADER, "needs X-Session-Id, the session's name");
+    /* A session that the server keeps for the client goes on while memory is switched off. */
+    if (!c->wants_history && !engine_remembers(app->engine))
+        c->in.mode = MODE_OFF;
     return OK;
 }
 
@@ -115,16 +100,14 @@ static enum status read_session(struct ctx *ctx, const struct request *in, str *
     return OK;
 }
 
-static enum status read_controls(struct ctx *ctx, struct app *app, const struct request *in,
-                                 struct turn_in *out)
+static enum status read_controls(struct ctx *ctx, const struct request *in, struct turn_in *out)
 {
     assert(in->who.pool.user.n);
     *out = (struct turn_in){.pool = in->who.pool,
                             .has_helpers = true,
                             .is_planned = str_trim(request_header(in, AGENT_HEADER)).n > 0};
     TRY(read_session(ctx, in, &out->session));
-    if (!mode_of(app, in, &out->mode))
-        return fail_field(ctx, "X-Memory-Mode", "must be one of: full, readonly, after, off");
+    TRY(switches_mode(ctx, in, &out->mode));
     return read_scope(ctx, in, out);
 }
 
@@ -267,7 +250,8 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
     c->body = (struct splice){.body = c->sent};
     splice_chat(ctx, app, c);
     bool is_remembered = turn_out_of(c->turn)->mode != MODE_OFF;
-    bool has_tool = c->wants_tools && is_remembered && tool_loop_offer(ctx, &c->body, c->root);
+    bool has_tool = c->wants_tools && is_remembered && engine_remembers(app->engine) &&
+                    tool_loop_offer(ctx, &c->body, c->root);
     struct relay *r = relay_to(ctx, in, c->to.up, path, splice_done(&ctx->arena, &c->body));
     const struct tool_loop_in loop = {.body = &c->body,
                                       .root = c->root,
@@ -324,8 +308,8 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
 {
     struct chat *c = NEW(&ctx->arena, struct chat);
     const str path = S("/v1/chat/completions");
-    TRY(read_controls(ctx, app, in, &c->in));
-    TRY(read_wishes(ctx, in, c));
+    TRY(read_controls(ctx, in, &c->in));
+    TRY(read_wishes(ctx, app, in, c));
     bool is_packed = request_header(in, "Content-Encoding").n > 0;
     if (is_packed || (c->in.mode == MODE_OFF && passes_unread(app->settings, in->body))) {
         add_headers(&c->in, NULL, out);
@@ -345,9 +329,9 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
 /* Without memory a chat is a relay like any other, which the loop starts without a worker. */
 static bool is_quick_chat(const struct app *app, const struct request *in)
 {
-    enum memory_mode mode;
-    mode_of(app, in, &mode);
-    return mode == MODE_OFF && is_quick_to_pass(app, in);
+    bool is_off = switches_mode_or_full(in) == MODE_OFF ||
+                  (!engine_remembers(app->engine) && !request_header(in, HISTORY_HEADER).n);
+    return is_off && is_quick_to_pass(app, in);
 }
 
 /* quick_if, not is_quick: the answer may be the upstream's, which needs libcurl. */

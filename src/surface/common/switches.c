@@ -1,0 +1,37 @@
+/* switches.c - what a request says about memory itself: the same at every door to a chat. */
+#include "surface/common/switches.h"
+
+static bool is_yes(str value)
+{
+    value = str_trim(value);
+    return str_eq_nocase(value, S("true")) || str_is(value, "1") || str_eq_nocase(value, S("yes"));
+}
+
+/* False when the header names no mode. */
+static bool read_mode(const struct request *in, enum memory_mode *out)
+{
+    str wish = str_trim(request_header(in, MODE_HEADER));
+    int mode = MODE_FULL;
+    if (wish.n)
+        for (mode = 0; memory_mode_names[mode]; mode++)
+            if (str_eq_nocase(wish, str_of(memory_mode_names[mode])))
+                break;
+    *out = memory_mode_names[mode] ? (enum memory_mode)mode : MODE_FULL;
+    if (is_yes(request_header(in, "X-OmniRoute-No-Memory")))
+        *out = MODE_OFF;
+    return memory_mode_names[mode] != NULL;
+}
+
+enum status switches_mode(struct ctx *ctx, const struct request *in, enum memory_mode *out)
+{
+    if (read_mode(in, out))
+        return OK;
+    return fail_field(ctx, MODE_HEADER, "must be one of: full, readonly, after, off");
+}
+
+enum memory_mode switches_mode_or_full(const struct request *in)
+{
+    enum memory_mode mode;
+    read_mode(in, &mode);
+    return mode;
+}
