@@ -190,6 +190,10 @@ enum status engine_session_messages(struct ctx *ctx, struct engine *e, struct po
         TRY(store_session_messages(ctx, e->store, pool, session, from, PIECE, &v, &got));
         for (size_t i = 0; i < got; i++) {
             all = arena_more(&ctx->arena, all, have, &cap, sizeof *all);
+            /* Their order is that of the conversation. Two turns at once, or a clock that was set
+             * back, may have dated one before the message in front of it. */
+            if (have && v[i].created < all[have - 1].created)
+                v[i].created = all[have - 1].created;
             all[have++] = v[i];
             from = doc_position(v[i].doc) + 1;
         }

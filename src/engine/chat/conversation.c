@@ -14,11 +14,12 @@
  * message with a session's name. Each message has a chain, the hash of all that was said up to it,
  * so that the last known one is found by a few look-ups. Where a client has cut off the beginning,
  * the hash of two messages in a row (the tail) finds the place. Nothing known is a new session,
- * named by its first message: a client that begins the same way again goes on in that session, even
- * when the first turn is still waiting to be written.
+ * named by its first message: a request that comes again goes on in that session, even when the
+ * first turn is still waiting to be written. Once the user went on there after the first answer,
+ * the same beginning without that answer is another conversation.
  */
 
-enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000 };
+enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000, LOOKED_AT = 16 };
 
 /* A message, without the injected block; system messages and empty texts are left out. */
 struct heard {
@@ -252,6 +253,46 @@ static bool has_history(const struct place *p)
     return false;
 }
 
+/* Whether nothing of what is known was answered: so far the request only begins like the session.
+ */
+static bool merely_begins(const struct place *p)
+{
+    for (size_t i = 0; i < p->known; i++)
+        if (!str_is(p->v[i].role, "user"))
+            return false;
+    return p->known > 0;
+}
+
+/* Whether in the session the user went on after the answer to the message that is known. */
+static bool has_gone_on(struct place *p)
+{
+    struct message known, *v;
+    size_t n = 0;
+    bool is_answered = false;
+    if (!find_message(p, p->v[p->known - 1].chain, 0, &known) ||
+        !soft(p->ctx, store_session_messages(p->ctx, p->e->store, p->t->in.pool, p->session,
+                                             doc_position(known.doc) + 1, LOOKED_AT, &v, &n)))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (is_answered && str_is(v[i].role, "user"))
+            return true;
+        is_answered |= str_is(v[i].role, "assistant");
+    }
+    return false;
+}
+
+/* Another talk that began with the same words. Its name follows from that of the one before, so
+ * that a request that is sent twice begins one. */
+static void begin_anew(struct place *p)
+{
+    const str parts[] = {S("session after"), p->session};
+    p->session = id_of(&p->ctx->arena, parts, 2);
+    p->known = 0;
+    p->is_part = false;
+    for (size_t i = 0; i < p->n; i++)
+        p->v[i].id = S("");
+}
+
 static void find_place(struct place *p)
 {
     p->session = p->t->in.session;
@@ -259,11 +300,15 @@ static void find_place(struct place *p)
         p->session = p->session.n ? p->session : id_random(&p->ctx->arena);
         return;
     }
-    if (p->session.n && (p->t->in.n_window || !has_history(p)))
+    bool is_named = p->session.n > 0;
+    if (is_named && (p->t->in.n_window || !has_history(p)))
         after_last(p);
-    else if (!by_chain(p) && !by_tail(p)) {
-        p->is_part = p->session.n > 0;
-        if (!p->session.n)
+    else if (by_chain(p) || by_tail(p)) {
+        if (!is_named && merely_begins(p) && has_gone_on(p))
+            begin_anew(p);
+    } else {
+        p->is_part = is_named;
+        if (!is_named)
             p->session = message_id(&p->ctx->arena, S("session"), p->v[0].chain);
     }
 }

@@ -14,6 +14,7 @@
 #include "engine/recall/bars.h"
 #include "engine/text/helper_prompt.h"
 #include "engine/text/memory_intent.h"
+#include "engine/text/session_title.h"
 
 const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NULL};
 
@@ -26,7 +27,6 @@ const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NUL
 enum {
     LINES_MAX = 50,      /* of a receipt, from recall */
     LINES_ALL_MAX = 200, /* with those of the model's searches */
-    TITLE_MAX = 80,      /* bytes of a session's title */
     QUESTION_MAX = 8000, /* bytes of a message that are searched for */
     SECRETS_FROM = 32    /* the user's latest messages, whose secrets are masked in all of a turn */
 };
@@ -470,14 +470,11 @@ static void date_history_back(struct ctx *ctx, const struct bars *bars, struct m
         bars_date_back(bars, &ctx->arena, &v[i]);
 }
 
-/* The first line of the first user message. */
 static str title_of(const struct message *v, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        str text = str_trim(v[i].text);
+    for (size_t i = 0; i < n; i++)
         if (str_is(v[i].role, "user"))
-            return utf8_cut(str_cut(&text, '\n'), TITLE_MAX);
-    }
+            return session_title(v[i].text);
     return S("");
 }
 

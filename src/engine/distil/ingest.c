@@ -6,6 +6,7 @@
 #include "engine/distil/distil.h"
 #include "engine/distil/known.h"
 #include "engine/extract/secrets.h"
+#include "engine/text/session_title.h"
 
 /*
  * AT_ONCE requests wait for the core model's answer. Each holds a worker of the server meanwhile,
@@ -76,6 +77,9 @@ static enum status put_turns(struct ctx *ctx, struct engine *e, const struct ing
             if (str_trim(m.text).n)
                 v[b.n_messages++] = m;
         }
+    for (size_t i = 0; i < b.n_messages && !b.session.title.n; i++)
+        if (str_is(v[i].role, "user"))
+            b.session.title = session_title(v[i].text);
     *in_work = false;
     if (!b.n_messages)
         return forget_old(ctx, e, in);

@@ -8,6 +8,7 @@
 #include "base/time_text.h"
 #include "engine/extract/secrets.h"
 #include "engine/recall/bars.h"
+#include "engine/text/session_title.h"
 
 /* Messages in one bundle; a longer session is written in parts. */
 enum { BUNDLE_MAX = 2000, LINE_MAX_BYTES = 16 << 20, PROGRESS_EVERY = 1 << 20 };
@@ -129,6 +130,15 @@ static void extract_from(struct importer *im, const struct message *m)
     keep_memories(im, found, n);
 }
 
+/* Of a session that has none yet: the store keeps the first. */
+static str title_of(const struct importer *im)
+{
+    for (size_t i = 0; i < im->n; i++)
+        if (str_is(im->messages[i].role, "user"))
+            return session_title(im->messages[i].text);
+    return S("");
+}
+
 static enum status write_bundle(struct importer *im)
 {
     if (!im->n)
@@ -136,7 +146,7 @@ static enum status write_bundle(struct importer *im)
     assert(im->n <= BUNDLE_MAX && im->session.n);
     struct bundle b = {
         .pool = im->pool,
-        .session = {.id = im->session, .created = im->messages[0].created},
+        .session = {.id = im->session, .title = title_of(im), .created = im->messages[0].created},
         .messages = im->messages,
         .n_messages = im->n,
         .memories = im->memories,

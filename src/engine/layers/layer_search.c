@@ -1,17 +1,18 @@
 /* layer_search.c - one layer of memory searched: pinned facts, episodes, or the transcript. */
-#include "base/clock.h"
+#include <assert.h>
 
+#include "base/clock.h"
 #include "base/words.h"
 #include "core/tokens.h"
 #include "engine/layers/context.h"
 #include "engine/recall/candidates.h"
-#include <assert.h>
+#include "engine/text/session_title.h"
 
 const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
 
-/* How far back and how many, unless told; messages that may give a title, and bytes of it. */
+/* How far back and how many, unless told; messages that may give a title. */
 enum { DAYS = 365, DAYS_MAX = 36500, LIMIT = 10, LIMIT_MAX = 50 };
-enum { TITLE_AMONG = 3, TITLE_MAX = 80 };
+enum { TITLE_AMONG = 3 };
 
 static str layer_of(enum plan_scope scope)
 {
@@ -72,7 +73,7 @@ static enum status title_of(struct ctx *ctx, struct engine *e, struct pool_ref p
     for (size_t i = 0; i < n && !out->n; i++) {
         str text = bars_left(bars, &ctx->arena, &v[i]);
         if (str_is(v[i].role, "user"))
-            *out = utf8_cut(str_cut(&text, '\n'), TITLE_MAX);
+            *out = session_title(text);
     }
     return OK;
 }

@@ -6,6 +6,7 @@
 #include "core/tokens.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
+#include "engine/text/session_title.h"
 
 /*
  * A statement is barred as such, so that it is found in messages that come later and are older. The
@@ -15,14 +16,7 @@
 
 /* Memories for which others' messages are searched; documents of a search, and those read of them;
  * messages behind one that are looked at for echoes; titles are of one of the first messages. */
-enum {
-    SEARCHED = 200,
-    HITS_MAX = 5000,
-    READ_MAX = 60,
-    ECHOES = 200,
-    TITLE_AMONG = 20,
-    TITLE_MAX = 80
-};
+enum { SEARCHED = 200, HITS_MAX = 5000, READ_MAX = 60, ECHOES = 200, TITLE_AMONG = 20 };
 
 /* A message with the sentences of it that are barred. */
 struct target {
@@ -228,12 +222,6 @@ static enum status bar_erased(struct finding *f, const struct message *m)
 
 /* --- titles --- */
 
-static str title_of(const struct message *m)
-{
-    str text = str_trim(m->text);
-    return utf8_cut(str_cut(&text, '\n'), TITLE_MAX);
-}
-
 /* The first line of what is left of what the user said. */
 static str title_left(struct finding *f, const struct bars *bars, const struct message *v, size_t n)
 {
@@ -242,7 +230,7 @@ static str title_left(struct finding *f, const struct bars *bars, const struct m
         m.text = bars_left(bars, &f->ctx->arena, &m);
         bool is_erased = f->in->erased && f->in->erased->doc == m.doc;
         if (str_is(m.role, "user") && m.text.n && !is_erased)
-            return title_of(&m);
+            return session_title(m.text);
     }
     return S("");
 }
@@ -260,7 +248,7 @@ static enum status change_title(struct finding *f, const struct bars *bars, cons
     if (soft_if(f->ctx, found, NOT_FOUND))
         return OK;
     TRY(found);
-    if (!session.title.n || !str_eq(session.title, title_of(&t->message)))
+    if (!is_title_of(session.title, t->message.text))
         return OK;
     TRY(store_session_messages(f->ctx, f->e->store, f->in->pool, id, 0, TITLE_AMONG, &v, &n));
     const struct session_change to = {.sets_title = true, .title = title_left(f, bars, v, n)};

@@ -1,0 +1,39 @@
+/* session_title.c - what a session is called that nobody has given a title. */
+#include "engine/text/session_title.h"
+
+#include <utf8proc.h>
+
+enum { TITLE_CHARACTERS = 80, OLD_TITLE_BYTES = 76 /* at least, where a text was cut */ };
+
+static str first_line(str text)
+{
+    text = str_trim(text);
+    return str_trim(str_cut(&text, '\n'));
+}
+
+/* A character is what a reader takes for one: a letter with its marks, a whole emoji. */
+str session_title(str text)
+{
+    str line = first_line(text);
+    utf8proc_int32_t before = 0, state = 0, c;
+    size_t n = 0;
+    for (size_t i = 0; i < line.n;) {
+        utf8proc_ssize_t took = utf8proc_iterate((const utf8proc_uint8_t *)line.p + i,
+                                                 (utf8proc_ssize_t)(line.n - i), &c);
+        if (took <= 0)
+            return str_trim(str_sub(line, 0, i));
+        if (!i || utf8proc_grapheme_break_stateful(before, c, &state))
+            n++;
+        if (n > TITLE_CHARACTERS)
+            return str_trim(str_sub(line, 0, i));
+        before = c;
+        i += (size_t)took;
+    }
+    return line;
+}
+
+bool is_title_of(str title, str text)
+{
+    return title.n && (str_eq(title, session_title(text)) ||
+                       (title.n >= OLD_TITLE_BYTES && str_starts(first_line(text), title)));
+}
