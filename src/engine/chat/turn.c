@@ -350,7 +350,7 @@ static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t
  * keeps for its client goes on, or the next message would not find this one. */
 static enum memory_mode mode_now(struct engine *e, const struct turn_in *in)
 {
-    if (runtime_remembers(engine_runtime(e)))
+    if (in->mode == MODE_OFF || runtime_remembers(engine_runtime(e)))
         return in->mode;
     return in->is_durable && (in->mode == MODE_FULL || in->mode == MODE_AFTER) ? MODE_AFTER
                                                                                : MODE_OFF;
