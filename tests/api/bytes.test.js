@@ -30,7 +30,7 @@ const odd = [
     `{ "temperature" : 1.0, "seed":12345678901234567890,"top_p":1E-1, "big": 1e400,\n\t"made_up": {"a":[ 1 , 2.50 ],"b":null},` +
     ` "model":"any","messages":[ {"role":"system","content":"Be  brief.\\u0021"} , {"role":"user", "content":"${question}@" } ] ,"n":1 }\n`],
   ['escapes and characters beyond ASCII',
-    `{"model":"any","messages":[{"role":"user","content":"caf\\u00e9 \\/ \\ud83d\\ude00 😀 \\"hi\\" ${question}@"}],"user":"\\u0041\\/"}`],
+    `{"model":"any","messages":[{"role":"user","content":"caf\\u00e9 \\/ \\ud83d\\ude00 😀 \\"hi\\" ${question}@"}],"stop":"\\u0041\\/"}`],
   ['tools, tool calls and their results',
     `{"model":"any","tools":[{"type":"function","function":{"name":"look","parameters":{"type":"object","properties":{"x":{"type":"number","maximum":1.50}}},"strict":true}}],` +
     `"tool_choice":"auto","messages":[{"role":"user","content":"${question}@"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\\"x\\": 1.0}"}}]},` +

@@ -98,8 +98,17 @@ test('Claude Code\'s session names the conversation, not the person', async (t) 
   assert.equal(await knows({ body: { metadata: { user_id: claude(eve, 'one') } } }), false);
 });
 
-test('the first source that names someone counts', async (t) => {
+test('what only looks like Claude Code\'s form is a name as it is', async (t) => {
   const { knows, tell } = await ready(t);
+  const odd = ['user_account_session_', 'user_x_account_session_y', 'user__account__session_', 'user_x_account_', 'user_', '{', '{}', '{"device_id":""}', '{"session_id":"a"}',
+    '{"session_id":"b"}', 'user_x_account_y', '_account_a_session_b', '[1]'];
+  await tell(ways['metadata.user_id'](odd[0]));
+  for (const one of odd.slice(1)) assert.equal(await knows(ways['metadata.user_id'](one)), false, one);
+  assert.equal(await knows(ways['metadata.user_id'](odd[0])), true);
+});
+
+test('the first source that names someone counts', async (t) => {
+  const { model, knows, tell } = await ready(t);
   await tell(ways.user('anna'));
   const both = (header, body) => ({ headers: header, body });
   assert.equal(await knows(both({ 'x-memory-user': 'anna' }, { user: 'bob' })), true);
@@ -108,6 +117,7 @@ test('the first source that names someone counts', async (t) => {
   assert.equal(await knows(both({ 'x-memory-user': '' }, { user: 'anna' })), true, 'an empty header names nobody');
   assert.equal(await knows(both({ 'x-openwebui-user-id': 'anna' }, { user: '' })), true);
   assert.equal(await knows({ body: { user: 'bob', safety_identifier: 'anna' } }), false);
+  assert.deepEqual([model.last().json.user, model.last().json.safety_identifier], ['bob', 'anna'], 'both are passed on');
 });
 
 test('--user-from chooses the sources', async (t) => {

@@ -62,12 +62,20 @@ struct installation {
 
 static bool read_old_form(str text, struct installation *out)
 {
-    size_t account = str_find(text, S("_account_")), session = str_find(text, S("_session_"));
-    if (!str_starts(text, S("user_")) || account >= session || session == text.n)
+    const str user = S("user_"), account = S("_account_"), session = S("_session_");
+    if (!str_starts(text, user))
         return false;
-    *out = (struct installation){.account = str_sub(text, account + 9, session),
-                                 .device = str_sub(text, 5, account),
-                                 .session = str_sub(text, session + 9, text.n)};
+    str rest = str_sub(text, user.n, text.n);
+    size_t at = str_find(rest, account);
+    if (at == rest.n)
+        return false;
+    *out = (struct installation){.device = str_sub(rest, 0, at)};
+    rest = str_sub(rest, at + account.n, rest.n);
+    at = str_find(rest, session);
+    if (at == rest.n)
+        return false;
+    out->account = str_sub(rest, 0, at);
+    out->session = str_sub(rest, at + session.n, rest.n);
     return out->account.n || out->device.n;
 }
 

@@ -273,7 +273,7 @@ static enum status show_status(struct ctx *ctx, struct app *app, const struct re
     shape.reason = s.reason.n ? s.reason : shape.pending.error;
     TRY(add_consolidation(ctx, app, pool.user, &shape.consolidation));
     TRY(add_tiers(ctx, app, pool, &shape.search));
-    if (in->who.is_admin)
+    if (in->who.is_admin && !in->who.is_person) /* counts of all users */
         TRY(add_processing(ctx, app, &s, &shape));
     reply_fields(out, status_out_fields, &shape);
     return OK;
