@@ -129,9 +129,15 @@ test('health, readiness, metrics, the API\'s description and the page', async (t
   assert.ok(api.paths['/v1/memories/{id}'].get.parameters.some((one) => one.name === 'id' && one.in === 'path' && one.required));
 
   // The query of a request with a body, where Cortex's reference has it there.
-  const asks = (path) => api.paths[path].post.parameters.map((one) => `${one.in} ${one.name}`);
+  const asks = (path) => api.paths[path].post.parameters.filter((one) => !one.$ref).map((one) => `${one.in} ${one.name}`);
   assert.deepEqual(asks('/v1/users/me/profile/extract'), ['query app_id', 'query store']);
   assert.deepEqual(asks('/v1/memory/consolidate'), ['query app_id', 'query dry_run']);
+
+  // Who and where may be said at every endpoint that asks for a credential.
+  for (const [target, item] of Object.entries(api.paths))
+    for (const [method, one] of Object.entries(item))
+      assert.deepEqual(one.parameters.filter((p) => p.$ref).map((p) => api.components.parameters[p.$ref.split('/').pop()].name),
+        one.security.length ? ['X-Memory-User', 'X-Memory-Space', 'space'] : [], `${method} ${target}`);
 
   const page = await server.ask('GET', '/');
   assert.match(page.headers['content-type'], /^text\/html/);

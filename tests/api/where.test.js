@@ -137,7 +137,7 @@ test('memories, receipts and sessions are found by id in every space in reach, a
   const things = { own: [await add(own), await chat(own, 'talk-own')], home: [await add(home), await chat(home, 'talk-home')] };
   const status = async (token, path, headers = {}) => (await server.ask('GET', path, undefined, { ...bearer(token.token), ...headers })).status;
   for (const [where, [memory, receipt]] of Object.entries(things)) {
-    const paths = [`/v1/memories/${memory}`, `/api/memory/${memory}`, `/v1/receipts/${receipt}`, `/v1/session/talk-${where}`, `/v1/session/talk-${where}/history`];
+    const paths = [`/v1/memories/${memory}`, `/api/memory/${memory}`, `/api/v1/memory/${memory}`, `/v1/receipts/${receipt}`, `/v1/session/talk-${where}`, `/v1/session/talk-${where}/history`];
     for (const path of paths) {
       assert.equal(await status(own, path), 200, `own ${path}`);
       assert.equal(await status(other, path), where === 'home' ? 200 : 404, `other ${path}`);

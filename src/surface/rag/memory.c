@@ -165,11 +165,25 @@ struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now)
                               .metadata = metadata};
 }
 
+/* In the space that is listed here first, then in the others in reach. */
+static enum status find_any(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct memory *out)
+{
+    struct identity who = in->who;
+    who.pool = rag_pool(in);
+    return auth_find_memory(ctx, app, &who, in->params[0], out);
+}
+
+static struct pool_ref pool_of(const struct request *in, const struct memory *m)
+{
+    return (struct pool_ref){in->who.pool.user, m->space};
+}
+
 /* Closed and expired memories are not listed or searched, so they are not found here. */
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct memory *out)
 {
-    enum status s = engine_get(ctx, app->engine, rag_pool(in), in->params[0], out);
+    enum status s = find_any(ctx, app, in, out);
     bool is_gone = s == OK && (out->valid_to || (out->expires && out->expires <= clock_ms()));
     return is_gone || s == NOT_FOUND ? memory_missing(ctx) : s;
 }
@@ -358,7 +372,7 @@ static enum status get_memory(struct ctx *ctx, struct app *app, const struct req
 {
     struct memory m;
     TRY(find_memory(ctx, app, in, &m));
-    engine_accessed(ctx, app->engine, rag_pool(in), &m.doc, 1);
+    engine_accessed(ctx, app->engine, pool_of(in, &m), &m.doc, 1);
     m.uses++;
     m.last_used = clock_ms();
     struct rag_shown shape = rag_show(ctx, &m, m.last_used);
@@ -381,8 +395,9 @@ static enum status change_memory(struct ctx *ctx, struct app *app, const struct 
 {
     const struct change_in *c = in->in;
     struct memory m;
-    struct change to = {.pool = rag_pool(in), .id = in->params[0], .to = {.content = c->content}};
+    struct change to = {.id = in->params[0], .to = {.content = c->content}};
     TRY(find_memory(ctx, app, in, &m));
+    to.pool = pool_of(in, &m);
     if (c->content.n)
         to.what |= CHANGE_CONTENT;
     if (c->priority != PRIORITY_COUNT) {
@@ -417,10 +432,11 @@ static enum status erase_memory(struct ctx *ctx, struct app *app, const struct r
 {
     struct memory m;
     int64_t erased;
-    struct forget what = {.pool = rag_pool(in), .id = in->params[0]};
-    enum status s = engine_get(ctx, app->engine, what.pool, what.id, &m);
-    if (s == OK)
+    enum status s = find_any(ctx, app, in, &m);
+    if (s == OK) {
+        struct forget what = {.pool = pool_of(in, &m), .id = m.id};
         s = engine_forget(ctx, app->engine, &what, &erased);
+    }
     if (s == NOT_FOUND)
         return memory_missing(ctx);
     TRY(s);
