@@ -319,7 +319,7 @@ test('everything is described, and an unknown method or path is refused', async 
   const server = await serve(t);
   const { paths } = (await server.ask('GET', '/openapi.json')).json();
   const properties = (path, method) => Object.keys(paths[path][method].requestBody.content['application/json'].schema.properties);
-  assert.deepEqual(properties('/memory/ingest', 'post'), ['agent_id', 'conversation_id', 'turns', 'session_date', 'skip_extraction']);
+  assert.deepEqual(properties('/memory/ingest', 'post'), ['agent_id', 'conversation_id', 'turns', 'session_date', 'skip_extraction', 'space']);
   assert.equal(properties('/memory/config', 'put').length, 10);
   assert.deepEqual(paths['/memory/log'].get.parameters.filter((one) => !one.$ref).map((one) => one.name), ['agent_id', 'task_type', 'limit']);
   const turn = paths['/memory/ingest'].post.requestBody.content['application/json'].schema.properties.turns.items;
