@@ -71,7 +71,7 @@ static void write_body(struct json_out *w, const struct surface *s, const struct
                                        .help = "the space to use, as in X-Memory-Space"};
     struct field rows[ROWS_MAX] = {0};
     size_t n = 0;
-    bool has_space = r->access == ACCESS_OPEN || !s->aside;
+    bool has_space = r->access != ACCESS_USER || !s->aside;
     for (const struct field *f = r->takes; f->name; f++) {
         assert(n + 2 < ROWS_MAX);
         has_space |= str_is(str_of(f->name), SPACE_MEMBER);
