@@ -8,13 +8,10 @@
 #include "base/log.h"
 #include "base/words.h"
 #include "core/tokens.h"
-#include "engine/dedup/equivalence.h"
-#include "engine/distil/distil.h"
 #include "engine/extract/secrets.h"
 #include "engine/recall/bars.h"
 #include "engine/text/helper_prompt.h"
 #include "engine/text/memory_intent.h"
-#include "engine/text/session_title.h"
 
 const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NULL};
 
@@ -27,8 +24,7 @@ const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NUL
 enum {
     LINES_MAX = 50,      /* of a receipt, from recall */
     LINES_ALL_MAX = 200, /* with those of the model's searches */
-    QUESTION_MAX = 8000, /* bytes of a message that are searched for */
-    SECRETS_FROM = 32    /* the user's latest messages, whose secrets are masked in all of a turn */
+    QUESTION_MAX = 8000  /* bytes of a message that are searched for */
 };
 
 /* --- what is kept of a text --- */
@@ -41,16 +37,11 @@ static str kept_text(const struct engine *e, struct arena *a, str text)
 
 /* --- the question --- */
 
-static bool is_user(const struct said *s)
-{
-    return str_is(s->role, "user");
-}
-
 /* The last user message in front of index `before`, or `before` when there is none. */
 static size_t last_user(const struct turn *t, size_t before)
 {
     for (size_t i = before; i-- > 0;)
-        if (is_user(&t->in.said[i]))
+        if (said_by_user(&t->in.said[i]))
             return i;
     return before;
 }
@@ -89,7 +80,7 @@ static bool is_continued(const struct turn *t)
 
 static str latest_of(struct arena *a, const struct turn *t)
 {
-    assert(t->out.block_at < t->in.n_said && is_user(&t->in.said[t->out.block_at]));
+    assert(t->out.block_at < t->in.n_said && said_by_user(&t->in.said[t->out.block_at]));
     return utf8_cut(str_trim(engine_strip_block(a, t->in.said[t->out.block_at].text)),
                     QUESTION_MAX);
 }
@@ -328,9 +319,10 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
 static bool is_helper_turn(struct arena *a, const struct turn_in *in)
 {
     str system = S("");
-    if (!in->has_helpers || in->has_tools || !in->n_said || !is_user(&in->said[in->n_said - 1]))
+    if (!in->has_helpers || in->has_tools || !in->n_said ||
+        !said_by_user(&in->said[in->n_said - 1]))
         return false;
-    if (!is_user(&in->said[0]) && !str_is(in->said[0].role, "assistant"))
+    if (!said_by_user(&in->said[0]) && !str_is(in->said[0].role, "assistant"))
         system = in->said[0].text;
     return is_helper_prompt(a, system, in->said[in->n_said - 1].text);
 }
@@ -348,7 +340,7 @@ static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t
 
 /* While memory is switched off nothing is recalled and nothing learnt. A session that the server
  * keeps for its client goes on, or the next message would not find this one. */
-static enum memory_mode mode_now(struct engine *e, const struct turn_in *in)
+enum memory_mode turn_mode_now(struct engine *e, const struct turn_in *in)
 {
     if (in->mode == MODE_OFF || runtime_remembers(engine_runtime(e)))
         return in->mode;
@@ -366,7 +358,7 @@ struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct t
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
     if (in->mode != MODE_OFF)
         e->work.chat_at = began;
-    t->out.mode = mode_now(e, in);
+    t->out.mode = turn_mode_now(e, in);
     if (t->out.mode == MODE_OFF)
         return t;
     ctx_clear_failure(ctx);
@@ -421,181 +413,4 @@ void turn_note_search(struct turn *t, enum plan_scope scope, const struct recall
     }
     r->lines = lines;
     r->n += n;
-}
-
-/* --- keeping --- */
-
-static bool is_stated(const struct memory *m)
-{
-    return m->origin == ORIGIN_USER || m->origin == ORIGIN_DISTILLED;
-}
-
-/* Facts of one message. One that is kept already is said once more. The ids of new ones are derived
- * from the message, so that a retry of the same turn adds nothing. */
-static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *bars,
-                         const struct message *m, struct bundle *b)
-{
-    size_t n;
-    assert(m->id.n && b->pool.user.n);
-    str text = m->is_echo ? m->text : bars_left(bars, &ctx->arena, m);
-    struct memory *v = engine_extract(ctx, e, e->settings->extraction, text, &n);
-    for (size_t i = 0; i < n; i++) {
-        const str parts[] = {m->id, v[i].key, v[i].content};
-        struct memory like;
-        bool is_kept =
-            e->settings->extraction == EXTRACT_USER && same_is_kept(ctx, e, b->pool, &v[i], &like);
-        if (is_kept && (!is_stated(&like) || like.created >= m->created))
-            continue;
-        if (is_kept) {
-            like.created = m->created;
-            v[i] = like;
-        } else {
-            v[i].id = id_of(&ctx->arena, parts, 3);
-            v[i].session = m->session;
-            v[i].source = m->id;
-            v[i].origin = m->origin;
-        }
-        b->memories = memories_with_room(&ctx->arena, b->memories, b->n_memories);
-        b->memories[b->n_memories++] = v[i];
-    }
-}
-
-/* Messages before the last one of the user were said before. */
-static void date_history_back(struct ctx *ctx, const struct bars *bars, struct message *v, size_t n)
-{
-    size_t last = n;
-    while (last && !str_is(v[last - 1].role, "user"))
-        last--;
-    for (size_t i = 0; i + 1 < last; i++)
-        bars_date_back(bars, &ctx->arena, &v[i]);
-}
-
-static str title_of(const struct message *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_is(v[i].role, "user"))
-            return session_title(v[i].text);
-    return S("");
-}
-
-/* Kept, and never found again: nothing in it is new. */
-static bool is_silent(const struct message *m)
-{
-    return m->is_echo && !m->says.n && str_is(m->role, "user");
-}
-
-/* Kept for the conversation alone. */
-static void keep_silent(struct message *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        v[i].is_echo = true;
-        v[i].says = S("");
-    }
-}
-
-/* A secret is one wherever it appears again in its conversation: a model repeats what its user has
- * typed, without the words that give it away. */
-static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *t,
-                          struct message *v, size_t n)
-{
-    struct arena *a = &ctx->arena;
-    struct strs values = {0};
-    if (e->settings->keep_secrets)
-        return;
-    for (size_t i = t->in.n_said, looked = 0; i-- > 0 && looked < SECRETS_FROM;)
-        if (is_user(&t->in.said[i]) && ++looked)
-            secrets_add(e->extractor, a, t->in.said[i].text, &values);
-    for (size_t i = 0; i < n; i++) {
-        v[i].text = secrets_masked_with(e->extractor, a, v[i].text, &values);
-        v[i].says = secrets_masked_with(e->extractor, a, v[i].says, &values);
-    }
-}
-
-static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
-                                struct bundle *b)
-{
-    enum extract_rules rules = e->settings->extraction;
-    struct bars bars = {0};
-    if (t->n_fresh)
-        TRY(bars_load(ctx, e, t->in.pool, &bars));
-    answer = engine_strip_block(&ctx->arena, answer);
-    struct message *all = NEW_N(&ctx->arena, struct message, t->n_fresh + 1);
-    if (t->n_fresh)
-        memcpy(all, t->fresh, t->n_fresh * sizeof *all);
-    date_history_back(ctx, &bars, all, t->n_fresh);
-    b->messages = all;
-    b->n_messages = t->n_fresh;
-    if (str_trim(answer).n && t->chain)
-        all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
-    b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
-    mask_messages(ctx, e, t, all, b->n_messages);
-    if (t->n_fresh && !t->fresh[0].tail)
-        b->session.title = title_of(all, t->n_fresh);
-    if (!runtime_remembers(engine_runtime(e))) {
-        keep_silent(all, b->n_messages);
-        return OK;
-    }
-    b->distil_at = distil_due(engine_runtime(e), clock_ms());
-    b->rule = rules == EXTRACT_TABLE ? PUT_REPLACE : PUT_SUPERSEDE;
-    for (size_t i = 0; i < b->n_messages; i++)
-        if (!is_silent(&all[i]) && (str_is(all[i].role, "user") ||
-                                    (rules == EXTRACT_TABLE && str_is(all[i].role, "assistant"))))
-            extract_from(ctx, e, &bars, &all[i], b);
-    return OK;
-}
-
-enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
-{
-    struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
-    assert(t->out.mode != MODE_OFF || !t->out.block.n);
-    enum memory_mode now = mode_now(e, &t->in); /* it may be switched off by now */
-    if (t->out.mode == MODE_OFF || now == MODE_OFF)
-        return OK;
-    if (t->out.mode != MODE_READONLY)
-        TRY(add_messages(ctx, e, t, answer, &b));
-    b.goes_on = t->in.goes_on && t->in.is_durable && b.session.id.n;
-    enum status s =
-        t->in.is_durable ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
-    if (s == TOO_BUSY && !t->in.is_durable) {
-        count(&e->counters.dropped_turns, 1);
-        log_event(LOG_WARN, "turn.dropped", "id=%s messages=%zu why=\"%s\"", ctx->id, b.n_messages,
-                  ctx->why);
-        soft(ctx, s);
-        return OK;
-    }
-    if (b.goes_on && soft_if(ctx, s, NOT_FOUND)) /* forgotten meanwhile: nothing is kept */
-        return OK;
-    TRY(s);
-    count(&e->counters.turns, 1);
-    count(&e->counters.facts, b.n_memories);
-    return OK;
-}
-
-/* --- between the answer's last byte and the queue --- */
-
-static void keep_answered(struct ctx *ctx, struct engine *e, struct unkept *u)
-{
-    struct turn *t = (struct turn *)((char *)u - offsetof(struct turn, unkept));
-    assert(t->answer_of);
-    enum status s = engine_end_turn(ctx, e, t, t->answer_of(ctx, t->answer_arg));
-    if (s != OK)
-        log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
-    soft(ctx, s);
-}
-
-void engine_turn_answered(struct engine *e, struct turn *t, turn_answer_text *answer_of, void *arg)
-{
-    assert(!t->answer_of && answer_of);
-    t->answer_of = answer_of;
-    t->answer_arg = arg;
-    t->unkept.pool = t->in.pool;
-    t->unkept.keep = keep_answered;
-    unkept_add(e, &t->unkept);
-}
-
-bool engine_finish_turn(struct ctx *ctx, struct engine *e, struct turn *t)
-{
-    if (t->answer_of)
-        unkept_end(ctx, e, &t->unkept);
-    return t->answer_of != NULL;
 }

@@ -17,6 +17,11 @@ struct turn {
     void *answer_arg;
 };
 
+static inline bool said_by_user(const struct said *s)
+{
+    return str_is(s->role, "user");
+}
+
 /*
  * Finds where the conversation is in the store and fills record.session, record.chain, out.session,
  * out.whole, out.ids, fresh, n_fresh, chain and last. A store that fails counts as one that knows
@@ -26,3 +31,6 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
 
 /* The assistant's message at the end of a turn. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer);
+
+/* What the turn may do now: its mode, unless memory was switched off meanwhile. */
+enum memory_mode turn_mode_now(struct engine *e, const struct turn_in *in);
