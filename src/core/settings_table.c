@@ -212,8 +212,8 @@ const struct field settings_table[] = {
      .help = "Embedding model of the vectors in Qdrant"},
     {INT(struct settings, qdrant_timeout_ms), .otherwise = 5000, .min = 1, .max = 600000,
      .group = GROUP_VECTORS, .unit = "MS", .help = "Longest wait for Qdrant"},
-    {STR(struct settings, user_from), .otherwise_str = "all", .max = 4000,
-     .group = GROUP_ACCESS, .unit = "LIST",
+    {STR(struct settings, user_from), .otherwise_str = "all", .max = 4000, .group = GROUP_ACCESS,
+     .unit = "LIST",
      .help = "Where the person behind a client is named, in order, separated by commas: headers, "
              "members of a chat's body, all (those known) or none"},
     {ENUM(struct settings, registration), .otherwise_str = "auto", .one_of = registrations,

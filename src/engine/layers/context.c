@@ -231,9 +231,8 @@ static str episode_line(struct plan *p, const struct recalled *r, size_t most)
 {
     struct arena *a = &p->ctx->arena;
     str decision = first_decision(p, &r->memory);
-    str line = str_printf(a, "- [" S_FMT "] %s" S_FMT,
-                          S_ARG(time_write(a, time_of(r), "%Y-%m-%d")), caution_of(r),
-                          S_ARG(engine_line(a, r->text, most)));
+    str line = str_printf(a, "- [" S_FMT "] %s" S_FMT, S_ARG(time_write(a, time_of(r), "%Y-%m-%d")),
+                          caution_of(r), S_ARG(engine_line(a, r->text, most)));
     if (!decision.n)
         return line;
     return str_printf(a, S_FMT " (decision: " S_FMT ")", S_ARG(line), S_ARG(decision));
