@@ -196,7 +196,6 @@ static enum status add_successors(struct finder *f, struct finder *space, const 
         return OK;
     look_from(space, f);
     TRY(successors_find(space, v->least, &successors));
-    find_name_space(space, successors.v, successors.n);
     if (successors.n)
         put_beside(f, &successors);
     return OK;

@@ -1,5 +1,6 @@
 /* successors.c - what replaces a line that is given, though the question's words do not find it. */
 #include "engine/recall/successors.h"
+
 #include "engine/recall/reading.h"
 #include "engine/recall/stem_search.h"
 #include "engine/recall/unspaced.h"
@@ -138,6 +139,7 @@ enum status successors_find(struct finder *f, double least, struct about *out)
     TRY(stems_search(f, stems.v, stems.n, HITS_MAX, &hits, &n_hits));
     n_hits = n_hits < READ ? n_hits : READ;
     TRY(stems_read(f, hits, n_hits, &read));
+    find_name_space(f, read, n_hits); /* only lines of one space are compared */
     bool asks_past = currency_asks_past(a, f->in->question);
     for (size_t i = 0; i < n_hits; i++) {
         if (is_found(f, &read[i], least) || !is_statement(f, &read[i]))
