@@ -7,6 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Allocation takes the next bytes of the newest block; there is no free of one object. A request
+ * that does not fit opens a new block, twice as large as the last one, so a call that needs n bytes
+ * costs O(log n) calls of malloc. What was left of the old block is not used again.
+ *
+ * Running out of memory ends the process: no caller could continue a half-made answer, and limits
+ * on input sizes are enforced where input enters.
+ */
+
+/* BLOCK holds a typical request. BLOCK_MAX ends the doubling, so that one large call does not
+ * reserve as much again. ALIGN is what max_align_t needs on x86-64 and arm64. FEW is the first
+ * capacity of an array that grows by arena_more. */
 enum { BLOCK = 8192, BLOCK_MAX = 1 << 20, ALIGN = 16, FEW = 16 };
 
 struct arena_block {
@@ -34,6 +46,8 @@ void *heap_grow(void *p, size_t n)
     return or_abort(realloc(p, n ? n : 1), n);
 }
 
+/* Bytes are zeroed here and not when a block is made, because arena_reset hands the first block out
+ * again with its old content. */
 void *arena_alloc(struct arena *a, size_t n)
 {
     assert(n < SIZE_MAX / 2);
@@ -68,6 +82,8 @@ void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
     return n ? memcpy(more, v, n * size) : more;
 }
 
+/* Keeps the oldest block, normally the smallest one: a loop pays for malloc only in rounds that
+ * need more than the first block has. */
 void arena_reset(struct arena *a)
 {
     while (a->head && a->head->next) {

@@ -4,6 +4,13 @@
 #include <stdatomic.h>
 #include <time.h>
 
+/*
+ * Wall time (ms since 1970, UTC) dates what is stored and may jump. Monotonic time (us since boot)
+ * is for deadlines and durations. Neither may be compared with the other.
+ */
+
+/* A fixed wall time for tests; 0 is the real clock. Relaxed loads are enough, as no other data
+ * depends on it. */
 static _Atomic int64_t pretended;
 
 int64_t clock_ms(void)

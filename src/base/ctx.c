@@ -8,6 +8,14 @@
 
 #include "base/clock.h"
 
+/*
+ * A ctx belongs to one thread at a time and carries no lock; only the flag behind is_cut may be
+ * written by another thread. The first note of a failure wins, because it is the one nearest to the
+ * cause: callers that add a note on the way up cannot hide it. So a caller that recovers from a
+ * failure has to clear it (soft and its kin), or the next failure would be reported under the old
+ * reason.
+ */
+
 static void note_failure(struct ctx *ctx, enum status s, const char *field, const char *fmt,
                          va_list args)
 {
@@ -92,6 +100,7 @@ struct ctx ctx_child(const struct ctx *parent, int64_t ms)
     return child;
 }
 
+/* The id is copied and not shared: the child may outlive its parent. */
 struct ctx ctx_detached(const struct ctx *parent)
 {
     struct ctx child = {0};

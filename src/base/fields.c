@@ -75,6 +75,7 @@ str field_choice(const struct field *row, const void *in)
     return choice_name(&f, (const char *)in + f.at);
 }
 
+/* A default that is not in the row's own list is a mistake in the table, not in any input. */
 static void default_choice(const struct field *f, void *at)
 {
     int index = (int)f->otherwise;
@@ -152,6 +153,7 @@ static double clamped_number(const struct field *f, double v)
     return v < f->min ? f->min : v > f->max ? f->max : v;
 }
 
+/* A row with min and max both 0 has no limits: a table entry that names none is not "only 0". */
 static enum status check_number(struct ctx *ctx, const struct field *f, double *v)
 {
     bool is_in_range = (f->min == 0 && f->max == 0) || (*v >= f->min && *v <= f->max);
@@ -193,6 +195,8 @@ static enum status read_strs(struct ctx *ctx, const struct field *f, const struc
     return OK;
 }
 
+/* Checks one value against its row and stores it at the member's address. Texts and JSON are not
+ * copied: they point into the parsed body, which lives as long as the ctx. */
 static enum status read_one(struct ctx *ctx, const struct field *f, const struct json *v,
                             bool strict, void *at)
 {
@@ -252,6 +256,9 @@ static const struct field *row_of(const struct field *table, str name)
     return NULL;
 }
 
+/* Unknown members are refused before any value is read, so that a misspelt name is reported and not
+ * the "is required" that it causes. The cost is rows times members, which is small since tables
+ * have a few dozen rows; the size of a body is limited where it is received. */
 enum status fields_read(struct ctx *ctx, const struct field *table, const struct json *object,
                         bool strict, void *out)
 {
@@ -320,6 +327,9 @@ bool truth_read(str text, bool *out)
     return *out || is_any(text, no);
 }
 
+/* Builds the JSON value that the text stands for, so that flags and variables pass through the same
+ * checks as a request. A truth that cannot be read is handed on as a string: read_one then words
+ * the error. */
 enum status fields_set(struct ctx *ctx, const struct field *table, str name, str text, void *out)
 {
     const struct field *row = row_of(table, name);
@@ -470,6 +480,7 @@ static void describe_limits(struct json_out *w, const struct field *f)
     }
 }
 
+/* JSON Schema has no "nullable": a value that may be null lists two types. */
 static void describe_type(struct json_out *w, const struct field *f, const char *type, bool strict)
 {
     bool may_be_null = f->type == FIELD_TIME ? !f->required && !strict : f->empty == EMPTY_NULL;
@@ -483,6 +494,9 @@ static void describe_type(struct json_out *w, const struct field *f, const char 
     json_close(w, ']');
 }
 
+/* Types from FIELD_TIME on have no default that a schema could state; this relies on the order of
+ * enum field_type. A default of 0 is left out, as it says no more than its absence, except for
+ * booleans. */
 static void describe_default(struct json_out *w, const struct field *f)
 {
     bool is_text = is_text_row(f);

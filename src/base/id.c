@@ -3,6 +3,14 @@
 
 #include <sodium.h>
 
+/*
+ * Ids have the form of RFC 9562: version 4 for random ids, version 8 (free for own schemes) for
+ * content ids. A content id is the first 16 bytes of BLAKE2b over the parts, so storing the same
+ * thing twice gives the same row. Each part is preceded by its length: ("ab", "c") and ("a", "bc")
+ * differ. The length is hashed in the byte order of the machine; a store moved between machines of
+ * different byte order would get other content ids for the same text.
+ */
+
 /* Lower case. */
 str hex_of(struct arena *a, const void *bytes, size_t n)
 {
@@ -11,6 +19,7 @@ str hex_of(struct arena *a, const void *bytes, size_t n)
     return (str){p, n * 2};
 }
 
+/* Sets the version and the variant bits (10), which leaves 122 bits of the 128. */
 static str uuid_text(struct arena *a, unsigned char b[16], int version)
 {
     b[6] = (unsigned char)((b[6] & 0x0F) | version << 4);
@@ -47,6 +56,8 @@ str id_of(struct arena *a, const str *parts, size_t n)
     return uuid_text(a, b, 8);
 }
 
+/* 16 bytes are the shortest BLAKE2b that libsodium makes; the first 8 are used. 0 is kept free, so
+ * that callers can use it for "no hash". */
 uint64_t hash64(const str *parts, size_t n)
 {
     unsigned char b[16];
@@ -68,6 +79,7 @@ bool id_is_uuid(str s)
     return true;
 }
 
+/* For access tokens, which are stored by this hash only, and keys of the embedding cache. */
 str sha256_hex(struct arena *a, str s)
 {
     unsigned char h[crypto_hash_sha256_BYTES];

@@ -9,6 +9,11 @@
  * A value keeps its place in the source. So the proxy can change a few bytes of a request and pass
  * on all others as they came, and a number is read when somebody wants it, as what he wants. Depth
  * is limited because reading, like everything that walks a value, calls itself.
+ *
+ * Reading checks the whole grammar of RFC 8259 but decodes only strings that hold an escape; all
+ * others point into the source. Numbers are checked for their form and converted by json_num_or and
+ * json_int_or. Members are a linked list in the order of the source: objects of requests are small,
+ * and a lookup is linear. On failure *out is not written, and what was read stays in the arena.
  */
 
 struct reader {
@@ -101,6 +106,8 @@ static str decode_string(struct ctx *ctx, str raw)
     return (str){start, (size_t)(o - start)};
 }
 
+/* The opening quote is at p. The content is validated here, so that decode_string needs no
+ * checks. */
 static enum status read_string(struct reader *r, str *out)
 {
     const char *from = ++r->p;
@@ -186,7 +193,8 @@ static enum status read_word(struct reader *r, struct json *v)
 
 static enum status read_value(struct reader *r, struct json *v);
 
-/* The members of an object or the elements of an array; p is at the bracket. */
+/* The members of an object or the elements of an array; p is at the bracket. depth goes down only
+ * on success: a failure ends the whole reading. */
 static enum status read_items(struct reader *r, struct json *v, char close)
 {
     struct json **tail = &v->first;
@@ -258,6 +266,8 @@ static enum status read_value(struct reader *r, struct json *v)
     return s;
 }
 
+/* UTF-8 is checked once, before the grammar: every later step may cut between ASCII bytes without
+ * splitting a character. */
 enum status json_parse(struct ctx *ctx, str text, struct json **out)
 {
     if (!text.p)
@@ -287,6 +297,7 @@ const struct json *json_get(const struct json *object, const char *name)
     return found;
 }
 
+/* A negative index picks the first element of an array, and one behind the end gives NULL. */
 const struct json *json_at(const struct json *value, const char *path)
 {
     str rest = str_of(path);

@@ -8,6 +8,13 @@
 #include "base/json.h"
 #include "base/words.h"
 
+/*
+ * One flag is all the state a writer needs: comma says whether a value stands before the next one
+ * at the current level. An opening bracket clears it and a closing one sets it, since the closed
+ * object is itself a value of the level outside. Brackets are not counted; the caller balances
+ * them. A full buf drops what does not fit; the caller checks full.
+ */
+
 struct json_out json_to(struct buf *b)
 {
     return (struct json_out){.b = b};
@@ -99,6 +106,7 @@ void json_num(struct json_out *w, double v)
         buf_add(w->b, S("null"));
         return;
     }
+    /* 17 digits always identify a double (IEEE 754), so the loop ends with an exact form. */
     /* The shortest form that reads back as the same number: 0.1, not 0.10000000000000001. */
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
@@ -126,6 +134,8 @@ void json_raw(struct json_out *w, str json)
     buf_add(w->b, json);
 }
 
+/* 0 is "no time". Years after 9999 have no form in RFC 3339. Seconds are rounded down, also before
+ * 1970, so that the milliseconds are never negative. */
 void json_time(struct json_out *w, int64_t ms)
 {
     char text[40];

@@ -9,6 +9,14 @@
 #include "base/clock.h"
 #include "base/json.h"
 
+/*
+ * Each event is made in a buffer on the stack and written with one write to stderr. On a pipe, a
+ * write of at most PIPE_BUF bytes (4096 on Linux) is not mixed with the lines of other threads or
+ * processes, which is why a line has at most 2560 bytes. Longer text is cut. No lock is held and
+ * nothing is buffered, so the last line before a crash is not lost.
+ */
+
+/* Set once at start, before there are other threads; read without a lock. */
 static enum log_level least = LOG_INFO;
 static bool json_lines;
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
@@ -50,6 +58,7 @@ void log_event(enum log_level level, const char *event, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    /* Text of clients may reach a message: without this, a newline in it could forge a log line. */
     for (char *p = text; *p; p++)
         if ((unsigned char)*p < 0x20)
             *p = ' ';

@@ -4,12 +4,20 @@
 #include <assert.h>
 #include <sodium.h>
 
+/*
+ * A sealed text is base64url of: one form byte, a nonce of 24 bytes, the encrypted secret and a tag
+ * of 16 bytes. A random nonce of that length may be drawn without a counter: two of them
+ * practically never meet, which is why XChaCha20 was taken and not ChaCha20 with its 12 bytes. The
+ * form byte allows another cipher later without guessing what an old row holds.
+ */
+
 enum {
     NONCE = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
     TAG = crypto_aead_xchacha20poly1305_ietf_ABYTES,
     FORM = 1, /* the first byte: how the rest is to be read */
     HEAD = 1 + NONCE,
     HEX = 2 * SEAL_KEY_BYTES,
+    /* 32 bytes are 42.7 digits of 6 bits. */
     BASE64 = 43, /* digits of a key */
 };
 
@@ -67,6 +75,8 @@ bool base64url_read(struct arena *a, str text, str *out)
     return true;
 }
 
+/* False tells nothing about the cause (wrong key, wrong owner, damage): the cipher cannot tell them
+ * apart. */
 bool unseal(struct arena *a, const uint8_t *key, str owner, str sealed, str *out)
 {
     assert(key);

@@ -1,6 +1,14 @@
 /* sse.c - server-sent events by the WHATWG parsing rules. */
 #include "base/sse.h"
 
+/*
+ * The rules are those of "Server-sent events" in the WHATWG HTML standard: a line ends with LF, CR
+ * or CRLF, a blank line ends the event, a byte order mark before the first line is skipped, and an
+ * event that the end of the stream cuts is not delivered. Fields other than data and event (id,
+ * retry, comments) are ignored. Bytes may arrive in any portions; memory is bounded by max for a
+ * line and for an event's data.
+ */
+
 struct sse sse_reader(size_t max)
 {
     return (struct sse){.line = buf_make(NULL, max),
@@ -15,7 +23,8 @@ void sse_free(struct sse *s)
     buf_free(&s->event);
 }
 
-/* An event that did not fit is dropped as a whole: half of it could read as another message. */
+/* An event that did not fit is dropped as a whole: half of it could read as another message. The
+ * last newline of data is not part of it, as each data line adds one. */
 static void finish_event(struct sse *s, void (*got)(void *arg, str event, str data), void *arg)
 {
     if (s->line.full || s->data.full)
@@ -38,6 +47,7 @@ static void finish_line(struct sse *s, void (*got)(void *arg, str event, str dat
         str name = str_cut(&line, ':');
         if (line.n && line.p[0] == ' ')
             line = str_sub(line, 1, line.n);
+        /* Marks the event as lost; buf_clear below empties only the line. */
         if (s->line.full) {
             s->data.full = true;
         } else if (str_is(name, "data")) {
@@ -73,6 +83,7 @@ void sse_feed(struct sse *s, str bytes, void (*got)(void *arg, str event, str da
     }
 }
 
+/* Every line of data gets a "data: " of its own; a newline in it would otherwise end the event. */
 void sse_write(struct buf *b, str event, str data)
 {
     if (event.n) {

@@ -7,6 +7,13 @@
 #include "base/once.h"
 #include "base/words.h"
 
+/*
+ * Rows are written by people, as words in all their forms; the words are split and stemmed here by
+ * the same rules as any text. So a text matches a row when their stems are equal, and a row cannot
+ * list a form that the stemmer would never produce.
+ */
+
+/* More words than any row has; a row that reaches it would lose words, so that is asserted. */
 enum { ROW_WORDS_MAX = 2000 };
 
 struct made {

@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/*
+ * A str does not own its bytes and need not end with a NUL. The process never calls setlocale, so
+ * strtod always reads a decimal point. Case is folded for ASCII only; utf8_lower does all of
+ * Unicode.
+ */
+
 static unsigned char ascii_lower(char c)
 {
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
@@ -81,6 +87,8 @@ str str_trim(str s)
     return s;
 }
 
+/* When c is missing, the rest is empty but points behind the text. "a," and "a" therefore leave the
+ * same empty rest. */
 str str_cut(str *rest, char c)
 {
     const char *at = rest->n ? memchr(rest->p, c, rest->n) : NULL;
@@ -129,6 +137,8 @@ str str_printf(struct arena *a, const char *fmt, ...)
     return (str){p, len};
 }
 
+/* strtoll would also take leading white space and "+", which JSON and our settings do not allow:
+ * the first character is checked before. 24 bytes hold every 64-bit number with its sign. */
 bool str_int(str s, int64_t *out)
 {
     char c[24];
@@ -145,6 +155,8 @@ bool str_int(str s, int64_t *out)
     return true;
 }
 
+/* strtod would also take hexadecimal numbers, "inf" and "nan", hence the check of every character.
+ * 320 bytes hold the largest double written out (309 digits). */
 bool str_num(str s, double *out)
 {
     char c[320];
@@ -165,6 +177,7 @@ bool str_num(str s, double *out)
 
 uint64_t str_hash(str s)
 {
+    /* The offset basis and the prime that FNV-1a defines for 64 bits. */
     uint64_t h = 14695981039346656037u;
     for (size_t i = 0; i < s.n; i++)
         h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;

@@ -3,6 +3,13 @@
 
 #include <time.h>
 
+/*
+ * Reads the forms of ISO 8601 that RFC 3339 allows, and a few more that clients send: a date alone,
+ * a space instead of T, no seconds, a comma before the fraction, an offset without colon. A time
+ * without an offset is UTC. The result is unix time in ms; digits after the milliseconds are
+ * ignored, and a leap second (:60) is the first second of the next minute.
+ */
+
 static bool take_number(str *s, size_t least, size_t most, int *out)
 {
     size_t n = 0;
@@ -24,6 +31,7 @@ static bool take_one(str *s, const char *of)
     return true;
 }
 
+/* timegm turns 31 February into 3 March; a day that it changed does not exist. */
 static bool to_ms(int year, int month, int day, int64_t second, int ms, int64_t *out)
 {
     struct tm t = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};

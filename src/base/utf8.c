@@ -4,7 +4,9 @@
 
 #include "base/words.h"
 
-/* The length of the character at p if it is valid, else 0. Table 3-7 of the Unicode standard. */
+/* The length of the character at p if it is valid, else 0. Table 3-7 of the Unicode standard. The
+ * bounds of the second byte exclude overlong forms (E0, F0), surrogates (ED) and what is above
+ * U+10FFFF (F4). */
 static size_t valid_at(const unsigned char *p, size_t left)
 {
     unsigned char c = p[0];
@@ -29,6 +31,7 @@ bool utf8_is_valid(str s)
     const unsigned char *p = (const unsigned char *)s.p;
     size_t i = 0;
     while (i < s.n) {
+        /* Eight ASCII bytes in one step: most text is ASCII, and every body passes through here. */
         uint64_t eight;
         if (i + 8 <= s.n && (memcpy(&eight, p + i, 8), (eight & 0x8080808080808080u) == 0)) {
             i += 8;
@@ -42,6 +45,8 @@ bool utf8_is_valid(str s)
     return true;
 }
 
+/* Goes back over continuation bytes, so s must be valid UTF-8 for the cut to be at most three bytes
+ * shorter than n. */
 str utf8_cut(str s, size_t n)
 {
     if (s.n <= n)
@@ -71,6 +76,7 @@ size_t utf8_length(str s)
     return n;
 }
 
+/* A character of four bytes in UTF-8 is a surrogate pair. */
 size_t utf16_length(str s)
 {
     size_t units = 0;

@@ -6,6 +6,13 @@
 #include "base/arena.h"
 #include "base/once.h"
 
+/*
+ * Open addressing with linear probing; the size is a power of two and more than twice the number of
+ * words, so a search ends at a free place after very few steps. Places point at the words of the
+ * rows and copy nothing. The table does not change after it was made, so any thread may read it
+ * without a lock.
+ */
+
 struct word_place {
     const char *p; /* NULL: free */
     uint32_t n, place;

@@ -8,6 +8,15 @@
 
 #include "base/word_index.h"
 
+/*
+ * One pass over the text: each character is a letter, a digit, of an unspaced script, or other;
+ * runs of letters and digits become words, runs of unspaced script become pairs. A word is folded
+ * (compatibility forms, case, marks), checked against the stop words, led from an irregular form to
+ * its base, and stemmed. Numbers, stop words and words of up to two bytes are not stemmed.
+ * Everything is O(length), and results are in the arena of the caller.
+ */
+
+/* Bytes. Longer "words" are mostly encoded data; their beginning is enough to find them again. */
 enum { STEM_MAX = 64 };
 
 /*
@@ -150,6 +159,7 @@ static struct word *push_word(struct splitter *s, size_t from, size_t to)
 static void stem_word(struct splitter *s, struct word *w)
 {
     w->stem = utf8_cut(fold_word(s->a, w->text), STEM_MAX);
+    /* The list holds folded, unstemmed words, so it is asked before stemming. */
     w->is_stop = is_stop(s, w->stem);
     if (w->is_stop && w->stem.n == 1 && w->text.p[0] == 'I')
         w->is_name = false;
@@ -239,6 +249,9 @@ static struct sb_stemmer *thread_stemmer(void)
     return mine;
 }
 
+/* Takes the splitter by value, as it is used up by one text. The first word of a text, and one
+ * after a full stop, "!", "?" or a newline, begins a sentence: its capital says nothing about a
+ * name. */
 static struct words split_text(struct splitter s)
 {
     str text = s.text;

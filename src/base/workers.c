@@ -9,6 +9,12 @@
 
 #include "base/arena.h"
 
+/*
+ * Jobs start in the order they were queued. The queue is a ring of fixed size: when the server is
+ * overloaded, pool_run refuses at once, which is better than a queue of requests that have long
+ * timed out. The lock covers the ring only and is never held while a job runs.
+ */
+
 struct job {
     void (*fn)(void *arg);
     void *arg;
@@ -74,6 +80,8 @@ enum status pool_run(struct pool *p, void (*fn)(void *arg), void *arg)
     return is_full ? TOO_BUSY : OK;
 }
 
+/* Jobs already queued are still run, then each thread leaves its loop. May not be called from a
+ * job: it would join itself. */
 void pool_free(struct pool *p)
 {
     if (!p)
