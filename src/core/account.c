@@ -5,11 +5,14 @@
 
 #include "base/buf.h"
 
+/* Both times are unix ms. A token that expires at now is no longer valid. */
 bool token_is_valid(const struct token *t, int64_t now)
 {
     return !t->revoked && (!t->expires || t->expires > now);
 }
 
+/* Percent-encoding of the few bytes that would make OWNER/PERSON ambiguous; all others, also UTF-8,
+ * stay as they are so that names remain readable. Each byte becomes at most three. */
 static str escaped_name(struct arena *a, str person)
 {
     struct buf b = buf_make(a, person.n * 3 + 1);
@@ -38,6 +41,8 @@ bool person_is_owner(struct arena *a, str owner, str person)
     return str_eq(person, owner) || (last.n < owner.n && str_eq(escaped_name(a, person), last));
 }
 
+/* An empty list allows nobody, and an empty name is never in a list: a request without a person
+ * must not match a stray comma. */
 bool acts_for(str list, str person)
 {
     if (str_is(list, ACTS_FOR_ANY))

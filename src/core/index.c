@@ -21,6 +21,8 @@ enum {
     SHORT = 25
 };
 
+/* Ties are broken by position, so that the words kept of a long text are the first ones, in any
+ * run. */
 static int by_stem(const void *a, const void *b)
 {
     const struct word *x = a, *y = b;
@@ -45,6 +47,8 @@ static void thin_words(struct arena *a, struct index_text *t)
     for (size_t from = 0, to; from < all.n; from = to) {
         for (to = from + 1; to < all.n && str_eq(all.v[to].stem, all.v[from].stem);)
             to++;
+        /* The share of this stem among all words, times SHORT, rounded to the nearest whole
+         * number. */
         size_t kept = ((to - from) * SHORT + all.n / 2) / all.n;
         for (size_t i = 0; i < kept; i++)
             own.v[own.n++] = all.v[from + i];
@@ -75,6 +79,8 @@ static str lists_of(struct arena *a, const struct memory *m)
     return buf_str(&b);
 }
 
+/* The date is indexed in words ("3 May 2024"), so that a question which names a month finds what
+ * was said then. created is unix ms; 0 gives no date. */
 static struct index_text index_of(struct arena *a, str text, str about, int64_t created)
 {
     str date = time_write(a, created, "%-d %B %Y");
@@ -87,6 +93,8 @@ static struct index_text index_of(struct arena *a, str text, str about, int64_t 
 
 struct index_text index_of_message(struct arena *a, const struct message *m)
 {
+    /* Of a message that repeats recalled memories only what it adds is indexed, or memories would
+     * be found twice. */
     return index_of(a, m->is_echo ? m->says : m->text, m->speaker, m->created);
 }
 

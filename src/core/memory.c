@@ -24,6 +24,7 @@ enum memory_kind kind_of(const struct memory *m)
     return m->type == TYPE_PROCEDURAL ? KIND_PROCEDURE : KIND_FACT;
 }
 
+/* importance is 0 to 1; the limit of the lowest priority, 0, ends the loop. */
 enum priority priority_of(double importance)
 {
     int p = PRIORITY_CRITICAL;
@@ -51,6 +52,8 @@ struct message message_copy(struct arena *a, const struct message *m)
     return out;
 }
 
+/* Every text is copied, also empty ones, so that the copy does not point into the arena of a
+ * reader's call. */
 struct memory memory_copy(struct arena *a, const struct memory *m)
 {
     struct memory out = *m;

@@ -3,6 +3,13 @@
 
 #include <ctype.h>
 
+/*
+ * The setting is one text, "MODEL=INPUT/OUTPUT, …", in dollars for a million tokens. It is parsed
+ * again for each price: it is short, and so nothing has to be freed when settings change.
+ * prices_check refuses a malformed text when it is set; price_of skips parts that it cannot read. A
+ * model without a price costs 0.
+ */
+
 struct price {
     str name;
     double asked, answered;
@@ -53,6 +60,8 @@ static bool name_fits(str name, str model)
            (name.n == model.n || is_version(str_sub(model, name.n, model.n)));
 }
 
+/* Prefixes of upstreams ("openai/gpt-4o") may stand in the price, in the model, in both or in
+ * neither. */
 static bool is_of(str name, str model)
 {
     str bare_name = name, bare_model = model;

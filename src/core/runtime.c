@@ -1,6 +1,12 @@
 /* runtime.c - the table of the settings that change while the server runs. */
 #include "core/runtime.h"
 
+/*
+ * The rows are addressed by enum runtime_row, because the dialects of other products show the same
+ * settings under their own names: each of their rows is .like one of these and so has its type,
+ * range and default. A value that was never set comes from here or from the server's own settings.
+ */
+
 const char *const strategy_names[] = {"hybrid", "semantic", "recent", NULL};
 const char *const quantization_names[] = {"none", "int8", "binary", NULL};
 

@@ -116,7 +116,8 @@ static str current_value(struct ctx *ctx, struct settings *s, str name, str text
     return text;
 }
 
-/* A misspelt source would be one that never names anybody, so that all people share a memory. */
+/* A misspelt source would be one that never names anybody, so that all people share a memory. A
+ * header is recognised by its hyphen; names of members of the body have none. */
 static enum status check_user_from(struct ctx *ctx, str list)
 {
     static const str known[] = {S("all"), S("user"), S("safety_identifier"), S("metadata.user_id"),
@@ -151,6 +152,8 @@ static enum status set_one(struct ctx *ctx, struct settings *s, str name, str te
 
 /* --- the file --- */
 
+/* 1 MiB is far more than any real file of settings; it stops a wrong path such as a log or a
+ * device. */
 static enum status read_file(struct ctx *ctx, const char *path, str *out)
 {
     FILE *f = fopen(path, "re");
@@ -335,7 +338,8 @@ struct flag {
     str typed, name, value; /* "--budget-tokens", "budget_tokens" */
 };
 
-/* Reads argv[*i] as a flag; its value may be the next word. False for other words. */
+/* Reads argv[*i] as a flag; its value may be the next word. False for other words. "--name=value"
+ * and "--name value" are both accepted, and hyphens stand for underscores. */
 static bool take_flag(struct ctx *ctx, int argc, char **argv, int *i, struct flag *out,
                       bool *lacks_value)
 {
@@ -381,6 +385,9 @@ static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct str
     return OK;
 }
 
+/* Strings in *out point into the ctx's arena, the environment and argv: the ctx must live as long
+ * as the settings. rest gets the words that are no flags, in their order. On failure ctx->field
+ * names the flag, the variable or the member of the file. */
 enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                           struct settings *out)
 {
@@ -491,7 +498,9 @@ bool listens_locally(str listen)
            ntohl(address.s_addr) >> 24 == 127;
 }
 
-/* Models have slashes in their names, too: a prefix that no upstream has belongs to the model. */
+/* Models have slashes in their names, too: a prefix that no upstream has belongs to the model. On
+ * return *model is without the prefix that chose the upstream. NULL: no default upstream, and no
+ * prefix fits. */
 const struct upstream *settings_upstream(const struct settings *s, str *model)
 {
     const struct upstream *otherwise = NULL;
@@ -508,7 +517,9 @@ const struct upstream *settings_upstream(const struct settings *s, str *model)
     return otherwise;
 }
 
-/* Whether a segment of the URL's path is a version ("/v1", "/v1beta/openai", "/paas/v4"). */
+/* Whether a segment of the URL's path is a version ("/v1", "/v1beta/openai", "/paas/v4"). Only
+ * whole segments count, "v" and a digit: the host is skipped, so "v1.example.com" is not a
+ * version. */
 static bool has_version(str url)
 {
     size_t scheme = str_find(url, S("://"));
@@ -522,7 +533,8 @@ static bool has_version(str url)
     return false;
 }
 
-/* People give the address with its version, as clients want it, or without: both work. */
+/* People give the address with its version, as clients want it, or without: both work. path begins
+ * with /v1, which is dropped when the base URL has a version of its own. */
 str upstream_url(struct arena *a, const struct upstream *up, str path, str query)
 {
     if (has_version(up->url))

@@ -3,6 +3,13 @@
 
 #include <assert.h>
 
+/*
+ * A misspelt setting is compared with every known name. The distance is that of Damerau and
+ * Levenshtein in its restricted form (optimal string alignment: no letter is moved twice). O(length
+ * times length) per name, on a path that ends in an error message anyway.
+ */
+
+/* Longer than any name of a setting; the rows of the matrix are on the stack. */
 enum { LENGTH_MAX = 64 };
 
 static size_t least_of(size_t a, size_t b, size_t c)
@@ -43,6 +50,8 @@ void suggest_name(struct suggestion *s, const char *known)
     if (s->typed.n > LENGTH_MAX || name.n > LENGTH_MAX)
         return;
     size_t distance = edit_distance(s->typed, name);
+    /* One error for each three letters. More would suggest names that have nothing to do with the
+     * typed one; of equally near names the first wins. */
     if (distance > (s->typed.n < 3 ? 0 : s->typed.n / 3) || (s->best && distance >= s->distance))
         return;
     s->best = known;

@@ -7,6 +7,14 @@
 #include "base/clock.h"
 #include "base/id.h"
 
+/*
+ * An LRU cache with an age limit: a hash table with chains finds an entry, and a doubly linked list
+ * keeps the order of use. All operations are O(1). The number of chains is a power of two and at
+ * least max, so chains are short. The key holds the SHA-256 of the text and not the text, so memory
+ * is bounded by the number of entries times their dimensions (1,000 vectors of 1,536 floats: 6 MB).
+ * One mutex is enough: it is held for a lookup and the copy of one vector.
+ */
+
 struct entry {
     struct entry *next;          /* of its chain */
     struct entry *older, *newer; /* in the order of use */
@@ -89,6 +97,8 @@ static void drop_entry(struct cache *c, struct entry *e)
 
 /* --- the face --- */
 
+/* A hit does not extend the life of an entry: after ttl_ms a remote model is asked again even for a
+ * text that is used all the time. */
 bool cache_get(struct cache *c, str key, float *out, size_t n)
 {
     uint64_t hash = str_hash(key);
@@ -129,7 +139,8 @@ void cache_free(struct cache *c)
 }
 
 /* Expired entries go first, since they would be dropped on the next hit anyway; then the least
- * recently used one. */
+ * recently used one. The entry is allocated and filled before the lock is taken. Two threads that
+ * made the same vector both put it; the later one replaces the earlier. */
 void cache_put(struct cache *c, str key, const float *v, size_t n)
 {
     if (!c->max)

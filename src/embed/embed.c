@@ -12,6 +12,14 @@
 #include "embed/static.h"
 #include "embed/transformer.h"
 
+/*
+ * Two kinds of locks, of which a thread never holds two at a time. e->lock guards the choice and
+ * its outcome and is held for a few copies. The lock of a model is held while the model is loaded,
+ * which takes up to seconds. A loaded model does not change until embed_close, so vectors are
+ * computed without a lock. The names of local models come from the settings, which do not change
+ * while the server runs: one model for each source is enough.
+ */
+
 const char *const embed_failure_names[] = {"unknown", "no_key",         "rate_limited",
                                            "timeout", "request_failed", "model_load_failed",
                                            NULL};
@@ -125,7 +133,9 @@ static struct now now_of(struct ctx *ctx, struct embed *e)
     return now;
 }
 
-/* Stores the outcome of a call, unless the embedding source was changed during this call. */
+/* Stores the outcome of a call, unless the embedding source was changed during this call.
+ * now->choices is the count at the start of the call: a call that ends after a new choice must not
+ * report its failure or its dimensions as those of the new source. */
 static void keep_outcome(struct embed *e, const struct now *now, const char *why)
 {
     pthread_mutex_lock(&e->lock);

@@ -8,6 +8,7 @@
 
 #include "base/id.h"
 
+/* NOT_FOUND, STORAGE, or TOO_LARGE above max bytes. The content is in the ctx's arena. */
 enum status file_read(struct ctx *ctx, const char *path, size_t max, str *out)
 {
     FILE *f = fopen(path, "re");

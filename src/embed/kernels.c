@@ -6,6 +6,12 @@
 /*
  * Eight floats as one value. On a processor without such registers the compiler uses two or more.
  * Helpers take pointers, because a vector argument has no stable calling convention.
+ *
+ * Matrix products are left to oneDNN; what remains between them is bound by memory and by erf and
+ * exp, which are computed here for eight numbers at a time, where the C library takes one. Each
+ * body is inlined into one function per instruction set, and the best set is chosen when a model is
+ * opened. All lengths are multiples of KERNEL_LANES (sizes of a model are checked, rows of scores
+ * padded), so there are no loops for a rest.
  */
 typedef float wide __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int wide_int __attribute__((vector_size(32), aligned(4), may_alias));
@@ -52,6 +58,8 @@ INLINE void exp_of(wide *x)
     p = p * rest + 1.6666665459e-1f;
     p = p * rest + 5.0000001201e-1f;
     p = p * rest * rest + rest + 1;
+    /* The bits of 2^whole as a float: the exponent, with its bias of 127, stands above the 23 bits
+     * of the fraction. */
     wide_int power = (__builtin_convertvector(whole, wide_int) + 127) << 23;
     *x = p * (wide)power;
 }

@@ -14,6 +14,14 @@
 #include "embed/files.h"
 #include "http/http.h"
 
+/*
+ * A model is pinned by repository, revision, size and SHA-256, so that an upstream change cannot
+ * change vectors unnoticed: vectors of different weights are not comparable. Installation writes to
+ * .NAME.new, renames an older model to .NAME.old, renames the new folder to NAME and removes the
+ * old one. A crash leaves the old model, the new model, or for a moment none, and hidden folders
+ * that the next installation removes.
+ */
+
 /* The vectors of MiniLM's half-precision weights agree with the full ones to about 0.001. */
 const struct model_card model_cards[] = {
     {.name = "potion-base-8M",
@@ -118,6 +126,7 @@ struct arrival {
     struct model_progress *progress;
 };
 
+/* False stops the transfer: more bytes than any listed form has, or a full disk. */
 static bool write_piece(struct intake *intake, str bytes)
 {
     struct arrival *a = (struct arrival *)intake;
@@ -209,7 +218,8 @@ static enum status write_file(struct ctx *ctx, const struct source *s, const cha
     return OK;
 }
 
-/* Synced before the rename, or a crash could leave an empty file under the final name. */
+/* Synced before the rename, or a crash could leave an empty file under the final name. "x" in the
+ * mode: a file that exists already is an error, as the folder has just been made. */
 static enum status install_file(struct ctx *ctx, const struct source *s, str to, const char *name,
                                 int64_t total, int64_t *done)
 {

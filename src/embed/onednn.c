@@ -3,6 +3,12 @@
 
 #include <dlfcn.h>
 
+/*
+ * The library is opened by dlopen and not linked, so that the server starts on machines without it.
+ * The three names are its versions 3 and 2 as Linux distributions call them; the two functions used
+ * are the same in all. RTLD_LOCAL keeps its symbols away from everything else in the process.
+ */
+
 const char *const onednn_names[] = {"libdnnl.so.3.6", "libdnnl.so.3", "libdnnl.so.2", NULL};
 
 enum status onednn_load(struct ctx *ctx, const char *const *names, struct onednn *out)

@@ -8,6 +8,13 @@
 #include "embed/floats.h"
 #include "http/http.h"
 
+/*
+ * The API is OpenAI's /v1/embeddings, which most servers offer. The answer is not trusted: the
+ * number of vectors, their indices, their dimensions and every value are checked, because a vector
+ * under the wrong text would be stored and found for years. A failure of one batch fails the whole
+ * call; nothing of it is kept.
+ */
+
 /* BATCH: texts in one request, which every known server accepts. TEXT_MAX: longer texts are cut, as
  * servers refuse more than about 8,000 tokens. */
 enum { BATCH = 64, TEXT_MAX = 24000, ANSWER_MAX = 64 << 20, DIMENSIONS_MAX = 1 << 14 };
@@ -22,6 +29,7 @@ static str request_body(struct arena *a, const struct remote *r, const str *text
 {
     size_t size = 1024;
     for (size_t i = 0; i < n; i++)
+        /* Escaping makes at most six bytes of one. */
         size += texts[i].n * 6 + 8;
     struct buf b = buf_make(a, size);
     struct json_out w = json_to(&b);
@@ -100,7 +108,8 @@ static enum status read_vector(struct ctx *ctx, const struct json *v, size_t dim
     return OK;
 }
 
-/* The position of a vector: its "index", or else its place in the list. */
+/* The position of a vector: its "index", or else its place in the list. n stands for "no valid
+ * place". Servers may return vectors in another order than the texts. */
 static size_t place_of(const struct json *item, size_t otherwise, size_t n)
 {
     int64_t index = json_int_or(json_get(item, "index"), (int64_t)otherwise);

@@ -5,10 +5,18 @@
 
 #include "core/memory.h"
 
+/*
+ * Nothing here opens a file or a connection: the same settings always give the same plan, which
+ * makes the choice testable and cheap enough to repeat for each call. A plan may still fail when it
+ * is used, for example because the model is not installed.
+ */
+
 const char *const embed_source_names[] = {"none", "remote", "static", "transformers", NULL};
 
 /* --- providers --- */
 
+/* The lists of models are suggestions for user interfaces and tell dimensions in advance; other
+ * models work, and their dimensions are learnt from the first vector. */
 enum { MODELS_MAX = 4 };
 
 /* Servers with OpenAI's /embeddings API. The host identifies one that is the default upstream. */
@@ -28,6 +36,8 @@ static const struct {
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
+/* By the beginning of the URL. This only decides whether a key is needed; it is no check of
+ * access. */
 static bool is_local(str url)
 {
     return str_starts(url, S("http://127.")) || str_starts(url, S("http://localhost")) ||

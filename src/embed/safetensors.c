@@ -10,6 +10,14 @@
 
 #include "base/json.h"
 
+/*
+ * The format (github.com/huggingface/safetensors): eight bytes with the length of the header,
+ * little-endian; the header, a JSON object of name to {dtype, shape, data_offsets}; then the bytes
+ * of the tensors. Nothing in it is code, which is why this format is read and not pickles. All
+ * checks happen here, once: afterwards a tensor's bytes, count and type agree and lie inside the
+ * file.
+ */
+
 /* HEADER_MAX: the header of a large encoder takes 60 KB. */
 enum { LENGTH_BYTES = 8, HEADER_MAX = 1 << 20 };
 static const size_t FILE_BYTES_MAX = (size_t)4 << 30;
@@ -212,7 +220,8 @@ enum status safetensors_open(struct ctx *ctx, const char *path, struct safetenso
     return OK;
 }
 
-/* The pages of the other tensors go back to the system: half of the memory of a transformer. */
+/* The pages of the other tensors go back to the system: half of the memory of a transformer. Freed
+ * pages read as zeros: no other tensor of the file may be read after this. */
 void safetensors_keep(struct safetensors *s, const struct tensor *kept)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -239,7 +248,8 @@ const struct tensor *safetensors_find(const struct safetensors *s, str name)
     return s->n ? bsearch(&key, s->v, s->n, sizeof *s->v, by_name) : NULL;
 }
 
-/* memcpy, since a cast between pointer types would break aliasing rules. */
+/* memcpy, since a cast between pointer types would break aliasing rules. bfloat16 is the upper half
+ * of a float. */
 static float float_of_bits(uint32_t bits)
 {
     float f;

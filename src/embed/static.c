@@ -7,6 +7,13 @@
 #include "embed/safetensors.h"
 #include "embed/tokenizer.h"
 
+/*
+ * A static model is a table with one vector for each token, distilled from a transformer
+ * (github.com/MinishLab/model2vec). A text's vector is the normalised sum of its tokens' rows: no
+ * order, no context, but microseconds instead of milliseconds. Unknown tokens are left out. The
+ * table is read-only, so any thread may embed without a lock.
+ */
+
 /* TOKENS_MAX: model2vec's own limit, so that vectors agree with its. */
 enum { TOKENS_MAX = 512, DIMENSIONS_MAX = 1 << 14 };
 
@@ -83,7 +90,8 @@ size_t static_dimensions(const struct static_table *t)
     return t->dimensions;
 }
 
-/* The sum, not the mean: both have the same direction, and the length becomes 1 anyway. */
+/* The sum, not the mean: both have the same direction, and the length becomes 1 anyway. out is all
+ * zeros when no token is known; callers treat that as "no vector". */
 void static_embed(const struct static_table *t, str text, float *out)
 {
     uint32_t ids[TOKENS_MAX];

@@ -10,6 +10,11 @@
 /*
  * Each rule here is one of the reference implementation, also where it seems odd (accents, Chinese
  * characters, the limit of a word's characters): other ids give other vectors, without an error.
+ * WordPiece (used by BERT) takes the longest known piece from the front of a word, then the longest
+ * inner piece from the rest, and so on. A word costs at most its length times the longest piece;
+ * the vocabulary is a hash table that never changes after reading, so any thread may use it. /
+ * WORD_CHARS_MAX bounds what a file may claim and the buffer of a word; 100 is the usual value. A
+ * piece's length is stored in one byte.
  */
 enum { FILE_MAX = 8 << 20, WORD_CHARS_MAX = 1000, PIECE_MAX = 255 };
 
@@ -250,13 +255,15 @@ struct reading {
     char word[WORD_CHARS_MAX * 4];
 };
 
+/* Ids beyond max are dropped; the caller's loop ends soon after. */
 static void push_id(struct reading *r, uint32_t id)
 {
     if (r->n < r->max && (r->with_unknown || id != r->t->unknown))
         r->out[r->n++] = id;
 }
 
-/* The length of the longest piece that is a prefix of rest; 0: no piece. */
+/* The length of the longest piece that is a prefix of rest; 0: no piece. A prefix that would cut a
+ * UTF-8 character is skipped. */
 static size_t longest_piece(const struct tokenizer *t, str rest, bool inner, uint32_t *id)
 {
     uint64_t hashes[PIECE_MAX], h = inner ? inner_seed : outer_seed;

@@ -11,6 +11,14 @@
 #include "embed/safetensors.h"
 #include "embed/tokenizer.h"
 
+/*
+ * The architecture is BERT's (Devlin et al., 2018) with the mean of all token states as the text's
+ * vector, as sentence-transformers models are trained. Weights are f32 in memory whatever the file
+ * holds. A transformer is read-only after it was opened, so any number of threads may run it; each
+ * call has its own struct work. A vector does not depend on the other texts of its batch, except
+ * for rounding.
+ */
+
 /* BATCH_TOKENS: tokens in one pass; larger batches do not make the products faster. */
 enum { BATCH_TOKENS = 512, CONFIG_MAX = 1 << 20, SIZE_MAX_OF_LAYER = 1 << 14, LAYERS_MAX = 128 };
 
@@ -306,7 +314,9 @@ static void matrix_product(struct work *w, struct matrix a, struct matrix b, boo
                                   out.v, (int64_t)out.step) != 0;
 }
 
-/* Attention within one text. w->wide holds query, key and value of each token. */
+/* Attention within one text. w->wide holds query, key and value of each token. Rows of scores are
+ * padded to whole lanes with -INFINITY, which softmax turns into 0. scale is the 1/sqrt(size of a
+ * head) of scaled dot-product attention. */
 static void attend_text(const struct transformer *t, struct work *w, size_t from, size_t n)
 {
     size_t size = t->hidden / t->heads, step = 3 * t->hidden;
@@ -349,7 +359,9 @@ static void run_layer(const struct transformer *t, struct work *w, const struct 
     k->norm(w->x, w->more, l->down_bias, l->norm2, l->shift2, t->epsilon, n, h);
 }
 
-/* The deadline is checked between layers, the largest piece of work without one. */
+/* The deadline is checked between layers, the largest piece of work without one. A failed product
+ * is only noted and reported at the end: later products then compute garbage but read no memory
+ * that they should not. */
 static enum status run_batch(struct ctx *ctx, const struct transformer *t, struct work *w,
                              float *out)
 {
@@ -413,7 +425,9 @@ static void work_free(struct work *w)
     free(w->starts);
 }
 
-/* Not zeroed: every cell is written before it is read. */
+/* Not zeroed: every cell is written before it is read. About 6 MB for a model of 384 dimensions;
+ * freed when the call ends. starts has room for texts of two tokens each, the shortest there
+ * are. */
 static struct work work_for(const struct transformer *t)
 {
     size_t n = BATCH_TOKENS > t->tokens_max ? BATCH_TOKENS : t->tokens_max;

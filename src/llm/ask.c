@@ -4,6 +4,12 @@
 #include "core/tokens.h"
 #include "llm/inside.h"
 
+/*
+ * The two APIs differ in path, request and answer, so each is a row of functions (struct dialect);
+ * everything else is common. Requests are never streamed: the callers need the whole answer before
+ * they can use any of it. Strings of an answer point into the ctx's arena.
+ */
+
 static void write_message(struct json_out *w, const char *role, str text)
 {
     json_open(w, '{');
@@ -54,6 +60,8 @@ static void read_openai(struct arena *a, const struct json *root, struct llm_ans
 
 /* --- Anthropic's messages --- */
 
+/* max_tokens is required by this API. It has no JSON mode, so how->as_json changes nothing here:
+ * the prompt asks for JSON in any case. */
 static void write_anthropic(struct json_out *w, const struct llm_ask *ask,
                             __attribute__((unused)) const struct manner *how)
 {
@@ -136,7 +144,8 @@ static void estimate_tokens(const struct llm_ask *ask, struct llm_answer *answer
         answer->tokens_out = tokens_of(answer->text);
 }
 
-/* The loop ends: each round changes a parameter, and there are two. */
+/* The loop ends: each round changes a parameter, and there are two. how is in and out: what one
+ * request learnt about its server saves the next one the refused try. */
 enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *how,
                     struct llm_answer *out, struct heard *heard)
 {

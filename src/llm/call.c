@@ -10,6 +10,8 @@ bool llm_is_anthropic(const struct upstream *up)
     return str_is(up->dialect, "anthropic");
 }
 
+/* At most three. The version is a date that Anthropic's API requires in each request; later
+ * versions of the format have other dates. */
 static size_t headers_of(struct arena *a, const struct upstream *up, struct header out[3])
 {
     size_t n = 0;
@@ -49,12 +51,16 @@ enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *pat
     enum status s = http_call(ctx, &call, &answer);
     if (s != OK) {
         str why = ctx_take_why(ctx);
+        /* A timeout is not retried: the next try would take as long, and the server may have billed
+         * the first. */
         heard->may_pass = s == UPSTREAM;
         return fail(ctx, s == TIMED_OUT ? TIMED_OUT : UPSTREAM, "the model server: " S_FMT,
                     S_ARG(why));
     }
     if (answer.code < 200 || answer.code > 299) {
         str said = http_complaint(a, answer.body, SAID_MAX, &asked, 1);
+        /* Without a valid key no retry and no other request can succeed, so this has a status of
+         * its own. */
         enum status how = answer.code == 401 || answer.code == 403 ? NO_AUTH : UPSTREAM;
         heard->body = answer.body;
         heard->may_pass = may_pass(answer.code);

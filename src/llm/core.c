@@ -4,6 +4,13 @@
 #include "llm/llm.h"
 #include <assert.h>
 
+/*
+ * The budget is a sliding window: tokens are added to the slot of the current five minutes, and the
+ * sum of the last twelve slots is what an hour has cost (55 to 60 minutes, as the newest slot is
+ * not over). A slot whose period has passed is reused when its turn comes again, so nothing needs a
+ * timer. Any thread may call; there is no lock.
+ */
+
 /* The bare word core_model_unset is a code that status fields pass on. */
 enum status llm_core(struct ctx *ctx, const struct settings *settings, const struct upstream **up,
                      str *model)
@@ -20,7 +27,8 @@ enum status llm_core(struct ctx *ctx, const struct settings *settings, const str
 }
 
 /* A slot holds the number of its five-minute period in the upper bits and the tokens of the period
- * in the lower bits, so that one atomic exchange both resets and adds. */
+ * in the lower bits, so that one atomic exchange both resets and adds. 40 bits hold a trillion
+ * tokens for each period; the other 24 count periods since 1970, enough until 2129. */
 enum { PERIOD_MS = 300000, TOKEN_BITS = 40 };
 #define TOKENS_MAX (((uint64_t)1 << TOKEN_BITS) - 1)
 
@@ -56,6 +64,8 @@ void llm_meter_add(struct llm_meter *meter, int64_t tokens)
                                                     memory_order_relaxed, memory_order_relaxed));
 }
 
+/* A check, not a reservation: calls that run at the same time may together exceed the budget by
+ * what each of them spends. */
 bool llm_meter_may(const struct llm_meter *meter, int64_t per_hour, int64_t about)
 {
     int64_t spent = llm_meter_spent(meter);

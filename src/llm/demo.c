@@ -4,6 +4,13 @@
 #include "base/buf.h"
 #include "base/words.h"
 
+/*
+ * Without an upstream the server still answers, so that memory can be tried without a key. No model
+ * runs: the answer counts the words that a remembered line shares with the question, by their
+ * stems, and quotes the best lines. The same input always gives the same text, which the tests use,
+ * too.
+ */
+
 enum { ANSWER_MAX = 4096, WORDS_MAX = 200, QUOTED_MAX = 3 };
 
 #define WHO_I_AM                                                                                   \
@@ -51,6 +58,8 @@ static size_t choose_lines(struct arena *a, str question, const str *lines, size
     size_t *shared = NEW_N(a, size_t, n + 1), best = 0, count = 0;
     for (size_t i = 0; i < n; i++) {
         bool tells = !str_ends(lines[i], S("?"));
+        /* 1 is added so that a line that shares no word may still be quoted when no line does
+         * better: recall has chosen it. */
         shared[i] = tells ? 1 + shared_words(q, words_of(a, lines[i], WORDS_MAX)) : 0;
         best = shared[i] > best ? shared[i] : best;
     }

@@ -4,6 +4,14 @@
 
 #include "llm/inside.h"
 
+/*
+ * Reading has two steps. First the object is rewritten, member by member of the table, with each
+ * value in the JSON type that its row wants (write_…). Then the ordinary reader of tables checks
+ * types, ranges and required rows. So all tolerance is in this file, and a value that no rule
+ * understands fails in the same words as a client's would.
+ */
+
+/* Four times the longest answer (ANSWER_MAX). */
 enum { FITTED_MAX = 32 << 20 };
 
 static void write_object(struct json_out *w, const struct field *table, const struct json *object);
@@ -82,7 +90,8 @@ static bool number_of(str text, double *out)
 }
 
 /* "80 %", "8/10", "0,8" and 80 are 0.8. A whole number of 2 to 10 is out of ten, a greater one a
- * percentage. False: nothing tells the share. */
+ * percentage. False: nothing tells the share. Between 1 and 2 there is no way to tell 1.5 of 10
+ * from an overstated share; such a number is taken as a share and clamped to 1. */
 static bool share_of(const struct json *v, double *out)
 {
     str rest = str_trim(v->type == JSON_STRING ? v->string : v->source);
@@ -266,7 +275,9 @@ enum status llm_read_leniently(struct ctx *ctx, const struct field *table,
     return read_rows(ctx, table, object, true, out);
 }
 
-/* Converts by writing new JSON, so that the one reader of tables keeps all its checks. */
+/* Converts by writing new JSON, so that the one reader of tables keeps all its checks. Nested lists
+ * of FIELD_JSON with .inside are rewritten but not read: their rows are checked one by one by the
+ * caller, who can drop a bad one. */
 enum status llm_fit(struct ctx *ctx, const struct field *table, const struct json *object,
                     bool leniently, void *out)
 {

@@ -7,6 +7,8 @@
 #include "core/tokens.h"
 #include "llm/inside.h"
 
+/* ASKS: the question and one correction; a model that fails twice seldom succeeds later. TRIES: per
+ * question, for failures of the server. LOOK_MS: how soon a cancelled call ends its pause. */
 enum { ASKS = 2, TRIES = 3, LOOK_MS = 20 };
 
 /*
@@ -16,11 +18,14 @@ enum { ASKS = 2, TRIES = 3, LOOK_MS = 20 };
 static bool wait_to_retry(const struct ctx *ctx, const struct llm_ask *ask, int tries,
                           int64_t asked_ms)
 {
+    /* In ms; up to the same time again is added at random. */
     static const int64_t pauses[TRIES - 1] = {250, 1000};
     assert(tries >= 0 && tries < TRIES - 1);
     int64_t ms = asked_ms > pauses[tries] ? asked_ms : pauses[tries];
     ms += randombytes_uniform((uint32_t)pauses[tries]);
     int64_t until = clock_mono_us() + ms * 1000;
+    /* A wait that cannot end in time is not begun. Without a deadline the limit is the timeout of
+     * one call: a server may ask for an hour in Retry-After. */
     if (ctx->deadline_us ? until >= ctx->deadline_us : ms > ask->timeout_ms)
         return false;
     while (ctx_has_time(ctx) && clock_mono_us() < until)
@@ -71,6 +76,8 @@ enum status llm_json(struct ctx *ctx, const struct llm_ask *ask, const struct fi
         enum status s = put_patiently(ctx, &again, &how, &one);
         if (s == TIMED_OUT) /* the server has probably read, and counts, the prompt */
             answer->tokens_in += tokens_of(again.system) + tokens_of(again.user);
+        /* A failure of the server ends the whole: another wording of the question would not
+         * help. */
         TRY(s);
         answer->text = one.text;
         answer->is_cut = one.is_cut || llm_breaks_off(one.text);

@@ -8,6 +8,12 @@
  * Valid JSON is used unchanged. Otherwise one pass reads the text as a damaged object and writes a
  * valid one. A value that the end of the text cuts is dropped, since half a fact may say something
  * else than the whole one.
+ *
+ * The pass is a small state machine: a stack of open brackets, a place in the input, and the output
+ * so far. Each round skips what may stand between values and then copies one item or closes one
+ * bracket. Look-ahead is bounded, so the time is linear in the text, also for hostile input.
+ * Whatever is written is parsed again by the strict reader: an error in the repair can lose an
+ * answer but cannot let invalid JSON through.
  */
 struct mend {
     str in;
@@ -36,6 +42,7 @@ static bool text_is_at(str in, size_t at, str what)
 
 /* --- between the values --- */
 
+/* Behind the first occurrence of what, or the end of the text. */
 static size_t find_past(str in, size_t at, str what)
 {
     size_t found = str_find(str_sub(in, at, in.n), what);
@@ -397,6 +404,8 @@ static void mend_item(struct mend *m)
 /* Repairs the object at the brace at *at, and moves *at behind it. False: not an object. */
 static bool mend_object(struct ctx *ctx, str text, size_t *at, str *out)
 {
+    /* The longest a byte can become is an escape of six bytes; brackets and commas that were
+     * missing are added. */
     struct buf b = buf_make(&ctx->arena, text.n * 8 + 1024);
     struct mend m = {.in = text, .at = *at, .w = json_to(&b), .is_empty = true};
     bool is_closed = false;
@@ -477,7 +486,8 @@ static size_t find_closing(str text, size_t at)
     return 0;
 }
 
-/* Tries each brace. The text before seen was read already, so that the search stays linear. */
+/* Tries each brace. The text before seen was read already, so that the search stays linear. A model
+ * may write prose with braces before its answer: a brace that leads to no object is passed over. */
 static struct json *find_object(struct ctx *ctx, str text)
 {
     size_t at = 0, seen = 0;

@@ -4,6 +4,12 @@
 #include "base/words.h"
 #include "llm/inside.h"
 
+/*
+ * The request and the answer are those of Cohere's rerank API, which Jina, Voyage, vLLM, llama.cpp
+ * and others serve under the same path. Scores of different models have different scales; only
+ * their order within one answer means something.
+ */
+
 /* Rerankers read a few hundred words, so only the beginning of a document is sent. */
 enum { DOCUMENT_MAX = 8000 };
 
@@ -52,6 +58,7 @@ enum status llm_rerank(struct ctx *ctx, const struct llm_order *order, double *s
     for (const struct json *r = is_list ? results->first : NULL; r; r = r->next) {
         int64_t at = json_int_or(json_get(r, "index"), -1);
         double score = json_num_or(json_get(r, "relevance_score"), NAN);
+        /* The first score of a document counts. */
         if (at < 0 || (uint64_t)at >= n || !isfinite(score) || !isnan(given[at]))
             continue;
         given[at] = score;
