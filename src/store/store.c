@@ -6,6 +6,13 @@
 #include "store/store_int.h"
 #include "store/vectors/row.h"
 
+/*
+ * Backends are tables of functions (struct store_ops). ops.def lists each operation once, with its
+ * parameters and its check; it gives the table, the functions of the face below and the prototypes
+ * of a backend. A check costs nothing but comparisons and never opens the store, so a wrong input
+ * fails in the same words on every backend.
+ */
+
 static const struct store_ops *const backends[] = {&sqlite_ops};
 
 /* "scheme://…" names a backend; a path without one is a file. */
@@ -85,6 +92,8 @@ static enum status check_filter(struct ctx *ctx, const struct memory_filter *f)
     return check_type(ctx, f->type);
 }
 
+/* Forgetting cannot be undone, so exactly one of the four kinds must be asked for: an empty filter
+ * is an error and not "everything". */
 static enum status check_forget(struct ctx *ctx, const struct forget *what)
 {
     int asked = (what->id.n > 0) + (what->session.n > 0) + what->everything + what->memories;
@@ -161,6 +170,8 @@ static enum status check_token(struct ctx *ctx, const struct token *t)
     return t->id.n && t->hash.n ? OK : fail(ctx, BAD_INPUT, "a token needs an id and a hash");
 }
 
+/* Both checks guard the boundary between users: a token under another user's name would open that
+ * user's memories. */
 static enum status check_user(struct ctx *ctx, const struct user *u, const struct token *token)
 {
     if (!u->id.n)

@@ -5,8 +5,15 @@
 #include "base/words.h"
 #include "store/qdrant/rest.h"
 
+/*
+ * A collection may already exist, made by this server, by an earlier product or by hand. So its
+ * shape is asked for before each use: the vector's name and size. Only a missing collection is
+ * created; an existing one is never changed.
+ */
+
 /* --- health --- */
 
+/* Bytes of the message that an unhealthy server leaves in a status. */
 enum { HEALTH_WORDS_MAX = 200 };
 
 /* /readyz needs no key, so reading the collection shows whether the server accepts ours. */
@@ -80,6 +87,8 @@ enum status qdrant_fits(struct ctx *ctx, const struct qdrant_settings *q,
 
 /* --- making it --- */
 
+/* rescore (search.c) corrects quantized scores by the full vectors; quantile 0.99 leaves out
+ * outliers when the range of int8 is chosen (Qdrant's documentation on quantization). */
 static void write_quantization(struct json_out *w, str kind)
 {
     bool is_int8 = str_is(kind, "int8");

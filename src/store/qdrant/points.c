@@ -7,6 +7,12 @@
 #include "store/qdrant/collection.h"
 #include "store/qdrant/rest.h"
 
+/*
+ * Putting and deleting are idempotent: a call that timed out may be sent again. Each call first
+ * asks which of the possible points exist and whose they are, then writes; the queue of the store
+ * (sync_queue.c) keeps memories that have to be tried again.
+ */
+
 /* --- where a memory is --- */
 
 /* A point has its memory's UUID. After an import two owners may have the same UUID; then the second
@@ -81,6 +87,7 @@ static void settle_points(const struct qdrant_ref *refs, struct place *places, s
     p->id = !is_apart && (is_ours || is_free) ? p->plain : p->derived;
 }
 
+/* 404 is a missing collection: then no point exists. */
 static enum status locate_points(struct ctx *ctx, const struct qdrant_settings *q,
                                  const struct qdrant_ref *refs, size_t n, struct place **out)
 {
@@ -115,6 +122,8 @@ void qdrant_vector(struct json_out *w, const float *v, size_t dimensions)
     json_close(w, ']');
 }
 
+/* The fields of these collections hold unix seconds, and filters compare integers; null is
+ * "never". */
 static void write_seconds(struct json_out *w, const char *name, int64_t ms)
 {
     json_key(w, name);

@@ -4,6 +4,12 @@
 #include "base/words.h"
 #include "http/http.h"
 
+/*
+ * Every call is one HTTP request without retries: the caller's queue repeats. Any answer of the
+ * server is OK here, whatever its code (qdrant_want alone insists on 2xx). What the server says in
+ * a refusal is passed on without our key and without the body that we sent.
+ */
+
 enum { ANSWER_MAX = 64 << 20, WORDS_MAX = 280 };
 
 /* Letters, digits and -._~ stand for themselves. */
@@ -45,6 +51,8 @@ static bool is_bare_v6(str authority)
     return authority.n && authority.p[0] != '[' && str_find(rest, S(":")) < rest.n;
 }
 
+/* "" stays "": Qdrant is not configured. A path behind the host is kept, for servers behind a
+ * proxy. */
 str qdrant_url(struct arena *a, str host, int64_t port)
 {
     host = str_trim(host);

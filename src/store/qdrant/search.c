@@ -4,6 +4,11 @@
 #include "store/qdrant/points.h"
 #include "store/qdrant/rest.h"
 
+/*
+ * Every filter names the kind, the user and, unless all spaces are meant, the space. The "must"
+ * part is built in one place (begin_filter), so no question can be asked without an owner.
+ */
+
 /* --- filters --- */
 
 static void write_match(struct json_out *w, const char *key, str value)
@@ -142,6 +147,8 @@ enum status qdrant_search(struct ctx *ctx, const struct qdrant_settings *q,
 
 /* --- clearing --- */
 
+/* "should" needs one of its conditions: expired, or older than before. Both the count and the
+ * deletion use this filter. */
 static str old_ones(struct arena *a, str user, int64_t before, bool to_count)
 {
     struct buf b = buf_make(a, 4096 + user.n * 6);
@@ -159,6 +166,7 @@ static str old_ones(struct arena *a, str user, int64_t before, bool to_count)
     return buf_str(&b);
 }
 
+/* What is written in between is deleted and not counted. */
 /* Counted first, as deleting by a filter reports no number. */
 enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_settings *q, str user,
                            int64_t before, int64_t *deleted)

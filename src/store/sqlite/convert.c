@@ -16,8 +16,13 @@
  * order makes it safe to kill: hold the target, settle its log, copy into a part beside it, open
  * and check the part as a store, sync it, rename it. Before the rename the old file is untouched,
  * and a left part is removed by the next open.
+ *
+ * VACUUM INTO (sqlite.org/lang_vacuum.html) writes the copy in one read transaction: it shows the
+ * source at one moment, even while others write to it. The copy is as small as its rows and has no
+ * free pages, so nothing erased is in it.
  */
 
+/* PROGRESS_STEPS are virtual machine instructions of SQLite between two reports. */
 enum { COUNTS_MAX = 1 << 16, PROGRESS_STEPS = 20000 };
 
 struct job {
@@ -80,7 +85,8 @@ static enum status settle_log(struct ctx *ctx, struct db *db)
 
 /* --- copying --- */
 
-/* Measured: an encrypted copy takes up to 4 % more than the pages of a plain store. */
+/* Measured: an encrypted copy takes up to 4 % more than the pages of a plain store. When the free
+ * space cannot be asked, the copy is tried. */
 static enum status check_room(const struct job *j)
 {
     struct statvfs fs;
@@ -256,6 +262,7 @@ static enum status put_in_place(const struct job *j)
 
 /* --- the whole --- */
 
+/* A failure at any step leaves the target as it was; end_job removes the part. */
 static enum status copy_and_prove(struct job *j, const struct stat *old)
 {
     int64_t pages, size;

@@ -8,9 +8,21 @@
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
-/* Readers are opened on demand; this many, so that no call waits for one. */
+/*
+ * Two kinds of connections work on one file in WAL mode (sqlite.org/wal.html): the writer's, used
+ * by its thread alone, and readers, lent to one call each. Reads run on the caller's thread; writes
+ * are tasks for the writer. In memory are only the vectors (shelf); all else is in SQLite's page
+ * caches.
+ */
+
+/* Readers are opened on demand; this many, so that no call waits for one. 64 readers times 8 MB
+ * of page cache is the most that they take. 512 MiB hold about 1.9 million vectors of 256
+ * dimensions. */
 enum { READERS_DEFAULT = 64, VECTOR_BYTES_DEFAULT = 512 << 20 };
 
+/* The writer first: what is queued is still written. The hold last, since closing a descriptor of
+ * the file drops all locks that SQLite has on it in this process. Works on a store that was opened
+ * halfway. */
 static void close_store(struct store *base)
 {
     struct sqlite_store *s = sqlite_of(base);
@@ -25,7 +37,8 @@ static void close_store(struct store *base)
     free(s);
 }
 
-/* Runs on the writer's connection before the first task. */
+/* Runs on the writer's connection before the first task. Sessions that a crashed process had
+ * claimed are free again, and words split by other rules are indexed again. */
 static enum status prepare_writer(struct ctx *ctx, struct db *db)
 {
     TRY(claims_free(ctx, db));

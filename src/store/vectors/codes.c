@@ -11,6 +11,8 @@
  * document; it is at most half full. The last row fills the place of a removed one.
  */
 
+/* HUGE_PAGE is the size of a transparent huge page on x86-64; arrays under two of them stay with
+ * malloc. */
 enum { CAP_FIRST = 16, SLOTS_FIRST = 32, HUGE_PAGE = 2 << 20 };
 
 void codes_begin(struct codes *c, size_t dimensions)
@@ -41,6 +43,8 @@ size_t codes_bytes(const struct codes *c)
 
 /* --- finding a document --- */
 
+/* Eight consecutive documents share a run of slots, so looking at the messages around a hit touches
+ * one or two cache lines. The multiplier is 2^64 divided by the golden ratio. */
 /* Neighbours in a session get neighbouring slots. */
 static size_t home_slot(const struct codes *c, doc_id doc)
 {
@@ -74,7 +78,9 @@ static void grow_slots(struct codes *c)
         c->slots[slot_of(c, c->docs[i])] = (uint32_t)i + 1;
 }
 
-/* What stands behind a slot that gets free moves up, or it would not be found any more. */
+/* What stands behind a slot that gets free moves up, or it would not be found any more. Deletion
+ * from linear probing without tombstones (Knuth, The Art of Computer Programming 3, 6.4, algorithm
+ * R): an entry moves into the gap unless its home lies behind the gap. */
 static void free_slot(struct codes *c, size_t at)
 {
     size_t mask = c->n_slots - 1;
@@ -104,6 +110,8 @@ static void *grow_array(void *p, size_t used, size_t size)
     return out;
 }
 
+/* Growth by codes_put is an eighth and not double: a large pool has hundreds of megabytes, and the
+ * old arrays are held during the copy. Slots are doubled, at most half of them used. */
 void codes_reserve(struct codes *c, size_t n)
 {
     if (n > c->cap) {

@@ -54,6 +54,13 @@ const struct vector_kernels *vector_kernels_plain(void)
 #ifdef __x86_64__
 #include <immintrin.h>
 
+/*
+ * Two implementations with equal results; the tests compare them. The scan is bound by memory,
+ * which is why it reads the upper four bits of a code alone: half of the bytes of a whole row. A
+ * code's upper half is unsigned (0 to 15) and the question's is signed, as the instruction maddubs
+ * wants them.
+ */
+
 #define AVX2 __attribute__((target("avx2")))
 #define INLINE static inline __attribute__((always_inline))
 
@@ -68,6 +75,7 @@ AVX2 INLINE __m256i load(const void *p)
 /* The products of one row, spread over eight places. */
 AVX2 INLINE __m256i row_sums(const uint8_t *upper, const int8_t *question, size_t lanes)
 {
+    /* madd with ones adds neighbouring 16-bit sums into 32 bits, before they can overflow. */
     const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
     __m256i all = _mm256_setzero_si256();
     for (size_t from = 0; from < lanes; from += SHORT_LANES) {
@@ -85,7 +93,8 @@ AVX2 INLINE __m256i row_sums(const uint8_t *upper, const int8_t *question, size_
     return all;
 }
 
-/* Of the four rows from r on; a bit for each that is over the limit. */
+/* Of the four rows from r on; a bit for each that is over the limit. Four rows at once, so that the
+ * sums across lanes and the comparison are shared. */
 AVX2 INLINE int four_above(const struct plane *p, size_t r, size_t lanes, float limit,
                            float value[4])
 {
@@ -114,6 +123,7 @@ AVX2 INLINE size_t above_body(const struct plane *p, size_t lanes, float limit,
                 out[found++] = (struct estimate){(uint32_t)(r + (size_t)k), value[k]};
     }
     struct plane rest = *p;
+    /* The last rows, fewer than four, go the plain way; their numbers start from 0 there. */
     rest.upper += r * lanes / 2;
     rest.scales += r;
     rest.n -= r;

@@ -9,12 +9,21 @@
 #include "store/vectors/kernels.h"
 #include "store/vectors/row.h"
 
+/*
+ * Exact search over one pool, without an index such as HNSW: the pool of one person seldom has more
+ * than some 100,000 vectors, of which a scan reads 13 MB at 256 dimensions, and nothing has to be
+ * rebuilt when rows come and go. Cost: lanes / 2 bytes for each row of the pool, plus the whole
+ * codes of the few likely rows.
+ */
+
 /* Each vector is estimated by the upper halves of its codes. The best estimates, more than were
  * asked for, are then compared by whole codes. With text embeddings of 256 dimensions an estimate
- * is off by 0.01, and the nearest 20 of 100,000 were all among the best 100. */
+ * is off by 0.01, and the nearest 20 of 100,000 were all among the best 100. BLOCK rows are
+ * estimated between two looks at the limit; the buffer of estimates has that size. */
 enum { MORE_LIKELY = 3, LIKELY = 40, BLOCK_FIRST = 64, BLOCK = 1024 };
 
-/* A product of codes must fit 31 bits. */
+/* A product of codes must fit 31 bits. 127 is the greatest code of a row: lanes products of 127 and
+ * this number stay under 2^31. */
 static int32_t question_max(size_t lanes)
 {
     int64_t max = INT32_MAX / (127 * (int64_t)lanes);
@@ -67,6 +76,8 @@ static void heap_push(struct best *b, struct near x)
     b->v[at] = x;
 }
 
+/* Tested last, for rows that would enter the heap: a binary search for each row would cost more
+ * than the scan. */
 static bool is_wanted(const struct among *among, doc_id doc)
 {
     if (!(doc_is_memory(doc) ? among->memories : among->messages))
@@ -103,6 +114,7 @@ static void scan_codes(const struct codes *c, const struct question *q, const st
 {
     const struct vector_kernels *k = vector_kernels_best();
     struct plane p = {.lanes = c->lanes, .question = q->rough};
+    /* The lower half is unknown in the scan; 7.5 is the mean of 0 to 15. */
     p.offset = q->rough_sum * (7.5F - 128) / 16;
     for (size_t from = 0; from < c->n; from += p.n) {
         /* Short at first: the limit of a block is the worst hit so far, and few rows should pass
@@ -195,6 +207,8 @@ static void take_pairs(struct arena *a, struct pairing *p, size_t at, size_t *ca
     }
 }
 
+/* O(n²) estimates: for finding duplicates, not for a search. The clock is looked at once for each
+ * row. */
 bool nearest_pairs(struct arena *a, const struct codes *c, float least, size_t each,
                    int64_t deadline_us, struct row_pairs *out)
 {
@@ -239,6 +253,8 @@ static size_t rows_around(const struct codes *c, doc_id doc, size_t at[4])
     return n;
 }
 
+/* The square of the length of the sum of the window's vectors is built from their products with
+ * each other, so no sum vector is made. */
 float window_of(const struct codes *c, const struct question *q, doc_id doc)
 {
     const struct vector_kernels *k = vector_kernels_best();

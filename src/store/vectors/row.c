@@ -4,6 +4,13 @@
 #include <assert.h>
 #include <math.h>
 
+/*
+ * The bytes of a row are those of the table vector. float32: the numbers as they are. int8: a float
+ * scale, then one signed byte for each number; number = scale times byte. Scale is the greatest
+ * magnitude divided by 127, so each vector uses the whole range of a byte (symmetric scalar
+ * quantization). Numbers are in the machine's byte order.
+ */
+
 enum { CODE_MAX = 127 };
 
 size_t vector_row_size(size_t dimensions, bool is_int8)
@@ -11,7 +18,8 @@ size_t vector_row_size(size_t dimensions, bool is_int8)
     return is_int8 ? sizeof(float) + dimensions : sizeof(float) * dimensions;
 }
 
-/* NaN fails this test, too. */
+/* NaN fails this test, too. Every vector has length 1 when it is stored; a row that does not is
+ * damaged. The margin covers the rounding of int8. */
 static bool is_unit(const float *v, size_t n)
 {
     double sum = 0;

@@ -6,6 +6,10 @@
 /*
  * A pool that is in use cannot be evicted, so a count of users is kept under the lock of the table,
  * while reading and scanning happen under the lock of the pool.
+ *
+ * Order of locks: a thread that holds the shelf's lock takes no other, and the lock of a pool is
+ * taken only by a thread that has the pool (shelf_take), so a pool cannot be freed under it. The
+ * memory limit is checked when a pool is given back; pools in use may exceed it for that time.
  */
 
 /* An eviction frees a bit more than needed, so that not every search looks for the least used. */
@@ -86,6 +90,8 @@ static struct held **unused_held(struct shelf *s, size_t *n)
     *n = 0;
     for (size_t i = 0; i < SHELF_LISTS; i++)
         for (struct held *h = s->lists[i]; h; h = h->next)
+            /* The pool used last stays even when it is larger than the limit: it would be read
+             * again at once. */
             if (!h->users && h->used != s->now)
                 v[(*n)++] = h;
     qsort(v, *n, sizeof *v, by_use);

@@ -16,6 +16,11 @@ static const struct {
 #undef SQL
 };
 
+/* cache_size: 8,000 KiB for each connection. wal_autocheckpoint: 4,000 pages (16 MB) before the log
+ * is copied into the file, four times SQLite's default, so that bursts of writes share a
+ * checkpoint. journal_size_limit: a log that a long read made larger is cut to 64 MiB.
+ * trusted_schema and cell_size_check harden the reading of a manipulated file
+ * (sqlite.org/security.html). */
 /* FULL: a commit is durable when it returns. secure_delete: erased rows are overwritten.
  * temp_store=2: temporary tables stay in memory, where nothing is written in plain text. */
 static const char pragmas[] = "PRAGMA journal_mode=WAL;"
@@ -71,6 +76,8 @@ static int set_up(sqlite3 *handle)
     }
 }
 
+/* NOMUTEX: a connection is used by one thread at a time, so SQLite's own mutexes would only cost
+ * time. */
 enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
 {
     *db = (struct db){0};
@@ -104,6 +111,8 @@ static const char erased_table[] =
     "CREATE TEMP TABLE erased(id TEXT, layer INTEGER, superseded_by TEXT,"
     " PRIMARY KEY(id, layer)) WITHOUT ROWID";
 
+/* PERSISTENT keeps these statements out of the small memory that SQLite has for short-lived
+ * ones. */
 enum status db_prepare(struct ctx *ctx, struct db *db, enum sql_who who)
 {
     assert(db->handle && (who == READS || who == WRITES));

@@ -17,6 +17,8 @@
  * alone while it is replaced.
  */
 
+/* The last three are sizes of the file format: a page, the header of the log and the header of one
+ * of its frames (sqlite.org/fileformat2.html, "The Write-Ahead Log"). */
 enum { HEAD = 24, PAGE = 4096, WAL_HEAD = 32, FRAME_HEAD = 24 };
 
 /* Each folder on the way, from the root down; existing ones are skipped. */
@@ -88,6 +90,7 @@ enum status hold_take(struct ctx *ctx, const char *path, enum hold_how how, stru
 
 /* --- marks --- */
 
+/* SQLite's lock bytes begin at 2^30, marks at 2^40. */
 /* Each mark is a lock on one byte far behind those that SQLite locks; the byte is never written.
  * F_OFD_SETLK binds the lock to the open file, so closing another descriptor keeps it. */
 static struct flock byte_of(int64_t mark)
@@ -119,6 +122,9 @@ bool hold_has_mark(const struct hold *h, int64_t mark)
 
 /* --- what it is --- */
 
+/* These eight are the header's bytes 16 to 23 (sqlite.org/fileformat2.html, "The Database Header"):
+ * page size, versions for writing and reading, reserved bytes, and the three payload fractions. The
+ * cipher leaves them readable, as SQLite needs them before it can decrypt. */
 /* An encrypted file begins with 16 random bytes. The next eight are always ours: pages of 4096
  * bytes, 64 of them for the seal. */
 enum store_kind file_kind(int fd)
@@ -185,7 +191,8 @@ static bool key_opens(struct ctx *ctx, const char *path, const uint8_t *key)
     return rc == SQLITE_ROW || rc == SQLITE_CORRUPT;
 }
 
-/* The first page as the log has it. */
+/* The first page as the log has it. A frame belongs to the current use of the log when its salts
+ * are those of the header. Any frame of page 1 will do: only its seal is tested. */
 static bool read_from_wal(const char *path, unsigned char page[PAGE])
 {
     unsigned char head[WAL_HEAD], frame[FRAME_HEAD];
@@ -243,6 +250,8 @@ bool store_key_fits(struct ctx *ctx, str path, const uint8_t *key)
     return store_kind(ctx, path) == STORE_ENCRYPTED && key_fits(ctx, str_c(&ctx->arena, path), key);
 }
 
+/* FORBIDDEN is about keys alone, so that the command line can explain where keys come from; STORAGE
+ * is about the file. */
 enum status file_check_key(struct ctx *ctx, const char *path, enum store_kind kind,
                            const uint8_t *key)
 {

@@ -3,6 +3,12 @@
 
 #include <assert.h>
 
+/*
+ * Everything below the face works with row numbers; names are looked up once at the start of a
+ * call. A name that is not there gives number 0, which no row has, so a statement that is run with
+ * it finds nothing.
+ */
+
 enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out)
 {
     *out = (struct pool_row){0};

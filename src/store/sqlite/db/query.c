@@ -5,6 +5,12 @@
 
 #include "base/words.h"
 
+/*
+ * A query is bound from left to right (bound counts up) and read from left to right (column counts
+ * up); the order is that of sql.def. The first failure sticks in rc: binding and stepping go on
+ * without effect, and sql_end reports it once. SQL_RUN resets the statement when its scope ends.
+ */
+
 struct query sql_begin(struct ctx *ctx, struct db *db, enum sql which)
 {
     sqlite3_stmt *stmt = db->stmts[which];
@@ -17,7 +23,8 @@ void sql_leave(struct query *q)
     sqlite3_reset(q->stmt);
 }
 
-/* The first failure is the cause of those behind it. */
+/* The first failure is the cause of those behind it. Binding does not stop the caller; the failure
+ * shows in sql_row. */
 static void note_result(struct query *q, int rc)
 {
     if (q->rc == SQLITE_OK)
@@ -41,6 +48,8 @@ void sql_real(struct query *q, double v)
     note_result(q, sqlite3_bind_double(q->stmt, ++q->bound, v));
 }
 
+/* STATIC: SQLite keeps the pointer, so the bytes must live until the statement is reset. The same
+ * holds for texts. */
 void sql_blob(struct query *q, const void *p, size_t n)
 {
     note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
@@ -107,6 +116,7 @@ double sql_get_real(struct query *q)
     return sqlite3_column_double(q->stmt, q->column++);
 }
 
+/* Valid until the next row only; not copied, as vectors are read by the thousand. */
 str sql_see_blob(struct query *q)
 {
     const char *p = sqlite3_column_blob(q->stmt, q->column);

@@ -1,6 +1,7 @@
 /* schema.c - the tables of the store, as steps; a step is never edited after a release. */
 #include "store/sqlite/db/schema.h"
 
+/* PRAGMA application_id, which the command file(1) shows, too. */
 /* "RMBD": marks a file as ours. */
 enum { APPLICATION_ID = 0x524D4244 };
 
@@ -227,6 +228,7 @@ int schema_version(void)
     return FIRST_VERSION - 1 + (int)(sizeof steps / sizeof *steps);
 }
 
+/* An empty file is accepted: it has no tables and no id yet. */
 static enum status refuse_strangers(struct ctx *ctx, struct db *db, int64_t version)
 {
     int64_t application, tables;
@@ -261,6 +263,9 @@ static enum status read_version(struct ctx *ctx, struct db *db, int64_t *version
     return status;
 }
 
+/* All missing steps, the version and the id are one transaction: a crash or a failure leaves the
+ * file as it was, for the old version to open. IMMEDIATE takes the write lock at once, so two
+ * processes cannot both decide to run the same step. */
 enum status schema_bring(struct ctx *ctx, struct db *db)
 {
     int64_t version;

@@ -45,7 +45,9 @@ static int by_document(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-/* FTS5 begins a new segment whenever document numbers decrease, so a group's changes are sorted. */
+/* FTS5 begins a new segment whenever document numbers decrease, so a group's changes are sorted.
+ * Within the writer's transaction. On failure the changes stay noted, and the transaction that made
+ * them is rolled back with them. */
 enum status index_apply(struct ctx *ctx, struct db *db, struct index_changes *changes)
 {
     if (!changes->n)

@@ -5,6 +5,13 @@
 
 #include "store/sqlite/db/query.h"
 
+/*
+ * Vectors of a store belong to one set: a signature (source, model, dimensions) and a form (float32
+ * or int8). A document whose text changes loses its vector in the same transaction and gets an
+ * entry in the queue vector_todo, which the engine works off; nothing here computes a vector.
+ */
+
+/* Each costs some bytes on disk and a step for caches that start from the beginning. */
 /* How many rows without a vector may stay in a pool. */
 enum { GONE_MAX = 1000 };
 

@@ -5,6 +5,7 @@
 
 #include "store/sqlite/db/query.h"
 
+/* TEXT_MAX is never reached: index.c of core limits the words of a document. */
 /* A token is the pool's number, a middle dot and the stem: "42·postgr". So every pool has words of
  * its own, and a search reads nothing of another pool. The tokenizer (ascii) ends a token at any
  * byte below 0x80 that is no letter or digit, so such bytes are written as two above it. */
@@ -31,6 +32,7 @@ struct word_prefix word_prefix_of(int64_t pool)
     return out;
 }
 
+/* out is not ended with a NUL. A byte becomes at most two, hence TOKEN_MAX. */
 size_t word_token(char out[TOKEN_MAX], const struct word_prefix *prefix, str stem)
 {
     size_t n = prefix->n;

@@ -3,6 +3,13 @@
 
 #include "store/sqlite/db/rows.h"
 
+/*
+ * Comparing by a sum of hashes takes two passes and constant memory, where sorting both sides would
+ * take as much memory as the index. It tells that they differ, not where: the remedy is the same, a
+ * rebuild. The mixing is that of a 64-bit finalizer (xor-shift and multiplication for each part),
+ * so that single differences do not cancel out.
+ */
+
 /* Rows and index are both a set of (token, document, column, place). Each member is hashed, and the
  * hashes are added up: the order does not matter, and nothing is kept. */
 struct sum {

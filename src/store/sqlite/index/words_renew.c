@@ -29,6 +29,7 @@ static const char sample[] =
 static const char sample_metadata[] = "{\"topics\":[\"boats\"],\"entities\":[\"Ada\"],"
                                       "\"decisions\":[\"paint\"]}";
 
+/* The date is fixed, since labels hold it. */
 static str sample_print(struct arena *a)
 {
     struct buf b = buf_make(a, 1 << 20);
@@ -81,6 +82,9 @@ static enum status add_rows(struct ctx *ctx, struct db *db, enum sql which)
     return status == OK ? OK : fail(ctx, status, "%s", row.why);
 }
 
+/* Runs when the store is opened, before any search. All in one transaction: a crash leaves the old
+ * index and the old fingerprint, and the next open begins again. The time grows with the texts of
+ * the whole store. */
 enum status words_renew(struct ctx *ctx, struct db *db)
 {
     str is = sample_print(&ctx->arena), was;

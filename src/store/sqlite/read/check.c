@@ -3,6 +3,14 @@
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/state/reader.h"
 
+/*
+ * All rules run in one read transaction, so that a server that writes meanwhile is not reported as
+ * damage. quick_check verifies the pages but not that indexes match their tables
+ * (sqlite.org/pragma.html), which keeps it linear. The rules below are about our own invariants:
+ * counts kept in rows, ranges of document numbers, and one vector or one queue entry for each text.
+ */
+
+/* What does not fit is dropped: the first findings say enough. */
 enum { FINDINGS_MAX = 64 << 10, LINES_MAX = 20 };
 
 #define HAS_DOCUMENT(d)                                                                            \

@@ -31,6 +31,8 @@ static int index_or_any(const char *const *names, str name)
     return name.n ? name_index(names, name, -1) : -1;
 }
 
+/* Every condition of a filter is a parameter with a neutral value ("" or the widest range), so that
+ * no SQL is put together at run time. The order is that of MEMORY_MATCHES in sql.def. */
 static void bind_filter(struct query *q, const struct list *l)
 {
     const struct memory_filter *f = l->f;
@@ -77,6 +79,8 @@ static enum sql list_of(const struct memory_filter *f)
     return f->oldest_first ? SQL_MEMORY_LIST_OF_USER_OLDEST : SQL_MEMORY_LIST_OF_USER;
 }
 
+/* Page and total come from one transaction and agree. total may be NULL: counting reads all
+ * matches. */
 enum status sqlite_list_memories(struct ctx *ctx, struct store *s, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total)
 {

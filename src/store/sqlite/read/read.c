@@ -48,6 +48,8 @@ enum status sqlite_message(struct ctx *ctx, struct store *s, struct pool_ref poo
     return is_there ? OK : NOT_FOUND;
 }
 
+/* A document that is gone leaves an empty place (its id is ""), so that out[i] always belongs to
+ * docs[i]. Each is one lookup by primary key. */
 enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                             const doc_id *docs, size_t n, struct message *out)
 {
@@ -117,6 +119,8 @@ static enum status from_end(struct ctx *ctx, struct db *db, int64_t pool, int64_
     return sql_end(&q);
 }
 
+/* A session is a range of document numbers, so this reads neighbouring rows. Positions of erased
+ * messages are skipped: from counts positions, not messages. */
 enum status sqlite_session_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                     str session, int64_t from, size_t limit, struct message **out,
                                     size_t *n)

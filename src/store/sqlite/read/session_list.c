@@ -5,6 +5,13 @@
 #include "store/sqlite/records/sessions.h"
 #include "store/sqlite/state/reader.h"
 
+/*
+ * The list spans all pools of a user, each of which has its own index by time. From each pool the
+ * newest `want` places are taken (with a title: those that match), the runs are merged, and full
+ * rows are read for the page only. Without a title the cost grows with offset + limit, not with the
+ * number of sessions.
+ */
+
 /* The place of a session in the order of the list. */
 struct place {
     int64_t updated, no, pool;
@@ -113,7 +120,8 @@ static void note_run(struct finding *f, size_t begin)
     f->runs[f->n_runs++] = (struct run){begin, f->n};
 }
 
-/* Merges the pools' lists, each of which is in order. */
+/* Merges the pools' lists, each of which is in order. A user has few pools, so the newest is found
+ * by looking at each. */
 static void merge_runs(struct finding *f)
 {
     size_t n = f->n < f->want ? f->n : f->want;

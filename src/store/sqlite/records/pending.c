@@ -65,6 +65,8 @@ enum status session_is_claimed(struct ctx *ctx, struct db *db, struct session_re
     return sql_any(&q, out);
 }
 
+/* A crash is noticed by the lock behind the mark, which the system drops when the process ends.
+ * Another process that is alive keeps its claims. */
 enum status claims_free(struct ctx *ctx, struct db *db)
 {
     int64_t *owners = NULL;
@@ -184,6 +186,7 @@ static enum status any_due(struct ctx *ctx, struct sqlite_store *s, bool *out)
 enum status sqlite_due_sessions(struct ctx *ctx, struct store *s, int64_t lease_ms, size_t limit,
                                 struct waiting_session **out, size_t *n)
 {
+    /* Bounds the arrays of one claim. */
     enum { CLAIM_MAX = 4096 };
     struct claim c = {lease_ms, limit < CLAIM_MAX ? limit : CLAIM_MAX, NULL, 0}, *at = &c;
     bool any;
@@ -274,6 +277,7 @@ struct flush {
     int64_t *n;
 };
 
+/* Sessions that were given up get another chance: their tries start from 0. */
 static enum status flush_waiting(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct flush *f = what;

@@ -7,6 +7,13 @@
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
+/*
+ * The columns are what receipts are found or deleted by; everything else is one JSON text, so that
+ * a new member needs no schema step. Reading takes defaults for members that an older version did
+ * not write.
+ */
+
+/* More than any recall shows; a receipt above it is refused as a whole. */
 enum { BODY_MAX = 16 << 20 };
 
 static const struct field receipt_body[] = {

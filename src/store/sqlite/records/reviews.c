@@ -4,6 +4,13 @@
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
+/*
+ * A row is about one version of a message or memory; when the same is held back again, it counts
+ * up. A decision counts for the version that it was made about (store/review.h). Rows disappear
+ * with what they are about, by triggers of the schema. Noting is a write that nobody waits for, as
+ * it happens during a recall.
+ */
+
 struct hold_note {
     struct pool_ref pool;
     struct held_item held;
@@ -91,6 +98,7 @@ struct decision {
     int64_t version;
 };
 
+/* REVIEW_FORGOTTEN is not stored: the row goes. */
 static enum status put_decision(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct decision *d = what;

@@ -36,6 +36,7 @@ enum status session_read(struct query *q, struct session_row *out)
     return OK;
 }
 
+/* Without a space the session is searched in all spaces of the user, never in another user's. */
 static enum status find_session(struct ctx *ctx, struct db *db, struct pool_ref pool, str id,
                                 struct session_row *out)
 {
@@ -109,7 +110,7 @@ struct change_session {
 };
 
 /* was: the caller has read the metadata and changed a part of it; when another call was faster, it
- * reads again. */
+ * reads again. CONFLICT without words: the caller is expected to try again, not to report it. */
 static enum status change_session(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct change_session *c = what;

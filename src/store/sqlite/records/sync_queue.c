@@ -5,6 +5,13 @@
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
+/*
+ * An outbox: triggers add an entry in the transaction that changes a memory, so no change can be
+ * committed without it. Entries name a memory and not its content. A change while an entry is being
+ * worked on replaces it under a new number; ending the old number then finds nothing, and the new
+ * entry is worked on, too. So the second place may get a state twice but never misses one.
+ */
+
 /* The triggers of the schema queue changes while this fact exists. The fact and the table keep the
  * name that existing files have. */
 #define SYNC_FACT "mirror"
@@ -15,7 +22,8 @@ static enum status is_on(struct ctx *ctx, struct db *db, bool *out)
     return sql_any(&q, out);
 }
 
-/* Turning it on again keeps what waits. */
+/* Turning it on again keeps what waits. When it is turned on, every open memory is queued; when
+ * off, the queue is emptied. */
 static enum status turn_sync(struct ctx *ctx, struct db *db, const void *what)
 {
     bool on = *(const bool *)what, was;
@@ -108,6 +116,7 @@ struct done {
     int64_t again_at;
 };
 
+/* again_at 0: done. Otherwise the entry counts a try and is due at that time. */
 static enum status end_items(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct done *done = what;

@@ -5,6 +5,12 @@
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
+/*
+ * Only the SHA-256 of a token is stored, so a copy of the file opens nothing. Tokens are long and
+ * random, which is why a fast hash without salt is enough. Revoked and expired tokens stay as rows,
+ * for the list; the statement that looks up a hash leaves them out.
+ */
+
 enum status token_add(struct ctx *ctx, struct db *db, const struct token *t)
 {
     SQL_RUN(q, ctx, db, SQL_TOKEN_ADD, t->id, t->hash, t->name, t->pool.user, t->pool.space,
@@ -87,6 +93,7 @@ static void read_token(struct query *q, struct token *out)
     out->acts_for = sql_get_text(q);
 }
 
+/* All causes (unknown, revoked, expired) give the same answer. */
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
 {
     READER(r);

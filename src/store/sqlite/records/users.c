@@ -87,6 +87,7 @@ static enum status check_new(struct ctx *ctx, struct db *db, str id)
     return is_known ? fail(ctx, CONFLICT, "there is a user with this id already") : OK;
 }
 
+/* An empty address is stored by many users and found by none. */
 static enum status check_email(struct ctx *ctx, struct db *db, const struct user *u)
 {
     bool is_there;
@@ -97,6 +98,7 @@ static enum status check_email(struct ctx *ctx, struct db *db, const struct user
     return OK;
 }
 
+/* Adds or changes: created stays as it was. */
 static enum status add_user(struct ctx *ctx, struct db *db, const struct user *u)
 {
     int64_t now = clock_ms();

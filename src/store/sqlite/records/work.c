@@ -5,6 +5,12 @@
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
+/*
+ * One row for each piece of background work: what it did, with which model, at what cost. Rows name
+ * their pool by text since they outlive it; forgetting a user blanks the names and details and
+ * keeps the counts. Pruned after WORK_DAYS (prune.c).
+ */
+
 enum status work_add(struct ctx *ctx, struct db *db, const struct work *work)
 {
     return SQL_DO(ctx, db, SQL_WORK_ADD, work->pool.user, work->pool.space, work->kind,

@@ -17,6 +17,11 @@
  * growing number (seq), and a removed vector leaves a row with a new one. Before each search a
  * cache reads the rows behind the last number that it has seen, which also brings in what other
  * processes wrote.
+ *
+ * Who holds what: a call first takes the pool from the shelf (it cannot be evicted then), then its
+ * lock, for reading to search and for writing to add rows. The view of the database is the reader's
+ * transaction, so all that this view shows is in the codes when cached_begin returns OK; rows that
+ * a later view added may be there already.
  */
 
 /* Rows that are read even without time, so that every search makes progress. */
@@ -107,7 +112,9 @@ static enum status is_fresh(struct ctx *ctx, struct db *db, const struct held *h
     return sql_end(&q);
 }
 
-/* Reading a large pool takes seconds; a search with less time does not wait for another one's. */
+/* Reading a large pool takes seconds; a search with less time does not wait for another one's. The
+ * timed locks of POSIX count by the wall clock: a jump of it makes a wait longer or shorter,
+ * nothing else. */
 static enum status lock_held(struct ctx *ctx, struct held *h, bool to_write)
 {
     struct timespec until;
@@ -128,7 +135,8 @@ static enum status lock_held(struct ctx *ctx, struct held *h, bool to_write)
     return rc ? fail(ctx, TIMED_OUT, "the vectors are still being read; try again") : OK;
 }
 
-/* On OK the lock is held for reading. */
+/* On OK the lock is held for reading. Another thread may add rows between the two locks, or take
+ * the pool to a newer set, so everything is looked at again under the lock for reading. */
 static enum status catch_up(struct ctx *ctx, struct db *db, const struct vector_set_row *set,
                             struct held *h, struct lost_rows *lost)
 {
@@ -196,6 +204,8 @@ static enum status mend_rows(struct ctx *ctx, struct db *db, const void *what)
     return OK;
 }
 
+/* Not within cached_begin: this waits for the writer, and the caller would hold a reader and a lock
+ * meanwhile. */
 void vector_cache_mend(struct ctx *ctx, struct sqlite_store *s, const struct lost_rows *lost)
 {
     int64_t n = 0;

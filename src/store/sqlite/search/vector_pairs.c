@@ -6,6 +6,11 @@
 #include "store/vectors/nearest.h"
 #include "store/vectors/row.h"
 
+/*
+ * For finding duplicates among memories. The chosen codes are copied under the lock of the pool and
+ * compared without it, as comparing all pairs takes time by the square of their number.
+ */
+
 /* Collects the documents that have a vector, in their order; place says which one each row is. */
 static void gather_codes(const struct codes *all, const doc_id *docs, size_t n, struct codes *out,
                          uint32_t *place)

@@ -6,7 +6,15 @@
 #include "store/vectors/nearest.h"
 #include "store/vectors/row.h"
 
-/* Waiting documents are counted up to here. */
+/*
+ * Steps: bring the codes in memory up to date (cached_begin); take the nearest by codes, without
+ * expired memories; where rows are float32, compute their cosines again from the rows; add the
+ * documents of `also`, which the words search found; sort by document and give each message the
+ * cosine of its window. All cosines are of unit vectors, so they are dot products.
+ */
+
+/* Waiting documents are counted up to here. Callers estimate what share of a pool has vectors;
+ * above this no exact number is needed. */
 enum { WAITING_MAX = 1000 };
 
 struct search {
@@ -87,6 +95,7 @@ static enum status look_closer(struct search *s, const struct codes *c, struct n
 
 /* --- hits --- */
 
+/* A document may be both near and in `also`; the near one stands first and is kept. */
 static int by_doc(const void *a, const void *b)
 {
     const struct vector_hit *x = a, *y = b;

@@ -10,7 +10,15 @@
 #include "store/sqlite/state/writer.h"
 #include "store/vectors/row.h"
 
-/* Bytes of a text that its vector is made of. */
+/*
+ * The life of a vector: a text changes and is queued (index/vector_set.c), a worker takes it
+ * (sqlite_unembedded), computes a vector outside any transaction, and puts it here. Nothing is
+ * locked in between: an entry whose text changed has another number, and a set that changed has
+ * another signature; in both cases the vector is dropped.
+ */
+
+/* Bytes of a text that its vector is made of. The models read at most 512 tokens, about 2 KB;
+ * servers with longer limits get four times that. */
 enum { EMBEDDED_MAX = 8 << 10 };
 
 struct begin {
@@ -30,7 +38,8 @@ static enum status add_set(struct ctx *ctx, struct db *db, const struct vector_s
                   clock_ms());
 }
 
-/* Vectors of two models cannot be compared, so the old ones are deleted at once. */
+/* Vectors of two models cannot be compared, so the old ones are deleted at once. Same set: texts
+ * that were given up are tried again. An empty signature ends vectors for this store. */
 static enum status begin_set(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct begin *b = what;

@@ -7,7 +7,15 @@
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/state/reader.h"
 
-/* Collects the documents of one word, ascending, from a number on; *too_many: more than max. */
+/*
+ * FTS5 only delivers, for each word, which documents have it and how often; ranking is the
+ * engine's. A word with more than max documents is too common to be worth its reading: it is
+ * skipped, and found says so. Lists are sorted by document, so merging is linear in their lengths.
+ */
+
+/* Collects the documents of one word, ascending, from a number on; *too_many: more than max. The
+ * documents are in db->postings afterwards, until the next word. SQLITE_ABORT is what take() fails
+ * with above max. */
 static enum status fetch_word(struct ctx *ctx, struct db *db, const struct word_prefix *prefix,
                               str stem, doc_id least, size_t max, bool *too_many)
 {
@@ -49,7 +57,8 @@ static struct word_hits merge_list(struct arena *a, const struct word_hits *hits
     return out;
 }
 
-/* Expired memories stay in the index until they are pruned. */
+/* Expired memories stay in the index until they are pruned. Both lists are ascending, so one walk
+ * is enough. */
 static enum status drop_expired(struct ctx *ctx, struct db *db, int64_t pool,
                                 struct word_hits *hits)
 {

@@ -7,6 +7,10 @@
  * In WAL mode readers neither wait for the writer nor for each other, but a connection serves one
  * thread at a time. Opening one reads the schema and prepares every statement, so connections are
  * kept.
+ *
+ * The pool of connections grows to max_open and never shrinks. When all are lent, a call waits for
+ * the next one without regard to its deadline, so max_open should not be less than the number of
+ * threads that read.
  */
 
 static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct db **out)
@@ -33,6 +37,7 @@ static enum status take_reader(struct ctx *ctx, struct sqlite_store *s, struct d
     while (!s->n_idle && s->n_open == s->max_open)
         pthread_cond_wait(&s->given, &s->lock);
     bool is_new = !s->n_idle;
+    /* The place is taken before the lock is left; opening happens without it. */
     if (is_new)
         s->n_open++;
     else
@@ -59,7 +64,9 @@ static void give_back(struct sqlite_store *s, struct db *db)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A transaction, so that all statements of a read see the same state. */
+/* A transaction, so that all statements of a read see the same state. *out is set before the
+ * transaction begins, so that READER gives the connection back also when that fails. The view
+ * begins with the first statement that reads (BEGIN DEFERRED). */
 enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader *out)
 {
     struct db *db;

@@ -26,6 +26,11 @@
  *
  * Tasks that nobody waits for own a copy of their input. They are bounded in number and bytes, and
  * a flush reports those that failed.
+ *
+ * The queue and all counters are under w->lock; the connection and w->changes belong to the writing
+ * thread and need none. The lock is never held during a statement, a commit or a sync. A crash
+ * loses what was not durable: writes that somebody waited for were acknowledged only when they
+ * were.
  */
 
 enum {
@@ -86,7 +91,9 @@ static enum status set_sync(struct writer *w, struct ctx *ctx, bool is_full)
     return OK;
 }
 
-/* Group commit: one transaction and one fsync for all tasks that are waiting. */
+/* Group commit: one transaction and one fsync for all tasks that are waiting. A task that finds its
+ * transaction gone (SQLite rolls back by itself on a full disk, for one) ends the group: all its
+ * tasks fail. */
 static enum status run_group(struct writer *w, struct ctx *ctx, struct task *first, bool is_full)
 {
     w->changes = (struct index_changes){0};
@@ -206,7 +213,7 @@ static void finish_group(struct writer *w, struct task *first)
 }
 
 /* Takes the tasks that are committed together. Their words take many times the memory of their
- * text, so the bytes are bounded. The lock is held. */
+ * text, so the bytes are bounded. The lock is held. At least one task is taken, however large. */
 static struct task *take_group(struct writer *w)
 {
     struct task *first = w->first, *last = first;
@@ -259,6 +266,8 @@ static void end_group(struct writer *w, struct task *first, uint64_t last_no, en
     finish_group(w, first);
 }
 
+/* The order behind a commit matters: the log is emptied before the tasks end, so that who is told
+ * "erased" can rely on it. */
 static void write_group(struct writer *w, struct ctx *ctx, struct task *first)
 {
     uint64_t last_no = first->no;
@@ -393,7 +402,8 @@ static void end_syncs(struct writer *w)
     pthread_join(w->sync_thread, NULL);
 }
 
-/* On failure neither thread runs. */
+/* On failure neither thread runs. The thread that syncs starts first, since the other one hands
+ * groups to it. */
 static enum status start_threads(struct ctx *ctx, struct writer *w)
 {
     if (pthread_create(&w->sync_thread, NULL, sync_groups, w) != 0)

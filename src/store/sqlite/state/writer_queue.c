@@ -39,6 +39,8 @@ static void queue_task(struct writer *w, struct task *t)
     pthread_cond_signal(&w->some);
 }
 
+/* t lives on the caller's stack and may be used by the writer until is_done is set. There is no
+ * deadline: a task in the queue is run, and its result must be known. */
 enum status writer_run(struct writer *w, struct task *t)
 {
     assert(!pthread_equal(pthread_self(), w->thread)); /* would wait for itself */
@@ -56,7 +58,8 @@ enum status writer_call(struct ctx *ctx, struct writer *w, write_fn *call, const
     return writer_run(w, &t);
 }
 
-/* Bounds the memory of the queue; a waiting writer is bounded by its thread. */
+/* Bounds the memory of the queue; a waiting writer is bounded by its thread. Room is reserved
+ * before the input is copied, so a full queue costs no memory. */
 static enum status make_room(struct ctx *ctx, struct writer *w, size_t bytes)
 {
     pthread_mutex_lock(&w->lock);
@@ -80,6 +83,7 @@ enum status writer_reserve(struct ctx *ctx, struct writer *w, size_t bytes, stru
     return OK;
 }
 
+/* From here on the task belongs to the writer, which frees it. */
 void writer_queue(struct writer *w, struct later *later)
 {
     assert(later->task.call && later->task.nobody_waits && !later->task.is_alone);
@@ -157,6 +161,8 @@ struct writer_state writer_state(struct writer *w)
 
 /* --- those who wait for something to be written --- */
 
+/* The clock is monotonic. A caller that passes the number it got last misses no write in
+ * between. */
 uint64_t writer_wait(struct writer *w, uint64_t seen, int64_t ms)
 {
     struct timespec until = writer_in_ms(ms);

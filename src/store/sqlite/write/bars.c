@@ -8,10 +8,18 @@
 #include "store/sqlite/write/eraser.h"
 #include "store/sqlite/write/forget.h"
 
+/*
+ * A bar keeps a statement from being recalled again and holds only hashes of its terms, never its
+ * text (store/bars.h). Putting one also erases what already repeats the statement: what was
+ * distilled from its sessions, summaries of that, and receipts that show it, all in one
+ * transaction.
+ */
+
 /* --- writing --- */
 
 static enum status add_bar(struct ctx *ctx, struct db *db, int64_t pool, const struct bar *bar)
 {
+    /* It covers everything before its time, so earlier bars say nothing more. */
     if (bar->kind == BAR_ALL) {
         TRY(SQL_DO(ctx, db, SQL_BAR_DELETE_BEFORE, pool, bar->at));
         TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));

@@ -1,6 +1,11 @@
 /* bundle_copy.c - a bundle that outlives the call that made it. */
 #include "store/sqlite/write/bundle_copy.h"
 
+/*
+ * For writes that nobody waits for: the caller's arena is gone when the writer gets to them. What
+ * needs an answer (work, erase, closes) is not copied, as store.c lets no such bundle come here.
+ */
+
 static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
 {
     struct receipt *out = NEW(a, struct receipt);
@@ -49,6 +54,7 @@ struct bundle *bundle_copy(struct arena *a, const struct bundle *b)
     return out;
 }
 
+/* An estimate for the limit of the queue, by the members that can be long. */
 size_t bundle_bytes(const struct bundle *b)
 {
     size_t bytes = sizeof *b + b->session.id.n + b->session.title.n;

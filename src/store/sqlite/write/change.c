@@ -7,6 +7,12 @@
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/state/writer.h"
 
+/*
+ * A person or a client corrects a memory: its id, its age and its uses stay. The words index gets
+ * the removal of the old text and the addition of the new one; when both texts are equal, the
+ * vector stays (vectors_follow).
+ */
+
 static struct memory changed_memory(const struct memory *old, const struct change *c)
 {
     struct memory m = *old;

@@ -6,6 +6,12 @@
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/put_memory.h"
 
+/*
+ * Members are not deleted but closed and name the summary as what superseded them, so that erasing
+ * or reopening the summary can bring them back (reopen.c). All summaries of a call are one task: a
+ * member that somebody else closed meanwhile makes all of them fail with CONFLICT.
+ */
+
 struct condense {
     struct pool_ref pool;
     struct condensing *v;

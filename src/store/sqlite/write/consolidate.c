@@ -8,6 +8,12 @@
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/eraser.h"
 
+/*
+ * The decisions were made outside a transaction, from a state read earlier. So each memory is
+ * looked up again: what was changed, closed or erased since `seen` is left as it is, and the others
+ * are worked on. A consolidation therefore never fails for being late; it does less.
+ */
+
 struct pass {
     struct ctx *ctx;
     struct db *db;

@@ -15,6 +15,11 @@
 /*
  * A call is one transaction, so that nobody reads half of it. A user may have millions of rows, so
  * they are read and erased in batches, whose memory is freed in between (eraser.c).
+ *
+ * Order of a call: decide how words are removed, erase rows in batches, undo summaries of what was
+ * erased, delete receipts that show it; the writer then empties the log, and the vectors in memory
+ * follow. With secure_delete SQLite overwrites freed space with zeros, so nothing stays readable in
+ * the file.
  */
 
 /* --- batches --- */
@@ -66,7 +71,8 @@ static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
 
 /* --- summaries of what was erased --- */
 
-/* A summary may itself be part of a summary, so it is asked again after each find. */
+/* A summary may itself be part of a summary, so it is asked again after each find. *n is set to a
+ * whole batch as long as something was found, so that erase_in_batches asks again. */
 static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
@@ -78,6 +84,7 @@ static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
     return OK;
 }
 
+/* When another true memory has the key by now, the member stays closed, superseded by that one. */
 enum status memory_reopen(struct eraser *e, struct memory *m)
 {
     struct memory *other;
@@ -199,6 +206,7 @@ static enum status erase_user(struct ctx *ctx, struct db *db, const struct forge
     return n ? OK : fail(ctx, NOT_FOUND, "there is nothing to forget");
 }
 
+/* total_changes counts rows of any table, so it also sees the ones that only name the session. */
 /* A session without a row may still be named by memories or receipts. */
 static enum status forget_session(struct ctx *ctx, struct db *db, int64_t pool, str id,
                                   const struct forget *what, int64_t *erased)

@@ -5,7 +5,13 @@
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/eraser.h"
 
+/*
+ * What expired is no longer returned from the moment it expires; pruning only frees the space. A
+ * crash between batches loses nothing: the next call continues.
+ */
+
 enum {
+    /* Bounds how long other writes wait for a batch. */
     PRUNE_BATCH = 2000, /* rows in one transaction */
     WORK_DAYS = 30,     /* that the log of work is kept */
 };

@@ -20,6 +20,11 @@
 /*
  * A session's messages have consecutive numbers, so a neighbour is the next number and a session is
  * a range. A new message goes to the end; nothing is ever inserted between.
+ *
+ * Order within a bundle: replace the session (if asked), messages, signals, erasing, memories,
+ * closes, the log of work, the receipt, and the pool's counts at the end. All of it is one task: it
+ * is written as a whole or not at all. Retries are harmless, where the ids of messages and memories
+ * follow from their content.
  */
 
 /* Splitting texts into words takes the most time of a write. The waiting thread does it, so that
@@ -87,7 +92,8 @@ static enum status find_session(struct bundle_put *p)
 
 /* --- a session in place of another --- */
 
-/* Whether the session holds exactly the bundle's messages. */
+/* Whether the session holds exactly the bundle's messages. One more row than expected is read, to
+ * notice a longer session. */
 static enum status is_same_session(struct bundle_put *p, int64_t session, bool *out)
 {
     size_t n = 0;
@@ -136,7 +142,8 @@ static enum status signal_of(struct bundle_put *p, const struct message *m)
     return signal_add(p->to.ctx, p->to.db, p->to.pool, m->doc, p->to.now);
 }
 
-/* A message that exists is a retry, and stays. Positions of erased messages are not used again. */
+/* A message that exists is a retry, and stays. Positions of erased messages are not used again.
+ * Messages of one session have at most 2^20 positions, including erased ones. */
 static enum status put_message(struct bundle_put *p, struct message *m, struct index_text words)
 {
     doc_id there = 0;

@@ -8,6 +8,13 @@
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/index/index.h"
 
+/*
+ * One memory meets at most two others: the one with its id and the true one with its key.
+ * Invariant: of the memories of a pool with one key (other than ""), at most one is open (valid_to
+ * 0). What happens is decided by the rule of the bundle: chats and distilling keep history by
+ * closing, PUT_REPLACE writes over, PUT_IMPORT goes by times.
+ */
+
 static void note_memory(struct put *p, bool is_removal, const struct memory *m,
                         struct index_text words)
 {
@@ -33,7 +40,8 @@ static enum status move_created(struct put *p, const struct memory *old, int64_t
     return SQL_DO(p->ctx, p->db, SQL_MEMORY_RESTATE, p->pool, memory_no(old->doc), said);
 }
 
-/* Counts the memory as said once more. The later expiry wins. */
+/* Counts the memory as said once more. The later expiry wins. m gets the id and document of the
+ * memory that stays, for the caller to report. */
 static enum status say_again(struct put *p, const struct memory *old, struct memory *m)
 {
     m->id = old->id;
@@ -75,7 +83,8 @@ static enum status add_memory(struct put *p, struct memory *m, struct index_text
     return OK;
 }
 
-/* The members of both objects; the new value where both have one. */
+/* The members of both objects; the new value where both have one. Metadata that is no JSON is
+ * replaced, not merged. */
 static enum status merge_metadata(struct put *p, str old, str new, str *out)
 {
     struct json *was, *is;

@@ -8,6 +8,12 @@
 #include "store/sqlite/write/eraser.h"
 #include "store/sqlite/write/forget.h"
 
+/*
+ * Undoes a condensation: the summary is closed (not erased, so that history stays), and its members
+ * are true again. A member whose key a newer memory has taken stays closed; *reopened counts the
+ * others.
+ */
+
 struct reopen {
     struct pool_ref pool;
     str id;

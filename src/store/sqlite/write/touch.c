@@ -4,6 +4,11 @@
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/bundle_copy.h"
 
+/*
+ * Each recall marks what it showed: uses counts up, last_used moves on. These marks are not worth
+ * an fsync of their own: the write waits for others to join, and a crash may lose it.
+ */
+
 struct touch {
     struct pool_ref pool;
     const doc_id *docs;
