@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Allocation takes the next bytes of the newest block; there is no free of one object. A request
+ * Allocation takes the next bytes of the newest block; objects are not freed one by one. A request
  * that does not fit opens a new block, twice as large as the last one, so a call that needs n bytes
- * costs O(log n) calls of malloc. What was left of the old block is not used again.
+ * costs O(log n) calls of malloc. The rest of the old block is not used again.
  *
  * Running out of memory ends the process: no caller could continue a half-made answer, and limits
  * on input sizes are enforced where input enters.

@@ -69,7 +69,7 @@ void buf_byte(struct buf *b, char c)
     b->p[b->n] = 0;
 }
 
-/* Formats twice: once for the length, once in place. So there is no limit but that of the buf. */
+/* Formats twice: once for the length, once in place. So the only limit is that of the buf. */
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list args, again;

@@ -196,7 +196,7 @@ static enum status read_strs(struct ctx *ctx, const struct field *f, const struc
 }
 
 /* Checks one value against its row and stores it at the member's address. Texts and JSON are not
- * copied: they point into the parsed body, which lives as long as the ctx. */
+ * copied: they point into the parsed text or the ctx's arena. */
 static enum status read_one(struct ctx *ctx, const struct field *f, const struct json *v,
                             bool strict, void *at)
 {

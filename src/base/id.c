@@ -6,7 +6,7 @@
 /*
  * Ids have the form of RFC 9562: version 4 for random ids, version 8 (free for own schemes) for
  * content ids. A content id is the first 16 bytes of BLAKE2b over the parts, so storing the same
- * thing twice gives the same row. Each part is preceded by its length: ("ab", "c") and ("a", "bc")
+ * thing twice gives the same id. Each part is preceded by its length: ("ab", "c") and ("a", "bc")
  * differ. The length is hashed in the byte order of the machine; a store moved between machines of
  * different byte order would get other content ids for the same text.
  */

@@ -106,8 +106,8 @@ void json_num(struct json_out *w, double v)
         buf_add(w->b, S("null"));
         return;
     }
-    /* 17 digits always identify a double (IEEE 754), so the loop ends with an exact form. */
-    /* The shortest form that reads back as the same number: 0.1, not 0.10000000000000001. */
+    /* The shortest form that reads back as the same number: 0.1, not 0.10000000000000001. 17 digits
+     * always identify a double (IEEE 754), so the loop ends with an exact form. */
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         if (strtod(text, NULL) == v)

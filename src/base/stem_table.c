@@ -9,8 +9,8 @@
 
 /*
  * Rows are written by people, as words in all their forms; the words are split and stemmed here by
- * the same rules as any text. So a text matches a row when their stems are equal, and a row cannot
- * list a form that the stemmer would never produce.
+ * the same rules as any text. So a word of a text belongs to a row when the two stems are equal,
+ * and nobody has to write stems by hand.
  */
 
 /* More words than any row has; a row that reaches it would lose words, so that is asserted. */

@@ -93,8 +93,8 @@ static struct index_text index_of(struct arena *a, str text, str about, int64_t 
 
 struct index_text index_of_message(struct arena *a, const struct message *m)
 {
-    /* Of a message that repeats recalled memories only what it adds is indexed, or memories would
-     * be found twice. */
+    /* Of an echo (said with memory beside it) only the new part is indexed, or a recalled memory
+     * would be found twice. */
     return index_of(a, m->is_echo ? m->says : m->text, m->speaker, m->created);
 }
 

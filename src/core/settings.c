@@ -386,7 +386,7 @@ static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct str
 }
 
 /* Strings in *out point into the ctx's arena, the environment and argv: the ctx must live as long
- * as the settings. rest gets the words that are no flags, in their order. On failure ctx->field
+ * as the settings. rest gets the words other than flags, in their order. On failure ctx->field
  * names the flag, the variable or the member of the file. */
 enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *rest,
                           struct settings *out)
@@ -517,8 +517,8 @@ const struct upstream *settings_upstream(const struct settings *s, str *model)
     return otherwise;
 }
 
-/* Whether a segment of the URL's path is a version ("/v1", "/v1beta/openai", "/paas/v4"). Only
- * whole segments count, "v" and a digit: the host is skipped, so "v1.example.com" is not a
+/* Whether a segment of the URL's path is a version ("/v1", "/v1beta/openai", "/paas/v4"). A segment
+ * counts when it begins with v and a digit; the host is skipped, so "v1.example.com" is not a
  * version. */
 static bool has_version(str url)
 {

@@ -16,8 +16,8 @@ static const char *const formats[] = {"text", "json", NULL};
 const char *const settings_group_names[] = {"Network", "Memory", "Models", "Vectors",
                                             "Storage", "Access", "Logs",   NULL};
 
-/* From this one table come the defaults, the checks, the help and the printed settings. */
-/* The file may set what a flag may; upstreams have a shape of their own there. */
+/* The file may set what a flag may; upstreams have a shape of their own there. From this one table
+ * come the defaults, the checks, the help and the printed settings. */
 const struct field settings_table[] = {
     {STR(struct settings, listen), .otherwise_str = "127.0.0.1:7077", .min = 1, .max = 200,
      .group = GROUP_NETWORK, .unit = "ADDR:PORT",

@@ -11,7 +11,7 @@
  * exp, which are computed here for eight numbers at a time, where the C library takes one. Each
  * body is inlined into one function per instruction set, and the best set is chosen when a model is
  * opened. All lengths are multiples of KERNEL_LANES (sizes of a model are checked, rows of scores
- * padded), so there are no loops for a rest.
+ * padded), so no loop has a rest to handle.
  */
 typedef float wide __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int wide_int __attribute__((vector_size(32), aligned(4), may_alias));

@@ -36,7 +36,7 @@ static const struct {
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
-/* By the beginning of the URL. This only decides whether a key is needed; it is no check of
+/* By the beginning of the URL. This only decides whether a key is needed and does not control
  * access. */
 static bool is_local(str url)
 {

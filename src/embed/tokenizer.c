@@ -12,7 +12,8 @@
  * characters, the limit of a word's characters): other ids give other vectors, without an error.
  * WordPiece (used by BERT) takes the longest known piece from the front of a word, then the longest
  * inner piece from the rest, and so on. A word costs at most its length times the longest piece;
- * the vocabulary is a hash table that never changes after reading, so any thread may use it. /
+ * the vocabulary is a hash table that never changes after reading, so any thread may use it.
+ *
  * WORD_CHARS_MAX bounds what a file may claim and the buffer of a word; 100 is the usual value. A
  * piece's length is stored in one byte.
  */

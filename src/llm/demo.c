@@ -7,8 +7,7 @@
 /*
  * Without an upstream the server still answers, so that memory can be tried without a key. No model
  * runs: the answer counts the words that a remembered line shares with the question, by their
- * stems, and quotes the best lines. The same input always gives the same text, which the tests use,
- * too.
+ * stems, and quotes the best lines. The same input always gives the same text.
  */
 
 enum { ANSWER_MAX = 4096, WORDS_MAX = 200, QUOTED_MAX = 3 };

@@ -11,9 +11,9 @@
  *
  * The pass is a small state machine: a stack of open brackets, a place in the input, and the output
  * so far. Each round skips what may stand between values and then copies one item or closes one
- * bracket. Look-ahead is bounded, so the time is linear in the text, also for hostile input.
- * Whatever is written is parsed again by the strict reader: an error in the repair can lose an
- * answer but cannot let invalid JSON through.
+ * bracket. Look-ahead stops at the next quote (ends_there), so the time is linear in the text, also
+ * for hostile input. The output is parsed again by the strict reader: an error in the repair can
+ * lose an answer but cannot let invalid JSON through.
  */
 struct mend {
     str in;

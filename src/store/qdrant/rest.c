@@ -6,8 +6,8 @@
 
 /*
  * Every call is one HTTP request without retries: the caller's queue repeats. Any answer of the
- * server is OK here, whatever its code (qdrant_want alone insists on 2xx). What the server says in
- * a refusal is passed on without our key and without the body that we sent.
+ * server is OK here, whatever its code (qdrant_want alone insists on 2xx). The message of a refusal
+ * is passed on without our key and without the body that we sent.
  */
 
 enum { ANSWER_MAX = 64 << 20, WORDS_MAX = 280 };

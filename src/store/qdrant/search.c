@@ -166,8 +166,8 @@ static str old_ones(struct arena *a, str user, int64_t before, bool to_count)
     return buf_str(&b);
 }
 
-/* What is written in between is deleted and not counted. */
-/* Counted first, as deleting by a filter reports no number. */
+/* Counted first, as deleting by a filter reports no number. Points written in between are deleted
+ * and not counted. */
 enum status qdrant_cleanup(struct ctx *ctx, const struct qdrant_settings *q, str user,
                            int64_t before, int64_t *deleted)
 {

@@ -20,7 +20,7 @@
  * dimensions. */
 enum { READERS_DEFAULT = 64, VECTOR_BYTES_DEFAULT = 512 << 20 };
 
-/* The writer first: what is queued is still written. The hold last, since closing a descriptor of
+/* The writer first: queued tasks are still written. The hold last, since closing a descriptor of
  * the file drops all locks that SQLite has on it in this process. Works on a store that was opened
  * halfway. */
 static void close_store(struct store *base)

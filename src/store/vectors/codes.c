@@ -43,9 +43,9 @@ size_t codes_bytes(const struct codes *c)
 
 /* --- finding a document --- */
 
-/* Eight consecutive documents share a run of slots, so looking at the messages around a hit touches
- * one or two cache lines. The multiplier is 2^64 divided by the golden ratio. */
-/* Neighbours in a session get neighbouring slots. */
+/* Neighbours in a session get neighbouring slots. Eight consecutive documents share a run of slots,
+ * so looking at the messages around a hit touches one or two cache lines. The multiplier is 2^64
+ * divided by the golden ratio. */
 static size_t home_slot(const struct codes *c, doc_id doc)
 {
     uint64_t block = (uint64_t)doc >> 3;

@@ -16,13 +16,13 @@ static const struct {
 #undef SQL
 };
 
-/* cache_size: 8,000 KiB for each connection. wal_autocheckpoint: 4,000 pages (16 MB) before the log
+/* FULL: a commit is durable when it returns. secure_delete: erased rows are overwritten.
+ * temp_store=2: temporary tables stay in memory, where nothing is written in plain text.
+ * cache_size: 8,000 KiB for each connection. wal_autocheckpoint: 4,000 pages (16 MB) before the log
  * is copied into the file, four times SQLite's default, so that bursts of writes share a
  * checkpoint. journal_size_limit: a log that a long read made larger is cut to 64 MiB.
  * trusted_schema and cell_size_check harden the reading of a manipulated file
  * (sqlite.org/security.html). */
-/* FULL: a commit is durable when it returns. secure_delete: erased rows are overwritten.
- * temp_store=2: temporary tables stay in memory, where nothing is written in plain text. */
 static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA synchronous=FULL;"
                               "PRAGMA foreign_keys=ON;"

@@ -90,9 +90,9 @@ enum status hold_take(struct ctx *ctx, const char *path, enum hold_how how, stru
 
 /* --- marks --- */
 
-/* SQLite's lock bytes begin at 2^30, marks at 2^40. */
 /* Each mark is a lock on one byte far behind those that SQLite locks; the byte is never written.
- * F_OFD_SETLK binds the lock to the open file, so closing another descriptor keeps it. */
+ * F_OFD_SETLK binds the lock to the open file, so closing another descriptor keeps it. SQLite's
+ * lock bytes begin at 2^30, marks at 2^40. */
 static struct flock byte_of(int64_t mark)
 {
     enum { MARKS_BITS = 40 };
@@ -122,11 +122,11 @@ bool hold_has_mark(const struct hold *h, int64_t mark)
 
 /* --- what it is --- */
 
-/* These eight are the header's bytes 16 to 23 (sqlite.org/fileformat2.html, "The Database Header"):
- * page size, versions for writing and reading, reserved bytes, and the three payload fractions. The
- * cipher leaves them readable, as SQLite needs them before it can decrypt. */
 /* An encrypted file begins with 16 random bytes. The next eight are always ours: pages of 4096
- * bytes, 64 of them for the seal. */
+ * bytes, 64 of them for the seal. These eight are the header's bytes 16 to 23
+ * (sqlite.org/fileformat2.html, "The Database Header"): page size, versions for writing and
+ * reading, reserved bytes, and the three payload fractions. The cipher leaves them readable, as
+ * SQLite needs them before it can decrypt. */
 enum store_kind file_kind(int fd)
 {
     static const char magic[] = "SQLite format 3", sealed[] = "\x40\x40\x20\x20";

@@ -1,8 +1,7 @@
 /* schema.c - the tables of the store, as steps; a step is never edited after a release. */
 #include "store/sqlite/db/schema.h"
 
-/* PRAGMA application_id, which the command file(1) shows, too. */
-/* "RMBD": marks a file as ours. */
+/* "RMBD": marks a file as ours. PRAGMA application_id, which the command file(1) shows, too. */
 enum { APPLICATION_ID = 0x524D4244 };
 
 /* The version after the first step. 1 was never released. */

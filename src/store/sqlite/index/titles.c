@@ -10,11 +10,13 @@
  * Stepping to a row costs more than searching a title: 100,000 rows take 25 ms. An index of
  * trigrams is slower for words that are in many titles, and finds no word of two letters. So titles
  * are kept together, folded, in blocks about the size of a page, and one search runs over a block.
+ *
  * A block begins with a session's number and holds the sessions up to the next block. Each entry is
  * the distance from the first number, as digits of base 32 (the bytes below a blank), then the
  * title, in which those bytes are blanks. So a match never begins in a number, and the number
- * before it is its session's. / A block of 3,800 bytes and its row fit one page of 4,096; a longer
- * title has a block of its own.
+ * before it is its session's.
+ *
+ * A block of 3,800 bytes and its row fit one page of 4,096; a longer title has a block of its own.
  */
 enum { BLOCK_BYTES = 3800, DIGIT = 32 };
 

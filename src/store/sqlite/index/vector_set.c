@@ -11,8 +11,8 @@
  * entry in the queue vector_todo, which the engine works off; nothing here computes a vector.
  */
 
-/* Each costs some bytes on disk and a step for caches that start from the beginning. */
-/* How many rows without a vector may stay in a pool. */
+/* How many rows without a vector may stay in a pool. Each costs some bytes on disk and a step for
+ * caches that start from the beginning. */
 enum { GONE_MAX = 1000 };
 
 enum status vector_set_find(struct ctx *ctx, struct db *db, struct vector_set_row *out)

@@ -5,10 +5,10 @@
 
 #include "store/sqlite/db/query.h"
 
-/* TEXT_MAX is never reached: index.c of core limits the words of a document. */
 /* A token is the pool's number, a middle dot and the stem: "42·postgr". So every pool has words of
  * its own, and a search reads nothing of another pool. The tokenizer (ascii) ends a token at any
- * byte below 0x80 that is no letter or digit, so such bytes are written as two above it. */
+ * byte below 0x80 that is no letter or digit, so such bytes are written as two above it. TEXT_MAX
+ * is never reached: core/index.c limits the words of a document. */
 enum { TEXT_MAX = 64 << 20 };
 
 /* The tokenizer folds upper case; folded here, too, a search and the check see the same token. */

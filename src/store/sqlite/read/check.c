@@ -10,7 +10,7 @@
  * counts kept in rows, ranges of document numbers, and one vector or one queue entry for each text.
  */
 
-/* What does not fit is dropped: the first findings say enough. */
+/* Findings that do not fit are dropped: the first ones say enough. */
 enum { FINDINGS_MAX = 64 << 10, LINES_MAX = 20 };
 
 #define HAS_DOCUMENT(d)                                                                            \

@@ -18,7 +18,7 @@
  * cache reads the rows behind the last number that it has seen, which also brings in what other
  * processes wrote.
  *
- * Who holds what: a call first takes the pool from the shelf (it cannot be evicted then), then its
+ * Order of locks: a call first takes the pool from the shelf (it cannot be evicted then), then its
  * lock, for reading to search and for writing to add rows. The view of the database is the reader's
  * transaction, so all that this view shows is in the codes when cached_begin returns OK; rows that
  * a later view added may be there already.

@@ -14,7 +14,7 @@
  */
 
 /* Waiting documents are counted up to here. Callers estimate what share of a pool has vectors;
- * above this no exact number is needed. */
+ * above this they need no exact number. */
 enum { WAITING_MAX = 1000 };
 
 struct search {

@@ -266,8 +266,8 @@ static void end_group(struct writer *w, struct task *first, uint64_t last_no, en
     finish_group(w, first);
 }
 
-/* The order behind a commit matters: the log is emptied before the tasks end, so that who is told
- * "erased" can rely on it. */
+/* The order behind a commit matters: the log is emptied before the tasks end, so that a caller
+ * whose erasure has returned can rely on it. */
 static void write_group(struct writer *w, struct ctx *ctx, struct task *first)
 {
     uint64_t last_no = first->no;

@@ -10,9 +10,8 @@
 
 /*
  * A bar keeps a statement from being recalled again and holds only hashes of its terms, never its
- * text (store/bars.h). Putting one also erases what already repeats the statement: what was
- * distilled from its sessions, summaries of that, and receipts that show it, all in one
- * transaction.
+ * text (store/bars.h). Putting one also erases the rows that repeat the statement, in the same
+ * transaction: memories distilled from its sessions, summaries of these, and receipts that show it.
  */
 
 /* --- writing --- */

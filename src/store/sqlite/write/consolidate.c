@@ -10,8 +10,8 @@
 
 /*
  * The decisions were made outside a transaction, from a state read earlier. So each memory is
- * looked up again: what was changed, closed or erased since `seen` is left as it is, and the others
- * are worked on. A consolidation therefore never fails for being late; it does less.
+ * looked up again: a memory that was changed, closed or erased since `seen` is left out, and the
+ * others are worked on. A consolidation therefore never fails for being late; it does less.
  */
 
 struct pass {

@@ -12,8 +12,8 @@
  * was extracted from it, in an episode or summary that repeats it, nor in a receipt that shows it.
  * Rows go in batches, and the index follows at the end of each.
  *
- * What was erased is noted in the temporary table erased (in memory, of the writer's connection),
- * by which receipts and summaries are found at the end. A caller begins with erased_clear.
+ * Erased ids are noted in the temporary table erased (in memory, of the writer's connection), by
+ * which receipts and summaries are found at the end. A caller begins with erased_clear.
  */
 
 /* Receipts and summaries are looked up by these ids at the end. A message has layer -1. */

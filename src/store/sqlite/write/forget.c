@@ -206,8 +206,8 @@ static enum status erase_user(struct ctx *ctx, struct db *db, const struct forge
     return n ? OK : fail(ctx, NOT_FOUND, "there is nothing to forget");
 }
 
-/* total_changes counts rows of any table, so it also sees the ones that only name the session. */
-/* A session without a row may still be named by memories or receipts. */
+/* A session without a row may still be named by memories or receipts. total_changes counts rows of
+ * any table, so it also sees the ones that only name the session. */
 static enum status forget_session(struct ctx *ctx, struct db *db, int64_t pool, str id,
                                   const struct forget *what, int64_t *erased)
 {

@@ -6,7 +6,7 @@
 #include "store/sqlite/write/eraser.h"
 
 /*
- * What expired is no longer returned from the moment it expires; pruning only frees the space. A
+ * An expired memory is not recalled from the moment it expires; pruning only frees its space. A
  * crash between batches loses nothing: the next call continues.
  */
 

@@ -11,8 +11,8 @@
 /*
  * One memory meets at most two others: the one with its id and the true one with its key.
  * Invariant: of the memories of a pool with one key (other than ""), at most one is open (valid_to
- * 0). What happens is decided by the rule of the bundle: chats and distilling keep history by
- * closing, PUT_REPLACE writes over, PUT_IMPORT goes by times.
+ * 0). The rule of the bundle decides: chats and distilling keep history by closing, PUT_REPLACE
+ * writes over, PUT_IMPORT goes by times.
  */
 
 static void note_memory(struct put *p, bool is_removal, const struct memory *m,
@@ -83,7 +83,7 @@ static enum status add_memory(struct put *p, struct memory *m, struct index_text
     return OK;
 }
 
-/* The members of both objects; the new value where both have one. Metadata that is no JSON is
+/* The members of both objects; the new value where both have one. Old metadata that is not JSON is
  * replaced, not merged. */
 static enum status merge_metadata(struct put *p, str old, str new, str *out)
 {
