@@ -438,6 +438,8 @@ static bool is_empty(const struct field *f, const void *at)
     return false;
 }
 
+/* Members come in the order of the table, so answers are stable and can be compared byte by
+ * byte. */
 void fields_write(struct json_out *w, const struct field *table, const void *in)
 {
     json_open(w, '{');

@@ -67,6 +67,7 @@ uint64_t hash64(const str *parts, size_t n)
     return h ? h : 1;
 }
 
+/* The form alone: ids of other programs have any version. */
 bool id_is_uuid(str s)
 {
     if (s.n != UUID_TEXT)

@@ -49,6 +49,8 @@ static void write_pairs(struct json_out *w, str pairs)
     }
 }
 
+/* fmt gives key=value pairs. Any thread may call; a failed write is dropped, as there is nowhere to
+ * report it. */
 void log_event(enum log_level level, const char *event, const char *fmt, ...)
 {
     char text[1024], when[40], line[2560];

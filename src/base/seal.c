@@ -21,6 +21,7 @@ enum {
     BASE64 = 43, /* digits of a key */
 };
 
+/* The length tells the form: 64 is hexadecimal, 43 or (with its padding) 44 is base64url. */
 bool seal_key_read(str text, uint8_t out[SEAL_KEY_BYTES])
 {
     size_t got = 0;

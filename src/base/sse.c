@@ -61,6 +61,8 @@ static void finish_line(struct sse *s, void (*got)(void *arg, str event, str dat
     buf_clear(&s->line);
 }
 
+/* got is called from within, once for each complete event; its texts are valid during the call
+ * only. */
 void sse_feed(struct sse *s, str bytes, void (*got)(void *arg, str event, str data), void *arg)
 {
     while (bytes.n) {

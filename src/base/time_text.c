@@ -42,6 +42,7 @@ static bool to_ms(int year, int month, int day, int64_t second, int ms, int64_t 
     return true;
 }
 
+/* The offset is in seconds east of UTC. */
 static bool read_zone(str *s, int64_t *offset)
 {
     int h, m = 0;

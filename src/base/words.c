@@ -131,7 +131,8 @@ str utf8_lower(struct arena *a, str s)
     return out;
 }
 
-/* Lower case without accents. */
+/* Lower case without accents. "ﬁne" becomes "fine", "café" "cafe", "Straße" "strasse". Text that
+ * utf8proc refuses stays as it is. */
 static str fold_word(struct arena *a, str w)
 {
     if (is_ascii(w))

@@ -26,6 +26,8 @@ static str escaped_name(struct arena *a, str person)
     return buf_str(&b);
 }
 
+/* Everything below sees a user like any other: only the name tells whose person it is, so no table
+ * needs to know about owners. */
 str person_user(struct arena *a, str owner, str person)
 {
     assert(owner.n && person.n);

@@ -60,7 +60,7 @@ static void thin_words(struct arena *a, struct index_text *t)
     t->label = label;
 }
 
-/* What an episode says beside its summary. */
+/* What an episode says beside its summary. Metadata that is not JSON has no lists. */
 static str lists_of(struct arena *a, const struct memory *m)
 {
     static const char *const lists[] = {"topics", "entities", "decisions"};
@@ -98,6 +98,7 @@ struct index_text index_of_message(struct arena *a, const struct message *m)
     return index_of(a, m->is_echo ? m->says : m->text, m->speaker, m->created);
 }
 
+/* The key goes into the label, where it counts less than what the memory says. */
 struct index_text index_of_memory(struct arena *a, const struct memory *m)
 {
     str lists = lists_of(a, m);

@@ -33,6 +33,8 @@ enum priority priority_of(double importance)
     return (enum priority)p;
 }
 
+/* Looked for as text, in the spelling in which this server writes it, which saves parsing the
+ * metadata. */
 bool memory_is_unconfirmed(const struct memory *m)
 {
     return m->origin == ORIGIN_DISTILLED &&

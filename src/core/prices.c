@@ -54,6 +54,8 @@ static bool is_version(str rest)
     return isdigit((unsigned char)rest.p[1]) || str_is(str_sub(rest, 1, rest.n), "latest");
 }
 
+/* A price covers the dated versions of its model, but not another model whose name begins alike:
+ * "gpt-4o" says nothing about "gpt-4o-mini". */
 static bool name_fits(str name, str model)
 {
     return str_starts(model, name) &&

@@ -35,7 +35,8 @@ static const struct field upstream_table[] = {
     {0},
 };
 
-/* A later upstream of the same name replaces the earlier one, so a flag overrides the file. */
+/* A later upstream of the same name replaces the earlier one, so a flag overrides the file. The URL
+ * is kept without a slash at its end, so that paths can be appended. */
 static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upstream u)
 {
     if (!str_starts(u.url, S("http://")) && !str_starts(u.url, S("https://")))
@@ -185,7 +186,8 @@ static enum status check_key(struct ctx *ctx, str key)
                       near.best ? "?" : "");
 }
 
-/* Values may be strings or plain JSON: 800 and "800" mean the same. */
+/* Values may be strings or plain JSON: 800 and "800" mean the same. The first error ends it: a
+ * server must not start with half of a file. */
 static enum status take_file(struct ctx *ctx, struct settings *s, str text)
 {
     struct json *root;
@@ -322,6 +324,7 @@ static void note_unknown(struct ctx *ctx, struct settings *s, str variable)
                         near.best ? variable_of(ctx, near.best) : "", near.best ? "?" : ""));
 }
 
+/* Only names with our prefix can be misspelt ones; all others belong to other programs. */
 static enum status load_environment(struct ctx *ctx, struct settings *s)
 {
     for (const struct field *f = settings_table; f->name; f++)
@@ -440,6 +443,7 @@ static void print_upstream(struct buf *b, const struct upstream *u)
     buf_byte(b, '\n');
 }
 
+/* A secret is shown as *** when it is set. */
 void row_print(struct buf *b, const struct field *f, const void *in)
 {
     const void *at = (const char *)in + f->at;

@@ -33,6 +33,8 @@ struct cache {
     struct cache_stats stats;
 };
 
+/* max 0 is a cache that keeps nothing and only counts misses. ttl_ms 0: an entry has expired when
+ * it is looked for. */
 struct cache *cache_new(size_t max, int64_t ttl_ms)
 {
     struct cache *c = heap_alloc(sizeof *c);
@@ -57,6 +59,7 @@ static str key_of(const struct entry *e)
     return (str){(const char *)(e->v + e->n), e->key_n};
 }
 
+/* The lock is held, here and in the functions of the list below. */
 static struct entry *find_entry(struct cache *c, str key, uint64_t hash)
 {
     struct entry *e = c->chains[hash & c->mask];

@@ -208,8 +208,9 @@ static enum status model_of(struct ctx *ctx, struct embed *e, const struct embed
     return s;
 }
 
-/* Learns the dimensions; a local model is loaded for that. Those of a remote source come with its
- * first vector. */
+/* Learns the dimensions; a local model is loaded for that. Those of a remote source come with
+ * its first vector. Until then they are 0, and nothing is cached, as the key of the cache names
+ * them. */
 static enum status learn_dimensions(struct ctx *ctx, struct embed *e, struct now *now)
 {
     const struct loaded *m;
@@ -301,6 +302,8 @@ static enum status embed_all(struct ctx *ctx, struct embed *e, struct now *now, 
     return OK;
 }
 
+/* out is written only when every text has its vector. took_us is the time of the whole call, the
+ * same in each. */
 static enum status embed_timed(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
                                size_t n, struct embedding *out)
 {
@@ -328,6 +331,7 @@ enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size
     return s;
 }
 
+/* Uses the same cache and the same loaded models; only the choice is another. */
 enum status embed_texts_by(struct ctx *ctx, struct embed *e, const struct embed_choice *choice,
                            const str *texts, size_t n, struct embedding *out)
 {
@@ -348,6 +352,8 @@ str embedding_signature(struct ctx *ctx, const struct embedding *v)
     return signature_of(ctx, v->source, v->model, v->dimensions);
 }
 
+/* The dimensions are those of the vectors so far, else those that the plan knows in advance, else
+ * 0. */
 str embed_signature(struct ctx *ctx, struct embed *e)
 {
     struct now now = now_of(ctx, e);
@@ -376,6 +382,8 @@ static str known_fault(struct ctx *ctx, struct embed *e, const struct embed_plan
     return why;
 }
 
+/* Neither calls a source nor loads a model, but may wait for a load that is under way. The reason
+ * is that of the last failed call until one succeeds. */
 void embed_status(struct ctx *ctx, struct embed *e, struct embed_status *out)
 {
     struct now now = now_of(ctx, e);

@@ -55,6 +55,8 @@ const struct model_card model_cards[] = {
     {0},
 };
 
+/* The owner before the last slash is ignored: the default "Xenova/all-MiniLM-L6-v2" is a conversion
+ * of the weights that this catalogue has from their authors. */
 const struct model_card *model_card(str name)
 {
     while (str_find(name, S("/")) < name.n)
@@ -184,6 +186,7 @@ static enum status fetch_into(struct ctx *ctx, const char *url, struct arrival *
     return OK;
 }
 
+/* A file may be listed in two forms; only what is larger than both ends a transfer early. */
 static int64_t size_max(const struct model_card *card, const char *name)
 {
     int64_t most = 0;
@@ -257,6 +260,7 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
+/* 0755 and not 0700, as for the database: weights are public. */
 static enum status make_folders(struct ctx *ctx, str path)
 {
     char *p = arena_alloc(&ctx->arena, path.n + 1);
@@ -273,6 +277,8 @@ static enum status make_folders(struct ctx *ctx, str path)
     return OK;
 }
 
+/* Not an error when it fails: some file systems cannot sync a folder, and the files in it are
+ * synced. */
 static void sync_folder(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -354,6 +360,8 @@ enum status model_install(struct ctx *ctx, str folder, const struct model_card *
     return install_files(ctx, folder, &(struct source){card, from, false, progress});
 }
 
+/* The revision is part of the URL ("resolve" is Hugging Face's path for a file of a revision), so a
+ * branch that moves changes nothing. */
 enum status model_pull(struct ctx *ctx, str folder, const struct model_card *card, str base,
                        struct model_progress *progress)
 {
@@ -366,6 +374,7 @@ enum status model_pull(struct ctx *ctx, str folder, const struct model_card *car
     return install_files(ctx, folder, &(struct source){card, from, true, progress});
 }
 
+/* Reads every byte, for people who ask. NOT_FOUND: a file is missing; STORAGE: a file differs. */
 enum status model_check(struct ctx *ctx, str folder, const struct model_card *card)
 {
     str at = str_of(path_of(ctx, folder, card->name));

@@ -59,6 +59,8 @@ static enum status fail_refused(struct ctx *ctx, const struct answer *answer, co
                    embed_failure_names[reason], answer->code, said.n ? ": " : "", S_ARG(said));
 }
 
+/* Without a key the header is left out, as servers on this machine need none. Any code but 200 is a
+ * refusal. */
 static enum status ask_server(struct ctx *ctx, const struct remote *r, const str *texts, size_t n,
                               struct answer *out)
 {
@@ -90,7 +92,7 @@ static enum status fail_unusable(struct ctx *ctx, const char *what)
 }
 
 /* Vectors are normalised here, since not every server does, and search compares them by dot
- * product. */
+ * product. floats_unit leaves a zero vector as it is; a length far from 1 tells it apart. */
 static enum status read_vector(struct ctx *ctx, const struct json *v, size_t dimensions, float *out)
 {
     size_t i = 0;
@@ -116,6 +118,7 @@ static size_t place_of(const struct json *item, size_t otherwise, size_t n)
     return index >= 0 && (uint64_t)index < n ? (size_t)index : n;
 }
 
+/* Each place must be filled exactly once: n items with n different indices below n. */
 static enum status read_vectors(struct ctx *ctx, const struct json *data, size_t dimensions,
                                 float *out)
 {

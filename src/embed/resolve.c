@@ -108,7 +108,9 @@ static size_t dimensions_of(const struct embed_provider *p, str model)
     return 0;
 }
 
-/* The provider in the model's name: a known one or an upstream; otherwise the default upstream. */
+/* The provider in the model's name: a known one or an upstream; otherwise the default upstream.
+ * With auto, a default upstream that has no key and is not on this machine is passed over, so that
+ * a local model can be chosen instead. */
 static struct embed_plan plan_provider(const struct question *q)
 {
     struct arena *a = &q->ctx->arena;
@@ -188,6 +190,8 @@ static struct embed_plan (*const sources[])(const struct question *q) = {NULL, p
                                                                          plan_static,
                                                                          plan_transformer};
 
+/* With auto, the reasons of all sources are joined: the status then shows what could be
+ * configured. */
 struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
                                 const struct embed_choice *choice)
 {

@@ -192,6 +192,8 @@ static enum status read_file(struct ctx *ctx, const char *path, int fd, size_t s
     return OK;
 }
 
+/* NOT_FOUND, STORAGE (the file cannot be read), or BAD_INPUT (its header). The file is read into
+ * anonymous memory, whose pages safetensors_keep can give back. */
 enum status safetensors_open(struct ctx *ctx, const char *path, struct safetensors *out)
 {
     struct stat st;
@@ -242,6 +244,7 @@ void safetensors_close(struct safetensors *s)
     *s = (struct safetensors){0};
 }
 
+/* check_places has left the tensors sorted by name. */
 const struct tensor *safetensors_find(const struct safetensors *s, str name)
 {
     struct tensor key = {.name = name};

@@ -10,6 +10,7 @@
 /*
  * Each rule here is one of the reference implementation, also where it seems odd (accents, Chinese
  * characters, the limit of a word's characters): other ids give other vectors, without an error.
+ *
  * WordPiece (used by BERT) takes the longest known piece from the front of a word, then the longest
  * inner piece from the rest, and so on. A word costs at most its length times the longest piece;
  * the vocabulary is a hash table that never changes after reading, so any thread may use it.
@@ -73,6 +74,7 @@ uint32_t tokenizer_id(const struct tokenizer *t, str token)
     return p->n ? p->id : TOKEN_NONE;
 }
 
+/* For callers to check against the rows of their table: no id may lead out of it. */
 uint32_t tokenizer_greatest(const struct tokenizer *t)
 {
     return t->greatest;
@@ -215,6 +217,8 @@ static enum kind kind_of_ascii(int32_t c)
     return c < ' ' || c == 0x7F ? KIND_CONTROL : KIND_PUNCTUATION;
 }
 
+/* By Unicode's general categories, as BERT sorts them. A symbol is punctuation in ASCII ("$", "+")
+ * and a letter elsewhere ("€"). */
 static enum kind kind_of(int32_t c)
 {
     if (c < 0x80)
@@ -329,7 +333,8 @@ static void split_character(struct reading *r, int32_t c, enum kind kind)
     }
 }
 
-/* A character outside ASCII: decomposed, without accents, in lower case. */
+/* A character outside ASCII: decomposed, without accents, in lower case. A canonical decomposition
+ * has at most four parts. */
 static void normalise_character(struct reading *r, int32_t c)
 {
     enum { PARTS_MAX = 8 };
@@ -358,6 +363,8 @@ static void take_ascii(struct reading *r, int32_t c)
     split_character(r, c, kind);
 }
 
+/* clean drops control characters and U+FFFD, as the reference does. Other programs mark undecodable
+ * bytes with the latter. */
 static void take_character(struct reading *r, int32_t c)
 {
     if (r->t->clean && (c == 0xFFFD || kind_of(c) == KIND_CONTROL))

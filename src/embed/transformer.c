@@ -96,7 +96,8 @@ static enum status take_tensor(struct ctx *ctx, struct transformer *t, str name,
     return OK;
 }
 
-/* Transposes outputs × inputs into inputs × outputs, whose rows are step floats apart. */
+/* Transposes outputs × inputs into inputs × outputs, whose rows are step floats apart. One row of
+ * the file at a time, so that weights in half precision need no second matrix in f32. */
 static void transpose_into(struct ctx *ctx, const struct tensor *v, float *out, size_t step)
 {
     size_t outputs = v->dims[0], inputs = v->dims[1];
@@ -142,6 +143,7 @@ static enum status read_qkv(struct ctx *ctx, struct transformer *t, size_t i, st
     return OK;
 }
 
+/* The names are those of BERT checkpoints as Hugging Face's library writes them. */
 static enum status read_layer(struct ctx *ctx, struct transformer *t, size_t i, struct layer *l)
 {
     size_t h = t->hidden, w = t->wide;
@@ -315,8 +317,9 @@ static void matrix_product(struct work *w, struct matrix a, struct matrix b, boo
 }
 
 /* Attention within one text. w->wide holds query, key and value of each token. Rows of scores are
- * padded to whole lanes with -INFINITY, which softmax turns into 0. scale is the 1/sqrt(size of a
- * head) of scaled dot-product attention. */
+ * padded to whole lanes with -INFINITY, which softmax turns into e^-87, practically 0; the product
+ * with the values does not read them. scale is the 1/sqrt(size of a head) of scaled dot-product
+ * attention. */
 static void attend_text(const struct transformer *t, struct work *w, size_t from, size_t n)
 {
     size_t size = t->hidden / t->heads, step = 3 * t->hidden;
@@ -337,7 +340,9 @@ static void attend_text(const struct transformer *t, struct work *w, size_t from
     }
 }
 
-/* The order of BERT: attention, add and norm, feed-forward, add and norm. Buffers are reused. */
+/* The order of BERT: attention, add and norm, feed-forward, add and norm. Buffers are reused. x
+ * keeps the state; wide holds query, key and value, then the output of attention, then the inner
+ * layer; more holds the heads' results, then the output of the layer. */
 static void run_layer(const struct transformer *t, struct work *w, const struct layer *l)
 {
     const struct kernels *k = t->kernels;
@@ -392,7 +397,8 @@ static enum status run_batch(struct ctx *ctx, const struct transformer *t, struc
 }
 
 /* Fills the batch with texts and returns how many. A text that is cut ends without [SEP], as in the
- * implementation that made the reference vectors (docs/decisions/009). */
+ * implementation that made the reference vectors (docs/decisions/009). A text that would be cut
+ * only because the batch is nearly full begins the next batch. */
 static size_t fill_batch(const struct transformer *t, struct work *w, const str *texts, size_t n)
 {
     size_t room = BATCH_TOKENS > t->tokens_max ? BATCH_TOKENS : t->tokens_max;
