@@ -30,7 +30,8 @@ static int by_stem(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Thins the words of a long text; what would be lost goes behind the label. */
+/* Thins the words of a long text; what would be lost goes behind the label. The order of the words
+ * is lost: the search counts words and knows no phrases. */
 static void thin_words(struct arena *a, struct index_text *t)
 {
     struct words all = {NEW_N(a, struct word, t->own.n), 0};

@@ -13,7 +13,8 @@ const char *const kind_names[] = {"fact",   "preference",   "context", "procedur
 const char *const priority_names[] = {"critical", "high", "medium", "low", NULL};
 const double priority_least[PRIORITY_COUNT] = {0.9, 0.7, 0.4, 0};
 
-/* What someone sorted it under wins over how it was learnt. */
+/* What someone sorted it under wins over how it was learnt. A category that is not the name of a
+ * kind is a free word and does not count here. */
 enum memory_kind kind_of(const struct memory *m)
 {
     int named = name_index(kind_names, m->category, -1);

@@ -73,7 +73,8 @@ static bool is_of(str name, str model)
            (bare_name.n && name_fits(bare_name, model));
 }
 
-/* The longest name that fits wins: "gpt-4o-mini" before "gpt-4o". */
+/* The longest name that fits wins: "gpt-4o-mini" before "gpt-4o". asked and answered are tokens;
+ * the result is in dollars. */
 double price_of(str prices, str model, int64_t asked, int64_t answered)
 {
     struct price p, best = {0};

@@ -457,6 +457,7 @@ void row_print(struct buf *b, const struct field *f, const void *in)
         buf_printf(b, "%lld", (long long)*(const int64_t *)at);
 }
 
+/* One line for each setting, with its help behind it; a long value pushes its help to the right. */
 static void print_group(struct buf *b, const struct settings *s, int group)
 {
     enum { HELP_COLUMN = 40 };

@@ -8,6 +8,11 @@
 
 #include "base/id.h"
 
+/*
+ * For configurations, tokenizers and checksums; weights are read by safetensors.c, into memory that
+ * can be given back in parts.
+ */
+
 /* NOT_FOUND, STORAGE, or TOO_LARGE above max bytes. The content is in the ctx's arena. */
 enum status file_read(struct ctx *ctx, const char *path, size_t max, str *out)
 {

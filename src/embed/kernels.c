@@ -45,7 +45,9 @@ INLINE void erf_of(wide *x)
     *x = *x * p / q;
 }
 
-/* exp as 2^whole times a polynomial of the rest (the method of Cephes). x is at most 0. */
+/* exp as 2^whole times a polynomial of the rest (the method of Cephes). x is at most 0. ln 2 is
+ * subtracted in two parts: the first has few bits, so that its product with a whole number is exact
+ * (Cody and Waite). */
 INLINE void exp_of(wide *x)
 {
     const float magic = 0x1.8p23f; /* adding it rounds to a whole number */

@@ -63,6 +63,8 @@ static enum status read_all(struct ctx *ctx, str folder, struct static_table *t)
     return read_rows(ctx, t);
 }
 
+/* Nothing stays open on failure. NOT_FOUND: a file is missing; UNSUPPORTED and BAD_INPUT: the files
+ * are of another kind, or do not fit together; STORAGE and TOO_LARGE: a file cannot be read. */
 enum status static_open(struct ctx *ctx, str folder, struct static_table **out)
 {
     struct static_table *t = heap_alloc(sizeof *t);

@@ -260,6 +260,7 @@ static enum status read_all(struct ctx *ctx, str folder, struct transformer *t)
     return OK;
 }
 
+/* Nothing stays open on failure; the statuses are those of static_open. */
 enum status transformer_open(struct ctx *ctx, str folder, struct transformer **out)
 {
     struct transformer *t = heap_alloc(sizeof *t);
