@@ -25,11 +25,11 @@ enum memory_kind kind_of(const struct memory *m)
     return m->type == TYPE_PROCEDURAL ? KIND_PROCEDURE : KIND_FACT;
 }
 
-/* importance is 0 to 1; the limit of the lowest priority, 0, ends the loop. */
+/* importance is 0 to 1. */
 enum priority priority_of(double importance)
 {
     int p = PRIORITY_CRITICAL;
-    while (importance < priority_least[p])
+    while (p < PRIORITY_COUNT - 1 && importance < priority_least[p])
         p++;
     return (enum priority)p;
 }

@@ -434,8 +434,9 @@ TEST(two_rounds_of_one_moment_leave_two_summaries)
 /* 68 tokens or more, which no rule makes shorter. */
 static struct memory put_trip(struct ctx *ctx, struct store *s, const char *town, int64_t days)
 {
-    char text[600];
-    snprintf(text, sizeof text,
+    const size_t room = 600;
+    char *text = arena_alloc(&ctx->arena, room); /* what put gives points to it */
+    snprintf(text, room,
              "We went to %s by train on a rainy morning and stayed for a week in a small hotel "
              "close to the station; there was a market with cheese and plums, and the children "
              "liked the boats on the lake so much that we stayed longer than we had planned to.",
