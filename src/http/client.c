@@ -11,6 +11,16 @@
 #include "http/libcurl.h"
 #include "http/reply.h"
 
+/*
+ * A call blocks the thread that makes it, so it belongs on a worker or in a command, never on a
+ * loop. Each call sets every option anew on its thread's handle (easy_reset keeps only connections
+ * and caches), so nothing of one call leaks into the next. Relays do not come through here: they
+ * run on the loop with multi.c.
+ *
+ * An HTTP code is no failure here. The caller knows what 404 or 429 means to it; only no answer, a
+ * late one and one that is too long are failures.
+ */
+
 /* Each thread keeps one handle, because curl keeps the open connections in it: the next call to the
  * same server saves a TLS handshake. */
 static pthread_key_t handle_key;
@@ -75,6 +85,8 @@ static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, v
     return b->all.full ? 0 : n;
 }
 
+/* "Expect:" without a value keeps curl from asking before it sends a long body, which would cost a
+ * round trip; an empty Content-Type keeps it from claiming a form. */
 static struct curl_slist *headers_of(struct ctx *ctx, const struct call *call)
 {
     struct curl_slist *list = libcurl.slist_append(NULL, "Expect:");
@@ -132,6 +144,7 @@ static void set_cut(CURL *easy, const struct ctx *ctx)
     libcurl_set(easy, CURLOPT_NOPROGRESS, 0L);
 }
 
+/* GET without a body is curl's default, so only the others need an option. */
 static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct body *body)
 {
     client_set_route(easy);
@@ -161,6 +174,8 @@ static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct buf
     return OK;
 }
 
+/* Everything in *out is in the ctx's arena, since the handle's own strings end with its next
+ * use. */
 enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out)
 {
     TRY(libcurl_open(ctx));

@@ -24,6 +24,7 @@ enum {
 
 static void feed_parser(struct conn *c, str bytes);
 
+/* A deadline as conn.deadline_us holds it: microseconds of the monotonic clock. */
 static int64_t after_ms(int64_t ms)
 {
     return clock_mono_us() + ms * 1000;
@@ -108,6 +109,9 @@ static void feed_parser(struct conn *c, str bytes)
 
 /* --- the end of an exchange --- */
 
+/* Closes our half only (RFC 9112, section 9.6): the client still gets the reply, and what it goes
+ * on sending is read and thrown away until it closes, or LINGER_MS have passed. The chance to send
+ * is lost when the client has gone already: then there is nobody to wait for. */
 static void linger_on(struct conn *c)
 {
     uv_os_fd_t fd;
@@ -153,6 +157,8 @@ size_t conn_unsent(const struct conn *c)
            (c->is_sending ? uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp) : 0);
 }
 
+/* Nothing waits in out any more. A reply that is complete ends its exchange; a relay that stopped
+ * reading its upstream, because this client was slow, goes on. */
 static void on_drained(struct conn *c)
 {
     if (!c->x)
@@ -164,6 +170,8 @@ static void on_drained(struct conn *c)
         relay_resume(c->x);
 }
 
+/* Only for what send_later began. conn_close lets libuv cancel the write, which calls this with a
+ * connection that is closing. */
 static void on_wrote(uv_write_t *w, int status)
 {
     struct conn *c = w->data;
@@ -306,6 +314,8 @@ static bool peer_is_loopback(int fd)
     return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
 }
 
+/* Takes the descriptor over, also when it fails. The caller has counted it in server.connections or
+ * server.refused; on_closed takes it back out of the same count, so is_refused never changes. */
 void conn_open(struct loop *l, int fd, bool is_refused)
 {
     struct conn *c = heap_alloc(sizeof *c);
@@ -338,6 +348,8 @@ void conn_open(struct loop *l, int fd, bool is_refused)
     }
 }
 
+/* The request is not read to its end, so where the next one would begin is unknown: the connection
+ * cannot go on, and lingers. */
 void conn_refuse(struct conn *c, enum status s, int code)
 {
     assert(c->x && c->x->phase == READING);
@@ -359,6 +371,10 @@ static void sweep_writer(struct conn *c, int64_t now)
     }
 }
 
+/* Called for each connection about ten times a second, so a deadline may pass by up to SWEEP_MS.
+ * What is late decides what happens: a client that does not read is cut; the silence of an upstream
+ * is a failure that the client reads (504, or the end of a stream that has begun); a request that
+ * does not become whole gets 408; an idle connection is closed without a word. */
 void conn_sweep(struct conn *c, int64_t now)
 {
     if (c->state == CONN_ANSWERING) {

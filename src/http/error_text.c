@@ -2,8 +2,12 @@
 #include "base/words.h"
 #include "http/http.h"
 
+/* Long enough that a word in common does not count, short enough that a part that is quoted is
+ * found even when the rest was cut or reworded. */
 enum { ENOUGH = 16 };
 
+/* Where the message is in the errors of OpenAI and its imitators, of Qdrant, of Ollama, of FastAPI
+ * and of others; the first one that holds text. */
 static const char *const places[] = {"error.message", "status.error", "error",
                                      "message",       "detail",       NULL};
 
@@ -21,6 +25,7 @@ static bool repeats_text(str said, str text)
     return false;
 }
 
+/* A line break would let another server write lines of its own into our log. */
 static str on_one_line(struct arena *a, str said, size_t most)
 {
     char *words = (char *)str_dup(a, utf8_cut(said, most)).p;

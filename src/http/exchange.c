@@ -49,6 +49,8 @@ struct exchange *exchange_new(struct conn *c)
     return x;
 }
 
+/* May run on a worker (after the done calls) or on the loop; all that is shared is atomic. The
+ * server may be waiting in server_stop for the last one, hence server_changed. */
 static void exchange_free(struct exchange *x)
 {
     struct server *s = x->loop->server;
@@ -62,6 +64,8 @@ static void exchange_free(struct exchange *x)
 
 /* --- the head --- */
 
+/* Only now do the spans become pointers: the buffer of the head has stopped growing. Surrounding
+ * white space is not part of a value (RFC 9110, section 5.5). */
 static enum status build_headers(struct exchange *x)
 {
     struct header *h = NEW_N(&x->ctx.arena, struct header, x->n_spans);
@@ -91,6 +95,9 @@ static str split_target(struct exchange *x)
     return path.n ? path : S("/");
 }
 
+/* OK without a route means OPTIONS, answered by answer_options. A known path with another method is
+ * 405 with the methods it has; an unknown path is 404 in the dialect of the surface whose paths
+ * look most like it. */
 static enum status find_route(struct exchange *x, str raw)
 {
     struct ctx *ctx = &x->ctx;
@@ -133,6 +140,9 @@ static bool is_forwarded(const struct request *in)
     return false;
 }
 
+/* A wrong path, method, Host or Origin is only noted in refused: while the headers are sound the
+ * end of the body is known, so the body is read and the connection can serve the next request. A
+ * client that sent Expect learns of it before it sends the body. */
 bool exchange_head_is_there(struct exchange *x)
 {
     const struct server_settings *settings = &x->loop->server->settings;
@@ -175,6 +185,9 @@ static void word_failure(struct exchange *x, enum status s, int code)
         reply_header(&x->out, "Retry-After", S("1"));
 }
 
+/* On the loop, in the words of the surface that was found for the path (the first surface while
+ * there is no path): a failure looks the same to a client whether a handler or the server noticed
+ * it. */
 void exchange_refuse(struct exchange *x, enum status s, int code)
 {
     word_failure(x, s, code);
@@ -212,6 +225,9 @@ static bool is_quick(const struct route *route, const struct app *app, const str
     return route->quick_if ? libcurl_is_open() && route->quick_if(app, in) : route->is_quick;
 }
 
+/* Runs the handler and makes sure that what it left is fit to send: exactly one of a reply within
+ * reply_max and a relay, with headers that cannot be split. A body that did not fit is a failure of
+ * ours (500), since the client asked for nothing wrong. */
 static void run_request(struct exchange *x)
 {
     x->how = run_handler(x);
@@ -245,6 +261,9 @@ static void run_queued(void *arg)
     loop_post(x->loop, x);
 }
 
+/* Counts itself in before it asks, so that two loops cannot both take the last place. The pool's
+ * own queue is longer than queue_max (see OWED_ROOM): the limit for requests is the count, and the
+ * room beyond it is for done calls. */
 bool exchange_queue(struct exchange *x)
 {
     struct server *s = x->loop->server;
@@ -271,6 +290,8 @@ static void answer_options(struct exchange *x)
     reply_send(x);
 }
 
+/* The order is fixed: a refusal that was noted with the head, OPTIONS, a quick route here on the
+ * loop, and all else on a worker. A full queue is 429 with Retry-After. */
 void exchange_dispatch(struct exchange *x)
 {
     assert(x->phase == READING && x->head_done);
@@ -296,6 +317,9 @@ void exchange_dispatch(struct exchange *x)
         exchange_refuse(x, TOO_BUSY, 0);
 }
 
+/* The client may have gone while the handler ran; then a reply is thrown away and no upstream is
+ * asked. Else phase leaves WORKING first: the loop holds the exchange again, and conn_close may end
+ * it. */
 void exchange_ran(struct exchange *x)
 {
     assert(loop_is_here(x->loop));
@@ -342,6 +366,8 @@ static void log_end(const struct exchange *x)
               is_bad ? " why=\"" : "", is_bad ? x->ctx.why : "", is_bad ? "\"" : "");
 }
 
+/* On a worker, or in loop_close when no worker is left. The exchange is freed here: nobody else
+ * holds it any more. */
 void exchange_run_done(void *exchange)
 {
     struct exchange *x = exchange;
@@ -349,6 +375,8 @@ void exchange_run_done(void *exchange)
     exchange_free(x);
 }
 
+/* A relay that never began is told to its filters as UPSTREAM as well, so that a turn whose answer
+ * nobody got is not kept as if it had been read. */
 void exchange_end(struct exchange *x)
 {
     struct server *s = x->loop->server;
@@ -372,6 +400,7 @@ void exchange_end(struct exchange *x)
     loop_tick(x->loop);
 }
 
+/* The sweep tries again until the pool has room. From CUTTING on loop_close runs what is left. */
 void exchanges_owed(struct loop *l)
 {
     struct server *s = l->server;

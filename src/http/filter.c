@@ -85,6 +85,8 @@ static void start_over(struct relay *r, const struct filter *last)
     assert(!"the filter that asks again is one of the relay's");
 }
 
+/* A loop over the rest of the chain: each filter behind the working one gets what it gave, then its
+ * own end, which may want work as well. Stops early when one asks the upstream again. */
 enum status filters_work(struct ctx *ctx, struct app *app, struct relay *r, struct filter *f,
                          struct buf *late, bool *asks_again)
 {
@@ -130,6 +132,7 @@ bool filters_want_done(const struct relay *r)
     return false;
 }
 
+/* All of them, in order, even when one of them failed: each frees what it holds. */
 void filters_done(struct ctx *ctx, struct app *app, struct relay *r, enum status how)
 {
     for (struct filter *f = r->filters; f; f = f->next)

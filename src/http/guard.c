@@ -19,6 +19,8 @@ static str host_name(str authority)
     return str_cut(&authority, ':');
 }
 
+/* Names that mean this machine whatever a DNS server says: localhost and all names below it (RFC
+ * 6761, section 6.3), and the loopback addresses themselves. */
 static bool is_loopback_name(str name)
 {
     char text[INET6_ADDRSTRLEN];
@@ -45,6 +47,8 @@ static bool is_listed(const struct server_settings *settings, str name)
     return false;
 }
 
+/* Exactly one Host is required (RFC 9112, section 3.2); HTTP/1.0 did not have it. With two of them,
+ * we and a proxy in front could each believe another one. */
 static enum status check_host(struct ctx *ctx, const struct server_settings *settings,
                               const struct request *in, bool is_old, str *host)
 {
@@ -67,6 +71,8 @@ static enum status check_host(struct ctx *ctx, const struct server_settings *set
                 S_ARG(host_name(*host)));
 }
 
+/* A page served by this server has the same host and port in Origin and Host and may pass. "null",
+ * the Origin of a file or a sandboxed frame, has no host and does not. */
 enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
                         const struct request *in, bool is_old)
 {

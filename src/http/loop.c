@@ -84,6 +84,8 @@ static void take_exchanges(struct loop *l)
 
 /* --- the server's phases --- */
 
+/* In every phase after SERVING; only the first loop has something to close. The listener is closed
+ * here and nowhere else. */
 static void stop_accepting(struct loop *l)
 {
     if (!l->accepts)
@@ -93,6 +95,8 @@ static void stop_accepting(struct loop *l)
     close(l->server->listener); /* a client that connects now is refused at once */
 }
 
+/* A connection that has sent a part of a request may still finish it; only those between two
+ * requests have nothing to lose. */
 static void close_idle(struct loop *l)
 {
     for (struct conn *c = l->conns, *next; c; c = next) {
@@ -123,6 +127,8 @@ static void end_loop(struct loop *l)
     uv_close((uv_handle_t *)&l->wake, NULL);
 }
 
+/* Each loop passes through the phases in order and confirms each one exactly once; server.c waits
+ * for the count in seen. */
 static void enter_phase(struct loop *l)
 {
     enum server_phase phase = (enum server_phase)atomic_load(&l->server->phase);
@@ -141,6 +147,7 @@ static void enter_phase(struct loop *l)
     server_changed(l->server);
 }
 
+/* Wakings are not counted: libuv may make one call of several, so each looks at everything. */
 static void on_wake(uv_async_t *wake)
 {
     struct loop *l = wake->data;
@@ -205,6 +212,7 @@ void loop_open(struct loop *l, struct server *s)
     uv_poll_start(&l->accept, UV_READABLE, on_accept);
 }
 
+/* Returns when end_loop has closed the last handle. */
 static void *run_loop(void *arg)
 {
     struct loop *l = arg;

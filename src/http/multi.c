@@ -49,6 +49,8 @@ static void on_watch_closed(uv_handle_t *h)
     free(h->data);
 }
 
+/* Descriptors are small numbers that the kernel uses again, so an array by number finds a watch
+ * faster than any table. */
 static struct watch *watch_of(struct loop *l, curl_socket_t fd)
 {
     return (size_t)fd < l->n_watches ? l->watches[fd] : NULL;
@@ -80,6 +82,8 @@ static void watch_free(struct watch *w)
     uv_close((uv_handle_t *)&w->poll, on_watch_closed);
 }
 
+/* CURLMOPT_SOCKETFUNCTION: curl says which sockets it waits for, and for what; libuv does the
+ * waiting. */
 static int on_socket(__attribute__((unused)) CURL *easy, curl_socket_t fd, int what, void *arg,
                      __attribute__((unused)) void *socket_arg)
 {
@@ -105,6 +109,8 @@ static int on_socket(__attribute__((unused)) CURL *easy, curl_socket_t fd, int w
     return 0;
 }
 
+/* Opened here so that the watch is known from the start, and with the flags that keep it out of
+ * child processes. */
 static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
                              struct curl_sockaddr *address)
 {
@@ -123,6 +129,8 @@ static int on_close(void *arg, curl_socket_t fd)
     return close(fd);
 }
 
+/* relay_over may start another transfer while this goes on: multi_info_read is asked until it is
+ * empty. */
 static void end_transfers(struct loop *l)
 {
     int left;
@@ -171,6 +179,7 @@ static void on_time(uv_timer_t *t)
     multi_kick(t->data);
 }
 
+/* CURLMOPT_TIMERFUNCTION: ms until curl wants to be called again, -1 for never. */
 static int on_timer(__attribute__((unused)) CURLM *multi, long ms, void *arg)
 {
     struct loop *l = arg;

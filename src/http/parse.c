@@ -13,6 +13,8 @@
  */
 enum { BODY_FIRST = 64 << 10 }; /* bytes reserved at once: the announced length may be a lie */
 
+/* From inside a callback of llhttp nothing may be sent, since the parser is still running: the code
+ * waits in conn.fault until conn_parse has it back. */
 static int refuse_size(struct conn *c, enum status s, int code, const char *why, size_t limit)
 {
     fail(&c->x->ctx, s, "%s %zu bytes", why, limit);
@@ -36,6 +38,9 @@ static int on_url(llhttp_t *p, const char *at, size_t n)
     return add_to_head(c, at, n);
 }
 
+/* A header begins with its first piece: either no header came before, or the one before has its
+ * name complete. Headers behind a chunked body (trailers) are dropped, as RFC 9110, section 6.5.1
+ * allows. */
 static int on_field(llhttp_t *p, const char *at, size_t n)
 {
     struct conn *c = p->data;
@@ -91,6 +96,8 @@ static int ask_for_body(struct conn *c)
     return c->closing ? HPE_USER : 0;
 }
 
+/* Here the size of the body is known if it is announced, so a body that is too long is refused
+ * before its first byte. A chunked one is refused as it grows. */
 static int on_headers(llhttp_t *p)
 {
     struct conn *c = p->data;
@@ -143,6 +150,8 @@ static int on_whole(__attribute__((unused)) llhttp_t *p)
     return HPE_PAUSED;
 }
 
+/* In the order in which llhttp calls them. A name or value in pieces is why on_field and on_value
+ * add, and why only on_field_complete knows where a value begins. */
 static const llhttp_settings_t callbacks = {
     .on_url = on_url,
     .on_header_field = on_field,

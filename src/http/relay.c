@@ -39,6 +39,10 @@ static const char *const not_sent[] = {
     "Proxy-Authorization",
     NULL,
 };
+/* RFC 9110, section 7.6.1, and its predecessors name the fields of one connection. Alt-Svc and
+ * Strict-Transport-Security speak for the upstream's origin, and a browser would believe them
+ * of ours. Content-Length is missing on purpose: take_header reads it, and send_head writes it
+ * again. */
 static const char *const not_passed_on[] = {
     "Alt-Svc",
     "Connection",
@@ -113,11 +117,15 @@ static bool has_length(const struct exchange *x)
     return x->flow->has_length && !filters_change(x->relay);
 }
 
+/* HTTP/1.0 has no chunks (RFC 9112, section 7.1): there the end of the connection ends the body. */
 static bool is_chunked(const struct exchange *x)
 {
     return has_body(x) && !has_length(x) && !x->is_old;
 }
 
+/* Order matters: first what we say (date, id, connection), then the upstream's lines, the framing,
+ * and last the headers of the reply. An HTTP/1.0 client gets no chunks, so without a length its
+ * connection is closed at the end. */
 static void send_head(struct exchange *x)
 {
     struct flow *f = x->flow;
@@ -189,6 +197,8 @@ static bool is_due(const struct exchange *x, size_t n)
     return f->head_came && (!f->has_length || !has_body(x) || f->came + n <= (uint64_t)f->length);
 }
 
+/* Bytes of the answer for the client, in the framing that send_head announced. They leave when curl
+ * has returned, or with the end of the answer. */
 static void put_bytes(struct exchange *x, str bytes)
 {
     assert(loop_is_here(x->loop) && x->phase != ANSWERED);
@@ -265,6 +275,8 @@ static const char *line_of(struct arena *a, const struct header *h)
     return p;
 }
 
+/* A header without a value after its colon tells curl to leave its own out: Accept and Content-Type
+ * are the client's or absent, and Expect is never sent, since it would cost a round trip. */
 static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
 {
     struct curl_slist *list = NULL;
@@ -283,6 +295,9 @@ static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
     return add_line(ctx, list, "Expect:");
 }
 
+/* CUSTOMREQUEST alone would change the word only: curl must also know whether a body goes out
+ * (POSTFIELDS) and whether one comes back (NOBODY). The body is not copied: whoever made it keeps
+ * it until the transfer is over. */
 static void set_method(CURL *easy, struct ctx *ctx, const struct relay *r)
 {
     bool is_head = str_is(r->method, "HEAD"), is_get = str_is(r->method, "GET");
@@ -321,6 +336,8 @@ static void ask_upstream(struct exchange *x)
     multi_kick(l);
 }
 
+/* On the loop, with the handler's exchange given back. The timeout is on silence, not on the whole
+ * answer: a model may write for minutes. */
 void relay_start(struct exchange *x)
 {
     int64_t timeout_ms = x->relay->timeout_ms;
@@ -345,6 +362,8 @@ static void let_go(struct exchange *x)
     f->easy = NULL;
 }
 
+/* The client has, or is about to have, the whole answer; conn_flush may end the exchange at
+ * once. */
 static void finish_answer(struct exchange *x)
 {
     if (!x->flow->head_sent)
@@ -375,6 +394,7 @@ static void end_failed(struct exchange *x, enum status s)
     conn_flush(x->conn);
 }
 
+/* The client learns the upstream's host, not its path or query: those may hold a key. */
 static void fail_upstream(struct exchange *x, enum status s, const char *why)
 {
     str url = x->relay->url;
@@ -406,6 +426,8 @@ static bool end_filters(struct exchange *x)
     return false;
 }
 
+/* Called after curl has returned from its own callbacks (end_transfers), so that the handle may be
+ * taken out and used again. Timeouts of curl are those of connecting; silence is relay_sweep's. */
 void relay_over(struct exchange *x, CURLcode code)
 {
     struct flow *f = x->flow;
@@ -432,6 +454,8 @@ void relay_over(struct exchange *x, CURLcode code)
         end_failed(x, TOO_BUSY);
 }
 
+/* The loop must not touch the filters meanwhile. is_cut lets long work end when the client
+ * leaves. */
 void relay_work(struct exchange *x)
 {
     struct flow *f = x->flow;
@@ -462,6 +486,7 @@ void relay_ran(struct exchange *x)
         finish_answer(x);
 }
 
+/* While the client is the slow one (is_paused), the upstream's silence is not its fault. */
 void relay_sweep(struct exchange *x, int64_t now)
 {
     if (x->flow->is_paused || now - x->flow->last_us <= x->flow->timeout_us)

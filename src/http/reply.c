@@ -9,6 +9,8 @@
 #include "http/exchange.h"
 #include "http/loop.h"
 
+/* Codes of RFC 9110; a dialect may choose another one in its word_error. TOO_BUSY is 429, not 503:
+ * it is the client's pace that should change, and clients of model APIs wait and retry on it. */
 int http_code(enum status s)
 {
     static const int codes[STATUS_COUNT] = {
@@ -19,6 +21,7 @@ int http_code(enum status s)
     return s < STATUS_COUNT ? codes[s] : 500;
 }
 
+/* name is not copied and must outlive the exchange: callers pass literals. */
 void reply_header(struct reply *r, const char *name, str value)
 {
     assert(r->n_headers < REPLY_HEADERS_MAX);
@@ -97,6 +100,8 @@ static void add_line(struct buf *b, str name, str value)
     buf_add(b, S("\r\n"));
 }
 
+/* The part of a head that replies and relays share. A relay passes on the upstream's Date and
+ * request id when it has them. */
 void reply_begin(struct exchange *x, struct buf *b, bool needs_date, bool needs_id)
 {
     int code = x->out.code;
@@ -148,6 +153,9 @@ void reply_headers(struct buf *b, const struct header *headers, size_t n)
         add_line(b, headers[i].name, headers[i].value);
 }
 
+/* On the loop, once per exchange. 204 and 304 have no body (RFC 9110, sections 15.3.5 and 15.4.5),
+ * and no length is sent with them. The connection may be closed or serve its next request before
+ * this returns. */
 void reply_send(struct exchange *x)
 {
     assert(loop_is_here(x->loop) && x->conn && x->phase != ANSWERED);

@@ -3,6 +3,12 @@
 
 #include "http/route.h"
 
+/*
+ * The same table of fields reads a JSON body and, for methods without one, a query. So a route says
+ * once what it takes, and both ways have the same limits and the same words for a mistake. The
+ * struct that a handler gets in request.in is filled completely, defaults included.
+ */
+
 enum { TRACE_MAX = 200 }; /* a longer trace id of a client is not sent back */
 
 str request_header(const struct request *r, const char *name)
@@ -39,6 +45,8 @@ str request_query(struct ctx *ctx, const struct request *r, const char *name)
     return S("");
 }
 
+/* seen has a bit for each row of the table, so that a required parameter that never came is noticed
+ * at the end. */
 static enum status set_from_query(struct ctx *ctx, const struct route *route, const char *aside,
                                   str name, str value, uint64_t *seen, void *out)
 {
@@ -110,6 +118,8 @@ static void set_aside(struct arena *a, const struct route *route, const char *as
         r->json = without_member(a, r->json, str_of(aside));
 }
 
+/* On the thread of the handler, after admit. An absent body counts as {} when the route has a
+ * table, so that the message names the first required field. */
 enum status request_read(struct ctx *ctx, const struct route *route, const char *aside,
                          struct request *r)
 {

@@ -8,11 +8,23 @@
 
 #include "base/words.h"
 
+/*
+ * The router is one list of all rows of all surfaces, with their paths cut into segments when the
+ * server opens. A request is compared with every row, which is quick: most differ in the number of
+ * segments or in the first one. The list is constant while the server runs, so all threads read it
+ * without a lock.
+ *
+ * Segments are compared as they came and decoded afterwards: an encoded slash belongs to a name and
+ * does not part it.
+ */
+
 static int hex_value(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
 }
 
+/* RFC 3986, section 2.1. False for a broken escape, a NUL and bytes that are no UTF-8: such a name
+ * could be another one further down. Plus means a space in a query only, as HTML forms write it. */
 bool percent_decode(struct arena *a, str s, bool plus_is_space, str *out)
 {
     if (!memchr(s.p, '%', s.n) && !(plus_is_space && memchr(s.p, '+', s.n))) {
@@ -170,6 +182,8 @@ static enum status check_segment(struct ctx *ctx, str raw)
     return climbs_up(segment) ? fail(ctx, BAD_INPUT, "the path must not hold . or ..") : OK;
 }
 
+/* OK with no route in *out is not an error yet: allow says whether the path exists with other
+ * methods (405, or an answer to OPTIONS), and surface who words the failure. */
 enum status router_find(struct ctx *ctx, const struct router *r, str method, str raw,
                         struct match *out)
 {

@@ -18,6 +18,16 @@
 #include "http/libcurl.h"
 #include "http/loop.h"
 
+/*
+ * The loops share nothing but this struct. The first one owns the listening socket and hands new
+ * clients out in turn, so next_loop needs no lock. Handlers that may block run on the workers.
+ *
+ * BODIES_AT_ONCE times body_max is the default of bodies_max. The kernel cuts BACKLOG down to
+ * net.core.somaxconn. ACCEPTS_AT_ONCE lets the first loop's own clients have their turn between two
+ * lots of new ones. OWED_ROOM is room in the workers' queue beyond queue_max, for done calls.
+ * FILES_BESIDE is for the database, logs and libraries, besides two descriptors for each
+ * connection.
+ */
 enum {
     BODIES_AT_ONCE = 32,
     BACKLOG = 1024,
@@ -121,6 +131,7 @@ void server_take(struct loop *l, int fd, bool is_refused)
     server_changed(s);
 }
 
+/* On the first loop, when the listening socket is readable. */
 void server_accept(struct server *s)
 {
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
@@ -285,6 +296,8 @@ static void enter_phase(struct server *s, enum server_phase phase, int64_t deadl
     pthread_mutex_unlock(&s->lock);
 }
 
+/* From one thread that is neither a loop nor a worker: both phases wait for the loops. Calling it
+ * again does nothing. */
 size_t server_stop(struct server *s, int64_t deadline_ms)
 {
     if (atomic_load(&s->phase) >= CUTTING)
@@ -294,6 +307,8 @@ size_t server_stop(struct server *s, int64_t deadline_ms)
     return atomic_load(&s->cut);
 }
 
+/* The loops must still run while the workers finish, since a job that ends posts its exchange to
+ * its loop; and they must have ended before the router that their handlers read is freed. */
 void server_close(struct server *s)
 {
     if (!s)
@@ -313,6 +328,8 @@ void server_close(struct server *s)
 
 /* --- counters --- */
 
+/* The counters are read one after the other without a lock: the sums may be of slightly different
+ * moments. */
 void server_stats(const struct server *s, struct server_stats *out)
 {
     *out = (struct server_stats){
