@@ -6,6 +6,18 @@
 #include "base/id.h"
 #include "surface/common/person.h"
 
+/*
+ * Each request goes through the same steps, in this order: the credential gives a user and a space
+ * (accept_credential), headers may name a person behind it (person.c), the route's access is
+ * checked, and a header or the query may name another space. When the body is read, its member
+ * "space" may do so, too (auth_body). All of them are asked, and two that name different spaces are
+ * refused rather than ranked: a client that contradicts itself should not find its memories in
+ * either.
+ *
+ * Everything runs on the thread of the handler and writes to in->who only. Tokens are looked up for
+ * each request, so one that is revoked stops working without a restart.
+ */
+
 /* --- credentials --- */
 
 /* The secret of "Authorization: Bearer …", or "". */
@@ -16,6 +28,9 @@ static str bearer_of(const struct request *in)
     return str_eq_nocase(scheme, S("Bearer")) ? str_trim(value) : S("");
 }
 
+/* At the beginning of the value or behind a separator, so that a token is found in "Bearer …", in a
+ * cookie and in a list. The proxy asks before it passes a header on: an upstream must never learn a
+ * token. */
 bool auth_shows_token(str value)
 {
     for (size_t i = 0; i < value.n; i++)
@@ -31,6 +46,8 @@ struct identity auth_local(struct pool_ref pool)
         struct identity){.pool = pool, .own = pool, .acts_for = S(ACTS_FOR_ANY), .is_admin = true};
 }
 
+/* No token demands one yet, so whoever is on this machine may do everything; another machine may do
+ * nothing. */
 static enum status accept_local(struct ctx *ctx, struct request *in)
 {
     if (!in->is_loopback)
@@ -92,6 +109,9 @@ static enum status check_access(struct ctx *ctx, enum route_access needs,
     return OK;
 }
 
+/* The order is a rule: who it is must be known before access can be checked, and the space is last
+ * because reach depends on the person. Routes with ACCESS_OPEN read no credential at all, so
+ * in->who stays empty there. */
 enum status auth_request(struct ctx *ctx, struct app *app, enum route_access needs,
                          struct request *in)
 {
@@ -113,6 +133,7 @@ enum status auth_agent_request(struct ctx *ctx, struct app *app, enum route_acce
     return auth_name_space(ctx, app, &in->who, request_header(in, AGENT_HEADER), AGENT_HEADER);
 }
 
+/* null is the same as an absent member, as everywhere in bodies. */
 static enum status name_space_of(struct ctx *ctx, struct app *app, const struct json *v,
                                  struct identity *who)
 {
@@ -144,6 +165,8 @@ static const bool reach[SPACE_KINDS][2] = {
     [SPACE_ANOTHERS] = {false, true}, /* made for another token, whose id is its name */
 };
 
+/* A token without a space of its choice gets one named like its id; that is how another token's own
+ * space is told from one with a name. */
 static enum kind_of_space kind_of_space(const struct identity *who, const struct token *tokens,
                                         size_t n, str space)
 {
@@ -182,6 +205,7 @@ enum status auth_tokens(struct ctx *ctx, struct app *app, const struct identity 
     return OK;
 }
 
+/* Admins and the own space need no look into the store, which is the usual case. */
 enum status auth_space(struct ctx *ctx, struct app *app, const struct identity *who, str space,
                        const char *field)
 {
@@ -207,6 +231,8 @@ static enum status check_space(struct ctx *ctx, const struct identity *who, str 
     return OK;
 }
 
+/* Naming the same space twice is fine. The field that named it first is kept in space_from for the
+ * words of a later contradiction. */
 enum status auth_name_space(struct ctx *ctx, struct app *app, struct identity *who, str name,
                             const char *field)
 {
@@ -229,6 +255,8 @@ enum status auth_pool(struct ctx *ctx, struct app *app, const struct identity *w
     return OK;
 }
 
+/* OmniRoute's clients send the id of a key where we have spaces. An id that is no token's is taken
+ * as the name of a space. */
 enum status auth_key_pool(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                           struct pool_ref *out)
 {
@@ -243,6 +271,9 @@ enum status auth_key_pool(struct ctx *ctx, struct app *app, const struct identit
 
 /* --- all of them --- */
 
+/* Every space at once is one query without a space, and allowed only when nothing is out of
+ * reach: to an admin, or to a token of the default space whose user has no token with a space
+ * of its own. */
 enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity *who,
                         struct pool_ref *out)
 {
@@ -263,6 +294,7 @@ enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity 
     return OK;
 }
 
+/* A list in place of one query, for what auth_spaces cannot express: some spaces, not all. */
 enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *who,
                        struct pool_ref **out, size_t *n)
 {
@@ -283,6 +315,8 @@ enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *
     return OK;
 }
 
+/* The first space that has the id answers. Each try begins without the note of the one before, or
+ * the first NOT_FOUND would be the words of a later failure. */
 enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                              struct memory *out)
 {

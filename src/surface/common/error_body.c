@@ -3,6 +3,15 @@
 
 #include <assert.h>
 
+/*
+ * A failure is a status, a field and a sentence in ctx. A dialect adds two tables: rules, which
+ * give the status its names in that dialect and where needed another HTTP code, and a shape, which
+ * says where in the body they stand. So a surface words its errors without a function of its own
+ * unless its clients expect something odd.
+ */
+
+/* The caller is known once admit has filled in->who. A rule for one path counts only from then on,
+ * and one with is_before_auth only until then. */
 static bool rule_fits(const struct error_rule *rule, const struct ctx *ctx, enum status s,
                       const struct request *in)
 {
@@ -32,6 +41,7 @@ struct error_body error_body_of(struct ctx *ctx, enum status s, const struct req
     };
 }
 
+/* Clears first: the handler may have written half of a success. */
 void error_body_write(struct reply *out, const struct field *shape, const struct error_body *body)
 {
     buf_clear(&out->body);
@@ -72,6 +82,8 @@ static const struct field openai_shape[] = {
     {0},
 };
 
+/* The shape of OpenAI's API reference: param names the field, and is null like code when there is
+ * none. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
     struct error_body body = error_body_of(ctx, s, in, openai_rules, "", out);

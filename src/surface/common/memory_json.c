@@ -5,6 +5,8 @@
 
 #include "core/index.h"
 
+/* A list is made in the arena before it becomes part of the answer, so it has a limit of its own,
+ * well below that of an answer. */
 enum { LIST_MAX = 16 << 20 };
 
 const struct field memory_fields[] = {
@@ -68,6 +70,7 @@ const struct field receipt_out_fields[] = {
     {0},
 };
 
+/* A value that is written already: fields_write copies its source. */
 static const struct json *json_of(struct ctx *ctx, enum json_type type, str source)
 {
     struct json *v = NEW(&ctx->arena, struct json);
@@ -87,6 +90,8 @@ static const struct json *list_in(struct buf *b, struct ctx *ctx, const struct f
     return json_of(ctx, JSON_ARRAY, buf_str(b));
 }
 
+/* The buffer is full only after everything was written, and a full one drops what does not fit: so
+ * one question at the end is enough. */
 enum status json_list(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                       size_t size, const struct json **out)
 {
@@ -116,6 +121,7 @@ static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)
     return json_of(ctx, JSON_OBJECT, buf_str(&b));
 }
 
+/* A long message is shown by the passage that was found (r->text), a short one whole. */
 struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool explain)
 {
     struct found_out f = {.score = r->score, .tokens = r->tokens};

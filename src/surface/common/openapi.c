@@ -4,6 +4,15 @@
 #include "surface/common/auth.h"
 #include "surface/common/person.h"
 
+/*
+ * Nothing here is written by hand: each path, parameter, body and answer comes from the row of a
+ * route and the tables that the row names, the same ones that read and write the JSON. The document
+ * is served at /openapi.json and printed by rememberd --schema. OpenAPI 3.1 uses JSON Schema as it
+ * is, so fields_schema serves the tools of MCP as well.
+ */
+
+/* The longest table of a body, with room for the row that write_body adds; an assert says when it
+ * is too small. */
 enum { ROWS_MAX = 96 };
 
 void surface_routes(const struct surface *const *list, struct buf *b)
@@ -52,6 +61,8 @@ static void write_parameters(struct json_out *w, const struct route *r, const st
     json_close(w, ']');
 }
 
+/* strict becomes additionalProperties: false, so a client generator knows that a misspelt member is
+ * refused. */
 static void write_content(struct json_out *w, const struct field *table, bool strict)
 {
     json_member_open(w, "content", '{');
@@ -82,6 +93,8 @@ static void write_body(struct json_out *w, const struct surface *s, const struct
     write_content(w, rows, r->strict);
 }
 
+/* "2XX" is OpenAPI's wildcard: a route may answer 200 or 201 with the same shape. Every failure has
+ * one description, which covers the shapes of all dialects. */
 static void write_responses(struct json_out *w, const struct route *r)
 {
     json_member_open(w, "responses", '{');
@@ -102,6 +115,8 @@ static bool needs_a_field(const struct field *table)
     return false;
 }
 
+/* security with {} beside the token says that the token is optional: on loopback, as long as there
+ * is none. */
 static void write_operation(struct json_out *w, const struct surface *s, const struct route *r)
 {
     bool has_body = str_is(str_of(r->method), "POST") || str_is(str_of(r->method), "PUT") ||

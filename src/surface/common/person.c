@@ -7,6 +7,16 @@
 #include "base/words.h"
 #include "core/account.h"
 
+/*
+ * A front end such as a chat server shows one token for many people. This file finds out which of
+ * them speaks. The setting user_from lists sources in order, and the first one that holds a name
+ * decides; "all" stands for the list known_sources. A source with a hyphen is a header, another one
+ * is a member of a chat's body, given as a path.
+ *
+ * The name alone proves nothing: become_person asks whether the token may speak for that person
+ * (acts_for). A person's memory is a user of its own below the owner of the token.
+ */
+
 /* U+FFFD: what JSON escapes that are no character are read as, so that different names could become
  * one. */
 #define UNREADABLE "\xEF\xBF\xBD"
@@ -45,6 +55,8 @@ static enum status name_in_jwt(struct ctx *ctx, str source, str *name)
     return name->n ? OK : refuse_name(ctx, source, "must be a JWT with the claim sub");
 }
 
+/* Open WebUI can send the person as a signed token; a header whose name ends in -Jwt is read as
+ * one. */
 static enum status name_in_header(struct ctx *ctx, const struct request *in, str source, str *out)
 {
     TRY(one_header(ctx, in, source, out));
@@ -79,6 +91,8 @@ static bool read_old_form(str text, struct installation *out)
     return out->account.n || out->device.n;
 }
 
+/* account_uuid is the account of a person, device_id an installation without one. Both are absent
+ * in other clients' metadata, whose user_id is then a plain name. */
 static bool read_installation(struct ctx *ctx, str text, struct installation *out)
 {
     struct json *v = NULL;
@@ -108,6 +122,7 @@ static enum status name_in_body(struct ctx *ctx, const struct json *body, str so
     return OK;
 }
 
+/* Members in which clients name a conversation; the first one with text wins. */
 str person_session(struct ctx *ctx, const struct json *body)
 {
     static const char *const members[] = {"session_id", "metadata.session_id", "metadata.chat_id",
@@ -128,6 +143,8 @@ struct person {
     str source, name;
 };
 
+/* U+FFFD stands for bytes that were not text: two names that differ only there would share a
+ * memory. */
 static enum status check_name(struct ctx *ctx, const struct person *p)
 {
     if (p->name.n > PERSON_MAX)
@@ -138,6 +155,9 @@ static enum status check_name(struct ctx *ctx, const struct person *p)
     return OK;
 }
 
+/* A token that speaks for nobody may still name its own user: front ends send a user with every
+ * chat, also when there is only one. For a token with acts_for that name is a person like any
+ * other. */
 static enum status become_person(struct ctx *ctx, const struct person *p, struct identity *who)
 {
     str name = p->name;

@@ -4,6 +4,13 @@
 #include <assert.h>
 #include <stdio.h>
 
+/*
+ * Settings have one set of names and limits (runtime_fields in core); a dialect's table maps its
+ * own names to them by .like. A change is translated to the neutral names, given to the engine, and
+ * a refusal is translated back, so that the client reads the name that it sent.
+ */
+
+/* The neutral names may be longer than the dialect's; this is room for all of them. */
 enum { GROWTH_MAX = 64 << 10 };
 
 /* Replaces the neutral name of the field that the engine refused by the dialect's name. */

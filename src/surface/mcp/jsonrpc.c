@@ -3,6 +3,12 @@
 
 #include <assert.h>
 
+/*
+ * JSON-RPC 2.0 as the Model Context Protocol uses it: no batches, params always an object, an id
+ * that is never null. A message with a method and an id is a request, without an id a notification,
+ * and one with result or error a response. The error codes are those of JSON-RPC, section 5.1.
+ */
+
 /* A string or a whole number; a message with another id cannot be answered. */
 static enum status read_id(struct ctx *ctx, const struct json *message, struct rpc *out)
 {
@@ -17,6 +23,8 @@ static enum status read_id(struct ctx *ctx, const struct json *message, struct r
     return OK;
 }
 
+/* The order decides which code a broken message gets: the id first, so that even a wrong message
+ * can be answered by its id, and params last with a code of their own. */
 static enum status read_message(struct ctx *ctx, const struct json *message, struct rpc *out)
 {
     if (message->type == JSON_ARRAY)
@@ -52,6 +60,8 @@ enum status rpc_read(struct ctx *ctx, str text, struct rpc *out)
     return OK;
 }
 
+/* Without an id that could be read the member is left out, not null: MCP's schema allows no
+ * null. */
 void rpc_write_error(struct ctx *ctx, const struct rpc *r, str data, struct buf *out)
 {
     assert(r->error < 0);

@@ -120,6 +120,8 @@ static enum status check_meta(struct mcp *m, const struct json *meta)
     return OK;
 }
 
+/* Header and _meta must name the same revision over HTTP, for the reason given at check_headers. A
+ * notification has no answer, so its _meta is not checked. */
 static enum status check_modern(struct mcp *m, str header, const struct json *meta)
 {
     const struct json *version = json_get(meta, META "protocolVersion");
@@ -142,6 +144,8 @@ static enum status check_modern(struct mcp *m, str header, const struct json *me
     return m->rpc.kind == RPC_REQUEST ? check_meta(m, meta) : OK;
 }
 
+/* Which of the two kinds of client it is: one that names a revision in _meta, calls server/discover
+ * or has the modern header is modern; all others began with initialize, or never said. */
 static enum status check_revision(struct mcp *m)
 {
     const struct json *meta = json_get(m->rpc.params, "_meta");
@@ -164,6 +168,8 @@ static void server_info(struct json_out *w)
     json_close(w, '}');
 }
 
+/* Writes up to the inside of result; the method adds its members, and end_result closes both
+ * objects. */
 static struct json_out begin_result(struct mcp *m)
 {
     assert(m->rpc.kind == RPC_REQUEST && m->rpc.id.n);
@@ -243,6 +249,8 @@ static void write_hint(struct json_out *w, const char *name, bool value)
     json_member_bool(w, name, value);
 }
 
+/* The schemas come from the tables that read the arguments and write the result, so the list cannot
+ * promise anything else. The hints are for the client's own questions to its user. */
 static void describe_tool(struct json_out *w, const struct tool *t)
 {
     json_open(w, '{');
@@ -291,6 +299,8 @@ static const struct tool *tool_of(str name)
     return NULL;
 }
 
+/* Arguments are read strictly: a model that invents a member learns it, instead of believing that
+ * it had an effect. */
 static enum status run_tool(const struct tool *t, struct tool_call *c, struct buf *json)
 {
     void *in = arena_alloc(&c->ctx->arena, t->takes_size);
@@ -303,6 +313,8 @@ static enum status run_tool(const struct tool *t, struct tool_call *c, struct bu
     return json->full ? fail(c->ctx, TOO_LARGE, "the result is too large; ask for less") : OK;
 }
 
+/* The result twice: as text for a model, and as structuredContent by outputSchema for a program. A
+ * failure has text only. */
 static void write_result(struct mcp *m, str text, str structured)
 {
     struct json_out w = begin_result(m);
@@ -417,6 +429,8 @@ static void answer_message(struct mcp *m, str text)
     rpc_write_error(m->ctx, &m->rpc, data, m->out);
 }
 
+/* 202 without a body answers a notification. Since 2026-07-28 an unknown method is 404 over HTTP;
+ * before, it was 200 with an error in the body. */
 static int code_of(const struct mcp *m)
 {
     switch (m->rpc.error) {
@@ -434,6 +448,8 @@ static int code_of(const struct mcp *m)
     }
 }
 
+/* The handler itself never fails: what goes wrong is a JSON-RPC error inside the answer. word_error
+ * below is for failures before the handler, such as a missing token. */
 static enum status post_message(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {

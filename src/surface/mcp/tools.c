@@ -5,6 +5,13 @@
 #include "surface/mcp/mcp.h"
 #include "surface/proxy/memory_tool.h"
 
+/*
+ * Each tool is two tables, what it takes and what it gives, and a function of a few lines over the
+ * engine. The descriptions in memory_tools are read by models that decide whether to call: they say
+ * when a tool helps, not how it works. tool_call.text, where set, is what the model reads; without
+ * it the result is shown as JSON.
+ */
+
 enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200 };
 
 static const char space_help[] = "name of one of your spaces; default: your own";
@@ -141,6 +148,8 @@ static const struct field context_out_fields[] = {
     {0},
 };
 
+/* The same retrieval and block as in a chat, for clients whose chats do not pass through the proxy.
+ * "Nothing" is said in words, since an empty text would look like a failure to a model. */
 static enum status tool_context(struct tool_call *c)
 {
     const struct context_in *in = c->in;
@@ -188,6 +197,8 @@ static enum status give_memory(struct tool_call *c, const struct memory *m)
     return OK;
 }
 
+/* engine_add, not engine_replace: with a key the old memory is closed and kept as history.
+ * OmniRoute's tool changes it in place. */
 static enum status tool_add(struct tool_call *c)
 {
     struct memory m = *(const struct memory *)c->in;
@@ -208,6 +219,7 @@ static const struct field id_in_fields[] = {
     {0},
 };
 
+/* By id in every space in reach, since a model rarely knows in which space it found something. */
 static enum status tool_get(struct tool_call *c)
 {
     const struct id_in *in = c->in;
@@ -277,6 +289,8 @@ static unsigned named_members(const struct json *arguments)
     return what;
 }
 
+/* The spaces are tried one after the other, as in auth_find_memory, but with the change itself:
+ * between finding and changing, nothing can come. */
 static enum status tool_update(struct tool_call *c)
 {
     const struct memory *in = c->in;

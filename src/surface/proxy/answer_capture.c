@@ -73,6 +73,8 @@ static str text_of_choice(struct arena *a, const struct json *answer, const char
     return S("");
 }
 
+/* A stream's deltas are added up as they come; an event that is no JSON is left out and does not
+ * stop the rest. */
 static void read_event(void *arg, __attribute__((unused)) str event, str data)
 {
     struct answer_capture *c = arg;
@@ -86,6 +88,8 @@ static void read_event(void *arg, __attribute__((unused)) str event, str data)
     arena_reset(&c->scratch.arena);
 }
 
+/* Only 200 is an answer to keep. The limit depends on what is collected: text alone, or a whole
+ * JSON object around it. */
 static void begin_answer(struct filter *f, struct relay *r)
 {
     struct answer_capture *c = capture_of(f);
@@ -107,6 +111,8 @@ static void read_bytes(struct filter *f, __attribute__((unused)) struct relay *r
 
 /* --- keeping --- */
 
+/* A JSON answer is parsed only here, on whichever thread keeps the turn, so that the loop never
+ * parses a long one. */
 static str captured_text(struct ctx *ctx, const struct answer_capture *c)
 {
     struct json *answer;
@@ -117,6 +123,8 @@ static str captured_text(struct ctx *ctx, const struct answer_capture *c)
     return text_of_choice(&ctx->arena, answer, "message");
 }
 
+/* For callers whose client has its answer already, or gets it in any case: there is nobody left to
+ * tell but the log. */
 void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer)
 {
     ctx_clear_failure(ctx);
@@ -194,6 +202,8 @@ static bool end_answer(__attribute__((unused)) struct filter *f, struct relay *r
     return r->code == 200;
 }
 
+/* The client still waits for its last bytes, so a failure can reach it: as an error, or as an
+ * answer that breaks off. */
 static enum status keep_turn(struct filter *f, struct ctx *ctx, struct app *app,
                              __attribute__((unused)) struct relay *r, struct filter_work *out)
 {

@@ -26,6 +26,8 @@ enum { SESSION_NAME_MAX = 256 };
 
 /* --- what a chat request says --- */
 
+/* Lives in the arena of the exchange, like the relay: the filters keep pointers into it until the
+ * answer has ended. */
 struct chat {
     const struct json *root, *messages; /* messages is NULL when there is nothing to work with */
     const struct json *model;
@@ -39,6 +41,8 @@ struct chat {
     struct splice body;
 };
 
+/* A header without a value counts as absent; a word other than on and off is refused rather than
+ * guessed at. */
 static enum status read_wish(struct ctx *ctx, const struct request *in, const char *header,
                              bool *out)
 {
@@ -100,6 +104,8 @@ static enum status read_session(struct ctx *ctx, const struct request *in, str *
     return OK;
 }
 
+/* Everything that headers say about memory; it is read before the body, since it decides whether
+ * the body has to be read. */
 static enum status read_controls(struct ctx *ctx, const struct request *in, struct turn_in *out)
 {
     assert(in->who.pool.user.n);
@@ -233,6 +239,7 @@ static void put_block(struct ctx *ctx, const struct app *app, struct chat *c, bo
         splice_block(&ctx->arena, &c->body, c->root, c->messages, at, &block);
 }
 
+/* The order of the calls matters where two splices have the same place; see put_block. */
 static void splice_chat(struct ctx *ctx, const struct app *app, struct chat *c)
 {
     if (c->model && c->to.model.n < c->model->string.n)
@@ -243,6 +250,8 @@ static void splice_chat(struct ctx *ctx, const struct app *app, struct chat *c)
     put_block(ctx, app, c, false);
 }
 
+/* The tool is offered only where its searches make sense: the client asked for it and memory is on.
+ * The capture comes behind the tool loop and so sees the one answer that the client sees. */
 static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct request *in,
                                struct chat *c, str path)
 {
@@ -268,6 +277,8 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
 
 /* --- answering --- */
 
+/* The built-in model has no relay and thus no filters: the turn is kept here. A durable turn must
+ * be kept before the answer, and its failure is the client's; any other failure is only logged. */
 static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
 {
     const struct turn_in *in = &c->in;
@@ -303,6 +314,9 @@ static void add_headers(const struct turn_in *in, const struct turn_out *turn, s
         reply_header(out, "X-OmniRoute-Session-Id", session);
 }
 
+/* POST /v1/chat/completions of the OpenAI API. A packed body (Content-Encoding) cannot be read here
+ * and is passed on as it is, without memory; so is one that memory was switched off for, when the
+ * upstream does not depend on the model's name. */
 static enum status complete_chat(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -341,6 +355,8 @@ static bool is_quick_list(__attribute__((unused)) const struct app *app,
     return true;
 }
 
+/* Up to four segments behind /v1: ROUTE_PARAMS_MAX. A route with literal segments wins over these,
+ * so other surfaces keep their paths of /v1. */
 #define PASSES                                                                                     \
     .run = pass_request, .quick_if = is_quick_to_pass, .help = "passed on to the upstream unchanged"
 #define PASSES_AT(PATH)                                                                            \

@@ -7,6 +7,13 @@
 #include "base/words.h"
 #include "core/tokens.h"
 
+/*
+ * The built-in model answers when no upstream is set, so that a first request works and memory can
+ * be seen without a key. Its answers have the shapes of OpenAI's chat.completion and
+ * chat.completion.chunk: a first chunk with the role, chunks with text, one with finish_reason, if
+ * asked for one with usage and no choices, and [DONE].
+ */
+
 enum { CHUNK_BYTES = 48 }; /* of the text in one event, about */
 
 struct writer {
@@ -63,6 +70,7 @@ static void write_choice(struct json_out *j, const char *what, str role, str tex
 
 /* --- the stream --- */
 
+/* With include_usage every chunk has "usage": null but the last one, as OpenAI documents it. */
 static void write_chunk(struct writer *w, str role, str text, bool has_text, bool is_end)
 {
     struct buf b = buf_make(&w->ctx->arena, text.n * 6 + 1024);
@@ -104,6 +112,7 @@ str demo_words(str *rest)
     return words;
 }
 
+/* The whole stream is written into the body at once: there is no model whose pace it would show. */
 static void write_stream(struct writer *w, struct reply *out)
 {
     str rest = w->demo->answer;

@@ -4,6 +4,14 @@
 #include "base/clock.h"
 #include "base/time_text.h"
 
+/*
+ * search_memory is offered in two places: by MCP, where the caller names the space (agent_id), and
+ * by the proxy, where a model may search the space of its own request and no other. Both have the
+ * same rows but for that one, and the same text as an answer. The text is made for a model: one
+ * line for each find, with no line breaks within.
+ */
+
+/* DAYS and TOP_K are what a call without them gets. */
 enum { QUERY_MAX = 65536, TOP_K = 10, TOP_K_MAX = 50, DAYS = 365, DAYS_MAX = 3650 };
 enum {
     LINE_MAX = 1000,   /* bytes of a fact or a digest */
@@ -82,6 +90,7 @@ static void add_list(struct ctx *ctx, struct buf *b, const char *name, const str
     }
 }
 
+/* Salience is that of now, decayed by age, not the stored one. */
 static void add_fact(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
     add_flat(ctx, b, r->memory.content, LINE_MAX);
@@ -89,6 +98,8 @@ static void add_fact(struct ctx *ctx, struct buf *b, const struct recalled *r)
                memory_is_unconfirmed(&r->memory) ? ", not confirmed" : "");
 }
 
+/* Topics and decisions are in the metadata, where distilling puts them; without them the line is
+ * just shorter. */
 static void add_episode(struct ctx *ctx, struct buf *b, const struct recalled *r)
 {
     const struct memory *m = &r->memory;
@@ -137,6 +148,7 @@ static str text_of(struct ctx *ctx, const struct searched *found, str query, boo
 
 /* --- searching --- */
 
+/* What is found counts as used, unless the chat only reads. */
 enum status search_memory(struct ctx *ctx, struct app *app, struct pool_ref pool,
                           const struct search_memory_in *in, struct searched *out)
 {

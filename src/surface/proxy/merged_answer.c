@@ -19,6 +19,7 @@ struct merged_answer merged_answer_new(struct ctx *ctx)
 
 /* --- usage --- */
 
+/* Some servers send "usage": null with each chunk and the numbers in the last one. */
 static const struct json *usage_of(const struct json *answer)
 {
     const struct json *usage = json_get(answer, "usage");
@@ -34,6 +35,8 @@ void merged_answer_note_usage(struct merged_answer *v, const struct json *answer
     buf_add(&v->usage, usage->source);
 }
 
+/* The text is copied: the parsed numbers point into it, and the buffer is used again for the next
+ * answer. */
 void merged_answer_next(struct merged_answer *v)
 {
     struct json *usage;
@@ -104,6 +107,8 @@ static void replace_value(struct splice *s, const struct json *v, str put)
         splice_at(s, v->source.p, v->source.n, put);
 }
 
+/* The client pays for all rounds, so it is shown the sum. When the sum does not fit, the last
+ * answer's own numbers stay. */
 static void sum_usage(struct merged_answer *v, struct arena *a, struct splice *s,
                       const struct json *answer)
 {
@@ -184,6 +189,8 @@ static void name_alike(struct merged_answer *v, struct splice *s, const struct j
     v->created = str_dup(&v->ctx->arena, created ? created->source : S(""));
 }
 
+/* A chunk is left out when nothing but the role or our calls was in it. The one that ends the shown
+ * answer always goes out, since clients wait for its finish_reason. */
 str merged_answer_chunk(struct merged_answer *v, struct arena *a, str text,
                         const struct json *chunk, const struct tool_calls *calls, bool is_hidden)
 {
@@ -212,6 +219,7 @@ str merged_answer_chunk(struct merged_answer *v, struct arena *a, str text,
     return splice_done(a, &s);
 }
 
+/* id and created stay those of the last answer: a client of a whole answer has seen no other. */
 str merged_answer_whole(struct merged_answer *v, struct arena *a, str text,
                         const struct json *answer, const struct tool_calls *calls)
 {

@@ -20,6 +20,8 @@ bool passes_unread(const struct settings *s, str body)
            str_find(body, S("rememberd")) == body.n;
 }
 
+/* No store is asked, and parsing up to QUICK_BODY_MAX bytes is short work for the loop. A longer
+ * body that has to be read goes to a worker. */
 bool is_quick_to_pass(const struct app *app, const struct request *in)
 {
     return in->body.n <= QUICK_BODY_MAX || passes_unread(app->settings, in->body);
@@ -80,6 +82,8 @@ static str path_of(struct arena *a, const struct request *in, size_t n, str last
     return path;
 }
 
+/* Anything below /v1 that has no row of its own: embeddings, images, audio, files. Memory takes no
+ * part in it. */
 enum status pass_request(struct ctx *ctx, struct app *app, const struct request *in,
                          struct reply *out)
 {
@@ -101,6 +105,8 @@ static void write_demo_model(struct json_out *w)
                   "\"owned_by\":\"rememberd\"}"));
 }
 
+/* The list is the default upstream's, as it gives it; models of named upstreams are used by their
+ * prefix and are not listed. */
 enum status list_models(struct ctx *ctx, struct app *app, const struct request *in,
                         struct reply *out)
 {

@@ -1,6 +1,13 @@
 /* session_history.c - a session's earlier messages, as a request to a model holds them. */
 #include "surface/proxy/session_history.h"
 
+/*
+ * With X-Session-History a client sends only what is new, and the server adds the earlier messages
+ * of the session, as many as the model's window has room for (engine_window). Cortex's chat uses
+ * the same functions, since there every request is of this kind.
+ */
+
+/* Far above any model's window; the window itself decides how much there is. */
 enum { HISTORY_MAX = 256 << 20 };
 
 static bool is_system(str role)
@@ -20,6 +27,7 @@ bool history_is_wanted(const struct said *said, size_t n)
     return users > 0;
 }
 
+/* The window becomes part of the turn, so that recall leaves out what the model reads anyway. */
 enum status history_of(struct ctx *ctx, struct app *app, struct turn_in *t, int64_t system_tokens,
                        str asked, struct window *out)
 {
@@ -77,6 +85,8 @@ void history_write(struct arena *a, struct json_out *w, const struct window *win
     }
 }
 
+/* Before the first message that is not a system message, or the last message when all are. The
+ * client's own bytes are not touched but for the prefix of unanswered messages. */
 void history_splice(struct arena *a, struct splice *body, const struct json *messages,
                     const struct window *window)
 {

@@ -3,6 +3,13 @@
 
 #include <assert.h>
 
+/*
+ * Bodies are changed by cutting and inserting bytes, never by writing the JSON again. What the
+ * client sent stays byte for byte the same, members and number formats that we do not know
+ * included. That matters for more than politeness: model servers cache prompts by their prefix, and
+ * one changed byte near the front would make every later token be computed, and paid for, again.
+ */
+
 /* Places are few and come nearly in order, so an insertion sort is enough. Of two splices at one
  * place the first stays first. */
 void splice_at(struct splice *s, const char *at, size_t drop, str put)
@@ -36,6 +43,7 @@ str splice_done(struct arena *a, struct splice *s)
     return (str){p, n};
 }
 
+/* Six bytes for one is the worst case: \u0000 for a control character. */
 static str quote_json(struct arena *a, str text)
 {
     struct buf b = buf_make(a, text.n * 6 + 3);
@@ -57,6 +65,8 @@ void splice_model(struct arena *a, struct splice *s, const struct json *model, s
 
 /* --- placements --- */
 
+/* Clients mark what is to be cached at any depth (Anthropic's cache_control), so all of the body is
+ * searched. */
 static bool has_key(const struct json *v, const char *name)
 {
     for (const struct json *m = v->first; m; m = m->next)
@@ -73,6 +83,7 @@ static const struct json *last_of(const struct json *array)
     return last;
 }
 
+/* The comma comes behind the message: at is an element of the array, so the list is never empty. */
 static void put_message(struct arena *a, struct splice *s, const struct json *at, const char *role,
                         str text)
 {
@@ -123,6 +134,8 @@ bool splice_prefix(struct arena *a, struct splice *s, const struct json *message
     return add_prefix(a, s, json_get(message, "content"), text);
 }
 
+/* A placement beside the user's text falls back to a message of its own when the content is neither
+ * text nor parts, such as null. */
 void splice_block(struct arena *a, struct splice *s, const struct json *root,
                   const struct json *messages, const struct json *at, const struct block *block)
 {
@@ -136,6 +149,7 @@ void splice_block(struct arena *a, struct splice *s, const struct json *root,
                 is_user ? "user" : "system", block->text);
 }
 
+/* A name is compared in lower case and whole: o1 does not mean o1-pro. */
 bool rejects_system(struct arena *a, str name)
 {
     static const char *const names[] = {"o1",     "o1-mini", "o1-preview", "glm", "glmt",

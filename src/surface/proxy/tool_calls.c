@@ -6,6 +6,16 @@
 #include "surface/proxy/memory_tool.h"
 #include "surface/proxy/splice.h"
 
+/*
+ * In OpenAI's chat completions a whole message has its calls in the array tool_calls. In a stream
+ * each delta has pieces of them: the first piece of a call has id and name, the later ones more
+ * bytes of its arguments, and index tells to which call they belong. Both end up in the same list
+ * here, so the loop above does not care which it was.
+ *
+ * The limits are there because the text is the model's, not ours; arguments beyond theirs make the
+ * call fail and nothing else.
+ */
+
 enum {
     CALLS_MAX = 64,            /* of one answer; more are ignored */
     ARGUMENTS_MAX = 256 << 10, /* bytes of one call */
@@ -75,6 +85,7 @@ static struct tool_call *add_call(struct tool_calls *c, const struct json *piece
     return call;
 }
 
+/* The arguments are JSON inside a string; some servers send the object itself. */
 static void hear_calls(struct tool_calls *c, const struct json *list, bool is_whole)
 {
     if (!list || list->type != JSON_ARRAY)
@@ -106,6 +117,8 @@ void tool_calls_set_message(struct tool_calls *c, const struct json *message)
     hear_calls(c, json_get(message, "tool_calls"), true);
 }
 
+/* Only then may the answer be hidden: the client has to run its own calls, and expects to see all
+ * of them. */
 bool tool_calls_are_ours(const struct tool_calls *c)
 {
     return c->n && c->ours == c->n;
@@ -113,6 +126,8 @@ bool tool_calls_are_ours(const struct tool_calls *c)
 
 /* --- the client's calls --- */
 
+/* Clients use index as the position in their own list, so gaps where our calls were must not be
+ * seen. */
 static str renumber_call(struct arena *a, const struct json *piece, size_t index)
 {
     const struct json *was = json_get(piece, "index");
@@ -144,6 +159,7 @@ str tool_calls_of_client(struct arena *a, const struct tool_calls *c, const stru
 
 /* --- sent back --- */
 
+/* null, not "", when a message has calls and no text: some servers refuse an empty content. */
 static void write_text(struct json_out *w, const char *name, const struct buf *text)
 {
     json_key(w, name);

@@ -7,6 +7,18 @@
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/splice.h"
 
+/*
+ * A model is called UPSTREAM/MODEL. The part before the slash chooses a configured upstream and is
+ * cut off before the name goes there; a name without a known prefix goes to the default upstream as
+ * it is.
+ *
+ * The request goes on with the client's headers except three kinds: those of one connection, those
+ * that are addressed to this server, and any that shows one of its tokens. Credentials are never
+ * passed on by accident: Authorization is always left out and set again by credential_of.
+ */
+
+/* NOT_FOUND for a model that has no upstream names the field model, for which word_openai_error has
+ * the code model_not_found that OpenAI's clients know. */
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
                       struct target *out)
 {
@@ -139,6 +151,8 @@ static str query_for(struct arena *a, str query)
     return is_whole ? query : buf_str(&b);
 }
 
+/* Everything is in the arena of the exchange or points into the request, so that it lives as long
+ * as the relay. */
 struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
                        str path, str body)
 {

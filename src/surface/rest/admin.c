@@ -7,6 +7,13 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 
+/*
+ * What operators and their tools ask: /health for people and scripts, /health/live and /ready in
+ * the shapes of Cortex's probes, /metrics for Prometheus, /openapi.json and the page at /. Probes
+ * answer 503 when the database does not, so that a load balancer takes the server out. A model
+ * server that is away only makes it degraded: memory works without it.
+ */
+
 /* --- health --- */
 
 struct health_out {
@@ -51,6 +58,8 @@ static const struct field check_fields[] = {
         FIELD_(struct checks, M, struct check, FIELD_OBJECT, #M), .inside = check_fields,          \
                                                                   .help = HELP                     \
     }
+/* Cortex has a database, a cache and a model gateway to look at. Here one store takes the place of
+ * the first three, and the model server that of the others. */
 struct checks {
     struct check store, postgres, redis, llm, llm_config;
 };
@@ -83,6 +92,8 @@ static struct check check_store(struct ctx *ctx, struct app *app)
                           (double)(clock_mono_us() - began) / 1e3};
 }
 
+/* A probe must answer fast, so the look at the model is short and its result is used again for
+ * LOOK_EVERY_US microseconds. LIST_MAX: a longer list of models is an answer as well. */
 enum { LOOK_MS = 2000, LOOK_EVERY_US = 15000000, LIST_MAX = 4 << 20 };
 
 /* Any answer counts, also an error; only an unreachable server does not answer. */
@@ -167,6 +178,8 @@ static enum status show_ready(struct ctx *ctx, struct app *app, const struct req
 
 /* --- metrics --- */
 
+/* The text format of Prometheus, version 0.0.4: a HELP and a TYPE line before each value. %.15g
+ * keeps counters exact up to 10^15. */
 static void write_metric(struct buf *b, const char *name, const char *type, const char *help,
                          double v)
 {
@@ -258,6 +271,7 @@ static void recall_histogram(struct buf *b, const struct engine_stats *s)
                (double)s->recall_us_sum / 1e6, (unsigned long long)sum);
 }
 
+/* Admins only: counts over all users tell something about each of them. */
 static enum status show_metrics(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {

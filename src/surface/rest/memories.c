@@ -6,6 +6,14 @@
 #include "surface/common/error_body.h"
 #include "surface/common/memory_json.h"
 
+/*
+ * The plain way to the memories, for programs that speak no product's dialect: /v1/memories,
+ * /v1/memories/{id}, /v1/memories/search and /v1/receipts/{id}. Input is read strictly and failures
+ * have OpenAI's shape, as in the chats of the same server. Ids are found in every space in reach;
+ * lists and searches are of the request's space. The command line uses the same writers
+ * (surface_…_json), so both print the same JSON.
+ */
+
 /* --- shapes --- */
 
 static const struct field add_in_fields[] = {
@@ -177,6 +185,7 @@ static enum status memory_erase(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
+/* Without the gate of chats: a search shows what there is, also what a chat would not be given. */
 static enum status memory_search(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -187,6 +196,8 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
     return surface_found_json(ctx, &found, q->explain, &out->body);
 }
 
+/* A receipt is the record of what a chat was given. It belongs to one space, and the client may
+ * have named another one since. */
 static enum status receipt_get(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {

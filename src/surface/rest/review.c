@@ -5,6 +5,12 @@
 #include "surface/common/memory_json.h"
 #include "surface/surface.h"
 
+/*
+ * Texts that read as instructions to a model are kept but not given to chats, so that a web page or
+ * a file cannot plant a command in later conversations. Here their owner sees them and decides:
+ * allow, forget, or hold again. The list shows only the sentences that are the reason.
+ */
+
 static const struct field review_fields[] = {
     {STR(struct review, id), .help = "id of the message or memory"},
     {STR(struct review, kind), .help = "message or memory"},
@@ -88,6 +94,7 @@ static const struct field decide_out_fields[] = {
     {0},
 };
 
+/* forget bars the statement from recall; the message stays in its conversation's history. */
 static enum status review_decide(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
