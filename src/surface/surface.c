@@ -3,6 +3,9 @@
 
 #include "surface/common/dialects.h"
 
+/* The first one words failures that belong to no path, such as bytes that are no HTTP. Where
+ * several could word a 404, the earlier one does. For the rest the order means nothing: the router
+ * finds the most literal path. */
 const struct surface *const surfaces[] = {&surface_openai,
                                           &surface_memories,
                                           &surface_review,

@@ -3,6 +3,12 @@
 #include "base/time_text.h"
 #include "surface/cortex/chat.h"
 
+/*
+ * The two endpoints for agents carry the same chat as /v1/chat in an envelope: who sends, which
+ * message, and when. The envelope is checked and answered, and otherwise has no effect: the token
+ * says who asks, and user_id must agree with it. An agent's answer is always whole, never a stream.
+ */
+
 #define A2A_TYPE "application/vnd.traylinx.a2a+json"
 enum { KEY_MAX = 256 };
 
@@ -86,6 +92,8 @@ static str type_of(const struct request *in)
 
 /* --- answering --- */
 
+/* The session belongs to the token's user in the app that is named, like one of POST
+ * /v1/session. */
 static enum status create_session(struct ctx *ctx, struct app *app, const struct request *in,
                                   struct reply *out)
 {
@@ -104,6 +112,7 @@ static enum status create_session(struct ctx *ctx, struct app *app, const struct
     return OK;
 }
 
+/* balanced is the default of /v1/chat as well; an envelope has no place for another choice. */
 static enum status say_message(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {

@@ -10,6 +10,18 @@
 #include "surface/proxy/session_history.h"
 #include "surface/proxy/splice.h"
 
+/*
+ * Unlike the proxy, where the client brings the conversation, Cortex's clients send one message and
+ * the name of a session. So the whole request to the model is written here: a system message, the
+ * session's earlier messages as far as the window has room, and the new one with the memory block
+ * beside it. The message itself is never shortened; memory is what gives way.
+ *
+ * The order: find session, model and window (chat_scene_of), see that the message fits, begin the
+ * turn, ask the model. stream.c turns the answer into Cortex's shapes and keeps the turn before the
+ * client has the end.
+ */
+
+/* BODY_MAX only guards against a session out of all proportion: the window decides long before. */
 enum { BODY_MAX = 256 << 20, KEY_MAX = 4000 };
 
 #define SYSTEM                                                                                     \
@@ -102,6 +114,8 @@ static void hide_history(struct chat_scene *scene)
     scene->in.window = NULL;
 }
 
+/* Used by the chat and by its preview (context.c), so that both see the same model, window and
+ * room. room is what the model's window has left for the message and the block, in tokens. */
 enum status chat_scene_of(struct ctx *ctx, struct app *app, const struct request *in, str session,
                           str preference, str message, struct chat_scene *out)
 {
@@ -134,6 +148,8 @@ static struct turn *begin_turn(struct ctx *ctx, struct app *app, const struct tu
     return t;
 }
 
+/* The texts of the window are parted as session_history.h says, and the message of the user is
+ * last. "" when the body is over BODY_MAX; with_block words that. */
 static str body_of(struct ctx *ctx, const struct chat_scene *scene, bool is_stream)
 {
     struct buf b = buf_make(&ctx->arena, BODY_MAX);
@@ -194,6 +210,7 @@ static enum status credential_of(struct ctx *ctx, struct app *app, const struct 
     return OK;
 }
 
+/* No header of the client goes on: it speaks Cortex's dialect and its credential is one of ours. */
 static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, str key,
                               bool is_stream, str body)
 {
@@ -216,6 +233,7 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
     return r;
 }
 
+/* An estimate for servers that send no usage. */
 static int64_t tokens_asked(const struct chat_scene *scene, str block)
 {
     return tokens_of(scene->system) + scene->window.tokens + tokens_of(block) +
@@ -262,6 +280,8 @@ static enum status check_room(struct ctx *ctx, const struct chat_scene *scene, s
                       (long long)scene->window.shares.total);
 }
 
+/* rewrite_ms lets a follow-up question be rewritten before memory is searched. answer_id is made
+ * now, since the events of a stream carry it before the answer is kept. */
 enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
                      const struct chat_wish *wish, struct reply *out)
 {
@@ -301,6 +321,8 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     return chat_answer_now(ctx, app, &answer, text, out);
 }
 
+/* The body may name a person, so the request is copied with that identity: in->who itself is
+ * const. */
 static enum status answer_chat(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {

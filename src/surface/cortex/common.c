@@ -3,8 +3,16 @@
 
 #include <assert.h>
 
+/*
+ * Cortex is a memory service with users, applications and sessions. Here a user is a user, and an
+ * application (app_id) is a space of that user. Its clients branch on error.code, so each status
+ * has the code that Cortex gives it; where one status has several, the field of the failure
+ * chooses.
+ */
+
 /* --- failures --- */
 
+/* A model that is late or away is 502 to Cortex's clients in both cases. */
 static const struct error_rule rules[] = {
     {BAD_INPUT, .field = "token_budget", .name = "TOKEN_BUDGET_EXCEEDED"},
     {BAD_INPUT, .name = "VALIDATION_ERROR"},
@@ -41,6 +49,8 @@ static const struct field body_shape[] = {
     {0},
 };
 
+/* Only wrong input names a field in details: in the other cases the field is a word of ours that
+ * chose the code. */
 void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
 {
     struct error_body body = error_body_of(ctx, s, in, rules, "INTERNAL_ERROR", out);
@@ -52,6 +62,7 @@ void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in,
     error_body_write(out, body_shape, &body);
 }
 
+/* The first letter becomes a capital by arithmetic; callers pass lower-case words of ASCII. */
 enum status cortex_missing(struct ctx *ctx, const char *what)
 {
     ctx_clear_failure(ctx);
@@ -86,6 +97,9 @@ static enum status refuse_choice(struct ctx *ctx, const struct session *v, size_
                 S_ARG(buf_str(&b)));
 }
 
+/* Every space in reach is asked, also after a hit, since a second hit makes the id ambiguous. A
+ * session that the caller cannot reach is not among them, and so is missing like one that does not
+ * exist. */
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                        struct pool_ref *pool, struct session *out)
 {

@@ -5,6 +5,13 @@
 #include "surface/common/memory_json.h"
 #include "surface/cortex/chat.h"
 
+/*
+ * GET /v1/session/{id}/context answers what the model would be given if the next message were said
+ * now. It takes the same steps as chat.c with the same functions, so that it cannot drift from what
+ * a chat does, but begins no turn: no message and no receipt is written. reasons tells in words why
+ * this much and no more.
+ */
+
 enum { REASONS = 3, QUERY_MAX = 8000 };
 
 /* --- shapes --- */
@@ -68,6 +75,7 @@ const struct field context_out_fields[] = {
 
 /* --- assembling --- */
 
+/* Reasons are at most one about messages, one about the query and one about memory: REASONS. */
 struct context {
     struct chat_scene scene;
     int64_t budget, system_tokens;
@@ -159,6 +167,7 @@ static enum status find_memories(struct ctx *ctx, struct app *app, struct contex
 
 /* --- showing --- */
 
+/* Only what is in the block: candidates that recall weighed and left out are not shown. */
 static enum status list_memories(struct ctx *ctx, const struct context *c, const struct json **out)
 {
     const struct recall_out *found = &c->found;
@@ -194,6 +203,8 @@ static enum status list_messages(struct ctx *ctx, const struct window *w, const 
     return json_list(ctx, context_message_fields, v, w->n, sizeof *v, out);
 }
 
+/* The budget covers system, messages and block; what the message itself would take is left to the
+ * caller, who has not written it yet. */
 enum status chat_context(struct ctx *ctx, struct app *app, const struct request *in,
                          struct reply *out)
 {

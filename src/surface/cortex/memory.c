@@ -5,6 +5,15 @@
 #include "surface/common/memory_json.h"
 #include "surface/cortex/common.h"
 
+/*
+ * Cortex's memories are ours, seen by app: search and list, save, delete one or all, find and close
+ * duplicates, consolidate. Names and default values are Cortex's (importance_score, min_similarity
+ * 0.6, pages of 15), also where ours differ. Scores are rounded to four digits. DELETE erases for
+ * good; deduplicating closes and keeps as history; consolidating closes unused facts and erases
+ * episodes after their retention.
+ */
+
+/* TAGS_MAX and TAG_MAX bound what is stored with one memory and shown in every list. */
 enum { QUERY_MAX = 65536, CONTENT_MAX = 65536, TAGS_MAX = 50, TAG_MAX = 200 };
 
 static const char app_help[] = "the application; default: the token's own, or default";
@@ -65,6 +74,8 @@ static const struct field search_out_fields[] = {
     {0},
 };
 
+/* Memories over memory_max_age_days are not searched. total counts what is similar enough, not only
+ * this page, up to 1000. */
 static enum status search_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                    struct reply *out)
 {
@@ -132,6 +143,7 @@ static const struct field list_out_fields[] = {
     {0},
 };
 
+/* importance decays with age when it is shown (setting memory_decay); the stored one stays. */
 static struct shown show_memory(struct ctx *ctx, struct app *app, const struct memory *m,
                                 int64_t now)
 {
@@ -203,6 +215,7 @@ static enum status check_tags(struct ctx *ctx, const struct strs *tags)
     return OK;
 }
 
+/* An importance of 0 is the same as none here: the engine estimates it by rules. */
 static enum status save_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {
@@ -240,6 +253,8 @@ static enum status find_memory(struct ctx *ctx, struct app *app, const struct re
     return s == NOT_FOUND ? cortex_missing(ctx, "memory") : s;
 }
 
+/* Finding first tells the id of a memory from that of a message or session, which forget would take
+ * as well. */
 static enum status erase_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {
@@ -417,6 +432,8 @@ static const struct field merged_out_fields[] = {
     {0},
 };
 
+/* The oldest of each group stays. deleted_count is Cortex's name: the others are closed, not
+ * erased. */
 static enum status remove_duplicates(struct ctx *ctx, struct app *app, const struct request *in,
                                      struct reply *out)
 {

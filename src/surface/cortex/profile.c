@@ -1,6 +1,13 @@
 /* profile.c - Cortex's profiles: facts of a user, name by name. */
 #include "surface/cortex/common.h"
 
+/*
+ * A profile is a set of named facts about a user in one app. PATCH sets the facts that it names and
+ * removes those that are null, all or nothing. POST …/extract reads facts out of text, data or a
+ * form and merges them; X-Facts-By says who found them: the core model, or rules and why not the
+ * model.
+ */
+
 #define BY_HEADER "X-Facts-By"
 
 /* --- shapes --- */
@@ -97,6 +104,8 @@ static enum status get_profile(struct ctx *ctx, struct app *app, const struct re
     return show_profile(ctx, pool, &p, out);
 }
 
+/* app_id may be in the query or in the body, since Cortex's clients do both; two different ones are
+ * refused, as a write must not go to a guess. */
 static enum status patch_profile(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -128,6 +137,8 @@ static bool is_given(const struct request *in, const char *name)
     return v && v->type != JSON_NULL;
 }
 
+/* At least one source is needed, and several may come together. store=false only shows what would
+ * be kept. */
 static enum status extract_facts(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {

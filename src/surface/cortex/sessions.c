@@ -4,6 +4,13 @@
 #include "surface/common/memory_json.h"
 #include "surface/cortex/common.h"
 
+/*
+ * A session is a conversation that lives on the server: its messages are written by the chats
+ * (chat.c) and read here. POST makes an empty one with an id of ours. Each endpoint with an {id}
+ * looks for it in every app in reach (session_of), unless app_id names one. Two paths exist twice
+ * because two clients of the same product write them differently.
+ */
+
 /* --- one --- */
 
 struct session_out {
@@ -23,6 +30,7 @@ static const struct field session_out_fields[] = {
     {0},
 };
 
+/* Metadata is kept as text and parsed for the answer only; it was an object when it came in. */
 static enum status reply_session(struct ctx *ctx, const struct request *in, const struct session *s,
                                  struct reply *out)
 {
@@ -158,6 +166,8 @@ static const struct field history_out_fields[] = {
     {0},
 };
 
+/* All messages, oldest first, without pages: the same ones a chat in this session would continue
+ * from. The token counts are our estimate, the same as in budgets. */
 static enum status show_history(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {
@@ -221,6 +231,8 @@ static const struct field list_out_fields[] = {
     {0},
 };
 
+/* limit and offset are repeated in the answer, for clients that page without keeping their own
+ * request. */
 static enum status list_sessions(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {

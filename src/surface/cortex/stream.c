@@ -70,6 +70,7 @@ static const struct field done_event_fields[] = {
     {0},
 };
 
+/* NULL for a chat without one: the member is left out of the answer then. */
 const struct json *chat_envelope(struct ctx *ctx, str in_reply_to)
 {
     const struct chat_envelope shape = {.message_id = id_random(&ctx->arena),
@@ -145,6 +146,7 @@ static struct chat_answer *answer_of(struct filter *f)
     return container_of(f, struct chat_answer, filter);
 }
 
+/* Streams may bring counts more than once, or 0 before the end: the last positive one counts. */
 static void read_usage(struct chat_answer *a, const struct json *answer)
 {
     const struct json *usage = json_get(answer, "usage");
@@ -193,6 +195,7 @@ static void begin_answer(struct filter *f, struct relay *r)
         a->in.is_stream && is_success(r) && str_find(r->type, S("text/event-stream")) < r->type.n;
 }
 
+/* is_enough makes the relay end the transfer: no more of an answer over WHOLE_MAX is read. */
 static str read_bytes(struct filter *f, struct relay *r, str bytes)
 {
     struct chat_answer *a = answer_of(f);
@@ -280,6 +283,8 @@ static void complete_usage(struct chat_usage *usage, const struct chat_answer_in
         usage->tokens_out = tokens_of(text);
 }
 
+/* The turn first, then the bytes: what the client reads as done is in the session already. is_read
+ * tells the later calls that nobody else may keep the turn. */
 static enum status keep_answer(struct ctx *ctx, struct app *app, struct chat_answer *a,
                                const struct relay *r)
 {
@@ -295,6 +300,8 @@ static enum status keep_answer(struct ctx *ctx, struct app *app, struct chat_ans
     return OK;
 }
 
+/* At most one more request: only one whose body still ends with the wish is asked again without
+ * it. */
 static enum status finish_answer(struct filter *f, struct ctx *ctx, struct app *app,
                                  struct relay *r, struct filter_work *out)
 {
@@ -349,6 +356,8 @@ static void free_answer(struct filter *f, struct ctx *ctx, struct app *app, stru
     ctx_free(&a->own);
 }
 
+/* out may hold one event for each piece of text, so it may grow to several times the text
+ * itself. */
 void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
                      const struct chat_answer_in *in)
 {
@@ -370,6 +379,8 @@ void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
     relay_add_filter(relay, &a->filter, &ops);
 }
 
+/* For the built-in model: the same shapes, with the text cut into the pieces that demo_words
+ * gives. */
 enum status chat_answer_now(struct ctx *ctx, struct app *app, const struct chat_answer_in *in,
                             str text, struct reply *out)
 {

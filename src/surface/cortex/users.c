@@ -4,6 +4,14 @@
 #include "surface/common/memory_json.h"
 #include "surface/cortex/common.h"
 
+/*
+ * Users register themselves, get tokens and may leave the key of their model server here.
+ * Registering (POST /v1/users) is the only open route that writes: the setting registration decides
+ * who may, and someone who is registered already needs one of its own tokens, or the operator's, to
+ * change anything. A token's secret is in the answer that creates it and nowhere else; only its
+ * hash is stored. The model key is stored encrypted and never shown again but for its ends.
+ */
+
 static const char prefix[] = "ctx_";
 
 struct token_made {
@@ -40,6 +48,7 @@ static const struct field register_in_fields[] = {
     {0},
 };
 
+/* auto means: as long as only this machine can reach the server, anyone here may register. */
 static bool is_open(const struct app *app, const struct request *in)
 {
     const struct settings *s = app->settings;
@@ -62,6 +71,8 @@ static enum status prove_owner(struct ctx *ctx, struct app *app, const struct re
     return OK;
 }
 
+/* Whether the key is to be changed depends on the member being there, not on its value: "" deletes
+ * it, and leaving it out keeps it. */
 static enum status add_user(struct ctx *ctx, struct app *app, const struct request *in,
                             struct reply *out)
 {
@@ -150,6 +161,8 @@ static const struct field key_out_fields[] = {
     {0},
 };
 
+/* null and "" both delete, so the absent member must be told from them: the table reads all three
+ * as "". */
 static enum status put_key(struct ctx *ctx, struct app *app, const struct request *in,
                            struct reply *out)
 {
@@ -235,6 +248,8 @@ static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct i
     return OK;
 }
 
+/* The prefix is enough to recognise a token in one's own configuration, and too little to use
+ * it. */
 static enum status list_tokens(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {

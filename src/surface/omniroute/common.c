@@ -5,6 +5,12 @@
 
 #include "surface/common/memory_json.h"
 
+/*
+ * OmniRoute is a gateway to model servers with a memory of its own. Its API keys are our tokens,
+ * and apiKeyId is a space. What follows is common to its four surfaces (memory, engine, compact,
+ * settings): the shape of a memory, the words of its failures, and who may ask.
+ */
+
 /* --- a memory --- */
 
 const struct field memory_shown_fields[] = {
@@ -37,6 +43,8 @@ str model_of(str provider_model)
 
 /* --- who asks --- */
 
+/* The sentences are OmniRoute's. STORAGE while asking for the token becomes 503 by the rules below,
+ * since the caller is not known then. */
 enum status auth_manager_request(struct ctx *ctx, struct app *app, enum route_access needs,
                                  struct request *in)
 {
@@ -69,6 +77,7 @@ enum status managed_pool(struct ctx *ctx, struct app *app, const struct request 
 
 /* --- failures --- */
 
+/* A context of its own: the text may be the reason of the failure that is being worded. */
 static bool is_json(str text)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};

@@ -3,6 +3,13 @@
 #include "surface/omniroute/common.h"
 #include "surface/surface.h"
 
+/*
+ * Compaction puts short summaries in the place of old memories where that saves tokens. What is
+ * replaced is closed, not erased, so there is a way back: /replaced lists what a summary stands
+ * for, and /reopen makes it true again and closes the summary. The report counts tokens before and
+ * after, and tells by reason what was left alone. The command line prints the same report.
+ */
+
 enum { SPACE_MAX = 200 };
 
 /* --- summarize --- */
@@ -112,6 +119,8 @@ static enum status shape_of(struct ctx *ctx, const struct condense_out *done,
     return show_first(ctx, done->candidates, done->n, &out->candidates);
 }
 
+/* Runs within the request. A run that is cut short (complete: false) has done what it reports, and
+ * the next one goes on. */
 static enum status summarize_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                       struct reply *out)
 {

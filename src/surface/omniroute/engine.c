@@ -7,6 +7,15 @@
 #include "surface/common/memory_json.h"
 #include "surface/omniroute/common.h"
 
+/*
+ * How retrieval works, for its owner: /retrieve-preview shows what a chat would be given for a
+ * question and how it was ranked, /engine-status the state of each part, /embedding-providers which
+ * models could make vectors, and /reindex makes them anew. Names of stores and tiers are
+ * OmniRoute's, so its dashboard understands them. The preview needs no admin, since it shows the
+ * caller's own memories; the others are about the server.
+ */
+
+/* NEWEST is the page of a preview by time, where nothing is ranked. */
 enum { QUERY_MAX = 65536, SPACE_MAX = 200, NEWEST = 20, GATE_MAX = 8192 };
 
 static const char key_help[] = "a key of yours, or a space by its name; without it all of yours";
@@ -150,6 +159,7 @@ static enum status preview_lines(struct ctx *ctx, const struct recall_out *found
     return json_list(ctx, preview_line_fields, lines, found->n, sizeof *lines, out);
 }
 
+/* Without a name the setting; the table has refused unknown ones. */
 static enum strategy strategy_of(const struct app *app, str name)
 {
     int i = 0;
@@ -337,6 +347,7 @@ static struct qdrant_tier qdrant_tier(const struct engine_status *s)
     };
 }
 
+/* "provider/model" in two members, as OmniRoute shows it; without a slash there is only a model. */
 static struct rerank_tier rerank_tier(const struct engine_status *s)
 {
     str provider = s->rerank.model, model = model_of(provider);
@@ -345,6 +356,8 @@ static struct rerank_tier rerank_tier(const struct engine_status *s)
                                 s->rerank.reason};
 }
 
+/* The true is a probe: Qdrant and the reranker are asked now, so this takes as long as they
+ * take. */
 static enum status show_status(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {

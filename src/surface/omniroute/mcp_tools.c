@@ -2,6 +2,12 @@
 #include "surface/common/memory_json.h"
 #include "surface/omniroute/common.h"
 
+/*
+ * The three tools of OmniRoute's MCP server, under its names and with its members, for prompts and
+ * agents that were written for it. They run over the same engine as the general tools
+ * (surface/mcp/tools.c).
+ */
+
 /* BUDGET: tokens, used when neither the call nor the settings set a budget. */
 enum { BUDGET = 2000, CONTENT_MAX = 65536 };
 
@@ -59,6 +65,8 @@ static int64_t budget_of(struct tool_call *c, const struct search_in *in)
     return in->max_tokens ? in->max_tokens : setting;
 }
 
+/* Memories only: OmniRoute has no conversations to search. The budget counts the tokens of the
+ * contents. */
 static enum status tool_search(struct tool_call *c)
 {
     const struct search_in *in = c->in;
@@ -154,6 +162,7 @@ static const struct field cleared_fields[] = {
 };
 GIVES(cleared);
 
+/* Nothing to forget is a success with 0, as OmniRoute answers it. */
 static enum status tool_clear(struct tool_call *c)
 {
     const struct clear_in *in = c->in;

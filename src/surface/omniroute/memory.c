@@ -8,6 +8,14 @@
 
 #include "surface/omniroute/common.h"
 
+/*
+ * Memories as OmniRoute's dashboard and command line use them. apiKeyId, or apiKey as the command
+ * line calls it, chooses the space; a list without it is of all spaces, for a caller that reaches
+ * all, and a write goes to the caller's own. Adding with a key that exists changes that memory in
+ * place. The list carries totals, by type and in tokens, of all that match. GET /api/memory/health
+ * is polled and writes nothing.
+ */
+
 enum { CONTENT_MAX = 65536, KEY_MAX = 512, NAME_MAX_BYTES = 256, SPACE_MAX = 200 };
 
 static const char key_help[] = "id of one of your keys, or the name of a space",
@@ -156,6 +164,7 @@ static size_t fitting_count(const struct memory *v, size_t n, int64_t budget)
     return n;
 }
 
+/* Two questions to the store: the page, and totals over all that match. */
 static enum status find_page(struct ctx *ctx, struct app *app, const struct memory_filter *f,
                              int64_t budget, struct list_out *out)
 {
@@ -178,6 +187,8 @@ static bool is_command_line(const struct request *in, const struct list_in *l)
     return request_header(in, "X-OmniRoute-CLI-Token").n || l->alias.n || l->budget;
 }
 
+/* offset wins over page, and page is then worked out from it. An unknown type is an empty list, not
+ * an error. Expired memories are listed. */
 static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -253,6 +264,7 @@ static enum status metadata_of(struct ctx *ctx, const struct json *metadata, str
     return OK;
 }
 
+/* The upper end is the last moment that JavaScript's Date can hold: 8.64e15 ms. */
 static enum status expiry_of(struct ctx *ctx, const struct json *v, int64_t *out)
 {
     int64_t ms = 0;
@@ -313,6 +325,7 @@ static const struct field clear_out_fields[] = {
     {0},
 };
 
+/* Memories only: conversations stay. Nothing to delete is a success with 0. */
 static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                   struct reply *out)
 {
@@ -379,6 +392,7 @@ static const struct field change_in_fields[] = {
     {0},
 };
 
+/* null keeps a member, except for expiresAt, where null is a value: never. */
 static unsigned named_members(const struct json *body)
 {
     static const struct {
@@ -399,6 +413,7 @@ static unsigned named_members(const struct json *body)
     return what ? what : CHANGE_NOTHING;
 }
 
+/* The answer is success alone, as OmniRoute gives it; the memory is read again by GET. */
 static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {

@@ -3,6 +3,14 @@
 #include "surface/common/settings_json.h"
 #include "surface/omniroute/common.h"
 
+/*
+ * OmniRoute's pages for memory and for Qdrant. Both change the server's runtime settings, under
+ * OmniRoute's names (WIRE maps them); change_settings translates and stores, and the answer is the
+ * state after the change. Reading needs an admin and changing the operator, since the settings are
+ * those of all users. The key of Qdrant goes in and never comes out: apiKeyMasked shows its end at
+ * most.
+ */
+
 enum { QUERY_MAX = 65536, PAYLOAD_MAX = 256 << 10 };
 
 #define WIRE(KIND, MEMBER, NAME, ROW)                                                              \
@@ -122,6 +130,7 @@ static const struct field health_out_fields[] = {
     {0},
 };
 
+/* Asks Qdrant itself, now. */
 static enum status qdrant_health_now(struct ctx *ctx, struct app *app, const struct request *in,
                                      struct reply *out)
 {
@@ -178,6 +187,8 @@ static const struct json *payload_of(struct ctx *ctx, str text)
     return soft(ctx, json_parse(ctx, text, &v)) ? v : NULL;
 }
 
+/* Searches Qdrant alone, to see what it holds: a chat's retrieval also uses words, and ranks by
+ * more than the score. */
 static enum status qdrant_search_now(struct ctx *ctx, struct app *app, const struct request *in,
                                      struct reply *out)
 {
@@ -210,6 +221,7 @@ static const struct field cleanup_out_fields[] = {
     {0},
 };
 
+/* Only points of the caller's user; memories in the database are not touched. */
 static enum status clean_up(struct ctx *ctx, struct app *app, const struct request *in,
                             struct reply *out)
 {

@@ -5,6 +5,14 @@
 #include "surface/common/settings_json.h"
 #include "surface/osaurus/osaurus.h"
 
+/*
+ * What Osaurus's clients ask about memory itself: ten settings under Osaurus's names
+ * (/memory/config), how distilling and search are doing (/memory/status), and two things that
+ * otherwise happen by themselves, now: distilling what waits (/memory/sync) and consolidating
+ * (/memory/consolidate). /memory/log tells what the background did, in numbers and kinds, never
+ * with the text of a conversation.
+ */
+
 static const char agent_help[] =
     "one of your agents; default: your own, or for an admin all agents of the user";
 
@@ -184,6 +192,7 @@ static enum status gather_agents(struct ctx *ctx, struct app *app, const struct 
     return OK;
 }
 
+/* Of the whole server, in the last 24 hours; therefore for admins only. */
 static enum status add_processing(struct ctx *ctx, struct app *app, const struct distil_status *s,
                                   struct status_out *out)
 {
@@ -221,6 +230,8 @@ static enum status add_consolidation(struct ctx *ctx, struct app *app, str user,
     return OK;
 }
 
+/* The first reason that explains why vectors do not work: the source of embeddings before the store
+ * of vectors. */
 static enum status add_tiers(struct ctx *ctx, struct app *app, struct pool_ref pool,
                              struct tiers_out *out)
 {
@@ -255,6 +266,8 @@ static enum status agents_in(struct ctx *ctx, struct app *app, const struct requ
     return soft_if(ctx, s, NOT_FOUND) ? OK : s;
 }
 
+/* One answer from several sources, asked one after the other: the numbers may be of slightly
+ * different moments. */
 static enum status show_status(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {
@@ -295,6 +308,8 @@ static const struct field sync_out_fields[] = {
     {0},
 };
 
+/* Returns at once: the background distils. sessions says how many are due, not how many are
+ * done. */
 static enum status sync_now(struct ctx *ctx, struct app *app, const struct request *in,
                             struct reply *out)
 {
@@ -347,6 +362,7 @@ static const struct field consolidate_out_fields[] = {
     {0},
 };
 
+/* Runs within the request, on its worker, and answers when it is done. */
 static enum status consolidate_now(struct ctx *ctx, struct app *app, const struct request *in,
                                    struct reply *out)
 {

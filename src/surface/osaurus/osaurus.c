@@ -7,6 +7,13 @@
 
 #include "surface/common/memory_json.h"
 
+/*
+ * Osaurus calls its spaces agents: agent_id and X-Osaurus-Agent-Id name one by any text, and it
+ * comes into being with the first thing that is kept under it. /memory/ingest brings in a whole
+ * conversation and, unless told otherwise, distils it before it answers; the same conversation_id
+ * replaces what was there. /agents lists what the caller may use.
+ */
+
 /* --- failures --- */
 
 static const char ingest_path[] = "/memory/ingest", switched_off[] = "memory",
@@ -52,6 +59,7 @@ void word_osaurus_error(struct ctx *ctx, enum status s, const struct request *in
     error_body_write(out, error_shape, &body);
 }
 
+/* Worded as 503 memory_disabled by the first rule of FORBIDDEN, which the field chooses. */
 enum status needs_memory(struct ctx *ctx, struct app *app)
 {
     if (engine_remembers(app->engine))
@@ -64,6 +72,7 @@ enum status needs_memory(struct ctx *ctx, struct app *app)
 
 /* --- agents --- */
 
+/* "" as the space means all of the user's, which only an admin gets by naming none. */
 enum status agent_pool(struct ctx *ctx, struct app *app, const struct request *in, str agent,
                        struct pool_ref *out)
 {
@@ -75,6 +84,7 @@ enum status agent_pool(struct ctx *ctx, struct app *app, const struct request *i
     return OK;
 }
 
+/* Filtered in place: an agent out of reach is not even named. */
 enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in,
                       struct agent **out, size_t *n)
 {
@@ -123,6 +133,8 @@ static const struct field agents_out_fields[] = {
     {0},
 };
 
+/* Members about models are there because Osaurus's clients read them; an agent here has no model of
+ * its own. */
 static struct agent_out agent_shape(const struct agent *a)
 {
     return (struct agent_out){.id = a->pool.pool.space,
@@ -223,6 +235,8 @@ static enum status read_turn(struct ctx *ctx, const struct json *v, size_t i,
     return fail_field(ctx, field.p, S_FMT, S_ARG(why));
 }
 
+/* Each turn by the table of turn_fields, so that a mistake in the hundredth is named as
+ * turns[99].user. */
 static enum status read_turns(struct ctx *ctx, const struct json *list, struct ingest_turns_in *out)
 {
     size_t i = 0;
@@ -236,6 +250,8 @@ static enum status read_turns(struct ctx *ctx, const struct json *list, struct i
     return OK;
 }
 
+/* Everything is checked before memory being off is reported: a client learns of its mistakes either
+ * way. */
 static enum status ingest_conversation(struct ctx *ctx, struct app *app, const struct request *in,
                                        struct reply *out)
 {

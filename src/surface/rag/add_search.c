@@ -7,6 +7,14 @@
 #include "surface/common/memory_json.h"
 #include "surface/rag/rag.h"
 
+/*
+ * POST /api/v1/memory and …/search of the RAG backend. Adding looks for the same statement first:
+ * the same text ignoring case, then the same thing in other words. A hit is merged (200, merged)
+ * instead of kept twice (201, added). Search ranks by relevance, which mixes similarity with
+ * priority, age and use, and then counts the results as accessed.
+ */
+
+/* Bytes of a source, which becomes a member of the metadata. */
 enum { SOURCE_MAX = 500 };
 
 /* --- creating --- */
@@ -118,6 +126,7 @@ static enum status merge_memory(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
+/* What the rules find important counts only above the highest priority that a type gives. */
 static double rule_above_types(struct ctx *ctx, str content)
 {
     const struct memory plain = {.content = content};
@@ -167,6 +176,8 @@ static enum status keep_first(struct ctx *ctx, struct app *app, const struct req
     return merge_memory(ctx, app, in, m);
 }
 
+/* find, add, and look again: two requests with one text at the same moment both find nothing, so
+ * the later memory gives way to the one written first. */
 enum status rag_create(struct ctx *ctx, struct app *app, const struct request *in,
                        struct reply *out)
 {

@@ -7,6 +7,15 @@
 #include "surface/common/memory_json.h"
 #include "surface/rag/rag.h"
 
+/*
+ * A user's memories with type, priority and how often they were read. The backend that these
+ * clients were written for is a FastAPI program, so wrong input is 422 with a list of {loc, msg,
+ * type}, and other failures are {detail: sentence}. Priorities are stored as importance
+ * (rag_importance) and read back by ranges (priority_of), so that memories made elsewhere have one
+ * as well.
+ */
+
+/* HALF_LIFE_DAYS is that of decay_score, which is only shown; ranking has its own. */
 enum { SEARCH_MAX = 200, HALF_LIFE_DAYS = 30 };
 
 /* The backend knows users and no applications, so that all of a user's memories are in one space.
@@ -27,6 +36,7 @@ double rag_importance(enum priority priority)
 
 /* --- failures, as FastAPI words them --- */
 
+/* Where the field of a failure was read from: FastAPI tells body and query apart. */
 static bool has_body(const struct request *in)
 {
     return str_is(in->method, "POST") || str_is(in->method, "PATCH") || str_is(in->method, "PUT");
@@ -231,6 +241,7 @@ static enum status show_all(struct ctx *ctx, const struct memory *v, size_t n, s
     return OK;
 }
 
+/* SEARCH_MAX counts characters, which the limit of a table's row does not: hence the check here. */
 static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -465,6 +476,8 @@ static const struct field clear_out_fields[] = {
     {0},
 };
 
+/* The refusal without confirm=true is 400 with a sentence, not the 422 of wrong input: the input is
+ * sound, and nothing is to be corrected but the intent. */
 static enum status clear_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                   struct reply *out)
 {
