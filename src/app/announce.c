@@ -66,6 +66,7 @@ static void announce_try(const struct settings *s, str url, bool needs_token)
     putchar('\n');
 }
 
+/* The first line goes out at once: programs that start a server wait for it to learn the port. */
 void announce(struct ctx *ctx, struct instance *instance, str url)
 {
     bool needs_token = true;

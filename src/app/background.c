@@ -53,6 +53,8 @@ static enum status consolidate_some(struct ctx *ctx, struct instance *instance, 
     return engine_consolidate_some(ctx, instance->engine, more);
 }
 
+/* embed makes vectors, mirror copies them to Qdrant, distil turns finished conversations into facts
+ * and episodes, prune deletes receipts and expired memories, consolidate tidies. */
 static const struct job jobs[] = {
     {"embed", embed_some, .is_heavy = true},
     {"mirror", sync_qdrant},
@@ -77,6 +79,9 @@ static bool run_job(struct worker *w)
     return false;
 }
 
+/* Each job has threads of its own, so that a slow one (a model that distils) does not hold up
+ * another (vectors). A job by the clock looks at its time whenever it wakes, so it may be late by
+ * LOOK_MS. */
 static void *work_loop(void *arg)
 {
     struct worker *w = arg;

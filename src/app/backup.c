@@ -7,6 +7,12 @@
 #include "app/print.h"
 #include "app/progress.h"
 
+/*
+ * Both commands are one call of store_copy with other ends. A backup can be made while a server
+ * runs; a restore replaces the file, so the server must be stopped. The file is written beside its
+ * place and renamed, so that a copy that fails leaves the old one.
+ */
+
 struct backup_out {
     str file;
     int64_t bytes;
@@ -26,6 +32,7 @@ static void show_progress(void *own, const char *what, int64_t done, int64_t all
     progress_show(own, what, done, all, is_bytes ? 1e6 : 1, is_bytes ? "MB" : "");
 }
 
+/* The size is read after the copy, from the file that is really there. */
 static enum status run_copy(struct ctx *ctx, const struct options *o, struct store_copy *copy)
 {
     struct progress progress = {0};

@@ -1,6 +1,14 @@
 /* commands.c - the table of commands. */
 #include "app/command.h"
 
+/*
+ * One row is a command: its words, its help, the flags it takes and its function. main.c checks
+ * usage by the row and help.c prints it, so a new command is a row here, a prototype in command.h
+ * and a file. flags are the names of rows in options_table, each between spaces so that no name is
+ * found inside another one; settings are taken by every command and are not listed.
+ */
+
+/* Flags of a command that works in one space of one user. */
 #define POOL " user space json "
 
 const struct command commands[] = {

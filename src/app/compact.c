@@ -6,6 +6,8 @@
 
 enum { PRINT_MAX = 64 << 20 };
 
+/* "kept" lines say by reason what was left alone, so that a run that changes little explains
+ * itself. */
 static void print_report(const struct condense_out *r)
 {
     printf("%s%lld of %lld old memories in %lld summaries: %lld tokens become %lld\n",

@@ -15,6 +15,15 @@
 #include "http/http.h"
 #include "llm/llm.h"
 
+/*
+ * A visit goes from the bottom up: folder, database, key, seal, tokens, vectors, then upstreams,
+ * core model and libcurl. Each look adds a finding (ok, warn or bad) with what was seen and what to
+ * do, and clears the failure that it met, so that the next one starts fresh. Nothing is repaired;
+ * calls go to upstreams and to the source of vectors only.
+ */
+
+/* CALL_MS is short: a person waits, and an upstream that needs longer for a list is worth
+ * knowing. */
 enum { FINDINGS_MAX = 64, PRINT_MAX = 1 << 20, ANSWER_MAX = 8 << 20, CALL_MS = 5000 };
 
 struct finding {
@@ -28,6 +37,7 @@ static const struct field finding_fields[] = {
     {0},
 };
 
+/* What one run has seen. All texts are in the ctx's arena. */
 struct visit {
     struct ctx *ctx;
     const struct options *o;
@@ -321,6 +331,7 @@ static void look_at_libcurl(struct visit *v)
     ctx_clear_failure(v->ctx);
 }
 
+/* Only whether the settings fit together: the model is not asked, since an answer costs money. */
 static void look_at_core(struct visit *v)
 {
     const struct upstream *up;

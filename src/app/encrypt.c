@@ -13,6 +13,14 @@
 #include "app/print.h"
 #include "app/progress.h"
 
+/*
+ * The database is encrypted as a whole by a key of 32 bytes. Where the key is belongs to app/key;
+ * here it meets the file. Each command converts the database by a copy that replaces it, and says
+ * afterwards where the key is. encrypt and rekey, which may store a new key, hold a lock on the
+ * data folder meanwhile. A key that is made here is always stored before anything is encrypted by
+ * it.
+ */
+
 struct encrypt_out {
     bool encrypted;
     int64_t bytes;
@@ -53,6 +61,7 @@ static const char beside_the_data[] =
     "A key beside the data protects copies and backups of the database, but not the folder.\n"
     "To protect the folder, keep the key elsewhere: rememberd rekey --new-key-file FILE.\n";
 
+/* The advice belongs to the command; the last lines depend on where the key is. */
 static enum status print_report(struct ctx *ctx, const struct options *o,
                                 const struct instance *instance, const struct key *key,
                                 const char *done, const char *advice)

@@ -7,6 +7,7 @@
 #include "app/instance.h"
 #include "embed/embed.h"
 
+/* Each rank is measured and reported on its own: RANKS_MAX of them are enough for a curve. */
 enum { REPORT_MAX = 16 << 20, RANKS_MAX = 16 };
 
 /* Without --k the usual ranks, so that reports are comparable. */
@@ -51,6 +52,7 @@ static void remove_folder(const char *path)
     rmdir(path);
 }
 
+/* In a function of its own so that the instance is closed before the caller removes its folder. */
 static enum status measure_recall(struct ctx *ctx, const struct options *o, struct buf *report)
 {
     CLEANUP(instance_close) struct instance instance = {0};

@@ -7,6 +7,14 @@
 
 #include "core/memory.h"
 
+/*
+ * Nothing in a help text is written twice: names, values, defaults and sentences come from the
+ * tables that also read the flags. So the help of serve lists every setting, by group, and cannot
+ * miss a new one. The layout is a left column and wrapped text beside it.
+ */
+
+/* The columns are where the texts begin; what is too long for its column has its text on the next
+ * line. */
 enum {
     WIDTH = 100,
     FLAG_COLUMN = 34,
@@ -137,6 +145,7 @@ static void add_common_settings(struct ctx *ctx, struct buf *b, const struct set
 
 /* --- commands --- */
 
+/* main.c asks the same question to refuse a flag: what help does not list is not taken. */
 bool help_takes(const struct command *c, const char *row)
 {
     char word[64];

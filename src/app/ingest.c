@@ -9,6 +9,8 @@
 /* One ingest runs in a process, so its progress may be static. */
 static int64_t began_us, shown_us;
 
+/* Nothing in the first second, so that a short run stays silent, then five times a second at
+ * most. */
 static void show_progress(int64_t done, int64_t all)
 {
     int64_t now = clock_mono_us();

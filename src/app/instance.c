@@ -12,6 +12,14 @@
 
 #include "app/key/key.h"
 
+/*
+ * An instance is one data folder with everything opened on it: the key, the store, the engine.
+ * Commands work on it directly, without a server, also while one runs: SQLite's locks keep the
+ * processes apart, and a server sees what others wrote. Seals are a second key, for the model keys
+ * that users store; it belongs to the server and is in the folder (seal.key) or a setting, not in
+ * the database.
+ */
+
 /* --data wins, then the XDG convention for user data. */
 enum status instance_find(struct ctx *ctx, const struct settings *s, struct instance *out)
 {
@@ -111,6 +119,7 @@ void instance_check_seal(struct ctx *ctx, struct instance *instance)
                   lost);
 }
 
+/* The engine first: it uses the store until it is closed. */
 void instance_close(struct instance *h)
 {
     engine_close(h->engine);

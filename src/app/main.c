@@ -12,6 +12,14 @@
 #include "app/key/key.h"
 #include "surface/surface.h"
 
+/*
+ * The way of every run: file mask and random numbers, keys out of the environment, the command line
+ * with all settings, then one row of the table of commands. A command returns a status; its words
+ * are printed here and nowhere else, so a command never prints its own failure. Exit codes: 0 done,
+ * 1 failed, 2 wrong usage, which is found before anything is opened.
+ */
+
+/* PRINT_MAX bounds the OpenAPI document and the list of routes. */
 enum { EXIT_OK, EXIT_FAILED, EXIT_USAGE, PRINT_MAX = 4 << 20 };
 
 static const struct command *command_of(str name)
@@ -24,6 +32,7 @@ static const struct command *command_of(str name)
 
 /* --- running --- */
 
+/* "rememberd COMMAND: FIELD: WHY" on standard error, as one line that a script can log. */
 static int print_failure(const struct ctx *ctx, const char *command, int code)
 {
     fprintf(stderr, "rememberd%s%s: %s%s%s\n", *command ? " " : "", command, ctx->field,
@@ -44,6 +53,7 @@ static enum status check_usage(struct ctx *ctx, const struct command *c, const s
     return c->check ? c->check(ctx, o) : OK;
 }
 
+/* A typing error gets the nearest command as a suggestion, never its effect. */
 static int refuse_command(str name)
 {
     struct suggestion near = {.typed = name};

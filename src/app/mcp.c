@@ -9,6 +9,15 @@
 #include "app/command.h"
 #include "surface/surface.h"
 
+/*
+ * The transport "stdio" of the Model Context Protocol: a client starts this program, writes one
+ * JSON-RPC message a line to its standard input, and reads one a line from standard output. Nothing
+ * else may be printed there, so logs go to standard error. Messages are answered one after the
+ * other, in order. There is no token: whoever can start the program can read the data. It ends with
+ * its input.
+ */
+
+/* The limit of a line is the setting body_max, the same as for a message over HTTP. */
 enum { ANSWER_MAX = 64 << 20, READ_SIZE = 64 << 10 };
 
 /* A pipe takes as much as it has room for, so the rest is written again. */
@@ -57,6 +66,7 @@ static enum status take_bytes(struct ctx *ctx, struct app *app, struct pool_ref 
     return OK;
 }
 
+/* A last line without a newline counts as well. */
 static enum status serve_stdin(struct ctx *ctx, struct app *app, struct pool_ref pool,
                                struct buf *line)
 {

@@ -9,6 +9,13 @@
 #include "app/print.h"
 #include "app/progress.h"
 
+/*
+ * Local embedding models are files in a folder, known by a catalogue with sizes and checksums
+ * (model_cards in embed). pull fetches a model and checks it, check reads the files again, remove
+ * deletes them. Which model is used is a setting that none of these changes; list says which one it
+ * is now.
+ */
+
 /* --- what there is --- */
 
 struct model_out {
@@ -141,6 +148,7 @@ static void say_how_to_use(struct ctx *ctx, const struct options *o, const struc
 
 /* --- the command --- */
 
+/* past is what text output says when it is done; JSON has the verb itself. */
 static const struct verb {
     const char *name, *past;
     bool takes_name;

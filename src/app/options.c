@@ -6,9 +6,19 @@
 #include "core/memory.h"
 #include "core/suggest.h"
 
+/*
+ * A command line has three kinds of words: options of commands (options_table), settings of the
+ * program (settings_table in core), and the rest, which are the command and its arguments. All
+ * flags are long, --name VALUE or --name=VALUE, and a switch needs no value. given remembers which
+ * options were written, so that main.c can refuse those that the command does not take, and a
+ * command can tell a default from a wish (options_has).
+ */
+
 static const char *const levels[] = {"turn", "session", NULL};
 static const char *const pools[] = {"each", "one", NULL};
 
+/* One table for all commands: the same name means the same everywhere, and each command's row says
+ * which of them it takes. */
 const struct field options_table[] = {
     {BOOL(struct options, help), .help = "Print help"},
     {BOOL(struct options, version), .help = "Print the version"},
@@ -106,6 +116,7 @@ const char *options_flag(struct arena *a, const char *row)
     return flag;
 }
 
+/* Where reading is, and the flags that are collected for settings_load. */
 struct line {
     int argc, at;
     char **argv;
@@ -186,6 +197,7 @@ enum status options_read(struct ctx *ctx, int argc, char **argv, struct options 
     return settings_load(ctx, l.n_settings, l.settings, &rest, &out->settings);
 }
 
+/* Whether the flag was written, whatever its value. */
 bool options_has(const struct options *o, const char *name)
 {
     for (size_t i = 0; i < o->given.n; i++)
@@ -194,6 +206,8 @@ bool options_has(const struct options *o, const char *name)
     return false;
 }
 
+/* The words from that one on, with a space between two: a text need not be quoted on the command
+ * line. */
 str options_text(struct ctx *ctx, const struct options *o, size_t from)
 {
     str text = S("");

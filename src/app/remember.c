@@ -4,8 +4,17 @@
 #include "app/print.h"
 #include "surface/surface.h"
 
+/*
+ * The everyday commands over the engine, without a server in between. Each opens an instance, asks
+ * the engine once, and prints text for people or, with --json, what the REST API would answer
+ * (surface_…_json). Texts of memories go through print_line, since a terminal would obey control
+ * characters in them.
+ */
+
+/* REVIEWS_LISTED is what the REST API gives on one page at most. */
 enum { PRINT_MAX = 64 << 20, REVIEWS_LISTED = 500 };
 
+/* The type is checked before anything is opened, as a wrong word should not create a database. */
 enum status command_add(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
@@ -49,6 +58,7 @@ static void print_found(struct ctx *ctx, const struct recalled *r, bool explain)
     }
 }
 
+/* A budget of -1 is none: as many results as --limit says, whatever they would cost in a prompt. */
 enum status command_search(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
@@ -171,6 +181,7 @@ static enum status decide_review(struct ctx *ctx, const struct options *o, struc
     return OK;
 }
 
+/* The date is when a chat was last not given it. */
 static void print_reviews(struct ctx *ctx, const struct review *v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -13,6 +13,18 @@
 #include "store/store.h"
 #include "surface/surface.h"
 
+/*
+ * The life of a server: print the settings and leave if that is asked; else block the signals, open
+ * the instance, see that access is safe, listen, start the background, announce, and wait. The
+ * first SIGINT, SIGTERM or SIGHUP stops it: no new connections, running requests finish within
+ * shutdown_ms, the rest is cut. A second one ends it at once, after what is queued for the disk.
+ *
+ * The main thread does nothing but wait for signals. Requests are answered by the threads of http,
+ * background work by those of background.c.
+ */
+
+/* REPLY_MAX is the most that one answer may hold, exports included; what is over it is refused by
+ * the handler or, at last, by http. */
 enum { REPLY_MAX = 64 << 20, PRINT_MAX = 1 << 20 };
 
 static enum status print_settings(struct ctx *ctx, const struct options *o)
@@ -43,6 +55,8 @@ static enum status may_listen(struct ctx *ctx, const struct options *o, struct i
                 S_ARG(o->settings.listen));
 }
 
+/* "*" among the names allows every Host. NULL-ended, as http wants it; NULL when only loopback's
+ * names are served. */
 static const char *const *hosts_of(struct ctx *ctx, str list, bool *any)
 {
     const char **hosts = NEW_N(&ctx->arena, const char *, list.n + 2);

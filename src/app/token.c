@@ -8,8 +8,15 @@
 #include "app/print.h"
 #include "store/store.h"
 
+/*
+ * Tokens are made and revoked in the database itself, also while a server runs; it sees the first
+ * one within TOKEN_LOOK_MS. That first token changes who may do what: before it, everyone on this
+ * machine may do everything. The secret is printed once; only a hash of it is kept.
+ */
+
 enum { PRINT_MAX = 16 << 20 };
 
+/* prefix is the beginning of the token, by which people recognise it in their configuration. */
 struct token_out {
     str id, name, user, space, acts_for, prefix, token;
     bool admin;
@@ -127,6 +134,7 @@ static void print_row(struct ctx *ctx, struct buf *b, const struct token *t)
     buf_byte(b, '\n');
 }
 
+/* Revoked and expired ones too, so that one can see what was used when. */
 static enum status list_tokens(struct ctx *ctx, const struct options *o, struct instance *instance)
 {
     struct token *t;
@@ -149,6 +157,7 @@ static enum status list_tokens(struct ctx *ctx, const struct options *o, struct 
     return OK;
 }
 
+/* Before anything is opened: "token delete" must not create a database. */
 enum status command_token_check(struct ctx *ctx, const struct options *o)
 {
     str verb = o->words.v[1];

@@ -9,6 +9,7 @@
 
 #include "app/key/key.h"
 
+/* A key file may end with a newline or two; READ_MAX is enough to notice one that is too long. */
 enum { HEX = 2 * STORE_KEY_BYTES, READ_MAX = HEX + 8 };
 
 /* Both forms are common: raw bytes from a random generator, hex from a password manager or a
@@ -50,6 +51,8 @@ static enum status read_open(struct ctx *ctx, const char *path, int fd,
                        path);
 }
 
+/* NOT_FOUND only when there is no file: callers may make one then, and must not in any other
+ * case. */
 enum status key_read_file(struct ctx *ctx, const char *path, uint8_t out[STORE_KEY_BYTES])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

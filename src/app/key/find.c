@@ -10,6 +10,8 @@
 
 #include "app/spawn.h"
 
+/* COMMAND_MS gives a person time to unlock a password manager. TEXT_MAX is far more than a key
+ * needs. */
 enum { COMMAND_MS = 120000, TEXT_MAX = 256 };
 
 /* Keys from the environment, taken before anything else runs; in guarded memory. */

@@ -80,6 +80,8 @@ static void keyring_drop(struct ctx *ctx, str folder, enum key_slot slot)
 
 /* --- a file beside the data --- */
 
+/* rememberd.key, rememberd.key.next and rememberd.key.previous: the current one has the plain
+ * name. */
 static const char *file_of(struct ctx *ctx, str folder, enum key_slot slot)
 {
     return str_printf(&ctx->arena, S_FMT "/rememberd.key%s%s", S_ARG(folder), slot ? "." : "",
@@ -87,6 +89,7 @@ static const char *file_of(struct ctx *ctx, str folder, enum key_slot slot)
         .p;
 }
 
+/* A file that others can read is refused by key_read_file, and ctx then says so. */
 static bool file_get(struct ctx *ctx, str folder, enum key_slot slot, uint8_t out[STORE_KEY_BYTES])
 {
     const char *path = file_of(ctx, folder, slot);
