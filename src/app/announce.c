@@ -43,6 +43,7 @@ static void announce_access(bool needs_token)
                      : "access: anyone on this machine, without a token");
 }
 
+/* The upstream of a model without a prefix. */
 static const struct upstream *default_upstream(const struct settings *s)
 {
     str none = S("");

@@ -13,6 +13,7 @@
  * place and renamed, so that a copy that fails leaves the old one.
  */
 
+/* encrypted is of the file that was written. */
 struct backup_out {
     str file;
     int64_t bytes;

@@ -4,6 +4,12 @@
 #include "app/print.h"
 #include "surface/surface.h"
 
+/*
+ * compact runs the same compaction as OmniRoute's endpoint, and reopen is the way back from one
+ * summary. Both work on the database directly. With --dry-run compact reports what it would do, and
+ * reopen lists what it would make true again.
+ */
+
 enum { PRINT_MAX = 64 << 20 };
 
 /* "kept" lines say by reason what was left alone, so that a run that changes little explains

@@ -3,6 +3,12 @@
 #include "app/instance.h"
 #include "app/print.h"
 
+/*
+ * The command runs what a server runs by itself every day, in the spaces of one user, and says line
+ * by line what it changed and why. With --dry-run nothing is changed and the lines say what would
+ * be. The engine lists only the first changes; the counts at the end are of all.
+ */
+
 enum { PRINT_MAX = 4 << 20 };
 
 static const struct field report_fields[] = {
@@ -40,6 +46,7 @@ static void print_json(struct ctx *ctx, const struct consolidate_report *r)
     print_buf(&b);
 }
 
+/* "and N more" stands for changes that the report counts and does not list. */
 static void print_text(struct ctx *ctx, const struct consolidate_report *r)
 {
     for (size_t i = 0; i < r->n; i++) {

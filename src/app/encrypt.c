@@ -128,6 +128,8 @@ static enum status make_encrypted(struct ctx *ctx, const struct instance *instan
     return OK;
 }
 
+/* Under the lock from before the database is looked at, so that of two runs the second sees it
+ * encrypted. */
 enum status command_encrypt(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
@@ -168,6 +170,7 @@ static enum status find_encrypted(struct ctx *ctx, const struct options *o,
     return key_find(ctx, &o->settings, instance->folder, instance->file, key);
 }
 
+/* The stored key stays: backups that were made before can be read by nothing else. */
 enum status command_decrypt(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(key_free) struct key key = {0};
@@ -213,6 +216,8 @@ enum status command_rekey(struct ctx *ctx, const struct options *o)
 
 /* --- where the key is --- */
 
+/* Both verbs only read; show prints the key itself, for a copy on paper or in a password
+ * manager. */
 enum status command_key_check(struct ctx *ctx, const struct options *o)
 {
     str verb = o->words.v[1];

@@ -7,6 +7,12 @@
 #include "app/instance.h"
 #include "embed/embed.h"
 
+/*
+ * The LoCoMo benchmark asks questions about long conversations. This command imports them into a
+ * database of its own, asks, and counts how often the turn with the answer is among the first k
+ * that recall gives. The questions are not put to a model: the figures are of recall alone.
+ */
+
 /* Each rank is measured and reported on its own: RANKS_MAX of them are enough for a curve. */
 enum { REPORT_MAX = 16 << 20, RANKS_MAX = 16 };
 

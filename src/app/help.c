@@ -159,6 +159,8 @@ static void print_whole(const struct buf *b)
     fwrite(b->p, 1, b->n, stdout);
 }
 
+/* In the order in which people look: usage, what it does, its options, an example, and what the
+ * exit status means. */
 void help_print_command(struct ctx *ctx, const struct command *c)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -183,6 +185,7 @@ void help_print_command(struct ctx *ctx, const struct command *c)
     print_whole(&b);
 }
 
+/* The overview: one line for each command. Only these four options work without a command. */
 void help_print_commands(void)
 {
     struct ctx ctx = {0};

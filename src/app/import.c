@@ -25,6 +25,8 @@ enum status command_import_check(struct ctx *ctx, const struct options *o)
     return fail(ctx, BAD_INPUT, "must be: import omniroute FILE");
 }
 
+/* Each memory of the other database is added under its key, and one that is there already is
+ * updated, so that an import may be repeated. Without --space each key gets a space of its own. */
 enum status command_import(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};

@@ -5,6 +5,12 @@
 
 #include "base/time_text.h"
 
+/*
+ * Standard output is for results, so that it can be piped; warnings, progress and failures go to
+ * standard error. Texts of memories and messages are printed by print_line: an escape sequence in
+ * one of them could otherwise drive the terminal of whoever lists it.
+ */
+
 void print_line(str text)
 {
     for (size_t i = 0; i < text.n; i++) {
@@ -14,12 +20,14 @@ void print_line(str text)
     putchar('\n');
 }
 
+/* For text that this program has made, JSON above all: it is written as it is. */
 void print_buf(const struct buf *b)
 {
     fwrite(b->p, 1, b->n, stdout);
     putchar('\n');
 }
 
+/* The day in UTC is enough for a list; JSON has the exact time. */
 str date_of(struct arena *a, int64_t ms)
 {
     return ms ? time_write(a, ms, "%Y-%m-%d") : S("-");

@@ -5,6 +5,12 @@
 #include "app/progress.h"
 #include "store/store.h"
 
+/*
+ * Vectors are normally made by the background of a server. This command makes them at once and
+ * shows how far it is, which matters after another model was chosen or a large import. It works on
+ * the same queue as a server that runs beside it.
+ */
+
 struct reindex_out {
     int64_t vectors, failed, waiting;
     str source, model;
@@ -26,6 +32,8 @@ static enum status embed_batch(struct ctx *ctx, struct instance *instance, struc
     return s == OK ? OK : fail(ctx, s, "%s", own.why);
 }
 
+/* Ends when there is nothing more to make now; what still waits or has failed is printed at the
+ * end. */
 static enum status embed_all(struct ctx *ctx, struct instance *instance, struct vector_stats *now)
 {
     struct progress progress = {0};

@@ -86,6 +86,7 @@ enum status command_search(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
+/* The last line has the count of all that match, so that one sees what --limit left out. */
 enum status command_list(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
@@ -168,6 +169,7 @@ enum status command_review_check(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
+/* The space is that of --space: a review belongs to one space, like its memory or message. */
 static enum status decide_review(struct ctx *ctx, const struct options *o, struct engine *e)
 {
     int to = name_index(review_decisions, o->words.v[1], -1);

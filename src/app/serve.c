@@ -27,6 +27,7 @@
  * the handler or, at last, by http. */
 enum { REPLY_MAX = 64 << 20, PRINT_MAX = 1 << 20 };
 
+/* Before anything is opened: it shows what flags, variables and the file give together. */
 static enum status print_settings(struct ctx *ctx, const struct options *o)
 {
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -101,6 +102,7 @@ static void *cut_short(void *arg)
     _exit(1);
 }
 
+/* SIGUSR1 is for cut_short only; one from outside is ignored. */
 static void wait_for_signal(void)
 {
     sigset_t set = stop_signals();

@@ -13,6 +13,15 @@
 
 #include "base/clock.h"
 
+/*
+ * Used for the two programs that may hold a key: secret-tool, and the shell for the setting
+ * key_command. What goes in and what comes out may be secret, so it is neither logged nor given as
+ * an argument, and the caller wipes its buffer. The call blocks its thread until the program has
+ * ended or was killed.
+ */
+
+/* in is a socket pair, out a pipe; -1 is an end that is closed already, so that closing twice does
+ * no harm. */
 struct ends {
     int in[2], out[2]; /* ours first */
 };

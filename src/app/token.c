@@ -38,6 +38,7 @@ static const struct field token_out_fields[] = {
     {0},
 };
 
+/* The secret is "" in lists: it is not stored, and cannot be shown again. */
 static struct token_out shape_of(const struct token *t, str secret)
 {
     return (struct token_out){.id = t->id,

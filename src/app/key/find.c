@@ -10,6 +10,17 @@
 
 #include "app/spawn.h"
 
+/*
+ * There are two kinds of keys. A configured one is given by the user, in exactly one of three ways:
+ * the variable REMEMBERD_KEY, a key file, or a command that prints it. A stored one was made by
+ * this program and is kept in the system's keyring or beside the data. A configured key always
+ * wins, and no stored one is tried then.
+ *
+ * Stored keys have three slots, so that a change of the key may be interrupted anywhere: key_find
+ * tries all of them against the database and takes the one that opens it. Keys live in guarded
+ * memory, and every copy on the way is wiped.
+ */
+
 /* COMMAND_MS gives a person time to unlock a password manager. TEXT_MAX is far more than a key
  * needs. */
 enum { COMMAND_MS = 120000, TEXT_MAX = 256 };
@@ -134,6 +145,7 @@ enum status key_configured(struct ctx *ctx, const struct settings *s, bool makes
     return OK;
 }
 
+/* Without bytes the new key is to be made and stored by us. */
 enum status key_configured_new(struct ctx *ctx, str file, struct key *out)
 {
     bool said = environment[SAID_NEW_KEY].is_there;
@@ -149,6 +161,7 @@ enum status key_configured_new(struct ctx *ctx, str file, struct key *out)
 
 /* --- stored keys --- */
 
+/* The row behind the last one; find_kept walks back from it. */
 static const struct key_store *last_store(void)
 {
     const struct key_store *k = key_stores;
@@ -217,6 +230,7 @@ enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out)
     return status;
 }
 
+/* Only for a key that is stored: one that is configured is changed where its owner keeps it. */
 enum status key_create_next(struct ctx *ctx, str folder, const struct key *old, struct key *out)
 {
     assert(old->store);

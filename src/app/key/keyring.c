@@ -6,6 +6,13 @@
 #include "app/key/key.h"
 #include "app/spawn.h"
 
+/*
+ * Two places for a key that this program made, as rows of one table. The keyring is tried first: it
+ * protects the key by its owner's login. It is asked through the program secret-tool (libsecret) in
+ * place of a library, so that servers without a desktop need neither. The file beside the data
+ * always works, and protects copies of the database only.
+ */
+
 /* A locked keyring asks its owner for a password, so the wait is long. */
 enum { KEYRING_MS = 60000, HEX = 2 * STORE_KEY_BYTES };
 

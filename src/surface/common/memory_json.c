@@ -9,6 +9,8 @@
  * well below that of an answer. */
 enum { LIST_MAX = 16 << 20 };
 
+/* Everything about a memory but the space, which the request names, and what only the store needs.
+ * Times are written as ISO 8601, and a time of 0 as null. */
 const struct field memory_fields[] = {
     {STR(struct memory, id), .help = "UUID"},
     {STR(struct memory, content), .help = "what is remembered"},
@@ -33,6 +35,8 @@ const struct field memory_fields[] = {
     {0},
 };
 
+/* A memory and a message in one shape, so that one list can hold both in the order of recall; kind
+ * tells which it is, and role is empty for memories. */
 const struct field found_out_fields[] = {
     {STR(struct found_out, kind), .help = "memory or message"},
     {STR(struct found_out, id), .help = "of the memory or message"},
@@ -48,6 +52,8 @@ const struct field found_out_fields[] = {
     {0},
 };
 
+/* Every candidate of a chat, also those that were not injected: a receipt explains what was left
+ * out as well. */
 static const struct field line_fields[] = {
     {STR(struct receipt_line, kind)},   {STR(struct receipt_line, id)},
     {STR(struct receipt_line, source)}, {NUM(struct receipt_line, score)},
@@ -101,6 +107,8 @@ enum status json_list(struct ctx *ctx, const struct field *table, const void *v,
                   : OK;
 }
 
+/* For lists whose length is ours to know, such as one detail of an error: that they fit is
+ * asserted. */
 const struct json *json_list_of(struct ctx *ctx, const struct field *table, const void *v, size_t n,
                                 size_t size)
 {
@@ -110,6 +118,8 @@ const struct json *json_list_of(struct ctx *ctx, const struct field *table, cons
     return list;
 }
 
+/* The numbers that ranking used, by name; for explain only, since they are many and change with the
+ * ranking. */
 static const struct json *signals_of(struct ctx *ctx, const struct recalled *r)
 {
     struct buf b = buf_make(&ctx->arena, 64 << 10);
@@ -147,6 +157,7 @@ struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool exp
     return f;
 }
 
+/* The block is shown byte for byte, so that anyone can check what a model was told. */
 enum status receipt_shape(struct ctx *ctx, const struct receipt *r, struct receipt_out *out)
 {
     const struct json *lines;

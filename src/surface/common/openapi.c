@@ -22,6 +22,7 @@ void surface_routes(const struct surface *const *list, struct buf *b)
             buf_printf(b, "%-7s %-28s %s\n", r->method, r->path, r->help);
 }
 
+/* A part of the path has no row of its own (f is NULL): it is required and a string. */
 static void write_parameter(struct json_out *w, str name, const char *in, const struct field *f)
 {
     json_open(w, '{');
@@ -107,6 +108,7 @@ static void write_responses(struct json_out *w, const struct route *r)
     json_close(w, '}');
 }
 
+/* A body without required members may be left out as a whole. */
 static bool needs_a_field(const struct field *table)
 {
     for (const struct field *f = table; f->name; f++)
@@ -156,6 +158,8 @@ static void write_path(struct json_out *w, const struct surface *s, const struct
     json_close(w, '}');
 }
 
+/* The components at the end are what all operations refer to: two headers and a parameter that
+ * every route with a credential takes, the token, and the one error. */
 void surface_openapi(const struct surface *const *list, struct buf *b)
 {
     struct json_out w = json_to(b);

@@ -29,6 +29,8 @@ enum status switches_mode(struct ctx *ctx, const struct request *in, enum memory
     return fail_field(ctx, MODE_HEADER, "must be one of: full, readonly, after, off");
 }
 
+/* For quick_if, which must decide before admit and cannot answer: the handler refuses the header
+ * later. */
 enum memory_mode switches_mode_or_full(const struct request *in)
 {
     enum memory_mode mode;

@@ -3,6 +3,12 @@
 
 #include <assert.h>
 
+/*
+ * Three members by which a tool's caller may name a space: a name (tool_space), a name or nothing
+ * for what is found by id (tool_caller), and the id of a key (tool_key). All go through the rule of
+ * reach in auth.c.
+ */
+
 enum status tool_space(struct tool_call *c, str space)
 {
     assert(c->who && c->pool.user.n);

@@ -50,6 +50,8 @@ static const struct field context_message_fields[] = {
     {STR(struct context_message, content)},     {INT(struct context_message, token_count)},
     {TIME(struct context_message, created_at)}, {0},
 };
+/* block is the memories as the model reads them; memories are the same, one by one, with
+ * reasons. */
 struct context_out {
     str session_id, model, system;
     const struct json *memories, *messages;
@@ -190,6 +192,7 @@ static enum status list_memories(struct ctx *ctx, const struct context *c, const
     return json_list(ctx, context_memory_fields, v, n, sizeof *v, out);
 }
 
+/* Those that are left after fit_messages, oldest first. */
 static enum status list_messages(struct ctx *ctx, const struct window *w, const struct json **out)
 {
     assert(w->n == 0 || w->v);

@@ -26,6 +26,7 @@ static double score_rounded(double value)
 
 /* --- search --- */
 
+/* switch_ai_api_key is accepted so that Cortex's clients work, and not used. */
 struct search_in {
     str query, app, key;
     int64_t limit, offset;
@@ -58,6 +59,7 @@ static const struct field hit_out_fields[] = {
     {0},
 };
 
+/* The list is written twice, under both names that clients read. */
 struct search_out {
     const struct json *results;
     int64_t total, limit, offset;
@@ -120,6 +122,7 @@ struct shown {
     struct strs tags;
     int64_t created;
 };
+/* As rows, since the same members stand in a list and inside the answer to a save. */
 #define SHOWN_ROWS                                                                                 \
     {STR(struct shown, id), .required = true}, {STR(struct shown, content), .required = true},     \
         {AS_NUM(struct shown, importance, "importance_score"), .required = true,                   \
@@ -157,6 +160,7 @@ static struct shown show_memory(struct ctx *ctx, struct app *app, const struct m
     return s;
 }
 
+/* Without app_id over all apps in reach, newest first. Messages are not listed. */
 static enum status list_memories(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -205,6 +209,7 @@ static const struct field save_out_fields[] = {
     {0},
 };
 
+/* The table checks that tags are strings; their number and length it cannot. */
 static enum status check_tags(struct ctx *ctx, const struct strs *tags)
 {
     if (tags->n > TAGS_MAX)
@@ -246,6 +251,7 @@ static const struct field gone_out_fields[] = {
     {0},
 };
 
+/* Wherever the caller reaches it: the path names no app. */
 static enum status find_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                struct memory *out)
 {
@@ -379,6 +385,7 @@ static const struct field groups_out_fields[] = {
     {0},
 };
 
+/* The oldest memory is the canonical one, the others are shown with their similarity to it. */
 static enum status show_group(struct ctx *ctx, const struct duplicates *d, struct group_out *out)
 {
     struct duplicate_out *v = NEW_N(&ctx->arena, struct duplicate_out, d->n + 1);
@@ -389,6 +396,7 @@ static enum status show_group(struct ctx *ctx, const struct duplicates *d, struc
     return json_list(ctx, duplicate_out_fields, v, d->n, sizeof *v, &out->duplicates);
 }
 
+/* Looks only; what would be closed is what remove_duplicates closes. */
 static enum status list_duplicates(struct ctx *ctx, struct app *app, const struct request *in,
                                    struct reply *out)
 {
@@ -461,6 +469,8 @@ static const struct field tidy_in_fields[] = {
     {0},
 };
 
+/* merged, promoted, decayed and deleted are the four things that consolidation does; decayed are
+ * closed, deleted are gone. */
 struct tidied_out {
     bool success, dry_run;
     int64_t looked_at, merged, promoted, decayed, deleted;

@@ -44,6 +44,7 @@ static const struct field profile_out_fields[] = {
     {0},
 };
 
+/* The three may come together; each is read in its own way. */
 struct extract_in {
     str text, raw;
     const struct json *data;
@@ -77,6 +78,7 @@ static const struct field extract_out_fields[] = {
 
 /* --- handlers --- */
 
+/* Every change answers the whole profile, so that a client need not ask again. */
 static enum status show_profile(struct ctx *ctx, struct pool_ref pool, const struct profile *p,
                                 struct reply *out)
 {

@@ -47,6 +47,7 @@ static enum status reply_session(struct ctx *ctx, const struct request *in, cons
     return OK;
 }
 
+/* Two routes, one handler: see the overview. */
 static enum status get_session(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {
@@ -56,6 +57,7 @@ static enum status get_session(struct ctx *ctx, struct app *app, const struct re
     return reply_session(ctx, in, &s, out);
 }
 
+/* metadata is the client's own object; nothing here reads it. */
 struct make_in {
     str app_id;
     const struct json *metadata;
@@ -76,6 +78,7 @@ static const struct field make_out_fields[] = {
     {0},
 };
 
+/* 201 with the id that all later requests name. */
 static enum status make_session(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {
@@ -90,6 +93,7 @@ static enum status make_session(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
+/* Both members are optional, and a body without them changes nothing and answers the session. */
 struct change_in {
     str title;
     const struct json *metadata;

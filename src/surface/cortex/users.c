@@ -32,6 +32,7 @@ static void give_token(struct reply *out, str secret)
 
 /* --- registering --- */
 
+/* The id is the client's choice, so registering again with it is a change of the same user. */
 struct register_in {
     str id, email, first_name, last_name, switch_ai_api_key, token_name;
     const struct json *custom_attributes;

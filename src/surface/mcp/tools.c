@@ -20,6 +20,8 @@ static const char space_help[] = "name of one of your spaces; default: your own"
 
 /* --- search --- */
 
+/* scope widens or narrows the search: the space, one conversation in it, or all spaces of the
+ * user. */
 struct search_in {
     str query, type, space, session;
     enum scope scope;
@@ -58,6 +60,7 @@ static const struct field search_out_fields[] = {
     {0},
 };
 
+/* The results are a member of an object, since MCP wants structuredContent to be one. */
 static enum status tool_search(struct tool_call *c)
 {
     const struct search_in *in = c->in;
@@ -98,6 +101,7 @@ static const struct field layer_out_fields[] = {
     {0},
 };
 
+/* text is what the model behind the proxy would read as well: one search, two ways to it. */
 static enum status search_layer(struct tool_call *c)
 {
     const struct search_memory_in *in = c->in;
@@ -120,6 +124,7 @@ static enum status search_layer(struct tool_call *c)
 
 /* --- context --- */
 
+/* A budget in tokens for the block; 0 takes the setting. */
 struct context_in {
     str question, space;
     int64_t budget_tokens;
@@ -242,6 +247,8 @@ static const struct field erased_out_fields[] = {
     {0},
 };
 
+/* Whole conversations, too, by their id, and what was learnt from them. The hint destroys is set:
+ * clients ask their user. */
 static enum status tool_forget(struct tool_call *c)
 {
     const struct id_in *in = c->in;

@@ -14,6 +14,8 @@ enum { SPACE_MAX = 200 };
 
 /* --- summarize --- */
 
+/* Without apiKeyId each space is summarized by itself: what is said in one must not appear in
+ * another. */
 struct summarize_in {
     int64_t days;
     str api_key;
@@ -173,6 +175,7 @@ static enum status summary_pool(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
+/* Oldest first. A memory that is no summary is a mistake of the caller's, not an empty list. */
 static enum status list_replaced(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -198,6 +201,7 @@ static const struct field reopen_out_fields[] = {
     {0},
 };
 
+/* All or nothing. 409 when the summary is closed already. */
 static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct request *in,
                                   struct reply *out)
 {

@@ -46,6 +46,8 @@ static const struct field preview_in_fields[] = {
     {0},
 };
 
+/* score is what the list is ordered by; vecScore and ftsScore are parts of it that took part, or
+ * null. */
 struct preview_line {
     str id, key, content, tier;
     enum memory_type type;
@@ -67,6 +69,8 @@ static const struct field preview_line_fields[] = {
     {0},
 };
 
+/* What was really used, which may differ from what was asked: fallbackReason says why, step by
+ * step. */
 struct resolution {
     str source, model, store, fallback;
     enum strategy strategy;
@@ -84,6 +88,7 @@ static const struct field resolution_fields[] = {
     {0},
 };
 
+/* With explain only: the list shows what was found, the gate what a chat would take of it. */
 struct gate_out {
     str decision, reason;
     int64_t memories, messages;
@@ -125,6 +130,7 @@ static const char *tier_of(const struct recall_steps *steps)
     return steps->strategy == STRATEGY_SEMANTIC ? "vector" : "hybrid-rrf";
 }
 
+/* NaN is written as null. */
 static double score_or_null(double score)
 {
     return score > 0 ? score : NAN;
@@ -138,6 +144,7 @@ static double shown_score(const struct recall_steps *steps, const struct recalle
     return steps->strategy == STRATEGY_SEMANTIC && r->cosine > 0 ? r->cosine : r->score;
 }
 
+/* Memories only; engine_memories_within has taken the messages out. */
 static enum status preview_lines(struct ctx *ctx, const struct recall_out *found,
                                  const struct json **out)
 {
@@ -248,6 +255,7 @@ static const struct field embedding_cache_fields[] = {
     {0},
 };
 
+/* available: a text could be embedded now. dimensions may be unknown before the first vector. */
 struct embedding_tier {
     str source, model, reason;
     int64_t dimensions;
@@ -331,6 +339,7 @@ static const struct field status_out_fields[] = {
     TIER(rerank, rerank_tier, "rerank"),       {0},
 };
 
+/* healthy has three values, so it is JSON: null when Qdrant was not asked. */
 static struct qdrant_tier qdrant_tier(const struct engine_status *s)
 {
     static const struct json yes = {.type = JSON_BOOL, .source = {"true", 4}},

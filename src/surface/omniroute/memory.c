@@ -95,6 +95,7 @@ static const struct field list_stats_fields[] = {
     {0},
 };
 
+/* data and items are the same list; items is left out for all but one client. */
 struct list_out {
     const struct json *data, *items;
     int64_t total, page, limit, pages;
@@ -153,6 +154,7 @@ static int64_t offset_of(str text)
     return str_int(str_sub(text, 0, n), &v) ? v : 0;
 }
 
+/* At least one memory, or a page with a small budget would be empty for ever. */
 static size_t fitting_count(const struct memory *v, size_t n, int64_t budget)
 {
     int64_t used = 0;
@@ -218,6 +220,8 @@ static enum status list_memories(struct ctx *ctx, struct app *app, const struct 
 
 /* --- add --- */
 
+/* metadata and expires are read by hand: null has a meaning of its own, and expiresAt comes in two
+ * forms. */
 struct create_in {
     str content, key, session, api_key, alias;
     enum memory_type type;
@@ -256,6 +260,7 @@ static const struct field create_out_fields[] = {
     {0},
 };
 
+/* An absent one and null are both "". */
 static enum status metadata_of(struct ctx *ctx, const struct json *metadata, str *out)
 {
     if (metadata && metadata->type != JSON_OBJECT)
@@ -279,6 +284,7 @@ static enum status expiry_of(struct ctx *ctx, const struct json *v, int64_t *out
     return OK;
 }
 
+/* 200 whether it is new or changed in place. */
 static enum status create_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -356,6 +362,7 @@ static const struct field get_out_fields[] = {
     {0},
 };
 
+/* In OmniRoute's words, and the same for what is out of reach. */
 static enum status not_there(struct ctx *ctx, enum status s)
 {
     return soft_if(ctx, s, NOT_FOUND) ? fail(ctx, NOT_FOUND, "Memory not found") : s;
@@ -367,6 +374,7 @@ static enum status find_memory(struct ctx *ctx, struct app *app, const struct re
     return not_there(ctx, auth_find_memory(ctx, app, &in->who, in->params[0], out));
 }
 
+/* Closed memories are found as well: an id that a client kept must lead somewhere. */
 static enum status get_memory(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
 {

@@ -13,6 +13,8 @@
 
 enum { QUERY_MAX = 65536, PAYLOAD_MAX = 256 << 10 };
 
+/* A row with this dialect's name for a setting; limits, help and the check of a value are those of
+ * the runtime's own row. */
 #define WIRE(KIND, MEMBER, NAME, ROW)                                                              \
     {                                                                                              \
         AS_##KIND(struct runtime, MEMBER, NAME), .like = &runtime_fields[RUNTIME_##ROW]            \
@@ -44,6 +46,7 @@ static enum status show_memory_settings(struct ctx *ctx, struct app *app, const 
     return OK;
 }
 
+/* All members or none: one that breaks a rule leaves every setting as it was. */
 static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -64,6 +67,7 @@ static const struct field qdrant_settings_fields[] = {
     {0},
 };
 
+/* The settings, plus two members about the key in the place of the key. */
 struct qdrant_out {
     struct runtime runtime;
     bool has_key;

@@ -46,6 +46,8 @@ static enum status show_config(struct ctx *ctx, struct app *app, const struct re
     return OK;
 }
 
+/* Numbers out of range become the nearest allowed value (KNOB's clamps); the answer shows what was
+ * taken. */
 static enum status change_config(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
@@ -63,6 +65,8 @@ static const struct field agent_in_fields[] = {
     {0},
 };
 
+/* A signal is a turn that waits to be distilled; a session is dead after too many failures and
+ * waits for a sync. */
 struct pending_out {
     int64_t signals, sessions, dead, oldest;
     str error;
@@ -104,6 +108,8 @@ static const struct field tidied_out_fields[] = {
     {0},
 };
 
+/* Two ways to search: by words, which always work unless the index is broken, and by vectors, which
+ * need a source and a store. */
 struct tiers_out {
     bool words, vectors;
     str backend, model, reason;
@@ -217,6 +223,7 @@ static enum status add_processing(struct ctx *ctx, struct app *app, const struct
     return OK;
 }
 
+/* NOT_FOUND means that none has run yet: all members are 0 or null then. */
 static enum status add_consolidation(struct ctx *ctx, struct app *app, str user,
                                      struct tidied_out *out)
 {
@@ -421,6 +428,7 @@ static const struct field log_out_fields[] = {
     {0},
 };
 
+/* Without an agent, an admin sees all agents of the user. */
 static enum status work_log(struct ctx *ctx, struct app *app, const struct request *in,
                             struct reply *out)
 {

@@ -144,6 +144,7 @@ static struct agent_out agent_shape(const struct agent *a)
                               .updated = a->updated ? a->updated : a->pool.created};
 }
 
+/* By name. The count is of facts in force, as Osaurus shows it. */
 static enum status list_agents(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {
@@ -207,6 +208,8 @@ static const struct field ingest_in_fields[] = {
     {0},
 };
 
+/* status is about the turns, distillation about what was made of them: a failure there does not
+ * undo the rest. */
 struct ingest_out {
     str status, distillation, episode;
     int64_t turns;

@@ -31,6 +31,7 @@ const struct field rag_create_in_fields[] = {
     {0},
 };
 
+/* status tells added from merged; the code does, too (201 and 200). */
 struct create_out {
     str memory_id, status;
     struct rag_shown memory;
@@ -134,6 +135,7 @@ static double rule_above_types(struct ctx *ctx, str content)
     return rule > rag_importance(PRIORITY_HIGH) ? rule : 0;
 }
 
+/* The kinds of the backend are kept as the category; type is the nearest of ours. */
 static enum status add_memory(struct ctx *ctx, struct app *app, const struct request *in,
                               str content, struct memory *out)
 {
@@ -256,6 +258,7 @@ static double score_rounded(double value)
     return round(value * 1000000) / 1000000;
 }
 
+/* similarity is that of the texts, relevance what the order goes by. */
 static struct hit hit_of(const struct similar *s, int64_t now)
 {
     const struct memory *m = &s->memory;

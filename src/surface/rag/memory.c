@@ -297,6 +297,8 @@ static const struct json *write_counts(struct ctx *ctx, const char *const *names
     return v;
 }
 
+/* Of memories that are in force; counts of 0 are written as well, so every type and priority is a
+ * member. */
 static enum status show_stats(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
 {
@@ -401,6 +403,7 @@ static const struct field change_in_fields[] = {
     {0},
 };
 
+/* Content, priority or both: a body with neither would change nothing and is refused. */
 static enum status change_memory(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {

@@ -84,6 +84,7 @@ static const struct field live_out_fields[] = {
     {0},
 };
 
+/* A read, timed. Unlike /health it shows no words of a failure: probes look at the status. */
 static struct check check_store(struct ctx *ctx, struct app *app)
 {
     int64_t began = clock_mono_us();
@@ -136,6 +137,7 @@ static struct check check_model(struct ctx *ctx, struct app *app)
                           (double)atomic_load(&look->took_us) / 1e3};
 }
 
+/* The same two results under five names, for probes that look at any of them. */
 static enum status show_live(struct ctx *ctx, struct app *app, const struct request *in,
                              struct reply *out)
 {
@@ -187,6 +189,7 @@ static void write_metric(struct buf *b, const char *name, const char *type, cons
                help, name, type, name, v);
 }
 
+/* Of http: *_total only grow, the others are as they are now. */
 static void server_metrics(struct buf *b, const struct server_stats *s)
 {
     write_metric(b, "requests_total", "counter", "requests read", (double)s->requests);
@@ -206,6 +209,7 @@ static void server_metrics(struct buf *b, const struct server_stats *s)
     write_metric(b, "requests_queued", "gauge", "requests waiting for a worker", (double)s->queued);
 }
 
+/* Of memory: recalls of chats, what they added, and what the background did. */
 static void engine_metrics(struct buf *b, const struct engine_stats *s)
 {
     write_metric(b, "recalls_total", "counter", "recalls", (double)s->recalls);
@@ -237,6 +241,7 @@ static void engine_metrics(struct buf *b, const struct engine_stats *s)
                  (double)s->core_tokens);
 }
 
+/* Of the database, over all users. */
 static void store_metrics(struct buf *b, const struct store_stats *s)
 {
     write_metric(b, "store_users", "gauge", "users", (double)s->users);

@@ -34,6 +34,7 @@ static const struct field add_in_fields[] = {
     {0},
 };
 
+/* closed asks for history: memories that were superseded, merged or have expired. */
 struct list_in {
     str type, category, session, contains;
     bool closed;
@@ -73,6 +74,8 @@ static const struct field search_in_fields[] = {
     {0},
 };
 
+/* vectors and without are left out when empty: they are there to tell a search by words alone from
+ * one by meaning. */
 struct search_out {
     const struct json *results;
     int64_t took_us;
@@ -122,6 +125,7 @@ enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_
     return OK;
 }
 
+/* explain costs text for each result and is off unless asked for. */
 enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, bool explain,
                                struct buf *out)
 {
@@ -136,6 +140,8 @@ enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, 
 
 /* --- handlers --- */
 
+/* 201 also when the same was known already and the memory that said it was kept: the client gets
+ * the one that is in force. */
 static enum status memory_add(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
 {
@@ -148,6 +154,7 @@ static enum status memory_add(struct ctx *ctx, struct app *app, const struct req
     return OK;
 }
 
+/* total counts all that match, so that a client can page with limit and offset. */
 static enum status memory_list(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {
@@ -176,6 +183,8 @@ static enum status memory_get(struct ctx *ctx, struct app *app, const struct req
     return OK;
 }
 
+/* The id may be of a memory, a message or a conversation. erased counts what is gone; barred counts
+ * statements in messages that stay but are not recalled. */
 static enum status memory_erase(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {
@@ -185,7 +194,7 @@ static enum status memory_erase(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
-/* Without the gate of chats: a search shows what there is, also what a chat would not be given. */
+/* First what a chat would be given, in its order, then what else is found. */
 static enum status memory_search(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {

@@ -11,6 +11,8 @@
  * allow, forget, or hold again. The list shows only the sentences that are the reason.
  */
 
+/* held_first, held_last and held_times tell how often a chat would have had the text, which is how
+ * urgent a decision is. */
 static const struct field review_fields[] = {
     {STR(struct review, id), .help = "id of the message or memory"},
     {STR(struct review, kind), .help = "message or memory"},
@@ -60,6 +62,7 @@ enum status surface_review_json(struct ctx *ctx, const struct review *v, size_t 
     return OK;
 }
 
+/* Of the request's space. Without a state what is held, since that is what waits for someone. */
 static enum status review_list(struct ctx *ctx, struct app *app, const struct request *in,
                                struct reply *out)
 {
@@ -72,6 +75,7 @@ static enum status review_list(struct ctx *ctx, struct app *app, const struct re
     return surface_review_json(ctx, v, n, total, &out->body);
 }
 
+/* hold takes an earlier allow back. */
 struct decide_in {
     enum review_state decision;
 };
@@ -94,7 +98,8 @@ static const struct field decide_out_fields[] = {
     {0},
 };
 
-/* forget bars the statement from recall; the message stays in its conversation's history. */
+/* forget erases a memory; of a message the sentences are barred from recall, and it stays in its
+ * conversation. */
 static enum status review_decide(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
