@@ -35,5 +35,5 @@ struct tool {
 MUST_USE enum status tool_space(struct tool_call *c, str space);
 /* The caller as one who names that space, or none, for finding by id. */
 MUST_USE enum status tool_caller(struct tool_call *c, str space, struct identity *who);
-/* The space of the key that an argument names, by the rules of auth_key_space. */
+/* The space of the key that an argument names, by the rules of auth_key_pool. */
 MUST_USE enum status tool_key(struct tool_call *c, str id);

@@ -27,7 +27,7 @@ struct rag_shown rag_show(struct ctx *ctx, const struct memory *m, int64_t now);
 /* The JSON object in a text, or an empty object. */
 struct json *rag_object(struct ctx *ctx, str text);
 
-/* --- rag_add.c --- */
+/* --- add_search.c --- */
 
 struct rag_create_in {
     str content, source;
