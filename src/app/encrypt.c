@@ -15,10 +15,10 @@
 
 /*
  * The database is encrypted as a whole by a key of 32 bytes. Where the key is belongs to app/key;
- * here it meets the file. Each command converts the database by a copy that replaces it, and says
- * afterwards where the key is. encrypt and rekey, which may store a new key, hold a lock on the
- * data folder meanwhile. A key that is made here is always stored before anything is encrypted by
- * it.
+ * here it meets the file. encrypt, decrypt and rekey convert an existing database by a copy that
+ * replaces it, and say afterwards where the key is. encrypt and rekey, which may store a new key,
+ * hold a lock on the data folder meanwhile. A key that is made here is always stored before
+ * anything is encrypted by it.
  */
 
 struct encrypt_out {

@@ -8,9 +8,9 @@
 #include "core/memory.h"
 
 /*
- * Nothing in a help text is written twice: names, values, defaults and sentences come from the
- * tables that also read the flags. So the help of serve lists every setting, by group, and cannot
- * miss a new one. The layout is a left column and wrapped text beside it.
+ * Names, values, defaults and sentences come from the tables that also read the flags; only the
+ * four options of the overview are written here. So the help of serve lists every setting, by
+ * group, and cannot miss a new one. The layout is a left column and wrapped text beside it.
  */
 
 /* The columns are where the texts begin; what is too long for its column has its text on the next

@@ -230,7 +230,8 @@ enum status key_load_or_create(struct ctx *ctx, str folder, struct key *out)
     return status;
 }
 
-/* Only for a key that is stored: one that is configured is changed where its owner keeps it. */
+/* Only for a key that is stored: one that is configured has no store, and its owner gives the new
+ * one. */
 enum status key_create_next(struct ctx *ctx, str folder, const struct key *old, struct key *out)
 {
     assert(old->store);

@@ -7,10 +7,10 @@
 #include "app/spawn.h"
 
 /*
- * Two places for a key that this program made, as rows of one table. The keyring is tried first: it
- * protects the key by its owner's login. It is asked through the program secret-tool (libsecret) in
- * place of a library, so that servers without a desktop need neither. The file beside the data
- * always works, and protects copies of the database only.
+ * Two places for a key that this program made, as rows of one table. A new key goes to the keyring
+ * if there is one, which protects it by its owner's login. The keyring is asked through the program
+ * secret-tool (libsecret) in place of a library, so that servers without a desktop need neither.
+ * The file beside the data always works, and protects copies of the database only.
  */
 
 /* A locked keyring asks its owner for a password, so the wait is long. */

@@ -14,6 +14,7 @@ enum { KEY_MAX = 256 };
 
 /* --- shapes --- */
 
+/* message_id comes back as in_reply_to. */
 struct envelope_in {
     str message_id, sender_agent_key, timestamp;
 };

@@ -62,6 +62,7 @@ static const struct field chat_in_fields[] = {
 
 /* --- where the message is said --- */
 
+/* By its exact name; the default upstream has none. */
 static bool has_upstream(const struct settings *s, str name)
 {
     for (size_t i = 0; i < s->n_upstreams; i++)
@@ -95,6 +96,7 @@ static enum status find_model(struct ctx *ctx, const struct settings *s, struct 
     return OK;
 }
 
+/* Whoever begins a turn here writes into the session, so it must be one that the caller reaches. */
 static enum status find_session(struct ctx *ctx, struct app *app, const struct request *in, str id,
                                 struct chat_scene *out)
 {

@@ -156,6 +156,8 @@ static void read_usage(struct chat_answer *a, const struct json *answer)
     a->usage.tokens_out = out > 0 ? out : a->usage.tokens_out;
 }
 
+/* One event of OpenAI's stream becomes at most one of Cortex's. An error inside the stream is kept
+ * for the end, which words it; what came before it has gone out already. */
 static void read_event(void *arg, str name, str data)
 {
     struct chat_answer *a = arg;
@@ -183,6 +185,8 @@ static void read_event(void *arg, str name, str data)
     arena_reset(&ctx->arena);
 }
 
+/* The code is of the model's server; the client gets 200 or, before the first byte, the code of the
+ * failure. */
 static bool is_success(const struct relay *r)
 {
     return r->code >= 200 && r->code <= 299;

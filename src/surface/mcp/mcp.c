@@ -48,11 +48,13 @@ static enum status refuse_message(struct mcp *m, int error, enum status s)
 
 /* --- which revision --- */
 
+/* Revisions of clients that begin with initialize. */
 static bool is_with_hello(str version)
 {
     return name_index(with_hello, version, -1) >= 0;
 }
 
+/* The error lists the supported ones, so that a client can choose again (data_of). */
 static enum status check_version(struct mcp *m, str version)
 {
     m->asked = version;
@@ -104,6 +106,8 @@ static enum status check_headers(struct mcp *m)
     return str_eq(said, name->string) ? OK : refuse_mismatch(m, "Mcp-Name", said, name->string);
 }
 
+/* Who the client is and what it can do comes with each request; nothing of it changes what is
+ * answered, but the form must be right. */
 static enum status check_meta(struct mcp *m, const struct json *meta)
 {
     const struct json *client = json_get(meta, META "clientInfo");
@@ -288,6 +292,7 @@ static enum status list_tools(struct mcp *m)
     return end_result(&w);
 }
 
+/* Two tables, general tools first; no name is in both. */
 static const struct tool *tool_of(str name)
 {
     for (const struct tool *t = memory_tools; t->name; t++)
@@ -377,6 +382,7 @@ static const struct {
     {"tools/call", call_tool, true, true},
 };
 
+/* A method of the other kind of client is unknown here, as if it did not exist. */
 static enum status run_method(struct mcp *m)
 {
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)

@@ -34,6 +34,7 @@ enum status show_memories(struct ctx *ctx, const struct memory *v, size_t n,
     return json_list(ctx, memory_shown_fields, v, n, sizeof *v, out);
 }
 
+/* At the first slash: a model's own name may hold more of them. */
 str model_of(str provider_model)
 {
     size_t slash = str_find(provider_model, S("/"));

@@ -28,6 +28,7 @@ static const char key_help[] = "id of one of your keys; default: the key of the 
 
 /* --- search --- */
 
+/* apiKeyId names a space by the id of a key; without it the space of the request. */
 struct search_in {
     str api_key, query, type;
     int64_t max_tokens, limit;
@@ -140,6 +141,7 @@ static enum status tool_add(struct tool_call *c)
 
 /* --- clear --- */
 
+/* Both limits are optional. Without them all memories of the space are erased. */
 struct clear_in {
     str api_key, type;
     int64_t older_than;

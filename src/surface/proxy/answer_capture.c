@@ -98,6 +98,8 @@ static void begin_answer(struct filter *f, struct relay *r)
     c->text.max = c->is_stream ? TEXT_MAX : ANSWER_MAX;
 }
 
+/* Text over the limit is dropped and the answer is not held up: the client's bytes do not depend on
+ * what is kept. */
 static void read_bytes(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
 {
     struct answer_capture *c = capture_of(f);

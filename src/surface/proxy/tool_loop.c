@@ -145,6 +145,7 @@ static str answer_call(struct ctx *ctx, struct tool_loop *o, struct app *app,
     return str_printf(&o->own.arena, "Error: %s%s%s", own.field, own.field[0] ? ": " : "", why);
 }
 
+/* The role tool and the id of the call, as OpenAI's API wants the answer to each call. */
 static void add_tool_message(struct tool_loop *o, const struct tool_call *call, str text)
 {
     struct json_out w = json_to(&o->said);
@@ -156,6 +157,9 @@ static void add_tool_message(struct tool_loop *o, const struct tool_call *call, 
     json_close(&w, '}');
 }
 
+/* The deadline is for all searches together and is put back afterwards: the next question to the
+ * model has its own. A conversation over SAID_MAX is cut back to what it was, and the model is
+ * asked a last time without calls. */
 static void answer_calls(struct ctx *ctx, struct tool_loop *o, struct app *app)
 {
     int64_t deadline = ctx->deadline_us;
@@ -192,6 +196,8 @@ static str next_choice(const struct tool_loop *o, const struct json *choice)
     return is_only_ours && str_is(json_string(choice), "required") ? S("\"auto\"") : S("");
 }
 
+/* The client's body, our messages at the end of its list, and the choice of tools. It is made anew
+ * each round from the client's bytes, so splices do not pile up. */
 static str next_body(struct tool_loop *o)
 {
     struct splice s = o->body;
@@ -267,6 +273,8 @@ static enum status answer_model(struct filter *f, struct ctx *ctx, struct app *a
 
 /* --- reading, on the loop --- */
 
+/* What of one event goes on: all, a part, or "" for nothing. Hidden events are still read, since
+ * usage and calls come in them. */
 static str shown_data(struct tool_loop *o, str data)
 {
     struct json *chunk;
@@ -343,6 +351,8 @@ static void read_stream(struct tool_loop *o, str bytes)
     }
 }
 
+/* The kind of answer decides how it is read. A later answer that is no stream, after the client has
+ * read some of one, can only be told as an event. */
 static void begin_answer(struct filter *f, struct relay *r)
 {
     struct tool_loop *o = loop_of(f);
@@ -357,6 +367,7 @@ static void begin_answer(struct filter *f, struct relay *r)
         o->reading = r->code == 200 && is_json ? WHOLE : AS_IT_COMES;
 }
 
+/* On the loop. The returned text is in o->out and lives until the next call. */
 static str read_bytes(struct filter *f, __attribute__((unused)) struct relay *r, str bytes)
 {
     struct tool_loop *o = loop_of(f);
@@ -417,6 +428,8 @@ static bool end_answer(struct filter *f, struct relay *r, str *rest)
 
 /* --- life --- */
 
+/* The done call of the filter: it comes once for each relay that the loop got, also for one whose
+ * upstream was never asked, so nothing leaks when a client leaves. */
 static void free_loop(struct filter *f, __attribute__((unused)) struct ctx *ctx,
                       __attribute__((unused)) struct app *app,
                       __attribute__((unused)) struct relay *r,
@@ -432,6 +445,8 @@ static void free_loop(struct filter *f, __attribute__((unused)) struct ctx *ctx,
     arena_free(&o->bodies);
 }
 
+/* Buffers are on the heap, not in the arena, as they grow and are freed by free_loop. They take no
+ * memory before their first byte. */
 void tool_loop_add(struct ctx *ctx, struct relay *relay, const struct tool_loop_in *in)
 {
     static const struct filter_ops ops = {.head = begin_answer,

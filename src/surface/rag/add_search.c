@@ -241,6 +241,7 @@ static const struct field hit_fields[] = {
     {0},
 };
 
+/* total is the length of this list: there are no pages. */
 struct search_out {
     const struct json *memories;
     int64_t total;
