@@ -38,7 +38,8 @@ const struct command commands[] = {
      "eval locomo locomo10.json --k 5,10", " json level k pool sessions dump follow_ups ", 2, 2,
      command_eval_check, command_eval, false},
     {"token", "token create | token list | token revoke ID",
-     "Create, list and revoke access tokens; from the first one on, every request needs a token",
+     "Create, list and revoke access tokens; once this command has created one, every request "
+     "needs a token",
      "token create --admin --name laptop", POOL "name admin acts_for days ", 1, 2,
      command_token_check, command_token, false, "a new space"},
     {"model", "model list | model pull NAME [--from DIR] | model check NAME | model remove NAME",

@@ -100,7 +100,15 @@ static void add_row(struct ctx *ctx, struct buf *b, const struct field *row, con
     add_pair(b, left, str_of(f->help), default_of(a, f, defaults), FLAG_COLUMN);
 }
 
-/* What no --space means depends on the command, so this row says both. */
+/* What a flag does in one command alone. */
+static const struct {
+    const char *command, *row, *help;
+} own_help[] = {
+    {"reindex", "force", "Make all vectors again, also those that exist"},
+    {"restore", "force", "Replace the database that exists"},
+};
+
+/* The help of a row in one command; what no --space means depends on the command, too. */
 static void add_option(struct ctx *ctx, struct buf *b, const struct field *row,
                        const struct command *c, const struct options *defaults)
 {
@@ -108,6 +116,9 @@ static void add_option(struct ctx *ctx, struct buf *b, const struct field *row,
     const char *without = c->without_space ? c->without_space : "the space " DEFAULT_SPACE;
     if (!strcmp(row->name, "space"))
         f.help = str_printf(&ctx->arena, "%s. Without --space: %s", row->help, without).p;
+    for (size_t i = 0; i < sizeof own_help / sizeof *own_help; i++)
+        if (!strcmp(c->name, own_help[i].command) && !strcmp(row->name, own_help[i].row))
+            f.help = own_help[i].help;
     add_row(ctx, b, &f, defaults);
 }
 

@@ -34,7 +34,8 @@ enum status command_ingest(struct ctx *ctx, const struct options *o)
         fputs("\r\033[K", stderr);
     TRY(s);
     printf(o->json ? "{\"sessions\":%lld,\"messages\":%lld,\"memories\":%lld,\"skipped\":%lld}\n"
-                   : "%lld conversations, %lld messages, %lld memories; %lld skipped\n",
+                   : "read %lld conversations, %lld messages, %lld memories; skipped %lld without "
+                     "text\nWhat was stored before is not stored again.\n",
            (long long)r.sessions, (long long)r.messages, (long long)r.memories,
            (long long)r.skipped);
     return OK;

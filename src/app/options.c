@@ -45,8 +45,7 @@ const struct field options_table[] = {
     {BOOL(struct options, no_extract), .help = "Store the messages only, extract no facts"},
     {BOOL(struct options, allowed), .help = "Only what was allowed"},
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
-    {BOOL(struct options, force),
-     .help = "reindex: also make vectors that exist. restore: also replace an existing database"},
+    {BOOL(struct options, force), .help = "Do it to what exists, too"},
     {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,
      .help =
          "each: every conversation has a space of its own. one: all conversations share a space"},

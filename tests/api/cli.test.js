@@ -55,7 +55,7 @@ test('conversations are read from a file, twice without harm', async () => {
   const found = async () => JSON.parse(await ok(['search', 'dog Lisbon', '--json', ...at])).results.map((one) => one.id).sort();
   const once = await found();
   assert.ok(once.length >= 2);
-  await ok(['ingest', file, '--json', ...at]);
+  assert.match(await ok(['ingest', file, ...at]), /^read 2 conversations, 3 messages.*\n.*stored before is not stored again/);
   assert.deepEqual(await found(), once);
   assert.match(await ok(['search', 'dog', ...at]), /2026-01-02.*Rex/);
   fs.writeFileSync(file, '{"session":"c","role":"user","content":"x"}\n{"session":\n');
@@ -208,6 +208,18 @@ test('every command\'s help has one shape, in 100 columns', async () => {
   const without = async (name) => /Without\s+--space:\s+([^-]*\S)\s+-/.exec(await ok([name, '--help']))[1].replace(/\s+/g, ' ');
   for (const [name, words] of [['list', 'the space default'], ['mcp', 'the space default'], ['token', 'a new space'],
     ['import', 'a space for each key'], ['consolidate', 'all spaces of the user']]) assert.equal(await without(name), words);
+});
+
+test('--force says what it does in this command alone', async () => {
+  const force = async (command) => /^ {2}--force +(.*(?:\n {34}.*)*)/m.exec(await ok([command, '--help']))[1];
+  assert.match(await force('reindex'), /all vectors/);
+  assert.match(await force('restore'), /Replace the database/);
+  for (const command of ['reindex', 'restore']) assert.doesNotMatch(await force(command), /reindex|restore/);
+});
+
+test('the help says which tokens make every request need one', async () => {
+  for (const args of [['--help'], ['token', '--help']])
+    assert.match((await ok(args)).replace(/\s+/g, ' '), /once this command has created one, every request needs a token/);
 });
 
 test('the settings of serve are grouped, with units and defaults', async () => {

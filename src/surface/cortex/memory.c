@@ -533,7 +533,7 @@ static const struct route routes[] = {
      .gives = groups_out_fields, .help = "duplicates of older memories (Cortex)"},
     {"POST", "/v1/memory/deduplicate", remove_duplicates, TAKES(app_in), .strict = true,
      .asks = app_in_fields, .gives = merged_out_fields,
-     .help = "close duplicates in favour of the oldest memory (Cortex)"},
+     .help = "close duplicates, which remain as history; the oldest of each group stays (Cortex)"},
     {"POST", "/v1/memory/consolidate", consolidate_memories, TAKES(tidy_in), .strict = true,
      .asks = tidy_in_fields, .gives = tidied_out_fields, .help = "run consolidation now (Cortex)"},
     {"DELETE", "/v1/memory/{id}", erase_memory, .gives = gone_out_fields,

@@ -77,7 +77,8 @@ struct live_out {
     int64_t timestamp;
 };
 static const struct field live_out_fields[] = {
-    {STR(struct live_out, status), .help = "healthy, degraded (no model answers) or unhealthy"},
+    {STR(struct live_out, status),
+     .help = "healthy, degraded (a model server is set and does not answer) or unhealthy"},
     {FIELD_(struct live_out, checks, struct checks, FIELD_OBJECT, "checks"),
      .inside = checks_fields},
     {TIME(struct live_out, timestamp)},
