@@ -133,13 +133,15 @@ static void add_groups(struct ctx *ctx, struct buf *b, const struct settings *de
                 add_row(ctx, b, f, defaults);
     }
     buf_byte(b, '\n');
-    add_wrapped(b,
-                S("Each setting of these groups is also a variable (--budget-tokens is "
-                  "REMEMBERD_BUDGET_TOKENS) and a member of the JSON file that --config names "
-                  "(budget_tokens). A flag wins over a variable, a variable over the file. "
-                  "A value set through the API wins over all three; --print-settings does not "
-                  "show it."),
-                S(""), 0);
+    add_wrapped(
+        b,
+        S("Each setting of these groups is also a variable (--budget-tokens is "
+          "REMEMBERD_BUDGET_TOKENS) and a member of the JSON file that --config names "
+          "(budget_tokens). A flag wins over a variable, a variable over the file. "
+          "A value set through the API wins over all three; --print-settings does not "
+          "show it. Some variables of OmniRoute and Cortex, such as DATA_DIR and LLM_BASE_URL, "
+          "are read when no other source sets the value."),
+        S(""), 0);
 }
 
 /* The settings that matter to every command: where the data is, and its key. */

@@ -33,7 +33,9 @@ const struct field options_table[] = {
      .help = "Space of the user: one memory, apart from the user's other spaces"},
     {BOOL(struct options, explain), .help = "Show why each result was found"},
     {BOOL(struct options, closed),
-     .help = "Include closed memories (kept as history: replaced, merged or expired)"},
+     .help =
+         "Include closed memories (kept as history: replaced or merged), and expired ones until "
+         "they are erased"},
     {BOOL(struct options, everything), .help = "Erase everything in the space"},
     {BOOL(struct options, all_spaces), .help = "With --everything: erase all spaces of the user"},
     {BOOL(struct options, admin),

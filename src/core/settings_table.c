@@ -41,18 +41,19 @@ const struct field settings_table[] = {
     {STR(struct settings, upstream), .otherwise_str = "", .max = 2000, .group = GROUP_MODELS,
      .unit = "[NAME=]URL",
      .help = "Base URL of a model server, such as https://api.openai.com/v1. NAME=URL adds a "
-             "server for the models NAME/MODEL; repeat the setting for more. Without an upstream, "
-             "the built-in model rememberd/demo answers"},
+             "server for the models NAME/MODEL; repeat the setting for more. Without any upstream, "
+             "the built-in model rememberd/demo answers models without '/'"},
     {STR(struct settings, upstream_key), .otherwise_str = "", .max = 4000, .secret = true,
      .group = GROUP_MODELS, .unit = "KEY",
      .help = "API key for the default upstream, sent when the client's own key is not passed on"},
     {SWITCH(struct settings, memory), .otherwise_str = "on", .group = GROUP_MEMORY,
-     .help = "Whether chats are remembered and memory is recalled: on or off"},
+     .help = "Whether chats are remembered and memory is recalled, until the API changes it: on or "
+             "off"},
     {ENUM(struct settings, placement), .otherwise_str = "user-suffix", .one_of = placement_names,
      .group = GROUP_MEMORY, .unit = "PLACE",
      .help = "Where memory is inserted: user-suffix (end of the last user message) or before-user "
-             "(before that message). Also system (a system message) or first-user (a user message "
-             "at the start)"},
+             "(a system message before that message). Also system (a system message at the start) "
+             "or first-user (a user message at the start)"},
     {ENUM(struct settings, extraction), .otherwise_str = "user", .one_of = extraction_names,
      .group = GROUP_MEMORY,
      .help = "Facts found by patterns: user (in what the user writes), omniroute (with OmniRoute's "
@@ -73,8 +74,8 @@ const struct field settings_table[] = {
      .help = "Time limit for recall. A chat whose recall takes longer gets no memory"},
     {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Memory is added when the best candidate has at least this score. A higher value adds "
-             "memory less often"},
+     .help = "Memory is added when the best candidate has at least this score; a phrase such as "
+             "'my' lowers it. A higher value adds memory less often"},
     {INT(struct settings, tool_rounds), .otherwise = 4, .min = 1, .max = 20, .group = GROUP_MEMORY,
      .unit = "N", .help = "Most rounds of the search_memory tool loop within one request"},
     {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,
@@ -183,8 +184,8 @@ const struct field settings_table[] = {
      .help = "Most tokens of memory in a chat of an Osaurus agent"},
     {ENUM(struct settings, embedding_backend), .like = &runtime_fields[RUNTIME_EMBEDDING_BACKEND],
      .group = GROUP_VECTORS,
-     .help = "Vectors in searches of an Osaurus agent: none (no vectors) or mlx (vectors of "
-             "embedding_source)"},
+     .help = "Vectors in searches of an Osaurus agent: none (no vectors) or mlx (Osaurus's "
+             "name; here the vectors of embedding_source)"},
     {INT(struct settings, consolidation_hours),
      .like = &runtime_fields[RUNTIME_CONSOLIDATION_HOURS], .group = GROUP_MEMORY, .unit = "HOURS",
      .help = "Time between two consolidations, which merge episodes and close unused facts"},
