@@ -30,7 +30,7 @@ const struct field options_table[] = {
     {STR(struct options, user), .otherwise_str = LOCAL_USER, .min = 1, .max = 1000, .unit = "NAME",
      .help = "User whose memories are used. OWNER/PERSON is a person behind the owner's client"},
     {STR(struct options, space), .otherwise_str = "", .max = 200, .unit = "NAME",
-     .help = "Space of the user: one memory, apart from the user's other spaces"},
+     .help = "Space of the user. Each space has memories of its own"},
     {BOOL(struct options, explain), .help = "Show why each result was found"},
     {BOOL(struct options, closed),
      .help =
@@ -42,7 +42,7 @@ const struct field options_table[] = {
      .help =
          "Create a token that may change settings, read metrics and use all spaces of its user"},
     {STR(struct options, acts_for), .otherwise_str = "", .max = 4000, .unit = "any|LIST",
-     .help = "People that the token's client may name, each with a memory of their own: any, or "
+     .help = "People that the token's client may name, each with memories of their own: any, or "
              "names separated by commas"},
     {BOOL(struct options, no_extract), .help = "Store the messages only, extract no facts"},
     {BOOL(struct options, allowed), .help = "Only what was allowed"},

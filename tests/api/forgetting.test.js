@@ -193,6 +193,22 @@ test('a conversation that is ingested again brings nothing back that was forgott
   assert.deepEqual(await found(server, agent), BOTH);
 });
 
+test('a statement that was erased is remembered when the user repeats it in another session', async (t) => {
+  const server = await serve(t);
+  const { fact } = await remembered(server);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${fact}`)).status, 200);
+  assert.deepEqual(await found(server), BOTH);
+  await server.tell(TEXT, { 'X-Session-Id': 'more birds' });
+  assert.deepEqual(await found(server), [true, true]);
+});
+
+test('an expired memory is listed with closed=true only', async (t) => {
+  const server = await serve(t);
+  const listed = async (query) => (await server.ask('GET', `/v1/memories${query}`)).json().memories.length;
+  assert.ok((await server.ask('POST', '/v1/memories', { content: 'Parks in lot 7', expires: '2020-01-01' })).status < 300);
+  assert.deepEqual([await listed(''), await listed('?closed=true')], [0, 1]);
+});
+
 test('an expired memory is hidden at once', async (t) => {
   const server = await serve(t);
   await server.ask('POST', '/v1/memories', { content: FACT, expires: '2020-01-01T00:00:00Z' });
