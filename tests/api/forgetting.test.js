@@ -202,6 +202,18 @@ test('a statement that was erased is remembered when the user repeats it in anot
   assert.deepEqual(await found(server), [true, true]);
 });
 
+test('a statement that was erased is remembered when it begins a conversation again, once the first one went on', async (t) => {
+  const server = await serve(t), user = (content) => ({ role: 'user', content });
+  const first = await server.tell(TEXT), reply = first.json().choices[0].message;
+  const more = await server.chat({ model: 'rememberd/demo', messages: [user(TEXT), reply, user('It likes apples and nuts.')] });
+  await server.receipt(more.headers['x-rememberd-receipt']);
+  const { memories } = (await server.ask('GET', '/v1/memories?contains=Quito')).json();
+  assert.equal((await server.ask('DELETE', `/v1/memories/${memories[0].id}`)).status, 200);
+  assert.deepEqual(await found(server), BOTH);
+  await server.tell(TEXT);
+  assert.deepEqual(await found(server), [true, true]);
+});
+
 test('an expired memory is listed with closed=true only', async (t) => {
   const server = await serve(t);
   const listed = async (query) => (await server.ask('GET', `/v1/memories${query}`)).json().memories.length;
