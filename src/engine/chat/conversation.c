@@ -19,6 +19,18 @@
  * the same beginning without that answer is another conversation.
  */
 
+/*
+ * Example: the store knows "Hi" / "Hello!" / "I live in Oslo" / "Noted." A client that sends these
+ * four and a fifth is found by the chain of the fourth: one look-up for the new message, one for
+ * the known one. A client that kept only "I live in Oslo" / "Noted." has other chains, but the tail
+ * of these two is the same, so it continues that session with the stored chains. decisions/003 has
+ * the choice and what was not chosen.
+ *
+ * NEAR_END: messages at the end that are tried one by one before halving; a normal request adds one
+ * or two. OVERLAP_MAX: stored messages of a named session that may begin the request again.
+ * LOOKED_AT: messages after the known one in which a later user message is looked for.
+ */
+
 enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000, LOOKED_AT = 16 };
 
 /* A message, without the injected block; system messages and empty texts are left out. */
@@ -43,6 +55,8 @@ struct place {
 
 /* --- hashes --- */
 
+/* Trimmed, as clients differ in the white space that they send back. The role counts: a user who
+ * types the assistant's words has said something else. */
 static uint64_t hash_of(uint64_t seed, str role, str text)
 {
     const str parts[] = {{(const char *)&seed, sizeof seed}, role, str_trim(text)};
@@ -56,6 +70,8 @@ static uint64_t chain_link(uint64_t before, uint64_t own)
     return hash64(&part, 1);
 }
 
+/* Every chain starts from who talks where, so the same words of two users, in two spaces or in two
+ * named sessions never share a chain. */
 static uint64_t seed_of(const struct turn *t)
 {
     const str parts[] = {t->in.pool.user, t->in.pool.space, t->in.session};
@@ -69,6 +85,7 @@ static void link_from(struct place *p, size_t from, uint64_t chain)
         p->v[i].chain = chain = chain_link(chain, p->v[i].own);
 }
 
+/* Derived and not random: a retry of a request writes the same ids, and so the same rows. */
 static str message_id(struct arena *a, str session, uint64_t chain)
 {
     const str parts[] = {session, {(const char *)&chain, sizeof chain}};
@@ -77,6 +94,8 @@ static str message_id(struct arena *a, str session, uint64_t chain)
 
 /* --- looking --- */
 
+/* "" for system, developer and unknown roles: their text is left out, as it may change with every
+ * request (the time of day, for example) and would break the chain. */
 static str role_of(str role)
 {
     if (str_is(role, "function"))
@@ -115,6 +134,8 @@ static bool find_message(struct place *p, uint64_t chain, uint64_t tail, struct 
     return soft(p->ctx, s);
 }
 
+/* Chains include all that is before, so where this message is known, all earlier ones are, too.
+ * That is what makes halving valid in by_chain. */
 static bool find_known(struct place *p, size_t i)
 {
     struct message m;
@@ -245,6 +266,8 @@ static void after_last(struct place *p)
     p->v[0].tail = chain_link(hash_of(p->seed, last->role, last->text), p->v[0].own);
 }
 
+/* A request with an answer or a tool's result in it brings its own past; one with only the user's
+ * messages may be the next message of a session that the server keeps. */
 static bool has_history(const struct place *p)
 {
     for (size_t i = 0; i < p->n; i++)
@@ -293,6 +316,10 @@ static void begin_anew(struct place *p)
         p->v[i].id = S("");
 }
 
+/* The order matters. A named session without its history in the request goes by the session's end
+ * (after_last). All others are looked up by hash, and only what is known by neither chain nor tail
+ * gets a new session: a random name when nothing was said, else one derived from the first message,
+ * so that the second request finds it before the first is written. */
 static void find_place(struct place *p)
 {
     p->session = p->t->in.session;
@@ -363,6 +390,10 @@ static struct message message_of(const struct place *p, size_t i, int64_t now)
                             .says = S("")};
 }
 
+/* Called once per turn, before recall, on the thread of the request; writes nothing. Look-ups cost
+ * at most NEAR_END + 1 + log2(messages) for the chains and NEAR_END for the tails. The ids of all
+ * messages of the request go to out.ids, so that recall does not give back what the model reads
+ * anyway. */
 void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     struct place p = {.ctx = ctx, .e = e, .t = t, .seed = seed_of(t)};
@@ -392,6 +423,8 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
         t->out.ids.v[t->out.ids.n++] = t->in.window[i].id;
 }
 
+/* An answer that the model gave with memory in front of it is an echo: its text is kept, but only
+ * its novel sentences (says) can be found (novelty.c). A stand-in answer has none. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer)
 {
     uint64_t own = hash_of(seed_of(t), S("assistant"), answer), chain = chain_link(t->chain, own);

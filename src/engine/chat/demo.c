@@ -4,6 +4,11 @@
 #include "engine/text/block_strip.h"
 #include "llm/llm.h"
 
+/*
+ * The demo model lets a new user see memory work before any model server is set up. It is no
+ * language model: it quotes lines and never invents one.
+ */
+
 enum { LINE_MAX_BYTES = 300, LINE_WORDS_MAX = 200 };
 
 static bool share_a_word(struct words a, struct words b)

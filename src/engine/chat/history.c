@@ -4,6 +4,14 @@
 #include "core/tokens.h"
 #include "engine/state/state.h"
 
+/*
+ * For clients that send only the new message with a session's name: the server puts the session's
+ * last messages in front. How many follows from the model's size, as small models lose the thread
+ * in long contexts; then, where session_budget is set, the token share for history cuts the oldest.
+ * Tool results are skipped, so pages are read backwards until enough messages of the user and the
+ * assistant are found.
+ */
+
 enum {
     EXCHANGES = 10, /* shown when no model is named */
     LEAST = 2,      /* messages that stay even when they are over the budget */
@@ -11,6 +19,7 @@ enum {
     READ_MAX = 2048 /* messages that are read in all: tools may have left very many answers */
 };
 
+/* By tier of the model, from the smallest to the largest: a question and its answer count one. */
 static int64_t exchanges_of(const struct engine *e, str model)
 {
     static const int64_t by_tier[TIER_COUNT] = {3, 6, 10, 15};
@@ -65,6 +74,8 @@ static void fit_window(struct window *w, bool has_budget)
     }
 }
 
+/* One message more than the exchanges need is read (most): an unanswered last question that is
+ * asked again is dropped, and without it the window must still be full. */
 enum status engine_window(struct ctx *ctx, struct engine *e, const struct window_in *in,
                           struct window *out)
 {

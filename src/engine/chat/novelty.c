@@ -14,6 +14,13 @@
  * would feed the next one, and soon most memories would be answers that quote answers. So only the
  * novel sentences of such an answer are searched; its text is kept whole.
  */
+/*
+ * Example: the block says "Ana's dog is called Rex", and the answer is "Your friend's dog is Rex.
+ * It may like the lake path." Most content words of the first sentence are the block's, those of
+ * the second are new, so only the second can be found later. Words are compared by stem; stop words
+ * do not count. A sentence without any content word ("It is.") is never novel.
+ */
+
 enum { WORDS_MAX = 4096 };
 
 /* A sentence with at least this share of its content words from the block is not novel. */
@@ -37,6 +44,7 @@ static struct term_set block_terms(struct arena *a, str block)
     return given;
 }
 
+/* Cost: one hash look-up for each content word of the answer. */
 static bool is_novel(struct arena *a, str sentence, const struct term_set *given)
 {
     struct words w = words_of(a, sentence, WORDS_MAX);

@@ -3,6 +3,17 @@
 
 #include "engine/text/query.h"
 
+/*
+ * "When did she move there?" holds no word that finds anything. follow_of (text/followup.c) says
+ * whether a question lacks a person or a thing; if so, the core model is asked where it is allowed,
+ * and otherwise rules fill the gap. Two texts come out: `question`, which reads like a question,
+ * and `search`, which recall uses and which may hold more words than anybody would write.
+ *
+ * A question that stands alone is returned as it is and costs one pass over its words. The rules
+ * always run when something is lacking, as they are the fallback and give the terms to search for
+ * when the model returns the question unchanged.
+ */
+
 /* The last messages of the user and the assistant, without memory blocks. */
 static struct history history_of(struct arena *a, const struct rewrite_in *in)
 {

@@ -22,6 +22,9 @@ static const char instructions[] =
     "not answer it. A question that stands alone already stays as it is, word for word. Answer "
     "with the question on one line and nothing else.";
 
+/*
+ * One JSON object a line, so that a text with line breaks or quotes cannot pass for another line.
+ */
 static void write_line(struct buf *out, const char *name, str text, size_t most)
 {
     struct json_out w = json_to(out);
@@ -31,6 +34,8 @@ static void write_line(struct buf *out, const char *name, str text, size_t most)
     buf_byte(out, '\n');
 }
 
+/* Only the last SHOWN messages: a pronoun rarely reaches further back, and each message costs the
+ * user's wait. */
 static str told(struct arena *a, str question, const struct history *h)
 {
     struct buf out = buf_make(a, 1 << 16);
@@ -63,6 +68,8 @@ struct rewriting {
     str asked, question;
 };
 
+/* Called by core_ask with the answer. A failure here makes the answer unusable; the breaker does
+ * not count it, as the server has answered. */
 static enum status read_question(struct ctx *ctx, const struct llm_answer *answer, void *out)
 {
     struct rewriting *r = out;
@@ -70,6 +77,9 @@ static enum status read_question(struct ctx *ctx, const struct llm_answer *answe
     return r->question.n ? OK : fail(ctx, UPSTREAM, "the model's answer is not a question");
 }
 
+/* The call has a ctx of its own with the deadline wait_ms, so a slow model takes no time from
+ * recall and its memory is freed at once; only the question or the reason is copied out. Never
+ * fails the turn: the caller falls back to the rules. */
 bool rewrite_by_model(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,
                       const struct history *h, str *question, str *why)
 {

@@ -10,6 +10,18 @@
  * before in front, as is often done, finds less than either (docs/benchmarks.md).
  */
 
+/*
+ * Steps: the terms that the last messages speak of (terms_of), the person whom they name
+ * (person_of), and then what each of these makes of the question:
+ *   "the second one"   an item of the answer's list         with_item
+ *   "and my mother's?" the last question with one part new  with_last_question
+ *   "did she like it?" the name in place of the pronoun     with_person
+ *   "how many?"        the last "which of …" question       as_count
+ *   anything else      the topic behind the question        with_topic, with_terms
+ * LOOKED_AT counts messages, USER_MAX and ANSWER_MAX bytes of each: an answer's first sentences
+ * name the topic, its later ones drift. TERMS_MAX is of one message, SEARCHED_MAX of the search.
+ */
+
 enum {
     LOOKED_AT = 4,
     USER_MAX = 2000,
@@ -42,6 +54,8 @@ struct terms {
     size_t last; /* so many are of the last exchange */
 };
 
+/* Without regard to case, anywhere in the text: "Rome" is in "Romeo" as well, which here only means
+ * that one search term fewer is added. */
 static bool contains_text(struct arena *a, str text, str part)
 {
     str lower = str_lower(a, text);
@@ -83,6 +97,7 @@ static str next_word(str *rest)
     return str_sub(all, from, n);
 }
 
+/* A capital word of three letters or more continues a name: "Lake Garda", not "Berlin A". */
 static bool goes_on(str word)
 {
     return is_capital(word) && word.n > 2;
@@ -154,6 +169,7 @@ static str topic_of(struct arena *a, const struct terms *t)
 
 /* --- persons --- */
 
+/* A name that the question holds already is not what its pronoun means. */
 static bool has_word(const struct words *w, str word)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -222,6 +238,7 @@ static str with_person(struct arena *a, str question, const struct words *w, siz
 
 /* --- things --- */
 
+/* Bytes of other scripts count as letters, so that a phrase never matches inside such a word. */
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -248,6 +265,8 @@ static bool replace_phrase(struct arena *a, str text, str phrase, str instead, s
     return copied > 0;
 }
 
+/* "What about it?" becomes "What about Lake Garda?"; where no phrase fits, the topic is put behind
+ * it: "How deep? regarding …" is no good English, but the words find what is meant. */
 static str with_topic(struct arena *a, str question, str topic)
 {
     static const struct {
@@ -319,6 +338,7 @@ static str with_terms(struct arena *a, str question, const struct terms *all,
 
 /* --- "and Marguerite?", "the second one" --- */
 
+/* "" when the user has said nothing before. */
 static str last_of_user(const struct history *h)
 {
     size_t at = h->n;
@@ -366,6 +386,7 @@ static str with_last_question(struct arena *a, str question, const struct words 
     return n ? buf_str(&b) : S("");
 }
 
+/* A list's item has at most three blanks; a longer part shows that the answer is a sentence. */
 static size_t blanks_in(str text)
 {
     size_t n = 0;
@@ -436,6 +457,7 @@ static str with_item(struct arena *a, str question, const struct words *w, const
     return str_printf(a, S_FMT " (" S_FMT ")", S_ARG(question), S_ARG(items[at]));
 }
 
+/* Pure text work: no store, no model, no lock. Texts point into the arena `a` or the history. */
 struct rewritten rewrite_by_rules(struct arena *a, str question, const struct words *w,
                                   const struct history *h, const struct follow *f)
 {

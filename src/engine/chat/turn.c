@@ -78,6 +78,7 @@ static bool is_continued(const struct turn *t)
     return false;
 }
 
+/* Without the block of an earlier request: a client may send back what it was given. */
 static str latest_of(struct arena *a, const struct turn *t)
 {
     assert(t->out.block_at < t->in.n_said && said_by_user(&t->in.said[t->out.block_at]));
@@ -132,6 +133,7 @@ static struct receipt_line line_of(struct arena *a, const struct recalled *c)
     };
 }
 
+/* A receipt explains an answer; its first LINES_MAX lines are enough for that, best first. */
 static void keep_lines(struct turn *t, const struct recalled *found, size_t n)
 {
     struct receipt *r = &t->record;
@@ -240,6 +242,7 @@ static enum status search_block(struct ctx *ctx, struct engine *e, struct turn *
     return OK;
 }
 
+/* Whether the message with this chain came with this request, so the store may not have it yet. */
 static bool is_fresh(const struct turn *t, uint64_t chain)
 {
     for (size_t i = 0; i < t->n_fresh; i++)
@@ -279,6 +282,8 @@ static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *
     return OK;
 }
 
+/* In this order: no user message, no recall; recall off or no budget, the receipt says so; a tool's
+ * round trip repeats the block of its question; everything else searches. */
 static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
     size_t at = last_user(t, t->in.n_said);
@@ -298,6 +303,8 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
     return search_block(ctx, e, t, began);
 }
 
+/* Written for every turn with memory on, also when nothing was recalled: "why was nothing found?"
+ * is what people ask most. */
 static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
     struct receipt *r = &t->record;
@@ -348,6 +355,8 @@ enum memory_mode turn_mode_now(struct engine *e, const struct turn_in *in)
                                                                                : MODE_OFF;
 }
 
+/* Never fails: a chat works without memory. What went wrong is in the receipt and the counters. The
+ * turn lives in ctx's arena, so ctx must outlive the answer. */
 struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in)
 {
     int64_t began = clock_mono_us();
@@ -386,6 +395,8 @@ const struct turn_out *turn_out_of(const struct turn *t)
     return &t->out;
 }
 
+/* For a caller that finds that the block does not fit into the model's context after all: the
+ * receipt then says that nothing was injected, and why. */
 void turn_drop_block(struct turn *t, str why)
 {
     struct receipt *r = &t->record;

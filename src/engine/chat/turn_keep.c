@@ -11,9 +11,19 @@
 #include "engine/recall/bars.h"
 #include "engine/text/session_title.h"
 
+/*
+ * Order of the second half: strip the memory block from the answer, mask secrets, extract facts by
+ * rules, and write messages, facts, session and receipt as one bundle, in one transaction. A
+ * durable turn (a session that the server keeps for its client) waits for it; all others are
+ * queued. When the queue is full, the turn is dropped and counted (dropped_turns), as a chat must
+ * not wait for a disk. Distilling by a model comes later, in the background (distil/background.c).
+ */
+
 /* The user's latest messages, whose secrets are masked in all of a turn. */
 enum { SECRETS_FROM = 32 };
 
+/* Said by the user or distilled from that: saying it again gives it a new date. What a program
+ * added keeps its date. */
 static bool is_stated(const struct memory *m)
 {
     return m->origin == ORIGIN_USER || m->origin == ORIGIN_DISTILLED;
@@ -59,6 +69,7 @@ static void date_history_back(struct ctx *ctx, const struct bars *bars, struct m
         bars_date_back(bars, &ctx->arena, &v[i]);
 }
 
+/* Of the first message of the user; asked for only when nothing stands before the new messages. */
 static str title_of(const struct message *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -100,6 +111,8 @@ static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *
     }
 }
 
+/* While memory is off, messages of a session that the server keeps are stored as silent echoes, so
+ * the conversation continues and nothing of it can be recalled. */
 static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
                                 struct bundle *b)
 {
@@ -133,6 +146,8 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     return OK;
 }
 
+/* May run minutes after engine_begin_turn, on another thread; settings are read anew. A retry of
+ * the same turn writes the same ids and changes nothing. */
 enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
 {
     struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
@@ -162,6 +177,8 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
 
 /* --- between the answer's last byte and the queue --- */
 
+/* Runs when the answer's last byte went out, or when somebody else first asks the store for this
+ * pool (engine_catch_up); a failure can no longer reach the client, so it is logged. */
 static void keep_answered(struct ctx *ctx, struct engine *e, struct unkept *u)
 {
     struct turn *t = (struct turn *)((char *)u - offsetof(struct turn, unkept));
