@@ -7,6 +7,17 @@
 #include "base/log.h"
 #include "core/tokens.h"
 
+/*
+ * A run over a space: list what is older than asked, skip what must stay (skip.c), then shorten the
+ * rest in batches. Where a core model is set it writes a summary of up to MODEL_ROWS memories;
+ * where it fails or saves too little, and without a model, the rule of repeats.c does. A summary
+ * replaces its members in one transaction and names them, so engine_reopen can undo it
+ * (decisions/025).
+ *
+ * A group below MODEL_LEAST tokens is not worth a question; MODEL_TOKENS keeps the model's input
+ * short enough that it can hold every name and number. BATCH bounds the memory of a run.
+ */
+
 /* Rows of one list call; memories that are compared at once; what the model is given at once. */
 enum { PAGE = 1000, BATCH = 20000, MODEL_ROWS = 24, MODEL_TOKENS = 1200, MODEL_LEAST = 60 };
 
@@ -56,6 +67,8 @@ static enum status docs_of_old(struct round *r, struct docs *out)
 
 /* --- reporting --- */
 
+/* For the caller to look at, also in a dry run; the list ends at CONDENSE_LISTED, the count does
+ * not. */
 static void list_candidates(struct round *r, const struct condensed *c)
 {
     struct condense_out *out = r->out;
@@ -78,6 +91,8 @@ static void count_saved(struct round *r, const struct condensed *c)
 
 /* --- writing --- */
 
+/* What a reader of the summary needs: how many it replaces, who wrote it (a rule or a model), what
+ * it saved, and the ids of its members. */
 static str metadata_of(struct ctx *ctx, const struct round *r, const struct condensed *c)
 {
     struct buf out = buf_make(&ctx->arena, METADATA_MAX);
@@ -157,6 +172,9 @@ static enum status check_unchanged(struct ctx *ctx, const struct round *r,
     return OK;
 }
 
+/*
+ * All groups or none: one transaction. CONFLICT means that a member was changed since it was read.
+ */
 static enum status replace_groups(struct ctx *ctx, struct round *r, const struct condensed *c,
                                   size_t n)
 {
@@ -201,6 +219,8 @@ static enum status settle_groups(struct round *r, const struct condensed *c, siz
     return OK;
 }
 
+/* Once the time is over the run ends after the group at hand. What was written stays; the caller is
+ * told by is_cut. */
 static bool may_go_on(struct round *r)
 {
     r->out->is_cut |= !ctx_has_time(r->ctx);
@@ -240,6 +260,7 @@ static size_t chunk_of(const struct memory *v, size_t n, int64_t *tokens)
     return i;
 }
 
+/* A dry run asks nobody: it counts what the model would be given. */
 static enum status settle_by_model(struct round *r, struct arena *a, const struct memory *v,
                                    size_t n, bool *is_done)
 {
@@ -283,6 +304,8 @@ static enum status settle_batch(struct round *r, struct arena *a, const struct m
 
 /* --- one space --- */
 
+/* Memories are read here and not when they were listed, so a batch needs the memory of a batch, and
+ * what changed meanwhile is skipped. */
 static enum status compact_batch(struct round *r, const struct bars *bars, const doc_id *docs,
                                  size_t n)
 {
@@ -335,6 +358,7 @@ static enum status pools_of(struct ctx *ctx, struct engine *e, struct pool_ref p
     return OK;
 }
 
+/* Spaces one after the other. A failing one ends the run; the spaces before it stay condensed. */
 enum status engine_condense(struct ctx *ctx, struct engine *e, const struct condense_in *in,
                             struct condense_out *out)
 {
@@ -359,6 +383,7 @@ enum status engine_condense(struct ctx *ctx, struct engine *e, const struct cond
 
 /* --- the way back --- */
 
+/* Also finds the summary's space, as ids are unique for a user. */
 static enum status summary_with(struct ctx *ctx, struct engine *e, struct pool_ref *pool, str id)
 {
     struct memory m;

@@ -12,6 +12,17 @@
  * it: "I take the tram." beside "I take the tram to work." Articles and stress do not count, and
  * "I" is the same as "the user". Every other sentence stays, so no name, number or wish is lost.
  */
+/*
+ * Data: each memory is cut into lines (sentences). Two hash tables lead from wording to line:
+ * `whole` by all words of a line, `opening` by each beginning of it. A line whose hash is in one of
+ * them is said by another line and goes; its memory and the other's join one group (union-find in
+ * parent[]), which becomes one summary. Cost: one pass over the words, so 20,000 memories take no
+ * quadratic time.
+ *
+ * WORDS_LEAST: "I agree." twice is no repetition of a fact. WORDS_MAX: long lines are kept without
+ * comparing. KEY_LEAST: letters of a part of a key that must be in the text.
+ */
+
 enum { WORDS_MAX = 60, WORDS_LEAST = 3, TOKEN_BYTES = 4, KEY_LEAST = 3 };
 
 #define NOWHERE SIZE_MAX
@@ -46,11 +57,13 @@ struct repeats {
 
 /* --- lines --- */
 
+/* "the", "really" and the like change no fact. */
 static bool counts(const struct word *w)
 {
     return !lexicon_is(w->text, LEX_ARTICLE | LEX_STRESS);
 }
 
+/* Order counts: "Ana likes Ben" is not "Ben likes Ana". */
 static uint64_t mix(uint64_t hash, const struct word *w)
 {
     uint64_t term =
@@ -58,6 +71,7 @@ static uint64_t mix(uint64_t hash, const struct word *w)
     return (hash ^ term) * 0x9E3779B97F4A7C15u + (hash >> 29) + 1;
 }
 
+/* Also counts the bytes of its memory, which decide whether a group still fits into a summary. */
 static void add_line(struct repeats *r, size_t owner, str text)
 {
     struct line line = {.text = str_trim(text), .owner = owner, .said = NOWHERE};
@@ -76,6 +90,8 @@ static void add_line(struct repeats *r, size_t owner, str text)
     r->bytes[owner] += line.text.n + 1;
 }
 
+/* Open addressing with linear probing; the tables are made twice as large as needed, so a free slot
+ * is always found. Hash 0 marks it. */
 static struct slot *slot_at(const struct table *t, uint64_t hash)
 {
     size_t i = hash & t->mask;
@@ -129,6 +145,7 @@ static bool only_adds(const struct line *more, const struct line *less)
     return true;
 }
 
+/* The same wording first, then a longer line that begins so. The longest of these stays. */
 static size_t said_by(const struct repeats *r, size_t at)
 {
     const struct line *line = &r->lines[at];
@@ -144,6 +161,7 @@ static size_t said_by(const struct repeats *r, size_t at)
 
 /* --- groups of memories --- */
 
+/* Union-find with halving of the path. */
 static size_t root_of(struct repeats *r, size_t i)
 {
     while (r->parent[i] != i)
@@ -151,6 +169,7 @@ static size_t root_of(struct repeats *r, size_t i)
     return i;
 }
 
+/* Members of a summary share type and category, as the summary has one of each. */
 static bool are_alike(const struct memory *x, const struct memory *y)
 {
     return x->type == y->type && str_eq(x->category, y->category);
@@ -275,6 +294,7 @@ static void write_groups(struct repeats *r, struct condensed **out, size_t *n_ou
     *n_out = kept;
 }
 
+/* Pure text work in the arena; v must outlive the groups, which point into it. */
 void condense_repeats(struct arena *a, const struct memory *v, size_t n, struct condensed **out,
                       size_t *n_out)
 {

@@ -10,6 +10,17 @@
  * with each. Two memories that both have a vector are as near as their cosine says; of others the
  * share of their telling words counts.
  */
+/*
+ * Steps of a call: read the newest memories, fold those with the same words into one entry, note
+ * pairs by near vectors, then pairs by shared rare words, ask the core model about the pairs in
+ * doubt, and group. The oldest of a group stays; the rest would be closed in its favour
+ * (decisions/018). Nothing is written here except by engine_deduplicate, in one transaction.
+ *
+ * Cost: with n memories neither search is quadratic. Vectors give each memory at most NEAREST
+ * others; words give each only those that share one of its rarest words, at most BUCKET_MAX of
+ * them. ASKED_MAX is for the model's tokens: beyond it, pairs in doubt stay apart.
+ */
+
 enum {
     LOOKED_AT = 20000, /* memories, the newest */
     NEAREST = 32,      /* to each of them that are looked at */
@@ -60,6 +71,9 @@ static int by_age(const void *a, const void *b)
     return (x->doc > y->doc) - (x->doc < y->doc);
 }
 
+/* Sorted by age, so that in each pair the smaller index is the older memory; all that follows
+ * relies on it. Vectors are computed for some new memories first, or the newest would be compared
+ * by words. */
 static enum status read_memories(struct search *s)
 {
     struct memory *v;
@@ -107,11 +121,13 @@ static void fold_equal(struct search *s)
             s->v[all[i].at].first = s->v[all[i - 1].at].first;
 }
 
+/* Whether the entry still stands for itself. Later steps skip the others. */
 static bool is_first(const struct search *s, size_t i)
 {
     return s->v[i].first == i;
 }
 
+/* DIFFERENT, CHANGED and FULLER are never noted: a change is not a duplicate. */
 static void note_pair(struct search *s, size_t one, size_t other, double similarity,
                       enum relation relation)
 {
@@ -122,6 +138,8 @@ static void note_pair(struct search *s, size_t one, size_t other, double similar
 
 /* --- near vectors --- */
 
+/* has_vector[i] is set here and read by the search by words, which leaves pairs alone that both
+ * have a vector: their cosine has decided. */
 static enum status look_by_vectors(struct search *s, bool *has_vector)
 {
     struct arena *a = &s->ctx->arena;
@@ -167,6 +185,9 @@ static size_t count_word(const struct worded *all, size_t n, uint64_t word)
     return low - from;
 }
 
+/*
+ * Both share a rare word. Only SAME counts, as without a cosine nobody is asked in case of doubt.
+ */
 static void hold_together(struct search *s, size_t one, size_t other, const bool *has_vector)
 {
     if (has_vector[one] && has_vector[other])
@@ -184,6 +205,8 @@ static size_t prefix_of(double least, size_t n)
     return n + 1 - (shared ? shared : 1);
 }
 
+/* The words of one text with the rarest first, as many as prefix filtering needs. The struct is
+ * used with the count in the place of the hash, so that by_word sorts by rarity. */
 static void add_rarest(struct search *s, size_t i, const struct worded *all, size_t n_all,
                        struct worded *out, size_t *n)
 {
@@ -197,6 +220,8 @@ static void add_rarest(struct search *s, size_t i, const struct worded *all, siz
         out[(*n)++] = (struct worded){t->v[words[k].at], i};
 }
 
+/* Two passes over sorted (word, memory) rows: the first knows how rare each word is, the second has
+ * only the rarest words of each memory, and memories of one row's run are compared. */
 static void look_by_words(struct search *s, const bool *has_vector)
 {
     size_t n_all = 0, n = 0, room = 0;
@@ -229,6 +254,8 @@ static int most_alike(const void *a, const void *b)
     return (x->other > y->other) - (x->other < y->other);
 }
 
+/* The most alike first, as the hour's token budget may end in between. What gets no answer stays
+ * apart: a duplicate too many is better than a fact lost. */
 static void ask_model(struct search *s)
 {
     struct doubt *v = NEW_N(&s->ctx->arena, struct doubt, ASKED_MAX);
@@ -282,6 +309,7 @@ static void group_pairs(struct search *s)
     }
 }
 
+/* Three passes: how many each group has, where each begins, and its members in order of age. */
 static void gather_groups(struct search *s, struct duplicates **out, size_t *n)
 {
     struct arena *a = &s->ctx->arena;
@@ -305,6 +333,8 @@ static void gather_groups(struct search *s, struct duplicates **out, size_t *n)
     }
 }
 
+/* Shows and changes nothing but vectors that were due anyway. The caller's ctx holds all of it: at
+ * the most LOOKED_AT memories with their words. */
 enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               struct duplicates **out, size_t *n)
 {
@@ -321,6 +351,8 @@ enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref
     return OK;
 }
 
+/* The metadata of the oldest is written again as it is, since a merge may change it. What was said
+ * in between is safe: the store compares with c.seen. */
 enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                int64_t *groups, int64_t *closed)
 {

@@ -12,6 +12,17 @@
  * or names differ, or where the newer text has more than one content word that the older one lacks.
  * Only other wording ("name is", "is referred to as") is decided by the cosine.
  */
+/*
+ * What the rules say of an older and a newer text:
+ *   SAME       "I live in Oslo" / "The user lives in Oslo"
+ *   CHANGED    "My favourite tea is Assam" / "… is Sencha"; "eats fish" / "doesn't eat fish"
+ *   FULLER     "Has a dog" / "Has a dog called Rex": the newer one has all of the older one
+ *   DIFFERENT  "Has 2 cats" / "Has 3 cats"
+ *   UNSURE     one content word in the place of another, or another order: only the model can tell
+ * FRAME_MAX bounds the table of the word-by-word comparison (65 × 65 bytes on the stack).
+ * OTHER_WORDS is the number of new content words that a mere rewording may have.
+ */
+
 enum { WORDS_MAX = 4000, FRAME_MAX = 64, OTHER_WORDS = 1 };
 
 /* --- reading --- */
@@ -86,6 +97,9 @@ static void find_slot(struct arena *a, str text, struct saying *out)
     }
 }
 
+/* Read once per text and compared many times, so everything that a comparison needs is a sorted set
+ * of hashes. s.all is the hash of all words in order: equal for texts that differ only in marks and
+ * capitals. A text of WORDS_MAX words or more gets its bytes mixed in, as its end was not read. */
 struct saying saying_of(struct arena *a, str text)
 {
     struct words w = words_of(a, text, WORDS_MAX);
@@ -118,11 +132,14 @@ struct saying saying_of(struct arena *a, str text)
 
 /* --- comparing --- */
 
+/* Jaccard, 0 to 1, of the words that tell something. */
 double sayings_share(const struct saying *one, const struct saying *other)
 {
     return terms_jaccard(&one->telling, &other->telling);
 }
 
+/* A name may be an ordinary word in the other text ("rose", at the beginning of a sentence), so it
+ * is looked for among all telling words. */
 static bool holds_names(const struct saying *one, const struct saying *other)
 {
     for (size_t i = 0; i < one->names.n; i++)
@@ -136,6 +153,8 @@ struct frame {
     uint8_t rest[FRAME_MAX + 1][FRAME_MAX + 1];
 };
 
+/* Longest common subsequence, by words; rest[0][0] is its length. FRAME_MAX keeps it below 4,100
+ * steps. */
 static void measure_frames(const struct term_set *one, const struct term_set *other,
                            struct frame *f)
 {
@@ -236,6 +255,9 @@ static enum relation relation_by_line(const struct saying *newer, const struct s
 
 /* --- the band --- */
 
+/*
+ * From here on pairs are worth a look: the model may confirm what is below the threshold for SAME.
+ */
 double same_least(const struct settings *s)
 {
     bool asks = s->dedup_llm && s->dedup_llm_low < s->dedup_similarity;
@@ -255,6 +277,8 @@ static enum relation relation_by_cosine(const struct likeness *by, enum relation
     return by->with_model && by->cosine >= s->dedup_llm_low ? UNSURE : DIFFERENT;
 }
 
+/* The one door for all rules: by line (what is said to be compared with stored lines), by words
+ * alone, or by cosine, which may only confirm or doubt what the words allow. */
 enum relation relation_of(const struct saying *newer, const struct saying *older,
                           const struct likeness *by)
 {

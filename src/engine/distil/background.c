@@ -6,6 +6,16 @@
 #include "base/words.h"
 #include "engine/distil/distil.h"
 
+/*
+ * Workers of the background call engine_distil_some in turns. A session is due some seconds after
+ * its last turn (debounce_s), so that a talk is distilled as a whole and not after every message. A
+ * claim is a lease in the store: if the process dies, the session becomes due again, at the latest
+ * when the lease ends, and other processes on the same store never take what is claimed.
+ *
+ * CLAIM_WORTH_MS / the time of the last answers gives the sessions of one claim: with a model that
+ * answers in 50 ms eight, with one that takes seconds a single one.
+ */
+
 enum {
     CLAIM_MAX = 16,         /* sessions of one claim */
     CLAIM_WORTH_MS = 400,   /* what a claim should take, estimated from the last answers */
@@ -18,12 +28,16 @@ enum {
 /* The end of the year 9999: a session with this time waits for a request. */
 #define WHEN_ASKED ((int64_t)253402300799000)
 
+/* now + debounce, or never where the settings say that distillation runs on request only. */
 int64_t distil_due(const struct runtime *l, int64_t now)
 {
     bool is_manual = l->layers.extraction_mode == DISTIL_WHEN_ASKED;
     return is_manual ? WHEN_ASKED : now + l->layers.debounce_s * 1000;
 }
 
+/* Longer than a claim should take: no session of it begins after CLAIM_SLACK_MS, and one question
+ * takes at most twice core_timeout_ms. A lease that ended early would let a second process distil
+ * the same session. */
 int64_t distil_lease_ms(const struct engine *e)
 {
     return 3 * e->settings->core_timeout_ms + 2 * CLAIM_SLACK_MS;
@@ -68,6 +82,7 @@ static void give_way(struct engine *e)
         nanosleep(&a_moment, NULL);
 }
 
+/* Gives a claimed session back untouched, due as before. */
 static enum status return_session(struct ctx *ctx, struct engine *e,
                                   const struct waiting_session *w)
 {
@@ -75,6 +90,9 @@ static enum status return_session(struct ctx *ctx, struct engine *e,
     return store_end_distil(ctx, e->store, &end);
 }
 
+/*
+ * After a failure of the server the rest of the claim is given back instead of failing one by one.
+ */
 static enum status distil_claimed(struct ctx *ctx, struct engine *e,
                                   const struct waiting_session *v, size_t n, bool *goes_on)
 {
@@ -97,6 +115,8 @@ static enum status distil_claimed(struct ctx *ctx, struct engine *e,
     return OK;
 }
 
+/* *more: call again at once. is_looking lets one worker look for due sessions at a time; the others
+ * return at once, as they would find the same ones. */
 enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more)
 {
     struct waiting_session *v;
@@ -113,6 +133,8 @@ enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more)
 
 /* --- on demand --- */
 
+/* Makes waiting sessions due now, also those that were given up. Distilling itself stays with the
+ * background. */
 enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t *sessions)
 {
     dependency_reset(&e->core_model.background); /* the caller may have repaired the server */
@@ -158,6 +180,7 @@ static str last_failure(struct arena *a, const struct signal_stats *s)
                                              : "retried within the hour");
 }
 
+/* For the status page: reason is why nothing is distilled now, or the last failure, or "". */
 enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct pool_ref *pool,
                                  struct distil_status *out)
 {

@@ -16,6 +16,17 @@
  * fact's own words (containment), because a short fact never makes up two fifths of a long summary;
  * words that say nothing about the topic do not count, or every summary would mention every fact.
  */
+/*
+ * The pass runs over one space at a time: read the newest episodes, merge near repeats
+ * (merge_episodes.c), raise the salience of facts that many recent episodes mention, mark faded
+ * facts for eviction, and prune old transcripts where a number of days is set. All changes except
+ * pruning are one write at the end, so a pass that is cut short changes nothing.
+ *
+ * IDLE_DAYS: a fact that was used or changed within a month is never evicted. MENTION_DAYS,
+ * MENTIONS, STEP: each three of the newest PROMOTED_BY episodes of two months that mention a fact
+ * add 0.05. PAGE rows are read at once; LINES_MAX bounds the report, not the work.
+ */
+
 enum { IDLE_DAYS = 30, MENTION_DAYS = 60, MENTIONS = 3 };
 enum { PAGE = 5000, LINES_MAX = 200, WORDS_MAX = 4000, TEXT_MAX = 1 << 20, WAIT_MS = 5000 };
 #define MENTION 0.4
@@ -58,6 +69,7 @@ static struct term_set topic_of(struct arena *a, str text)
     return shingles_of(a, buf_str(&b));
 }
 
+/* The summary, topics and entities of an episode as one text. */
 static str all_of(struct arena *a, const struct episode *e)
 {
     static const enum listed told[] = {LIST_TOPICS, LIST_ENTITIES};
@@ -77,6 +89,8 @@ static int by_word(const void *a, const void *b)
     return (x->word > y->word) - (x->word < y->word);
 }
 
+/* An inverted index, sorted by word: n facts against m episodes cost n look-ups for each word
+ * instead of n times m comparisons. */
 static struct mentions mentions_of(const struct pass *p)
 {
     struct arena *a = &p->ctx->arena;
@@ -111,6 +125,7 @@ static size_t first_with(const struct mentions *m, uint64_t word)
     return from;
 }
 
+/* How many episodes hold at least MENTION of the fact's words; each episode counts once. */
 static int64_t count_mentions(struct arena *a, const struct mentions *m, str fact)
 {
     size_t shared[PROMOTED_BY] = {0};
@@ -168,6 +183,8 @@ static bool is_forgotten(const struct pass *p, struct arena *own, const struct m
            importance_by_rule(own, fact) < priority_least[PRIORITY_CRITICAL];
 }
 
+/* Eviction is decided here and written with the pass; the report's line says how little it was
+ * worth. */
 static void evict_fact(struct pass *p, const struct memory *fact)
 {
     struct arena *a = &p->ctx->arena;
@@ -216,6 +233,8 @@ static enum status pass_facts(struct pass *p)
 
 /* --- a pass --- */
 
+/* The caller holds is_consolidating. `seen` is the time before reading: facts that change later are
+ * left alone by the store's write. */
 static enum status run_pass(struct pass *p)
 {
     const struct consolidation *c = &p->change;
@@ -233,6 +252,7 @@ static enum status run_pass(struct pass *p)
     return transcript_prune(p);
 }
 
+/* One pass in the process at a time, of any space. Others wait for at most WAIT_MS. */
 static enum status run_alone(struct pass *p)
 {
     static const struct timespec a_moment = {.tv_nsec = 1000000};
@@ -247,6 +267,7 @@ static enum status run_alone(struct pass *p)
     return s;
 }
 
+/* Copies out of the child ctx of one space into the caller's. */
 static void add_report(struct ctx *ctx, struct consolidate_report *to, size_t *cap,
                        const struct consolidate_report *from)
 {
@@ -304,6 +325,8 @@ static const struct field report_fields[] = {
     {INT(struct consolidate_report, pruned)},    {0},
 };
 
+/* Every run that is no dry run leaves one row in the work log, from which engine_consolidated reads
+ * the last report back. */
 static enum status log_report(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               const struct consolidate_report *r, enum status how)
 {
@@ -385,6 +408,7 @@ static bool is_due(str last, int64_t now, int64_t hours)
     return !str_int(last, &then) || then > now || now - then >= hours * 3600000;
 }
 
+/* A failing user is logged and does not keep the others from their turn. */
 static void consolidate_all(struct ctx *ctx, struct engine *e, const struct strs *users,
                             int64_t now)
 {

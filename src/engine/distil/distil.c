@@ -17,6 +17,18 @@
  * are one write: a process that dies between the model's answer and that write has changed nothing,
  * and its claim expires. The model is not trusted: only facts in the user's own words are kept.
  */
+/*
+ * From waiting turns to memories, for one session:
+ *   1. the user's own words of each turn, without barred sentences and pasted text (strip_turns)
+ *   2. too little said (NOVELTY_LEAST): done without asking the model
+ *   3. the first part of the turns, as many as the model has coped with lately (take_part)
+ *   4. what is known, the prompt, the answer (put_question)
+ *   5. the checks of each line (keep.c, grounding.c), then one write (write_kept)
+ * Failures: an unusable answer is tried again with half as many turns, FAULTS_MAX times, then the
+ * session waits for a request. A server that fails is tried again for ever, at growing intervals. A
+ * missing model, an empty budget or an open breaker are no failures and count no try.
+ */
+
 enum {
     NOVELTY_LEAST = 80, /* characters of a session below which the model is not asked */
     MUCH = 1000,        /* characters from which an empty answer counts as a failure, once */
@@ -52,16 +64,20 @@ struct job {
     bool goes_on;         /* the claim stays while more waits */
 };
 
+/* Turns of the session that this part does not hold. */
 static bool has_more(const struct job *j)
 {
     return j->waiting > j->d.n;
 }
 
+/* 0 gives the session back with the write. */
 static int64_t claim_ms(const struct job *j)
 {
     return j->goes_on && has_more(j) ? distil_lease_ms(j->d.e) : 0;
 }
 
+/* One row of the work log: what came of the question, with the model, tokens and time of the
+ * answer. */
 static struct work work_of(const struct job *j, const char *status, str details)
 {
     struct work work = j->answer.work;
@@ -80,6 +96,7 @@ static enum status postpone_session(struct ctx *ctx, struct engine *e,
     return store_end_distil(ctx, e->store, &end);
 }
 
+/* Removes the turns from the waiting list without keeping anything of them. */
 static enum status end_done(struct ctx *ctx, struct job *j, const char *status, str why,
                             struct distil_outcome *out)
 {
@@ -140,6 +157,8 @@ static size_t strip_turns(struct arena *a, const struct bars *bars, struct disti
 
 /* --- the question and its answer --- */
 
+/* A moving average, the newest answer a quarter; 0 means that no answer came yet. Read by claim_of
+ * in background.c. */
 static void note_time(struct engine *e, int64_t took_ms)
 {
     int64_t before = e->core_model.took_ms;
@@ -159,6 +178,7 @@ static str told_of(struct arena *a, const struct kept *k)
     return buf_str(&b);
 }
 
+/* Whether any object of the list has a text. */
 static bool has_content(const struct json *list)
 {
     const struct json *v = list && list->type == JSON_ARRAY ? list->first : NULL;
@@ -200,6 +220,8 @@ static bool is_divided(const struct job *j)
     return j->answer.is_cut && j->d.n > 1;
 }
 
+/* Learns how many turns one answer can hold: halved when an answer was cut off, doubled when one
+ * was whole, 0 (no limit but PART_TURNS) when the double reaches it. In memory only. */
 static void note_part(struct job *j)
 {
     atomic_int_least64_t *most = &j->d.e->core_model.part_turns;
@@ -250,6 +272,8 @@ static enum status write_kept(struct ctx *ctx, struct job *j, struct bundle *b,
     return is_whole ? OK : end_divided(ctx, j, out);
 }
 
+/* NOT_FOUND of distil_keep: the answer has no summary. Whether that is right (small talk) or a
+ * fault of the model is decided by no_summary. */
 static enum status keep_answer(struct ctx *ctx, struct job *j, const struct said_of_session *said,
                                struct distil_outcome *out)
 {
@@ -285,6 +309,7 @@ static enum status end_waiting(struct ctx *ctx, struct job *j, struct distil_out
     return postpone_session(ctx, e, j->w, clock_ms() + wait_ms);
 }
 
+/* The wait is twice the model's timeout, as llm_json may ask a second time for valid JSON. */
 static enum status put_question(struct ctx *ctx, struct job *j, struct distil_outcome *out)
 {
     struct engine *e = j->d.e;
@@ -339,6 +364,8 @@ static enum status find_rest(struct ctx *ctx, const struct distilling *d, bool *
     return soft_if(ctx, s, NOT_FOUND) ? OK : s;
 }
 
+/* The caller has claimed the session. Returns OK also when the model failed: *out says how it
+ * ended, and the session is due again. An error means that the store failed. */
 enum status distil_session(struct ctx *ctx, struct engine *e, const struct waiting_session *w,
                            bool goes_on, struct distil_outcome *out)
 {

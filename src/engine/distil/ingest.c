@@ -40,6 +40,7 @@ static struct message message_of(struct arena *a, const struct engine *e,
     };
 }
 
+/* Limits are checked before anything is erased: the stored conversation is replaced as a whole. */
 static enum status check_turns(struct ctx *ctx, const struct ingest_turns_in *in)
 {
     if (!in->conversation.n)
@@ -52,6 +53,7 @@ static enum status check_turns(struct ctx *ctx, const struct ingest_turns_in *in
     return OK;
 }
 
+/* A conversation without any text replaces the old one by nothing. */
 static enum status forget_old(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in)
 {
     struct forget what = {.pool = in->pool, .session = in->conversation};
@@ -133,6 +135,9 @@ static struct distil_outcome distil_parts(struct ctx *ctx, struct engine *e,
     return all;
 }
 
+/*
+ * Never fails the request: the turns are stored by now, and `distillation` tells how far it came.
+ */
 static void distil_now(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
                        struct ingest_turns_out *out)
 {
@@ -174,6 +179,8 @@ static int at_once(const struct engine *e)
     return workers == 1 || workers == 2 ? 1 : AT_ONCE;
 }
 
+/* The counter is given back on every path; requests beyond at_once are stored and distilled by the
+ * background, and answer "pending:busy". */
 enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct ingest_turns_in *in,
                                 struct ingest_turns_out *out)
 {

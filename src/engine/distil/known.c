@@ -6,6 +6,16 @@
 #include "engine/distil/known.h"
 #include "engine/text/query.h"
 
+/*
+ * The model is shown what is stored, so that it does not say it again and can name what a new fact
+ * replaces. It sees a few lines of each kind and not the whole memory: prompts must fit small
+ * models. Lines are shown as u1, u2 … and f1, f2 …; shown_memory reads such a name back.
+ *
+ * EPISODE_DAYS and EPISODES: the last few of a season, for continuity. FACTS_SHOWN: half of them by
+ * the user's words, the rest by use. SIMILAR_MAX, HITS_MAX and SPOKEN_MAX bound the search by
+ * words.
+ */
+
 enum { IDENTITY_LINES = 30, EPISODES = 3, EPISODE_DAYS = 90 };
 enum { FACTS_SHOWN = 12, SIMILAR_MAX = 32, HITS_MAX = 2000, SPOKEN_MAX = 20000 };
 
@@ -22,6 +32,8 @@ static enum status list_memories(struct ctx *ctx, const struct distilling *d,
     return store_list_memories(ctx, d->e->store, &f, out, n, NULL);
 }
 
+/* Best first in a simple sense: those that hold all words of the text, then all but one, and so on,
+ * at most SIMILAR_MAX. Not the ranking of recall, which is made for questions. */
 enum status similar_facts(struct ctx *ctx, const struct distilling *d, str text,
                           struct memory **out, size_t *n)
 {
@@ -48,6 +60,7 @@ enum status similar_facts(struct ctx *ctx, const struct distilling *d, str text,
     return OK;
 }
 
+/* Closed facts and other layers are skipped, and each fact stands once. */
 static void add_fact(struct distilling *d, const struct memory *m)
 {
     if (!m->id.n || m->layer != LAYER_FACT || m->valid_to || d->n_facts == FACTS_SHOWN)
@@ -81,6 +94,8 @@ static enum status gather_facts(struct ctx *ctx, struct distilling *d)
     return OK;
 }
 
+/* Called once for each part of a session, before the model is asked. The session's own episode is
+ * not among d->episodes but in d->before: the model continues it. */
 enum status distil_gather(struct ctx *ctx, struct distilling *d)
 {
     struct memory *v, *before = NEW(&ctx->arena, struct memory);
@@ -112,6 +127,8 @@ static str without_stop(str text)
     return str_ends(text, S(".")) ? str_sub(text, 0, text.n - 1) : text;
 }
 
+/* Models name a line by its number, by its id or by saying it again; anything else is NULL, so
+ * nothing is replaced by mistake. */
 static const struct memory *named_in(const struct memory *v, size_t n, char letter, str name)
 {
     int64_t no;

@@ -19,6 +19,15 @@ enum {
     SHOWN_MAX = 2000
 };
 
+/*
+ * Three ways to choose, by the setting gate_mode: off (always episodes, and everything goes in),
+ * phrases ("do you remember", "my …", or a name from an episode), and the core model, with phrases
+ * as its fallback. The choice sets two things: the section, and the bar, a factor for the gate's
+ * threshold. Asked outright a twentieth is enough; where nothing asks the threshold holds; where
+ * the model says "none" it must be four times as sure, so a wrong "none" of a small model hides
+ * only what is doubtful (decisions/023).
+ */
+
 /* The bar for a message that asks for no memory, for one that needs none as the model says, and
  * without a gate. */
 #define BAR_OF_SURE 1
@@ -27,6 +36,7 @@ enum {
 
 /* --- names --- */
 
+/* The entities that the model found when the episode was distilled. Damaged metadata gives none. */
 static void add_names(struct ctx *ctx, const struct memory *m, struct strs *names)
 {
     struct json *root = NULL;
@@ -69,6 +79,7 @@ static struct strs names_of(struct ctx *ctx, struct engine *e, const struct plan
     return names;
 }
 
+/* Costs one search of words for the names and one pass over the message. */
 static struct opening by_phrases(struct ctx *ctx, struct engine *e, const struct plan_in *in)
 {
     struct arena *a = &ctx->arena;
@@ -110,6 +121,8 @@ static int64_t wait_ms(const struct ctx *ctx)
     return half && half < ASK_MS ? half : ASK_MS;
 }
 
+/* The user waits for this, so it has ASK_MS at most and a breaker of its own (CORE_GATE in
+ * state/core_ask.c): a model that is slow is not asked for a while. */
 static struct opening by_model(struct ctx *ctx, struct engine *e, const struct plan_in *in)
 {
     struct arena *a = &ctx->arena;
