@@ -14,13 +14,13 @@
  * would feed the next one, and soon most memories would be answers that quote answers. So only the
  * novel sentences of such an answer are searched; its text is kept whole.
  */
+
 /*
  * Example: the block says "Ana's dog is called Rex", and the answer is "Your friend's dog is Rex.
  * It may like the lake path." Most content words of the first sentence are the block's, those of
  * the second are new, so only the second can be found later. Words are compared by stem; stop words
  * do not count. A sentence without any content word ("It is.") is never novel.
  */
-
 enum { WORDS_MAX = 4096 };
 
 /* A sentence with at least this share of its content words from the block is not novel. */

@@ -12,6 +12,7 @@
  * it: "I take the tram." beside "I take the tram to work." Articles and stress do not count, and
  * "I" is the same as "the user". Every other sentence stays, so no name, number or wish is lost.
  */
+
 /*
  * Data: each memory is cut into lines (sentences). Two hash tables lead from wording to line:
  * `whole` by all words of a line, `opening` by each beginning of it. A line whose hash is in one of
@@ -22,7 +23,6 @@
  * WORDS_LEAST: "I agree." twice is no repetition of a fact. WORDS_MAX: long lines are kept without
  * comparing. KEY_LEAST: letters of a part of a key that must be in the text.
  */
-
 enum { WORDS_MAX = 60, WORDS_LEAST = 3, TOKEN_BYTES = 4, KEY_LEAST = 3 };
 
 #define NOWHERE SIZE_MAX

@@ -10,6 +10,7 @@
  * with each. Two memories that both have a vector are as near as their cosine says; of others the
  * share of their telling words counts.
  */
+
 /*
  * Steps of a call: read the newest memories, fold those with the same words into one entry, note
  * pairs by near vectors, then pairs by shared rare words, ask the core model about the pairs in
@@ -20,7 +21,6 @@
  * others; words give each only those that share one of its rarest words, at most BUCKET_MAX of
  * them. ASKED_MAX is for the model's tokens: beyond it, pairs in doubt stay apart.
  */
-
 enum {
     LOOKED_AT = 20000, /* memories, the newest */
     NEAREST = 32,      /* to each of them that are looked at */

@@ -12,6 +12,7 @@
  * or names differ, or where the newer text has more than one content word that the older one lacks.
  * Only other wording ("name is", "is referred to as") is decided by the cosine.
  */
+
 /*
  * What the rules say of an older and a newer text:
  *   SAME       "I live in Oslo" / "The user lives in Oslo"
@@ -22,7 +23,6 @@
  * FRAME_MAX bounds the table of the word-by-word comparison (65 × 65 bytes on the stack).
  * OTHER_WORDS is the number of new content words that a mere rewording may have.
  */
-
 enum { WORDS_MAX = 4000, FRAME_MAX = 64, OTHER_WORDS = 1 };
 
 /* --- reading --- */

@@ -16,6 +16,7 @@
  * fact's own words (containment), because a short fact never makes up two fifths of a long summary;
  * words that say nothing about the topic do not count, or every summary would mention every fact.
  */
+
 /*
  * The pass runs over one space at a time: read the newest episodes, merge near repeats
  * (merge_episodes.c), raise the salience of facts that many recent episodes mention, mark faded
@@ -26,7 +27,6 @@
  * MENTIONS, STEP: each three of the newest PROMOTED_BY episodes of two months that mention a fact
  * add 0.05. PAGE rows are read at once; LINES_MAX bounds the report, not the work.
  */
-
 enum { IDLE_DAYS = 30, MENTION_DAYS = 60, MENTIONS = 3 };
 enum { PAGE = 5000, LINES_MAX = 200, WORDS_MAX = 4000, TEXT_MAX = 1 << 20, WAIT_MS = 5000 };
 #define MENTION 0.4

@@ -17,6 +17,7 @@
  * are one write: a process that dies between the model's answer and that write has changed nothing,
  * and its claim expires. The model is not trusted: only facts in the user's own words are kept.
  */
+
 /*
  * From waiting turns to memories, for one session:
  *   1. the user's own words of each turn, without barred sentences and pasted text (strip_turns)
@@ -28,7 +29,6 @@
  * session waits for a request. A server that fails is tried again for ever, at growing intervals. A
  * missing model, an empty budget or an open breaker are no failures and count no try.
  */
-
 enum {
     NOVELTY_LEAST = 80, /* characters of a session below which the model is not asked */
     MUCH = 1000,        /* characters from which an empty answer counts as a failure, once */

@@ -13,6 +13,7 @@
  * language hardly any. So they decide how far a line is trusted, and never whether a session is
  * done. What only others said, or the user only asked, is another matter: that is a sign against.
  */
+
 /*
  * Example: the user says "I moved to Bergen and work as a carpenter there." The line "User lives in
  * Bergen" is full support: all of its telling words ("Bergen") are the user's. "User owns a
@@ -23,7 +24,6 @@
  * TOLD_MAX bounds the words of a session, LINE_WORDS those of a line, NAME_LEAST the letters that
  * two names must share from the beginning on to be one ("Postgres", "PostgreSQL").
  */
-
 enum { TOLD_MAX = 50000, LINE_WORDS = 100, SENTENCE_WORDS = 400, NAME_LEAST = 5 };
 
 /* --- words --- */

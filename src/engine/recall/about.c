@@ -14,6 +14,13 @@ enum { HITS_MAX = 4000, READ = 40, GIVEN = 6, GIVEN_HEALTH = 3, GIVEN_ADVICE = 4
 /* Tokens of what is given beside a request for advice. */
 enum { ADVICE_TOKENS = 60 };
 
+/*
+ * An attribute is searched by the words that tell of it (attributes_stems): "Where do I live?"
+ * looks for the words by which people tell of a home. It is a search of its own, beside the
+ * ranking, whose weights were fitted without it. Only statements of the user and facts count, and
+ * only about the one whom the question is about (subject.c). READ texts at most are read;
+ * ADVICE_TOKENS keeps advice from filling the block with what is merely interesting.
+ */
 struct wanted {
     uint32_t attributes;
     size_t most;
@@ -23,6 +30,7 @@ struct wanted {
 
 /* --- what was found --- */
 
+/* What the question itself found surely, or another search of this file, is not given twice. */
 static bool is_there(const struct finder *f, const struct about *out, const struct recalled *r)
 {
     for (size_t i = 0; i < f->n; i++)
@@ -99,6 +107,9 @@ static str names_of(struct arena *a, uint32_t attributes)
     return names;
 }
 
+/* Three searches at most: health and diet for requests about food, medicine and the like, personal
+ * facts for requests for advice, and the attribute that is asked for. The first two stand in front
+ * of the other lines (n_first), as a model must not miss an allergy. */
 enum status about_find(struct finder *f, struct about *out)
 {
     struct arena *a = &f->ctx->arena;

@@ -14,6 +14,17 @@
  * same, and the assistant's answers to these, which repeat it in words of their own.
  */
 
+/*
+ * Steps for each forgotten memory: bar its statement; bar the sentences of its source message, also
+ * where they share no word with it; bar the answers that repeat them; then search other messages
+ * with most of its words and do the same there. All bars are one write, and titles made of barred
+ * messages are made again. Superseding (a new value under the same key) bars in the same way, but
+ * only as history: nothing is hidden from a question about the past, and titles stay.
+ *
+ * SEARCHED bounds the work of forgetting thousands at once: beyond it no other messages are
+ * searched, and the barred statements hide what those say.
+ */
+
 /* Memories for which others' messages are searched; documents of a search, and those read of them;
  * messages behind one that are looked at for echoes; titles are of one of the first messages. */
 enum { SEARCHED = 200, HITS_MAX = 5000, READ_MAX = 60, ECHOES = 200, TITLE_AMONG = 20 };
@@ -45,6 +56,7 @@ static void add_bar(struct finding *f, struct bar bar)
     f->bars[f->n_bars++] = bar;
 }
 
+/* The row's format: the number of particular terms, these, then all terms (barred_of reads it). */
 static void add_statement(struct finding *f, const struct statement *s)
 {
     size_t particular = s->particular.n, n = 1 + particular + s->terms.n;
@@ -65,6 +77,7 @@ static str text_of(const struct message *m)
     return m->is_echo ? m->says : m->text;
 }
 
+/* One target for each message, however many statements it holds. */
 static struct target *target_of(struct finding *f, const struct message *m)
 {
     for (size_t i = 0; i < f->n; i++)
@@ -146,6 +159,7 @@ static enum status bar_echoes(struct finding *f, const struct message *m, const 
 
 /* --- others that say the same --- */
 
+/* The low four bits count occurrences in the text; of equals the newest first. */
 static int most_words_first(const void *a, const void *b)
 {
     const struct word_hit *x = a, *y = b;
@@ -173,6 +187,7 @@ static size_t stems_of(struct arena *a, str text, str *out)
     return n;
 }
 
+/* Only sentences that state it are barred here; those that mention it stay. */
 static enum status bar_others(struct finding *f, const struct memory *m, const struct statement *s)
 {
     str stems[QUERY_WORDS_MAX];
@@ -195,6 +210,7 @@ static enum status bar_others(struct finding *f, const struct memory *m, const s
     return OK;
 }
 
+/* A source that is gone is no failure: the memory may be an import or its conversation erased. */
 static enum status bar_memory(struct finding *f, const struct memory *m, bool searches)
 {
     struct message source = {0};
@@ -212,6 +228,7 @@ static enum status bar_memory(struct finding *f, const struct memory *m, bool se
     return searches ? bar_others(f, m, &s) : OK;
 }
 
+/* The erased message's own sentences and what answers made of them. */
 static enum status bar_erased(struct finding *f, const struct message *m)
 {
     static const struct statement anything;
@@ -304,6 +321,8 @@ static enum status write_bars(struct finding *f, int64_t *barred)
     return f->in->reason == BAR_SUPERSEDED ? OK : change_titles(f);
 }
 
+/* Forgetting calls this before it erases: when erasing then fails, nothing is given that should be
+ * gone, and the call may be repeated. *barred counts sentences. */
 enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barring_in *in,
                            int64_t *barred)
 {

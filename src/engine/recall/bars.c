@@ -7,6 +7,14 @@
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 
+/*
+ * Example: "My locksmith Otto Brandt charges 90 euros" was forgotten. Its statement is the set of
+ * telling words, of which names and numbers are particular. An older message, imported later, holds
+ * "Otto Brandt, the locksmith, charges 90 an hour": a particular word and most others are there, so
+ * the sentence is cut. "Otto came to dinner" shares only the name and stays. Erased texts are never
+ * stored for this: bars hold hashes of words and sentences alone.
+ */
+
 enum { WORDS_MAX = 4000, LONG = 5 };
 
 /* The shares of a statement's telling words that a sentence with the same statement has: of a long
@@ -21,6 +29,7 @@ static bool is_telling(const struct word *w)
     return !w->is_stop && !lexicon_is(w->text, LEX_USER | LEX_STRESS);
 }
 
+/* A statement with a name or a number is barred only where one of these is repeated. */
 static bool is_particular(const struct word *w)
 {
     return w->is_name || w->is_number || lexicon_is(w->text, LEX_NUMBER);
@@ -42,11 +51,14 @@ struct statement statement_of(struct arena *a, str text)
     return s;
 }
 
+/* The telling words of one sentence, as stating_of compares them. */
 struct term_set telling_of(struct arena *a, str sentence)
 {
     return statement_of(a, sentence).terms;
 }
 
+/* STATES: says it; MENTIONS: says a part of it, enough to hint at it beside an answer; else
+ * nothing. Words that carry no content never decide, so an empty statement states nothing. */
 enum stating stating_of(const struct statement *s, const struct term_set *sentence)
 {
     size_t shared = terms_shared(&s->terms, sentence), all = s->terms.n;
@@ -62,6 +74,8 @@ enum stating stating_of(const struct statement *s, const struct term_set *senten
     return is_part ? MENTIONS : STATES_NOTHING;
 }
 
+/* Of letters and digits alone: other marks, capitals and blanks make no other sentence. 0 for a
+ * sentence of marks. */
 uint64_t sentence_hash(struct arena *a, str sentence)
 {
     str lower = utf8_lower(a, sentence);
@@ -104,6 +118,8 @@ static struct barred barred_of(const struct bar *bar)
     return out;
 }
 
+/* From when on an expired memory counts as untrue: a memory that was changed after its expiry ended
+ * with the change. */
 int64_t bars_end_of(const struct memory *m)
 {
     return m->expires > m->updated ? m->expires : m->updated;
@@ -117,6 +133,8 @@ static struct barred barred_by_time(struct arena *a, const struct memory *m)
                            .statement = statement_of(a, m->content)};
 }
 
+/* `all` and `newest` let most texts pass without a look at each bar: what was said after the newest
+ * bar is free of them. */
 static void add_barred(struct bars *b, struct barred one)
 {
     if (one.kind == BAR_ALL)
@@ -125,6 +143,8 @@ static void add_barred(struct bars *b, struct barred one)
     b->v[b->n++] = one;
 }
 
+/* Read for each recall. Expired memories act as bars, too, until they are pruned; then bars of
+ * their own are written (engine_prune). */
 enum status bars_load(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct bars *out)
 {
     struct bars_read read;
@@ -140,6 +160,9 @@ enum status bars_load(struct ctx *ctx, struct engine *e, struct pool_ref pool, s
     return OK;
 }
 
+/*
+ * For questions how it was: what was only superseded may be seen again, what was forgotten may not.
+ */
 void bars_allow_history(struct bars *b)
 {
     size_t kept = 0;
@@ -159,6 +182,7 @@ struct judged {
     int64_t created;
 };
 
+/* Whether sentences of this message are barred; then a memory made of it is not told by it. */
 bool bars_touch(const struct bars *b, str message)
 {
     uint64_t hash = b->n && message.n ? bars_message(message) : 0;

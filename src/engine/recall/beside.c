@@ -58,6 +58,7 @@ static void say_why_unused(struct finder *f)
     add_reason(f, "Qdrant", why.n ? why : S("it has failed a moment ago"));
 }
 
+/* For the receipt: which vectors found the results. */
 static void say_by_qdrant(struct finder *f, const struct embedding *by)
 {
     f->steps.source = str_of(embed_source_names[by->source]);
@@ -65,6 +66,8 @@ static void say_by_qdrant(struct finder *f, const struct embedding *by)
     f->steps.store = S("qdrant");
 }
 
+/* Never fails: without Qdrant recall works with its own vectors and words, and the reason says so.
+ * Has half of the time that is left. */
 struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
 {
     struct near_beside *out = NEW_N(&f->ctx->arena, struct near_beside, most + 1);
@@ -123,6 +126,8 @@ static int greatest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* The model's order is laid over recall's scores: its first gets the greatest, and so on. The model
+ * decides what goes in, recall how much (decisions/023). */
 static void put_in_order(struct finder *f, const double *scores)
 {
     struct arena *a = &f->ctx->arena;
@@ -143,6 +148,7 @@ static void put_in_order(struct finder *f, const double *scores)
     f->of = of;
 }
 
+/* Sends the texts of the results to the reranking model; a failure keeps recall's order. */
 void order_beside(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;

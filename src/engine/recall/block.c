@@ -8,6 +8,14 @@
 #include "core/tokens.h"
 #include "engine/text/block_strip.h"
 
+/*
+ * The block is what the model reads: an opening that says that these are data, one line for each
+ * result with its date, origin and a short id, and a closing, by which engine_strip_block finds it
+ * again when a client sends it back. Lines are chosen by rank but written in the order of time, so
+ * that the model sees what is newer. A memory is left out where the message that it came from is
+ * given whole.
+ */
+
 enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 600, SPEAKER_MAX = 40, SHORT_ID = 8 };
 
 /* "2026-05-08 (3 days ago)", or "" for no time. */
@@ -34,6 +42,7 @@ static str when(struct arena *a, int64_t ms, int64_t now)
                       units[i].unit);
 }
 
+/* Of a memory the time when it was learnt. */
 static int64_t created_of(const struct recalled *r)
 {
     return r->is_memory ? r->memory.created : r->message.created;
@@ -93,6 +102,7 @@ static int by_time(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
+/* The receipt then says why a line that was chosen is not in the block. */
 static void leave_out(struct recalled *r, const char *why)
 {
     r->injected = false;
@@ -135,6 +145,8 @@ static size_t drop_told(struct recalled *v, struct line *lines, size_t *taken)
     return units;
 }
 
+/* Changes v: injected, tokens and why of each. "" when nothing is left. The budget is counted in
+ * UTF-16 units, four to a token, with the opening and closing inside. */
 str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now)
 {
     struct line *lines = NEW_N(a, struct line, n);

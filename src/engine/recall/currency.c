@@ -7,6 +7,20 @@
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 
+/*
+ * A pair of lines is judged clause by clause, by several rules, and the strongest verdict counts
+ * (CURRENT < DOUBTFUL < PARTLY < REPLACED):
+ *   by_frame      the same sentence with another value: "My tea is Assam" / "My tea is Sencha"
+ *   by_attribute  another home, job or marriage, with a word of change
+ *   by_claim      another value of the same slot, in whatever sentence
+ *   by_denial     the same said with and without "not"
+ *   by_move       all of the newer one's topics, on another date
+ *   by_topic      most topics shared, and a date moved or a change told
+ *   by_end        the newer one says that a topic of the older one is over
+ * Only the few lines that would be given are judged, so the pairs may be looked at closely; nothing
+ * is written, and a better rule acts on old conversations (decisions/022).
+ */
+
 bool currency_asks_past(struct arena *a, str question)
 {
     static const char *const past[] = {
@@ -45,6 +59,7 @@ struct frame {
     uint8_t rest[WORDS + 1][WORDS + 1];
 };
 
+/* Longest common subsequence, by words: at most WORDS × WORDS steps. */
 static void measure_frame(const struct clause *x, const struct clause *y, struct frame *f)
 {
     memset(f, 0, sizeof *f);
@@ -144,6 +159,7 @@ static size_t words_in_both(const struct clause *x, const struct clause *y)
     return n;
 }
 
+/* Three words and a third of the shorter clause. */
 static bool is_common(size_t common, size_t shorter)
 {
     enum { COMMON = 3 };
@@ -175,11 +191,13 @@ static enum currency by_frame(const struct clause *older, const struct clause *n
 
 /* --- two lines --- */
 
+/* The verdicts are in the order of their strength. */
 static enum currency greater(enum currency a, enum currency b)
 {
     return a > b ? a : b;
 }
 
+/* "Ana and Ben …": the end of one of them leaves a part. */
 static bool has_several(const struct clause *c)
 {
     for (size_t i = 1; i + 1 < c->w.n; i++)
@@ -347,11 +365,14 @@ static enum currency line_is(const struct reading *older, const struct reading *
 
 /* --- all lines --- */
 
+/* By time, then by the place in the store: turns of one import may have one time. */
 static bool is_later(const struct dated_line *x, const struct dated_line *y)
 {
     return x->created != y->created ? x->created > y->created : x->place > y->place;
 }
 
+/* A memory and the message it was made of say the same and never replace each other; nor do lines
+ * of two spaces, or memories that were stored under different keys of the caller's own. */
 static bool is_pair(const struct dated_line *older, const struct dated_line *newer)
 {
     bool same = (older->source.n && str_eq(older->source, newer->id)) ||
@@ -379,6 +400,7 @@ struct judging {
     struct hints hints;
 };
 
+/* Keeps the first of the strongest: v[older].by is the line that replaces it. */
 static void judge_pair(struct judging *j, size_t older, size_t newer)
 {
     struct dated_line *x = &j->v[older], *y = &j->v[newer];
@@ -393,6 +415,8 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     }
 }
 
+/* With n_first < n the first lines are compared only with those behind them (successors), else all
+ * with all. */
 void currency_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
                            size_t n)
 {

@@ -6,12 +6,22 @@
 
 #include "engine/recall/rank.h"
 
+/*
+ * Each candidate becomes a vector of some twenty numbers, mostly between 0 and 1, and two weighted
+ * sums are made of it: one orders candidates of one question (signals_rank), the other says how
+ * probable it is that the candidate answers (signals_sure). Both sets of weights are fitted, one
+ * with and one without vectors, and stand in feature_weights.def beside the signal's explanation;
+ * decisions/005 tells how they were fitted and what each brought. So the names here must not change
+ * their meaning: that would be another model with old weights.
+ */
+
 const char *const signal_names[] = {
 #define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) #name,
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
     NULL};
 
+/* For tests and explanations; asserts that the name exists. */
 double recalled_signal(const struct recalled *r, const char *name)
 {
     size_t i = 0;
@@ -120,6 +130,7 @@ static bool is_question(str text)
 
 /* --- signals --- */
 
+/* Scores are comparable only within one question, so each is a share of the best. */
 static double scaled(float score, float best)
 {
     return best > 0 ? (double)score / (double)best : 0;
@@ -158,6 +169,7 @@ static void of_text(const struct asked_of *q, str text, double *out)
     out[SIGNAL_asks] = is_question(text);
 }
 
+/* Whether any part of a name ("Ana" of "Ana Maria") is a word of the question. */
 bool names_person(const struct query *q, str name)
 {
     while (name.n) {
@@ -169,6 +181,8 @@ bool names_person(const struct query *q, str name)
     return false;
 }
 
+/* Either message or memory is set, the other is NULL; out has SIGNALS_MAX places. previous is the
+ * text of the message before, "" where it does not matter. */
 void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out)
 {
@@ -188,6 +202,7 @@ void signals_of(const struct asked_of *q, const struct candidate *c, const struc
     }
 }
 
+/* An estimate without reading the text: candidates that promise least are not read at all. */
 double signals_promise(const struct asked_of *q, enum weights weights, const struct candidate *c)
 {
     double signals[SIGNALS_MAX] = {0};
@@ -196,6 +211,7 @@ double signals_promise(const struct asked_of *q, enum weights weights, const str
     return signals_rank(weights, signals);
 }
 
+/* Any number; only the order within one question means something. */
 double signals_rank(enum weights weights, const double *signals)
 {
     double sum = 0;
@@ -204,6 +220,7 @@ double signals_rank(enum weights weights, const double *signals)
     return sum;
 }
 
+/* 0 to 1: the score that receipts show and that the gate compares with its threshold. */
 double signals_sure(enum weights weights, const double *signals, double rank)
 {
     static const double bias[] = {RANK_BIAS, DENSE_BIAS}, slope[] = {RANK_SLOPE, DENSE_SLOPE};

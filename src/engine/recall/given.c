@@ -6,6 +6,7 @@
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
+/* An address, with its scheme or as "www.". */
 static bool is_link(str sentence)
 {
     return str_find(sentence, S("http://")) < sentence.n ||
@@ -26,6 +27,10 @@ static str without_links(struct arena *a, str text)
     return str_trim(buf_str(&b));
 }
 
+/* Examples: "I moved to Bergen. Can you suggest a gym?" gives its first sentence. "What time is
+ * it?" gives nothing. An answer "Noted, you live in Bergen. See https://…" loses the sentence with
+ * the link. A message with a speaker's name counts whole: it is from a conversation between people,
+ * where a question is part of what was said (decisions/021). */
 struct given given_of(struct arena *a, const struct message *m)
 {
     str text = m->is_echo ? str_trim(m->says) : m->text;
@@ -43,6 +48,8 @@ struct given given_of(struct arena *a, const struct message *m)
     return (struct given){states, states.n == text.n ? NULL : "shortened to what it states"};
 }
 
+/* Cuts sentences that instruct a model, unless a reviewer allowed them (allows), and masks secrets
+ * in any case. Runs on the few lines that are about to be given, not on all candidates. */
 struct given given_line(struct arena *a, const struct engine *e, str text, bool is_user,
                         bool allows)
 {

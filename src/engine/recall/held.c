@@ -6,6 +6,7 @@
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
+/* Of a tool's memory and of answers more sentences count as instructions (sentence_instructs). */
 bool held_is_users(const struct recalled *r)
 {
     return r->is_memory ? r->memory.origin != ORIGIN_TOOL : str_is(r->message.role, "user");
@@ -34,6 +35,8 @@ static bool is_allowed(struct ctx *ctx, struct engine *e, struct pool_ref pool,
            known.state == REVIEW_ALLOWED && known.version == line->version;
 }
 
+/* What is cut is noted for review under its id (store_hold), without its text; a failure to note it
+ * changes nothing. Allowed once, the same content is given from then on. */
 struct given held_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                        const struct recalled *r)
 {

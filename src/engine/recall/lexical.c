@@ -14,6 +14,17 @@ static const float one_before = 0.7f, two_before = 0.4f, one_after = 0.4f;
 static const float label_weight = 0.18f, k_saturation = 1.2f;
 static const double base_turn = 1, base_window = 1.5, base_session = 0.5;
 
+/*
+ * Documents of a session have consecutive numbers, so the list of hits, which is sorted by number,
+ * has neighbours side by side: one pass scores each turn, its window and its session, without
+ * another index and without reading a text. A count is one byte: the low four bits are how often
+ * the word stands in the text, the high four how often in its label (label_weight), where the words
+ * that a long text merely mentions stand, too (decisions/005, point 6).
+ *
+ * Example: of "What did the vet say?" the answer "Nothing broken, luckily." holds no word. It
+ * becomes a candidate as the neighbour of the turn in front, which holds "vet".
+ */
+
 enum { NO_HIT = -1, WIDE = 5 };
 
 /* A hit or a neighbour of one. */
@@ -36,6 +47,7 @@ struct scanner {
     struct scan out;
 };
 
+/* Slots stay sorted by document, as spread adds them in order. */
 static void push(struct scanner *s, doc_id doc, int64_t hit)
 {
     s->slots[s->n++] = (struct slot){.doc = doc, .hit = hit};
@@ -80,11 +92,15 @@ static inline struct around look_around(const struct scanner *s, size_t i, doc_i
     return out;
 }
 
+/* A table of all 256 counts, so that no bit is taken apart in the inner loops. */
 static float count_at(const struct scanner *s, const struct around *a, int distance, size_t word)
 {
     return s->counts[a->counts[distance + WIDE][word]];
 }
 
+/*
+ * The hot loop of recall: it runs for each hit and its neighbours, times the words of the question.
+ */
 static void score_slot(struct scanner *s, size_t i)
 {
     struct slot *slot = &s->slots[i];
@@ -135,6 +151,7 @@ static double share(float score, float best)
     return best > 0 ? (double)score / (double)best : 0;
 }
 
+/* Only brings the right documents into the first hundred; the ranking proper is learned. */
 static double base_of(const struct scanner *s, const struct slot *slot)
 {
     return base_turn * share(slot->turn, s->out.best_turn) +
@@ -173,6 +190,7 @@ static int best_first(const void *a, const void *b)
     return behind(x, y) - behind(y, x);
 }
 
+/* A heap of the best `most`, its worst on top: n log most steps instead of sorting all n slots. */
 static size_t pick_best(const struct scanner *s, struct pick *heap, size_t most)
 {
     size_t n = 0;
@@ -219,6 +237,7 @@ static float share_of(const struct scanner *s, const struct around *a, int from,
     return all > 0 ? has / all : 0;
 }
 
+/* Five turns to either side, all with the same weight. */
 static float wide_score(const struct scanner *s, const struct around *a)
 {
     float score = 0;
@@ -231,6 +250,7 @@ static float wide_score(const struct scanner *s, const struct around *a)
     return score;
 }
 
+/* The score of a neighbour that is in the slots, else 0. */
 static float turn_at(const struct scanner *s, size_t i, int distance)
 {
     size_t at = i + (size_t)distance;
@@ -288,6 +308,7 @@ static struct candidate far_from_words(const struct scanner *s, size_t at, doc_i
     return c;
 }
 
+/* Describes any document of the pool, also one that vectors found and no word did. */
 struct candidate scan_candidate(const struct scan *scan, doc_id doc)
 {
     const struct scanner *s = scan->of;
@@ -299,6 +320,9 @@ struct candidate scan_candidate(const struct scan *scan, doc_id doc)
     return candidate_of(s, (struct pick){base_of(s, &s->slots[at]), at});
 }
 
+/* Fills the weight of each word and gives the share of the question's weight whose words nobody in
+ * this pool ever said, 0 to 1: a sign that the question is about something else. Words that the
+ * store left out (found is UINT32_MAX) weigh nothing. */
 double scan_weigh(const struct word_hits *hits, size_t n_words, int64_t all, float *weights)
 {
     double unknown = 0, known = 0;
@@ -311,6 +335,8 @@ double scan_weigh(const struct word_hits *hits, size_t n_words, int64_t all, flo
     return known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0;
 }
 
+/* The scan refers to hits and weights, which must live as long as it does. A hit has at most three
+ * neighbours, so 4 n slots are enough. */
 struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float *weights,
                       size_t n_words, size_t most)
 {

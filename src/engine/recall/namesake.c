@@ -3,6 +3,14 @@
 
 #include "engine/text/lexicon.h"
 
+/*
+ * "How do I mark a date?" shares "mark" with "I told Mark about the report". In the question it is
+ * a word, in the statement a name, and nothing else is shared, so the statement counts for nothing.
+ * One shared word with the same sense, or one that cannot be judged, is enough to keep the result:
+ * this only removes what has no other reason to be there. There is no list of names
+ * (decisions/022).
+ */
+
 enum { WORDS_MAX = 200 };
 
 enum sense { EITHER, NAME, WORD };
@@ -32,6 +40,8 @@ static bool is_explained(const struct words *w, size_t i, str text)
            lexicon_is(w->v[i + 1].text, LEX_DETERMINER | LEX_ARTICLE);
 }
 
+/* Capitals within a sentence make names, small letters words; numbers, accented beginnings and the
+ * first word of a sentence prove nothing. is_lazy: the text has no capitals at all. */
 static enum sense sense_in(const struct words *w, size_t i, str text, bool is_lazy)
 {
     const struct word *at = &w->v[i], *before = i ? at - 1 : NULL;
@@ -77,6 +87,9 @@ static bool is_all_small(const struct words *w)
     return true;
 }
 
+/*
+ * False also when no word is shared: then meaning found it, and that is not for this rule to judge.
+ */
 bool is_namesake(struct arena *a, const struct words *question, str question_text, str statement)
 {
     struct words s = words_of(a, statement, WORDS_MAX);

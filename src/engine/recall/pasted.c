@@ -11,6 +11,7 @@ enum { WORDS_MAX = 80, PASTED_LEAST = 60 };
  */
 static const double own_most = 0.5, share_least = 0.5;
 
+/* Then even an answer with most of the question's words is left out. */
 static bool is_about_asker(const struct words *w)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -37,12 +38,14 @@ static bool names_text(struct arena *a, const struct words *w)
     return false;
 }
 
+/* An assistant's message that has one in front of it. */
 static bool is_answer(const struct recalled *r)
 {
     return !r->is_memory && str_is(r->message.role, "assistant") && !r->message.speaker.n &&
            doc_position(r->message.doc) > 0;
 }
 
+/* Less than half of it is the writer's own, and at least PASTED_LEAST bytes are not. */
 static bool is_pasted(struct arena *a, const struct message *m)
 {
     if (!str_is(m->role, "user") || m->speaker.n)
@@ -52,6 +55,9 @@ static bool is_pasted(struct arena *a, const struct message *m)
     return text.n >= own + PASTED_LEAST && (double)own < own_most * (double)text.n;
 }
 
+/* "Summarise this: …" gets an answer full of facts of some page. "What do I have to pay?" must not
+ * be answered from it; "What did the contract say?" may. One read of the messages before, of those
+ * answers that would be given. */
 enum status pasted_leave_out(struct finder *f, bool *given)
 {
     struct arena *a = &f->ctx->arena;

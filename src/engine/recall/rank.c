@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+/* Of `all` documents `found` hold the word: ln(1 + (all − found + 0.5) / (found + 0.5)), as BM25
+ * has it. A word in every document still weighs a little above 0; one in no document weighs nothing
+ * here, as it finds nothing. */
 double rank_idf(int64_t all, int64_t found)
 {
     if (found <= 0)
@@ -11,11 +14,15 @@ double rank_idf(int64_t all, int64_t found)
     return log(1 + (others + 0.5) / ((double)found + 0.5));
 }
 
+/* From any number to a probability between 0 and 1. */
 double rank_logistic(double x)
 {
     return 1 / (1 + exp(-x));
 }
 
+/* Maximal marginal relevance: 0.85 of the scaled score less 0.15 of the likeness to the most alike
+ * of those taken. The first `most` places are chosen so, in O(n · most) comparisons; the rest keep
+ * their order. On return order[] holds the index of each text once. */
 void rank_diversify(struct arena *a, const double *scores, const struct term_set *texts, size_t n,
                     size_t most, size_t *order)
 {
@@ -49,6 +56,9 @@ void rank_diversify(struct arena *a, const double *scores, const struct term_set
             order[done++] = i;
 }
 
+/* How many from the front fit into the budget; the first always does, so that a long best line is
+ * not lost. A negative budget has no limit. Stops at the first that does not fit: a worse line must
+ * not take the place of a better one because it is short. */
 size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget)
 {
     int64_t total = 0;

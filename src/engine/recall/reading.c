@@ -22,6 +22,10 @@ enum {
     IS_DATE = 64
 };
 
+/* The bits of a word by its stem, from currency.def. IS_LIST is a verb that takes many values
+ * ("like", "speak"), so another value replaces nothing; IS_LIST_OF_ONE is one only where the
+ * speaker is the subject; ENDS_FRONT_OF ends what stands in front of it, as German verbs at the end
+ * of a clause do. */
 static unsigned known_as(str stem)
 {
     static const struct stem_row rows[] = {
@@ -88,6 +92,7 @@ static bool is_speaker(str word)
     return false;
 }
 
+/* A word that cannot be the subject of a clause. */
 static bool is_plain(const struct word *w)
 {
     return w->is_stop || word_is_date(w) ||
@@ -170,6 +175,7 @@ static void read_subject(struct clause *c, const struct clause *before)
     }
 }
 
+/* One pass fills what every rule of currency.c asks for, since a clause is compared many times. */
 static void read_words(struct arena *a, struct clause *c)
 {
     c->telling = terms_with_room(a, c->w.n);
@@ -296,6 +302,8 @@ static bool read_label(struct clause *c, str text)
     return true;
 }
 
+/* In this order: words, subject, claim, end. Each uses what those before it have found; an end is
+ * looked for only in lines with a word of change. */
 static void read_clause(struct arena *a, struct reading *r, str text)
 {
     struct clause *c = &r->v[r->n];
@@ -338,6 +346,8 @@ bool reading_has_cue(struct arena *a, str text)
     return false;
 }
 
+/* At most CLAUSES clauses of the first LINE_MAX bytes: a longer text is a document and no
+ * statement. r must be zeroed. */
 void reading_of(struct arena *a, str text, struct reading *r)
 {
     size_t from = 0;

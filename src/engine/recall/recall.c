@@ -19,6 +19,18 @@
 #include "engine/text/snippet.h"
 #include "engine/text/traces.h"
 
+/*
+ * Stages of one recall, in this order:
+ *   1. candidates.c finds and scores messages and memories (find_in_scope)
+ *   2. the reranking model orders them, where one is set; namesakes score nothing (find_ordered)
+ *   3. the gate decides how sure a line must be (verdict_of)
+ *   4. known facts, attributes and successors go beside what was found (add_more)
+ *   5. pasted text, instructions and outdated lines go, and the budget is filled (choose)
+ *
+ * Stages 3 to 5 are for chats; a search without a gate takes all that was found. decisions/005,
+ * 021, 022 and 023 say why each is there and what it was measured to give.
+ */
+
 /* Characters of a question that is none; words of a turn that says something by itself; bytes of a
  * text that are shown. */
 enum { QUESTION_MIN = 3, TELLING = 8, SHOWN_MAX = 600 };
@@ -129,6 +141,7 @@ static bool may_be_given(struct finder *f, struct recalled *r)
 
 /* --- the new beats the old --- */
 
+/* Whether a result is in the list already, by id. */
 static bool is_about(const struct about *about, const struct recalled *r)
 {
     for (size_t i = 0; i < about->n; i++)
@@ -359,6 +372,7 @@ static str reason_of(const struct finder *f, str reason)
     return f->beside.n ? str_printf(a, S_FMT "; " S_FMT, S_ARG(reason), S_ARG(f->beside)) : reason;
 }
 
+/* The results and, for receipts and status, how they were found. */
 static void give_found(struct finder *f, struct recall_out *out)
 {
     f->steps = steps_of(f);
@@ -401,6 +415,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");
 }
 
+/* A recall as a chat makes it, with its block, for callers that have no chat: the budget, strategy
+ * and retention of the settings apply unless the caller gives others. */
 enum status engine_context(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                            struct recall_out *out, str *block)
 {
@@ -416,6 +432,8 @@ enum status engine_context(struct ctx *ctx, struct engine *e, const struct recal
     return OK;
 }
 
+/* Without counting and without waiting for turns that are still to be written: engine_recall and
+ * engine_search do both, once for all the recalls of a call. */
 enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                           struct recall_out *out)
 {
@@ -427,6 +445,7 @@ enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall
     return find(&f, out);
 }
 
+/* Failed recalls are counted, too, with the time that they took. *out is untouched on failure. */
 enum status engine_recall(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                           struct recall_out *out)
 {

@@ -5,6 +5,7 @@
 #include "engine/recall/rank.h"
 #include "engine/state/state.h"
 
+/* By document number, which is unique for messages and for memories. */
 static bool is_same(const struct recalled *x, const struct recalled *y)
 {
     return x->is_memory == y->is_memory &&
@@ -83,6 +84,9 @@ static enum status give_chat(struct ctx *ctx, struct engine *e, const struct rec
     return OK;
 }
 
+/* Two recalls: one as a chat makes it, whose results come first, and one without a gate for the
+ * rest. One alone lost answers (decisions/023). A search with a gate and without limits of its own
+ * is the first of them alone. */
 static enum status search(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                           struct recall_out *out)
 {
@@ -111,6 +115,8 @@ static enum status search(struct ctx *ctx, struct engine *e, const struct recall
     return OK;
 }
 
+/* For answers that have no place for messages: drops them and what was not chosen, and counts the
+ * tokens of whole memories anew, as those are shown and not excerpts. */
 void engine_memories_within(struct ctx *ctx, struct recall_out *io, size_t limit, int64_t budget)
 {
     int64_t *tokens = NEW_N(&ctx->arena, int64_t, io->n + 1);

@@ -49,6 +49,10 @@ struct looking {
     size_t n_found;
 };
 
+/* Three sources fill two lists: words (by document) gets the share of the text's weight and what
+ * recall is sure of, all gets the nearest by vectors; a memory in both has the greater similarity.
+ * The lists are then read in order of similarity until MOST may be shown. Where many of the nearest
+ * may not be shown, the search widens by WIDEN. */
 static int by_doc(const void *a, const void *b)
 {
     const struct likely *x = a, *y = b;
@@ -113,6 +117,7 @@ static double alike_when_sure(const struct looking *l, double sure, double share
     return enough < 1 ? sure_alike + (1 - sure_alike) * (sure - enough) / (1 - enough) : sure_alike;
 }
 
+/* The entry of a document that the words found, or NULL. */
 static struct likely *worded(const struct looking *l, doc_id doc)
 {
     struct likely key = {.doc = doc};
@@ -245,6 +250,7 @@ static void show(struct looking *l, const struct memory *m, double similarity)
         l->found[l->n_found++] = (struct similar){r.memory, similarity};
 }
 
+/* PAGE memories at once, in the order of similarity, until MOST may be shown. */
 static enum status read_page(struct looking *l, size_t from, size_t n)
 {
     doc_id docs[PAGE];
@@ -319,6 +325,8 @@ static int newest_of_alike(const void *a, const void *b)
     return (x->memory.doc < y->memory.doc) - (x->memory.doc > y->memory.doc);
 }
 
+/* *total counts all that may be found, at most MOST; offset and limit page through them. With least
+ * 0 everything of the pool follows at similarity 0, the newest first. */
 enum status engine_similar(struct ctx *ctx, struct engine *e, const struct similar_in *in,
                            struct similar **out, size_t *n, int64_t *total)
 {

@@ -2,6 +2,12 @@
 #include "base/clock.h"
 #include "engine/recall/candidates.h"
 
+/*
+ * A finder is one question at one place. With a scope of the user it has a finder for each space,
+ * and each of these keeps its own bars, vectors and reasons; else it is its own only space (spaces
+ * points to itself), so that callers loop over f->spaces in both cases.
+ */
+
 /* Memories and messages that are looked at where few of a pool are wanted. */
 enum { WANTED_MAX = 5000 };
 
@@ -14,6 +20,7 @@ static str session_of(const struct recall_in *in)
 
 /* --- one space --- */
 
+/* The strategy `recent`: nothing is searched, and the score is 1 for all. */
 enum status find_newest(struct finder *f, size_t limit)
 {
     struct memory *v;
@@ -37,6 +44,8 @@ enum status find_newest(struct finder *f, size_t limit)
     return OK;
 }
 
+/* For searches of one type, layer or session where the hundred best of the pool hold too few of the
+ * wanted: all of these are looked at, up to WANTED_MAX of either kind. Does nothing elsewhere. */
 enum status find_wanted(struct finder *f, doc_id **out, size_t *n)
 {
     const struct recall_in *in = f->in;
@@ -67,6 +76,7 @@ enum status find_wanted(struct finder *f, doc_id **out, size_t *n)
 
 /* --- all of them --- */
 
+/* Also spaces that are empty; they cost a look-up of bars each. */
 static enum status open_spaces(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
@@ -84,6 +94,7 @@ static enum status open_spaces(struct finder *f)
     return OK;
 }
 
+/* Must come before any find_…; reads the bars of the space. in must outlive the finder. */
 enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                       struct finder *out)
 {
@@ -106,6 +117,7 @@ const struct finder *find_space(const struct finder *f, str space)
     return i < f->n_spaces ? &f->spaces[i] : NULL;
 }
 
+/* Scores of several spaces are compared as they are, since they are probabilities. */
 static bool is_before(const struct recalled *x, const struct recalled *y)
 {
     if (x->score != y->score)
@@ -180,6 +192,7 @@ enum status find_in_scope(struct finder *f, size_t limit, bool newest)
 
 /* --- what may be shown --- */
 
+/* Linear: callers exclude the messages of one conversation that the model reads anyway. */
 static bool is_excluded(const struct recall_in *in, str id)
 {
     for (size_t i = 0; id.n && i < in->n_exclude; i++)
@@ -188,6 +201,9 @@ static bool is_excluded(const struct recall_in *in, str id)
     return false;
 }
 
+/* Whether a result may be found by this question at all, by its state and not its words: not
+ * closed, not expired, not older than asked, not in front of the reader, of the wanted layer and
+ * type. The episode of the running session is left out, as it retells what the model reads. */
 bool find_wants(const struct recall_in *in, const struct bars *bars, const struct message *m,
                 const struct memory *memory)
 {
@@ -209,6 +225,9 @@ bool find_wants(const struct recall_in *in, const struct bars *bars, const struc
            (!in->type.n || str_is(in->type, type_names[memory->type]));
 }
 
+/*
+ * The one test for everything that is shown anywhere. May shorten r's text: bars act on sentences.
+ */
 bool find_shows(const struct finder *f, struct recalled *r)
 {
     return find_wants(f->in, &f->bars, r->is_memory ? NULL : &r->message,
@@ -216,6 +235,7 @@ bool find_shows(const struct finder *f, struct recalled *r)
            bars_keep(&f->bars, &f->ctx->arena, r);
 }
 
+/* Keeps the order; gives how many are left. */
 size_t find_shown(const struct finder *f, struct recalled *v, size_t n)
 {
     size_t kept = 0;
@@ -227,6 +247,8 @@ size_t find_shown(const struct finder *f, struct recalled *v, size_t n)
     return kept;
 }
 
+/* In the order of what a reader may have: what a chat is given of a message, the novel sentences of
+ * an echo, the text. */
 str found_text(const struct recalled *r)
 {
     if (r->is_memory)

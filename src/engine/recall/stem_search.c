@@ -5,6 +5,7 @@
 
 #include "engine/recall/rank.h"
 
+/* Of equal worth the newest first. */
 static int best_first(const void *a, const void *b)
 {
     const struct stem_hit *x = a, *y = b;
@@ -19,6 +20,7 @@ static int by_doc(const void *a, const void *b)
     return (x->doc > y->doc) - (x->doc < y->doc);
 }
 
+/* The sum of the idf of the stems that stand in the document; mentions (high bits) do not count. */
 static double worth_of(const struct word_hit *hit, const struct word_hits *hits, size_t n)
 {
     double worth = 0;
@@ -29,6 +31,8 @@ static double worth_of(const struct word_hit *hit, const struct word_hits *hits,
     return worth;
 }
 
+/* The store takes at most QUERY_WORDS_MAX stems, so more are searched in groups and summed up. *out
+ * has each document once, best first. */
 enum status stems_search(struct finder *f, const str *stems, size_t n, size_t most,
                          struct stem_hit **out, size_t *n_out)
 {
@@ -62,6 +66,7 @@ enum status stems_search(struct finder *f, const str *stems, size_t n, size_t mo
     return OK;
 }
 
+/* In the order of the hits. A document that was erased meanwhile has an empty id. */
 enum status stems_read(struct finder *f, const struct stem_hit *hits, size_t n,
                        struct recalled **out)
 {

@@ -5,6 +5,12 @@
 #include "engine/recall/unspaced.h"
 #include "engine/text/lexicon.h"
 
+/*
+ * "Where does my sister live?" must not be answered with "I live in Bergen", although both tell of
+ * a home. Names and words of kinship in the question must be in the statement; a question of one's
+ * own needs a statement in the first person, or a short one without a subject ("Home: Bergen").
+ */
+
 enum { WORDS = 120, FRONT = 3 };
 
 static bool holds_stem(const struct words *w, str stem)
@@ -15,6 +21,7 @@ static bool holds_stem(const struct words *w, str stem)
     return false;
 }
 
+/* "Monday" and "May" are written like names and name nobody. */
 static bool is_date(const struct word *w)
 {
     return lexicon_is(w->text, LEX_MONTH | LEX_WEEKDAY);
@@ -56,6 +63,7 @@ static bool has_own_verb(const struct words *w)
     return false;
 }
 
+/* requests: it is a request and no question, and any statement of the user's own bears on it. */
 bool subject_fits(struct arena *a, str question, str statement, bool requests)
 {
     enum { BARE = 24 };

@@ -11,6 +11,7 @@ bool known_is_asked(struct gate gate)
     return !gate.is_weak && (gate.section == GATE_IDENTITY || gate.section == GATE_PINNED);
 }
 
+/* Identity before facts, then the most important, then the newest. */
 static int first(const void *a, const void *b)
 {
     const struct memory *x = a, *y = b;
@@ -24,6 +25,9 @@ static int first(const void *a, const void *b)
     return (x->doc < y->doc) - (x->doc > y->doc);
 }
 
+/* The facts that a question such as "what do you know about me?" gets when its words find nothing:
+ * between LEAST and MOST, one for each TOKENS_EACH of the budget. The caller applies bars
+ * (find_shown). */
 enum status known_of(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t after,
                      int64_t budget_tokens, struct recalled **out, size_t *n)
 {
