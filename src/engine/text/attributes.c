@@ -5,6 +5,14 @@
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 
+/*
+ * A question and its answer often share no word: "Who is my manager?" and "My boss is called Ana".
+ * attributes.def lists for each attribute of a person (home, job, diet …) the phrases that ask for
+ * it (ASKS), the words by which statements tell of it (TELLS), and the labels of profile lines
+ * (LABELS). Recall uses them for a second search (recall/about.c). An attribute is one bit, so a
+ * set of them is a number.
+ */
+
 /* Requests are looked at as far as this (bytes): a long one is a task.*/
 enum { REQUEST_MAX = 400, WANTED = ATTRIBUTE_COUNT };
 
@@ -13,6 +21,7 @@ const char *const attribute_names[] = {
 #include "engine/text/attributes.def"
     NULL};
 
+/* Those of which a person has one at a time, so that a new value replaces the old one. */
 uint32_t attributes_single(void)
 {
     return 0
@@ -34,6 +43,7 @@ static const struct stem_row label_rows[] = {
 #include "engine/text/attributes.def"
 };
 
+/* Tables of stems are made once, at the first use, and shared by all threads. */
 static const struct stem_table *labels(void)
 {
     return stem_table_of(label_rows, sizeof label_rows / sizeof *label_rows);
@@ -44,6 +54,7 @@ static const struct stem_table *stems(void)
     return stem_table_of(rows, sizeof rows / sizeof *rows);
 }
 
+/* One look-up for each word; the bit behind the attributes (WANTED) is not a statement's. */
 uint32_t attributes_told(const struct words *w)
 {
     const struct stem_table *t = stems();
@@ -53,6 +64,7 @@ uint32_t attributes_told(const struct words *w)
     return told & ((1u << WANTED) - 1);
 }
 
+/* All stems that tell of these attributes, also as labels, for a search of the words index. */
 const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
 {
     const struct stem_table *tables[] = {stems(), labels()};
@@ -65,6 +77,8 @@ const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
     return out;
 }
 
+/* "diet: vegan": the label decides, whatever words the value holds. At most FEW words before the
+ * colon. */
 uint32_t attributes_labelled(struct arena *a, str line)
 {
     enum { FEW = 3 };
@@ -78,6 +92,7 @@ uint32_t attributes_labelled(struct arena *a, str line)
 
 /* --- phrases --- */
 
+/* Parts (ASKS_PART) are for scripts that do not part words; all others are whole words. */
 uint32_t attributes_asked(struct arena *a, str question)
 {
     static const uint32_t attributes[] = {
@@ -107,6 +122,8 @@ uint32_t attributes_asked(struct arena *a, str question)
     return asked;
 }
 
+/* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts
+ * (PLAIN) are not, unless the user is in them ("my"). */
 struct bearing bearing_of(struct arena *a, str request)
 {
     static const char *const advises[] = {

@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+/*
+ * Clients send back what they were given. If it were kept as the user's words, memory would
+ * remember itself. Two forms are known: our own (BLOCK_OPENING to BLOCK_CLOSING, also without its
+ * end) and "[Memory] … [/Memory]", which is cut only when it is whole, as a person may type
+ * "[Memory]".
+ */
+
 /* Where the line that begins at from ends, behind its line break. */
 static size_t line_end(str text, size_t from)
 {
@@ -75,6 +82,7 @@ static struct cut with_gap(const struct strip *s, struct cut c)
     return c;
 }
 
+/* Candidates begin with "<" or "["; all other bytes cost one comparison. */
 static bool next_block(const struct strip *s, struct cut *out)
 {
     for (size_t i = s->at; i < s->text.n; i++) {
@@ -88,6 +96,9 @@ static bool next_block(const struct strip *s, struct cut *out)
     return false;
 }
 
+/*
+ * Looked for once from the end, so that a text of many "[Memory]" without an end costs no square.
+ */
 static size_t last_closing(str text)
 {
     str mark = S("\n[/Memory]");
@@ -97,6 +108,7 @@ static size_t last_closing(str text)
     return 0;
 }
 
+/* The text itself when there is no block. A whole "Memory context: …" message is dropped. */
 str engine_strip_block(struct arena *a, str text)
 {
     struct cut cut;
@@ -130,6 +142,7 @@ static str text_of_line(str line, bool is_own)
     return str_trim(str_sub(line, is_dated ? text + mark.n : 2, line.n));
 }
 
+/* The texts of the first block's lines without date, origin and id. */
 struct strs block_texts(struct arena *a, str block)
 {
     struct strs out = {NEW_N(a, str, block.n / 2 + 1), 0};

@@ -5,6 +5,16 @@
 #include "base/stem_table.h"
 #include "engine/text/lexicon.h"
 
+/*
+ * A clause fills at most one slot: "My brother works for Equinor now" fills the slot employer with
+ * what follows "works for". The tables in claims.def are looked up by the first word of a row (one
+ * look-up for each word of the clause), and only then is the rest of the row compared. A row may
+ * want words behind it ("moved to"), where "?" marks an optional word, "|" parts choices and "*" is
+ * any word; or have its value in front, as before a German verb at the end of its clause. Also
+ * read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
+ * ("might").
+ */
+
 /* Words of a value, and how far apart the two halves of "no … longer" are. */
 enum { VALUE_WORDS = 6, APART = 3, IDLE_BIT = 15, ENDS_AT = 16, SUPPOSES_BIT = 31 };
 _Static_assert((int)SLOT_COUNT < (int)IDLE_BIT, "a slot has two bits of a row, and two are left");
@@ -33,6 +43,8 @@ static const struct stem_row firsts[] = {
 #include "engine/text/claims.def"
 };
 
+/* A person has one employer and may have two cars: only of single slots does a new value replace
+ * the old. */
 bool slot_is_single(enum slot slot)
 {
     static const bool single[] = {
@@ -42,6 +54,7 @@ bool slot_is_single(enum slot slot)
     return single[slot];
 }
 
+/* Whether extraction keeps what fills the slot as a fact. */
 bool slot_is_kept(enum slot slot)
 {
     static const bool kept[] = {
@@ -60,6 +73,9 @@ str slot_name(enum slot slot)
     return str_of(names[slot]);
 }
 
+/*
+ * The bits of a row: slots it may fill, from ENDS_AT on slots it ends, IDLE_BIT and SUPPOSES_BIT.
+ */
 static const struct stem_table *first_words(void)
 {
     return stem_table_of(firsts, sizeof firsts / sizeof *firsts);
@@ -120,6 +136,7 @@ static bool value_before(const struct words *w, size_t at, str prepositions, str
     return false;
 }
 
+/* Up to a word that joins clauses ("because"), at most VALUE_WORDS. */
 static size_t value_end(const struct words *w, size_t from)
 {
     size_t to = from;
@@ -138,6 +155,9 @@ static bool is_idle(const struct words *w, const struct claim *c)
     return i < c->end && (stem_bits(first_words(), w->v[i].stem) >> IDLE_BIT & 1);
 }
 
+/*
+ * Sets value and end, word indices of the clause; "works at night" fills nothing, as night is idle.
+ */
 static bool fills(const struct words *w, size_t at, const struct row *row, struct claim *out)
 {
     if (!is_among(str_of(row->words), w->v[at].text, ' '))
@@ -152,6 +172,7 @@ static bool fills(const struct words *w, size_t at, const struct row *row, struc
     return !is_idle(w, out);
 }
 
+/* "city: Porto" has no verb; the label tells the slot. SLOT_COUNT: none. */
 enum slot slot_of_label(str label)
 {
     static const struct {
@@ -199,6 +220,7 @@ static bool is_over(const struct words *w)
     return false;
 }
 
+/* Ends are tried before rows: "quit" ends an employer and fills nothing. */
 static bool read_word(const struct words *w, size_t at, uint32_t bits, struct claim *out)
 {
     for (int slot = 0; slot < SLOT_COUNT; slot++)
@@ -216,6 +238,7 @@ static bool read_word(const struct words *w, size_t at, uint32_t bits, struct cl
     return false;
 }
 
+/* The first slot that a word fills or ends counts; slot is SLOT_COUNT where there is none. */
 struct claim claim_of(const struct words *w)
 {
     const struct stem_table *t = first_words();

@@ -9,6 +9,7 @@
  * well, with the words of the question), a wrong no costs the answer.
  */
 
+/* "" behind the end, so that rules may look one word ahead without a check. */
 static str text_at(const struct words *w, size_t i)
 {
     return i < w->n ? w->v[i].text : S("");
@@ -26,6 +27,8 @@ static bool is_word(const struct words *w, size_t i, const char *word)
 
 /* --- what explains a pronoun in the question itself --- */
 
+/* A capital at the beginning of a question counts as a name unless it is a stop word, a request or
+ * a reply. */
 static bool is_name(const struct words *w, size_t i)
 {
     char c = w->v[i].text.p[0];
@@ -64,6 +67,7 @@ static bool is_object(const struct words *w, size_t i)
     return is_word(w, i, "him") || (is_word(w, i, "her") && (i + 1 == w->n || w->v[i + 1].is_stop));
 }
 
+/* "Where does she live?" lacks one; "Where does Ana say she lives?" does not. */
 static bool lacks_person(const struct words *w, size_t i)
 {
     return is_at(w, i, LEX_PERSON) && !has_name(w, i, is_object(w, i));
@@ -81,6 +85,7 @@ static bool is_empty_it(const struct words *w, size_t i)
            str_is_one_of(text_at(w, i + 2), behind);
 }
 
+/* "it", "they" and the like, where nothing in the question explains them. */
 static bool is_plain(const struct words *w, size_t i)
 {
     bool owns = is_word(w, i, "they") || is_word(w, i, "their");
@@ -199,6 +204,8 @@ static bool asks_whole_behind(const struct words *w, size_t pronoun)
     return false;
 }
 
+/* Only questions of at most FOLLOW_WORDS_MAX words: a longer one explains itself. `because` is the
+ * word that was found, for the receipt; `person` the index of the first pronoun for a person. */
 struct follow follow_of(const struct words *w, str question)
 {
     struct follow f = {.because = S("")};

@@ -5,6 +5,15 @@
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 
+/*
+ * Chat programs ask the same model for titles, tags and follow-up suggestions. Nobody said these
+ * prompts, so they must neither be recalled for nor remembered. Known openings are compared first;
+ * since users may reword them, the form decides next: an order with a form of output ("one JSON
+ * object", "at most five words"), no "I" or "my" outside the quoted conversation, and that
+ * conversation in lines with roles. The error to avoid is the other one, a user's message taken for
+ * a program's: a word for oneself outside the conversation is enough to let it pass.
+ */
+
 /* Bytes that are looked at: templates bring long guidelines, and a long system prompt is that of an
  * application. */
 enum { ORDER_MAX = 1500, SYSTEM_MAX = 1000, OPENING_MAX = 400, LABEL_MAX = 24 };
@@ -75,6 +84,7 @@ struct dialogue {
     size_t from; /* where its first line begins; the prompt's length without one */
 };
 
+/* Who speaks in lines of the prompt, and where they begin. */
 static struct dialogue dialogue_in(struct arena *a, str text)
 {
     struct dialogue d = {.from = text.n};
@@ -189,6 +199,9 @@ static bool orders_title(const struct phrase_words *w)
     return phrase_find_any(w, orders, NULL) && phrase_find_any(w, limits, NULL);
 }
 
+/*
+ * Costs nothing that recall would notice: at most ORDER_MAX bytes around the dialogue are folded.
+ */
 bool is_helper_prompt(struct arena *a, str system, str user)
 {
     user = str_trim(user);

@@ -3,6 +3,11 @@
 
 #include "base/word_index.h"
 
+/*
+ * One table for all rules: a word has a set of classes, so one look-up answers several questions.
+ * The index is made at the first use (base/word_index); longer words than WORD_MAX are in no class.
+ */
+
 enum { WORD_MAX = 15 };
 
 static const struct entry {
@@ -33,11 +38,13 @@ unsigned lexicon_classes(str word)
     return e ? e->classes : 0;
 }
 
+/* Whether the word has any of these classes, in whatever case. */
 bool lexicon_is(str word, unsigned classes)
 {
     return lexicon_classes(word) & classes;
 }
 
+/* 0 to 11, or -1. Full names and abbreviations. */
 int lexicon_month(str word)
 {
     const struct entry *e = entry_of(word);
@@ -49,6 +56,7 @@ bool word_says_nothing(const struct word *w)
     return w->is_stop || lexicon_is(w->text, LEX_USER | LEX_MONTH | LEX_WEEKDAY);
 }
 
+/* A filter by first letter and length, which spares most words of a text the look-up. */
 struct lexicon_lengths lexicon_lengths_of(unsigned classes)
 {
     struct lexicon_lengths l = {{0}};

@@ -32,6 +32,7 @@ static const char *const phrases[] = {
 #undef WEAK
     NULL};
 
+/* The row in whose place known names are looked for: phrases before it win over a name. */
 static int entities_row(void)
 {
     return name_index(phrases, S(ENTITIES), -1);
@@ -60,6 +61,8 @@ static bool find_entity(struct arena *a, str text, const str *entities, size_t n
     return false;
 }
 
+/* Example: "who am I" opens GATE_IDENTITY, with the phrase for the receipt; a message shorter than
+ * three characters opens none. entities may be NULL where n is 0. */
 struct gate gate_of(struct arena *a, str message, const str *entities, size_t n)
 {
     str text = phrase_fold(a, str_trim(message)), phrase;

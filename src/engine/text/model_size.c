@@ -3,6 +3,12 @@
 
 /* What a name that tells nothing stands for; shares never go below their floors. */
 enum { FLOOR_SYSTEM = 200, FLOOR_HISTORY = 100, FLOOR_CHUNKS = 200, FLOOR_GENERATION = 256 };
+/*
+ * The size of a model decides how much history and context it is given. Providers rarely say it, so
+ * it is read from the name, in this order: "…:7b", "/…-70b", "8x7b" (one expert's size), a table of
+ * known names, words such as "mini", else 3 billion parameters.
+ */
+
 static const double unknown = 3;
 
 const char *const tier_names[] = {"tiny", "small", "medium", "large", NULL};
@@ -23,6 +29,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* How many digits stand there. */
 static size_t digits_at(str s, size_t at)
 {
     size_t n = 0;
@@ -65,6 +72,7 @@ static bool in_mixture(str name, double *out)
     return false;
 }
 
+/* A row's name, and behind it its second part, if it has one ("gpt-5", "mini"). */
 static bool holds(str name, const struct known_model *m)
 {
     size_t at = str_find(name, m->name);
@@ -74,6 +82,7 @@ static bool holds(str name, const struct known_model *m)
     return !m->part.n || str_find(rest, m->part) < rest.n;
 }
 
+/* The longest row that fits: "gpt-4o-mini" before "gpt-4o". */
 static bool in_table(str name, double *out)
 {
     size_t longest = 0;
@@ -123,6 +132,7 @@ double model_billions(str model)
     return is_told ? size : by_word(name);
 }
 
+/* Below 3, 9 and 34 billion parameters; the rest is large. */
 enum model_tier tier_of_model(str model)
 {
     double billions = model_billions(model);

@@ -15,6 +15,17 @@ enum {
     LINE_WORDS = 24
 };
 
+/*
+ * Removed in one pass: code fences, text between tags, quotes of QUOTE_WORDS words and more, what
+ * stands between rules ("---"), quoted lines (">"), mails from their greeting to their signature,
+ * and examples of a prompt. When nothing was removed, "Translate into German: …" loses what stands
+ * behind the colon, and "What does this mean?" the paragraph below it. A page of many lines keeps
+ * only what introduces it and what follows it. What is left is what the writer said.
+ *
+ * Each behind_… function gives the place behind the document that begins at `at`, or 0 when none
+ * begins there.
+ */
+
 static str rest_from(str text, size_t at)
 {
     return str_sub(text, at, text.n);
@@ -32,6 +43,7 @@ static size_t next_line(str text, size_t at)
     return to < text.n ? to + 1 : text.n;
 }
 
+/* By blanks: a quote is measured, not read. */
 static size_t word_count(str text)
 {
     size_t n = 0;
@@ -43,6 +55,7 @@ static size_t word_count(str text)
 
 /* --- documents between marks: each gives the place behind the document at `at`, or 0 --- */
 
+/* A fence without an end goes to the end of the text, as clients show it. */
 static size_t behind_fence(str text, size_t at)
 {
     static const char *const fences[] = {"```", "~~~", "\"\"\"", "'''", NULL};
@@ -113,6 +126,7 @@ static size_t behind_quote(struct reader *r, size_t at)
 
 /* --- documents that begin with a line --- */
 
+/* Three or more of one mark and nothing else. */
 static bool is_rule(str line)
 {
     line = str_trim(line);
@@ -390,6 +404,8 @@ static str without_documents(struct reader *r)
     return str_trim(buf_str(&b));
 }
 
+/* May give "" when all of it is another's. Linear in the text, but for ENDLESS_MAX searches for an
+ * end that is not there. */
 str utterance_own_words(struct arena *a, str text)
 {
     struct reader r = {a, text, 0};

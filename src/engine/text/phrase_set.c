@@ -10,6 +10,18 @@
 
 /* --- reading a list --- */
 
+/*
+ * A list of phrases is read once and cached by its address, so lists must be static. Of each phrase
+ * the place with the fewest choices is its anchor; the words of a text are looked up in a hash
+ * table of anchors, and only phrases with a hit are compared place by place. So a text costs one
+ * look-up for each word, however many phrases the list has. Phrases without a place that must be
+ * there (only "*" or optional words) are compared always.
+ *
+ * Syntax: "how old|tall am i" has four places, "|" parts choices, "?" in front makes a place
+ * optional, "*" is any word, "#" a date, "@month" and "@weekday" a name of these, "." the end of a
+ * sentence, and "^ " in front binds the phrase to the beginning of the text.
+ */
+
 struct made {
     struct phrase_set set;
     struct arena arena;
@@ -26,6 +38,8 @@ static enum choice_kind kind_of(str choice)
                                         : CHOICE_WORDS;
 }
 
+/* An optional place that does not fit is skipped; there is no going back, so a list must not rely
+ * on an optional "*" before a word that it could swallow. */
 static struct phrase_choice choice_of(struct arena *a, str text)
 {
     struct phrase_choice c = {.is_optional = str_starts(text, S("?"))};
@@ -86,6 +100,7 @@ static void anchor_phrase(struct made *m, uint32_t at)
         m->set.unanchored.v[at / 64] |= (uint64_t)1 << at % 64;
 }
 
+/* Chained hashing with half-full slots; indices are one higher, as 0 ends a chain. */
 static void link_anchors(struct made *m)
 {
     size_t room = 2;
@@ -212,6 +227,8 @@ static struct phrase_marks mark_phrases(const struct phrase_words *t, const stru
     return marks;
 }
 
+/* The first phrase of the list, from `from` on, that stands anywhere in the text: lists are in the
+ * order of precedence. -1: none. out (or NULL) gets the part of the text. */
 int phrase_next(const struct phrase_words *t, const char *const *phrases, int from, str *out)
 {
     const struct phrase_set *set = phrase_set_of(phrases);

@@ -6,8 +6,14 @@
 #include "base/words.h"
 #include "engine/text/sentences.h"
 
+/*
+ * A text becomes folded words with "." between sentences, so that no phrase reaches over the end of
+ * one. Apostrophes belong to a word ("what's"), hyphens inside it, too ("follow-up").
+ */
+
 enum { TOKENS_MAX = 2000 };
 
+/* Of a folded text: capitals are gone. */
 bool phrase_has_byte(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80 ||
@@ -36,6 +42,8 @@ static void add_words(struct arena *a, struct phrase_words *t, str text, size_t 
     }
 }
 
+/* text must be folded (phrase_fold) and live as long as the result; words beyond TOKENS_MAX are
+ * left out. */
 struct phrase_words phrase_words_of(struct arena *a, str text)
 {
     struct phrase_words t = {.text = text};
@@ -54,6 +62,9 @@ static bool opens_sentence(str s)
     return str_starts(s, S("\xC2\xBF")) || str_starts(s, S("\xC2\xA1"));
 }
 
+/*
+ * Lower case, curly apostrophes straight, "¿" and "¡" blank. Never longer than the lower-case text.
+ */
 str phrase_fold(struct arena *a, str message)
 {
     str lower = utf8_lower(a, message);

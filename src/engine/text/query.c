@@ -6,6 +6,13 @@
 
 #include <time.h>
 
+/*
+ * Example: "What did Ana tell me about the boat yesterday?" asked on 20 November becomes the stems
+ * of its telling words, such as Ana and boat, and those of "19 November 2026", with the time of
+ * that day in from and to. At most QUERY_WORDS_MAX words are searched, the most promising ones:
+ * names, numbers, long words. All times are UTC.
+ */
+
 enum { QUESTION_WORDS_MAX = 2000 };
 
 static bool is_at(const struct words *w, size_t i, const char *word)
@@ -96,6 +103,7 @@ static void read_dates(struct query *q, const struct words *w)
     }
 }
 
+/* Whether t (unix ms) is in the span that the question names: from to to, or in its months. */
 bool query_has_time(const struct query *q, int64_t t)
 {
     time_t seconds = (time_t)(t / 1000);
@@ -121,6 +129,7 @@ static void take(struct query *q, size_t at, const struct word *w)
     q->texts[at] = w->text;
 }
 
+/* Each stem once: a word said twice does not count twice. */
 static bool has(const struct query *q, str stem)
 {
     for (size_t i = 0; i < q->n; i++)
@@ -160,6 +169,8 @@ static void add_date(struct arena *a, struct query *q, int *promises)
         add_stem(q, promises, &w.v[i]);
 }
 
+/* `asked` is when the question is asked (unix ms), which "yesterday" is counted from. The texts
+ * point into the question or the arena. */
 struct query query_of(struct arena *a, str question, int64_t asked)
 {
     struct query q = {0};

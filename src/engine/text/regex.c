@@ -8,6 +8,13 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+/*
+ * Patterns are ours, the texts are anybody's: MATCH_LIMIT ends a match that would try too many
+ * ways, and such a text simply has no match. Compiling (with machine code) costs more than
+ * matching, so a pattern is compiled at its first use: a command that extracts nothing pays
+ * nothing.
+ */
+
 enum { MATCH_LIMIT = 200000 };
 
 struct pattern {
@@ -42,6 +49,7 @@ static const pcre2_code *code_of(struct pattern *p)
     return none;
 }
 
+/* regex must be static; aborts when there is no memory. */
 struct pattern *pattern_new(const char *regex)
 {
     struct pattern *p = heap_alloc(sizeof *p);
@@ -67,6 +75,8 @@ static void match_data_done(pcre2_match_data **data)
     pcre2_match_data_free(*data);
 }
 
+/* The first match at or behind `from`, without regard to case. Groups point into text. Safe from
+ * any number of threads. */
 bool pattern_find(struct pattern *p, str text, size_t from, struct match *out)
 {
     CLEANUP(match_data_done)

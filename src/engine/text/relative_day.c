@@ -49,6 +49,8 @@ static bool has_year(str text)
     return false;
 }
 
+/* "User flies to Oslo tomorrow" becomes "… tomorrow (said 2026-03-05)". A text that names a year
+ * gets nothing, as it has a date of its own. said_ms is unix ms; the day is UTC. */
 str text_with_day(struct arena *a, str text, int64_t said_ms)
 {
     char day[20];

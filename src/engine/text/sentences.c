@@ -13,6 +13,15 @@ enum {
     LAST_DAY = 31
 };
 
+/*
+ * A mark (. ! ? and the wide ones) ends a sentence when a blank or the end follows; an empty line
+ * always does. A dot does not where it belongs to an abbreviation ("Dr. Ito"), to initials ("J. A.
+ * Smith", "the U.S. economy"), or to a day or an item's number ("on 3. May", "2. Mix"). So texts
+ * are cut rather too seldom than too often: a fact cut in two loses its subject.
+ *
+ * The cost is one pass with look-ups at marks only; next_stop skips all other bytes by a table.
+ */
+
 static bool is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -55,6 +64,7 @@ static str word_before(str text, size_t i)
     return str_sub(text, from, i);
 }
 
+/* Letters from i on; "" where none stands there. */
 static str word_from(str text, size_t i)
 {
     size_t to = i;
@@ -160,6 +170,8 @@ static size_t next_stop(str text, size_t i)
     return i;
 }
 
+/* Cuts the first sentence off *rest, with what stands in front of it and its marks; all sentences
+ * together are the text again, byte by byte. False when *rest is empty. */
 bool sentence_cut(str *rest, struct sentence *out)
 {
     str text = *rest;
@@ -177,6 +189,7 @@ bool sentence_cut(str *rest, struct sentence *out)
     return text.n > 0;
 }
 
+/* At most n of them; a sentence that goes on in small letters ("…") is one with what follows. */
 str first_sentences(str text, size_t n)
 {
     struct sentence s;

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/*
+ * For distilled lines, which models write in few forms ("User's name is Ana", "Works at Equinor"):
+ * two lines with the same slot and another value are a change, whatever their words share. claims.c
+ * reads what people write themselves, in more forms and languages.
+ */
+
 static bool cut_front(str *line, str with)
 {
     if (line->n < with.n || !str_eq_nocase(str_sub(*line, 0, with.n), with))
@@ -23,6 +29,7 @@ static str without_subject(str line)
     return line;
 }
 
+/* The slot's name, or "" with the whole line as *value. */
 str slot_of(str line, str *value)
 {
     static const struct {

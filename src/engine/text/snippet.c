@@ -3,6 +3,13 @@
 
 #include <assert.h>
 
+/*
+ * A text longer than `most` bytes is cut to the stretch that holds most of the question's weight:
+ * the marks of all words of the question are collected, and a window slides over them, as in the
+ * search for the shortest substring that holds a set. Cost: one pass over the text, times the words
+ * of the question.
+ */
+
 enum { DOTS = 3, ENDING_MAX = 5 };
 
 struct mark {
@@ -88,6 +95,7 @@ static void best_stretch(const struct mark *m, size_t n, const float *weights, s
     }
 }
 
+/* White space of ASCII: a cut needs a place that any reader sees. */
 static bool is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
@@ -104,6 +112,8 @@ static size_t between_words(str text, size_t at, size_t near)
     return at;
 }
 
+/* The text itself when it is short. Else at most `most` bytes with "…" where something was cut,
+ * never inside a character, and between words where a blank is near. */
 str excerpt_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most)
 {
     struct mark *marks;

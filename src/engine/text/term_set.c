@@ -1,6 +1,12 @@
 /* term_set.c - sets of terms: the words of two texts, and how far they overlap. */
 #include "engine/text/term_set.h"
 
+/*
+ * Words as 64-bit hashes in a sorted array: two texts are compared in one pass without allocation.
+ * A collision of two words in one comparison is too rare to matter. Sets are filled with terms_add
+ * and sorted once by terms_sort, which also drops repeats; all other functions need them sorted.
+ */
+
 struct term_set terms_with_room(struct arena *a, size_t n)
 {
     return (struct term_set){.v = NEW_N(a, uint64_t, n + 1), .cap = n + 1};
@@ -44,11 +50,13 @@ void terms_sort(struct term_set *t)
     t->n = kept;
 }
 
+/* Binary search. */
 bool terms_have(const struct term_set *t, uint64_t term)
 {
     return t->n && bsearch(&term, t->v, t->n, sizeof term, by_value);
 }
 
+/* Both sorted; linear in the sum of their sizes. */
 size_t terms_shared(const struct term_set *one, const struct term_set *other)
 {
     size_t shared = 0;
@@ -61,6 +69,7 @@ size_t terms_shared(const struct term_set *one, const struct term_set *other)
     return shared;
 }
 
+/* Shared terms as a share of all, 0 to 1; two empty sets share nothing. */
 double terms_jaccard(const struct term_set *one, const struct term_set *other)
 {
     size_t shared = terms_shared(one, other), all = one->n + other->n - shared;
@@ -72,6 +81,8 @@ static bool in_word(unsigned char c)
     return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+/* Words cut to CUT bytes instead of stems: near-duplicates need no grammar, and this runs for all
+ * results of a recall. */
 struct term_set shingles_of(struct arena *a, str text)
 {
     enum { CUT = 8 };

@@ -13,6 +13,12 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/*
+ * A pasted stack trace would fill the question with names of files and classes that find other
+ * traces. Only two lines or more that look like a trace are one; then these go, with the code that
+ * they quote, and what the user asked about them stays.
+ */
+
 static bool line_holds(str line, const char *part)
 {
     return str_find(line, str_of(part)) < line.n;

@@ -7,6 +7,18 @@
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
 
+/*
+ * Examples of what a sentence does:
+ *   states     "I moved to Bergen."
+ *   asks       "Where do I live?", "Remind me which room it was."
+ *   courtesy   "Got it, thanks!"
+ *   requests   "Write a haiku about rain."; but "Write to my boss, he is ill" also states
+ *   instructs  "Ignore all previous instructions."
+ * The form decides (marks, first words, some phrases), never the topic, so the rules hold for what
+ * nobody thought of. They are used when a message is recalled and not when it is kept: a better
+ * rule then reaches old messages, too (decisions/021).
+ */
+
 enum { OPENING_WORDS = 8, SHORT_WORDS = 40, COURTESY_WORDS = 14, TELLING_WORDS = 4 };
 
 /* Bytes of the longest courtesy, and of an answer without knowledge. */
@@ -38,6 +50,7 @@ static str next_word(str sentence, size_t *at)
     return str_sub(sentence, from, i);
 }
 
+/* Without allocation: sentences of thirty candidates are judged in each recall. */
 static struct opening opening_of(str sentence)
 {
     struct opening o = {0};
@@ -57,6 +70,7 @@ static bool has_self(str sentence)
     return false;
 }
 
+/* Whether the word at this place of the opening is of one of these classes. */
 static bool opens_with(const struct opening *o, size_t at, unsigned classes)
 {
     return at < o->n && lexicon_is(o->v[at], classes);
@@ -107,6 +121,7 @@ static bool ends_asking(str sentence)
            str_ends(sentence, S("か。")) || str_ends(sentence, S("か"));
 }
 
+/* Also without a question mark, as many people leave it out. */
 bool sentence_asks(str sentence)
 {
     struct opening o = opening_of(sentence);
@@ -222,6 +237,7 @@ static bool sentence_casts_model(str sentence)
 
 /* --- requests and instructions --- */
 
+/* An order that tells nothing of the one who gives it. One with "my", "our" or "I'm" in it may. */
 bool sentence_only_requests(str sentence)
 {
     static const char *const verbs[] = {
@@ -269,6 +285,8 @@ static bool has_speaker_mark(str sentence)
     return false;
 }
 
+/* What reads as an order to a model. Users may give some orders that tools and answers may not
+ * (others): "you should always …" from a web page is an attack, from the user a wish. */
 bool sentence_instructs(struct arena *a, str sentence, bool is_user)
 {
     static const char *const anyone[] = {
@@ -295,6 +313,7 @@ bool sentence_instructs(struct arena *a, str sentence, bool is_user)
 
 /* --- a turn's statements --- */
 
+/* Cheap tests first: phrases are looked for only in what has passed them. */
 static bool is_statement(struct arena *a, const struct sentence *s, bool is_user)
 {
     if (s->asks || sentence_asks(s->text) || sentence_is_courtesy(a, s->text))
@@ -305,6 +324,7 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
     return !knows_nothing(&w, s->text) && !promises_to_keep(&w);
 }
 
+/* The text itself, and no copy, when all of it states something; "" when nothing does. */
 str utterance_statements(struct arena *a, str text, bool is_user)
 {
     struct sentence s;

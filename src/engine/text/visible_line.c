@@ -3,6 +3,12 @@
 
 #include "engine/text/block_strip.h"
 
+/*
+ * What is remembered goes into a block of lines, so a text must not be able to end its line, close
+ * the block or hide words from the person who reads the receipt. Line breaks become blanks,
+ * characters without width and marks of direction go, and a marker of a block loses its bracket.
+ */
+
 /* Letters that are drawn as nothing: the fillers of Hangul, the empty pattern of Braille. */
 static bool is_empty_letter(int32_t c)
 {
