@@ -6,6 +6,12 @@
 #include "base/words.h"
 #include "engine/state/state.h"
 
+/*
+ * Changes of metadata are merged by JSON merge patch: a member of the patch replaces or, as null,
+ * removes; all others stay. The store compares the old text when it writes, so two clients that
+ * change different members at once both succeed.
+ */
+
 enum { TITLE_MAX_CHARACTERS = 200, PIECE = 1000, TRIES = 20 };
 
 static enum status check_title(struct ctx *ctx, str title)
@@ -82,6 +88,7 @@ static struct members members_of(struct arena *a, const struct json *object)
     return m;
 }
 
+/* Binary search by name; NULL when there is none. */
 static const struct json *find_member(const struct members *m, str name)
 {
     size_t low = 0, high = m->n;
@@ -103,6 +110,8 @@ static void write_key(struct arena *a, struct json_out *w, str name)
     json_key(w, str_c(a, name));
 }
 
+/* Keeps the order of the old object and puts new members behind. Recursive; the depth is bounded by
+ * the JSON parser. */
 static void merge_members(struct arena *a, struct json_out *w, const struct json *old,
                           const struct json *patch)
 {
@@ -180,6 +189,7 @@ enum status engine_sessions(struct ctx *ctx, struct engine *e, const struct sess
     return store_sessions(ctx, e->store, f, out, n, total);
 }
 
+/* All of them, PIECE at a time; the caller's arena holds the conversation. */
 enum status engine_session_messages(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                     str session, struct message **out, size_t *n)
 {

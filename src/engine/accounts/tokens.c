@@ -8,8 +8,16 @@
 
 enum { SECRET_BYTES = 32, SECRET_TEXT_MAX = 256, SHOWN = 6, USED_EVERY_MS = 60000 };
 
+/*
+ * A token is 32 random bytes behind a prefix that tells its kind: "rk_" for this server's own API,
+ * "ctx_" for users who registered. Only its SHA-256 is stored: a random secret of that length needs
+ * no slow hash, and a copied database lets nobody in. SHOWN characters of it are kept so that
+ * people can tell their tokens apart.
+ */
+
 static const str kinds[] = {S("rk_"), S("ctx_")};
 
+/* Fills t and gives the secret, the only time that anybody sees it. */
 void token_make(struct arena *a, struct token *t, str *secret)
 {
     str kind = t->prefix.n ? t->prefix : kinds[0], random = random_text(a, SECRET_BYTES);
@@ -59,6 +67,7 @@ static void mark_used(struct ctx *ctx, struct engine *e, const struct token *t)
     soft(ctx, store_token_used(ctx, e->store, t->id, now));
 }
 
+/* The same words for unknown, revoked and expired: an answer must not tell which. */
 enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct token *out)
 {
     if (!secret.n || secret.n > SECRET_TEXT_MAX)
@@ -71,6 +80,7 @@ enum status engine_token(struct ctx *ctx, struct engine *e, str secret, struct t
     return fail(ctx, NO_AUTH, "the token is not known, revoked or expired");
 }
 
+/* NOT_FOUND is returned without a message: the caller words it in its dialect. */
 enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id)
 {
     enum status s = store_revoke_token(ctx, e->store, user, id);

@@ -18,6 +18,7 @@ enum {
 
 /* --- the key of the seal --- */
 
+/* The key is copied into memory that is never swapped out; one that was there before is wiped. */
 void engine_take_seal(struct engine *e, const uint8_t *key)
 {
     assert(key);
@@ -100,6 +101,7 @@ enum status engine_check_model_key(struct ctx *ctx, const char *field, str key)
     return OK;
 }
 
+/* At most half of the key and nine characters, so that short keys are not shown whole. */
 static str preview_of(struct arena *a, str key)
 {
     size_t shown = key.n / 2 < SHOWN_FIRST + SHOWN_LAST ? key.n / 2 : SHOWN_FIRST + SHOWN_LAST;
@@ -109,6 +111,8 @@ static str preview_of(struct arena *a, str key)
                       S_ARG(str_sub(key, key.n - last, key.n)));
 }
 
+/* "" removes the stored key. The seal is bound to the user's id: a row that is copied to another
+ * user cannot be opened there. */
 static enum status take_key(struct ctx *ctx, struct engine *e, const char *field, str key,
                             struct user *u)
 {
@@ -159,6 +163,7 @@ enum status engine_model_key(struct ctx *ctx, struct engine *e, str user, str *o
     return OK;
 }
 
+/* How many stored keys cannot be opened with this server's seal, for the doctor command. */
 enum status engine_lost_keys(struct ctx *ctx, struct engine *e, size_t *out)
 {
     struct user *v;
@@ -179,6 +184,7 @@ enum status engine_user(struct ctx *ctx, struct engine *e, str id, struct user *
     return store_user(ctx, e->store, id, out);
 }
 
+/* One message for id and address, so that nobody learns which addresses are registered. */
 static enum status is_taken(struct ctx *ctx)
 {
     ctx_clear_failure(ctx);
@@ -218,6 +224,8 @@ static enum status merge_user(struct ctx *ctx, struct engine *e, const struct re
     return u.email.n ? OK : fail_missing(ctx, "email");
 }
 
+/* User and first token are one write. may_change is only set for a caller who has shown a token of
+ * that user. */
 enum status engine_register(struct ctx *ctx, struct engine *e, const struct registration *r,
                             str *secret)
 {

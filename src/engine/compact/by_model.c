@@ -45,6 +45,7 @@ static str prompt_of(struct arena *a, const struct condensed *c)
     return buf_str(&out);
 }
 
+/* A summary that was cut off has lost its end, so it is refused and not repaired. */
 static enum status read_summary(struct ctx *ctx, const struct llm_answer *answer, void *out)
 {
     if (answer->is_cut)
@@ -76,12 +77,15 @@ static bool keeps_values(struct arena *a, const struct condensed *c)
     return terms_shared(&values, &said) == values.n;
 }
 
+/* Failures that the next chunk would meet as well: the run goes on by rule without asking again. */
 static bool is_absent(enum core_why why)
 {
     return why == CORE_UNSET || why == CORE_UNAVAILABLE || why == CORE_BUDGET ||
            why == CORE_BREAKER || why == CORE_CANCELLED;
 }
 
+/* Sets before, after, text, by and why of c, whose texts live in ctx. MODEL_WROTE only when the
+ * summary is short enough, saves a fifth, and holds every name and number. */
 enum by_model condense_by_model(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 struct condensed *c)
 {

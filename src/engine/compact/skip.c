@@ -22,6 +22,7 @@ static bool has_mark(const struct memory *m, const char *const *names)
     return false;
 }
 
+/* As a tag or as the category. */
 static bool has_tag(const struct memory *m, const char *const *names)
 {
     for (size_t i = 0; i < m->tags.n; i++)
@@ -37,6 +38,7 @@ static bool is_summary(const struct memory *m)
     return m->layer == LAYER_SUMMARY || has_mark(m, marks);
 }
 
+/* Clients mark what must stay word by word in one of these ways. */
 static bool is_pinned(const struct memory *m)
 {
     static const char *const marks[] = {"pinned", "pin", NULL};
@@ -68,6 +70,7 @@ static bool is_asked_for(struct arena *a, str text)
     return phrase_find_any(&w, phrases, NULL);
 }
 
+/* Looks at the message that the memory came from: "Remember that …" is not in the fact itself. */
 static bool is_explicit(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                         const struct memory *m)
 {
@@ -79,12 +82,15 @@ static bool is_explicit(struct ctx *ctx, struct engine *e, struct pool_ref pool,
            is_asked_for(&ctx->arena, said.text);
 }
 
+/* Health and safety by what was stored or by the rule: either is enough to keep the user's own
+ * words. */
 static bool is_critical(struct ctx *ctx, const struct memory *m)
 {
     return priority_of(m->importance) == PRIORITY_CRITICAL ||
            priority_of(importance_by_rule(&ctx->arena, m)) == PRIORITY_CRITICAL;
 }
 
+/* A summary would carry a forgotten sentence on under another id. */
 static bool is_barred(struct ctx *ctx, const struct bars *bars, const struct memory *m)
 {
     struct recalled r = {.is_memory = true, .memory = *m};

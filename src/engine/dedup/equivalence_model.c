@@ -5,6 +5,12 @@
 #include "engine/dedup/equivalence.h"
 #include "engine/state/core_ask.h"
 
+/*
+ * Pairs go AT_ONCE to a question, as each call costs seconds and each pair only tokens. Texts are
+ * data in JSON lines. A verdict that is missing or unknown counts as different: nothing is closed
+ * on a misunderstanding.
+ */
+
 enum { AT_ONCE = 20, TEXT_MAX = 600, ANSWER_ABOUT = 100, QUESTION_MAX = 1 << 16 };
 
 /* In the order of enum relation. */
@@ -36,6 +42,7 @@ bool same_may_ask(struct ctx *ctx, struct engine *e)
     return e->settings->dedup_llm && core_may(ctx, e, about, &words) == CORE_ANSWERED;
 }
 
+/* One JSON object a line, in the order in which the verdicts are expected. */
 static str question_of(struct arena *a, const struct doubt *v, size_t n)
 {
     struct buf b = buf_make(a, QUESTION_MAX);
@@ -70,6 +77,9 @@ static enum core_why ask_some(struct ctx *ctx, struct engine *e, struct pool_ref
     return CORE_ANSWERED;
 }
 
+/*
+ * Within core_timeout_ms for all pairs. The first failure ends it, since the next would fail, too.
+ */
 void same_ask(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct doubt *v, size_t n)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, e->settings->core_timeout_ms);

@@ -6,6 +6,13 @@
 #include "engine/dedup/equivalence.h"
 #include "engine/text/query.h"
 
+/*
+ * Two questions about a line that is about to be stored. same_seek: does a stored fact say the same
+ * or change it, in whatever words? By vectors, and the model where the words leave it open; for
+ * distillation, which may wait. same_is_kept: is it there in the same words? By the words index
+ * alone, for every door that writes, as nobody waits for a model there (decisions/018, 023).
+ */
+
 enum { NEAREST = 8, HITS_MAX = 2000, READ_MAX = 16, CATCH_UP = 64, WITH_KEY = 5 };
 
 /* --- in other words --- */
@@ -33,6 +40,7 @@ static int nearest_first(const void *a, const void *b)
     return (x->cosine < y->cosine) - (x->cosine > y->cosine);
 }
 
+/* Closed and expired memories and other layers are no duplicates of anything. */
 static bool may_be_like(const struct memory *m)
 {
     int64_t now = clock_ms();
@@ -67,6 +75,7 @@ static enum status read_hits(struct seeking *k, const struct vector_hits *hits)
     return OK;
 }
 
+/* Without a vector of the line nothing is near: k->n stays 0 and the line is new. */
 static enum status look_up(struct seeking *k)
 {
     struct engine *e = k->s->e;
@@ -86,6 +95,7 @@ static enum status look_up(struct seeking *k)
     return read_hits(k, &hits);
 }
 
+/* The nearest first. In another layer only the same counts, for a change must not move a fact. */
 static enum relation settle_relation(struct seeking *k, bool with_model, struct memory *like)
 {
     struct likeness by = {BY_VECTOR, k->s->e->settings, .with_model = with_model};
@@ -123,6 +133,8 @@ static enum relation ask_relation(struct seeking *k, struct memory *like)
     return DIFFERENT;
 }
 
+/* Never fails and never lasts beyond s->until_us: in doubt the line is new, since a duplicate can
+ * be merged later and a lost fact cannot be found. */
 enum relation same_seek(struct ctx *ctx, struct same_seeker *s, str line, enum layer layer,
                         struct memory *like)
 {
@@ -175,6 +187,7 @@ static str marked_letters(struct arena *a, str text)
     return buf_str(&b);
 }
 
+/* A memory with the same key is left to the store, which replaces it. */
 static bool adds_nothing(struct arena *a, const struct settings *s, const struct memory *m,
                          const struct memory *there)
 {
@@ -223,6 +236,7 @@ static enum status look_for(struct ctx *ctx, struct engine *e, struct pool_ref p
     return *out ? store_touch(ctx, e->store, pool, &v[at].doc, 1, clock_ms()) : OK;
 }
 
+/* In a ctx of its own, as up to READ_MAX memories are read to find one. */
 bool same_is_kept(struct ctx *ctx, struct engine *e, struct pool_ref pool, const struct memory *m,
                   struct memory *like)
 {

@@ -9,6 +9,17 @@
 #include "engine/text/relative_day.h"
 #include "engine/text/slots.h"
 
+/*
+ * What becomes of a fact, by its relation to what is stored and its support:
+ *   new                      added; its key is "pinned:…", "who:…" or "unconfirmed:…"
+ *   known                    the stored one counts as used, and newer if it was said now
+ *   known by a pattern       in this conversation: one row, with the text that says more
+ *   fuller or changed        takes the stored one's key, so the store closes that one
+ *   replaces[] of the model  what it names by a shown id is closed, unless a person added it
+ * Doubtful facts never replace a confirmed one; when a doubtful one is said by the user later, the
+ * confirmed line takes its place (decisions/024).
+ */
+
 enum { LINE_MAX = 500, LINE_LEAST = 5, TAGS_MAX = 32 };
 
 /* A fact on its way. */
@@ -49,6 +60,7 @@ static enum relation relation_to(struct keeper *k, const struct saying *line,
     return by_words == SAME || by_words == FULLER ? by_words : DIFFERENT;
 }
 
+/* Whether it is of this same answer: then it is in no store yet. */
 static bool is_of_bundle(const struct keeper *k, const struct memory *m)
 {
     for (size_t i = 0; i < k->b->n_memories; i++)
@@ -164,6 +176,8 @@ static bool may_be_replaced(const struct keeper *k, const struct memory *m)
     return (m->origin == ORIGIN_DISTILLED || is_by_pattern(m)) && m->created <= k->d->date;
 }
 
+/* Noted in the bundle: the store closes old in favour of memory `by` of the bundle when it is
+ * written. */
 static void close_for(struct keeper *k, const struct memory *old, size_t by)
 {
     struct bundle *b = k->b;
@@ -217,6 +231,7 @@ static str key_of(struct keeper *k, const struct fact *f, const struct memory *m
     return str_printf(a, "pinned:" S_FMT, S_ARG(m->id));
 }
 
+/* Category, type and tags; the category is what clients filter by. */
 static void sort_fact(struct keeper *k, struct memory *m, const struct fact *f)
 {
     struct arena *a = &k->ctx->arena;
@@ -265,6 +280,7 @@ static void add_fact(struct keeper *k, const struct fact *f)
 
 /* --- the face --- */
 
+/* The tests that need no store come first. */
 static bool may_be_kept(struct keeper *k, struct fact *f)
 {
     struct arena *a = &k->ctx->arena;
@@ -287,6 +303,7 @@ static bool may_be_kept(struct keeper *k, struct fact *f)
     return true;
 }
 
+/* One fact of the answer; layer is where the model put it, which holds only for confirmed facts. */
 enum status keep_fact(struct keeper *k, const struct said_fact *said, enum layer layer)
 {
     struct fact f = {.said = said, .layer = layer, .slot = S("")};

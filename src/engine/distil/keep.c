@@ -13,6 +13,16 @@
 #include "engine/text/sentences.h"
 #include "llm/llm.h"
 
+/*
+ * The model's answer is read leniently, line by line, and each line must pass: it is no secret, the
+ * user's words support it (grounding.c), and it is not known already (facts.c). The episode comes
+ * first: without a usable summary nothing of the answer is kept, except that a second copied
+ * summary leaves the facts. Everything goes into the bundle of one write, which the caller makes.
+ *
+ * PINNED_MAX and IDENTITY_MAX bound what a talkative model adds in one session, QUESTIONS the
+ * questions about doubtful duplicates.
+ */
+
 enum { PINNED_MAX = 16, IDENTITY_MAX = 16, LIST_MAX = 32, ITEM_MAX = 300, QUESTIONS = 4 };
 
 bool keeper_is_secret(const struct keeper *k, str text)
@@ -20,6 +30,8 @@ bool keeper_is_secret(const struct keeper *k, str text)
     return secrets_are_in(k->d->e->extractor, text);
 }
 
+/* The id is derived from session and text, so that the same answer again adds nothing. The pointer
+ * is valid until the next keeper_add. */
 struct memory *keeper_add(struct keeper *k, enum layer layer, str key, str content)
 {
     struct bundle *b = k->b;
@@ -54,6 +66,7 @@ void keeper_weigh(struct keeper *k, struct memory *m, double said, bool is_confi
 
 /* --- the episode --- */
 
+/* For topics, tags and the like: one line, cut at ITEM_MAX bytes, each once, no secrets. */
 void keeper_add_item(struct keeper *k, struct strs *list, str text)
 {
     str item = utf8_cut(one_line(&k->ctx->arena, text), ITEM_MAX);
@@ -157,6 +170,7 @@ static enum status keep_episode(struct keeper *k, const struct said_of_session *
 
 /* --- the whole answer --- */
 
+/* A fact of the wrong shape is skipped and does not cost the others. */
 static enum status keep_facts(struct keeper *k, const struct json *list, enum layer layer,
                               size_t most)
 {
@@ -183,6 +197,8 @@ static enum status keep_all(struct keeper *k, const struct said_of_session *said
     return k->b->n_memories ? OK : NOT_FOUND;
 }
 
+/* NOT_FOUND: the answer has nothing to keep; BAD_INPUT: it is a copy and should be asked for again.
+ * The time for duplicates ends with core_timeout_ms; later lines are compared by words alone. */
 enum status distil_keep(struct ctx *ctx, const struct distilling *d,
                         const struct said_of_session *said, struct bundle *b, struct kept *kept)
 {

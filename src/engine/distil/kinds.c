@@ -31,6 +31,7 @@ static const char *const relations[] = {
     "chefin", "freund",  "freundin",  "esposa",  "marido",     "hermana",   "hermano", "madr",
     "padr",   "hija",    "hijo",      "jefa",    "jefe",       "amiga",     "amigo",   NULL};
 
+/* -1 when the word is neither a kind nor a known synonym, in the singular or the plural. */
 static int kind_of_word(struct arena *a, str said)
 {
     str word = str_lower(a, str_trim(said));
@@ -55,6 +56,8 @@ static bool names_relation(struct arena *a, str text)
     return is_relation && has_name;
 }
 
+/* The model's word first, as it has seen the conversation; then importance's phrases; then kinship
+ * with a name. */
 enum memory_kind distil_kind(struct arena *a, const struct memory *m, str said)
 {
     int kind = kind_of_word(a, said);

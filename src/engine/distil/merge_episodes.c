@@ -10,6 +10,13 @@
  * one is closed. The earlier one takes over its lists and its date: an episode is as old as the
  * last conversation that it covers.
  */
+
+/*
+ * Cost: up to MERGED_AMONG episodes are compared with each other, half a million pairs. The sketch
+ * of 256 bits makes most of these four XORs and a comparison; only the rest count shingles. J ≥ 0.9
+ * leaves at most 1/19 of all shingles (with repeats) in one set alone, and each bit that differs
+ * needs one of these.
+ */
 #define ALIKE 0.9
 
 enum { PAGE = 1000, EPISODE_METADATA_MAX = 1 << 20 };
@@ -19,6 +26,7 @@ static const char *const list_names[LIST_COUNT] = {"topics", "entities", "decisi
 
 /* --- reading --- */
 
+/* Without regard to case: models write "Oslo" and "oslo". */
 static bool list_holds(const struct strs *list, str text)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -38,6 +46,7 @@ static void unite_lists(struct arena *a, struct strs *list, const struct strs *w
             list->v[list->n++] = with->v[i];
 }
 
+/* Clients may have written the metadata: anything that is not a list of texts is empty. */
 static struct strs list_of(struct arena *a, const struct json *metadata, const char *name)
 {
     const struct json *array = json_get(metadata, name);
@@ -103,6 +112,7 @@ static bool is_too_old(const struct pass *p, const struct episode *e)
     return p->by->episode_days > 0 && e->latest < p->now - p->by->episode_days * DAY_MS;
 }
 
+/* Erased and not closed: retention means that nothing is left of it. */
 static void prune_episode(struct pass *p, const struct episode *e)
 {
     struct arena *a = &p->ctx->arena;
@@ -150,6 +160,8 @@ static enum status prune_old(struct pass *p)
     return OK;
 }
 
+/* Oldest first, so that of a pair the earlier episode is kept. Those changed since the pass began
+ * count as gone: the store would refuse to merge them. */
 enum status episodes_read(struct pass *p)
 {
     struct memory_filter f = {.pool = p->change.pool, .layer = S("episode"), .limit = MERGED_AMONG};
@@ -183,6 +195,7 @@ static bool is_alike(const struct episode *a, const struct episode *b)
     return terms_jaccard(&a->alike, &b->alike) >= ALIKE;
 }
 
+/* In memory only; the pass writes it. keep's sketch is made again, as it has more topics now. */
 static void merge_pair(struct pass *p, struct episode *keep, struct episode *drop)
 {
     struct arena *a = &p->ctx->arena;

@@ -4,6 +4,12 @@
 #include "base/words.h"
 #include "engine/distil/prompt.h"
 
+/*
+ * One question holds everything: what is known, earlier conversations in a line each, and the
+ * turns, each line a JSON object. A line of JSON cannot be ended by its content, so a message that
+ * says "assistant: …" stays a message.
+ */
+
 enum { SUMMARY_MAX = 2000, PAST_MAX = 160 };
 
 static const struct field episode_fields[] = {
@@ -89,6 +95,7 @@ static str day_of(struct arena *a, int64_t date)
     return day;
 }
 
+/* Dates are lines of their own, only where the day changes: tokens are counted. */
 static void write_date(struct buf *out, str day)
 {
     struct json_out w = json_to(out);
@@ -181,6 +188,7 @@ size_t distil_part(const struct pending_signal *signals, size_t n, size_t most)
 
 /* --- the summary --- */
 
+/* ASCII only, which suffices for the openings. */
 static bool starts_nocase(str s, str with)
 {
     return s.n >= with.n && str_eq_nocase(str_sub(s, 0, with.n), with);
@@ -211,6 +219,7 @@ static str without_opening(str text)
     return text;
 }
 
+/* Repeated until nothing goes: "Sure! Here is a summary: …" has two openings. */
 str distil_summary(struct arena *a, str text)
 {
     str before = str_trim(text), now = without_opening(before);

@@ -8,6 +8,11 @@
  * and so would each old chat that someone imports: nobody loses what was said for a default. The
  * turns go only when someone has set the days.
  */
+
+/*
+ * Sessions are listed by when they were last spoken in, so pages are read from the end until one
+ * has no old session. Reading and erasing are two steps: a dry run only reads.
+ */
 enum { PAGE = 500 };
 
 static void note_old(struct pass *p, const struct session *session)
@@ -61,6 +66,7 @@ enum status transcript_read(struct pass *p)
     return OK;
 }
 
+/* Memories of the session stay (keeps_memories): the days are for what was said word by word. */
 enum status transcript_prune(struct pass *p)
 {
     assert(!p->report.dry_run);

@@ -10,6 +10,13 @@
 #include "engine/state/state.h"
 #include "llm/llm.h"
 
+/*
+ * A reranking model reads question and text together and so judges better than vectors, for the
+ * price of a call while a chat waits. It is asked only where a setting names one; its failure never
+ * fails a recall. Below LEAST_MS no call is begun. The status probes it at most once in PROBE_US
+ * and else tells how the last call went.
+ */
+
 /* Of the time that is left at most half goes here, so that there is some for what follows. */
 enum { LEAST_MS = 20, PROBE_US = 60 * 1000 * 1000 };
 
@@ -33,6 +40,7 @@ static const struct upstream *server_of(const struct engine *e, const struct run
     return NULL;
 }
 
+/* At most rerank_timeout_ms, and half of what the request has left. */
 static int64_t time_for(const struct ctx *ctx, const struct engine *e)
 {
     int64_t most = e->settings->rerank_timeout_ms;
@@ -100,6 +108,8 @@ void rerank_status(struct ctx *ctx, struct engine *e, bool probe, struct engine_
     out->rerank.reason = why;
 }
 
+/* False with *why "" when reranking is off. scores are the server's and of any range; NAN where the
+ * server gave none. */
 bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *texts, size_t n,
                    double *scores, str *why)
 {
@@ -118,6 +128,7 @@ static int best_first(const void *a, const void *b)
     return (x->was > y->was) - (x->was < y->was);
 }
 
+/* The order: best first, those without a score last, equals as they were. */
 const struct reranked *reranked_of(struct arena *a, const double *scores, size_t n)
 {
     struct reranked *v = NEW_N(a, struct reranked, n + 1);

@@ -16,6 +16,17 @@ static const struct {
     [CORE_PROFILE] = {"profile", 300}, [CORE_DEDUP] = {"dedup", 100},
 };
 
+/*
+ * All questions to the core model go through core_ask, so budget, breaker, deadline, meter and work
+ * log hold for each of them, and a new use cannot forget one. The order: is a model set and
+ * reachable by the settings; are the hour's tokens left for the question and an answer of the usual
+ * length; is the circuit closed; the call; then tokens are counted, also of a call that failed,
+ * because the server bills those as well.
+ *
+ * kinds[] above: the name in the work log, and the tokens that an answer usually has, for the
+ * budget.
+ */
+
 /* words NULL: as the failed step words it. */
 static const struct {
     const char *code, *words;
@@ -31,6 +42,7 @@ static const struct {
     [CORE_FAILED] = {"failed", NULL},
 };
 
+/* The word that APIs and logs show for an outcome; clients compare it, so it never changes. */
 const char *core_why_code(enum core_why why)
 {
     assert((size_t)why < sizeof whys / sizeof *whys);
@@ -52,6 +64,7 @@ static struct dependency *dependency_of(struct engine *e, enum core_kind kind)
                                   : &e->core_model.background;
 }
 
+/* CORE_ANSWERED here means: nothing speaks against asking. */
 static enum core_why check_settings(struct ctx *ctx, const struct engine *e, int64_t about,
                                     struct llm_ask *ask)
 {
@@ -62,6 +75,8 @@ static enum core_why check_settings(struct ctx *ctx, const struct engine *e, int
     return may ? CORE_ANSWERED : CORE_BUDGET;
 }
 
+/* Whether a question of about so many tokens could be asked now, and the reason in words if not.
+ * Promises nothing: another thread may spend the tokens first. */
 enum core_why core_may(struct ctx *ctx, const struct engine *e, int64_t about, str *words)
 {
     struct llm_ask ask;
@@ -88,6 +103,8 @@ static enum status call_model(struct ctx *ctx, const struct core_ask_in *in,
     return s;
 }
 
+/* BAD_INPUT comes from answers that are not the JSON that was asked for: a fault of the answer and
+ * not of the server, so it does not open the background's breaker (state/dependency.c). */
 static enum core_why why_of(const struct ctx *ctx, enum status s)
 {
     return s == OK           ? CORE_ANSWERED
@@ -97,6 +114,7 @@ static enum core_why why_of(const struct ctx *ctx, enum status s)
                              : CORE_FAILED;
 }
 
+/* took_ms is at least 1 once a call was made: 0 tells callers that no call was made. */
 static enum core_why ask_model(struct ctx *ctx, struct engine *e, const struct core_ask_in *in,
                                const struct llm_ask *ask, struct core_answer *out)
 {
@@ -121,6 +139,7 @@ static enum core_why ask_model(struct ctx *ctx, struct engine *e, const struct c
     return out->status == OK ? CORE_ANSWERED : CORE_UNUSABLE;
 }
 
+/* timeout_ms is of one call, the deadline of ctx of all of them. */
 static enum core_why put_question(struct ctx *ctx, struct engine *e, const struct core_ask_in *in,
                                   struct core_answer *out)
 {
@@ -136,6 +155,7 @@ static enum core_why put_question(struct ctx *ctx, struct engine *e, const struc
     return why == CORE_ANSWERED ? ask_model(ctx, e, in, &ask, out) : why;
 }
 
+/* In a ctx that no deadline cuts: a question that came too late is logged as well. */
 void core_log(struct ctx *ctx, struct engine *e, const struct work *work)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_detached(ctx);

@@ -6,6 +6,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+/*
+ * closed → (a failure) → open for DEPENDENCY_FIRST_MS → one caller may try → closed, or open for
+ * twice as long, up to DEPENDENCY_MOST_MS. until_us says until when it is open, wait_ms how long
+ * the last pause was; both are atomic, and no lock is taken. A try gets the pause that it began
+ * with as its ticket, so that of ten calls that fail together only one doubles the pause.
+ */
+
 #define BIT(status) (1u << (status))
 
 /* While a chat waits, only a late answer costs it time, so only TIMED_OUT opens those circuits. */
@@ -34,6 +41,7 @@ static bool take_turn(struct dependency *d, int64_t *ticket)
                       atomic_compare_exchange_strong(&d->until_us, &until, now + *ticket * 1000));
 }
 
+/* Every begin that returned OK needs one dependency_end with its ticket. */
 enum status dependency_begin(struct ctx *ctx, struct dependency *d, int64_t *ticket)
 {
     if (!take_turn(d, ticket)) {
@@ -50,6 +58,7 @@ int64_t dependency_begin_now(struct dependency *d)
     return d->wait_ms;
 }
 
+/* Both to 0: the next failure begins with the shortest pause. */
 static void close_circuit(struct dependency *d)
 {
     d->until_us = 0;
@@ -67,6 +76,7 @@ static void open_circuit(struct dependency *d, int64_t ticket)
         d->until_us = clock_mono_us() + wait * 1000;
 }
 
+/* Once when it begins to fail and once when it is well again, not at each call. */
 static void log_change(const struct ctx *ctx, const struct dependency *d, enum status before,
                        enum status now)
 {
@@ -95,6 +105,7 @@ void dependency_end(const struct ctx *ctx, struct dependency *d, int64_t ticket,
     log_change(ctx, d, (enum status)atomic_exchange(&d->last, (int)s), s);
 }
 
+/* For changed settings: what failed with the old ones says nothing about the new ones. */
 void dependency_reset(struct dependency *d)
 {
     close_circuit(d);
@@ -109,11 +120,14 @@ bool dependency_is_open(const struct dependency *d)
     return clock_mono_us() < d->until_us;
 }
 
+/* Also while a try is allowed: it was not well the last time. */
 bool dependency_is_failing(const struct dependency *d)
 {
     return d->until_us != 0;
 }
 
+/* Rounded up, and at least 1 while it is failing. For messages, and for when a session is due
+ * again. */
 int64_t dependency_seconds(const struct dependency *d)
 {
     int64_t until = d->until_us, now = clock_mono_us();

@@ -30,6 +30,7 @@ struct snapshot {
     struct snapshot *older;
 };
 
+/* Only for snapshots that no reader can hold any more. */
 static void snapshot_free(struct snapshot *s)
 {
     ctx_free(&s->ctx);
@@ -38,6 +39,9 @@ static void snapshot_free(struct snapshot *s)
 
 /* --- from the text to settings --- */
 
+/*
+ * The server's own settings are the defaults; what someone changed at run time is laid over them.
+ */
 static void follow_settings(const struct settings *s, struct runtime *out)
 {
     struct runtime_memory *m = &out->memory;
@@ -103,6 +107,8 @@ static const struct json *parse_stored(struct ctx *ctx, str text)
     return root;
 }
 
+/* Members of the stored text that are damaged or unknown are ignored: a newer or older version may
+ * have written them. */
 static struct snapshot *snapshot_new(const struct engine *e, str text)
 {
     struct snapshot *s = heap_alloc(sizeof *s);
@@ -154,6 +160,7 @@ static void free_old(struct snapshot *s, int64_t before)
     }
 }
 
+/* The new pointer is visible to readers at once; the old snapshot stays for KEEP_US. */
 static void replace_snapshot(struct engine *e, struct snapshot *next)
 {
     struct snapshot *now = e->runtime.now;
@@ -165,6 +172,7 @@ static void replace_snapshot(struct engine *e, struct snapshot *next)
     free_old(next, now->retired_us - KEEP_US);
 }
 
+/* By comparing the text: cheap enough for once a second, and independent of clocks. */
 static enum status look_for_change(struct ctx *ctx, struct engine *e)
 {
     str text;
@@ -231,6 +239,8 @@ static enum status begin_change(struct ctx *ctx, struct engine *e)
 
 /* --- the face --- */
 
+/* Valid for at least KEEP_US, so callers may keep the pointer for a request. One thread at a time
+ * looks into the store; the others go on with what they have. */
 const struct runtime *engine_runtime(struct engine *e)
 {
     bool is_due = clock_mono_us() - e->runtime.looked >= LOOK_US;
@@ -252,6 +262,7 @@ enum status runtime_renew(struct ctx *ctx, struct engine *e)
     return OK;
 }
 
+/* A token budget that someone set to 0 switches memory off as well. */
 bool runtime_remembers(const struct runtime *r)
 {
     return r->memory.enabled && !(r->budget_set && r->memory.max_tokens == 0);
@@ -270,6 +281,8 @@ int64_t runtime_budget(const struct engine *e, const struct runtime *r)
     return set < RECALL_BUDGET_MAX ? set : RECALL_BUDGET_MAX;
 }
 
+/* The time before which nothing is recalled (unix ms), or 0. The default number of days is not
+ * applied until someone sets it: a default must not hide what people said. */
 int64_t runtime_after(const struct runtime *r, int64_t now)
 {
     return r->retention_set ? now - r->memory.retention_days * 86400000 : 0;
@@ -286,6 +299,7 @@ static enum status check_nulls(struct ctx *ctx, const struct json *object)
     return OK;
 }
 
+/* Everything is checked before anything is written; one bad member changes none. */
 enum status engine_change_settings(struct ctx *ctx, struct engine *e, const struct json *object)
 {
     struct runtime checked;

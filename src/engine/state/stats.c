@@ -5,6 +5,7 @@
 const int64_t recall_bucket_us[] = {100,   250,   500,   1000,   2500,  5000,
                                     10000, 25000, 50000, 100000, 250000};
 
+/* Buckets of a histogram in microseconds, as metrics show it; the last one has no upper end. */
 void engine_count_recall(struct engine *e, int64_t took_us)
 {
     size_t i = 0;
@@ -15,6 +16,7 @@ void engine_count_recall(struct engine *e, int64_t took_us)
     count(&e->counters.recall_us_sum, (uint64_t)took_us);
 }
 
+/* Counters are atomic one by one and not together: their sums may differ by calls in flight. */
 enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out)
 {
     struct engine_stats s = {

@@ -12,12 +12,21 @@
  * workers waiting, none would be left to do it.
  */
 
+/*
+ * Phases of a turn: OUT (in no list) → WAITS (unkept_add, before the last byte of the answer) →
+ * RUNS (somebody keeps it) → OUT. Whoever comes first keeps it: the worker behind the answer
+ * (unkept_end) or a request of the same pool that must see it (engine_catch_up). The lock guards
+ * the list and the phases and is never held while a turn is being kept, since that writes to the
+ * store. The list is short: one entry for each answer that is just ending.
+ */
+
 void unkept_open(struct unkept_list *l)
 {
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->kept, NULL);
 }
 
+/* All turns must be kept by now: their memory belongs to requests that are over. */
 void unkept_close(struct unkept_list *l)
 {
     assert(!l->first);
@@ -25,6 +34,7 @@ void unkept_close(struct unkept_list *l)
     pthread_cond_destroy(&l->kept);
 }
 
+/* Runs on the thread that sends the answer and only takes the lock for a moment. */
 void unkept_add(struct engine *e, struct unkept *u)
 {
     struct unkept_list *l = &e->unkept;
@@ -60,6 +70,7 @@ static void keep_listed(struct ctx *ctx, struct engine *e, struct unkept *u)
     pthread_cond_broadcast(&l->kept);
 }
 
+/* The worker behind the answer. Afterwards the turn may be freed. */
 void unkept_end(struct ctx *ctx, struct engine *e, struct unkept *u)
 {
     struct unkept_list *l = &e->unkept;
@@ -96,6 +107,8 @@ static void keep_all(struct ctx *ctx, struct engine *e, struct pool_ref pool)
     pthread_mutex_unlock(&l->lock);
 }
 
+/* The atomic count spares nearly every request the lock. A store that settles too late is no
+ * failure: the read then misses what was said in the last moments. */
 void engine_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool)
 {
     if (atomic_load(&e->unkept.n))

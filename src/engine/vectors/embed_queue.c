@@ -13,6 +13,14 @@
  * something. So a question never loads a model, never begins a set, and has a circuit breaker of
  * its own.
  */
+
+/*
+ * All vectors of a store are of one set: one source, model, length and precision, named by a
+ * signature such as "static:table:256". Another source begins another set, which replaces the old
+ * one; until it is made, recall goes on by words. Failures are told apart: a source that is down
+ * (breaker), a text that it refuses (halving a batch finds it; it is tried again twice, then given
+ * up), and vectors of another length (the status asks for a reindex).
+ */
 enum { BATCH_MAX = 512 };
 
 /* Texts of one call: a table needs microseconds for a text, a transformer milliseconds. */
@@ -29,6 +37,8 @@ str maker_of(str signature)
     return signature;
 }
 
+/* The source that the settings choose now; source is EMBED_NONE and signature "" where there is
+ * none. */
 struct chosen chosen_of(struct ctx *ctx, struct engine *e)
 {
     bool is_off = !e->settings->vectors;
@@ -50,6 +60,7 @@ str no_source(struct ctx *ctx, struct engine *e)
     return status.reason;
 }
 
+/* Whether this process has had an answer of this source: then no model needs loading any more. */
 static bool is_warm(const struct engine *e, const struct chosen *c)
 {
     return e->vectors.warm == str_hash(c->maker);
@@ -70,6 +81,7 @@ static const char *reason_to_wait(struct ctx *ctx, struct engine *e, const struc
     return NULL;
 }
 
+/* A static table gives zeros for a text of unknown words: near to nothing. */
 static bool is_null(const struct embedding *v)
 {
     for (size_t i = 0; i < v->dimensions; i++)
@@ -78,6 +90,7 @@ static bool is_null(const struct embedding *v)
     return true;
 }
 
+/* One text, under the breaker for questions, which is not that of the queue. */
 static enum status ask_source(struct ctx *ctx, struct engine *e, const struct chosen *c, str text,
                               struct embedding *out)
 {
@@ -158,6 +171,7 @@ static enum status probe_source(struct ctx *ctx, struct engine *e, struct embedd
     return in_trouble(e, TROUBLE_SOURCE, embed_texts(ctx, e->embed, &text, 1, out));
 }
 
+/* One number for signature and precision, never 0. */
 static uint64_t mark_of(const struct vector_set *set)
 {
     return str_hash(set->signature) * 2 + set->is_int8 + 1;
@@ -194,6 +208,7 @@ static enum status look_and_begin(struct ctx *ctx, struct engine *e, const struc
     return OK;
 }
 
+/* Beginning a set erases the old one, so one thread of the process does it at a time. */
 static enum status begin_alone(struct ctx *ctx, struct engine *e, const struct vector_set *set,
                                bool anew)
 {
@@ -203,6 +218,8 @@ static enum status begin_alone(struct ctx *ctx, struct engine *e, const struct v
     return s;
 }
 
+/* Makes sure that the store's set is the chosen source's. The probe costs a call of the source only
+ * when the set is another's or a local model is not loaded yet. */
 enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen *c, bool anew,
                           struct vector_set *out)
 {
@@ -230,6 +247,7 @@ static void put_vector(struct batch *b, const struct unembedded *u, const float 
     b->put[b->n++] = (struct vector_put){u->no, u->doc, v, again_at};
 }
 
+/* Tried again after 10 s and 60 s; then the text has no vector until a reindex. */
 static void give_back(struct batch *b, const struct unembedded *u)
 {
     bool again = u->tries >= 0 && u->tries < AGAIN;
@@ -253,6 +271,7 @@ static enum status check_made(struct ctx *ctx, struct batch *b, const struct emb
                 v->dimensions, b->set->dimensions);
 }
 
+/* All vectors or none: one failure may be the fault of one text of many. */
 static enum status make_together(struct ctx *ctx, struct batch *b, const struct unembedded *u,
                                  size_t n)
 {
@@ -304,6 +323,7 @@ static enum status make_batch(struct ctx *ctx, struct batch *b, const struct une
     return make_apart(ctx, b, u, n);
 }
 
+/* What was made is stored also when a later text failed. */
 static enum status try_some(struct ctx *ctx, struct engine *e, const struct chosen *c,
                             const struct pool_ref *pool, size_t *max)
 {
@@ -346,6 +366,7 @@ static enum status make_some(struct ctx *ctx, struct engine *e, const struct poo
     return s;
 }
 
+/* *more only after a full batch: the next call would find work. */
 enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
 {
     (void)engine_runtime(e); /* sees what another process has changed, also without requests */
@@ -355,6 +376,8 @@ enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more)
     return s;
 }
 
+/* For searches that no chat waits for: new texts get their vector first. At most half of the time;
+ * failing changes nothing but what the search finds. */
 void vectors_catch_up(struct ctx *ctx, struct engine *e, struct pool_ref pool, size_t max)
 {
     struct ctx own = ctx_child(ctx, ctx_half_ms(ctx));

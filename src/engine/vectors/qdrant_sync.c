@@ -9,6 +9,14 @@
 #include "base/log.h"
 #include "engine/state/state.h"
 
+/*
+ * The store is the truth and Qdrant a copy. Each change of a memory is queued in the store, and the
+ * background sends the queue in batches; a search sends what is due first, so that it finds what
+ * was just stored. What Qdrant returns is looked up in the store again before anybody sees it. With
+ * other settings everything is queued again, and deletions are never dropped, as the old collection
+ * may still hold what was erased.
+ */
+
 enum { BATCH = 64, CALL_MS = 5000, HEALTH_MS = 2000, SEARCH_MS = 2000 };
 enum { TRIES_MAX = 3, TRY_AGAIN_MS = 60 * 1000 };
 enum { RETENTION_MAX_DAYS = 3650 };
@@ -102,6 +110,7 @@ static enum status mirror_of(struct ctx *ctx, struct engine *e, struct mirror *o
     return OK;
 }
 
+/* By the source that the setting names, else by that of our own vectors. */
 static enum status vectors_of(struct ctx *ctx, struct engine *e, const struct mirror *t,
                               const str *texts, size_t n, struct embedding *out)
 {
@@ -118,6 +127,7 @@ static void forget_failures(struct engine *e, const struct mirror *t)
         dependency_reset(&e->qdrant.server);
 }
 
+/* Whether the breaker is open for these settings. */
 static bool is_resting(struct engine *e, const struct mirror *t)
 {
     return e->qdrant.about == t->hash && dependency_is_open(&e->qdrant.server);
@@ -183,6 +193,7 @@ static enum status pause_sync(struct ctx *ctx, struct engine *e)
     return store_put_setting(ctx, e->store, MIRRORS, S(""));
 }
 
+/* again_at 0: done; else they stay in the queue until then. */
 static enum status finish_items(struct ctx *ctx, struct engine *e, const struct sync_item *const *v,
                                 size_t n, int64_t again_at)
 {
@@ -192,6 +203,7 @@ static enum status finish_items(struct ctx *ctx, struct engine *e, const struct 
     return n ? store_sync_done(ctx, e->store, no, n, again_at) : OK;
 }
 
+/* Deletions first in each batch: what was erased must go, whatever the other items do. */
 static enum status drop_points(struct ctx *ctx, struct engine *e, const struct mirror *t,
                                const struct sync_item *const *v, size_t n)
 {
@@ -236,6 +248,7 @@ static enum status put_points(struct ctx *ctx, struct engine *e, const struct mi
     return OK;
 }
 
+/* The vector is of the key and the content. */
 static enum status put_memories(struct ctx *ctx, struct engine *e, const struct mirror *t,
                                 const struct sync_item *const *v, size_t n)
 {
@@ -330,6 +343,7 @@ enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more)
 
 /* --- searching --- */
 
+/* With the choice auto only while it is configured and well. */
 bool mirror_is_used(struct engine *e)
 {
     struct ctx ctx = {0};
@@ -371,6 +385,8 @@ static enum status find_all(struct ctx *ctx, struct engine *e, const struct mirr
     return find_points(ctx, e, t, f, text, by, out, n);
 }
 
+/* At most SEARCH_MS, and not at all while more than one batch is behind: the answer would lack too
+ * much. The failure is counted by the breaker and shown by the status. */
 enum status mirror_search(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
                           str text, size_t limit, struct embedding *by, struct engine_hit **out,
                           size_t *n)
@@ -418,6 +434,7 @@ enum status engine_qdrant_health(struct ctx *ctx, struct engine *e, int64_t *too
     return qdrant_health(ctx, &t.q, took_us);
 }
 
+/* Removes points older than the retention, between a day and ten years. */
 enum status engine_qdrant_cleanup(struct ctx *ctx, struct engine *e, str user, int64_t *deleted)
 {
     struct mirror t;
