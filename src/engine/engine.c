@@ -3,6 +3,12 @@
 
 #include "engine/state/state.h"
 
+/*
+ * One engine for each process and store. It owns the extractor, the embedding sources, the runtime
+ * settings and the circuit breakers; the store and the settings are the caller's and must outlive
+ * it. Requests and the background call it from any number of threads.
+ */
+
 static void name_dependencies(struct engine *e)
 {
     e->vectors.questions.kind = DEPENDENCY_EMBED_QUESTIONS;
@@ -14,6 +20,8 @@ static void name_dependencies(struct engine *e)
     e->qdrant.server.kind = DEPENDENCY_QDRANT;
 }
 
+/* store may be NULL where patterns alone are wanted. On failure everything is freed and *out is not
+ * set. */
 enum status engine_open(struct ctx *ctx, struct store *store, const struct settings *settings,
                         struct engine **out)
 {
@@ -46,6 +54,7 @@ static void engine_free(struct engine *e)
     free(e);
 }
 
+/* NULL is allowed. No call may be running, and no turn may still wait (unkept_close). */
 void engine_close(struct engine *e)
 {
     if (e)

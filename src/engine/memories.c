@@ -10,6 +10,14 @@
 #include "engine/text.h"
 #include "engine/text/content_key.h"
 
+/*
+ * The single doors for memories that a caller writes, changes or erases. Each change has two sides:
+ * the row, and the messages and answers that state the same. If only the row went, a chat would be
+ * told the old value by an old message. So what is corrected, superseded, expired or forgotten is
+ * barred as well (recall/barring.c), and forgetting bars first, so that a failure in between hides
+ * too much rather than too little.
+ */
+
 static enum status check_importance(struct ctx *ctx, double importance)
 {
     if (importance >= 0 && importance <= 1)
@@ -26,6 +34,7 @@ static enum status check_metadata(struct ctx *ctx, str metadata)
                       metadata.n);
 }
 
+/* m is only changed on success. Zero means "not given" for importance, salience and times. */
 static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                               enum put_rule rule, struct memory *m)
 {
@@ -105,6 +114,8 @@ static enum status memory_with_key(struct ctx *ctx, struct engine *e, struct poo
     return OK;
 }
 
+/* With a key: the new memory supersedes the one with that key, which stays as history. Without: the
+ * same words again are that memory, with what the caller says of it now. */
 enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
 {
     struct memory like, old;
@@ -115,6 +126,7 @@ enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     return bar_superseded(ctx, e, pool, &old, m);
 }
 
+/* Like engine_add, but the old text is not kept as history: a correction and not a change. */
 enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            struct memory *m)
 {
@@ -131,6 +143,7 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
                : OK;
 }
 
+/* A memory whose expiry was moved into the past has ended now. */
 static enum status bar_changed(struct ctx *ctx, struct engine *e, const struct change *change,
                                const struct memory *old, const struct memory *now)
 {
@@ -142,6 +155,7 @@ static enum status bar_changed(struct ctx *ctx, struct engine *e, const struct c
                : OK;
 }
 
+/* Only the members that change->what names are written; each is checked first. */
 enum status engine_change(struct ctx *ctx, struct engine *e, const struct change *change,
                           struct memory *out)
 {
@@ -167,6 +181,7 @@ enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     return store_memory(ctx, e->store, pool, id, out);
 }
 
+/* Waits for turns that are being kept, so a client sees what its last answer has taught. */
 enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                         struct memory **out, size_t *n, int64_t *total)
 {
@@ -186,6 +201,9 @@ enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct po
     return store_pools(ctx, e->store, user, out, n);
 }
 
+/*
+ * The memories that were made of the message go with it; closed ones, too, as they state the same.
+ */
 static enum status bar_message(struct ctx *ctx, struct engine *e, const struct forget *what,
                                const struct message *m, int64_t *barred)
 {
@@ -227,6 +245,7 @@ static enum status bar_id(struct ctx *ctx, struct engine *e, const struct forget
     return bar_message(ctx, e, what, &message, barred);
 }
 
+/* For erasing by type or age: each of the memories is barred. */
 static enum status bar_kind(struct ctx *ctx, struct engine *e, const struct forget *what,
                             int64_t *barred)
 {
@@ -267,6 +286,8 @@ static enum status bar_forgotten(struct ctx *ctx, struct engine *e, const struct
                                         : bar_all(ctx, e, what, barred);
 }
 
+/* *erased counts rows, what->barred (if set) the sentences that other messages lose. The cache of
+ * embeddings is emptied as well. */
 enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                           int64_t *erased)
 {

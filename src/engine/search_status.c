@@ -3,6 +3,13 @@
 #include "engine/vectors/embed_queue.h"
 #include "engine/vectors/qdrant_sync.h"
 
+/*
+ * What health checks and the settings page show: is the words index sound, which source makes
+ * vectors and how many are missing, is Qdrant well, does the reranker answer. Everything here
+ * reports; only reindexing at the end changes something. With probe the servers are asked now, else
+ * the last known state is told, so that a page may be polled.
+ */
+
 enum { PROBE_MS = 5000 }; /* for a source that is asked for its dimensions, while a caller waits */
 
 /* --- status --- */
@@ -29,6 +36,7 @@ static void add_stats(struct vector_stats *sum, const struct vector_stats *one)
     sum->failed += one->failed;
 }
 
+/* Of one space, or summed over all spaces of the user. */
 static enum status vector_counts(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                  struct vector_stats *out)
 {
@@ -141,6 +149,7 @@ static struct embedding_provider local_of(struct ctx *ctx, const struct engine *
     return out;
 }
 
+/* Servers first, then the two local kinds, also where they are not installed. */
 enum status engine_embedding_providers(struct ctx *ctx, struct engine *e,
                                        struct embedding_provider **out, size_t *n)
 {
@@ -171,6 +180,8 @@ static enum status begin_set(struct ctx *ctx, struct engine *e, const struct cho
     return set.dimensions ? store_begin_vectors(ctx, e->store, &set, anew) : OK;
 }
 
+/* anew: all vectors are dropped and made again; else only what was given up is tried again. Returns
+ * at once, *waiting counts what the background has to do. */
 enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t *waiting)
 {
     struct chosen c = chosen_of(ctx, e);

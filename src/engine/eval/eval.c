@@ -18,6 +18,14 @@
  */
 enum { SESSION_RESULTS = 100, DUMP_RESULTS = 200, NDCG_AT = 10, DUMP_OTHER = 20 };
 
+/*
+ * For each question: any@k (some evidence among the first k), all@k (all of it), frac@k (the
+ * share), nDCG@10 and the mean reciprocal rank; then what a chat would do with it on its own pool,
+ * on another conversation's, and on that with the names of the people there, which is the hardest
+ * test of silence. --dump writes each candidate's signals for fitting the weights
+ * (tests/recall/train.c).
+ */
+
 static const double levels[EVAL_LEVELS] = {0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5};
 
 struct eval {
@@ -73,6 +81,7 @@ static size_t gold_of(const struct locomo_question *q, bool by_session)
     return n;
 }
 
+/* With by_session a session is found at its first turn, and its other turns do not count again. */
 static bool same_session(const struct recalled *a, const struct recalled *b)
 {
     return str_eq(a->message.session, b->message.session);
@@ -105,6 +114,7 @@ static size_t hits_of(struct eval *v, const struct locomo *c, const struct locom
     return n;
 }
 
+/* nDCG with gains of 0 and 1; ideal is the order with all evidence in front. */
 static void tally_hits(const struct eval_in *in, struct tally *t, const bool *hit, size_t n,
                        size_t gold)
 {
@@ -144,6 +154,7 @@ static void dump_rows(struct eval *v, size_t conversation, size_t question, bool
     }
 }
 
+/* As many as the measures need, or more for a dump. */
 static size_t most_results(const struct eval *v)
 {
     size_t most = v->dump ? DUMP_RESULTS : v->report.in->by_session ? SESSION_RESULTS : 0;
@@ -313,6 +324,7 @@ static int compare_durations(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Ranked first and then asked as a chat: the times are those of warm caches. */
 static enum status ask_all(struct eval *v)
 {
     size_t questions = 0;
@@ -354,6 +366,7 @@ static enum status open_dump(struct eval *v, str path)
     return OK;
 }
 
+/* Only in an empty database, since it fills it. k must be 1 to SESSION_RESULTS. */
 enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in, bool as_json,
                         struct buf *out)
 {

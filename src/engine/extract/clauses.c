@@ -26,6 +26,7 @@ struct piece {
     str text, mask;
 };
 
+/* Both halves have the same length, so offsets of a match in the mask are places in the text. */
 static struct piece piece_sub(struct piece p, size_t from, size_t to)
 {
     return (struct piece){str_sub(p.text, from, to), str_sub(p.mask, from, to)};
@@ -152,6 +153,7 @@ static void add_note(struct found *f, struct statement *s)
         add_statement(f, s);
 }
 
+/* "Remember that …": kept whole, whatever it says. */
 static bool is_note(const struct fact_row *row)
 {
     return !strcmp(row->category, "note");
@@ -241,6 +243,7 @@ static bool take_clause(struct found *f, struct piece s, size_t *at)
     return take_claim(f, s, at);
 }
 
+/* Behind words that only lead in, as CLAUSE_LEAD lists them. */
 static size_t after_lead(const struct found *f, struct piece s, size_t at)
 {
     struct match m;
@@ -330,6 +333,7 @@ static size_t quote_end(str s, size_t from, str closing)
     return s.n;
 }
 
+/* Quoted bytes become 1, which no pattern matches; the quotation marks stay. */
 static struct piece mask_line(struct arena *a, str line)
 {
     char *mask = arena_alloc(a, line.n + 1);

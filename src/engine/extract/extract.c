@@ -8,6 +8,13 @@
 #include "engine/extract/secrets.h"
 #include "engine/text/utterance.h"
 
+/*
+ * Two tables in patterns.def. SEED: the compatible table, some regular expressions that take the
+ * text up to the next mark; used only where the setting `extraction` asks for it, also on answers.
+ * FACT: our own, tried where a clause of the user's begins, each with a key, so that a new value
+ * replaces the old one: "My dog is called Rex" has the key of the dog's name. Either way at most
+ * FACTS_PER_TEXT or SEED_FACTS_PER_TEXT facts of the last EXTRACT_TEXT_MAX units of a text.
+ */
 struct seed_row {
     const char *category;
     enum memory_type type;
@@ -43,6 +50,8 @@ static const struct {
 
 /* --- the patterns --- */
 
+/* Creates all patterns, but compiles none: each is compiled at its first use (text/regex.c). Shared
+ * by all threads. */
 struct extractor *extractor_new(void)
 {
     struct extractor *x = heap_alloc(sizeof *x);
@@ -130,6 +139,7 @@ static str last_units(str text, size_t units)
     return str_sub(text, at, text.n);
 }
 
+/* UTF-16 units; a character of two units is never cut. */
 static str first_units(str text, size_t units)
 {
     size_t at = 0;
@@ -146,6 +156,7 @@ static str first_units(str text, size_t units)
     return str_sub(text, 0, at);
 }
 
+/* Each run of white space as one blank, none at the ends. */
 str one_line(struct arena *a, str text)
 {
     char *p = arena_alloc(a, text.n + 1);
@@ -168,6 +179,7 @@ str fact_text(struct arena *a, str text)
 
 /* --- facts --- */
 
+/* By rule for our own table, by category for the compatible one; a note never below ASKED_FOR. */
 static double importance_of(struct found *f, const struct memory *m)
 {
     double least = str_is(m->category, "note") ? ASKED_FOR : 0;
@@ -191,6 +203,9 @@ static str metadata_of(struct found *f, const char *category, int64_t now)
     return buf_str(&b);
 }
 
+/* NULL when it is not added: a secret, no room, or, in the compatible table, a key that is there
+ * already. In our own table the later statement of a text wins. The pointer is valid until the next
+ * call. */
 struct memory *found_add(struct found *f, const char *category, enum memory_type type, str key,
                          str content)
 {
@@ -243,6 +258,7 @@ static str seed_key(struct arena *a, const char *category, str content)
     return str_printf(a, "%s:%.*s", category, (int)n, slug);
 }
 
+/* Row by row and not place by place: the order that users of that table know. */
 static void seed_find(struct found *f, str text)
 {
     struct match m;
@@ -256,6 +272,7 @@ static void seed_find(struct found *f, str text)
     }
 }
 
+/* What is below the setting importance_min is not kept. */
 static size_t drop_slight(struct found *f, double least)
 {
     size_t kept = 0;
@@ -265,6 +282,8 @@ static size_t drop_slight(struct found *f, double least)
     return kept;
 }
 
+/* Pure: nothing is stored. The caller sets id, session and source. With another value of rules than
+ * these two *n is 0. */
 struct memory *engine_extract(struct ctx *ctx, struct engine *e, enum extract_rules rules, str text,
                               size_t *n)
 {

@@ -7,6 +7,17 @@
 #include "base/words.h"
 #include "engine/extract/extract.h"
 
+/*
+ * Three ways to find a secret: patterns (see SECRET in patterns.def), numbers whose checksum fits
+ * (cards, IBAN, CPF, AHV), and values that were found before in the same conversation, since an
+ * answer repeats a password without the word "password". A checksum keeps order numbers and phone
+ * numbers from being masked: of random numbers one in ten passes Luhn, so cards must also begin
+ * with 3 to 6 and fill the whole run of digits.
+ *
+ * At most SPANS_MAX secrets are found in one text, and VALUES_MAX values are remembered; shorter
+ * ones than VALUE_MIN would mask ordinary words.
+ */
+
 /* Values of one conversation that are looked for again, and the bytes of the shortest. */
 enum { DIGITS_MAX = 34, SPANS_MAX = 256, VALUES_MAX = 64, VALUE_MIN = 6 };
 
@@ -22,6 +33,7 @@ struct spans {
     size_t n;
 };
 
+/* Spans may overlap; masking goes through them in order of place. */
 static void span_add(struct spans *s, size_t from, size_t to)
 {
     if (s->n < SPANS_MAX && from < to)
@@ -108,6 +120,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* ASCII: numbers and codes have no other letters. */
 static bool is_alnum(char c)
 {
     return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -133,6 +146,8 @@ static size_t number_at(str text, size_t at, bool letters, char *v, size_t *ends
     return n;
 }
 
+/* A number begins where no letter or digit is in front. Of an IBAN the longest prefix that fits
+ * counts, as words may follow it. */
 static void find_numbers(str text, struct spans *out)
 {
     char v[DIGITS_MAX + 1];
@@ -175,6 +190,7 @@ static void find_values(str text, const struct strs *values, struct spans *out)
     }
 }
 
+/* All three ways in one pass each; values may be NULL. */
 static struct spans spans_of(const struct extractor *x, str text, const struct strs *values)
 {
     struct spans s = {.n = 0};
@@ -190,6 +206,7 @@ bool secrets_are_in(const struct extractor *x, str text)
     return spans_of(x, text, NULL).n > 0;
 }
 
+/* Adds the secrets of a text to the values of its conversation, each once. */
 void secrets_add(const struct extractor *x, struct arena *a, str text, struct strs *out)
 {
     struct spans s = spans_of(x, text, NULL);
@@ -205,6 +222,7 @@ void secrets_add(const struct extractor *x, struct arena *a, str text, struct st
     }
 }
 
+/* The text itself when it holds none; each secret becomes "[secret]". */
 str secrets_masked_with(const struct extractor *x, struct arena *a, str text,
                         const struct strs *values)
 {

@@ -13,6 +13,8 @@
 /* Messages in one bundle; a longer session is written in parts. */
 enum { BUNDLE_MAX = 2000, LINE_MAX_BYTES = 16 << 20, PROGRESS_EVERY = 1 << 20 };
 
+/* The file is mapped and read line by line, or parsed as a whole where it is LoCoMo's array. Each
+ * bundle is of one session; a line of another session ends it. */
 struct line {
     str session, role, content, speaker, id;
     int64_t created;
@@ -115,6 +117,7 @@ static void keep_memories(struct importer *im, const struct memory *found, size_
     im->n_memories += n;
 }
 
+/* Facts of an import are as old as their messages, so that they do not replace newer ones. */
 static void extract_from(struct importer *im, const struct message *m)
 {
     size_t n;
@@ -281,6 +284,7 @@ static enum status add_line(struct importer *im, str text)
     return add_message(im, &m);
 }
 
+/* The number of the line in front of the reason: a file may have millions. */
 static enum status at_line(struct importer *im, int64_t no, enum status s)
 {
     if (s == OK)
@@ -291,6 +295,8 @@ static enum status at_line(struct importer *im, int64_t no, enum status s)
     return fail(im->ctx, s, "line %lld: %s", (long long)no, why);
 }
 
+/* A bad line ends the import; what was read before it is written, and the same file may be given
+ * again. */
 static enum status ingest_lines(struct importer *im, str text,
                                 void (*progress)(int64_t done, int64_t all))
 {
@@ -313,6 +319,7 @@ static enum status ingest_lines(struct importer *im, str text,
     return write_bundle(im);
 }
 
+/* Both outcomes are looked at: a flush that fails has lost messages that the report counts. */
 enum status engine_ingest(struct ctx *ctx, struct engine *e, struct pool_ref pool, str path,
                           bool extract, void (*progress)(int64_t done, int64_t all),
                           struct ingest_report *out)

@@ -20,6 +20,7 @@ static void close_fd(const int *fd)
         close(*fd);
 }
 
+/* Regular files only; an empty one is S(""). */
 enum status map_file(struct ctx *ctx, str path, struct mapped *out)
 {
     CLEANUP(close_fd) int fd = open(str_c(&ctx->arena, path), O_RDONLY | O_CLOEXEC);
@@ -126,6 +127,7 @@ static enum status read_sessions(struct ctx *ctx, const struct json *conversatio
 
 /* --- questions --- */
 
+/* Evidence that names no turn of the file cannot be found by anybody. */
 static bool has_turn(const struct locomo *c, str ref)
 {
     for (size_t s = 0; s < c->n_sessions; s++)
@@ -181,6 +183,7 @@ static void read_questions(struct ctx *ctx, const struct json *qa, struct locomo
     }
 }
 
+/* Questions without evidence are left out and counted (left_out). */
 enum status locomo_read(struct ctx *ctx, str text, struct locomo **out, size_t *n)
 {
     struct json *all;
@@ -205,6 +208,9 @@ enum status locomo_read(struct ctx *ctx, str text, struct locomo **out, size_t *
     return OK;
 }
 
+/*
+ * Keeps the first sessions and the questions that they answer: small pools for fitting the weights.
+ */
 void locomo_cut(struct locomo *c, size_t sessions)
 {
     size_t kept = 0;

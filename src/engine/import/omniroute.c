@@ -28,6 +28,9 @@ static void end_work(struct importer *im)
     ctx_free(&im->work);
 }
 
+/*
+ * One owner's memories in one transaction; PUT_IMPORT updates those that an earlier import wrote.
+ */
 static enum status write_group(struct importer *im)
 {
     if (!im->n)
@@ -70,6 +73,7 @@ static str id_for(struct importer *im, const struct memory *m)
     return m->id.n ? id_of(a, by_id, 3) : id_of(a, by_content, 5);
 }
 
+/* Copied, because the row's memory ends with the row. */
 static void import_memory(struct importer *im, const struct memory *from)
 {
     assert(im->n < GROUP_MAX);
@@ -104,6 +108,7 @@ static enum status take_row(struct ctx *ctx, void *own, const struct omniroute_r
     return OK;
 }
 
+/* May be repeated: ids are kept or derived, so nothing is stored twice. */
 enum status engine_import_omniroute(struct ctx *ctx, struct engine *e, str user, str space,
                                     str path, void (*progress)(int64_t done, int64_t all),
                                     struct omniroute_report *out)

@@ -10,6 +10,12 @@
 
 const char *const plan_scope_names[] = {"pinned", "episodes", "transcript", NULL};
 
+/*
+ * One layer searched on its own: facts, episodes or the transcript. It is recall without a gate, as
+ * somebody has decided to ask; where words and vectors find nothing, the text is looked for as it
+ * stands (literal_search.c), as for codes and part numbers.
+ */
+
 /* How far back and how many, unless told; messages that may give a title. */
 enum { DAYS = 365, DAYS_MAX = 36500, LIMIT = 10, LIMIT_MAX = 50 };
 enum { TITLE_AMONG = 3 };
@@ -21,6 +27,7 @@ static str layer_of(enum plan_scope scope)
                                     : S("");
 }
 
+/* The one place that says what a layer is for recall; the caller sets bar, budget and limit. */
 struct recall_in plan_ask(struct engine *e, const struct layer_search *in)
 {
     const struct runtime_layers *runtime = &engine_runtime(e)->layers;
@@ -95,6 +102,7 @@ static enum status add_titles(struct ctx *ctx, struct engine *e, struct pool_ref
     return OK;
 }
 
+/* Limits out of range are clamped and not refused. */
 enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct scope_in *in,
                                 struct scope_out *out)
 {

@@ -61,6 +61,7 @@ struct look {
     struct scope_out *out;
 };
 
+/* Enough found, or no time left. */
 static bool is_over(const struct look *l)
 {
     return l->out->n == l->in->limit || l->out->is_cut;
@@ -115,6 +116,8 @@ static enum status look_at_sessions(struct look *l, size_t *offset)
     return OK;
 }
 
+/* Newest first, for at most LOOK_MS: a scan has no index to help it. is_cut is only reported when
+ * nothing was found in that time, for then "nothing" may be wrong. */
 static enum status find_turns(struct ctx *ctx, struct engine *e, const struct layer_search *in,
                               const struct recall_in *ask, struct scope_out *out)
 {

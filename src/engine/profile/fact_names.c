@@ -8,6 +8,14 @@
 #include "base/words.h"
 #include "engine/text/lexicon.h"
 
+/*
+ * A fact has a name in camelCase ("favoriteColor"), whatever the source called it
+ * ("favourite_colour"), so that the same thing said twice is one fact. The name follows from the
+ * path: a plain last name alone ("city"); with the being it belongs to, if that is not the user
+ * ("dogName" of {"dog": {"name": …}}); with its parent where it is too vague alone. Placeholders
+ * ("n/a"), secrets and what exceeds the profile's limits are dropped.
+ */
+
 enum { LEAVES_MAX = 10000, LOOKED_AT = 8192 };
 
 /* --- names --- */
@@ -15,6 +23,7 @@ enum { LEAVES_MAX = 10000, LOOKED_AT = 8192 };
 /* The kinds of characters that a name is made of. */
 enum kind { MARK, LOWER, UPPER };
 
+/* Reads one character of UTF-8 at *at and moves behind it; damaged bytes are marks. */
 static enum kind kind_at(str s, size_t *at, int32_t *c)
 {
     utf8proc_ssize_t took =
@@ -32,6 +41,7 @@ static void put_character(struct buf *b, int32_t c)
     buf_add(b, (str){(char *)bytes, (size_t)utf8proc_encode_char(c, bytes)});
 }
 
+/* Letters and digits only, and no capital in front. */
 static bool is_camel(str name)
 {
     int32_t c;
@@ -55,6 +65,8 @@ static str first_characters(str s, size_t most)
     return (str){s.p, at};
 }
 
+/* "First name", "first_name" and "FirstName" become "firstName"; capitals in a row end before a
+ * small letter ("URLName"). At most PROFILE_NAME_MAX characters. */
 str profile_camel(struct arena *a, str name)
 {
     struct buf b = buf_make(a, name.n * 2 + 16);
@@ -74,6 +86,7 @@ str profile_camel(struct arena *a, str name)
     return first_characters(buf_str(&b), PROFILE_NAME_MAX);
 }
 
+/* "favoriteColor" becomes "favorite color"; other names stay as they are. */
 str profile_words(struct arena *a, str name)
 {
     struct buf b = buf_make(a, name.n * 2 + 1);
@@ -287,6 +300,8 @@ static bool names_secret(str words)
     return false;
 }
 
+/* By name ("password", "pin") or by value; the whole path is looked at, as in {"bank": {"pin":
+ * 1234}}. */
 static bool is_secret(const struct reading *r, const str *path, size_t depth, str value)
 {
     struct arena *a = &r->ctx->arena;
@@ -353,6 +368,8 @@ static str day_in_words(struct arena *a, str text)
     return iso_date(a, year, month_of(words[1]), number_of(words[0]), text);
 }
 
+/* ISO where the day is certain: "5 May 1990", "31.12.1999", "1999/12/31". "03/04/2020" may be two
+ * days and stays as written. */
 str profile_day(struct arena *a, str text)
 {
     str rest = text, first, second;
@@ -378,6 +395,7 @@ str profile_day(struct arena *a, str text)
 
 /* --- facts --- */
 
+/* NULL when no fact has the name yet. */
 static struct read_fact *fact_named(const struct reading *r, str name)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -446,6 +464,7 @@ static bool says_secret(const struct reading *r, str name, str value)
                                            S_ARG(value)));
 }
 
+/* A list's items become one value, "climbing, chess", each once. */
 static void extend_fact(struct reading *r, struct read_fact *f, str value)
 {
     struct arena *a = &r->ctx->arena;
@@ -458,6 +477,9 @@ static void extend_fact(struct reading *r, struct read_fact *f, str value)
         f->value = longer;
 }
 
+/*
+ * The one door of all readers; drops silently what may not be a fact, since a text holds much else.
+ */
 void reading_add(struct reading *r, const str *path, size_t depth, str value)
 {
     struct arena *a = &r->ctx->arena;

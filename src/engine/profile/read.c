@@ -3,6 +3,14 @@
 #include "engine/profile/profile.h"
 #include "engine/state/core_ask.h"
 
+/*
+ * An application hands over what it knows of its user, as text, as JSON or both. The core model
+ * reads it where there is one; else, and when its answer cannot be used, the rules of rules.c do.
+ * Model and rules feed the same struct reading, which names, checks and bounds each fact
+ * (fact_names.c), so that a model cannot store a secret or a thousand names. *how tells which way
+ * it was, for clients that show it.
+ */
+
 enum { TOLD_MAX = 64000 };
 
 static const char instructions[] =
@@ -21,6 +29,7 @@ static const char instructions[] =
 
 /* --- the model --- */
 
+/* Each part cut to TOLD_MAX bytes. */
 static void write_part(struct json_out *w, const char *name, str text)
 {
     if (!text.n)
@@ -44,6 +53,8 @@ static str prompt_of(struct arena *a, const struct profile_source *in)
     return buf_str(&b);
 }
 
+/* An answer is an object, or lines of "name: value", which small models write. An empty one is an
+ * answer, too: there is nothing. */
 bool profile_answer(struct ctx *own, struct reading *r, str text, str *how)
 {
     struct json *object;
@@ -98,6 +109,7 @@ static bool by_model(struct ctx *own, struct engine *e, const struct profile_sou
 
 /* --- rules --- */
 
+/* raw may be JSON or text; JSON is tried first. */
 static void by_rules(struct engine *e, const struct profile_source *in, struct reading *r)
 {
     struct json *whole = NULL;
@@ -124,6 +136,8 @@ static struct work work_of(struct ctx *ctx, const struct core_answer *answer, si
     return work;
 }
 
+/* With in->keeps the facts are stored as well, in one write with the row of the work log. *out
+ * lives in ctx. */
 enum status engine_read_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct profile_source *in, struct json **out, str *how)
 {

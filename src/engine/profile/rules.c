@@ -5,10 +5,19 @@
 
 #include "base/words.h"
 
+/*
+ * Three readers, each of which hands (path, value) to reading_add:
+ *   read_data        JSON: {"address": {"city": "Rome"}} gives address, city = Rome
+ *   read_pairs       "Name: Ana", "city=Rome country=Italy", one or more in a line
+ *   read_statements  sentences about oneself, by the patterns of extraction
+ * They only find; what a fact may be called and hold is decided in fact_names.c.
+ */
+
 enum { TEXT_MAX = 65536, PATH_MAX_ = JSON_DEPTH_MAX + 2 };
 
 /* --- data --- */
 
+/* No object, and no list that holds one: it gets its name before nested members do. */
 static bool is_flat(const struct json *v)
 {
     const struct json *item = v->type == JSON_ARRAY ? v->first : NULL;
@@ -46,6 +55,7 @@ void read_data(struct reading *r, const struct json *data)
 
 /* --- pairs --- */
 
+/* A name may hold hyphens, dots and underscores. */
 static bool is_word_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -228,6 +238,7 @@ static const struct statement statements[] = {{"lives in ", "location"},
                                               {"can't stand ", "dislikes"},
                                               {0}};
 
+/* Of one name, without a path. */
 static void add_fact(struct reading *r, const char *name, str value)
 {
     str path = str_of(name);
@@ -275,6 +286,7 @@ static bool cut_front(str *s, const char *with)
     return true;
 }
 
+/* "a nurse" is kept as "nurse". */
 static str without_article(str s)
 {
     return cut_front(&s, "a ") || cut_front(&s, "an ") || cut_front(&s, "the ") ? str_trim(s) : s;
@@ -364,6 +376,7 @@ static bool add_being(struct reading *r, const struct memory *m)
     return false;
 }
 
+/* The first form that fits: "my …", "has a … called", "is …", then the table of verbs. */
 static void add_statement(struct reading *r, const struct memory *m)
 {
     const struct statement *s = statements;
@@ -409,6 +422,7 @@ static const struct {
     {" working as ", ", I work as ", true}, {"I am called ", "my name is ", false},
     {"I'm called ", "my name is ", false},  {"I\xE2\x80\x99m called ", "my name is ", false}};
 
+/* "I'm a developer living in Rome" becomes "…, I live in Rome", which extraction knows. */
 static str in_plain_words(struct arena *a, str text)
 {
     struct buf b = buf_make(a, 2 * text.n + 64);
@@ -463,6 +477,7 @@ static void read_own(struct reading *r, str text)
     }
 }
 
+/* Extraction writes in the third person ("lives in Rome"), which the table above reads. */
 void read_statements(struct reading *r, struct engine *e, str text)
 {
     size_t n;
