@@ -40,6 +40,7 @@ static bool clause_find(const struct found *f, enum clause_pattern which, str te
 
 /* --- keys and contents --- */
 
+/* "+" and "#" part C from C++ and C#; emoji are kept, too. */
 static bool is_kept_in_key(int32_t c)
 {
     return c == '+' || c == '#' || utf8_is_letter(c) || utf8_is_digit(c) ||
@@ -121,6 +122,7 @@ struct statement {
     struct piece x; /* what follows the head */
 };
 
+/* "My dog …" is kept as "my dog …": contents are put into lines where they do not begin. */
 static struct memory *add_statement(struct found *f, const struct statement *s)
 {
     struct arena *a = &f->ctx->arena;
@@ -315,6 +317,7 @@ static size_t quote_at(str s, bool after_blank, str *closing)
     return after_blank && s.p[0] == '\'';
 }
 
+/* Bytes of other scripts count as letters. */
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;

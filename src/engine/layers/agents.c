@@ -1,6 +1,11 @@
 /* agents.c - the spaces of a user as agents, with what each of them remembers. */
 #include "engine/state/state.h"
 
+/*
+ * An agent is a space under another name: nothing is stored for it, and its counts are sums over
+ * the space.
+ */
+
 static struct agent agent_of(const struct pool_sum *s)
 {
     return (struct agent){.pool = s->pool,
@@ -24,6 +29,7 @@ enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct ag
     return OK;
 }
 
+/* NOT_FOUND, with the name, where the store has no such space. */
 enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct agent *out)
 {
     struct pool_sum *v;

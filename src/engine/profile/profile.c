@@ -27,11 +27,13 @@ static str shown_value(const struct json *value)
     return value->type == JSON_STRING ? value->string : value->source;
 }
 
+/* "favorite color: green": what is searched, and what a chat is shown. */
 static str content_of(struct arena *a, str name, str value)
 {
     return str_printf(a, S_FMT ": " S_FMT, S_ARG(profile_words(a, name)), S_ARG(value));
 }
 
+/* The value as JSON, so that a number comes back as a number. */
 static str metadata_of(struct arena *a, const struct profile_fact *f)
 {
     struct buf b = buf_make(a, METADATA_MAX);
@@ -86,6 +88,7 @@ struct kept {
     size_t n, cap;
 };
 
+/* In order of bytes, as bsearch in forget_kept needs it. */
 static int by_name(const void *a, const void *b)
 {
     const struct kept_fact *x = a, *y = b;
@@ -119,6 +122,7 @@ static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_r
     return OK;
 }
 
+/* Current facts by name; updated is when the last of them changed, 0 for an empty profile. */
 enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            struct profile *out)
 {
@@ -169,6 +173,7 @@ static void gather_changes(struct changes *c, const struct json *facts)
             c->v[c->n++] = (struct profile_fact){all[i]->key, all[i]};
 }
 
+/* No control characters, and no blank at either end. */
 static bool is_plain(str name)
 {
     for (size_t i = 0; i < name.n; i++)
@@ -177,6 +182,7 @@ static bool is_plain(str name)
     return str_trim(name).n == name.n;
 }
 
+/* Counted in characters and not bytes; the message names the member as "facts.NAME". */
 static enum status check_fact(struct ctx *ctx, const struct profile_fact *f)
 {
     str full = str_printf(&ctx->arena, "facts." S_FMT, S_ARG(f->name));
@@ -194,6 +200,7 @@ static enum status check_fact(struct ctx *ctx, const struct profile_fact *f)
     return OK;
 }
 
+/* Noted here, barred before anything is erased (write_changes). */
 static void bar_fact(struct changes *c, const struct memory *m, str content)
 {
     c->forgotten = arena_more(&c->ctx->arena, c->forgotten, c->n_forgotten, &c->cap_forgotten,
@@ -222,6 +229,7 @@ static void erase_fact(struct changes *c, str id)
     ((str *)b->erase)[b->n_erase++] = id;
 }
 
+/* PUT_SUPERSEDE closes the memory with the same key, so the old value stays as history. */
 static void set_fact(struct changes *c, const struct profile_fact *f, enum origin origin,
                      int64_t now)
 {
@@ -248,6 +256,7 @@ static void set_fact(struct changes *c, const struct profile_fact *f, enum origi
                         .valid_from = now};
 }
 
+/* Neither closed nor expired. */
 static bool is_true(const struct memory *m, int64_t now)
 {
     return !m->valid_to && (!m->expires || m->expires > now);
@@ -349,6 +358,7 @@ static enum status write_changes(struct ctx *ctx, struct engine *e, struct chang
     return OK;
 }
 
+/* facts: an object of names and values; null removes a name with its history. All or nothing. */
 enum status engine_change_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                   const struct json *facts, struct profile *out)
 {
@@ -364,6 +374,7 @@ enum status engine_change_profile(struct ctx *ctx, struct engine *e, struct pool
     return engine_profile(ctx, e, pool, out);
 }
 
+/* For facts read from a text: checked already, and those without room are dropped. */
 enum status profile_keep(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                          const struct json *facts, const struct work *work)
 {
@@ -375,6 +386,7 @@ enum status profile_keep(struct ctx *ctx, struct engine *e, struct pool_ref pool
     return write_changes(ctx, e, &c);
 }
 
+/* With history, and barred in what was said. */
 enum status engine_forget_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool)
 {
     struct changes c = {.ctx = ctx, .b = {.pool = pool, .rule = PUT_SUPERSEDE}};

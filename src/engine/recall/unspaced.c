@@ -4,16 +4,26 @@
 #include "base/words.h"
 #include "engine/text/term_set.h"
 
+/*
+ * These scripts part no words, so a text is searched for short strings from unspaced.def: cues of
+ * change ("now", "no longer"), cues of slots (home, work …) and words of kinship. Two lines with a
+ * cue of the same slot about the same person are a change; without one, shared pairs of characters
+ * tell whether they have a topic in common, and then a cue of change is needed. Coarser than
+ * reading.c, so it says DOUBTFUL more often.
+ */
+
 enum cue { CHANGES, OVER, ADDS, SUPPOSES, PAST };
 
 /* Bytes of one character of these scripts, and of a text that are looked at. */
 enum { WIDE = 3, LOOKED_AT = 600, CLEAR = 2 };
 
+/* Anywhere: no boundary of words can be asked for. */
 static bool has_part(str text, str part)
 {
     return str_find(text, part) < text.n;
 }
 
+/* One bit for each kind of cue. */
 static unsigned cues_of(str text)
 {
     static const struct {
@@ -38,6 +48,7 @@ static const struct {
 #include "engine/recall/unspaced.def"
 };
 
+/* One bit for each slot of which a word stands in the text. */
 static unsigned slots_of(str text)
 {
     unsigned found = 0;
@@ -75,12 +86,14 @@ static bool is_unspaced_at(str text, size_t i)
                                          (unsigned char)text.p[i + 1] <= 0x83));
 }
 
+/* Hiragana are mostly endings and particles, which tell no topic. */
 static bool is_hiragana(str c)
 {
     unsigned second = (unsigned char)c.p[1], third = (unsigned char)c.p[2];
     return (unsigned char)c.p[0] == 0xE3 && (second == 0x81 || (second == 0x82 && third < 0xA0));
 }
 
+/* More than half of its bytes are Han or kana. */
 bool text_is_unspaced(str text)
 {
     size_t wide = 0;
@@ -117,6 +130,9 @@ static struct term_set topics_of(struct arena *a, str text)
     return out;
 }
 
+/*
+ * What adds ("also") or supposes ("perhaps") replaces nothing, nor does a line about somebody else.
+ */
 enum currency unspaced_currency(struct arena *a, str older, str newer)
 {
     older = utf8_cut(older, LOOKED_AT);
@@ -141,6 +157,7 @@ bool unspaced_asks_past(str question)
     return text_is_unspaced(question) && (cues_of(question) >> PAST & 1);
 }
 
+/* The words of the line's slots, as the words index has them, for the search of successors. */
 void unspaced_stems(struct arena *a, str text, str *v, size_t *n, size_t most)
 {
     enum { PAIRS = 4 };

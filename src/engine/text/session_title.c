@@ -3,6 +3,12 @@
 
 #include <utf8proc.h>
 
+/*
+ * The first line of the user's first message, at most TITLE_CHARACTERS of it. Titles that were cut
+ * by bytes are recognised, too (OLD_TITLE_BYTES): is_title_of decides whether a title was made of a
+ * message that is to be forgotten.
+ */
+
 enum { TITLE_CHARACTERS = 80, OLD_TITLE_BYTES = 76 /* at least, where a text was cut */ };
 
 static str first_line(str text)
