@@ -60,6 +60,7 @@ struct source {
     struct ctx work; /* of one row */
 };
 
+/* Also after a failure half way: stmt and handle may be NULL. */
 static void close_source(struct source *s)
 {
     sqlite3_finalize(s->stmt);

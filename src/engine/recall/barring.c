@@ -72,6 +72,7 @@ static void add_statement(struct finding *f, const struct statement *s)
 
 /* --- messages --- */
 
+/* Of an echo only what was new in it. */
 static str text_of(const struct message *m)
 {
     return m->is_echo ? m->says : m->text;
@@ -273,6 +274,7 @@ static enum status change_title(struct finding *f, const struct bars *bars, cons
     return soft_if(f->ctx, found, NOT_FOUND) ? OK : found;
 }
 
+/* With the new bars in force, so that no title is made of what they cut. */
 static enum status change_titles(struct finding *f)
 {
     struct bars bars;
@@ -286,6 +288,7 @@ static enum status change_titles(struct finding *f)
 
 /* --- the whole of it --- */
 
+/* Linear: the list holds the sessions of one call. */
 static bool holds(const str *v, size_t n, str id)
 {
     for (size_t i = 0; i < n; i++)
@@ -353,6 +356,7 @@ enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref po
     return bar_statements(ctx, e, &in, &barred);
 }
 
+/* One bar for all that was said until now, instead of one for each statement. */
 enum status bar_everything(struct ctx *ctx, struct engine *e, struct pool_ref pool)
 {
     const struct bar all = {.kind = BAR_ALL, .reason = BAR_CLEARED, .at = clock_ms()};

@@ -96,6 +96,7 @@ uint64_t bars_message(str id)
 
 /* --- loading --- */
 
+/* A view of the row's array, not a copy; the row must outlive it. */
 static struct term_set term_set_of(const uint64_t *v, size_t n)
 {
     return (struct term_set){(uint64_t *)v, n, n};
@@ -125,6 +126,7 @@ int64_t bars_end_of(const struct memory *m)
     return m->expires > m->updated ? m->expires : m->updated;
 }
 
+/* An expired memory bars its statement as a forgotten one does. */
 static struct barred barred_by_time(struct arena *a, const struct memory *m)
 {
     return (struct barred){.kind = BAR_STATEMENT,
@@ -215,6 +217,7 @@ static bool is_barred(const struct judged *j, str sentence)
     return false;
 }
 
+/* A quick no for most texts: no bar names the message, and it is younger than every bar. */
 static bool may_be_barred(const struct judged *j)
 {
     bool is_named = false;
@@ -240,6 +243,7 @@ static str left_of(const struct judged *j, str text)
     return is_cut ? str_trim(buf_str(&out)) : text;
 }
 
+/* What may still be shown of a message: "" when all that was said before was cleared. */
 str bars_left(const struct bars *b, struct arena *a, const struct message *m)
 {
     str text = m->is_echo ? m->says : m->text;
@@ -249,6 +253,7 @@ str bars_left(const struct bars *b, struct arena *a, const struct message *m)
     return left_of(&j, text);
 }
 
+/* Cuts what is barred out of r and notes it in is_cut; false when nothing is left of it. */
 bool bars_keep(const struct bars *b, struct arena *a, struct recalled *r)
 {
     str *text = r->is_memory         ? &r->memory.content
@@ -263,6 +268,8 @@ bool bars_keep(const struct bars *b, struct arena *a, struct recalled *r)
     return !r->is_cut || str_trim(left).n > 0;
 }
 
+/* For messages that come again, from an import or a client's history: one whose sentences are
+ * barred is dated before the bar, as the same sentence said again later is a new statement. */
 void bars_date_back(const struct bars *b, struct arena *a, struct message *m)
 {
     struct sentence s;

@@ -349,6 +349,7 @@ static str fallback_of(const struct finder *f)
                       f->beside.n ? "; " : "", S_ARG(f->by_words));
 }
 
+/* Of "static:table:256" the source is "static" and the model "table". */
 static struct recall_steps steps_of(const struct finder *f)
 {
     struct recall_steps out = f->steps;
@@ -386,6 +387,8 @@ static void give_found(struct finder *f, struct recall_out *out)
     out->steps = f->steps;
 }
 
+/* The order of the stages at the head of the file. An empty question finds nothing, unless it asks
+ * what is known about the user. */
 static enum status find(struct finder *f, struct recall_out *out)
 {
     const struct recall_in *in = f->in;

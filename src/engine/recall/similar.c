@@ -67,6 +67,7 @@ static int most_alike(const void *a, const void *b)
     return by_doc(b, a);
 }
 
+/* Never at 0: add_rest lists those, where the caller asks for them. */
 static bool is_alike(const struct looking *l, double similarity)
 {
     return similarity > 0 && similarity >= l->in->least;
@@ -108,6 +109,8 @@ static bool is_about_user(struct arena *a, str question)
     return is_self;
 }
 
+/* Maps recall's probability to the scale that clients expect: below what is enough to less than
+ * unsure_alike, from there on to sure_alike and up to 1. */
 static double alike_when_sure(const struct looking *l, double sure, double share)
 {
     double gates = l->is_about_user && share >= half_share ? 1 : sure_gates;
@@ -202,6 +205,7 @@ static enum status look_by_recall(struct looking *l)
     return OK;
 }
 
+/* Similarities of rounding errors over 1 are 1. */
 static void add(struct looking *l, doc_id doc, double similarity)
 {
     l->all = arena_more(&l->ctx->arena, l->all, l->n, &l->cap, sizeof *l->all);
@@ -243,6 +247,7 @@ static enum status look_by_vectors(struct looking *l, const struct question_vect
 
 /* --- those that may be found --- */
 
+/* Only what may be shown counts towards the total. */
 static void show(struct looking *l, const struct memory *m, double similarity)
 {
     struct recalled r = {.is_memory = true, .memory = *m};

@@ -9,7 +9,7 @@
  * change ("now", "no longer"), cues of slots (home, work …) and words of kinship. Two lines with a
  * cue of the same slot about the same person are a change; without one, shared pairs of characters
  * tell whether they have a topic in common, and then a cue of change is needed. Coarser than
- * reading.c, so it says DOUBTFUL more often.
+ * reading.c.
  */
 
 enum cue { CHANGES, OVER, ADDS, SUPPOSES, PAST };
