@@ -31,13 +31,13 @@ struct layer_search {
     size_t limit;
     bool in_chat; /* someone waits: no vectors are made before */
 };
-/* What the search of a layer asks of find.c. */
+/* What the search of a layer asks of layer_search.c. */
 struct recall_in plan_ask(struct engine *e, const struct layer_search *in);
 /* By words and vectors, varied, best first; nothing when the query has no word to search. */
 MUST_USE enum status plan_find(struct ctx *ctx, struct engine *e, const struct layer_search *in,
                                struct recalled **out, size_t *n);
 
-/* --- plan_literal.c --- */
+/* --- literal_search.c --- */
 
 /* What holds the query as it stands, the newest first. */
 MUST_USE enum status plan_find_literal(struct ctx *ctx, struct engine *e,

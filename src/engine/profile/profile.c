@@ -298,8 +298,8 @@ static size_t live_of(const struct kept *kept, int64_t now)
     return n;
 }
 
-/* Removals come first: a request that removes one name and adds another must fit a full profile. */
-/* A full profile drops facts that were read from a text, and refuses those of a caller. */
+/* Removals come first: a request that removes one name and adds another must fit a full profile,
+ * which drops facts that were read from a text and refuses those of a caller. */
 static enum status merge_facts(struct changes *c, struct engine *e, enum origin origin)
 {
     int64_t now = clock_ms();

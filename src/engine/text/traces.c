@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 
-/* Lines of a trace at least; code lines in a row that may stand between two of them. */
+/* Lines of a trace at least. */
 enum { LEAST = 2 };
 
 static bool is_digit(char c)

@@ -16,8 +16,6 @@ enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200 };
 
 static const char space_help[] = "name of one of your spaces; default: your own";
 
-/* --- where --- */
-
 /* --- search --- */
 
 /* scope widens or narrows the search: the space, one conversation in it, or all spaces of the
