@@ -77,8 +77,7 @@ static enum status find_told(struct finder *f, const struct wanted *want, struct
     struct recalled *read;
     int64_t tokens = 0;
     const str *stems = attributes_stems(&f->ctx->arena, want->attributes, &n_stems);
-    TRY(stems_search(f, stems, n_stems, HITS_MAX, &hits, &n));
-    n = n < READ ? n : READ;
+    TRY(stems_search(f, stems, n_stems, (struct stem_bounds){HITS_MAX, READ}, &hits, &n));
     TRY(stems_read(f, hits, n, &read));
     for (size_t i = 0; i < n && taken < want->most; i++) {
         struct recalled *r = &read[i];

@@ -87,11 +87,30 @@ static bool is_all_small(const struct words *w)
     return true;
 }
 
+/* One of the two must be a name, and names have capitals. Most questions and many statements need
+ * no closer look. */
+static bool may_differ(const struct words *question, str question_text, str statement)
+{
+    bool is_lazy = is_all_small(question), has_name = false, has_word = false, is_there = false;
+    for (size_t i = 0; i < question->n; i++) {
+        if (question->v[i].is_stop)
+            continue;
+        enum sense sense = sense_in(question, i, question_text, is_lazy);
+        has_name |= sense == NAME;
+        has_word |= sense == WORD;
+    }
+    for (size_t i = 0; i < statement.n && has_word && !has_name && !is_there; i++)
+        is_there = statement.p[i] >= 'A' && statement.p[i] <= 'Z';
+    return has_name || is_there;
+}
+
 /*
  * False also when no word is shared: then meaning found it, and that is not for this rule to judge.
  */
 bool is_namesake(struct arena *a, const struct words *question, str question_text, str statement)
 {
+    if (!may_differ(question, question_text, statement))
+        return false;
     struct words s = words_of(a, statement, WORDS_MAX);
     bool lazy_question = is_all_small(question), lazy_statement = is_all_small(&s), found = false;
     for (size_t i = 0; i < question->n; i++) {

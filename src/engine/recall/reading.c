@@ -330,7 +330,7 @@ static void read_clause(struct arena *a, struct reading *r, str text)
 
 /* Most lines hold none, and no phrase has to be looked for. Stop words count where a phrase has no
  * others ("any more"). */
-bool reading_has_cue(struct arena *a, str text)
+bool reading_holds_cue(const struct words *w)
 {
     static const struct stem_row rows[] = {
 #define CHANGES(phrase) {1, phrase},
@@ -339,9 +339,8 @@ bool reading_has_cue(struct arena *a, str text)
     };
     static const char *const alone[] = {"now", "any", "again", "from", "as", NULL};
     const struct stem_table *cues = stem_table_of(rows, sizeof rows / sizeof *rows);
-    struct words w = words_of(a, text, LINE_MAX);
-    for (size_t i = 0; i < w.n; i++)
-        if (w.v[i].is_stop ? str_is_one_of(w.v[i].stem, alone) : stem_bits(cues, w.v[i].stem))
+    for (size_t i = 0; i < w->n; i++)
+        if (w->v[i].is_stop ? str_is_one_of(w->v[i].stem, alone) : stem_bits(cues, w->v[i].stem))
             return true;
     return false;
 }
@@ -355,7 +354,8 @@ void reading_of(struct arena *a, str text, struct reading *r)
     str rest = text;
     bool is_label = slot_of_label(str_cut(&rest, ':')) != SLOT_COUNT && rest.n;
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, text));
-    bool may_change = reading_has_cue(a, text);
+    struct words w = words_of(a, text, LINE_MAX);
+    bool may_change = reading_holds_cue(&w);
     r->changes = may_change && phrase_find_any(&p, changes, NULL);
     r->is_present = may_change && phrase_find_any(&p, present, NULL);
     r->adds = phrase_find_any(&p, adds, NULL);

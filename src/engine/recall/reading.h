@@ -45,7 +45,7 @@ struct reading {
 
 void reading_of(struct arena *a, str text, struct reading *r);
 
-/* Whether a word of some phrase of change stands in a line. */
-bool reading_has_cue(struct arena *a, str text);
+/* Whether a word of some phrase of change stands among those of a line. */
+bool reading_holds_cue(const struct words *w);
 
 bool word_is_date(const struct word *w);

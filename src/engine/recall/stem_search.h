@@ -8,11 +8,16 @@ struct stem_hit {
     double worth;
 };
 
-/* One for each document that holds a stem, with the worth of all that it holds; of stems with more
- * than `most` documents the commonest are skipped. The ranking and its fitted weights see nothing
- * of it. */
-MUST_USE enum status stems_search(struct finder *f, const str *stems, size_t n, size_t most,
-                                  struct stem_hit **out, size_t *n_out);
+/* Documents taken from the index for each 16 stems, and given. */
+struct stem_bounds {
+    size_t searched, given;
+};
+
+/* The best documents that hold a stem, each with the worth of all that it holds; of stems with more
+ * documents than are searched the commonest are skipped. The ranking and its fitted weights see
+ * nothing of it. */
+MUST_USE enum status stems_search(struct finder *f, const str *stems, size_t n,
+                                  struct stem_bounds most, struct stem_hit **out, size_t *n_out);
 
 /* The messages and memories of the first n. */
 MUST_USE enum status stems_read(struct finder *f, const struct stem_hit *hits, size_t n,

@@ -132,8 +132,13 @@ static bool is_later_than_one(const struct dated_line *line, const struct dated_
 /* A few look-ups, before it is read closely. */
 static bool may_replace(struct arena *a, str text)
 {
-    struct words w = words_of(a, text, LINE_WORDS);
-    return text_is_unspaced(text) || reading_has_cue(a, text) || claim_of(&w).slot != SLOT_COUNT;
+    if (text_is_unspaced(text))
+        return true;
+    struct words w = words_of(a, text, LONG);
+    if (reading_holds_cue(&w))
+        return true;
+    w.n = w.n < LINE_WORDS ? w.n : LINE_WORDS;
+    return claim_of(&w).slot != SLOT_COUNT;
 }
 
 enum status successors_find(struct finder *f, double least, struct about *out)
@@ -148,8 +153,7 @@ enum status successors_find(struct finder *f, double least, struct about *out)
     size_t n_best = take_best(f, least, lines, &stems), n = n_best;
     if (!n || !stems.n)
         return OK;
-    TRY(stems_search(f, stems.v, stems.n, HITS_MAX, &hits, &n_hits));
-    n_hits = n_hits < READ ? n_hits : READ;
+    TRY(stems_search(f, stems.v, stems.n, (struct stem_bounds){HITS_MAX, READ}, &hits, &n_hits));
     TRY(stems_read(f, hits, n_hits, &read));
     find_name_space(f, read, n_hits); /* only lines of one space are compared */
     bool asks_past = currency_asks_past(a, f->in->question);
