@@ -33,6 +33,54 @@ TEST(a_question_and_its_statements_share_an_attribute)
     }
 }
 
+static uint32_t told_so(struct ctx *ctx, const char *statement)
+{
+    return attributes_told_so(&ctx->arena, str_of(statement));
+}
+
+TEST(the_form_of_a_statement_tells)
+{
+    static const char *const jobs[] = {"I'm in payroll at a dairy.",
+                                       "We run a tiny bookshop.",
+                                       "I own a bar by the harbour.",
+                                       "I operate the big crane.",
+                                       "I bake cakes for a hotel.",
+                                       "I carve spoons for a living.",
+                                       "Ich leite eine kleine Werkstatt.",
+                                       "Je tiens une boulangerie.",
+                                       NULL};
+    static const char *const medicines[] = {"I take 20 mg of citalopram at night.",
+                                            "The GP put me on ramelteon.",
+                                            "My doctor has prescribed me something new.",
+                                            "Ich nehme 5 mg davon.", NULL};
+    static const char *const none[] = {"I bought bread at the bakery.",
+                                       "They put me up for two nights.",
+                                       "The school is closed today.",
+                                       "I run along the canal.",
+                                       "I read it on my tablet.",
+                                       "We take the tram to the studio.",
+                                       NULL};
+    for (const char *const *s = jobs; *s; s++)
+        CHECK(told_so(ctx, *s) & ATTRIBUTE_BIT(job));
+    for (const char *const *s = medicines; *s; s++)
+        CHECK(told_so(ctx, *s) & ATTRIBUTE_BIT(health));
+    for (const char *const *s = none; *s; s++)
+        CHECK_INT(told_so(ctx, *s), 0);
+}
+
+TEST(medicine_is_asked_for_in_several_words)
+{
+    static const char *const asks[] = {"Which drugs do I take?",
+                                       "Do I take any pills?",
+                                       "What was I prescribed?",
+                                       "What did my doctor prescribe?",
+                                       "Am I on any medication?",
+                                       "What is my prescription?",
+                                       NULL};
+    for (const char *const *q = asks; *q; q++)
+        CHECK(attributes_asked(&ctx->arena, str_of(*q)) & ATTRIBUTE_BIT(health));
+}
+
 TEST(other_questions_ask_for_none)
 {
     static const char *const none[] = {"What is the capital of Peru?", "Explain tides to a child.",

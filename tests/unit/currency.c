@@ -26,6 +26,35 @@ struct pair {
         CHECK(IS);                                                                                 \
     }
 
+TEST(of_two_claims_in_a_line_one_is_replaced)
+{
+    static const struct pair pairs[] = {
+        {"My hamster is called Otis and I live in Leeds.", "I live in Hull."},
+        {"I live in Leeds and my hamster is called Otis.", "I live in Hull."},
+        {"I work for Brekke Glass and I play the viola.", "I work for Halvorsen Timber."},
+    };
+    CHECK_ALL(pairs, is == PARTLY)
+}
+
+TEST(two_people_are_no_two_clauses)
+{
+    static const struct pair pairs[] = {
+        {"Noa and I live in Leeds.", "Noa and I moved to Hull."},
+    };
+    CHECK_ALL(pairs, is == REPLACED)
+}
+
+TEST(a_thing_that_moves_is_no_home)
+{
+    static const struct pair pairs[] = {
+        {"I live in Ghent.", "Choir has moved to Wednesdays."},
+        {"I live in Ghent.", "Choir has moved to the town hall."},
+        {"We live in Ghent.", "Our stand-up has moved to Zoom."},
+        {"I live in Ghent.", "We moved the deadline to May."},
+    };
+    CHECK_ALL(pairs, is == CURRENT)
+}
+
 TEST(the_same_sentence_with_another_value_replaces)
 {
     static const struct pair pairs[] = {

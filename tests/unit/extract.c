@@ -279,6 +279,9 @@ TEST(who_someone_is)
          "entity:lives_in > lives in St. Gallen, Switzerland");
     user(ctx, "I moved to Rome last year",
          "entity:moved_live_rome_last_year > moved to Rome last year");
+    user(ctx, "I've moved to Novi Sad!", "entity:lives_in > moved to Novi Sad");
+    user(ctx, "I am called Edda.", "identity:name > my name is Edda");
+    user(ctx, "I am called to the bar", "");
     user(ctx, "I work at Siemens", "entity:work > works at Siemens");
     user(ctx, "I work for the city of Graz", "entity:work > works for the city of Graz");
     user(ctx, "I work at night", "");

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "engine/chat/novelty.h"
 #include "engine/extract/secrets.h"
+#include "engine/recall/bars.h"
 
 /*
  * A client sends the whole conversation with every request, or only its end, or only the new
@@ -16,7 +17,8 @@
  * the hash of two messages in a row (the tail) finds the place. Nothing known is a new session,
  * named by its first message: a request that comes again goes on in that session, even when the
  * first turn is still waiting to be written. Once the user went on there after the first answer,
- * the same beginning without that answer is another conversation.
+ * the same beginning without that answer is another conversation; so is one whose last message was
+ * forgotten since it was said.
  */
 
 /*
@@ -304,6 +306,19 @@ static bool has_gone_on(struct place *p)
     return false;
 }
 
+/* Whether what comes again was forgotten since it was said. A retry comes at once, with nothing in
+ * between: this is said anew. */
+static bool was_forgotten(struct place *p)
+{
+    struct message known;
+    struct bars bars;
+    if (p->known < p->n || !find_message(p, p->v[p->n - 1].chain, 0, &known) ||
+        !soft(p->ctx, bars_load(p->ctx, p->e, p->t->in.pool, &bars)))
+        return false;
+    known.is_echo = false; /* all of it counts */
+    return bars_left(&bars, &p->ctx->arena, &known).n < str_trim(known.text).n;
+}
+
 /* Another talk that began with the same words. Its name follows from that of the one before, so
  * that a request that is sent twice begins one. */
 static void begin_anew(struct place *p)
@@ -331,7 +346,7 @@ static void find_place(struct place *p)
     if (is_named && (p->t->in.n_window || !has_history(p)))
         after_last(p);
     else if (by_chain(p) || by_tail(p)) {
-        if (!is_named && merely_begins(p) && has_gone_on(p))
+        if (!is_named && merely_begins(p) && (has_gone_on(p) || was_forgotten(p)))
             begin_anew(p);
     } else {
         p->is_part = is_named;

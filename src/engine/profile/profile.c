@@ -129,10 +129,17 @@ enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref po
     struct kept kept;
     TRY(list_profile(ctx, e, pool, false, &kept));
     struct profile p = {.v = NEW_N(&ctx->arena, struct profile_fact, kept.n + 1), .n = kept.n};
-    for (size_t i = 0; i < kept.n; i++) {
+    struct told *told = NEW_N(&ctx->arena, struct told, kept.n + 1);
+    for (size_t i = 0; i < kept.n; i++)
         p.v[i] = kept.v[i].fact;
-        if (kept.v[i].memory->updated > p.updated)
-            p.updated = kept.v[i].memory->updated;
+    if (kept.n)
+        TRY(profile_told(ctx, e, pool, p.v, p.n, told));
+    for (size_t i = 0; i < kept.n; i++) {
+        int64_t set = kept.v[i].memory->updated;
+        if (told[i].at > set)
+            p.v[i].value = text_value(ctx, told[i].value);
+        set = told[i].at > set ? told[i].at : set;
+        p.updated = set > p.updated ? set : p.updated;
     }
     *out = p;
     return OK;

@@ -49,6 +49,20 @@ void read_pairs(struct reading *r, str text);
 /* What someone says of himself: "my name is …", "I live in …". */
 void read_statements(struct reading *r, struct engine *e, str text);
 
+/* What extraction made of such a statement. */
+void read_fact_memory(struct reading *r, const struct memory *m);
+
+/* --- told.c --- */
+
+/* The last that the user said in a chat of each of these names, and when; at 0: nothing. A name, a
+ * home, an employer, a job and a school count, which one has once. */
+struct told {
+    str value;
+    int64_t at;
+};
+MUST_USE enum status profile_told(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                  const struct profile_fact *v, size_t n, struct told *out);
+
 /* --- profile_read.c --- */
 
 /* What a model answered: an object, mended where it must be, or pairs. False when nothing of it

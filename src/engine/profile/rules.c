@@ -397,6 +397,12 @@ static void add_statement(struct reading *r, const struct memory *m)
         add_fact(r, s->name, what);
 }
 
+void read_fact_memory(struct reading *r, const struct memory *m)
+{
+    r->source++;
+    add_statement(r, m);
+}
+
 /* Whether what stands before at, in its sentence, speaks of the user alone: "I'm a developer". */
 static bool is_about_me(str text, size_t at)
 {

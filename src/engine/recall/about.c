@@ -6,10 +6,19 @@
 #include "engine/recall/stem_search.h"
 #include "engine/recall/subject.h"
 #include "engine/text/attributes.h"
+#include "engine/text/claims.h"
 
 /* Documents taken from the index for each search, read of them, given; a message longer than that
  * (bytes) tells of more than itself. */
-enum { HITS_MAX = 4000, READ = 40, GIVEN = 6, GIVEN_HEALTH = 3, GIVEN_ADVICE = 4, LONG = 600 };
+enum {
+    HITS_MAX = 4000,
+    READ = 40,
+    GIVEN = 6,
+    GIVEN_HEALTH = 3,
+    GIVEN_ADVICE = 4,
+    LONG = 600,
+    ASKED_WORDS = 60
+};
 
 /* Tokens of what is given beside a request for advice. */
 enum { ADVICE_TOKENS = 60 };
@@ -44,6 +53,23 @@ static bool is_there(const struct finder *f, const struct about *out, const stru
     return false;
 }
 
+/* "Choir has moved" tells nobody's home, unless the question speaks of what has moved. */
+static uint32_t told_in(struct finder *f, const struct words *w, str text)
+{
+    uint32_t told = attributes_told(w);
+    size_t thing = claim_moved_thing(w);
+    if (thing < w->n) {
+        struct words q = words_of(&f->ctx->arena, f->in->question, ASKED_WORDS);
+        bool is_asked = false;
+        for (size_t i = 0; i < q.n; i++)
+            for (size_t k = 0; k <= thing; k++)
+                is_asked |= !q.v[i].is_stop && str_eq(q.v[i].stem, w->v[k].stem);
+        if (!is_asked)
+            told &= ~ATTRIBUTE_BIT(home);
+    }
+    return told | attributes_told_so(&f->ctx->arena, text);
+}
+
 /* Whether a text tells of what is wanted, of the one whom the question is about. */
 static bool tells_of(struct finder *f, const struct wanted *want, str text)
 {
@@ -53,7 +79,7 @@ static bool tells_of(struct finder *f, const struct wanted *want, str text)
     struct words w = words_of(&f->ctx->arena, text, WORDS);
     uint32_t labelled = attributes_labelled(&f->ctx->arena, text);
     return text.n && text.n <= LONG &&
-           ((labelled ? labelled : attributes_told(&w)) & want->attributes) &&
+           ((labelled ? labelled : told_in(f, &w, text)) & want->attributes) &&
            subject_fits(&f->ctx->arena, f->in->question, text, is_role || want->tokens >= 0);
 }
 
@@ -70,28 +96,45 @@ static bool is_told(struct finder *f, const struct wanted *want, struct recalled
     return tells_of(f, want, r->given);
 }
 
-static enum status find_told(struct finder *f, const struct wanted *want, struct about *out)
+/* What was taken of it so far. */
+struct taken {
+    size_t n;
+    int64_t tokens;
+};
+
+static enum status take_told(struct finder *f, const struct wanted *want, const str *stems,
+                             size_t n_stems, struct taken *taken, struct about *out)
 {
-    size_t n_stems, n, taken = 0;
+    size_t n;
     struct stem_hit *hits;
     struct recalled *read;
-    int64_t tokens = 0;
-    const str *stems = attributes_stems(&f->ctx->arena, want->attributes, &n_stems);
     TRY(stems_search(f, stems, n_stems, (struct stem_bounds){HITS_MAX, READ}, &hits, &n));
     TRY(stems_read(f, hits, n, &read));
-    for (size_t i = 0; i < n && taken < want->most; i++) {
+    for (size_t i = 0; i < n && taken->n < want->most; i++) {
         struct recalled *r = &read[i];
         if (!is_told(f, want, r) || is_there(f, out, r))
             continue;
-        tokens += tokens_of(found_text(r));
-        if (want->tokens >= 0 && tokens > want->tokens)
+        taken->tokens += tokens_of(found_text(r));
+        if (want->tokens >= 0 && taken->tokens > want->tokens)
             break;
         r->score = f->e->settings->gate_threshold;
         r->why = want->why;
         out->v[out->n++] = *r;
-        taken++;
+        taken->n++;
     }
     return OK;
+}
+
+/* Words that tell of it first; then what tells of it by its form, whose words are common. */
+static enum status find_told(struct finder *f, const struct wanted *want, struct about *out)
+{
+    struct arena *a = &f->ctx->arena;
+    struct taken taken = {0};
+    size_t n;
+    const str *stems = attributes_stems(a, want->attributes, &n);
+    TRY(take_told(f, want, stems, n, &taken, out));
+    stems = attributes_sought(a, want->attributes, &n);
+    return n && taken.n < want->most ? take_told(f, want, stems, n, &taken, out) : OK;
 }
 
 /* --- what is wanted --- */

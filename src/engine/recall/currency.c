@@ -342,9 +342,10 @@ static bool has_rest(const struct reading *r, const struct clause *but)
     enum { SAYS = 2 };
     for (size_t i = 0; i < r->n; i++) {
         const struct clause *c = &r->v[i];
+        bool is_apart = (c->joined || but->joined) && !(c->told & but->told);
         bool is_own = c->subject != but->subject || c->who != but->who || (c->told & ~but->told) ||
                       c->w.n > 5;
-        if (c != but && c->telling.n > SAYS && is_own)
+        if (c != but && ((c->telling.n > SAYS && is_own) || (c->telling.n && is_apart)))
             return true;
     }
     return false;

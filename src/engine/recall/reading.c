@@ -207,6 +207,11 @@ static void read_claim(struct arena *a, struct clause *c)
 {
     if (!c->is_label)
         c->claim = claim_of(&c->w);
+    bool is_of_thing = c->subject == OWN && claim_moved_thing(&c->w) < c->w.n;
+    if (is_of_thing && c->claim.slot == SLOT_home && !c->is_label) {
+        c->claim = (struct claim){.slot = SLOT_COUNT};
+        c->told &= ~ATTRIBUTE_BIT(home);
+    }
     c->value = terms_with_room(a, c->w.n);
     bool is_figure = false; /* then "euros" is no part of it */
     for (size_t i = c->claim.value; i < c->claim.end; i++)
@@ -289,6 +294,56 @@ static bool ends_clause(str text, size_t i)
            str_starts(str_sub(text, i, text.n), S("\u2014"));
 }
 
+static bool is_joint(str word)
+{
+    static const char *const joints[] = {"and", "but", "und",  "aber", "et", "mais",
+                                         "y",   "e",   "pero", "mas",  "ma", NULL};
+    return str_is_one_of(word, joints);
+}
+
+/* Whether it says something by itself: "my cat is called Mo", not "my wife Noa". */
+static bool has_verb(const struct words *w)
+{
+    static const char *const verbs[] = {"heißt", "heisst", "ist",   "hat",    "sind",    "est",
+                                        "a",     "sont",   "llama", "chama",  "appelle", "chiama",
+                                        "es",    "tiene",  "ha",    "called", "s",       "m",
+                                        "ve",    "likes",  "plays", "lives",  "works",   "goes",
+                                        "has",   "loves",  "comes", "speaks", "studies", NULL};
+    for (size_t i = 0; i < w->n; i++) {
+        str text = w->v[i].text;
+        if (is_speaker(text) || lexicon_is(text, LEX_AUXILIARY) ||
+            (i && i + 1 < w->n && str_is_one_of(text, verbs)))
+            return true;
+    }
+    return false;
+}
+
+/* "… and I live in Ghent", "… and my dog is called Rex". */
+static bool opens_clause(const struct words *w)
+{
+    enum { NEAR = 5 };
+    if (w->n < 3 || is_speaker(w->v[0].text))
+        return w->n >= 3;
+    if (!lexicon_is(w->v[0].text, LEX_SELF | LEX_SELF_TOO))
+        return false;
+    struct words near = {w->v + 1, w->n - 1 < NEAR ? w->n - 1 : NEAR};
+    return has_verb(&near);
+}
+
+/* Where the next clause begins, if a joint at this byte parts two of them; else 0. */
+static size_t clause_behind(struct arena *a, str text, size_t from, size_t i)
+{
+    str rest = str_sub(text, i + 1 < text.n ? i + 1 : text.n, text.n), joint = rest;
+    if (i == text.n || text.p[i] != ' ')
+        return 0;
+    joint = str_cut(&rest, ' ');
+    if (!is_joint(joint) || !rest.n)
+        return 0;
+    struct words before = words_of(a, str_sub(text, from, i), WORDS);
+    struct words behind = words_of(a, rest, WORDS);
+    return has_verb(&before) && opens_clause(&behind) ? (size_t)(rest.p - text.p) : 0;
+}
+
 /* A line of a profile is one clause, its value behind the label. */
 static bool read_label(struct clause *c, str text)
 {
@@ -359,10 +414,17 @@ void reading_of(struct arena *a, str text, struct reading *r)
     r->changes = may_change && phrase_find_any(&p, changes, NULL);
     r->is_present = may_change && phrase_find_any(&p, present, NULL);
     r->adds = phrase_find_any(&p, adds, NULL);
-    for (size_t i = 0; i <= text.n && r->n < CLAUSES; i++)
-        if (i == text.n || (!is_label && ends_clause(text, i))) {
+    bool is_joined = false;
+    for (size_t i = 0; i <= text.n && r->n < CLAUSES; i++) {
+        size_t next = is_label ? 0 : clause_behind(a, text, from, i);
+        if (i == text.n || next || (!is_label && ends_clause(text, i))) {
+            size_t before = r->n;
             read_clause(a, r, str_sub(text, from, i));
-            from = i + 1;
+            for (size_t k = before; k < r->n; k++)
+                r->v[k].joined = is_joined || next;
+            is_joined = next > 0;
+            from = next ? next : i + 1;
         }
+    }
     terms_sort(&r->telling);
 }

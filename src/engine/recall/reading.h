@@ -21,6 +21,7 @@ struct clause {
     enum subject subject;
     uint64_t who;  /* of another subject */
     uint64_t name; /* of one who is named by kin: "my cousin Jorun"; or 0 */
+    bool joined;   /* "… and I live …": beside another that says something by itself */
     bool is_label; /* "city: Porto": a setting, which is explicit */
     struct claim claim;
     struct term_set value; /* of the claim */

@@ -38,6 +38,11 @@ static const struct stem_row rows[] = {
 #include "engine/text/attributes.def"
 };
 
+static const struct stem_row sought_rows[] = {
+#define SOUGHT(name, words) {1u << ATTRIBUTE_##name, words},
+#include "engine/text/attributes.def"
+};
+
 static const struct stem_row label_rows[] = {
 #define LABELS(name, words) {1u << ATTRIBUTE_##name, words},
 #include "engine/text/attributes.def"
@@ -54,6 +59,11 @@ static const struct stem_table *stems(void)
     return stem_table_of(rows, sizeof rows / sizeof *rows);
 }
 
+static const struct stem_table *sought(void)
+{
+    return stem_table_of(sought_rows, sizeof sought_rows / sizeof *sought_rows);
+}
+
 /* One look-up for each word; the bit behind the attributes (WANTED) is not a statement's. */
 uint32_t attributes_told(const struct words *w)
 {
@@ -64,17 +74,32 @@ uint32_t attributes_told(const struct words *w)
     return told & ((1u << WANTED) - 1);
 }
 
-/* All stems that tell of these attributes, also as labels, for a search of the words index. */
-const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
+static const str *stems_in(struct arena *a, const struct stem_table *const *tables, size_t n_tables,
+                           uint32_t attributes, size_t *n)
 {
-    const struct stem_table *tables[] = {stems(), labels()};
-    str *out = NEW_N(a, str, tables[0]->n + tables[1]->n + 1);
+    size_t most = 1;
+    for (size_t t = 0; t < n_tables; t++)
+        most += tables[t]->n;
+    str *out = NEW_N(a, str, most);
     *n = 0;
-    for (int t = 0; t < 2; t++)
+    for (size_t t = 0; t < n_tables; t++)
         for (size_t i = 0; i < tables[t]->n; i++)
             if (tables[t]->v[i].bits & attributes)
                 out[(*n)++] = tables[t]->v[i].text;
     return out;
+}
+
+/* All stems that tell of these attributes, also as labels, for a search of the words index. */
+const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n)
+{
+    const struct stem_table *const tables[] = {stems(), labels()};
+    return stems_in(a, tables, 2, attributes, n);
+}
+
+const str *attributes_sought(struct arena *a, uint32_t attributes, size_t *n)
+{
+    const struct stem_table *const table = sought();
+    return stems_in(a, &table, 1, attributes, n);
 }
 
 /* "diet: vegan": the label decides, whatever words the value holds. At most FEW words before the
@@ -120,6 +145,23 @@ uint32_t attributes_asked(struct arena *a, str question)
     for (int i = 0; (i = phrase_next(&w, asks, i, NULL)) >= 0; i++)
         asked |= attributes[i];
     return asked;
+}
+
+uint32_t attributes_told_so(struct arena *a, str line)
+{
+    static const char *const phrases[] = {
+#define TELLS_SO(name, phrase) phrase,
+#include "engine/text/attributes.def"
+        NULL};
+    static const uint32_t attributes[] = {
+#define TELLS_SO(name, phrase) ATTRIBUTE_BIT(name),
+#include "engine/text/attributes.def"
+    };
+    uint32_t told = 0;
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, line));
+    for (int i = 0; (i = phrase_next(&w, phrases, i, NULL)) >= 0; i++)
+        told |= attributes[i];
+    return told;
 }
 
 /* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts

@@ -22,11 +22,17 @@ uint32_t attributes_asked(struct arena *a, str question);
 /* Those that the words of a statement may tell of. */
 uint32_t attributes_told(const struct words *w);
 
+/* Those that a statement tells of by its form: "I run a small dairy". */
+uint32_t attributes_told_so(struct arena *a, str line);
+
 /* "city: Porto": those that the label of a line names; 0 without one. */
 uint32_t attributes_labelled(struct arena *a, str line);
 
 /* The stems of the words that tell of these, and of labels; *n of them. */
 const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n);
+
+/* Stems by which statements are looked for that tell of them by their form. */
+const str *attributes_sought(struct arena *a, uint32_t attributes, size_t *n);
 
 /* What of a person bears on a request, whatever words it has. */
 struct bearing {

@@ -14,6 +14,9 @@
  * read: whether the clause ends the slot ("quit", "no longer") and whether it is only supposed
  * ("might").
  */
+#define MOVES                                                                                      \
+    "moved move moves moving relocated transferred shifted umgezogen gezogen déménagé mudado "  \
+    "mudada trasferito trasferita verhuisd"
 
 /* Words of a value, and how far apart the two halves of "no … longer" are. */
 enum { VALUE_WORDS = 6, APART = 3, IDLE_BIT = 15, ENDS_AT = 16, SUPPOSES_BIT = 31 };
@@ -155,6 +158,21 @@ static bool is_idle(const struct words *w, const struct claim *c)
     return i < c->end && (stem_bits(first_words(), w->v[i].stem) >> IDLE_BIT & 1);
 }
 
+/* "Moved to Wednesdays". */
+static bool is_day_only(const struct words *w, const struct claim *c)
+{
+    enum { DAY = LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_DATE | LEX_NUMBER };
+    bool has_day = false;
+    for (size_t i = c->value; i < c->end; i++) {
+        const struct word *v = &w->v[i];
+        bool is_day = v->is_number || lexicon_is(v->text, DAY) || lexicon_is(v->stem, DAY);
+        if (!is_day && !v->is_stop && !lexicon_is(v->text, LEX_ARTICLE))
+            return false;
+        has_day |= is_day;
+    }
+    return has_day;
+}
+
 /*
  * Sets value and end, word indices of the clause; "works at night" fills nothing, as night is idle.
  */
@@ -169,7 +187,7 @@ static bool fills(const struct words *w, size_t at, const struct row *row, struc
         return false;
     out->value = from;
     out->end = value_end(w, from);
-    return !is_idle(w, out);
+    return !is_idle(w, out) && !(row->slot == SLOT_home && is_day_only(w, out));
 }
 
 /* "city: Porto" has no verb; the label tells the slot. SLOT_COUNT: none. */
@@ -199,6 +217,43 @@ static bool is_own_name(const struct words *w, size_t at)
             return is_noun ? i + 1 == at || lexicon_is(w->v[i].text, LEX_USER)
                            : !lexicon_is(w->v[i].text, LEX_DETERMINER);
     return is_noun && at == 0;
+}
+
+static bool is_move(const struct word *w)
+{
+    static const struct stem_row moves[] = {{1, MOVES}};
+    return stem_bits(stem_table_of(moves, 1), w->stem);
+}
+
+/* "I", "we", "wir"; not "my". Who lives with the speaker moves with him. */
+static bool is_mover(const struct word *w)
+{
+    static const char *const movers[] = {"i",  "we",   "us",      "ich",      "wir",  "je",
+                                         "j",  "nous", "yo",      "nosotros", "eu",   "nós",
+                                         "io", "noi",  "ik",      "wij",      "user", "family",
+                                         "me", "se",   "familie", "famille",  NULL};
+    for (const char *const *m = movers; *m; m++)
+        if (str_eq_nocase(w->text, str_of(*m)))
+            return true;
+    return false;
+}
+
+size_t claim_moved_thing(const struct words *w)
+{
+    size_t thing = w->n;
+    for (size_t i = 0; i < w->n; i++) {
+        const struct word *v = &w->v[i];
+        if (is_mover(v))
+            return w->n;
+        if (is_move(v))
+            return thing;
+        bool says = !v->is_stop && !v->is_number &&
+                    !lexicon_is(v->text, LEX_STRESS | LEX_DATE | LEX_WEEKDAY | LEX_MONTH |
+                                             LEX_SPAN | LEX_REPLY | LEX_GREETING);
+        if (says && thing == w->n)
+            thing = i;
+    }
+    return w->n;
 }
 
 /* --- the clause --- */

@@ -24,6 +24,9 @@ struct claim {
  */
 struct claim claim_of(const struct words *w);
 
+/* "Choir has moved": the word for what moves, where that is not the speaker; else w->n. */
+size_t claim_moved_thing(const struct words *w);
+
 /* "city: Porto": a line with a label, as profiles have it; its slot, or SLOT_COUNT. */
 enum slot slot_of_label(str label);
 
