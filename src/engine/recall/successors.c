@@ -20,15 +20,7 @@
 
 /* Lines whose successors are looked for, documents taken and read for them, stems of a line and in
  * all (one search), words and bytes of a line. */
-enum {
-    LINES = 3,
-    HITS_MAX = 300,
-    READ = 16,
-    STEMS = 6,
-    STEMS_ALL = QUERY_WORDS_MAX,
-    LINE_WORDS = 40,
-    LONG = 600
-};
+enum { LINES = 3, HITS_MAX = 60, READ = 8, STEMS = 4, STEMS_ALL = 8, LINE_WORDS = 40, LONG = 600 };
 
 /* The key that who stored a memory gave it: it is true until another is stored under that key. */
 static str name_of(struct arena *a, const struct recalled *r)
