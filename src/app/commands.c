@@ -74,7 +74,7 @@ const struct command commands[] = {
      "compact --older-than 90 --dry-run", POOL "older_than dry_run ", 0, 0, NULL, command_compact,
      false, "all spaces of the user"},
     {"reopen", "reopen ID [--dry-run]",
-     "Make the memories true again that a summary replaced, and close the summary; with --dry-run "
+     "Open the memories again that a summary replaced, and close the summary; with --dry-run "
      "list them",
      "reopen ID --dry-run", POOL "dry_run ", 1, 1, NULL, command_reopen, false,
      "all spaces of the user"},

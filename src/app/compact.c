@@ -7,7 +7,7 @@
 /*
  * compact runs the same compaction as OmniRoute's endpoint, and reopen is the way back from one
  * summary. Both work on the database directly. With --dry-run compact reports what it would do, and
- * reopen lists what it would make true again.
+ * reopen lists what it would open again.
  */
 
 enum { PRINT_MAX = 64 << 20 };

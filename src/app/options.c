@@ -40,7 +40,8 @@ const struct field options_table[] = {
     {BOOL(struct options, all_spaces), .help = "With --everything: erase all spaces of the user"},
     {BOOL(struct options, admin),
      .help =
-         "Create a token that may change settings, read metrics and use all spaces of its user"},
+         "Create a token that may read settings and metrics, use all spaces of its user, and with "
+         "user local change settings"},
     {STR(struct options, acts_for), .otherwise_str = "", .max = 4000, .unit = "any|LIST",
      .help = "People that the token's client may name, each with memories of their own: any, or "
              "names separated by commas"},

@@ -104,6 +104,7 @@ const struct field runtime_fields[RUNTIME_ROWS + 1] = {
     [RUNTIME_EPISODE_DAYS] =
         {AS_INT(struct runtime, layers.episode_days, "episode_days"), .otherwise = 365,
          .max = 3650,
-         .help = "days that episodes are kept, and the transcript once they are set; 0: forever"},
+         .help = "days that episodes are kept, and messages too once a client sets any value; 0: "
+                 "forever"},
 };
 /* clang-format on */

@@ -164,8 +164,9 @@ const struct field settings_table[] = {
     {INT(struct settings, core_tokens_per_hour), .otherwise = 200000, .min = 0,
      .max = 1000000000000.0, .group = GROUP_MODELS, .unit = "TOKENS",
      .help = "Hourly token budget of the core model, for background work and for questions in "
-             "chats (section choice, query rewriting). When it is used up, background work is "
-             "queued, and chats go on without the core model. 0 = unlimited"},
+             "chats (choosing the section of an Osaurus agent's chat, query rewriting). When it is "
+             "used up, background work is queued, and chats go on without the core model. 0 = "
+             "unlimited"},
     {INT(struct settings, core_parallel), .otherwise = 4, .min = 1, .max = 16,
      .group = GROUP_MODELS, .unit = "N", .help = "Most conversations distilled at one time"},
     {ENUM(struct settings, extraction_mode), .like = &runtime_fields[RUNTIME_EXTRACTION_MODE],
@@ -195,8 +196,9 @@ const struct field settings_table[] = {
              "consolidation closes a distilled fact, or one found by a pattern"},
     {INT(struct settings, episode_days), .like = &runtime_fields[RUNTIME_EPISODE_DAYS],
      .group = GROUP_MEMORY, .unit = "DAYS",
-     .help = "How long episodes are kept. 0 = forever. Another value than the default is for the "
-             "transcript, too"},
+     .help = "How long episodes are kept. 0 = forever. Conversations that ended earlier lose their "
+             "messages, too, if a flag, variable or file sets another value than 365, or the API "
+             "any value"},
     {STR(struct settings, qdrant_host), .otherwise_str = "", .max = 500, .group = GROUP_VECTORS,
      .unit = "HOST",
      .help =

@@ -150,7 +150,7 @@ MUST_USE enum status engine_condense(struct ctx *ctx, struct engine *e,
  * BAD_INPUT when the memory is not a summary. */
 MUST_USE enum status engine_replaced(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                      str id, struct memory **out, size_t *n);
-/* Makes them all true again and closes the summary, all or nothing. One whose key another memory
+/* Opens them all again and closes the summary, all or nothing. One whose key another memory
  * has by now stays closed, in favour of that one. CONFLICT when the summary is closed already. */
 MUST_USE enum status engine_reopen(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                                    int64_t *reopened);

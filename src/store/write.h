@@ -80,7 +80,7 @@ MUST_USE enum status store_settle_pool(struct ctx *ctx, struct store *s, struct 
 /*
  * Erases rows with their words and vectors, memories that came from them, their summaries and the
  * receipts that show them, in one transaction; *erased counts memories and messages. Other members
- * of an erased summary are true again, or closed by the memory that has their key by now.
+ * of an erased summary are open again, or closed by the memory that has their key by now.
  * Forgetting a message also erases what was distilled from its whole session, and episodes merged
  * with that; the user's messages in these sessions are distilled again. NOT_FOUND when nothing
  * matched.
@@ -109,7 +109,7 @@ struct condensing {
 };
 MUST_USE enum status store_condense_all(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                         struct condensing *v, size_t n);
-/* The way back: closes the summary and makes the memories true again that it replaced, all or
+/* The way back: closes the summary and opens the memories again that it replaced, all or
  * nothing. One whose key another memory has by now stays closed, in favour of that one. NOT_FOUND;
  * CONFLICT when the summary is closed, or replaced nothing. */
 MUST_USE enum status store_reopen(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

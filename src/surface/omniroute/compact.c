@@ -6,7 +6,7 @@
 /*
  * Compaction puts short summaries in the place of old memories where that saves tokens. What is
  * replaced is closed, not erased, so there is a way back: /replaced lists what a summary stands
- * for, and /reopen makes it true again and closes the summary. The report counts tokens before and
+ * for, and /reopen opens it again and closes the summary. The report counts tokens before and
  * after, and tells by reason what was left alone. The command line prints the same report.
  */
 
@@ -197,7 +197,7 @@ struct reopen_out {
 static const struct field reopen_out_fields[] = {
     {BOOL(struct reopen_out, success), .required = true},
     {AS_INT(struct reopen_out, reopened, "reopenedCount"), .required = true,
-     .help = "memories that are true again; one whose key another memory has by now stays closed"},
+     .help = "memories that are open again; one whose key another memory has by now stays closed"},
     {0},
 };
 
@@ -220,7 +220,7 @@ static const struct route routes[] = {
     {"GET", "/api/memory/{id}/replaced", list_replaced, .gives = replaced_out_fields,
      .help = "the memories that a summary replaced"},
     {"POST", "/api/memory/{id}/reopen", reopen_summary, .gives = reopen_out_fields,
-     .help = "make the memories true again that a summary replaced, and close the summary"},
+     .help = "open the memories again that a summary replaced, and close the summary"},
     {0},
 };
 

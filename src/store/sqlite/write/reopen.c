@@ -1,4 +1,4 @@
-/* reopen.c - the memories that a summary replaced: listed, and true again in its place. */
+/* reopen.c - the memories that a summary replaced: listed, and open again in its place. */
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
@@ -10,7 +10,7 @@
 
 /*
  * Undoes a condensation: the summary is closed (not erased, so that history stays), and its members
- * are true again. A member whose key a newer memory has taken stays closed; *reopened counts the
+ * are open again. A member whose key a newer memory has taken stays closed; *reopened counts the
  * others.
  */
 
