@@ -160,7 +160,8 @@ const struct field settings_table[] = {
      .group = GROUP_MODELS, .unit = "MS", .help = "Longest wait for one answer of the core model"},
     {INT(struct settings, core_max_tokens), .otherwise = 4000, .min = 100, .max = 1000000,
      .group = GROUP_MODELS, .unit = "TOKENS",
-     .help = "Most tokens in one answer of the core model. Reasoning models need more"},
+     .help = "Most tokens in one answer of the core model. Reasoning models need the default or "
+             "more"},
     {INT(struct settings, core_tokens_per_hour), .otherwise = 200000, .min = 0,
      .max = 1000000000000.0, .group = GROUP_MODELS, .unit = "TOKENS",
      .help = "Hourly token budget of the core model, for background work and for questions in "
@@ -196,9 +197,9 @@ const struct field settings_table[] = {
              "consolidation closes a distilled fact, or one found by a pattern"},
     {INT(struct settings, episode_days), .like = &runtime_fields[RUNTIME_EPISODE_DAYS],
      .group = GROUP_MEMORY, .unit = "DAYS",
-     .help = "How long episodes are kept. 0 = forever. Conversations that ended earlier lose their "
-             "messages, too, if a flag, variable or file sets another value than 365, or the API "
-             "any value"},
+     .help =
+         "How long episodes are kept. 0 = forever. If anything but the default 365 is set, or any "
+         "value by the API, messages of conversations that ended longer ago are erased, too"},
     {STR(struct settings, qdrant_host), .otherwise_str = "", .max = 500, .group = GROUP_VECTORS,
      .unit = "HOST",
      .help =
@@ -261,7 +262,8 @@ const struct field settings_table[] = {
      .help = "Longest wait for the core model to rewrite a follow-up question"},
     {NUM(struct settings, importance_min), .otherwise = 0.3, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Lowest importance at which a statement in a chat is kept as a memory"},
+     .help = "Lowest importance at which a fact that a pattern found in a chat is kept as a "
+             "memory"},
     {NUM(struct settings, memory_decay), .otherwise = 0.05, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
      .help = "Decay per day of the importance that /v1/memory shows: exp(-memory_decay * days)"},
@@ -270,8 +272,7 @@ const struct field settings_table[] = {
      .help = "Age after which POST /v1/memory/search no longer returns a memory"},
     {NUM(struct settings, dedup_similarity), .otherwise = 0.85, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help =
-         "Lowest similarity at which two memories are duplicates when the core model is not asked"},
+     .help = "Lowest similarity at which two memories are duplicates when no core model decides"},
     {SWITCH(struct settings, dedup_llm), .otherwise_str = "on", .group = GROUP_MEMORY,
      .help = "Whether the core model decides about two memories with a similarity from "
              "dedup_llm_low to dedup_llm_high: on or off"},
