@@ -56,6 +56,13 @@ void find_name_space(const struct finder *f, struct recalled *v, size_t n);
 MUST_USE enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                                    struct recall_out *out);
 
+typedef enum status recall_how(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                               struct recall_out *out);
+
+/* Recalls as how does, after what is still to be written, and counts it with its time. */
+MUST_USE enum status recall_counted(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                                    recall_how *how, struct recall_out *out);
+
 /* Whether a search that asks so wants it: one of the two is NULL. What the reader has in front of
  * it is not wanted, nor what was made of that, unless it was corrected since. */
 bool find_wants(const struct recall_in *in, const struct bars *bars, const struct message *m,

@@ -449,17 +449,23 @@ enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall
 }
 
 /* Failed recalls are counted, too, with the time that they took. *out is untouched on failure. */
-enum status engine_recall(struct ctx *ctx, struct engine *e, const struct recall_in *in,
-                          struct recall_out *out)
+enum status recall_counted(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                           recall_how *how, struct recall_out *out)
 {
     int64_t began = clock_mono_us();
     struct recall_out found;
     engine_catch_up(ctx, e, in->pool);
-    enum status s = find_recalled(ctx, e, in, &found);
+    enum status s = how(ctx, e, in, &found);
     int64_t took = clock_mono_us() - began;
     engine_count_recall(e, took);
     TRY(s);
     found.took_us = took;
     *out = found;
     return OK;
+}
+
+enum status engine_recall(struct ctx *ctx, struct engine *e, const struct recall_in *in,
+                          struct recall_out *out)
+{
+    return recall_counted(ctx, e, in, find_recalled, out);
 }

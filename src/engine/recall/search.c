@@ -138,14 +138,5 @@ void engine_memories_within(struct ctx *ctx, struct recall_out *io, size_t limit
 enum status engine_search(struct ctx *ctx, struct engine *e, const struct recall_in *in,
                           struct recall_out *out)
 {
-    int64_t began = clock_mono_us();
-    struct recall_out found;
-    engine_catch_up(ctx, e, in->pool);
-    enum status s = search(ctx, e, in, &found);
-    int64_t took = clock_mono_us() - began;
-    engine_count_recall(e, took);
-    TRY(s);
-    found.took_us = took;
-    *out = found;
-    return OK;
+    return recall_counted(ctx, e, in, search, out);
 }
