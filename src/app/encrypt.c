@@ -176,6 +176,9 @@ enum status command_decrypt(struct ctx *ctx, const struct options *o)
     CLEANUP(key_free) struct key key = {0};
     struct instance instance;
     struct key none = {0};
+    TRY(instance_find(ctx, &o->settings, &instance));
+    LOCK(lock);
+    TRY(lock_take(ctx, &instance, &lock));
     TRY(find_encrypted(ctx, o, &instance, &key));
     TRY(convert_database(ctx, &instance, &key, &none));
     str advice =

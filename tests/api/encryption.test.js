@@ -126,6 +126,20 @@ test('of changes of the key at once one is made, and no key is lost', async () =
   }
 });
 
+test('while one process changes the key, no other command that changes it begins', async (t) => {
+  const data = tempFolder(), at = ['--data', data], options = { env: none.env };
+  await ok(['add', 'My favourite tea is lapsang souchong', ...at], options);
+  await ok(['encrypt', ...at], options);
+  const other = spawn('flock', [data, 'sh', '-c', 'echo held && cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => other.kill());
+  await once(other.stdout, 'data');
+  for (const command of ['encrypt', 'rekey', 'decrypt']) await refused([command, ...at], /another process is changing the key/, options);
+  other.stdin.end();
+  await once(other, 'close');
+  await ok(['decrypt', ...at], options);
+  assert.match(await ok(['search', 'favourite tea', ...at], options), /lapsang/);
+});
+
 test('a key is named by a file, a variable or a command, and by one of them', async () => {
   const data = tempFolder(), at = ['--data', data];
   const file = keyFile(`${keyA}\n`), raw = keyFile(Buffer.from(keyA, 'hex'));
