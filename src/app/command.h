@@ -24,6 +24,7 @@ enum status command_search(struct ctx *ctx, const struct options *o);
 enum status command_list(struct ctx *ctx, const struct options *o);
 enum status command_forget_check(struct ctx *ctx, const struct options *o);
 enum status command_forget(struct ctx *ctx, const struct options *o);
+enum status command_mcp_check(struct ctx *ctx, const struct options *o);
 enum status command_mcp(struct ctx *ctx, const struct options *o);
 enum status command_ingest(struct ctx *ctx, const struct options *o);
 enum status command_import_check(struct ctx *ctx, const struct options *o);

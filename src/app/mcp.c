@@ -35,13 +35,13 @@ static enum status write_out(struct ctx *ctx, str text)
 }
 
 /* Each message has a ctx, so that a long session needs no more memory than its longest message. */
-static enum status answer_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str line)
+static enum status answer_line(struct ctx *ctx, struct app *app, const struct options *o, str line)
 {
     CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
     if (!str_trim(line).n)
         return OK;
     struct buf out = buf_make(&mine.arena, ANSWER_MAX);
-    surface_mcp_line(&mine, app, pool, line, &out);
+    surface_mcp_line(&mine, app, pool_of(o), o->tools, line, &out);
     if (!out.n)
         return OK;
     buf_byte(&out, '\n');
@@ -50,7 +50,7 @@ static enum status answer_line(struct ctx *ctx, struct app *app, struct pool_ref
 
 /* Handles each line when its newline arrives. A line over the limit is cut, and so is refused as
  * broken JSON. */
-static enum status take_bytes(struct ctx *ctx, struct app *app, struct pool_ref pool,
+static enum status take_bytes(struct ctx *ctx, struct app *app, const struct options *o,
                               struct buf *line, str bytes)
 {
     while (bytes.n) {
@@ -59,7 +59,7 @@ static enum status take_bytes(struct ctx *ctx, struct app *app, struct pool_ref 
         buf_add(line, str_sub(bytes, 0, n));
         if (!end)
             return OK;
-        TRY(answer_line(ctx, app, pool, buf_str(line)));
+        TRY(answer_line(ctx, app, o, buf_str(line)));
         buf_clear(line);
         bytes = str_sub(bytes, n + 1, bytes.n);
     }
@@ -67,7 +67,7 @@ static enum status take_bytes(struct ctx *ctx, struct app *app, struct pool_ref 
 }
 
 /* A last line without a newline counts as well. */
-static enum status serve_stdin(struct ctx *ctx, struct app *app, struct pool_ref pool,
+static enum status serve_stdin(struct ctx *ctx, struct app *app, const struct options *o,
                                struct buf *line)
 {
     char bytes[READ_SIZE];
@@ -78,9 +78,14 @@ static enum status serve_stdin(struct ctx *ctx, struct app *app, struct pool_ref
         if (n < 0)
             return fail(ctx, UPSTREAM, "reading from the client failed: %s", strerror(errno));
         if (n == 0)
-            return answer_line(ctx, app, pool, buf_str(line));
-        TRY(take_bytes(ctx, app, pool, line, (str){bytes, (size_t)n}));
+            return answer_line(ctx, app, o, buf_str(line));
+        TRY(take_bytes(ctx, app, o, line, (str){bytes, (size_t)n}));
     }
+}
+
+enum status command_mcp_check(struct ctx *ctx, const struct options *o)
+{
+    return surface_mcp_tools(ctx, o->tools);
 }
 
 /* Background work runs here as well: without a server nobody else makes vectors for what is
@@ -97,5 +102,5 @@ enum status command_mcp(struct ctx *ctx, const struct options *o)
                       .engine = instance.engine,
                       .surfaces = surfaces,
                       .started_us = clock_mono_us()};
-    return serve_stdin(ctx, &app, pool_of(o), &line);
+    return serve_stdin(ctx, &app, o, &line);
 }

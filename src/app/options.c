@@ -77,6 +77,9 @@ const struct field options_table[] = {
     {STR(struct options, new_key_file), .otherwise_str = "", .max = 4000, .unit = "FILE",
      .help = "File with the new key; created with a new key when missing. REMEMBERD_NEW_KEY may "
              "hold the new key instead"},
+    {STR(struct options, tools), .otherwise_str = "", .max = 1000, .unit = "LIST",
+     .help = "Tools that are listed: all, default, osaurus, omniroute, or names, separated by "
+             "commas. Others can be called all the same"},
     {STR(struct options, contains), .otherwise_str = "", .unit = "TEXT",
      .help = "Only memories with this text in the content or the key"},
     {NUM(struct options, importance), .otherwise = 0, .min = 0, .max = 1, .unit = "0..1",

@@ -4,7 +4,7 @@
 #include <assert.h>
 
 const char *const origin_names[] = {"user", "assistant", "tool", "import",
-                                    "api",  "distilled", NULL};
+                                    "api",  "distilled", "mcp",  NULL};
 const char *const layer_names[] = {"fact", "episode", "identity", "summary", NULL};
 const char *const type_names[] = {"factual", "episodic", "procedural", "semantic", NULL};
 
@@ -32,6 +32,11 @@ enum priority priority_of(double importance)
     while (p < PRIORITY_COUNT - 1 && importance < priority_least[p])
         p++;
     return (enum priority)p;
+}
+
+bool memory_is_stored(const struct memory *m)
+{
+    return m->origin == ORIGIN_API || m->origin == ORIGIN_MCP;
 }
 
 /* Looked for as text, in the spelling in which this server writes it, which saves parsing the

@@ -15,7 +15,8 @@ struct pool_ref {
 #define LOCAL_USER "local"
 #define DEFAULT_SPACE "default"
 
-/* Where a text came from. Set by the server, never by the text. */
+/* Where a text came from. Set by the server, never by the text. Stored as a number, so a new one is
+ * added at the end. */
 enum origin {
     ORIGIN_USER,
     ORIGIN_ASSISTANT,
@@ -23,6 +24,7 @@ enum origin {
     ORIGIN_IMPORT,
     ORIGIN_API,
     ORIGIN_DISTILLED,
+    ORIGIN_MCP, /* a model called a tool */
     ORIGIN_COUNT
 };
 enum layer { LAYER_FACT, LAYER_EPISODE, LAYER_IDENTITY, LAYER_SUMMARY, LAYER_COUNT };
@@ -157,6 +159,9 @@ enum priority priority_of(double importance);
 /* The least importance of a priority. */
 extern const double priority_least[PRIORITY_COUNT];
 
+/* Whether somebody stored it on purpose, instead of it being found in what was said: over an API or
+ * by a tool. */
+bool memory_is_stored(const struct memory *m);
 /* Whether it was distilled without enough of the user's words for it: never shown as certain. */
 bool memory_is_unconfirmed(const struct memory *m);
 

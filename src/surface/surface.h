@@ -32,8 +32,11 @@ void surface_openapi(const struct surface *const *list, struct buf *b);
 
 /* Answers one message of the Model Context Protocol from someone on this machine, on one line
  * without its end; *out stays empty when none is expected. */
-void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str line,
+void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str tools, str line,
                       struct buf *out);
+/* Whether tools is a list that surface_mcp_line takes: groups and names of tools that are listed,
+ * separated by commas; "" is the usual ones. BAD_INPUT names what is unknown. */
+MUST_USE enum status surface_mcp_tools(struct ctx *ctx, str tools);
 
 /* Memories and findings as JSON, the same for REST and the command line. TOO_LARGE when there are
  * more than an answer holds. */

@@ -67,7 +67,7 @@ static void say(str line)
 {
     struct ctx ctx = {0};
     struct buf out = buf_make(&ctx.arena, 64 << 20);
-    surface_mcp_line(&ctx, &app, mine, line, &out);
+    surface_mcp_line(&ctx, &app, mine, S("all"), line, &out);
     check_answer(&ctx, line, &out);
     ctx_free(&ctx);
 }

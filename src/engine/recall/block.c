@@ -57,7 +57,8 @@ static str said_by(struct arena *a, const struct recalled *r)
                                                      [ORIGIN_TOOL] = "noted from a tool",
                                                      [ORIGIN_IMPORT] = "imported note",
                                                      [ORIGIN_API] = "note added by the application",
-                                                     [ORIGIN_DISTILLED] = "summarised"};
+                                                     [ORIGIN_DISTILLED] = "summarised",
+                                                     [ORIGIN_MCP] = "note added by an assistant"};
     if (r->is_memory && memory_is_unconfirmed(&r->memory))
         return S("summarised, not confirmed");
     if (r->is_memory)

@@ -25,7 +25,7 @@ enum { LINES = 3, HITS_MAX = 60, READ = 8, STEMS = 4, STEMS_ALL = 8, LINE_WORDS 
 /* The key that who stored a memory gave it: it is true until another is stored under that key. */
 static str name_of(struct arena *a, const struct recalled *r)
 {
-    bool is_named = r->is_memory && r->memory.origin == ORIGIN_API &&
+    bool is_named = r->is_memory && memory_is_stored(&r->memory) &&
                     !str_eq(r->memory.key, content_key(a, str_trim(r->memory.content)));
     return is_named ? r->memory.key : S("");
 }

@@ -9,11 +9,29 @@
  * well below that of an answer. */
 enum { LIST_MAX = 16 << 20 };
 
+const struct field memory_add_fields[] = {
+    {STR(struct memory, content), .required = true, .min = 1, .max = 65536,
+     .help = "what to remember, as a sentence that is clear on its own"},
+    {STR(struct memory, key), .max = 512, .help = "a memory with the same key is replaced"},
+    {ENUM(struct memory, layer), .otherwise_str = "fact", .one_of = layer_names, .help = "layer"},
+    {ENUM(struct memory, type), .otherwise_str = "factual", .one_of = type_names,
+     .help = "kind of knowledge"},
+    {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
+    {STR(struct memory, session), .max = 256, .help = "the conversation it belongs to"},
+    {STRS(struct memory, tags), .help = "free labels"},
+    {RAW(struct memory, metadata), .help = "an object"},
+    {NUM(struct memory, importance), .min = 0, .max = 1, .help = "0 to 1; default: by rule"},
+    {TIME(struct memory, expires), .help = "when it expires"},
+    {TIME(struct memory, valid_from), .help = "since when it is true"},
+    {STR(struct memory, space), .max = 200, .help = "name of one of your spaces"},
+    {0},
+};
+
 /* Everything about a memory but the space, which the request names, and what only the store needs.
  * Times are written as ISO 8601, and a time of 0 as null. */
 const struct field memory_fields[] = {
-    {STR(struct memory, id), .help = "UUID"},
-    {STR(struct memory, content), .help = "what is remembered"},
+    {STR(struct memory, id), .required = true, .help = "UUID"},
+    {STR(struct memory, content), .required = true, .help = "what is remembered"},
     {ENUM(struct memory, layer), .one_of = layer_names, .help = "fact, episode, …"},
     {ENUM(struct memory, type), .one_of = type_names, .help = "kind of knowledge"},
     {STR(struct memory, category), .help = "preference, decision, …, or free"},

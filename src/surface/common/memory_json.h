@@ -3,6 +3,8 @@
 
 #include "surface/surface.h"
 
+/* What is said of a memory that is added, into a struct memory. */
+extern const struct field memory_add_fields[];
 /* A memory with all that its owner may see. */
 extern const struct field memory_fields[];
 

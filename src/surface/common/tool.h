@@ -21,6 +21,7 @@ typedef enum status tool_run(struct tool_call *c);
 
 struct tool {
     const char *name, *title, *help;
+    const char *group; /* by which a client may ask for it; NULL: by its name alone */
     tool_run *run;
     const struct field *takes;
     size_t takes_size;

@@ -4,7 +4,6 @@
 
 #include "surface/mcp/jsonrpc.h"
 #include "surface/mcp/mcp.h"
-#include "surface/omniroute/common.h"
 
 /*
  * Until 2025-11-25 a client calls initialize once and then names the revision in a header. Since
@@ -33,6 +32,7 @@ struct mcp {
     const struct identity *who;
     const struct request *http; /* NULL: it came by standard input */
     struct buf *out;
+    str tools; /* which the client wants listed */
     struct rpc rpc;
     bool is_modern;
     bool is_malformed; /* the envelope is wrong, not its content */
@@ -248,32 +248,6 @@ static enum status run_ping(struct mcp *m)
     return end_result(&w);
 }
 
-static void write_hint(struct json_out *w, const char *name, bool value)
-{
-    json_member_bool(w, name, value);
-}
-
-/* The schemas come from the tables that read the arguments and write the result, so the list cannot
- * promise anything else. The hints are for the client's own questions to its user. */
-static void describe_tool(struct json_out *w, const struct tool *t)
-{
-    json_open(w, '{');
-    json_member_str(w, "name", str_of(t->name));
-    json_member_str(w, "title", str_of(t->title));
-    json_member_str(w, "description", str_of(t->help));
-    json_key(w, "inputSchema");
-    fields_schema(w, t->takes, true);
-    json_key(w, "outputSchema");
-    fields_schema(w, t->gives, false);
-    json_member_open(w, "annotations", '{');
-    write_hint(w, "readOnlyHint", t->reads);
-    write_hint(w, "destructiveHint", t->destroys);
-    write_hint(w, "idempotentHint", t->repeats);
-    write_hint(w, "openWorldHint", false);
-    json_close(w, '}');
-    json_close(w, '}');
-}
-
 /* The list has one page, so every cursor is wrong. */
 static enum status list_tools(struct mcp *m)
 {
@@ -282,26 +256,10 @@ static enum status list_tools(struct mcp *m)
         return refuse_message(m, RPC_PARAMS,
                               fail_field(m->ctx, "cursor", "is not one of this server's"));
     struct json_out w = begin_result(m);
-    json_member_open(&w, "tools", '[');
-    for (const struct tool *t = memory_tools; t->name; t++)
-        describe_tool(&w, t);
-    for (const struct tool *t = omniroute_tools; t->name; t++)
-        describe_tool(&w, t);
-    json_close(&w, ']');
+    json_key(&w, "tools");
+    tools_write(&w, m->tools);
     may_be_kept(m, &w);
     return end_result(&w);
-}
-
-/* Two tables, general tools first; no name is in both. */
-static const struct tool *tool_of(str name)
-{
-    for (const struct tool *t = memory_tools; t->name; t++)
-        if (str_is(name, t->name))
-            return t;
-    for (const struct tool *t = omniroute_tools; t->name; t++)
-        if (str_is(name, t->name))
-            return t;
-    return NULL;
 }
 
 /* Arguments are read strictly: a model that invents a member learns it, instead of believing that
@@ -331,7 +289,7 @@ static void write_result(struct mcp *m, str text, str structured)
     json_close(&w, ']');
     if (structured.n)
         json_member_raw(&w, "structuredContent", structured);
-    write_hint(&w, "isError", !structured.n);
+    json_member_bool(&w, "isError", !structured.n);
     (void)end_result(&w);
 }
 
@@ -348,7 +306,7 @@ static enum status call_tool(struct mcp *m)
                               fail_field(ctx, "name", "is required and must be a string"));
     if (arguments && arguments->type != JSON_OBJECT)
         return refuse_message(m, RPC_PARAMS, fail_field(ctx, "arguments", "must be an object"));
-    const struct tool *t = tool_of(name->string);
+    const struct tool *t = tool_find(name->string);
     if (!t)
         return refuse_message(m, RPC_PARAMS,
                               fail_field(ctx, "name", "there is no tool '%.100s'",
@@ -409,6 +367,15 @@ static str data_of(struct mcp *m)
     return buf_str(&b);
 }
 
+/* Said at the first message, which is initialize or server/discover, so that whoever wrote the
+ * address sees it. */
+static enum status check_tools(struct mcp *m)
+{
+    enum status s = m->rpc.kind == RPC_REQUEST ? tools_check(m->ctx, m->tools) : OK;
+    m->is_malformed = s != OK;
+    return s == OK ? OK : refuse_message(m, RPC_PARAMS, s);
+}
+
 static enum status read_and_run(struct mcp *m, str text)
 {
     TRY(rpc_read(m->ctx, text, &m->rpc));
@@ -417,6 +384,7 @@ static enum status read_and_run(struct mcp *m, str text)
                               fail(m->ctx, BAD_INPUT,
                                    "this server sends no requests, so a response has no request"));
     TRY(check_revision(m));
+    TRY(check_tools(m));
     return m->rpc.kind == RPC_REQUEST ? run_method(m) : OK;
 }
 
@@ -459,18 +427,28 @@ static int code_of(const struct mcp *m)
 static enum status post_message(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {
-    struct mcp m = {.ctx = ctx, .app = app, .who = &in->who, .http = in, .out = &out->body};
+    struct mcp m = {.ctx = ctx,
+                    .app = app,
+                    .who = &in->who,
+                    .http = in,
+                    .out = &out->body,
+                    .tools = request_query(ctx, in, "tools")};
     answer_message(&m, in->body);
     out->code = code_of(&m);
     return OK;
 }
 
+enum status surface_mcp_tools(struct ctx *ctx, str tools)
+{
+    return tools_check(ctx, tools);
+}
+
 /* On standard input there is no credential: who starts the process can read its data folder. */
-void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str line,
+void surface_mcp_line(struct ctx *ctx, struct app *app, struct pool_ref pool, str tools, str line,
                       struct buf *out)
 {
     struct identity who = auth_local(pool);
-    struct mcp m = {.ctx = ctx, .app = app, .who = &who, .out = out};
+    struct mcp m = {.ctx = ctx, .app = app, .who = &who, .out = out, .tools = tools};
     answer_message(&m, line);
     bool is_known = m.rpc.method.n || m.rpc.kind == RPC_RESPONSE;
     if (is_known && m.rpc.kind != RPC_REQUEST)
@@ -493,8 +471,18 @@ static void word_error(struct ctx *ctx, enum status s, const struct request *in,
     rpc_write_error(ctx, &none, S(""), &out->body);
 }
 
+struct mcp_query {
+    str tools;
+};
+static const struct field query_fields[] = {
+    {STR(struct mcp_query, tools), .otherwise_str = USUAL_TOOLS,
+     .help = "which tools are listed: all, default, osaurus, omniroute, or names; separated by "
+             "commas"},
+    {0},
+};
+
 static const struct route routes[] = {
-    {"POST", "/mcp", post_message,
+    {"POST", "/mcp", post_message, .asks = query_fields,
      .help = "the Model Context Protocol: one JSON-RPC message, answered with JSON"},
     {0},
 };

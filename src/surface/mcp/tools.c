@@ -14,7 +14,7 @@
 
 enum { CONTENT_MAX = 65536, NAME_MAX_BYTES = 200 };
 
-static const char space_help[] = "name of one of your spaces; default: your own";
+static const char space_help[] = "name of one of your spaces";
 
 /* --- search --- */
 
@@ -31,11 +31,11 @@ static const struct field search_in_fields[] = {
      .help = "a question or words"},
     {INT(struct search_in, limit), .otherwise = 10, .min = 1, .max = 100, .help = "most results"},
     {STR(struct search_in, type), .one_of = type_names, .help = "only memories of this type"},
-    {BOOL(struct search_in, explain), .help = "include reasons in words and numbers"},
+    {BOOL(struct search_in, explain), .help = "with the reasons"},
     {STR(struct search_in, space), .max = NAME_MAX_BYTES, .help = space_help},
     {ENUM(struct search_in, scope), .otherwise_str = "space", .one_of = scope_names,
-     .help = "the space, one conversation (session), or all of your spaces (user)"},
-    {STR(struct search_in, session), .max = 256, .help = "id of the conversation, with its scope"},
+     .help = "where: the space, one conversation, or all your spaces"},
+    {STR(struct search_in, session), .max = 256, .help = "the conversation's id, for its scope"},
     {0},
 };
 
@@ -174,24 +174,6 @@ static enum status tool_context(struct tool_call *c)
 
 /* --- add --- */
 
-static const struct field add_in_fields[] = {
-    {STR(struct memory, content), .required = true, .min = 1, .max = CONTENT_MAX,
-     .help = "what to remember, as a self-contained sentence"},
-    {STR(struct memory, key), .max = 512, .help = "a memory with the same key is replaced"},
-    {ENUM(struct memory, type), .otherwise_str = "factual", .one_of = type_names,
-     .help = "kind of knowledge"},
-    {ENUM(struct memory, layer), .otherwise_str = "fact", .one_of = layer_names, .help = "layer"},
-    {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
-    {STR(struct memory, session), .max = 256, .help = "the conversation it belongs to"},
-    {STRS(struct memory, tags), .help = "free labels"},
-    {RAW(struct memory, metadata), .help = "an object"},
-    {NUM(struct memory, importance), .min = 0, .max = 1,
-     .help = "0 to 1; default: estimated by rules"},
-    {TIME(struct memory, expires), .help = "when it expires; never unless given"},
-    {STR(struct memory, space), .max = NAME_MAX_BYTES, .help = space_help},
-    {0},
-};
-
 static enum status give_memory(struct tool_call *c, const struct memory *m)
 {
     struct memory *out = NEW(&c->ctx->arena, struct memory);
@@ -205,7 +187,7 @@ static enum status give_memory(struct tool_call *c, const struct memory *m)
 static enum status tool_add(struct tool_call *c)
 {
     struct memory m = *(const struct memory *)c->in;
-    m.origin = ORIGIN_API;
+    m.origin = ORIGIN_MCP;
     TRY(tool_space(c, m.space));
     TRY(engine_add(c->ctx, c->app->engine, c->pool, &m));
     return give_memory(c, &m);
@@ -266,8 +248,8 @@ static const struct field update_in_fields[] = {
     {STR(struct memory, key), .max = 512, .help = "its new key; empty removes the key"},
     {ENUM(struct memory, type), .one_of = type_names, .help = "kind of knowledge"},
     {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
-    {STRS(struct memory, tags), .help = "labels that replace the old ones"},
-    {RAW(struct memory, metadata), .help = "an object that replaces the old one"},
+    {STRS(struct memory, tags), .help = "its new labels"},
+    {RAW(struct memory, metadata), .help = "its new object"},
     {NUM(struct memory, importance), .min = 0, .max = 1, .help = "0 to 1"},
     {TIME(struct memory, expires), .help = "when it expires"},
     {STR(struct memory, space), .max = NAME_MAX_BYTES, .help = space_help},
@@ -316,30 +298,36 @@ static enum status tool_update(struct tool_call *c)
     return give_memory(c, &m);
 }
 
+/* The five of the group "default" come first. */
 const struct tool memory_tools[] = {
     {"memory_search", "Search memory",
-     "Finds what was said or remembered earlier and helps to answer a question: memories and "
-     "messages, best first.",
-     tool_search, TAKES(search_in), .gives = search_out_fields, .reads = true, .repeats = true},
-    {SEARCH_MEMORY, "Search a layer of memory", search_memory_help, search_layer,
-     TAKES(search_memory_in), .gives = layer_out_fields, .reads = true, .repeats = true},
+     "Search what the user said in earlier conversations or asked to remember. Call it before you "
+     "answer what may depend on the user's facts, preferences or plans. Gives memories and "
+     "messages with their ids, best first.",
+     USUAL_TOOLS, tool_search, TAKES(search_in), .gives = search_out_fields, .reads = true,
+     .repeats = true},
     {"memory_context", "Recall for a question",
-     "What is worth knowing from earlier conversations before answering the user: a short text to "
-     "keep in mind, or nothing when nothing matters.",
-     tool_context, TAKES(context_in), .gives = context_out_fields, .reads = true, .repeats = true},
+     "Get a short text of what matters from earlier conversations for the user's message, ready to "
+     "use, or nothing when nothing matters. Call it at the start of a conversation.",
+     USUAL_TOOLS, tool_context, TAKES(context_in), .gives = context_out_fields, .reads = true,
+     .repeats = true},
     {"memory_add", "Remember",
-     "Remembers one fact, preference, decision or event for later conversations. With a key, what "
-     "was remembered under it before is superseded.",
-     tool_add, .takes = add_in_fields, .takes_size = sizeof(struct memory), .gives = memory_fields},
-    {"memory_get", "Read a memory", "One memory by its id.", tool_get, TAKES(id_in),
-     .gives = memory_fields, .reads = true, .repeats = true},
+     "Remember one fact, preference, decision or event for later conversations. Adding the same "
+     "again adds nothing. With a key, what was remembered under it before is replaced.",
+     USUAL_TOOLS, tool_add, .takes = memory_add_fields, .takes_size = sizeof(struct memory),
+     .gives = memory_fields},
     {"memory_update", "Correct a memory",
-     "Changes one memory in place, by its id: only what is named changes.", tool_update,
-     .takes = update_in_fields, .takes_size = sizeof(struct memory), .gives = memory_fields,
-     .destroys = true, .repeats = true},
+     "Correct one memory by its id, in place. Only the members that you give change. Its old text "
+     "is not recalled any more.",
+     USUAL_TOOLS, tool_update, .takes = update_in_fields, .takes_size = sizeof(struct memory),
+     .gives = memory_fields, .destroys = true, .repeats = true},
     {"memory_forget", "Forget",
-     "Erases a memory, a message or a whole conversation by its id, with everything that came from "
+     "Erase a memory, a message or a whole conversation by its id, with everything that came from "
      "it. It cannot be undone.",
-     tool_forget, TAKES(id_in), .gives = erased_out_fields, .destroys = true},
+     USUAL_TOOLS, tool_forget, TAKES(id_in), .gives = erased_out_fields, .destroys = true},
+    {"memory_get", "Read a memory", "One memory by its id.", NULL, tool_get, TAKES(id_in),
+     .gives = memory_fields, .reads = true, .repeats = true},
+    {SEARCH_MEMORY, "Search a layer of memory", search_memory_help, "osaurus", search_layer,
+     TAKES(search_memory_in), .gives = layer_out_fields, .reads = true, .repeats = true},
     {0},
 };

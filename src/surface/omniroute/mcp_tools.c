@@ -128,7 +128,7 @@ static enum status tool_add(struct tool_call *c)
 {
     const struct add_in *in = c->in;
     struct memory m = in->memory;
-    m.origin = ORIGIN_API;
+    m.origin = ORIGIN_MCP;
     TRY(tool_key(c, in->api_key));
     TRY(engine_replace(c->ctx, c->app->engine, c->pool, &m));
     struct added_out *out = NEW(&c->ctx->arena, struct added_out);
@@ -186,15 +186,18 @@ static enum status tool_clear(struct tool_call *c)
     return OK;
 }
 
+#define GROUP "omniroute"
+
 const struct tool omniroute_tools[] = {
     {"omniroute_memory_search", "Search memories (OmniRoute)",
-     "Memories of a key, best first, within a budget of tokens.", tool_search, TAKES(search_in),
-     .gives = page_out_fields, .reads = true, .repeats = true},
+     "Memories of a key, best first, within a budget of tokens.", GROUP, tool_search,
+     TAKES(search_in), .gives = page_out_fields, .reads = true, .repeats = true},
     {"omniroute_memory_add", "Add a memory (OmniRoute)",
-     "Remembers a content under a key; the same key is changed in place.", tool_add, TAKES(add_in),
-     .gives = added_out_fields, .destroys = true, .repeats = true},
+     "Remembers a content under a key; the same key is changed in place.", GROUP, tool_add,
+     TAKES(add_in), .gives = added_out_fields, .destroys = true, .repeats = true},
     {"omniroute_memory_clear", "Clear memories (OmniRoute)",
      "Erases all memories of a key, or those of a type or made before a date. It cannot be undone.",
-     tool_clear, TAKES(clear_in), .gives = cleared_out_fields, .destroys = true, .repeats = true},
+     GROUP, tool_clear, TAKES(clear_in), .gives = cleared_out_fields, .destroys = true,
+     .repeats = true},
     {0},
 };

@@ -16,24 +16,6 @@
 
 /* --- shapes --- */
 
-static const struct field add_in_fields[] = {
-    {STR(struct memory, content), .required = true, .min = 1, .max = 65536,
-     .help = "what to remember"},
-    {STR(struct memory, key), .max = 512, .help = "a memory with the same key is replaced"},
-    {ENUM(struct memory, layer), .otherwise_str = "fact", .one_of = layer_names, .help = "layer"},
-    {ENUM(struct memory, type), .otherwise_str = "factual", .one_of = type_names,
-     .help = "kind of knowledge"},
-    {STR(struct memory, category), .max = 128, .help = "preference, decision, …, or free"},
-    {STR(struct memory, session), .max = 256, .help = "the conversation it belongs to"},
-    {STRS(struct memory, tags), .help = "free labels"},
-    {RAW(struct memory, metadata), .help = "an object"},
-    {NUM(struct memory, importance), .min = 0, .max = 1,
-     .help = "0 to 1; default: estimated by rules"},
-    {TIME(struct memory, expires), .help = "when it expires"},
-    {TIME(struct memory, valid_from), .help = "since when it is true"},
-    {0},
-};
-
 /* closed asks for history: memories that were superseded, merged or have expired. */
 struct list_in {
     str type, category, session, contains;
@@ -227,7 +209,7 @@ static enum status receipt_get(struct ctx *ctx, struct app *app, const struct re
 }
 
 static const struct route routes[] = {
-    {"POST", "/v1/memories", memory_add, .takes = add_in_fields,
+    {"POST", "/v1/memories", memory_add, .takes = memory_add_fields,
      .takes_size = sizeof(struct memory), .strict = true, .gives = memory_fields,
      .help = "add a memory"},
     {"GET", "/v1/memories", memory_list, TAKES(list_in), .strict = true, .gives = list_out_fields,

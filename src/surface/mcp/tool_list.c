@@ -1,0 +1,133 @@
+/* tool_list.c - which tools tools/list names, and how each is described to a model. */
+#include <assert.h>
+
+#include "surface/mcp/mcp.h"
+#include "surface/omniroute/common.h"
+
+/*
+ * A client puts the list into each prompt of its model, so the usual one is short: five tools, with
+ * the arguments that they take and the members that each result has. A client that wants others
+ * says so in its address or its command line. Every tool can be called, listed or not: a list is a
+ * proposal, and reach depends on the credential alone.
+ */
+
+/* The general tools come first; no name is in both tables. */
+static const struct tool *tool_at(size_t i)
+{
+    static const struct tool *const tables[] = {memory_tools, omniroute_tools, NULL};
+    for (const struct tool *const *table = tables; *table; table++)
+        for (const struct tool *t = *table; t->name; t++)
+            if (!i--)
+                return t;
+    return NULL;
+}
+
+const struct tool *tool_find(str name)
+{
+    const struct tool *t;
+    for (size_t i = 0; (t = tool_at(i)); i++)
+        if (str_is(name, t->name))
+            return t;
+    return NULL;
+}
+
+/* --- what is wanted --- */
+
+static bool is_meant(const struct tool *t, str item)
+{
+    return str_is(item, "all") || str_is(item, t->name) || (t->group && str_is(item, t->group));
+}
+
+static bool is_wanted(const struct tool *t, str wanted)
+{
+    str rest = wanted.n ? wanted : S(USUAL_TOOLS);
+    while (rest.n)
+        if (is_meant(t, str_trim(str_cut(&rest, ','))))
+            return true;
+    return false;
+}
+
+static enum status check_item(struct ctx *ctx, str item)
+{
+    struct buf names = buf_make(&ctx->arena, 1024);
+    const struct tool *t;
+    for (size_t i = 0; (t = tool_at(i)); i++) {
+        if (is_meant(t, item))
+            return OK;
+        buf_printf(&names, ", %s", t->name);
+    }
+    return fail_field(ctx, "tools",
+                      "unknown tool '%.60s'; choose from all, default, osaurus, omniroute" S_FMT,
+                      str_c(&ctx->arena, item), S_ARG(buf_str(&names)));
+}
+
+enum status tools_check(struct ctx *ctx, str wanted)
+{
+    while (wanted.n)
+        TRY(check_item(ctx, str_trim(str_cut(&wanted, ','))));
+    return OK;
+}
+
+/* --- describing --- */
+
+enum { ROWS_MAX = 16 }; /* members that a result always has; an assert says when it is too small */
+
+/* For the client's own questions to its user. A hint that says what its absence says is left out.
+ */
+static void write_hints(struct json_out *w, const struct tool *t)
+{
+    json_member_open(w, "annotations", '{');
+    json_member_bool(w, "readOnlyHint", t->reads);
+    if (!t->reads && !t->destroys)
+        json_member_bool(w, "destructiveHint", false);
+    if (!t->reads && t->repeats)
+        json_member_bool(w, "idempotentHint", true);
+    json_member_bool(w, "openWorldHint", false);
+    json_close(w, '}');
+}
+
+/* Of a result only the members that are always there, without words: a model reads the result
+ * itself. */
+static void describe_result(struct json_out *w, const struct field *gives)
+{
+    static const struct field any[] = {{0}};
+    struct field rows[ROWS_MAX] = {0};
+    size_t n = 0;
+    for (const struct field *f = gives; f->name; f++) {
+        if (!f->required)
+            continue;
+        assert(n + 1 < ROWS_MAX);
+        rows[n] = *f;
+        rows[n].help = NULL;
+        if (f->type == FIELD_JSON && f->inside)
+            rows[n].inside = any;
+        n++;
+    }
+    fields_schema(w, rows, false);
+}
+
+/* Both schemas come from the tables that read the arguments and write the result, so the list
+ * cannot promise anything else. */
+static void describe_tool(struct json_out *w, const struct tool *t)
+{
+    json_open(w, '{');
+    json_member_str(w, "name", str_of(t->name));
+    json_member_str(w, "title", str_of(t->title));
+    json_member_str(w, "description", str_of(t->help));
+    json_key(w, "inputSchema");
+    fields_schema(w, t->takes, true);
+    json_key(w, "outputSchema");
+    describe_result(w, t->gives);
+    write_hints(w, t);
+    json_close(w, '}');
+}
+
+void tools_write(struct json_out *w, str wanted)
+{
+    const struct tool *t;
+    json_open(w, '[');
+    for (size_t i = 0; (t = tool_at(i)); i++)
+        if (is_wanted(t, wanted))
+            describe_tool(w, t);
+    json_close(w, ']');
+}
