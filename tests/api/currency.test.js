@@ -124,3 +124,15 @@ for (const [first, second, question, wanted, left] of [
     for (const one of wanted) assert.match(block, one);
     if (left) assert.doesNotMatch(block, left);
   });
+
+const toolCall = (args) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'memory_add', arguments: args } });
+/** Whoever gives two memories keys of their own says that both are true. */
+for (const [door, add] of Object.entries({ REST: (server, memory) => server.ask('POST', '/v1/memories', memory), MCP: (server, memory) => server.ask('POST', '/mcp', toolCall(memory)) }))
+  test(`a memory under another key replaces nothing: ${door}`, async (t) => {
+    const server = await serve(t);
+    ok(await add(server, { key: 'choir of the parish', content: 'Choir is on Mondays.' }));
+    ok(await add(server, { key: 'choir of the school', content: 'Choir has moved to Wednesdays.' }));
+    const block = await given(server, 'Which day is choir?');
+    for (const line of [/: Choir is on Mondays/, /: Choir has moved to Wednesdays/]) assert.match(block, line);
+    assert.doesNotMatch(block, /outdated|replaced/);
+  });

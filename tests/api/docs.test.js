@@ -241,11 +241,16 @@ test('every command that a page names exists', () => {
 test('every tool that the MCP page names is offered, and no other', () => {
   const input = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n';
   const folder = fs.mkdtempSync(path.join(require('node:os').tmpdir(), 'rememberd-docs-'));
-  const out = execFileSync(bin, ['mcp', '--data', folder], { env: cleanEnv(), input, encoding: 'utf8' });
+  const offered = (tools) => {
+    const out = execFileSync(bin, ['mcp', '--tools', tools, '--data', folder], { env: cleanEnv(), input, encoding: 'utf8' });
+    return JSON.parse(out.split('\n')[0]).result.tools.map((tool) => tool.name).sort();
+  };
+  const page = read('docs/reference/mcp.md');
+  const named = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name).sort();
+  assert.deepEqual(named, offered('all'));
+  assert.deepEqual(column('docs/reference/mcp.md', 'kept under 6 KB.\n'), offered('default'));
+  for (const [, name, group] of page.matchAll(/^\| `([a-z_]+)` \| `([a-z]+)` \|/gm)) assert.ok(offered(group).includes(name), `${group}: ${name}`);
   fs.rmSync(folder, { recursive: true });
-  const offered = JSON.parse(out.split('\n')[0]).result.tools.map((tool) => tool.name).sort();
-  const named = [...read('docs/reference/mcp.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name).sort();
-  assert.deepEqual(named, offered);
 });
 
 test('every source file and room that the page of internals names exists', () => {

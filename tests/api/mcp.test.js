@@ -8,8 +8,9 @@ const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/cli
 const { bin, cleanEnv, run, serve, tempFolder, until } = require('./lib');
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const names = ['memory_search', 'search_memory', 'memory_context', 'memory_add', 'memory_get', 'memory_update', 'memory_forget',
-  'omniroute_memory_search', 'omniroute_memory_add', 'omniroute_memory_clear'];
+const usual = ['memory_search', 'memory_context', 'memory_add', 'memory_update', 'memory_forget'];
+const omniroute = ['omniroute_memory_search', 'omniroute_memory_add', 'omniroute_memory_clear'];
+const names = [...usual, 'memory_get', 'search_memory', ...omniroute];
 
 // The SDK's client checks every structured result against the tool's output schema once the tools are listed.
 async function connect(t, transport) {
@@ -21,7 +22,7 @@ async function connect(t, transport) {
   return client;
 }
 
-const overHttp = (t, server, token) => connect(t, new StreamableHTTPClientTransport(new URL('/mcp', server.url),
+const overHttp = (t, server, token, query = '') => connect(t, new StreamableHTTPClientTransport(new URL(`/mcp${query}`, server.url),
   token ? { requestInit: { headers: { authorization: `Bearer ${token}` } } } : {}));
 
 const overStdio = (t, data, flags = []) => connect(t, new StdioClientTransport({ command: bin,
@@ -46,23 +47,24 @@ async function refused(client, name, args, words) {
 const transports = {
   HTTP: async (t) => {
     const server = await serve(t);
-    return { client: await overHttp(t, server), again: () => overHttp(t, server) };
+    return { client: await overHttp(t, server), again: () => overHttp(t, server),
+      listing: (tools) => overHttp(t, server, undefined, `?tools=${encodeURIComponent(tools)}`) };
   },
   stdio: async (t) => {
     const data = tempFolder();
-    return { client: await overStdio(t, data), again: () => overStdio(t, data) };
+    return { client: await overStdio(t, data), again: () => overStdio(t, data), listing: (tools) => overStdio(t, data, ['--tools', tools]) };
   },
 };
 
 for (const [how, open] of Object.entries(transports)) {
   test(`${how}: the server says who it is and what it can do`, async (t) => {
-    const { client } = await open(t);
+    const { client, listing } = await open(t);
     assert.equal(client.getServerVersion().name, 'rememberd');
     assert.match(client.getServerVersion().version, /^\d+\.\d+\.\d+$/);
     assert.deepEqual(client.getServerCapabilities(), { tools: {} });
     assert.ok(client.getInstructions().length > 50);
     await client.ping();
-    const { tools, nextCursor } = await client.listTools();
+    const { tools, nextCursor } = await (await listing('all')).listTools();
     assert.equal(nextCursor, undefined);
     assert.deepEqual(tools.map((one) => one.name), names);
     for (const one of tools) {
@@ -75,7 +77,24 @@ for (const [how, open] of Object.entries(transports)) {
       for (const [field, schema] of Object.entries(one.inputSchema.properties)) assert.ok(schema.description, `${one.name}.${field}`);
     }
     assert.deepEqual(tools.filter((one) => one.annotations.readOnlyHint).map((one) => one.name),
-      ['memory_search', 'search_memory', 'memory_context', 'memory_get', 'omniroute_memory_search']);
+      ['memory_search', 'memory_context', 'memory_get', 'search_memory', 'omniroute_memory_search']);
+    // The hints of the protocol default to destructive and not idempotent.
+    const may = (hint, otherwise) => tools.filter((one) => !one.annotations.readOnlyHint && (one.annotations[hint] ?? otherwise)).map((one) => one.name);
+    assert.deepEqual(may('destructiveHint', true), ['memory_update', 'memory_forget', 'omniroute_memory_add', 'omniroute_memory_clear']);
+    assert.deepEqual(may('idempotentHint', false), ['memory_update', 'omniroute_memory_add', 'omniroute_memory_clear']);
+  });
+
+  test(`${how}: five tools are listed, others when they are asked for, and all can be called`, async (t) => {
+    const { client, listing } = await open(t);
+    const listed = async (one) => (await one.listTools()).tools.map((tool) => tool.name);
+    assert.deepEqual(await listed(client), usual);
+    for (const [wanted, expected] of [['default', usual], ['all', names], ['omniroute', omniroute], ['osaurus', ['search_memory']],
+      ['memory_get', ['memory_get']], [' memory_get , default,memory_get', [...usual, 'memory_get']], ['omniroute,all', names]])
+      assert.deepEqual(await listed(await listing(wanted)), expected, wanted);
+    const only = await listing('memory_get');
+    const { id } = await call(only, 'memory_add', { content: 'The tent is in the attic.' });
+    assert.equal((await call(client, 'memory_get', { id })).id, id);
+    assert.equal((await call(client, 'omniroute_memory_search', { query: 'tent' })).data.count, 1);
   });
 
   test(`${how}: the life of a memory through the general tools`, async (t) => {
@@ -85,7 +104,7 @@ for (const [how, open] of Object.entries(transports)) {
     const added = await call(client, 'memory_add', sent);
     assert.match(added.id, uuid);
     for (const [name, value] of Object.entries(sent)) assert.deepEqual(added[name], value, name);
-    assert.equal(added.origin, 'api');
+    assert.equal(added.origin, 'mcp');
     assert.equal((await call(client, 'memory_get', { id: added.id })).content, sent.content);
     await call(client, 'memory_add', { content: 'The server room is in Oslo.' });
 
@@ -109,6 +128,9 @@ for (const [how, open] of Object.entries(transports)) {
     assert.equal(now.id, added.id);
     assert.equal(now.content, 'Ada prefers espresso.');
     assert.deepEqual([now.tags, now.key, now.metadata, now.created], [[], 'tea', sent.metadata, added.created]);
+    const more = await call(client, 'memory_update', { id: added.id, importance: 0.2, expires: '2091-01-01', category: 'habit', key: null });
+    assert.deepEqual([more.content, more.importance, more.expires, more.category, more.key, more.origin],
+      ['Ada prefers espresso.', 0.2, '2091-01-01T00:00:00.000Z', 'habit', 'tea', 'mcp']);
     const other = await again();
     assert.equal((await call(other, 'memory_get', { id: added.id })).content, 'Ada prefers espresso.');
     assert.ok((await call(other, 'memory_search', { query: 'green' })).results.every((one) => one.id !== added.id));
@@ -241,6 +263,26 @@ for (const [how, open] of Object.entries(transports)) {
     await assert.rejects(client.listResources(), (error) => error.code === -32601 || /does not support/.test(error.message));
   });
 }
+
+test('HTTP: an address with an unknown tool is refused at once, with the names that there are', async (t) => {
+  const server = await serve(t);
+  for (const [tools, item] of [['recall', 'recall'], ['default,memory_erase', 'memory_erase'], ['default,', undefined], ['memory_get,,all', '']]) {
+    if (item === undefined) {
+      await overHttp(t, server, undefined, `?tools=${tools}`); // a comma at the end is nothing
+      continue;
+    }
+    await assert.rejects(overHttp(t, server, undefined, `?tools=${tools}`), (error) => {
+      for (const word of [`tools: unknown tool '${item}'`, 'all, default, osaurus, omniroute', ...names]) assert.ok(error.message.includes(word), `${word}: ${error.message}`);
+      return true;
+    });
+  }
+});
+
+test('stdio: an unknown tool is a wrong usage', async () => {
+  const { code, stdout, stderr } = await run(['mcp', '--data', tempFolder(), '--tools', 'memory_add,memory_erase']);
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /tools: unknown tool 'memory_erase'; choose from all, default, osaurus, omniroute, memory_search, /);
+});
 
 test('HTTP: there is no session to end, and a client that ends it goes on', async (t) => {
   const server = await serve(t);

@@ -59,7 +59,7 @@ test('after initialize the header names the revision, and nothing else is asked 
     assert.deepEqual([accepted.status, accepted.text], [202, '']);
     assert.deepEqual((await post(server, request('ping'), headers)).json(), { jsonrpc: '2.0', id: 1, result: {} });
     const listed = (await post(server, request('tools/list', {}), headers)).json().result;
-    assert.equal(listed.tools.length, 10);
+    assert.equal(listed.tools.length, 5);
     assert.deepEqual(Object.keys(listed), ['tools']);
     const { result } = (await post(server, request('tools/call', { name: 'memory_search', arguments: { query: 'x' } }), headers)).json();
     assert.deepEqual(Object.keys(result), ['content', 'structuredContent', 'isError']);
@@ -173,6 +173,29 @@ test('2026-07-28: every request stands for itself', async (t) => {
 
   const note = await post(server, { jsonrpc: '2.0', method: 'notifications/cancelled', params: withMeta({ requestId: 1 }) }, heads('notifications/cancelled'));
   assert.deepEqual([note.status, note.text], [202, '']);
+});
+
+// A client puts the list into every prompt of its model.
+test('the list of tools is short in every revision', async (t) => {
+  const server = await serve(t);
+  for (const res of [await post(server, request('tools/list', {})), await send(server, 'tools/list', {})]) {
+    assert.equal(res.json().result.tools.length, 5);
+    assert.ok(Buffer.byteLength(res.text) < 6 * 1024, `${Buffer.byteLength(res.text)} bytes`);
+  }
+});
+
+test('tools in the address: listed by it, and a wrong name is refused in every revision', async (t) => {
+  const server = await serve(t);
+  const at = (query, message, headers = {}) => server.ask('POST', `/mcp?${query}`, message, { accept: 'application/json, text/event-stream', ...headers });
+  const listed = (res) => res.json().result.tools.map((one) => one.name);
+  const list = request('tools/list', withMeta()), modernHeads = heads('tools/list');
+  assert.deepEqual(listed(await at('tools=memory_get%2Csearch_memory', list, modernHeads)), ['memory_get', 'search_memory']);
+  assert.equal(listed(await at('tools=', request('tools/list'))).length, 5);
+  for (const [message, headers] of [[list, modernHeads], [request('tools/list')], [request('ping')]]) {
+    const { error, id } = failed(await at('tools=memory_gte', message, headers), 400, -32602, /^tools: unknown tool 'memory_gte'; choose from all, /);
+    assert.deepEqual([error.data.field, id], ['tools', 1]);
+  }
+  assert.equal((await at('tools=memory_gte', { jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202);
 });
 
 test('2026-07-28: what is no method of it is not found', async (t) => {

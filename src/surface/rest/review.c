@@ -18,7 +18,7 @@ static const struct field review_fields[] = {
     {STR(struct review, kind), .help = "message or memory"},
     {STR(struct review, text), .help = "its sentences that read as instructions, one a line"},
     {STR(struct review, role), .empty = EMPTY_OUT, .help = "who said it; of a message only"},
-    {STR(struct review, origin), .help = "where it came from: user, assistant, import, api, …"},
+    {STR(struct review, origin), .help = "where it came from: user, assistant, api, mcp, …"},
     {STR(struct review, space), .help = "the space it is in"},
     {STR(struct review, session), .empty = EMPTY_OUT, .help = "the conversation it came from"},
     {TIME(struct review, created), .help = "when it was said or learnt"},
