@@ -1,4 +1,4 @@
-// forgetting.test.js - what each delete erases and what remains, row by row as docs/reference/forgetting.md has it.
+// forgetting.test.js - what is forgotten stays forgotten: restarts, histories sent again, ingests; the table of all deletes is in deletes.test.js.
 'use strict';
 const assert = require('node:assert/strict');
 const fs = require('node:fs');
@@ -22,46 +22,20 @@ async function found(server, headers = {}) {
   return [results.some((one) => one.kind === 'memory' && one.text === FACT), results.some((one) => one.kind === 'message' && one.text === TEXT)];
 }
 
-const MESSAGE = [true, false], BOTH = [false, false], NEITHER = [true, true]; // what recall gives no more
-const rows = [
-  ['a memory, over REST', 'DELETE', (id) => `/v1/memories/${id.fact}`, 200, BOTH],
-  ['a message, over REST', 'DELETE', (id) => `/v1/memories/${id.message}`, 200, BOTH],
-  ['a session, over REST', 'DELETE', (id) => `/v1/memories/${id.session}`, 200, BOTH],
-  ["a memory of Cortex's", 'DELETE', (id) => `/v1/memory/${id.fact}`, 200, BOTH],
-  ["a message by Cortex's delete of memories", 'DELETE', (id) => `/v1/memory/${id.message}`, 404, NEITHER],
-  ["a session of Cortex's", 'DELETE', (id) => `/v1/session/${id.session}`, 204, MESSAGE],
-  ["an app of Cortex's", 'DELETE', () => '/v1/memory/user/all?app_id=default', 200, BOTH],
-  ["another app of Cortex's", 'DELETE', () => '/v1/memory/user/all?app_id=other', 200, NEITHER],
-  ["a memory of OmniRoute's", 'DELETE', (id) => `/api/memory/${id.fact}`, 200, BOTH],
-  ["a session by OmniRoute's delete of memories", 'DELETE', (id) => `/api/memory/${id.session}`, 404, NEITHER],
-  ["all memories of OmniRoute's", 'DELETE', () => '/api/memory', 200, BOTH],
-  ["a memory of the RAG backend's", 'DELETE', (id) => `/api/v1/memory/${id.fact}`, 200, BOTH],
-  ["all memories of the RAG backend's, unconfirmed", 'DELETE', () => '/api/v1/memory', 400, NEITHER],
-  ["all memories of the RAG backend's", 'DELETE', () => '/api/v1/memory?confirm=true', 200, BOTH],
-];
+const BOTH = [false, false]; // recall gives neither any more
 
-for (const [what, method, target, status, remains] of rows)
-  test(`deleting ${what} leaves what the page says`, async (t) => {
-    const server = await serve(t);
-    const id = await remembered(server);
-    const res = await server.ask(method, target(id));
-    assert.equal(res.status, status, res.text);
-    assert.deepEqual(await found(server), remains);
-  });
-
-test('the command line erases a memory, a message, a session, a space and all spaces', async (t) => {
+test('the command line erases one space, and with --all-spaces every space of the user', async (t) => {
   const server = await serve(t);
-  const at = ['--data', server.data];
-  for (const [words, remains] of [
-    [(id) => [id.fact], BOTH], [(id) => [id.message], BOTH], [(id) => ['--session', id.session], BOTH],
-    [() => ['--everything', '--space', 'other'], NEITHER], [() => ['--everything'], BOTH], [() => ['--everything', '--all-spaces'], BOTH]]) {
+  const at = ['--data', server.data], other = async () => (await run(['list', '--space', 'other', ...at])).stdout;
+  await run(['add', 'another space', '--space', 'other', ...at]);
+  for (const [args, left] of [[['--space', 'other'], /^0 of 0$/m], [[], /another space/], [['--all-spaces'], /^0 of 0$/m]]) {
     await run(['forget', '--everything', ...at]);
+    await remembered(server);
     await run(['add', 'another space', '--space', 'other', ...at]);
-    const args = words(await remembered(server));
-    assert.equal((await run(['forget', ...args, ...at])).code, 0);
-    assert.deepEqual(await found(server), remains, args.join(' '));
+    assert.equal((await run(['forget', '--everything', ...args, ...at])).code, 0);
+    assert.deepEqual(await found(server), args[0] === '--space' ? [true, true] : BOTH, args.join(' '));
+    assert.match(await other(), left, args.join(' '));
   }
-  assert.match((await run(['list', '--space', 'other', ...at])).stdout, /^0 of 0$/m);
 });
 
 test("an agent's memory is erased by the header, by its space, and replaced by an ingest", async (t) => {

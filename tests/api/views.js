@@ -1,0 +1,94 @@
+// views.js - every door through which something remembered can be seen, and a call of any door written as a line.
+'use strict';
+const assert = require('node:assert/strict');
+const { run } = require('./lib');
+
+const QUESTION = 'What is my parrot called?';
+const envelope = { message_id: 'm', sender_agent_key: 'k', timestamp: '2026-11-20T10:00:00Z' };
+
+// {NAME} in a call or its body is what the thing is called in this test.
+const filled = (text, names) => text.replace(/\{(\w+)\}/g, (whole, name) => names[name] ?? whole);
+
+/**
+ * A call as a table writes it: "METHOD /path", "rememberd COMMAND …" or the name of an MCP tool. The answer has ok and text;
+ * quoted words of a command are one word.
+ */
+async function act(server, call, body, names = {}, headers = {}) {
+  const line = filled(call, names), sent = body && JSON.parse(filled(JSON.stringify(body), names));
+  if (line.startsWith('rememberd ')) {
+    const words = [...line.slice(10).matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word);
+    const { code, stdout, stderr } = await run([...words, '--data', server.data]);
+    return { ok: code === 0, text: stdout + stderr, json: () => JSON.parse(stdout) };
+  }
+  if (!line.includes(' ')) {
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: line, arguments: sent ?? {} } };
+    const res = await server.ask('POST', '/mcp', message, { accept: 'application/json, text/event-stream', ...headers });
+    const { result, error } = res.json();
+    assert.ok(result, error?.message);
+    return { ok: !result.isError, text: result.content[0].text, json: () => result.structuredContent };
+  }
+  const [method, target] = line.split(' ');
+  const res = await server.ask(method, target, sent, headers);
+  return { ok: res.status < 300, text: res.text, json: res.json, status: res.status };
+}
+
+const chat = { model: 'rememberd/demo', messages: [{ role: 'user', content: QUESTION }] };
+
+/**
+ * [what it shows, call, body]: a memory, a fact (a memory that is no line of the profile), a message, both, the messages of the
+ * conversation, the memories of a chat, or what a chat is given. The built-in model repeats what it is given,
+ * and nothing of these chats is kept.
+ */
+const views = [
+  ['memory', 'GET /v1/memories'],
+  ['memory', 'GET /v1/memories/{memory}'],
+  ['both', 'POST /v1/memories/search', { query: QUESTION }],
+  ['memory', 'GET /api/memory'],
+  ['memory', 'GET /api/memory/{memory}'],
+  ['preview', 'POST /api/memory/retrieve-preview', { query: QUESTION }],
+  ['memory', 'GET /api/v1/memory'],
+  ['memory', 'GET /api/v1/memory/{memory}'],
+  ['memory', 'POST /api/v1/memory/search', { query: QUESTION }],
+  ['memory', 'GET /api/v1/memory/export'],
+  ['memory', 'GET /v1/memory/me'],
+  ['memory', 'GET /v1/memory/list'],
+  ['memory', 'POST /v1/memory/search', { query: QUESTION }],
+  ['both', 'memory_search', { query: QUESTION }],
+  ['memory', 'memory_get', { id: '{memory}' }],
+  ['fact', 'search_memory', { scope: 'pinned', query: QUESTION }],
+  ['message', 'search_memory', { scope: 'transcript', query: QUESTION }],
+  ['memory', 'omniroute_memory_search', { query: QUESTION }],
+  ['memory', 'rememberd list'],
+  ['both', `rememberd search "${QUESTION}"`],
+  ['history', 'GET /v1/session/{session}/history'],
+  ['chat', 'memory_context', { question: QUESTION }],
+  ['chat', 'GET /v1/session/{other}/context?query=What+is+my+parrot+called%3F'],
+  ['chat', 'POST /v1/chat/completions', chat],
+  ['chat', 'POST /v1/chat/completions', chat, { 'x-osaurus-agent-id': 'default' }],
+  ['chat', 'POST /v1/chat', { session_id: '{other}', message: QUESTION }],
+  ['chat', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{other}', message: QUESTION, user_id: 'local' }],
+];
+
+/** What each view shows of the given words, as [name of the view, what it shows]. words: { memory, message, any }. */
+async function look(server, names, words, of = views) {
+  const other = (await server.ask('POST', '/v1/session', {})).json().session_id, seen = {};
+  for (const [shows, call, body, headers] of of) {
+    const { text } = await act(server, call, body, { ...names, other }, { 'x-memory-mode': 'readonly', ...headers });
+    const found = shows === 'chat' ? [words.any.test(text) && 'it'] : [shows !== 'message' && shows !== 'history' && text.includes(words.memory) && 'memory',
+      shows !== 'memory' && text.includes(words.message) && 'message'];
+    seen[`${call}${body?.scope ? ` ${body.scope}` : ''}${headers ? ' as an agent' : ''}`] = found.filter(Boolean).join(' and ');
+  }
+  return seen;
+}
+
+/** The same, as it has to be. is: which of memory, message, history and chat are there. */
+function expected(is, of = views) {
+  const kinds = { memory: [is.memory && 'memory'], fact: [is.memory && !is.identity && 'memory'], message: [is.message && 'message'], history: [is.history && 'message'],
+    both: [is.memory && 'memory', is.message && 'message'],
+    preview: [is.memory && !is.message && 'memory'], // the memories of a chat, which is given the message instead where it says the same
+    chat: [is.chat && 'it'] };
+  return Object.fromEntries(of.map(([shows, call, body, headers]) =>
+    [`${call}${body?.scope ? ` ${body.scope}` : ''}${headers ? ' as an agent' : ''}`, kinds[shows].filter(Boolean).join(' and ')]));
+}
+
+module.exports = { QUESTION, act, envelope, expected, look, views };
