@@ -29,7 +29,7 @@ async function act(server, call, body, names = {}, headers = {}) {
   }
   const [method, target] = line.split(' ');
   const res = await server.ask(method, target, sent, headers);
-  return { ok: res.status < 300, text: res.text, json: res.json, status: res.status };
+  return { ...res, ok: res.status < 300 };
 }
 
 const chat = { model: 'rememberd/demo', messages: [{ role: 'user', content: QUESTION }] };
