@@ -4,8 +4,8 @@ const assert = require('node:assert/strict');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { serve, tempFolder } = require('./lib');
-const { QUESTION, act } = require('./views');
+const { serve, tempFolder, until } = require('./lib');
+const { QUESTION, act, envelope, expected, look } = require('./views');
 
 const FACT = 'My parrot is called Quito.', SAID = 'my parrot is called Quito';
 const LATER = '2090-01-02T03:04:05.000Z';
@@ -109,4 +109,35 @@ for (const [door, call, body, says] of writers)
       for (const [name, value] of Object.entries(shapes[shape](m)))
         if (!passing.includes(name)) assert.deepEqual(shown[name], value, `${read}: ${name}`);
     }
+  });
+
+// --- conversations ---
+
+const chat = { model: 'rememberd/demo', messages: [{ role: 'user', content: FACT }] };
+/** [door, call, body, headers, whether a fact is found in it at once]; {session} is a session that was begun before. */
+const talks = [
+  ['a chat', 'POST /v1/chat/completions', chat, {}, true],
+  ['a chat of an agent', 'POST /v1/chat/completions', chat, { 'x-osaurus-agent-id': 'default' }, true],
+  ['a chat in a session', 'POST /v1/chat', { session_id: '{session}', message: FACT }, {}, true],
+  ['a chat in an envelope', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{session}', message: FACT, user_id: 'local' }, {}, true],
+  ['an ingest', 'POST /memory/ingest', { agent_id: 'default', conversation_id: 'c1', turns: [{ user: FACT, assistant: 'A fine name.' }] }, {}, false],
+  ['a file', 'rememberd ingest {file}', undefined, {}, true],
+  ['a file without facts', 'rememberd ingest {file} --no-extract', undefined, {}, false],
+];
+
+for (const [door, call, body, headers, isFound] of talks)
+  test(`said over ${door}: every door finds it, and chats are given it`, async (t) => {
+    const server = await serve(t), file = path.join(tempFolder(), 'talk.jsonl');
+    fs.writeFileSync(file, `${JSON.stringify({ session: 's1', role: 'user', content: FACT })}\n`);
+    const begun = (await server.ask('POST', '/v1/session', {})).json().session_id;
+    const said = await act(server, call, body, { file, session: begun }, headers);
+    assert.ok(said.ok, said.text);
+    const message = await until('it is found', async () => (await server.ask('POST', '/v1/memories/search', { query: QUESTION })).json().results.find((one) => one.text === FACT));
+    if (call === 'POST /v1/chat' || call.startsWith('POST /a2a')) assert.equal(message.session, begun);
+    const { memories } = (await server.ask('GET', '/v1/memories')).json();
+    assert.deepEqual(memories.map((one) => [one.content, one.source, one.session]), isFound ? [[SAID, message.id, message.session]] : []);
+    const listed = (await server.ask('GET', '/v1/users/me/sessions')).json().sessions.find((one) => one.id === message.session);
+    assert.equal(listed.title, FACT);
+    assert.deepEqual(await look(server, { memory: memories[0]?.id, session: message.session }, { memory: SAID, message: FACT, any: /Quito/ }),
+      expected({ memory: isFound, message: true, history: true, chat: true }));
   });
