@@ -92,6 +92,7 @@ const deletes = [
 
   ['DELETE /v1/memory/{memory}', 'the memory'],
   ['DELETE /v1/memory/{message}', 'nothing', { refused: true }],
+  ['DELETE /v1/memory/{session}', 'nothing', { refused: true }],
   ['DELETE /v1/session/{session}', 'its messages'],
   ['DELETE /v1/memory/user/all?app_id=default', 'all'],
   ['DELETE /v1/memory/user/all?app_id=*', 'all'],
@@ -118,6 +119,7 @@ const deletes = [
 
   ['DELETE /api/v1/memory/{memory}', 'the memory'],
   ['DELETE /api/v1/memory/{message}', 'nothing', { refused: true }],
+  ['DELETE /api/v1/memory/{session}', 'nothing', { refused: true }],
   ['DELETE /api/v1/memory?confirm=true', 'the memory'],
   ['DELETE /api/v1/memory', 'nothing', { refused: true }],
 

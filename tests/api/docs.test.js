@@ -203,6 +203,26 @@ test('the members of receipts and memories that pages list are those of the API'
   assert.deepEqual(column('docs/reference/rest.md', '## Members of a memory'), Object.keys(taken).sort());
 });
 
+test('the names that the page on APIs gives for one thing are those of each API', () => {
+  const doors = { 'REST, MCP': /^\/v1\/(memories|receipts|review)/, OmniRoute: /^\/api\/(memory|settings)/, 'RAG backend': /^\/api\/v1\/memory/, Osaurus: /^\/(memory|agents)/,
+    Cortex: /^\/v1\/(memory|sessions?|users|chat)(\/|$)/ };
+  const api = schema(), tools = [...read('docs/reference/mcp.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name);
+  const [head, , ...rows] = read('docs/which-api.md').split('## One thing, five names\n')[1].split('\n').filter((line) => line.startsWith('| '))
+    .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '').trim())).filter((cells) => cells.length === 6);
+  assert.deepEqual(head.slice(1), Object.keys(doors));
+  const wrong = [];
+  let n = 0;
+  for (const [thing, ...cells] of rows)
+    cells.forEach((cell, i) => {
+      const door = Object.values(doors)[i], routes = JSON.stringify(Object.fromEntries(Object.entries(api).filter(([at]) => door.test(at))));
+      assert.ok(routes.length > 1000, head[i + 1]);
+      for (const [, call] of cell.matchAll(/`[A-Z]+ (\/[^`?]*)[^`]*`/g)) { n++; if (!door.test(call)) wrong.push(`${thing}: ${call}`); }
+      for (const [, name] of cell.matchAll(/`([A-Za-z_]+)`/g)) { n++; if (!routes.includes(`"${name}"`) && !tools.includes(name)) wrong.push(`${thing}: ${head[i + 1]}: ${name}`); }
+    });
+  assert.ok(n > 50, `names: ${n}`);
+  assert.deepEqual(wrong, []);
+});
+
 test('the limits of lists that pages name are those of the API', () => {
   const api = schema(), limits = (...where) => {
     const one = where.reduce((at, name) => at[name], api);
