@@ -64,12 +64,13 @@ for (const [door, call, body] of [['REST', 'POST /v1/memories'], ['OmniRoute', '
 
 /** What is there: for lists and gets, for searches of messages, for the conversation, for chats. */
 const states = {
-  'a fact and its message': { memory: true, message: true, history: true, chat: true },
-  'a message': { message: true, history: true, chat: true },
-  'a memory': { memory: true, chat: true },
-  'a profile': { memory: true, chat: true, identity: true },
+  'a fact and its message': { receipt: true, memory: true, message: true, history: true, chat: true },
+  'a message': { receipt: true, message: true, history: true, chat: true },
+  'a memory': { receipt: true, memory: true, chat: true },
+  'a profile': { receipt: true, memory: true, chat: true, identity: true },
   // After something was erased:
   'the memory': { history: true },
+  'all memories': { history: true, title: true },
   'its messages': { memory: true, chat: true },
   all: {},
 };
@@ -106,13 +107,13 @@ const deletes = [
   ['DELETE /api/memory/{memory}', 'the memory'],
   ['DELETE /api/memory/{message}', 'nothing', { refused: true }],
   ['DELETE /api/memory/{session}', 'nothing', { refused: true }],
-  ['DELETE /api/memory', 'the memory'],
+  ['DELETE /api/memory', 'all memories'],
   ['DELETE /api/memory?type=factual', 'the memory'],
   ['DELETE /api/memory?type=semantic', 'nothing'],
   ['DELETE /api/memory?olderThan=2020-01-01', 'nothing'],
   ['DELETE /api/memory?olderThan=2090-01-01', 'the memory'],
   ['DELETE /api/memory?apiKeyId=other', 'nothing'],
-  ['omniroute_memory_clear', 'the memory', { body: {} }],
+  ['omniroute_memory_clear', 'all memories', { body: {} }],
   ['omniroute_memory_clear', 'the memory', { body: { type: 'factual' } }],
   ['omniroute_memory_clear', 'nothing', { body: { type: 'semantic' } }],
   ['POST /api/memory/summarize', 'nothing', { body: { olderThanDays: 1 } }],
@@ -120,7 +121,7 @@ const deletes = [
   ['DELETE /api/v1/memory/{memory}', 'the memory'],
   ['DELETE /api/v1/memory/{message}', 'nothing', { refused: true }],
   ['DELETE /api/v1/memory/{session}', 'nothing', { refused: true }],
-  ['DELETE /api/v1/memory?confirm=true', 'the memory'],
+  ['DELETE /api/v1/memory?confirm=true', 'all memories'],
   ['DELETE /api/v1/memory', 'nothing', { refused: true }],
 
   ['POST /memory/ingest', 'all', { body: { agent_id: 'default', conversation_id: 'birds', turns: [] }, way: 'ingested' }],
@@ -144,6 +145,8 @@ for (const [call, erases, { body, refused = false, way = 'said' } = {}] of delet
   test(`${call}${body ? ` ${JSON.stringify(body)}` : ''}${refused ? ' is refused and' : ''} erases ${erases}${way === 'said' ? '' : `, ${way}`}`, async (t) => {
     const server = await serve(t);
     const { names, words: of, before } = await ways[way](server);
+    const asked = await server.tell(QUESTION, { 'x-memory-mode': 'readonly' });
+    names.receipt = asked.headers['x-rememberd-receipt'];
     if (before && erases !== 'nothing') assert.deepEqual(await look(server, names, of), expected(states[before]));
     const res = await act(server, call, body, names);
     assert.equal(res.ok, !refused, res.text);
@@ -173,6 +176,7 @@ test('every route and tool that deletes has a row', () => {
 const says = {
   nothing: (erases) => /^nothing/.test(erases),
   'the memory': (erases, leaves) => /memor/.test(erases) && /barred/.test(leaves),
+  'all memories': (erases, leaves) => /memor/.test(erases) && /barred/.test(leaves),
   'its messages': (erases, leaves) => /messages/.test(erases) && /learnt/.test(leaves),
   all: (erases, leaves) => /message|conversation|session|memor|profile|fact|everything/.test(erases) && !/^(its|all) (message|conversation)s?, barred/.test(leaves),
 };

@@ -35,10 +35,22 @@ async function act(server, call, body, names = {}, headers = {}) {
 const chat = { model: 'rememberd/demo', messages: [{ role: 'user', content: QUESTION }] };
 
 /**
- * [what it shows, call, body]: a memory, a fact (a memory that is no line of the profile), a message, both, the messages of the
- * conversation, the memories of a chat, or what a chat is given. The built-in model repeats what it is given,
- * and nothing of these chats is kept.
+ * [what it shows, call, body, headers or the path of a number]. The built-in model repeats what it is given, and nothing of these
+ * chats is kept. What it shows, and when:
  */
+const kinds = {
+  memory: (is) => [is.memory && 'memory'],
+  fact: (is) => [is.memory && !is.identity && 'memory'], // a memory that is no line of the profile
+  message: (is) => [is.message && 'message'],
+  both: (is) => [is.memory && 'memory', is.message && 'message'],
+  history: (is) => [is.history && 'message'], // the messages of the conversation
+  title: (is) => [(is.message || is.title) && 'it'], // of the conversation
+  receipt: (is) => [is.receipt && 'it'], // of a chat that was given it before
+  preview: (is) => [is.memory && !is.message && 'memory'], // the memories of a chat, which is given the message where both say the same
+  chat: (is) => [is.chat && 'it'],
+  number: (is) => [is.memory ? 1 : 0], // how many there are
+  facts: (is) => [is.memory && !is.identity ? 1 : 0],
+};
 const views = [
   ['memory', 'GET /v1/memories'],
   ['memory', 'GET /v1/memories/{memory}'],
@@ -60,7 +72,13 @@ const views = [
   ['memory', 'omniroute_memory_search', { query: QUESTION }],
   ['memory', 'rememberd list'],
   ['both', `rememberd search "${QUESTION}"`],
+  ['number', 'GET /api/memory', undefined, 'stats.total'],
+  ['number', 'GET /api/v1/memory/stats', undefined, 'total_memories'],
+  ['facts', 'GET /agents/default', undefined, 'memory_entry_count'],
+  ['facts', 'GET /memory/status', undefined, 'counts.pinned'],
   ['history', 'GET /v1/session/{session}/history'],
+  ['title', 'GET /v1/users/me/sessions'],
+  ['receipt', 'GET /v1/receipts/{receipt}'],
   ['chat', 'memory_context', { question: QUESTION }],
   ['chat', 'GET /v1/session/{other}/context?query=What+is+my+parrot+called%3F'],
   ['chat', 'POST /v1/chat/completions', chat],
@@ -69,26 +87,23 @@ const views = [
   ['chat', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{other}', message: QUESTION, user_id: 'local' }],
 ];
 
-/** What each view shows of the given words, as [name of the view, what it shows]. words: { memory, message, any }. */
-async function look(server, names, words, of = views) {
+const at = (value, dotted) => dotted.split('.').reduce((one, name) => one?.[name], value);
+const nameOf = ([, call, body, more]) => [call, body?.scope, typeof more === 'string' ? more : more && 'as an agent'].filter(Boolean).join(' ');
+
+/** What each view shows of the given words, by the view's name. words: { memory, message, any }. */
+async function look(server, names, words) {
   const other = (await server.ask('POST', '/v1/session', {})).json().session_id, seen = {};
-  for (const [shows, call, body, headers] of of) {
-    const { text } = await act(server, call, body, { ...names, other }, { 'x-memory-mode': 'readonly', ...headers });
-    const found = shows === 'chat' ? [words.any.test(text) && 'it'] : [shows !== 'message' && shows !== 'history' && text.includes(words.memory) && 'memory',
-      shows !== 'memory' && text.includes(words.message) && 'message'];
-    seen[`${call}${body?.scope ? ` ${body.scope}` : ''}${headers ? ' as an agent' : ''}`] = found.filter(Boolean).join(' and ');
+  for (const view of views) {
+    const [shows, call, body, more] = view;
+    const { text, json } = await act(server, call, body, { ...names, other }, { 'x-memory-mode': 'readonly', ...(typeof more === 'object' && more) });
+    const can = kinds[shows]({ memory: true, message: true, history: true, chat: true, receipt: true }).concat(shows === 'preview' ? ['memory'] : []);
+    const is = { memory: text.includes(words.memory), message: text.includes(words.message), it: words.any.test(text) };
+    seen[nameOf(view)] = typeof more === 'string' ? String(at(json(), more)) : ['memory', 'message', 'it'].filter((one) => can.includes(one) && is[one]).join(' and ');
   }
   return seen;
 }
 
-/** The same, as it has to be. is: which of memory, message, history and chat are there. */
-function expected(is, of = views) {
-  const kinds = { memory: [is.memory && 'memory'], fact: [is.memory && !is.identity && 'memory'], message: [is.message && 'message'], history: [is.history && 'message'],
-    both: [is.memory && 'memory', is.message && 'message'],
-    preview: [is.memory && !is.message && 'memory'], // the memories of a chat, which is given the message instead where it says the same
-    chat: [is.chat && 'it'] };
-  return Object.fromEntries(of.map(([shows, call, body, headers]) =>
-    [`${call}${body?.scope ? ` ${body.scope}` : ''}${headers ? ' as an agent' : ''}`, kinds[shows].filter(Boolean).join(' and ')]));
-}
+/** The same, as it has to be. is: which of memory, message, history, chat and receipt are there. */
+const expected = (is) => Object.fromEntries(views.map((view) => [nameOf(view), kinds[view[0]](is).filter((one) => one !== undefined && one !== false && one !== null).join(' and ')]));
 
 module.exports = { QUESTION, act, envelope, expected, look, views };
