@@ -70,7 +70,7 @@ enum status tools_check(struct ctx *ctx, str wanted)
 
 /* --- describing --- */
 
-enum { ROWS_MAX = 16 }; /* members that a result always has; an assert says when it is too small */
+enum { ROWS_MAX = 32 }; /* of a tool's table; an assert says when it is too small */
 
 /* For the client's own questions to its user. A hint that says what its absence says is left out.
  */
@@ -86,24 +86,31 @@ static void write_hints(struct json_out *w, const struct tool *t)
     json_close(w, '}');
 }
 
-/* Of a result only the members that are always there, without words: a model reads the result
- * itself. */
-static void describe_result(struct json_out *w, const struct field *gives)
+/* What a model can use: of arguments all but the length of texts, which an error tells who breaks
+ * it; of a result the names of what is always there. */
+static struct field row_in_short(const struct field *row, bool of_result)
 {
     static const struct field any[] = {{0}};
+    struct field f = field_whole(row);
+    if (of_result)
+        f.help = NULL;
+    if (of_result && f.type == FIELD_JSON && f.inside)
+        f.inside = any;
+    if (f.type == FIELD_STR)
+        f.min = f.max = 0;
+    return f;
+}
+
+static void describe_rows(struct json_out *w, const struct field *table, bool of_result)
+{
     struct field rows[ROWS_MAX] = {0};
     size_t n = 0;
-    for (const struct field *f = gives; f->name; f++) {
-        if (!f->required)
-            continue;
+    for (const struct field *f = table; f->name; f++) {
         assert(n + 1 < ROWS_MAX);
-        rows[n] = *f;
-        rows[n].help = NULL;
-        if (f->type == FIELD_JSON && f->inside)
-            rows[n].inside = any;
-        n++;
+        if (f->required || !of_result)
+            rows[n++] = row_in_short(f, of_result);
     }
-    fields_schema(w, rows, false);
+    fields_schema(w, rows, !of_result);
 }
 
 /* Both schemas come from the tables that read the arguments and write the result, so the list
@@ -115,9 +122,9 @@ static void describe_tool(struct json_out *w, const struct tool *t)
     json_member_str(w, "title", str_of(t->title));
     json_member_str(w, "description", str_of(t->help));
     json_key(w, "inputSchema");
-    fields_schema(w, t->takes, true);
+    describe_rows(w, t->takes, false);
     json_key(w, "outputSchema");
-    describe_result(w, t->gives);
+    describe_rows(w, t->gives, true);
     write_hints(w, t);
     json_close(w, '}');
 }
