@@ -152,6 +152,14 @@ struct receipt {
     int64_t took_us;
     struct receipt_line *lines;
     size_t n;
+    struct strs told; /* what the block tells: ids of memories, and marks of passages */
+};
+
+/* A block of memory that stands behind an earlier message of a running conversation. */
+struct replay {
+    uint64_t chain;   /* of the message */
+    str block;        /* "": none */
+    struct strs told; /* as of its receipt */
 };
 
 enum memory_kind kind_of(const struct memory *m);

@@ -36,7 +36,15 @@ struct turn_in {
                        the model answers, the turn is forgotten, too */
     str answer_id;  /* the id that the answer gets; "": derived from what was said */
     bool has_tools; /* the answer may be a tool call; then the same question comes again at once */
+    bool replays;     /* blocks of earlier turns are put back, where turn_out.earlier says */
     bool has_helpers; /* the client may send prompts of its own: for titles, tags and the like */
+};
+
+/* A block that an earlier turn of the conversation got. */
+struct earlier_block {
+    size_t at;      /* index in said, or in window, of the message that it stands beside */
+    bool in_window;
+    str block;
 };
 
 /* What a turn has found. A helper's prompt is a turn with MODE_OFF that has a receipt. */
@@ -46,6 +54,8 @@ struct turn_out {
     str session;           /* id of the session that was found or begun; "" with MODE_OFF */
     str block;             /* the memory block for the last user message, or "" */
     size_t block_at;       /* index in said of that message */
+    const struct earlier_block *earlier; /* in order, window first; as given then, byte for byte */
+    size_t n_earlier;
     struct strs ids;       /* of the messages in said and window, as the store has or will have them
                             */
     str whole;             /* the session if said and window hold all of it, or "" */

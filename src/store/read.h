@@ -61,3 +61,7 @@ MUST_USE enum status store_receipt(struct ctx *ctx, struct store *s, struct pool
 /* The last one of the user message with that chain; its id is "" when there is none. */
 MUST_USE enum status store_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                       uint64_t chain, struct receipt *out);
+/* Fills the blocks that the messages with these chains got in that session; a block that tells of
+ * something forgotten or expired is none any more. */
+MUST_USE enum status store_replays(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                   str session, struct replay *v, size_t n);

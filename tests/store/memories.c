@@ -382,6 +382,56 @@ TEST(pools_are_listed_by_name_with_their_counts)
     CHECK_INT(n, 0);
 }
 
+/* Queued from a ctx that ends before the write. */
+static void queue_block(struct ctx *ctx, struct store *s, const char *id, const char *session,
+                        uint64_t chain, const char *block, const char *told)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    struct arena *a = &own.arena;
+    str *list = NEW_N(a, str, 1);
+    list[0] = str_dup(a, str_of(told));
+    struct receipt r = {.id = str_dup(a, str_of(id)),
+                        .session = str_dup(a, str_of(session)),
+                        .created = 1000,
+                        .block = str_dup(a, str_of(block)),
+                        .chain = chain,
+                        .told = {list, 1}};
+    struct bundle b = {.pool = mine, .receipt = &r};
+    CHECK_OK(store_write_later(&own, s, &b));
+}
+
+TEST(blocks_of_a_conversation_are_found_until_what_they_tell_is_gone)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct replay v[] = {{.chain = 7}, {.chain = 8}, {.chain = 9}, {.chain = 0}};
+    struct memory kept = fact("m1", "", "has a dog"), late = fact("m2", "", "has a cat");
+    int64_t erased;
+    late.expires = 1;
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &kept));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &late));
+    queue_block(ctx, s, "r1", "talk", 7, "<dog>", "m1");
+    queue_block(ctx, s, "r2", "talk", 8, "<cat>", "m2");
+    queue_block(ctx, s, "r3", "another", 9, "<dog>", "m1");
+    CHECK_OK(store_settle(ctx, s));
+    CHECK_OK(store_replays(ctx, s, mine, S("talk"), v, 4));
+    CHECK_STR(v[0].block, S("<dog>"));
+    CHECK_INT(v[0].told.n, 1);
+    CHECK_STR(v[0].told.v[0], S("m1"));
+    CHECK_INT(v[1].block.n, 0); /* expired */
+    CHECK_INT(v[2].block.n, 0); /* of another session */
+    CHECK_INT(v[3].block.n, 0);
+    queue_block(ctx, s, "r1", "talk", 7, "", "m1"); /* taken back */
+    queue_block(ctx, s, "r4", "talk", 9, "<both>", "m1");
+    CHECK_OK(store_settle(ctx, s));
+    CHECK_OK(store_replays(ctx, s, mine, S("talk"), v, 3));
+    CHECK_INT(v[0].block.n, 0);
+    CHECK_STR(v[2].block, S("<both>"));
+    CHECK_OK(store_prune(ctx, s, 2000, 0, &erased));
+    CHECK_OK(store_replays(ctx, s, mine, S("talk"), v, 3));
+    CHECK_INT(v[2].block.n, 0);
+}
+
 TEST(a_receipt_comes_back_and_ends_after_its_time)
 {
     PLACE(p);

@@ -39,6 +39,7 @@ enum { NEAR_END = 3, OVERLAP_MAX = 16, HEARD_MAX = 10000, LOOKED_AT = 16 };
 struct heard {
     str role, text, name;
     uint64_t own, chain, tail; /* own: of this message alone */
+    size_t at;                 /* index in said */
     str id;                    /* in the store; "" when it is not known */
 };
 
@@ -118,8 +119,8 @@ static void read_said(struct place *p)
         if (!role.n || !str_trim(text).n)
             continue;
         uint64_t own = hash_of(p->seed, role, text);
-        p->v[p->n] =
-            (struct heard){.role = role, .text = text, .name = t->in.said[i].name, .own = own};
+        p->v[p->n] = (struct heard){
+            .role = role, .text = text, .name = t->in.said[i].name, .own = own, .at = i};
         p->v[p->n].tail = p->n ? chain_link(p->v[p->n - 1].own, own) : 0;
         p->n++;
     }
@@ -420,6 +421,7 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
     assert(p.known <= p.n && p.session.n);
     t->record.session = p.session;
     t->fresh = NEW_N(&ctx->arena, struct message, p.n + 1);
+    t->spoken = NEW_N(&ctx->arena, struct said_at, p.n + 1);
     t->out.whole = p.is_part ? S("") : p.session;
     t->out.ids = (struct strs){NEW_N(&ctx->arena, str, p.n + t->in.n_window + 1), p.n};
     t->chain = t->last = 0;
@@ -429,8 +431,10 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
         t->out.ids.v[i] = p.v[i].id;
         if (i >= p.known)
             t->fresh[t->n_fresh++] = message_of(&p, i, now);
-        if (str_is(p.v[i].role, "user"))
+        if (str_is(p.v[i].role, "user")) {
             t->record.chain = p.v[i].chain;
+            t->spoken[t->n_spoken++] = (struct said_at){p.v[i].chain, p.v[i].at};
+        }
         t->chain = p.v[i].chain;
         t->last = p.v[i].own;
     }

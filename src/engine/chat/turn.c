@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/words.h"
 #include "core/tokens.h"
+#include "engine/chat/replay.h"
 #include "engine/extract/secrets.h"
 #include "engine/recall/bars.h"
 #include "engine/text/helper_prompt.h"
@@ -183,12 +184,23 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     enum status s = engine_recall(&own, e, &in, &found);
     if (s != OK)
         return fail(ctx, s, "%s", own.why);
+    replay_leave_told(t, found.v, found.n);
     str block = block_render(&own.arena, found.v, found.n, budget, clock_ms());
     t->out.block = str_dup(&ctx->arena, block);
+    t->record.told = replay_told(&ctx->arena, found.v, found.n);
     t->record.decision = str_dup(&ctx->arena, found.decision);
     t->record.reason = str_dup(&ctx->arena, found.reason);
     keep_lines(t, found.v, found.n);
     return OK;
+}
+
+/* An agent's block may be the same for many questions. */
+static bool stands_already(const struct turn *t, str block)
+{
+    for (size_t i = 0; i < t->out.n_earlier; i++)
+        if (str_eq(t->out.earlier[i].block, block))
+            return true;
+    return false;
 }
 
 /* The same for the chat of an agent: identity lines and at most one section. */
@@ -206,7 +218,8 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
     enum status s = engine_plan(&own, e, &in, &found);
     if (s != OK)
         return fail(ctx, s, "%s", own.why);
-    t->out.block = str_dup(&ctx->arena, found.block);
+    t->out.block = stands_already(t, found.block) ? S("") : str_dup(&ctx->arena, found.block);
+    t->record.told = replay_told(&ctx->arena, found.v, found.n);
     t->record.decision = str_dup(&ctx->arena, found.decision);
     t->record.reason = str_dup(&ctx->arena, found.reason);
     keep_lines(t, found.v, found.n);
@@ -254,7 +267,8 @@ static bool is_fresh(const struct turn *t, uint64_t chain)
 /*
  * A tool's answer can arrive before the turn of its question is kept, which waits for the model's
  * answer. So with tools the receipt, which holds the block, is queued before the model is asked,
- * and a continued turn that the store does not know yet waits for the queue.
+ * and a continued turn that the store does not know yet waits for the queue. With a block it is
+ * queued as well: the conversation's next request may reach another instance.
  */
 static void queue_receipt(struct ctx *ctx, struct engine *e, const struct turn *t)
 {
@@ -274,6 +288,9 @@ static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *
     if (fresh && !before.block.n)
         return search_block(ctx, e, t, began);
     t->out.block = before.block;
+    struct replay again = {.chain = t->record.chain};
+    if (soft(ctx, store_replays(ctx, e->store, t->in.pool, t->record.session, &again, 1)))
+        t->record.told = again.told;
     /* With the same lines this receipt, too, is erased when a memory in the block is forgotten. */
     t->record.lines = before.lines;
     t->record.n = before.n;
@@ -298,6 +315,7 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
                                                        : S("the token budget is 0");
         return OK;
     }
+    replay_find(ctx, e, t);
     if (is_continued(t) && t->record.chain)
         return repeat_block(ctx, e, t, began);
     return search_block(ctx, e, t, began);
@@ -383,7 +401,7 @@ struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct t
     else
         count(t->out.block.n ? &e->counters.recalled : &e->counters.silent, 1);
     finish_record(ctx, e, t, began);
-    if (in->has_tools)
+    if (in->has_tools || t->out.block.n)
         queue_receipt(ctx, e, t);
     return t;
 }

@@ -3,11 +3,20 @@
 
 #include "engine/state/state.h"
 
+/* A message of the user in the request. */
+struct said_at {
+    uint64_t chain;
+    size_t at; /* index in said */
+};
+
 struct turn {
     struct turn_in in;
     struct turn_out out;
-    struct arena *arena;   /* of the call that began the turn */
-    struct receipt record; /* written by engine_end_turn */
+    struct arena *arena;    /* of the call that began the turn */
+    struct receipt record;  /* written by engine_end_turn */
+    struct said_at *spoken; /* the user's messages of in.said, in order */
+    size_t n_spoken;
+    struct strs told;      /* what earlier blocks of the conversation tell, as in struct receipt */
     struct message *fresh; /* of in.said: what the store does not know yet, in order */
     size_t n_fresh;
     uint64_t chain; /* hash of everything said */

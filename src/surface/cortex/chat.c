@@ -300,8 +300,13 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
     asks->rewrite_ms = app->settings->rewrite_timeout_ms;
     asks->is_durable = asks->goes_on = true;
     asks->answer_id = id_random(&ctx->arena);
+    asks->replays =
+        scene->to.up && placement_is_beside(target_placement(app->settings, &scene->to));
     struct turn *t = begin_turn(ctx, app, asks, scene->room - tokens_of(wish->message));
     const struct turn_out *turn = turn_out_of(t);
+    history_put_earlier(&ctx->arena, &scene->window, turn,
+                        asks->replays &&
+                            target_placement(app->settings, &scene->to) == PLACE_USER_PREFIX);
     struct chat_answer_in answer = {.request = in,
                                     .turn = t,
                                     .answer_id = asks->answer_id,

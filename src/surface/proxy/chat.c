@@ -223,6 +223,11 @@ static const struct json *element_at(const struct json *array, size_t i)
     return v;
 }
 
+static enum placement placement_of(const struct app *app, const struct chat *c)
+{
+    return c->in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->to);
+}
+
 /* Of two splices at one place the first one comes first in the body: a block for the front is put
  * in before the session's messages, a block beside the message after them. */
 static void put_block(struct ctx *ctx, const struct app *app, struct chat *c, bool is_front)
@@ -232,16 +237,38 @@ static void put_block(struct ctx *ctx, const struct app *app, struct chat *c, bo
     const struct json *at = t->block.n ? element_at(c->messages, t->block_at) : NULL;
     const struct block block = {
         .text = t->block,
-        .where = c->in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->to),
+        .where = placement_of(app, c),
         .no_system = target_rejects_system(&ctx->arena, &c->to),
     };
     if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
         splice_block(&ctx->arena, &c->body, c->root, c->messages, at, &block);
 }
 
+/* Blocks of earlier turns, so that the model's server sees the prompt that it has cached. */
+static void put_earlier(struct ctx *ctx, const struct app *app, struct chat *c)
+{
+    const struct turn_out *t = turn_out_of(c->turn);
+    bool is_front = placement_of(app, c) == PLACE_USER_PREFIX;
+    struct cut *cuts = NEW_N(&ctx->arena, struct cut, t->n_earlier + 1);
+    const struct json *m = c->messages ? c->messages->first : NULL;
+    size_t at = 0, n = 0;
+    history_put_earlier(&ctx->arena, &c->window, t, is_front);
+    for (size_t i = 0; i < t->n_earlier; i++) {
+        const struct earlier_block *b = &t->earlier[i];
+        if (b->in_window)
+            continue;
+        for (; at < b->at; at++)
+            m = m->next;
+        n += splice_beside(&ctx->arena, m, is_front, b->block, &cuts[n]);
+    }
+    c->body.more = cuts;
+    c->body.n_more = n;
+}
+
 /* The order of the calls matters where two splices have the same place; see put_block. */
 static void splice_chat(struct ctx *ctx, const struct app *app, struct chat *c)
 {
+    put_earlier(ctx, app, c);
     if (c->model && c->to.model.n < c->model->string.n)
         splice_model(&ctx->arena, &c->body, c->model, c->to.model);
     put_block(ctx, app, c, true);
@@ -332,6 +359,7 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
     TRY(read_chat(ctx, app, in, c));
     if (c->wants_history && c->in.mode != MODE_OFF)
         TRY(read_history(ctx, app, c));
+    c->in.replays = c->to.up && placement_is_beside(placement_of(app, c));
     c->turn = engine_begin_turn(ctx, app->engine, &c->in);
     add_headers(&c->in, turn_out_of(c->turn), out);
     if (!c->to.up)

@@ -1,6 +1,8 @@
 /* session_history.c - a session's earlier messages, as a request to a model holds them. */
 #include "surface/proxy/session_history.h"
 
+#include <assert.h>
+
 /*
  * With X-Session-History a client sends only what is new, and the server adds the earlier messages
  * of the session, as many as the model's window has room for (engine_window). Cortex's chat uses
@@ -83,6 +85,24 @@ void history_write(struct arena *a, struct json_out *w, const struct window *win
             to++;
         history_message(w, window->v[from].role, joined_texts(a, window->v, from, to));
     }
+}
+
+void history_put_earlier(struct arena *a, struct window *window, const struct turn_out *turn,
+                         bool is_front)
+{
+    struct message *v = NEW_N(a, struct message, window->n + 1);
+    for (size_t i = 0; i < window->n; i++)
+        v[i] = window->v[i];
+    for (size_t i = 0; i < turn->n_earlier; i++) {
+        const struct earlier_block *b = &turn->earlier[i];
+        if (!b->in_window)
+            continue;
+        assert(b->at < window->n);
+        str text = v[b->at].text;
+        v[b->at].text = str_printf(a, S_FMT "\n\n" S_FMT, S_ARG(is_front ? b->block : text),
+                                   S_ARG(is_front ? text : b->block));
+    }
+    window->v = v;
 }
 
 /* Before the first message that is not a system message, or the last message when all are. The

@@ -23,6 +23,9 @@ void history_message(struct json_out *w, str role, str text);
 str history_unanswered(struct arena *a, const struct window *window);
 /* The others, as elements of an open array. */
 void history_write(struct arena *a, struct json_out *w, const struct window *window);
+/* Gives the messages the blocks of memory that stood beside them, in a copy of the list. */
+void history_put_earlier(struct arena *a, struct window *window, const struct turn_out *turn,
+                         bool is_front);
 /* Puts all of them into a body, after the system messages at its front. */
 void history_splice(struct arena *a, struct splice *body, const struct json *messages,
                     const struct window *window);

@@ -26,13 +26,16 @@ str splice_done(struct arena *a, struct splice *s)
 {
     size_t n = s->body.n;
     const char *from = s->body.p, *end = s->body.p + s->body.n;
-    if (!s->n)
+    if (!s->n && !s->n_more)
         return s->body;
     for (size_t i = 0; i < s->n; i++)
         n += s->cuts[i].put.n - s->cuts[i].drop;
+    for (size_t i = 0; i < s->n_more; i++)
+        n += s->more[i].put.n - s->more[i].drop;
     char *p = arena_alloc(a, n + 1), *o = p;
-    for (size_t i = 0; i < s->n; i++) {
-        struct cut *c = &s->cuts[i];
+    for (size_t i = 0, j = 0; i < s->n || j < s->n_more;) {
+        bool is_more = i == s->n || (j < s->n_more && s->more[j].at <= s->cuts[i].at);
+        const struct cut *c = is_more ? &s->more[j++] : &s->cuts[i++];
         assert(c->at >= from); /* no splice begins inside the bytes that another one drops */
         o = mempcpy(o, from, (size_t)(c->at - from));
         o = mempcpy(o, c->put.p, c->put.n);
@@ -92,46 +95,48 @@ static void put_message(struct arena *a, struct splice *s, const struct json *at
     splice_at(s, at->source.p, 0, put);
 }
 
-/* After the last byte of the user's text; false when the content is neither text nor parts. */
-static bool add_suffix(struct arena *a, struct splice *s, const struct json *content, str text)
+/* After the last byte of the user's text, or in front of the first one. */
+static struct cut beside_text(struct arena *a, const struct json *content, bool is_front, str text)
 {
-    if (content && content->type == JSON_STRING) {
-        struct buf b = buf_make(a, text.n * 6 + 16);
-        json_escape(&b, content->string.n ? S("\n\n") : S(""));
-        json_escape(&b, text);
-        splice_at(s, content->source.p + content->source.n - 1, 0, buf_str(&b));
-        return true;
-    }
-    if (!content || content->type != JSON_ARRAY)
-        return false;
-    const struct json *last = last_of(content);
-    str part = str_printf(a, "%s{\"type\":\"text\",\"text\":" S_FMT "}", last ? "," : "",
-                          S_ARG(quote_json(a, text)));
-    splice_at(s, last ? last->source.p + last->source.n : content->source.p + 1, 0, part);
-    return true;
+    struct buf b = buf_make(a, text.n * 6 + 16);
+    str gap = content->string.n ? S("\n\n") : S("");
+    const char *at = content->source.p + (is_front ? 1 : content->source.n - 1);
+    json_escape(&b, is_front ? text : gap);
+    json_escape(&b, is_front ? gap : text);
+    return (struct cut){at, 0, buf_str(&b)};
 }
 
-/* The same in front of the first byte of the user's text. */
-static bool add_prefix(struct arena *a, struct splice *s, const struct json *content, str text)
+/* The same as a part of its own. */
+static struct cut beside_parts(struct arena *a, const struct json *content, bool is_front, str text)
 {
-    if (content && content->type == JSON_STRING) {
-        struct buf b = buf_make(a, text.n * 6 + 16);
-        json_escape(&b, text);
-        json_escape(&b, content->string.n ? S("\n\n") : S(""));
-        splice_at(s, content->source.p + 1, 0, buf_str(&b));
-        return true;
-    }
-    if (!content || content->type != JSON_ARRAY)
+    const struct json *last = last_of(content);
+    str part = str_printf(a, "{\"type\":\"text\",\"text\":" S_FMT "}", S_ARG(quote_json(a, text)));
+    if (is_front || !last)
+        return (struct cut){content->source.p + 1, 0,
+                            str_printf(a, S_FMT "%s", S_ARG(part), last ? "," : "")};
+    return (struct cut){last->source.p + last->source.n, 0, str_printf(a, "," S_FMT, S_ARG(part))};
+}
+
+bool splice_beside(struct arena *a, const struct json *message, bool is_front, str text,
+                   struct cut *out)
+{
+    const struct json *content = json_get(message, "content");
+    if (content && content->type == JSON_STRING)
+        *out = beside_text(a, content, is_front, text);
+    else if (content && content->type == JSON_ARRAY)
+        *out = beside_parts(a, content, is_front, text);
+    else
         return false;
-    str part = str_printf(a, "{\"type\":\"text\",\"text\":" S_FMT "}%s", S_ARG(quote_json(a, text)),
-                          content->first ? "," : "");
-    splice_at(s, content->source.p + 1, 0, part);
     return true;
 }
 
 bool splice_prefix(struct arena *a, struct splice *s, const struct json *message, str text)
 {
-    return add_prefix(a, s, json_get(message, "content"), text);
+    struct cut cut;
+    if (!splice_beside(a, message, true, text, &cut))
+        return false;
+    splice_at(s, cut.at, 0, cut.put);
+    return true;
 }
 
 /* A placement beside the user's text falls back to a message of its own when the content is neither
@@ -141,10 +146,12 @@ void splice_block(struct arena *a, struct splice *s, const struct json *root,
 {
     bool is_user = block->no_system || block->where == PLACE_FIRST_USER;
     bool is_first = block->where == PLACE_SYSTEM || block->where == PLACE_FIRST_USER;
-    if (block->where == PLACE_USER_SUFFIX && add_suffix(a, s, json_get(at, "content"), block->text))
+    struct cut cut;
+    if (placement_is_beside(block->where) &&
+        splice_beside(a, at, block->where == PLACE_USER_PREFIX, block->text, &cut)) {
+        splice_at(s, cut.at, 0, cut.put);
         return;
-    if (block->where == PLACE_USER_PREFIX && add_prefix(a, s, json_get(at, "content"), block->text))
-        return;
+    }
     put_message(a, s, is_first && !has_key(root, "cache_control") ? messages->first : at,
                 is_user ? "user" : "system", block->text);
 }

@@ -17,6 +17,8 @@ struct splice {
     str body;
     struct cut cuts[CUTS_MAX];
     size_t n;
+    const struct cut *more; /* any number besides, in the order of their places */
+    size_t n_more;
 };
 
 /* Places must not overlap; they may come in any order. More than CUTS_MAX is a bug. */
@@ -27,6 +29,17 @@ str splice_done(struct arena *a, struct splice *s);
 
 /* Makes a model's name shorter by the prefix that chose its upstream. */
 void splice_model(struct arena *a, struct splice *s, const struct json *model, str shorter);
+
+/* How a text stands beside the message's own: in front of it or behind it, with a blank line in
+ * between, or as a part of its own. False when the message's content is neither text nor parts. */
+bool splice_beside(struct arena *a, const struct json *message, bool is_front, str text,
+                   struct cut *out);
+
+/* Whether the block stands beside the user's text, so that it can be put there again. */
+static inline bool placement_is_beside(enum placement where)
+{
+    return where == PLACE_USER_SUFFIX || where == PLACE_USER_PREFIX;
+}
 
 /* Puts a text and a blank line in front of the message's own text; false, and nothing is changed,
  * when the message's content is neither text nor parts. */

@@ -220,7 +220,17 @@ static const char step_5[] =
 /* Which people a token may speak for: none of the tokens that there are. */
 static const char step_6[] = "ALTER TABLE token ADD COLUMN acts_for TEXT NOT NULL DEFAULT '';";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5, step_6};
+/* The blocks of memory that stand in running conversations: see store_replays. Short rows beside
+ * the receipts, so that a conversation's are found without reading those. */
+static const char step_7[] =
+    "CREATE TABLE replay("
+    " receipt INTEGER PRIMARY KEY, pool INTEGER NOT NULL, chain INTEGER NOT NULL,"
+    " session TEXT NOT NULL, block TEXT NOT NULL, told TEXT NOT NULL) STRICT;"
+    "CREATE INDEX replay_chain ON replay(pool, chain);"
+    "CREATE TRIGGER replay_of_receipt AFTER DELETE ON receipt BEGIN"
+    " DELETE FROM replay WHERE receipt = OLD.no; END;";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5, step_6, step_7};
 
 int schema_version(void)
 {

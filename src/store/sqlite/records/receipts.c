@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
@@ -73,6 +74,28 @@ static enum status shows_gone(struct ctx *ctx, struct db *db, int64_t pool, cons
     return sql_any(&q, out);
 }
 
+static str told_of(struct arena *a, const struct receipt *r)
+{
+    struct buf b = buf_make(a, BODY_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '[');
+    for (size_t i = 0; i < r->told.n; i++)
+        json_str(&w, r->told.v[i]);
+    json_close(&w, ']');
+    return buf_str(&b);
+}
+
+/* A receipt is written before the model answers and once more after it; its block may have been
+ * taken back in between. */
+static enum status put_replay(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r)
+{
+    if (!r->chain)
+        return OK;
+    if (!r->block.n)
+        return SQL_DO(ctx, db, SQL_REPLAY_DELETE, pool, r->id);
+    return SQL_DO(ctx, db, SQL_REPLAY_ADD, pool, r->id, r->block, told_of(&ctx->arena, r));
+}
+
 /* Forgetting erases receipts that show the memory; a receipt that comes later is not kept. */
 enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r)
 {
@@ -84,8 +107,9 @@ enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const stru
     TRY(shows_gone(ctx, db, pool, r, &is_late));
     if (is_late)
         return OK;
-    return SQL_DO(ctx, db, SQL_RECEIPT_ADD, pool, r->id, r->session, r->created, r->chain, shown,
-                  body);
+    TRY(SQL_DO(ctx, db, SQL_RECEIPT_ADD, pool, r->id, r->session, r->created, r->chain, shown,
+               body));
+    return put_replay(ctx, db, pool, r);
 }
 
 static enum status read_receipt(struct query *q, struct receipt *out)
@@ -144,5 +168,36 @@ enum status sqlite_receipt_of(struct ctx *ctx, struct store *s, struct pool_ref 
         TRY(read_receipt(&q, &receipt));
     TRY(sql_end(&q));
     *out = receipt;
+    return OK;
+}
+
+static enum status read_replay(struct query *q, struct replay *out)
+{
+    struct json *told;
+    if (sql_row(q)) {
+        out->block = sql_get_text(q);
+        TRY(json_parse(q->ctx, sql_get_text(q), &told));
+        out->told.v = NEW_N(&q->ctx->arena, str, told->n + 1);
+        for (const struct json *one = told->first; one; one = one->next)
+            out->told.v[out->told.n++] = json_string(one);
+    }
+    return sql_end(q);
+}
+
+enum status sqlite_replays(struct ctx *ctx, struct store *s, struct pool_ref pool, str session,
+                           struct replay *v, size_t n)
+{
+    struct pool_row row;
+    int64_t now = clock_ms();
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    for (size_t i = 0; i < n; i++) {
+        SQL_RUN(q, ctx, r.db, SQL_REPLAY_GET, row.no, v[i].chain, session, now);
+        v[i].block = S("");
+        v[i].told = (struct strs){0};
+        if (v[i].chain)
+            TRY(read_replay(&q, &v[i]));
+    }
     return OK;
 }

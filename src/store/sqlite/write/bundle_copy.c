@@ -24,6 +24,9 @@ static struct receipt *copy_receipt(struct arena *a, const struct receipt *r)
         out->lines[i].source = str_dup(a, r->lines[i].source);
         out->lines[i].why = str_dup(a, r->lines[i].why);
     }
+    out->told.v = NEW_N(a, str, r->told.n);
+    for (size_t i = 0; i < r->told.n; i++)
+        out->told.v[i] = str_dup(a, r->told.v[i]);
     return out;
 }
 
@@ -67,6 +70,8 @@ size_t bundle_bytes(const struct bundle *b)
         bytes += sizeof *b->receipt + b->receipt->block.n + b->receipt->question.n;
         for (size_t i = 0; i < b->receipt->n; i++)
             bytes += sizeof *b->receipt->lines + b->receipt->lines[i].why.n;
+        for (size_t i = 0; i < b->receipt->told.n; i++)
+            bytes += sizeof *b->receipt->told.v + b->receipt->told.v[i].n;
     }
     return bytes;
 }

@@ -1,0 +1,125 @@
+/* replay.c - blocks of memory that stand in a conversation already. */
+#include "engine/chat/replay.h"
+
+#include <assert.h>
+
+#include "base/id.h"
+#include "base/log.h"
+
+/*
+ * A client does not know the block that was added to its message, so its next request comes without
+ * it. Left out, everything behind that message would be another prompt than the one the provider
+ * has cached, and models that sign their thinking refuse the conversation. So each block is put
+ * back where it stood. It is found by the chain of its message, hence not after a client has
+ * compacted the conversation or changed what was said; and it is gone with its receipt, which is
+ * erased when something in the block is forgotten.
+ *
+ * What stands in the conversation already is not told again: a memory by its id, a message by its
+ * id and the passage that was given. A conversation that holds much gets no new blocks; old ones
+ * are never taken away, as that would change the prompt from there on.
+ */
+
+/* Blocks beside newer messages than these are looked for; far more than any provider's context. */
+enum { REPLAYS_MAX = 2000 };
+
+static void take_message(struct replay *v, struct earlier_block *blocks, size_t *n, uint64_t chain,
+                         size_t at, bool in_window)
+{
+    v[*n] = (struct replay){.chain = chain};
+    blocks[*n] = (struct earlier_block){.at = at, .in_window = in_window};
+    ++*n;
+}
+
+/* The user's messages before the one that is answered now, in order. */
+static size_t earlier_messages(const struct turn *t, struct replay *v, struct earlier_block *blocks)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->in.n_window; i++)
+        if (t->in.window[i].chain && str_is(t->in.window[i].role, "user"))
+            take_message(v, blocks, &n, t->in.window[i].chain, i, true);
+    for (size_t i = 0; i < t->n_spoken; i++)
+        if (t->spoken[i].at < t->out.block_at)
+            take_message(v, blocks, &n, t->spoken[i].chain, t->spoken[i].at, false);
+    return n;
+}
+
+/* Some clients send the block back as a part of the message. */
+static bool is_there(struct arena *a, const struct turn *t, const struct earlier_block *b)
+{
+    return !b->in_window &&
+           engine_strip_block(a, t->in.said[b->at].text).n < t->in.said[b->at].text.n;
+}
+
+static void add_told(struct arena *a, struct strs *all, struct strs more)
+{
+    str *v = NEW_N(a, str, all->n + more.n + 1);
+    if (all->n)
+        memcpy(v, all->v, all->n * sizeof *v);
+    if (more.n)
+        memcpy(v + all->n, more.v, more.n * sizeof *v);
+    *all = (struct strs){v, all->n + more.n};
+}
+
+void replay_find(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    size_t most = t->in.n_window + t->n_spoken, n, kept = 0;
+    struct replay *v = NEW_N(&ctx->arena, struct replay, most + 1);
+    struct earlier_block *blocks = NEW_N(&ctx->arena, struct earlier_block, most + 1);
+    assert(!t->out.n_earlier);
+    if (!t->in.replays)
+        return;
+    n = earlier_messages(t, v, blocks);
+    size_t skip = n > REPLAYS_MAX ? n - REPLAYS_MAX : 0;
+    if (!n ||
+        !soft(ctx, store_replays(ctx, e->store, t->in.pool, t->record.session, v + skip, n - skip)))
+        return;
+    for (size_t i = skip; i < n; i++) {
+        if (!v[i].block.n)
+            continue;
+        add_told(&ctx->arena, &t->told, v[i].told);
+        if (is_there(&ctx->arena, t, &blocks[i]))
+            continue;
+        blocks[kept] = blocks[i];
+        blocks[kept++].block = v[i].block;
+    }
+    t->out.earlier = blocks;
+    t->out.n_earlier = kept;
+}
+
+/* --- what is told --- */
+
+/* A memory is told as a whole; of a long message only a passage may be. */
+static str told_mark(struct arena *a, const struct recalled *r)
+{
+    str passage = r->text.n ? r->text : r->given.n ? r->given : r->message.text;
+    if (r->is_memory)
+        return r->memory.id;
+    return str_printf(a, S_FMT "#%016llx", S_ARG(r->message.id),
+                      (unsigned long long)hash64(&passage, 1));
+}
+
+static bool is_among(struct strs list, str one)
+{
+    for (size_t i = 0; i < list.n; i++)
+        if (str_eq(list.v[i], one))
+            return true;
+    return false;
+}
+
+void replay_leave_told(const struct turn *t, struct recalled *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (v[i].injected && t->told.n && is_among(t->told, told_mark(t->arena, &v[i]))) {
+            v[i].injected = false;
+            v[i].why = S("it was given earlier in this conversation");
+        }
+}
+
+struct strs replay_told(struct arena *a, const struct recalled *v, size_t n)
+{
+    struct strs told = {NEW_N(a, str, n + 1), 0};
+    for (size_t i = 0; i < n; i++)
+        if (v[i].injected)
+            told.v[told.n++] = str_dup(a, told_mark(a, &v[i]));
+    return told;
+}
