@@ -203,6 +203,64 @@ static void bench_search(struct store *s, struct pool_ref pool, const char *what
            ms[ROUNDS * 99 / 100], hits_all / ROUNDS);
 }
 
+/* --- blocks that are put back --- */
+
+enum { TALKS = 500, TALK_BLOCKS = 200 };
+
+static void write_blocks(struct ctx *ctx, struct store *s, struct pool_ref pool, uint64_t talk,
+                         str session)
+{
+    str told[] = {S("m1"), S("m2"), S("m3")};
+    for (uint64_t i = 1; i <= TALK_BLOCKS; i++) {
+        struct receipt r = {.id = id_random(&ctx->arena),
+                            .session = session,
+                            .created = 1,
+                            .block = some_turn(&ctx->arena),
+                            .told = {told, 3},
+                            .chain = talk * TALK_BLOCKS + i};
+        struct bundle b = {.pool = pool, .receipt = &r};
+        must(ctx, store_write_later(ctx, s, &b));
+        if (i % 100 == 0)
+            must(ctx, store_settle(ctx, s));
+    }
+}
+
+static void bench_replay_of(struct store *s, struct pool_ref pool, str session, size_t n)
+{
+    enum { ROUNDS = 500 };
+    static double ms[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        struct replay v[TALK_BLOCKS];
+        for (size_t k = 0; k < n; k++)
+            v[k] = (struct replay){.chain = (uint64_t)(TALKS / 2) * TALK_BLOCKS + 1 + k};
+        int64_t start = clock_mono_us();
+        must(&ctx, store_replays(&ctx, s, pool, session, v, n));
+        ms[i] = (double)(clock_mono_us() - start) / 1000;
+        if (!v[n - 1].block.n)
+            abort();
+    }
+    char what[64];
+    qsort(ms, ROUNDS, sizeof *ms, compare);
+    snprintf(what, sizeof what, "blocks of a talk with %zu of them", n);
+    printf("%-44s %8.3f ms p50 %8.3f ms p99\n", what, ms[ROUNDS / 2], ms[ROUNDS * 99 / 100]);
+}
+
+static void bench_replays(struct store *s)
+{
+    struct pool_ref pool = {S("talks"), S("default")};
+    for (uint64_t talk = 0; talk < TALKS; talk++) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        write_blocks(&ctx, s, pool, talk,
+                     str_printf(&ctx.arena, "talk-%llu", (unsigned long long)talk));
+    }
+    CLEANUP(ctx_free) struct ctx ctx = {0};
+    str session = str_printf(&ctx.arena, "talk-%d", TALKS / 2);
+    bench_replay_of(s, pool, session, 10);
+    bench_replay_of(s, pool, session, 50);
+    bench_replay_of(s, pool, session, 200);
+}
+
 /* --- turns that wait to be distilled --- */
 
 enum { WAITING = 10000, CLAIM = 64 };
@@ -305,6 +363,7 @@ int main(int argc, char **argv)
     bench_single(s, 1, true);
     bench_single(s, THREADS, true);
     bench_signals(&ctx, s);
+    bench_replays(s);
     struct store_stats stats;
     must(&ctx, store_stats(&ctx, s, &stats));
     printf("%lld messages, %.1f MB, log %.1f MB\n", (long long)stats.messages,
