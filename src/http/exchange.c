@@ -164,10 +164,13 @@ bool exchange_head_is_there(struct exchange *x)
 
 /* --- words for a failure --- */
 
-/* The reply that was being made is dropped with its headers, which may belong to the success. */
+/* The reply that was being made is dropped with its headers, which may belong to the success. Its
+ * relay is not asked any more, but its filters are owed their done. */
 static void word_failure(struct exchange *x, enum status s, int code)
 {
     x->how = s;
+    if (x->out.relay)
+        x->relay = x->out.relay;
     if (x->ctx.failed == OK)
         fail(&x->ctx, s, "%s", status_name(s));
     x->out = (struct reply){
@@ -327,9 +330,11 @@ void exchange_ran(struct exchange *x)
         relay_ran(x);
         return;
     }
-    x->relay = x->out.relay;
+    struct relay *asked = x->out.relay;
+    if (asked)
+        x->relay = asked;
     /* The client closed its half before the upstream was asked: nobody would read the stream. */
-    if (x->conn && x->conn->has_eof && x->relay) {
+    if (x->conn && x->conn->has_eof && asked) {
         x->phase = READING;
         conn_close(x->conn); /* ends the exchange as well */
         return;
@@ -339,7 +344,7 @@ void exchange_ran(struct exchange *x)
         return;
     }
     x->phase = READING;
-    if (x->relay)
+    if (asked)
         relay_start(x);
     else
         reply_send(x);

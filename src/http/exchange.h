@@ -52,7 +52,7 @@ struct exchange {
     int refused;                      /* the reply's code when http itself refuses, else 0 */
     bool keep_alive, is_head, is_old; /* is_old: HTTP/1.0, which has no chunks */
     atomic_bool gone;                 /* the client left: a queued job need not run */
-    struct relay *relay;              /* the handler's, once the loop has it */
+    struct relay *relay;              /* the handler's, also when it is never asked */
     struct flow *flow;                /* set when the upstream was asked */
     uint64_t sent;                    /* body bytes, for the log */
     struct exchange *next;            /* in an inbox or the list of owed calls */
