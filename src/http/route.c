@@ -212,12 +212,13 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
      * must be a 405 of that surface, not a request to the upstream. */
     if (best && best->surface != of_path->surface && is_better(of_path, best))
         best = NULL;
-    for (const struct route_row *row = r->rows; row < r->rows + r->n; row++)
-        if (row->surface == of_path->surface && matches_row(row, segments, n))
-            allow_method(out, row->route->method);
     out->surface = (best ? best : of_path)->surface;
-    if (!best) /* 405, or OPTIONS */
+    if (!best) { /* 405, or OPTIONS */
+        for (const struct route_row *row = r->rows; row < r->rows + r->n; row++)
+            if (row->surface == of_path->surface && matches_row(row, segments, n))
+                allow_method(out, row->route->method);
         return OK;
+    }
     out->route = best->route;
     return take_params(ctx, best, segments, out);
 }

@@ -23,7 +23,7 @@ struct match {
     const struct surface *surface;
     const struct route *route;
     str params[ROUTE_PARAMS_MAX];
-    char allow[128]; /* the methods of the path, as Allow lists them; "" when no row matches */
+    char allow[128]; /* without a route: the methods of the path, as Allow lists them, or "" */
 };
 
 struct router router_new(const struct surface *const *surfaces);
