@@ -17,7 +17,9 @@ struct flow {
     struct filter *at;  /* whose end came last: its work runs on a worker */
     struct buf late;    /* what the filters gave there */
     enum status worked; /* how their work went */
+    str disposition;    /* the upstream's Content-Disposition */
     bool is_paused, has_length, is_coded, has_date, has_id;
+    bool is_active; /* a browser would run it */
     bool head_came; /* of this answer */
     bool head_sent; /* of this or an earlier one */
     bool asks_again;

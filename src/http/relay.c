@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "http/conn.h"
+#include "http/end_to_end.h"
 #include "http/exchange.h"
 #include "http/filter.h"
 #include "http/flow.h"
@@ -20,41 +21,6 @@ enum {
     UNSENT_MAX = 64 << 10,        /* bytes a client has not taken before its upstream is paused */
     UPSTREAM_HEAD_MAX = 64 << 10, /* bytes of the upstream's header lines */
     LATE_MAX = 256 << 20          /* bytes that filters give on a worker */
-};
-
-/* Headers that concern one connection or one origin only, and those that curl writes itself. */
-static const char *const not_sent[] = {
-    "Accept-Encoding",
-    "Connection",
-    "Content-Length",
-    "Expect",
-    "Host",
-    "Keep-Alive",
-    "Proxy-Connection",
-    "TE",
-    "Trailer",
-    "Transfer-Encoding",
-    "Upgrade",
-    "Proxy-Authenticate",
-    "Proxy-Authorization",
-    NULL,
-};
-/* RFC 9110, section 7.6.1, and its predecessors name the fields of one connection. Alt-Svc and
- * Strict-Transport-Security speak for the upstream's origin, and a browser would believe them
- * of ours. Content-Length is missing on purpose: take_header reads it, and send_head writes it
- * again. */
-static const char *const not_passed_on[] = {
-    "Alt-Svc",
-    "Connection",
-    "Keep-Alive",
-    "Proxy-Authenticate",
-    "Proxy-Connection",
-    "Strict-Transport-Security",
-    "TE",
-    "Trailer",
-    "Transfer-Encoding",
-    "Upgrade",
-    NULL,
 };
 
 /* --- the upstream's head --- */
@@ -89,7 +55,7 @@ static void take_header(struct exchange *x, str line)
     if (!soft(&x->ctx, reply_check(&x->ctx, &h, 1)))
         return;
     f->is_coded |= str_eq_nocase(name, S("Transfer-Encoding"));
-    if (str_is_one_of(name, not_passed_on) || is_in_reply(&x->out, name))
+    if (!header_goes_on(name, TO_CLIENT) || is_in_reply(&x->out, name))
         return;
     if (str_eq_nocase(name, S("Content-Length"))) {
         f->has_length = str_int(h.value, &f->length) && f->length >= 0;
@@ -99,6 +65,11 @@ static void take_header(struct exchange *x, str line)
         x->relay->type = str_dup(&x->ctx.arena, h.value);
     if (x->out.type.n)
         return;
+    if (str_eq_nocase(name, S("Content-Disposition"))) {
+        f->disposition = str_dup(&x->ctx.arena, h.value);
+        return;
+    }
+    f->is_active |= str_eq_nocase(name, S("Content-Type")) && type_runs_scripts(h.value);
     f->has_date |= str_eq_nocase(name, S("Date"));
     f->has_id |= str_eq_nocase(name, S("X-Request-Id"));
     reply_headers(&f->head, &h, 1);
@@ -123,6 +94,19 @@ static bool is_chunked(const struct exchange *x)
     return has_body(x) && !has_length(x) && !x->is_old;
 }
 
+/* What the upstream sends may be anyone's file, and here it would have the origin of our pages: a
+ * browser must not run it, nor guess that it is something to run. */
+static void send_safety(const struct flow *f, struct buf *b)
+{
+    str rest = f->disposition, how = str_trim(str_cut(&rest, ';'));
+    bool is_to_save = f->is_active && !str_eq_nocase(how, S("attachment"));
+    const struct header lines[] = {
+        {S("X-Content-Type-Options"), S("nosniff")},
+        {S("Content-Disposition"), is_to_save ? S("attachment") : f->disposition},
+    };
+    reply_headers(b, lines, lines[1].value.n ? 2 : 1);
+}
+
 /* Order matters: first what we say (date, id, connection), then the upstream's lines, the framing,
  * and last the headers of the reply. An HTTP/1.0 client gets no chunks, so without a length its
  * connection is closed at the end. */
@@ -139,6 +123,7 @@ static void send_head(struct exchange *x)
         reply_headers(b, &type, 1);
     }
     buf_add(b, buf_str(&f->head));
+    send_safety(f, b);
     if (has_length(x))
         buf_printf(b, "Content-Length: %lld\r\n", (long long)f->length);
     if (is_chunked(x))
@@ -177,7 +162,8 @@ static size_t on_header(char *p, __attribute__((unused)) size_t size, size_t n, 
     if (str_starts(line, S("HTTP/"))) {
         x->relay->code = code_of(line);
         x->relay->type = (str){0};
-        f->has_length = f->is_coded = f->has_date = f->has_id = false;
+        f->has_length = f->is_coded = f->has_date = f->has_id = f->is_active = false;
+        f->disposition = (str){0};
         buf_clear(&f->head);
     } else if (line.n) {
         take_header(x, line);
@@ -282,7 +268,8 @@ static struct curl_slist *header_list(struct ctx *ctx, const struct relay *r)
     struct curl_slist *list = NULL;
     bool has_accept = false, has_type = false;
     for (const struct header *h = r->headers; h < r->headers + r->n_headers; h++) {
-        if (str_is_one_of(h->name, not_sent))
+        if (!header_goes_on(h->name, TO_UPSTREAM) ||
+            header_is_of_connection(r->headers, r->n_headers, h->name))
             continue;
         has_accept |= str_eq_nocase(h->name, S("Accept"));
         has_type |= str_eq_nocase(h->name, S("Content-Type"));

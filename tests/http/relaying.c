@@ -433,3 +433,117 @@ TEST(many_streams_at_once_are_all_whole)
         close(ups[i]);
     END_RELAY;
 }
+
+/* The reply to a relay whose upstream sends these header lines and an empty body. */
+static str relay_head(struct ctx *ctx, int listener, const struct server *s, const char *lines)
+{
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = listener_accept(listener);
+    hear_until(ctx, up, "body");
+    say(up, str_printf(&ctx->arena, "HTTP/1.1 200 OK\r\n%sContent-Length: 0\r\n\r\n", lines));
+    str reply = hear_until(ctx, client, "\r\n\r\n");
+    CHECK_INT(code_of(reply), 200);
+    close(up);
+    close(client);
+    return reply;
+}
+
+TEST(headers_of_one_connection_end_here)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, "GET /relay/x HTTP/1.1\r\nHost: localhost\r\nConnection: x-one, keep-alive\r\n"
+                "connection: X-Two\r\nX-One: 1\r\nX-Two: 2\r\nX-Three: 3\r\nTE: trailers\r\n"
+                "Keep-Alive: 5\r\nProxy-Authorization: Basic abc\r\nUpgrade: h2c\r\n\r\n");
+    int up = listener_accept(listener);
+    str asked = hear_until(ctx, up, "\r\n\r\n");
+    static const char *const ended[] = {"X-One",  "X-Two", "TE:",     "Keep-Alive",
+                                        "Proxy-", "abc",   "Upgrade", "onnection: "};
+    for (size_t i = 0; i < sizeof ended / sizeof *ended; i++)
+        CHECK(!holds(asked, ended[i]));
+    CHECK(holds(asked, "\r\nX-Three: 3\r\n"));
+    close(up);
+    close(client);
+    END_RELAY;
+}
+
+TEST(headers_that_speak_for_an_origin_end_here)
+{
+    RELAY();
+    str reply = relay_head(ctx, listener, s,
+                           "Set-Cookie: a=1; Path=/\r\nset-cookie: b=2\r\n"
+                           "Access-Control-Allow-Origin: *\r\n"
+                           "access-control-allow-credentials: true\r\n"
+                           "Strict-Transport-Security: max-age=9\r\nAlt-Svc: h3=\":443\"\r\n"
+                           "Clear-Site-Data: \"*\"\r\nX-Content-Type-Options: sniff\r\n"
+                           "X-Access-Control-Kept: 1\r\nX-Set-Cookie: 2\r\n");
+    static const char *const ended[] = {"\r\nSet-Cookie", "\r\nset-cookie", "a=1",     "b=2",
+                                        "\r\nAccess-",    "\r\naccess-",    "Strict-", "Alt-Svc",
+                                        "Clear",          ": sniff"};
+    for (size_t i = 0; i < sizeof ended / sizeof *ended; i++)
+        CHECK(!holds(reply, ended[i]));
+    CHECK(holds(reply, "\r\nX-Access-Control-Kept: 1\r\nX-Set-Cookie: 2\r\n"));
+    CHECK(holds(reply, "\r\nX-Content-Type-Options: nosniff\r\n"));
+    END_RELAY;
+}
+
+/* Someone's file at the upstream would be a page of ours. */
+TEST(a_browser_saves_what_it_would_run)
+{
+    static const struct {
+        const char *lines, *disposition; /* NULL: none is sent */
+    } cases[] = {
+        {"Content-Type: text/html\r\n", "attachment"},
+        {"content-type: Text/HTML ; charset=utf-8\r\n", "attachment"},
+        {"Content-Type: application/xhtml+xml\r\n", "attachment"},
+        {"Content-Type: image/svg+xml\r\n", "attachment"},
+        {"Content-Type: text/xml\r\n", "attachment"},
+        {"Content-Type: application/xml;a=b\r\n", "attachment"},
+        {"Content-Type: application/atom+xml\r\n", "attachment"},
+        {"Content-Type: text/plain, text/html\r\n", "attachment"},
+        {"Content-Type: text/html\r\nContent-Type: text/plain\r\n", "attachment"},
+        {"Content-Disposition: inline\r\nContent-Type: text/html\r\n", "attachment"},
+        {"Content-Type: text/html\r\nContent-Disposition: inline\r\n", "attachment"},
+        {"Content-Type: text/html\r\nContent-Disposition: attachments\r\n", "attachment"},
+        {"Content-Disposition: Attachment; filename=\"a.html\"\r\nContent-Type: text/html\r\n",
+         "Attachment; filename=\"a.html\""},
+        {"Content-Type: application/json\r\n", NULL},
+        {"Content-Type: text/event-stream\r\n", NULL},
+        {"Content-Type: text/plain; note=text/html\r\n", NULL},
+        {"Content-Type: image/png\r\nContent-Disposition: inline\r\n", "inline"},
+        {"", NULL},
+    };
+    RELAY();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        str reply = relay_head(ctx, listener, s, cases[i].lines);
+        CHECK(holds(reply, "\r\nX-Content-Type-Options: nosniff\r\n"));
+        size_t at = str_find(reply, S("Content-Disposition: "));
+        CHECK(!holds(str_sub(reply, at + (at < reply.n), reply.n), "Content-Disposition"));
+        if (!cases[i].disposition) {
+            CHECK(at == reply.n);
+            continue;
+        }
+        str line = str_sub(reply, at, reply.n);
+        str_cut(&line, ' ');
+        CHECK_STR(str_cut(&line, '\r'), str_of(cases[i].disposition));
+    }
+    END_RELAY;
+}
+
+/* The head of an earlier answer must not mark a later one. */
+TEST(an_interim_answer_marks_nothing)
+{
+    RELAY();
+    int client = dial(s);
+    SAY(client, ask_stream);
+    int up = listener_accept(listener);
+    hear_until(ctx, up, "body");
+    SAY(up, "HTTP/1.1 103 Early Hints\r\nContent-Type: text/html\r\n"
+            "Content-Disposition: inline\r\n\r\n"
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n");
+    CHECK(!holds(hear_until(ctx, client, "\r\n\r\n"), "Disposition"));
+    close(up);
+    close(client);
+    END_RELAY;
+}
