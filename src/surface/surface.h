@@ -21,6 +21,7 @@ struct app {
     struct server *server;                 /* for its counters */
     int64_t started_us;                    /* clock_mono_us() at start */
     struct model_look model;
+    atomic_uint without_memory; /* kinds of enum without_memory that are in the log, as bits */
 };
 
 /* NULL-ended, in the order they are asked. */

@@ -109,6 +109,25 @@ static enum status check_access(struct ctx *ctx, enum route_access needs,
     return OK;
 }
 
+str auth_own_key(const struct request *in)
+{
+    str given = request_header(in, "X-Upstream-Authorization");
+    return given.n && !auth_shows_token(given) ? given : in->who.credential;
+}
+
+/* With the server's key all users are one account of the model server, so its stored things concern
+ * all of them: the rule is that of ACCESS_OPERATOR. */
+enum status auth_model_server(struct ctx *ctx, const struct request *in)
+{
+    if (auth_own_key(in).n || soft(ctx, check_access(ctx, ACCESS_OPERATOR, &in->who)))
+        return OK;
+    return fail(ctx, FORBIDDEN,
+                S_FMT " %.80s is passed on with your own key for the model server only: send "
+                      "'X-Upstream-Authorization: Bearer KEY', or use an admin token of the "
+                      "user " LOCAL_USER,
+                S_ARG(in->method), str_c(&ctx->arena, in->path));
+}
+
 /* The order is a rule: who it is must be known before access can be checked, and the space is last
  * because reach depends on the person. Routes with ACCESS_OPEN read no credential at all, so
  * in->who stays empty there. */

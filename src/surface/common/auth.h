@@ -38,6 +38,15 @@ enum status auth_token(struct ctx *ctx, struct app *app, const struct request *i
                        struct token *out);
 /* Whether it may change the server for all users: an admin token of LOCAL_USER. */
 bool auth_is_operator(const struct token *token);
+/*
+ * The client's own key for the model server, as the value of Authorization:
+ * X-Upstream-Authorization, or Authorization where no token is needed. "" without one; a token of
+ * this server is no key.
+ */
+str auth_own_key(const struct request *in);
+/* FORBIDDEN unless the client brings its own key or is the operator: for requests that reach what
+ * others have stored at the model server. */
+MUST_USE enum status auth_model_server(struct ctx *ctx, const struct request *in);
 /* Whether a header's value contains something that looks like a token of this server. */
 bool auth_shows_token(str value);
 

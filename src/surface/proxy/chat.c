@@ -8,6 +8,7 @@
 #include "surface/common/error_body.h"
 #include "surface/common/person.h"
 #include "surface/common/switches.h"
+#include "surface/common/without_memory.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/passthrough.h"
@@ -37,9 +38,17 @@ struct chat {
     struct turn *turn;
     bool wants_tools; /* offer the memory tool to the model */
     bool wants_history;
-    struct window window; /* the session's earlier messages, if the request lacks them */
+    enum without_memory without; /* why there is no memory, unless the request asked so */
+    struct window window;        /* the session's earlier messages, if the request lacks them */
     struct splice body;
 };
+
+static void drop_memory(struct chat *c, enum without_memory why)
+{
+    if (c->in.mode != MODE_OFF)
+        c->without = why;
+    c->in.mode = MODE_OFF;
+}
 
 /* A header without a value counts as absent; a word other than on and off is refused rather than
  * guessed at. */
@@ -63,7 +72,9 @@ static enum status read_wishes(struct ctx *ctx, struct app *app, const struct re
         return fail_field(ctx, HISTORY_HEADER, "needs X-Session-Id, the session's name");
     /* A session that the server keeps for the client goes on while memory is switched off. */
     if (!c->wants_history && !engine_remembers(app->engine))
-        c->in.mode = MODE_OFF;
+        drop_memory(c, WITHOUT_FOR_SETTING);
+    if (request_header(in, "Content-Encoding").n)
+        drop_memory(c, WITHOUT_FOR_ENCODING);
     return OK;
 }
 
@@ -189,7 +200,7 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
     c->in.stand_in = !c->to.up;
     c->in.has_tools = json_get(root, "tools") || json_get(root, "functions");
     if (!read_messages(ctx, c))
-        c->in.mode = MODE_OFF;
+        drop_memory(c, WITHOUT_FOR_MESSAGES);
     return OK;
 }
 
@@ -331,14 +342,17 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     return OK;
 }
 
-/* The receipt's id and the session, for clients that ask for them later. */
-static void add_headers(const struct turn_in *in, const struct turn_out *turn, struct reply *out)
+/* The receipt's id and the session, for clients that ask for them later, and whether memory took
+ * part. */
+static void add_headers(struct app *app, const struct chat *c, struct reply *out)
 {
-    str session = turn && turn->session.n ? turn->session : in->session;
+    const struct turn_out *turn = c->turn ? turn_out_of(c->turn) : NULL;
+    str session = turn && turn->session.n ? turn->session : c->in.session;
     if (turn && turn->receipt.n)
         reply_header(out, "X-Rememberd-Receipt", turn->receipt);
     if (session.n)
         reply_header(out, "X-OmniRoute-Session-Id", session);
+    without_memory_note(app, c->without, out);
 }
 
 /* POST /v1/chat/completions of the OpenAI API. A packed body (Content-Encoding) cannot be read here
@@ -353,7 +367,7 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
     TRY(read_wishes(ctx, app, in, c));
     bool is_packed = request_header(in, "Content-Encoding").n > 0;
     if (is_packed || (c->in.mode == MODE_OFF && passes_unread(app->settings, in->body))) {
-        add_headers(&c->in, NULL, out);
+        add_headers(app, c, out);
         return pass_body(ctx, app, in, path, out);
     }
     TRY(read_chat(ctx, app, in, c));
@@ -361,7 +375,7 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
         TRY(read_history(ctx, app, c));
     c->in.replays = c->to.up && placement_is_beside(placement_of(app, c));
     c->turn = engine_begin_turn(ctx, app->engine, &c->in);
-    add_headers(&c->in, turn_out_of(c->turn), out);
+    add_headers(app, c, out);
     if (!c->to.up)
         return answer_demo(ctx, app, c, out);
     out->relay = ask_model(ctx, app, in, c, path);
@@ -383,14 +397,21 @@ static bool is_quick_list(__attribute__((unused)) const struct app *app,
     return true;
 }
 
-/* Up to four segments behind /v1: ROUTE_PARAMS_MAX. A route with literal segments wins over these,
- * so other surfaces keep their paths of /v1. */
-#define PASSES                                                                                     \
-    .run = pass_request, .quick_if = is_quick_to_pass, .help = "passed on to the upstream unchanged"
-#define PASSES_AT(PATH)                                                                            \
-    {"GET", PATH, PASSES}, {"POST", PATH, PASSES},                                                 \
+/* --- the table: what is passed on, and for whom --- */
+
+/* For every client: nothing that others have stored is reached. */
+#define PASSES .run = pass_request, .quick_if = is_quick_to_pass, .help = "passed on"
+#define PASSES_TALK                                                                                \
+    .run = pass_conversation, .quick_if = is_quick_to_pass, .help = "passed on without memory"
+/* All else, up to four segments behind /v1: ROUTE_PARAMS_MAX. A route with literal segments wins
+ * over these, so other surfaces keep their paths of /v1. */
+#define GUARDED                                                                                    \
+    .run = pass_guarded, .quick_if = is_quick_to_pass,                                             \
+    .help = "passed on with the client's own key, or for an admin token of local"
+#define GUARDED_AT(PATH)                                                                           \
+    {"GET", PATH, GUARDED}, {"POST", PATH, GUARDED},                                               \
     {                                                                                              \
-        "DELETE", PATH, PASSES                                                                     \
+        "DELETE", PATH, GUARDED                                                                    \
     }
 
 static const struct route routes[] = {
@@ -399,10 +420,23 @@ static const struct route routes[] = {
     {"GET", "/v1/models", list_models, .quick_if = is_quick_list,
      .help = "models of the default upstream, or the built-in one"},
     {"GET", "/v1/models/{id}", get_model, .quick_if = is_quick_list, .help = "one model"},
-    PASSES_AT("/v1/{a}"),
-    PASSES_AT("/v1/{a}/{b}"),
-    PASSES_AT("/v1/{a}/{b}/{c}"),
-    PASSES_AT("/v1/{a}/{b}/{c}/{d}"),
+    {"POST", "/v1/completions", PASSES_TALK},
+    {"POST", "/v1/responses", PASSES_TALK},
+    {"POST", "/v1/responses/input_tokens", PASSES},
+    {"POST", "/v1/messages", PASSES_TALK},
+    {"POST", "/v1/messages/count_tokens", PASSES},
+    {"POST", "/v1/embeddings", PASSES},
+    {"POST", "/v1/moderations", PASSES},
+    {"POST", "/v1/audio/speech", PASSES},
+    {"POST", "/v1/audio/transcriptions", PASSES},
+    {"POST", "/v1/audio/translations", PASSES},
+    {"POST", "/v1/images/generations", PASSES},
+    {"POST", "/v1/images/edits", PASSES},
+    {"POST", "/v1/images/variations", PASSES},
+    GUARDED_AT("/v1/{a}"),
+    GUARDED_AT("/v1/{a}/{b}"),
+    GUARDED_AT("/v1/{a}/{b}/{c}"),
+    GUARDED_AT("/v1/{a}/{b}/{c}/{d}"),
     {0},
 };
 

@@ -1,9 +1,12 @@
 /* passthrough.c - requests that go to the upstream unchanged, and the list of models. */
 #include "surface/proxy/passthrough.h"
 
+#include <assert.h>
+
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/without_memory.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/splice.h"
 #include "surface/proxy/upstream.h"
@@ -61,40 +64,69 @@ static bool serves_part(const struct surface *s, str first)
     return false;
 }
 
-/* Whether only other surfaces serve paths with this first part: then a misspelt path is not the
- * upstream's business. A part that is served here, too ("chat"), stays the upstream's. */
-static bool is_served_elsewhere(const struct app *app, str first)
+/* Resources of the API of rememberd that no surface serves yet, or not at every path. */
+static const char *const resources[] = {"doctor",   "episodes", "events",   "jobs",
+                                        "messages", "preview",  "settings", "spaces",
+                                        "stats",    "tokens",   NULL};
+/* The model server's own below a name that is served here as well: stored completions, and batches
+ * of Anthropic's. */
+static const struct {
+    const char *first, *second;
+} upstreams[] = {{"chat", "completions"}, {"messages", "batches"}};
+
+static bool is_of_upstream(str first, str second)
 {
-    for (const struct surface *const *s = app->surfaces; *s; s++)
-        if (*s != &surface_openai && serves_part(*s, first))
-            return !serves_part(&surface_openai, first);
+    for (size_t i = 0; i < sizeof upstreams / sizeof *upstreams; i++)
+        if (str_is(first, upstreams[i].first) && str_is(second, upstreams[i].second))
+            return true;
     return false;
+}
+
+/* Whether the path begins like one that rememberd answers: then it is misspelt, and what the client
+ * meant for us is not shown to the upstream. */
+static bool is_meant_for_us(const struct app *app, const str *parts)
+{
+    if (is_of_upstream(parts[0], parts[1]))
+        return false;
+    for (const struct surface *const *s = app->surfaces; *s; s++)
+        if (*s != &surface_openai && serves_part(*s, parts[0]))
+            return true;
+    return name_index(resources, parts[0], -1) >= 0;
 }
 
 /* The path is encoded again from its decoded parts, so that only sound escapes reach the upstream.
  */
-static str path_of(struct arena *a, const struct request *in, size_t n, str last)
+static str path_of(struct arena *a, const struct request *in)
 {
     str path = S("/v1");
-    for (size_t i = 0; i < n; i++)
-        path = str_printf(a, S_FMT "/" S_FMT, S_ARG(path),
-                          S_ARG(url_segment(a, i + 1 == n ? last : in->params[i])));
+    for (size_t i = 0; i < ROUTE_PARAMS_MAX && in->params[i].n; i++)
+        path = str_printf(a, S_FMT "/" S_FMT, S_ARG(path), S_ARG(url_segment(a, in->params[i])));
     return path;
 }
 
-/* Anything below /v1 that has no row of its own: embeddings, images, audio, files. Memory takes no
- * part in it. */
+/* The route has no parts that vary, so the path is as it is in the table. */
 enum status pass_request(struct ctx *ctx, struct app *app, const struct request *in,
                          struct reply *out)
 {
-    size_t n = 0;
-    while (n < ROUTE_PARAMS_MAX && in->params[n].n)
-        n++;
-    if (n && is_served_elsewhere(app, in->params[0]))
+    assert(!in->params[0].n);
+    return pass_body(ctx, app, in, in->path, out);
+}
+
+enum status pass_conversation(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    without_memory_note(app, without_memory_at(in->path), out);
+    return pass_request(ctx, app, in, out);
+}
+
+enum status pass_guarded(struct ctx *ctx, struct app *app, const struct request *in,
+                         struct reply *out)
+{
+    if (is_meant_for_us(app, in->params))
         return fail(ctx, NOT_FOUND, "nothing is served at " S_FMT " " S_FMT, S_ARG(in->method),
                     S_ARG(in->path));
-    str last = n ? in->params[n - 1] : S("");
-    return pass_body(ctx, app, in, path_of(&ctx->arena, in, n, last), out);
+    TRY(auth_model_server(ctx, in));
+    return pass_body(ctx, app, in, path_of(&ctx->arena, in), out);
 }
 
 /* --- models --- */

@@ -14,5 +14,12 @@ bool is_quick_to_pass(const struct app *app, const struct request *in);
 MUST_USE enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in, str path,
                                struct reply *out);
 
-/* Handlers: any path of /v1; GET /v1/models; GET /v1/models/{id}. */
-handler pass_request, list_models, get_model;
+/*
+ * Handlers of requests that pass unchanged. pass_request and pass_conversation: for every client,
+ * with the server's key when it has none of its own; the latter is for conversations, and says that
+ * memory takes no part. pass_guarded: any path of /v1, for clients with a key of their own and for
+ * the operator; NOT_FOUND for a path that begins like one of rememberd's.
+ */
+handler pass_request, pass_conversation, pass_guarded;
+/* GET /v1/models; GET /v1/models/{id}. */
+handler list_models, get_model;

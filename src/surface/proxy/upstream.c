@@ -12,9 +12,9 @@
  * cut off before the name goes there; a name without a known prefix goes to the default upstream as
  * it is.
  *
- * The request goes on with the client's headers except three kinds: those of one connection, those
- * that are addressed to this server, and any that shows one of its tokens. Credentials are never
- * passed on by accident: Authorization is always left out and set again by credential_of.
+ * The request goes on with the client's headers except those that are addressed to this server and
+ * any that shows one of its tokens; the relay leaves out those of one connection. Credentials are
+ * never passed on by accident: Authorization is always left out and set again by credential_of.
  */
 
 /* NOT_FOUND for a model that has no upstream names the field model, for which word_openai_error has
@@ -77,21 +77,8 @@ str url_segment(struct arena *a, str text)
 
 /* --- the headers --- */
 
-/* Headers of one connection, headers that curl writes, and headers between the client and us. */
+/* Addressed to this server, or credentials: between the client and us. */
 static const str ours[] = {
-    S("Connection"),
-    S("Keep-Alive"),
-    S("Proxy-Connection"),
-    S("Proxy-Authenticate"),
-    S("Proxy-Authorization"),
-    S("TE"),
-    S("Trailer"),
-    S("Transfer-Encoding"),
-    S("Upgrade"),
-    S("Expect"),
-    S("Host"),
-    S("Content-Length"),
-    S("Accept-Encoding"),
     S("Cookie"),
     S("Authorization"),
     S("X-Upstream-Authorization"),
@@ -116,23 +103,11 @@ static bool is_ours(str name)
     return false;
 }
 
-/* Connection may name further headers that concern this connection only. */
-static bool is_named_in(str list, str name)
-{
-    while (list.n)
-        if (str_eq_nocase(str_trim(str_cut(&list, ',')), name))
-            return true;
-    return false;
-}
-
-/* Never one of our tokens: the upstream would learn it. */
 static str credential_of(struct arena *a, const struct request *in, const struct upstream *up)
 {
-    str given = request_header(in, "X-Upstream-Authorization");
-    if (given.n && !auth_shows_token(given))
-        return given;
-    if (in->who.credential.n)
-        return in->who.credential;
+    str own = auth_own_key(in);
+    if (own.n)
+        return own;
     return up->key.n ? str_printf(a, "Bearer " S_FMT, S_ARG(up->key)) : S("");
 }
 
@@ -158,15 +133,14 @@ struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct u
 {
     struct relay *r = NEW(&ctx->arena, struct relay);
     struct header *headers = NEW_N(&ctx->arena, struct header, in->n_headers + 1);
-    str named = request_header(in, "Connection"), key = credential_of(&ctx->arena, in, up);
+    str key = credential_of(&ctx->arena, in, up);
     *r = (struct relay){.url =
                             upstream_url(&ctx->arena, up, path, query_for(&ctx->arena, in->query)),
                         .method = in->method,
                         .headers = headers,
                         .body = body};
     for (size_t i = 0; i < in->n_headers; i++)
-        if (!is_ours(in->headers[i].name) && !is_named_in(named, in->headers[i].name) &&
-            !auth_shows_token(in->headers[i].value))
+        if (!is_ours(in->headers[i].name) && !auth_shows_token(in->headers[i].value))
             headers[r->n_headers++] = in->headers[i];
     if (key.n)
         headers[r->n_headers++] = (struct header){S("Authorization"), key};

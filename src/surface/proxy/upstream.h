@@ -21,9 +21,9 @@ enum placement target_placement(const struct settings *settings, const struct ta
 bool target_rejects_system(struct arena *a, const struct target *to);
 
 /*
- * The request as it goes on: same method, the client's end-to-end headers, and for a credential
- * X-Upstream-Authorization or the client's own, when that is not one of our tokens, else the
- * upstream's key. path begins with "/v1/" and is encoded; the query stays the same.
+ * The request as it goes on: same method, the client's headers that are not for us, and for a
+ * credential the client's own key (auth_own_key), else the upstream's. path begins with "/v1/" and
+ * is encoded; the query stays the same.
  */
 struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
                        str path, str body);

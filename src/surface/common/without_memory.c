@@ -1,0 +1,47 @@
+/* without_memory.c - an answer without memory says so where the client may expect memory. */
+#include "surface/common/without_memory.h"
+
+#include <assert.h>
+
+#include "base/log.h"
+
+/* "off" is the word of X-Memory-Mode and of receipts: nothing is recalled, nothing is remembered.
+ */
+static const struct {
+    const char *path; /* of the endpoint whose reason it is; NULL: chats */
+    const char *says; /* the header's value */
+} kinds[WITHOUT_KINDS] = {
+    [WITHOUT_AT_COMPLETIONS] = {"/v1/completions", "off; reason=endpoint"},
+    [WITHOUT_AT_RESPONSES] = {"/v1/responses", "off; reason=endpoint"},
+    [WITHOUT_AT_MESSAGES] = {"/v1/messages", "off; reason=endpoint"},
+    [WITHOUT_FOR_ENCODING] = {NULL, "off; reason=encoding"},
+    [WITHOUT_FOR_MESSAGES] = {NULL, "off; reason=messages"},
+    [WITHOUT_FOR_SETTING] = {NULL, "off; reason=setting"},
+};
+
+enum without_memory without_memory_at(str path)
+{
+    for (int i = WITH_MEMORY; i < WITHOUT_KINDS; i++)
+        if (kinds[i].path && str_is(path, kinds[i].path))
+            return (enum without_memory)i;
+    return WITH_MEMORY;
+}
+
+/* A plain read first: writing for each request would make all threads wait for one another. */
+static bool is_first(struct app *app, enum without_memory kind)
+{
+    unsigned bit = 1u << kind;
+    return !(atomic_load(&app->without_memory) & bit) &&
+           !(atomic_fetch_or(&app->without_memory, bit) & bit);
+}
+
+void without_memory_note(struct app *app, enum without_memory kind, struct reply *out)
+{
+    assert(kind < WITHOUT_KINDS);
+    if (kind == WITH_MEMORY)
+        return;
+    reply_header(out, "X-Memory", str_of(kinds[kind].says));
+    if (is_first(app, kind))
+        log_event(LOG_INFO, "chat.without_memory", "path=%s memory=\"%s\"",
+                  kinds[kind].path ? kinds[kind].path : "/v1/chat/completions", kinds[kind].says);
+}

@@ -1,0 +1,109 @@
+// passing.test.js - what is passed on to the model server, for whom and with whose key; and what is not.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { answer, run, serve, upstream } = require('./lib');
+
+const bearer = (key) => ({ authorization: `Bearer ${key}` });
+const ownKey = (key) => ({ 'x-upstream-authorization': `Bearer ${key}` });
+
+// Every token may use the server's key for these.
+const open = [['POST', '/v1/chat/completions'], ['POST', '/v1/completions'], ['POST', '/v1/responses'], ['POST', '/v1/responses/input_tokens'],
+  ['POST', '/v1/messages'], ['POST', '/v1/messages/count_tokens'], ['POST', '/v1/embeddings'], ['GET', '/v1/models'],
+  ['GET', '/v1/models/gpt-5'], ['HEAD', '/v1/models'], ['POST', '/v1/audio/speech'], ['POST', '/v1/audio/transcriptions'], ['POST', '/v1/audio/translations'],
+  ['POST', '/v1/images/generations'], ['POST', '/v1/images/edits'], ['POST', '/v1/images/variations'], ['POST', '/v1/moderations']];
+
+// These reach what others stored with that key, or are unknown here.
+const guarded = [['GET', '/v1/responses/resp_of_another'], ['DELETE', '/v1/responses/resp_of_another'], ['POST', '/v1/responses/resp_of_another/cancel'],
+  ['GET', '/v1/responses/resp_of_another/input_items'], ['GET', '/v1/responses'], ['POST', '/v1/responses/compact'], ['GET', '/v1/files'], ['POST', '/v1/files'], ['DELETE', '/v1/files/file-1'],
+  ['GET', '/v1/files/file-1/content'], ['HEAD', '/v1/files/file-1'], ['POST', '/v1/fine_tuning/jobs'], ['POST', '/v1/fine_tuning/jobs/ft-1/cancel'],
+  ['GET', '/v1/batches'], ['POST', '/v1/batches'], ['GET', '/v1/assistants'], ['POST', '/v1/threads/t-1/runs'], ['DELETE', '/v1/vector_stores/vs-1/files/f-1'],
+  ['GET', '/v1/containers'], ['GET', '/v1/conversations/c-1/items'], ['DELETE', '/v1/models/ft-model'], ['GET', '/v1/chat/completions'],
+  ['GET', '/v1/chat/completions/chatcmpl-1'], ['DELETE', '/v1/chat/completions/chatcmpl-1'], ['GET', '/v1/chat/completions/chatcmpl-1/messages'],
+  ['GET', '/v1/messages/batches'], ['POST', '/v1/messages/batches'], ['GET', '/v1/messages/batches/b-1/results'], ['GET', '/v1/embeddings'],
+  ['POST', '/v1/embedings'], ['POST', '/v1/audio/speeches'], ['GET', '/v1/organization/users'], ['POST', '/v1/a/b/c/d']];
+
+// These belong to rememberd's own API, whoever asks.
+const here = [['GET', '/v1/memories/a/b'], ['POST', '/v1/memories/serach'], ['GET', '/v1/receipts'], ['POST', '/v1/receipts/a/b'], ['DELETE', '/v1/review'],
+  ['GET', '/v1/sessions/a/b'], ['POST', '/v1/session/a/b/c'], ['GET', '/v1/users'], ['POST', '/v1/users/me/keys'], ['GET', '/v1/memory'], ['GET', '/v1/memory/a/b/c'],
+  ['GET', '/v1/episodes'], ['POST', '/v1/spaces'], ['GET', '/v1/stats/today'], ['GET', '/v1/jobs'], ['GET', '/v1/settings'], ['POST', '/v1/settings'], ['GET', '/v1/events'],
+  ['POST', '/v1/preview'], ['GET', '/v1/doctor'], ['GET', '/v1/tokens'], ['DELETE', '/v1/tokens/t-1'], ['GET', '/v1/messages'], ['GET', '/v1/messages/m-1'],
+  ['DELETE', '/v1/messages/m-1'], ['POST', '/v1/messages/m-1'], ['POST', '/v1/messages/count_token'], ['GET', '/v1/messages/m-1/memories'],
+  ['POST', '/v1/chat/completion'], ['GET', '/v1/chat'], ['DELETE', '/v1/chat/a']];
+
+async function ready(t, flags = []) {
+  const model = await upstream(t, (req, res, asked) => {
+    if (asked.url.startsWith('/v1/chat/completions') && asked.method === 'POST') return answer(res, asked, 'fine');
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.end('{"object":"list","data":[]}');
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url, '--upstream-key', 'sk-server', ...flags] });
+  const make = async (...args) => JSON.parse((await run(['token', 'create', '--json', '--data', server.data, ...args])).stdout).token;
+  return { model, server, make };
+}
+
+// What came of each request: the key that the upstream saw, or the refusal.
+async function fates({ model, server }, list, headers) {
+  const out = {};
+  for (const [method, path] of list) {
+    const before = model.asked.length;
+    const body = method === 'POST' ? { model: 'any', messages: [{ role: 'user', content: 'hi' }] } : undefined;
+    const res = await server.ask(method, path, body, { 'x-memory-mode': 'off', ...headers });
+    const seen = model.asked.slice(before);
+    if (!seen.length) {
+      out[`${method} ${path}`] = res.status;
+      if (method !== 'HEAD' && res.status === 403) refusal(method, path, res);
+      continue;
+    }
+    assert.equal(res.status, 200, `${method} ${path}: ${res.text}`);
+    assert.deepEqual(seen.map((one) => `${one.method} ${one.url}`), [`${method} ${path}`]);
+    out[`${method} ${path}`] = seen[0].headers.authorization ?? 'no key';
+  }
+  return out;
+}
+
+// OpenAI's shape, and what to do.
+function refusal(method, path, res) {
+  const { error } = res.json();
+  assert.deepEqual([error.type, error.code], ['invalid_request_error', 'insufficient_permissions']);
+  assert.ok(error.message.includes(`${method} ${path}`), error.message);
+  assert.match(error.message, /X-Upstream-Authorization: Bearer KEY.*admin token of the user local/);
+}
+
+const all = (list, fate) => Object.fromEntries(list.map(([method, path]) => [`${method} ${path}`, fate]));
+
+async function expectFates(who, place, headers, forOpen, forGuarded) {
+  assert.deepEqual(await fates(place, open, headers), all(open, forOpen), `${who}, open to all`);
+  assert.deepEqual(await fates(place, guarded, headers), all(guarded, forGuarded), `${who}, guarded`);
+  for (const [what, status] of Object.entries(await fates(place, here, headers)))
+    assert.ok(status === 404 || status === 405, `${who}, ${what}: ${status}`);
+}
+
+test('without tokens this machine is the operator, a person is not, and a key of the client\'s own goes first', async (t) => {
+  const place = await ready(t);
+  await expectFates('no token', place, {}, 'Bearer sk-server', 'Bearer sk-server');
+  await expectFates('no token, own key', place, bearer('sk-mine'), 'Bearer sk-mine', 'Bearer sk-mine');
+  await expectFates('no token, a person', place, { 'x-memory-user': 'anna' }, 'Bearer sk-server', 403);
+  await expectFates('no token, a person with an own key', place, { 'x-memory-user': 'anna', ...ownKey('sk-anna') }, 'Bearer sk-anna', 'Bearer sk-anna');
+});
+
+test('with tokens the server\'s key is for the operator, except where it reaches nothing of others', async (t) => {
+  const place = await ready(t);
+  const [ada, admin, local, operator] = [await place.make('--user', 'ada'), await place.make('--user', 'ada', '--admin'), await place.make(), await place.make('--admin')];
+  await expectFates('a user', place, bearer(ada), 'Bearer sk-server', 403);
+  await expectFates('an admin of one user', place, bearer(admin), 'Bearer sk-server', 403);
+  await expectFates('a token of local', place, bearer(local), 'Bearer sk-server', 403);
+  await expectFates('the operator', place, bearer(operator), 'Bearer sk-server', 'Bearer sk-server');
+  await expectFates('a user\'s own key', place, { ...bearer(ada), ...ownKey('sk-ada') }, 'Bearer sk-ada', 'Bearer sk-ada');
+  await expectFates('a token is not a key', place, { ...bearer(ada), ...ownKey(operator) }, 'Bearer sk-server', 403);
+  const nobody = await fates(place, [...open, ...guarded], {});
+  assert.deepEqual(new Set(Object.values(nobody)), new Set([401]));
+});
+
+test('a model server without a key is guarded alike', async (t) => {
+  const place = await ready(t, ['--upstream-key', '']);
+  const ada = await place.make('--user', 'ada'), operator = await place.make('--admin');
+  const list = [['POST', '/v1/embeddings'], ['GET', '/v1/files']];
+  assert.deepEqual(Object.values(await fates(place, list, bearer(ada))), ['no key', 403]);
+  assert.deepEqual(Object.values(await fates(place, list, bearer(operator))), ['no key', 'no key']);
+});
