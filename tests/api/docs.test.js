@@ -189,6 +189,25 @@ test('every route that a page names is served', () => {
   assert.deepEqual(unknown.map(([text]) => text), []);
 });
 
+test('the table of what is passed on for every client is that of the routes', () => {
+  const listed = (part) => [...part.matchAll(/`((?:GET|POST|DELETE) [^`]*)`/g)].map(([, route]) => route).sort();
+  const [, section] = read('docs/reference/proxy.md').split('\n## What is passed on\n');
+  const rows = section.split('\n## ')[0].split('\n').filter((line) => line.startsWith('|'));
+  const routes = run('--routes').split('\n').map((line) => /^(\w+) +(\S+) +(.*)$/.exec(line)).filter(Boolean);
+  const withHelp = (help) => routes.filter((route) => help.test(route[3])).map(([, method, route]) => `${method} ${route}`).sort();
+  const open = listed(rows.filter((row) => row.includes('| for every client |')).join());
+  assert.deepEqual(open, [...withHelp(/^passed on( without memory)?$/), 'GET /v1/models', 'GET /v1/models/{id}', 'POST /v1/chat/completions'].sort());
+  assert.deepEqual(listed(rows.filter((row) => / no \|$/.test(row)).join()), withHelp(/^passed on without memory$/));
+  assert.ok(withHelp(/^passed on with the client's own key/).every((route) => /\/v1(\/\{[a-d]\}){1,4}$/.test(route)));
+});
+
+test('the reasons of X-Memory that the page lists are those of the program', () => {
+  const said = new Set([...read('src/surface/common/without_memory.c').matchAll(/"(off; reason=\w+)"/g)].map(([, value]) => value));
+  const named = [...read('docs/reference/proxy.md').matchAll(/^\| `(off; reason=\w+)` \|/gm)].map(([, value]) => value);
+  assert.ok(said.size > 2);
+  assert.deepEqual(named.sort(), [...said].sort());
+});
+
 const schema = () => JSON.parse(run('--schema')).paths;
 /** The names in the first column of the table under a line of a page. */
 const column = (page, under) => read(page).split(`${under}\n`)[1].split(/\n\n(?=[^|])/)[0].split('\n')

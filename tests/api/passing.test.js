@@ -107,3 +107,66 @@ test('a model server without a key is guarded alike', async (t) => {
   assert.deepEqual(Object.values(await fates(place, list, bearer(ada))), ['no key', 403]);
   assert.deepEqual(Object.values(await fates(place, list, bearer(operator))), ['no key', 'no key']);
 });
+
+test('OpenAI\'s client gets a refusal that it understands', async (t) => {
+  const { model, server, make } = await ready(t);
+  const client = server.client({ apiKey: await make('--user', 'ada') });
+  for (const ask of [() => client.files.list(), () => client.files.delete('file-1'), () => client.responses.retrieve('resp_of_another'),
+    () => client.fineTuning.jobs.create({ model: 'gpt-4o-mini', training_file: 'file-1' })])
+    await assert.rejects(ask, (error) => error.status === 403 && error.code === 'insufficient_permissions' && /your own key/.test(error.message));
+  assert.equal(model.asked.length, 0);
+});
+
+// --- answers ---
+
+test('nothing of an answer speaks for our origin, and a page is saved, not opened', async (t) => {
+  const model = await upstream(t, (req, res) => {
+    res.writeHead(200, [['Content-Type', 'text/html'], ['Set-Cookie', 'a=1'], ['Set-Cookie', 'b=2'], ['Access-Control-Allow-Origin', '*'],
+      ['Access-Control-Allow-Credentials', 'true'], ['X-Kept', 'yes']].flat());
+    res.end('<script>fetch("/v1/memories")</script>');
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  for (const [method, path] of [['GET', '/v1/files/file-1/content'], ['POST', '/v1/completions'], ['GET', '/v1/models'], ['POST', '/v1/chat/completions']]) {
+    const { status, headers, text } = await server.ask(method, path, method === 'POST' ? { model: 'any', messages: [{ role: 'user', content: 'hi' }] } : undefined);
+    assert.equal(status, 200);
+    assert.match(text, /script/);
+    assert.deepEqual(Object.keys(headers).filter((name) => /cookie|access-control/.test(name)), []);
+    assert.deepEqual([headers['content-disposition'], headers['x-content-type-options'], headers['x-kept']], ['attachment', 'nosniff', 'yes'], path);
+  }
+});
+
+// --- what is answered without memory ---
+
+const hello = { model: 'any', messages: [{ role: 'user', content: 'hi' }] };
+
+test('an answer without memory says why, and the log once for each kind', async (t) => {
+  const { server } = await ready(t, ['--log-level', 'info']);
+  const kinds = [['/v1/completions', 'endpoint'], ['/v1/responses', 'endpoint'], ['/v1/messages', 'endpoint'], ['/v1/chat/completions', 'encoding', { 'content-encoding': 'x-none' }],
+    ['/v1/chat/completions', 'messages', {}, { model: 'any', messages: 'hi' }]];
+  for (let round = 0; round < 3; round++)
+    for (const [path, reason, headers, body] of kinds) {
+      const res = await server.ask('POST', path, body ?? hello, headers);
+      assert.equal(res.status, 200, res.text);
+      assert.equal(res.headers['x-memory'], `off; reason=${reason}`, path);
+      assert.ok(!('x-rememberd-receipt' in res.headers) || reason === 'messages');
+    }
+  const lines = server.stderr.split('\n').filter((line) => line.includes('chat.without_memory')).map((line) => /path=(\S+) memory="off; reason=(\w+)"/.exec(line).slice(1));
+  assert.deepEqual(lines.sort(), kinds.map(([path, reason]) => [path, reason]).sort());
+});
+
+test('an answer with memory, or without by its request, says nothing of the kind', async (t) => {
+  const { server } = await ready(t, ['--log-level', 'info']);
+  for (const headers of [{}, { 'x-memory-mode': 'off' }, { 'x-omniroute-no-memory': 'true', 'content-encoding': 'x-none' }])
+    assert.ok(!('x-memory' in (await server.chat(hello, headers)).headers), JSON.stringify(headers));
+  for (const path of ['/v1/embeddings', '/v1/messages/count_tokens', '/v1/moderations'])
+    assert.ok(!('x-memory' in (await server.ask('POST', path, hello)).headers), path);
+  assert.doesNotMatch(server.stderr, /without_memory/);
+});
+
+test('memory that is off for everyone is named in each chat\'s answer', async (t) => {
+  const { server } = await ready(t, ['--memory', 'off', '--log-level', 'info']);
+  for (const body of [hello, { ...hello, stream: true }, { ...hello, model: 'rememberd/demo' }])
+    assert.equal((await server.chat(body)).headers['x-memory'], 'off; reason=setting');
+  assert.ok(!('x-memory' in (await server.chat(hello, { 'x-memory-mode': 'off' })).headers));
+  assert.equal(server.stderr.split('chat.without_memory').length, 2);
+});
