@@ -60,8 +60,13 @@ bool header_is_of_connection(const struct header *headers, size_t n, str name)
 /* Of a list, which a standard value is not, browsers disagree about the element that counts. */
 bool type_runs_scripts(str type)
 {
-    static const char *const active[] = {"text/html",       "application/xhtml+xml", "text/xml",
-                                         "application/xml", "image/svg+xml",         NULL};
+    static const char *const active[] = {"text/html",
+                                         "application/xhtml+xml",
+                                         "text/xml",
+                                         "application/xml",
+                                         "multipart/x-mixed-replace",
+                                         "image/svg+xml",
+                                         NULL};
     while (type.n) {
         str one = str_cut(&type, ',');
         one = str_trim(str_cut(&one, ';'));

@@ -95,6 +95,8 @@ test('with tokens the server\'s key is for the operator, except where it reaches
   await expectFates('a token of local', place, bearer(local), 'Bearer sk-server', 403);
   await expectFates('the operator', place, bearer(operator), 'Bearer sk-server', 'Bearer sk-server');
   await expectFates('a user\'s own key', place, { ...bearer(ada), ...ownKey('sk-ada') }, 'Bearer sk-ada', 'Bearer sk-ada');
+  const fronts = { ...bearer(await place.make('--admin', '--acts-for', 'any')), 'x-memory-user': 'anna' };
+  await expectFates('the operator\'s token in a person\'s name', place, fronts, 'Bearer sk-server', 403);
   await expectFates('a token is not a key', place, { ...bearer(ada), ...ownKey(operator) }, 'Bearer sk-server', 403);
   const nobody = await fates(place, [...open, ...guarded], {});
   assert.deepEqual(new Set(Object.values(nobody)), new Set([401]));
@@ -115,6 +117,14 @@ test('OpenAI\'s client gets a refusal that it understands', async (t) => {
     () => client.fineTuning.jobs.create({ model: 'gpt-4o-mini', training_file: 'file-1' })])
     await assert.rejects(ask, (error) => error.status === 403 && error.code === 'insufficient_permissions' && /your own key/.test(error.message));
   assert.equal(model.asked.length, 0);
+});
+
+test('no header asks the model server for another method or path than those that passed', async (t) => {
+  const { model, server } = await ready(t);
+  const turned = { 'X-HTTP-Method-Override': 'DELETE', 'X-Method-Override': 'DELETE', 'X-HTTP-Method': 'DELETE', 'X-Original-URL': '/v1/files', 'X-Rewrite-URL': '/v1/files' };
+  assert.equal((await server.ask('POST', '/v1/embeddings', { model: 'any', input: 'x' }, { ...turned, 'x-kept': '1' })).status, 200);
+  assert.deepEqual(Object.keys(turned).filter((name) => name.toLowerCase() in model.last().headers), []);
+  assert.equal(model.last().headers['x-kept'], '1');
 });
 
 // --- answers ---
@@ -150,8 +160,8 @@ test('an answer without memory says why, and the log once for each kind', async 
       assert.equal(res.headers['x-memory'], `off; reason=${reason}`, path);
       assert.ok(!('x-rememberd-receipt' in res.headers) || reason === 'messages');
     }
-  const lines = server.stderr.split('\n').filter((line) => line.includes('chat.without_memory')).map((line) => /path=(\S+) memory="off; reason=(\w+)"/.exec(line).slice(1));
-  assert.deepEqual(lines.sort(), kinds.map(([path, reason]) => [path, reason]).sort());
+  const lines = server.stderr.split('\n').filter((line) => line.includes('chat.without_memory')).map((line) => /memory="off; reason=(\w+)" path=(\S+)/.exec(line).slice(1));
+  assert.deepEqual(lines.sort(), kinds.map(([path, reason]) => [reason, reason === 'endpoint' ? path : 'any']).sort());
 });
 
 test('an answer with memory, or without by its request, says nothing of the kind', async (t) => {
@@ -165,8 +175,16 @@ test('an answer with memory, or without by its request, says nothing of the kind
 
 test('memory that is off for everyone is named in each chat\'s answer', async (t) => {
   const { server } = await ready(t, ['--memory', 'off', '--log-level', 'info']);
-  for (const body of [hello, { ...hello, stream: true }, { ...hello, model: 'rememberd/demo' }])
-    assert.equal((await server.chat(body)).headers['x-memory'], 'off; reason=setting');
-  assert.ok(!('x-memory' in (await server.chat(hello, { 'x-memory-mode': 'off' })).headers));
+  const session = (await server.ask('POST', '/v1/session', { app_id: 'a' })).json().session_id;
+  const doors = [(headers) => server.chat(hello, headers), (headers) => server.chat({ ...hello, stream: true }, headers),
+    (headers) => server.chat({ ...hello, model: 'rememberd/demo' }, headers),
+    (headers) => server.chat(hello, { 'x-session-history': 'on', 'x-session-id': 's', ...headers }),
+    (headers) => server.ask('POST', '/v1/chat', { session_id: session, message: 'hi' }, headers)];
+  for (const ask of doors) {
+    const res = await ask({});
+    assert.equal(res.status, 200, res.text);
+    assert.equal(res.headers['x-memory'], 'off; reason=setting', ask);
+    assert.ok(!('x-memory' in (await ask({ 'x-memory-mode': 'off' })).headers), ask);
+  }
   assert.equal(server.stderr.split('chat.without_memory').length, 2);
 });

@@ -501,6 +501,7 @@ TEST(a_browser_saves_what_it_would_run)
         {"Content-Type: text/xml\r\n", "attachment"},
         {"Content-Type: application/xml;a=b\r\n", "attachment"},
         {"Content-Type: application/atom+xml\r\n", "attachment"},
+        {"Content-Type: multipart/x-mixed-replace; boundary=b\r\n", "attachment"},
         {"Content-Type: text/plain, text/html\r\n", "attachment"},
         {"Content-Type: text/html\r\nContent-Type: text/plain\r\n", "attachment"},
         {"Content-Disposition: inline\r\nContent-Type: text/html\r\n", "attachment"},

@@ -8,7 +8,7 @@
 /* "off" is the word of X-Memory-Mode and of receipts: nothing is recalled, nothing is remembered.
  */
 static const struct {
-    const char *path; /* of the endpoint whose reason it is; NULL: chats */
+    const char *path; /* of the endpoint whose reason it is; NULL: any chat */
     const char *says; /* the header's value */
 } kinds[WITHOUT_KINDS] = {
     [WITHOUT_AT_COMPLETIONS] = {"/v1/completions", "off; reason=endpoint"},
@@ -42,6 +42,6 @@ void without_memory_note(struct app *app, enum without_memory kind, struct reply
         return;
     reply_header(out, "X-Memory", str_of(kinds[kind].says));
     if (is_first(app, kind))
-        log_event(LOG_INFO, "chat.without_memory", "path=%s memory=\"%s\"",
-                  kinds[kind].path ? kinds[kind].path : "/v1/chat/completions", kinds[kind].says);
+        log_event(LOG_INFO, "chat.without_memory", "memory=\"%s\" path=%s", kinds[kind].says,
+                  kinds[kind].path ? kinds[kind].path : "any");
 }

@@ -6,6 +6,7 @@
 #include "base/id.h"
 #include "core/tokens.h"
 #include "surface/common/switches.h"
+#include "surface/common/without_memory.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/session_history.h"
 #include "surface/proxy/splice.h"
@@ -322,6 +323,8 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
         reply_header(out, "Cache-Control", S("no-cache"));
     if (turn->receipt.n)
         reply_header(out, "X-Rememberd-Receipt", turn->receipt);
+    if (asks->mode != MODE_OFF && !engine_remembers(app->engine))
+        without_memory_note(app, WITHOUT_FOR_SETTING, out);
     if (scene->to.up)
         return ask_model(ctx, app, wish, scene, &answer, out);
     str text = engine_demo_answer(ctx, wish->message, turn->block, asks->window, asks->n_window);

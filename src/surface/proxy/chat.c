@@ -43,11 +43,13 @@ struct chat {
     struct splice body;
 };
 
+/* A session that the server keeps for the client goes on while memory is switched off for all. */
 static void drop_memory(struct chat *c, enum without_memory why)
 {
     if (c->in.mode != MODE_OFF)
         c->without = why;
-    c->in.mode = MODE_OFF;
+    if (!c->wants_history || why != WITHOUT_FOR_SETTING)
+        c->in.mode = MODE_OFF;
 }
 
 /* A header without a value counts as absent; a word other than on and off is refused rather than
@@ -70,8 +72,7 @@ static enum status read_wishes(struct ctx *ctx, struct app *app, const struct re
     TRY(read_wish(ctx, in, HISTORY_HEADER, &c->wants_history));
     if (c->wants_history && !c->in.session.n)
         return fail_field(ctx, HISTORY_HEADER, "needs X-Session-Id, the session's name");
-    /* A session that the server keeps for the client goes on while memory is switched off. */
-    if (!c->wants_history && !engine_remembers(app->engine))
+    if (!engine_remembers(app->engine))
         drop_memory(c, WITHOUT_FOR_SETTING);
     if (request_header(in, "Content-Encoding").n)
         drop_memory(c, WITHOUT_FOR_ENCODING);

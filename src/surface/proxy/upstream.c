@@ -77,7 +77,8 @@ str url_segment(struct arena *a, str text)
 
 /* --- the headers --- */
 
-/* Addressed to this server, or credentials: between the client and us. */
+/* Addressed to this server, or credentials: between the client and us. The last ones ask some
+ * servers for another method or path than those which passed. */
 static const str ours[] = {
     S("Cookie"),
     S("Authorization"),
@@ -93,6 +94,11 @@ static const str ours[] = {
     S("X-Session-Id"),
     S("X-Session-History"),
     S("X-Osaurus-Agent-Id"),
+    S("X-HTTP-Method"),
+    S("X-HTTP-Method-Override"),
+    S("X-Method-Override"),
+    S("X-Original-URL"),
+    S("X-Rewrite-URL"),
 };
 
 static bool is_ours(str name)
