@@ -112,8 +112,20 @@ void fields_translate(struct json_out *w, const struct field *table, const struc
 /* Writes the struct as an object. */
 void fields_write(struct json_out *w, const struct field *table, const void *in);
 
-/* The JSON Schema (2020-12) of the table. strict is for input: members that no row names are
- * refused. Without it a time may be null, as fields_write says "none". */
+/* What a schema is for: a body whose unknown members are passed over or refused, or an answer. */
+enum schema_use { SCHEMA_INPUT, SCHEMA_STRICT, SCHEMA_OUTPUT };
+
+/* Says where a table inside another one is described: a reference, or "" when here. */
+struct schema_names {
+    str (*name_of)(const struct schema_names *names, const struct field *table,
+                   enum schema_use use);
+};
+
+/* The JSON Schema (2020-12) of the table. An answer has every member that is not left out when
+ * empty, and a time in it may be null, as fields_write says "none". names may be NULL. */
+void fields_schema_of(struct json_out *w, const struct field *table, enum schema_use use,
+                      const struct schema_names *names);
+/* The same of a body, all in one place. */
 void fields_schema(struct json_out *w, const struct field *table, bool strict);
 
 /* The schema of one row, for what is described member by member (query parameters). */

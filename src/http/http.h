@@ -4,6 +4,7 @@
 #include "base/fields.h"
 #include "core/memory.h"
 #include "http/relay.h"
+#include "http/dialect.h"
 
 struct app; /* what handlers work with; defined by surface */
 
@@ -62,51 +63,6 @@ struct reply {
 void reply_header(struct reply *r, const char *name, str value);
 /* Writes a struct by its table into the body. */
 void reply_fields(struct reply *r, const struct field *table, const void *in);
-
-/* --- routes --- */
-
-typedef enum status handler(struct ctx *ctx, struct app *app, const struct request *in,
-                            struct reply *out);
-
-/* ACCESS_ADMIN: an admin of a user; ACCESS_OPERATOR: who may change the server for all users. */
-enum route_access { ACCESS_USER, ACCESS_OPEN, ACCESS_ADMIN, ACCESS_OPERATOR };
-
-struct route {
-    const char *method, *path; /* "/api/memory/{id}"; literal segments win over {…} */
-    handler *run;
-    const struct field *takes; /* the body's table, or the query's for GET and DELETE */
-    size_t takes_size;         /* sizeof the struct that takes describes */
-    bool strict;               /* an unknown member is refused */
-    bool wants_json;           /* parse the body without a table */
-    bool is_quick;             /* runs on the loop, not a worker: never blocks, gives no relay */
-    /* Whether this request may be passed on from the loop. Asked before admit; until libcurl is
-     * loaded all run on a worker. NULL: is_quick decides. */
-    bool (*quick_if)(const struct app *app, const struct request *in);
-    enum route_access access;
-    size_t body_max;           /* 0: the server's */
-    const struct field *asks;  /* for /openapi.json: what the query of a request with a body says */
-    const struct field *gives; /* the reply's table, for /openapi.json */
-    const char *help;
-};
-#define TAKES(S) .takes = S##_fields, .takes_size = sizeof(struct S)
-
-struct surface {
-    const char *name;
-    const struct route *routes; /* ends with an all-zero row */
-    /* Words a failure in the surface's dialect: the body, from ctx->why and ctx->field, and a code
-     * where http_code's will not do. A code that http gave itself (405, 408, 431, 503) stays. */
-    void (*word_error)(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
-    /* Turns the credential into in->who, or fails; runs where the handler runs. */
-    enum status (*admit)(struct ctx *ctx, struct app *app, enum route_access needs,
-                         struct request *in);
-    /* A header that every answer has as the request had it, or with the request's id; or NULL. */
-    const char *trace;
-    /* Completes in->who from what the body says, once it is read; or NULL. */
-    enum status (*settle)(struct ctx *ctx, struct app *app, struct request *in);
-    /* A parameter of every query, and a member of every body, that admit and settle read: a strict
-     * route lets it pass. Or NULL. */
-    const char *aside;
-};
 
 /* The value of that header in the answer. */
 str request_trace(const struct ctx *ctx, const struct request *r, const char *header);

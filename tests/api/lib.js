@@ -39,6 +39,14 @@ async function until(what, fn, ms = 10000) {
   }
 }
 
+// The API's description with each named schema in the places where it is used.
+function inlined(api, node = api) {
+  if (Array.isArray(node)) return node.map((one) => inlined(api, one));
+  if (node === null || typeof node !== 'object') return node;
+  if (node.$ref?.startsWith('#/components/schemas/')) return inlined(api, api.components.schemas[node.$ref.split('/').pop()]);
+  return Object.fromEntries(Object.entries(node).map(([name, one]) => [name, inlined(api, one)]));
+}
+
 // --- the server ---
 
 class Server {
@@ -215,4 +223,4 @@ function check(one) {
   if (one.method === 'POST' && /json/.test(one.headers['content-type'] ?? '')) one.json = JSON.parse(one.body);
 }
 
-module.exports = { OpenAI, Server, answer, bin, chunk, cleanEnv, completion, onFullDisk, run, serve, tempFolder, until, upstream };
+module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, onFullDisk, run, serve, tempFolder, until, upstream };

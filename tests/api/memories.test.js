@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { serve } = require('./lib');
+const { serve, inlined } = require('./lib');
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -115,7 +115,7 @@ test('health, readiness, metrics, the API\'s description and the page', async (t
   assert.ok(value('store_messages') >= 1);
   assert.equal(value('recall_seconds_count'), value('recalls_total'));
 
-  const api = (await server.ask('GET', '/openapi.json')).json();
+  const api = inlined((await server.ask('GET', '/openapi.json')).json());
   assert.equal(api.openapi, '3.1.0');
   for (const path of ['/v1/chat/completions', '/v1/models', '/v1/memories', '/v1/memories/search', '/v1/memories/{id}',
     '/v1/receipts/{id}', '/health', '/health/live', '/ready', '/metrics', '/openapi.json'])

@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { run, serve } = require('./lib');
+const { run, serve, inlined } = require('./lib');
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -328,7 +328,7 @@ test('the server\'s settings need a token that may manage, in the documented wor
     const status = (await as(bearer(admin.token))).status;
     assert.ok(status !== 401 && status !== 403, `${method} ${path}: ${status}`);
   }
-  const api = (await server.ask('GET', '/openapi.json')).json();
+  const api = inlined((await server.ask('GET', '/openapi.json')).json());
   for (const [method, path] of routes)
     assert.ok(api.paths[path.replace(/\/x$/, '/{id}')][method.toLowerCase()].summary, `${method} ${path}`);
   const body = api.paths['/api/memory/{id}'].put.requestBody.content['application/json'].schema;

@@ -2,7 +2,7 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { answer, run, serve, until, upstream } = require('./lib');
+const { answer, run, serve, until, upstream, inlined } = require('./lib');
 
 const turns = [
   { user: 'Hi, my name is Alice', assistant: 'Hello Alice!' },
@@ -317,7 +317,7 @@ test('no user and no other token sees what is not its own', async (t) => {
 
 test('everything is described, and an unknown method or path is refused', async (t) => {
   const server = await serve(t);
-  const { paths } = (await server.ask('GET', '/openapi.json')).json();
+  const { paths } = inlined((await server.ask('GET', '/openapi.json')).json());
   const properties = (path, method) => Object.keys(paths[path][method].requestBody.content['application/json'].schema.properties);
   assert.deepEqual(properties('/memory/ingest', 'post'), ['agent_id', 'conversation_id', 'turns', 'session_date', 'skip_extraction', 'space']);
   assert.equal(properties('/memory/config', 'put').length, 10);

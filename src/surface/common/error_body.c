@@ -82,6 +82,8 @@ static const struct field openai_shape[] = {
     {0},
 };
 
+const struct error_shape openai_errors = {"OpenaiError", "application/json", openai_shape};
+
 /* The shape of OpenAI's API reference: param names the field, and is null like code when there is
  * none. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)

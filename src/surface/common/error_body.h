@@ -32,3 +32,4 @@ void error_body_write(struct reply *out, const struct field *shape, const struct
 
 /* {"error": {message, type, param, code}}, as OpenAI's clients expect it. */
 void word_openai_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
+extern const struct error_shape openai_errors;

@@ -1,18 +1,27 @@
 /* openapi.c - the routes of all dialects described from their tables: as text, and as OpenAPI. */
 #include <assert.h>
 
+#include "base/ctx.h"
 #include "surface/common/auth.h"
+#include "surface/common/openapi_names.h"
 #include "surface/common/person.h"
 
 /*
  * Nothing here is written by hand: each path, parameter, body and answer comes from the row of a
- * route and the tables that the row names, the same ones that read and write the JSON. The document
- * is served at /openapi.json and printed by rememberd --schema. OpenAPI 3.1 uses JSON Schema as it
- * is, so fields_schema serves the tools of MCP as well.
+ * route and the tables that the row names, the same ones that read and write the JSON. The codes of
+ * failures are asked of the surface's own function that words them. The document is served at
+ * /openapi.json and printed by rememberd --schema.
  */
 
-/* The longest table of a body, with room for the row that write_body adds; an assert says when it
- * is too small. */
+struct api {
+    struct json_out w;
+    struct arena *arena;
+    const struct surface *const *list;
+    struct api_names names;
+};
+
+/* The longest table of a body, with room for the row of the space; an assert says when it is too
+ * small. */
 enum { ROWS_MAX = 96 };
 
 void surface_routes(const struct surface *const *list, struct buf *b)
@@ -22,6 +31,8 @@ void surface_routes(const struct surface *const *list, struct buf *b)
             buf_printf(b, "%-7s %-28s %s\n", r->method, r->path, r->help);
 }
 
+/* --- parameters --- */
+
 /* A part of the path has no row of its own (f is NULL): it is required and a string. */
 static void write_parameter(struct json_out *w, str name, const char *in, const struct field *f)
 {
@@ -29,6 +40,8 @@ static void write_parameter(struct json_out *w, str name, const char *in, const 
     json_member_str(w, "name", name);
     json_member_str(w, "in", str_of(in));
     json_member_bool(w, "required", !f || f->required);
+    if (f && f->help)
+        json_member_str(w, "description", str_of(f->help));
     json_key(w, "schema");
     if (f)
         field_schema(w, f);
@@ -37,18 +50,12 @@ static void write_parameter(struct json_out *w, str name, const char *in, const 
     json_close(w, '}');
 }
 
-/* What every request with a credential may have; see components. */
-static void write_who_and_where(struct json_out *w)
-{
-    json_raw(w, S("{\"$ref\":\"#/components/parameters/person\"}"));
-    json_raw(w, S("{\"$ref\":\"#/components/parameters/space\"}"));
-    json_raw(w, S("{\"$ref\":\"#/components/parameters/spaceOfQuery\"}"));
-}
-
-/* The {…} parts of the path, and the rows of a query. */
-static void write_parameters(struct json_out *w, const struct route *r, const struct field *query)
+/* The {…} parts of the path, the rows of a query, and headers. What every request with a credential
+ * may have is under components. */
+static void write_parameters(struct json_out *w, const struct route *r)
 {
     str rest = str_of(r->path);
+    const struct field *query = route_has_body(r) ? r->words.asks : r->takes;
     json_member_open(w, "parameters", '[');
     while (rest.n) {
         str_cut(&rest, '{');
@@ -57,55 +64,35 @@ static void write_parameters(struct json_out *w, const struct route *r, const st
     }
     for (const struct field *f = query; f && f->name; f++)
         write_parameter(w, str_of(f->name), "query", f);
-    if (r->access != ACCESS_OPEN)
-        write_who_and_where(w);
+    for (const struct field *f = r->words.headers; f && f->name; f++)
+        write_parameter(w, str_of(f->name), "header", f);
+    if (r->access != ACCESS_OPEN) {
+        json_raw(w, S("{\"$ref\":\"#/components/parameters/person\"}"));
+        json_raw(w, S("{\"$ref\":\"#/components/parameters/space\"}"));
+        json_raw(w, S("{\"$ref\":\"#/components/parameters/spaceOfQuery\"}"));
+    }
     json_close(w, ']');
 }
 
-/* strict becomes additionalProperties: false, so a client generator knows that a misspelt member is
- * refused. */
-static void write_content(struct json_out *w, const struct field *table, bool strict)
+/* --- bodies and answers --- */
+
+static void write_ref(struct json_out *w, str ref)
 {
-    json_member_open(w, "content", '{');
-    json_member_open(w, "application/json", '{');
-    json_key(w, "schema");
-    fields_schema(w, table, strict);
-    json_close(w, '}');
+    json_open(w, '{');
+    json_member_str(w, "$ref", ref);
     json_close(w, '}');
 }
 
-/* The table with a row for the member that the surface reads from every body. */
-static void write_body(struct json_out *w, const struct surface *s, const struct route *r)
+static void write_media(struct api *api, const char *type, const struct field *table,
+                        enum schema_use use)
 {
-    static const struct field space = {.name = SPACE_MEMBER,
-                                       .type = FIELD_STR,
-                                       .max = SPACE_NAME_MAX,
-                                       .help = "the space to use, as in X-Memory-Space"};
-    struct field rows[ROWS_MAX] = {0};
-    size_t n = 0;
-    bool has_space = r->access != ACCESS_USER || !s->aside;
-    for (const struct field *f = r->takes; f->name; f++) {
-        assert(n + 2 < ROWS_MAX);
-        has_space |= str_is(str_of(f->name), SPACE_MEMBER);
-        rows[n++] = *f;
-    }
-    if (!has_space)
-        rows[n] = space;
-    write_content(w, rows, r->strict);
-}
-
-/* "2XX" is OpenAPI's wildcard: a route may answer 200 or 201 with the same shape. Every failure has
- * one description, which covers the shapes of all dialects. */
-static void write_responses(struct json_out *w, const struct route *r)
-{
-    json_member_open(w, "responses", '{');
-    json_member_open(w, "2XX", '{');
-    json_member_str(w, "description", S("done"));
-    if (r->gives)
-        write_content(w, r->gives, false);
-    json_close(w, '}');
-    json_member_raw(w, "default", S("{\"$ref\":\"#/components/responses/Error\"}"));
-    json_close(w, '}');
+    json_member_open(&api->w, type, '{');
+    json_key(&api->w, "schema");
+    if (table)
+        write_ref(&api->w, api_schema_ref(&api->names, table, use));
+    else
+        json_raw(&api->w, S("{\"type\":\"string\"}"));
+    json_close(&api->w, '}');
 }
 
 /* A body without required members may be left out as a whole. */
@@ -117,85 +104,273 @@ static bool needs_a_field(const struct field *table)
     return false;
 }
 
+static void write_body(struct api *api, const struct route *r)
+{
+    const struct field *table = r->takes ? r->takes : r->words.sends;
+    if (!table || !route_has_body(r))
+        return;
+    json_member_open(&api->w, "requestBody", '{');
+    json_member_bool(&api->w, "required", needs_a_field(table));
+    json_member_open(&api->w, "content", '{');
+    write_media(api, "application/json", table, r->takes ? route_body_use(r) : SCHEMA_INPUT);
+    json_close(&api->w, '}');
+    json_close(&api->w, '}');
+}
+
+/* A header of ours is described by its row; the trace header has none. */
+static void write_answer_headers(struct api *api, const struct surface *s, const struct route *r)
+{
+    if (!s->trace && !r->words.shows)
+        return;
+    json_member_open(&api->w, "headers", '{');
+    if (s->trace) {
+        json_key(&api->w, s->trace);
+        json_raw(&api->w, S("{\"description\":\"the request's value, or its id\",\"schema\":{"
+                            "\"type\":\"string\"}}"));
+    }
+    for (const struct field *f = r->words.shows; f && f->name; f++) {
+        json_member_open(&api->w, f->name, '{');
+        json_member_str(&api->w, "description", str_of(f->help));
+        json_key(&api->w, "schema");
+        field_schema(&api->w, f);
+        json_close(&api->w, '}');
+    }
+    json_close(&api->w, '}');
+}
+
+static void write_answer(struct api *api, const struct surface *s, const struct route *r, int code)
+{
+    enum { NO_CONTENT = 204 };
+    const struct route_words *words = &r->words;
+    bool has_body = code != NO_CONTENT && (words->gives || words->type);
+    json_member_open(&api->w, str_c(api->arena, str_printf(api->arena, "%d", code)), '{');
+    json_member_str(&api->w, "description", code < 300 ? S("done") : S("it does not work now"));
+    write_answer_headers(api, s, r);
+    if (has_body) {
+        json_member_open(&api->w, "content", '{');
+        write_media(api, words->type ? words->type : "application/json", words->gives,
+                    SCHEMA_OUTPUT);
+        if (words->stream)
+            write_media(api, words->stream, NULL, SCHEMA_OUTPUT);
+        json_close(&api->w, '}');
+    }
+    json_close(&api->w, '}');
+}
+
+/* --- failures --- */
+
+/* What the surface answers when a handler of the route fails so. */
+static int failure_code(const struct surface *s, const struct route *r, enum status how)
+{
+    struct ctx ctx = {0};
+    const struct request in = {.method = str_of(r->method),
+                               .path = str_of(r->path),
+                               .who.pool = {S(LOCAL_USER), S(DEFAULT_SPACE)}};
+    struct reply out = {.code = http_code(how), .body = buf_make(&ctx.arena, 1 << 16)};
+    s->word_error(&ctx, how, &in, &out);
+    ctx_free(&ctx);
+    return out.code;
+}
+
+static bool may_fail(const struct route *r, enum status how)
+{
+    bool is_open = r->access == ACCESS_OPEN, has_body = route_has_body(r);
+    switch (how) {
+    case BAD_INPUT:
+        return !is_open || r->takes;
+    case NO_AUTH:
+    case FORBIDDEN:
+        return !is_open;
+    case NOT_FOUND:
+        return strchr(r->path, '{') != NULL;
+    case CONFLICT:
+        return has_body && !is_open;
+    case TOO_LARGE:
+        return has_body;
+    case TOO_BUSY:
+    case STORAGE:
+        return !r->is_quick;
+    default:
+        return false;
+    }
+}
+
+static void write_failure(struct api *api, const struct surface *s, str code, const char *words)
+{
+    json_member_open(&api->w, str_c(api->arena, code), '{');
+    json_member_str(&api->w, "description", str_of(words));
+    json_member_open(&api->w, "content", '{');
+    write_media(api, s->errors->type, s->errors->table, SCHEMA_OUTPUT);
+    json_close(&api->w, '}');
+    json_close(&api->w, '}');
+}
+
+/* Two kinds of failure may have one code, which is then described by the first. Rare ones, and
+ * those that http itself answers, are the default's. */
+static void write_failures(struct api *api, const struct surface *s, const struct route *r)
+{
+    static const char *const words[STATUS_COUNT] = {
+        [BAD_INPUT] = "the request breaks a rule; the error names the field and the rule",
+        [NO_AUTH] = "a token is needed, or the one given is not known",
+        [FORBIDDEN] = "the token does not reach this far",
+        [NOT_FOUND] = "there is none, or none that the caller may reach",
+        [CONFLICT] = "it is ambiguous, or changed meanwhile",
+        [TOO_LARGE] = "the body is too large",
+        [TOO_BUSY] = "too much at once; try again",
+        [STORAGE] = "the database failed",
+    };
+    int seen[STATUS_COUNT] = {r->words.code ? r->words.code : 200, r->words.code_too};
+    size_t n = 2;
+    for (enum status how = BAD_INPUT; how < STATUS_COUNT; how++) {
+        bool is_new = words[how] && may_fail(r, how);
+        int code = is_new ? failure_code(s, r, how) : 0;
+        for (size_t i = 0; i < n; i++)
+            is_new &= seen[i] != code;
+        if (!is_new)
+            continue;
+        assert(n < STATUS_COUNT);
+        seen[n++] = code;
+        write_failure(api, s, str_printf(api->arena, "%d", code), words[how]);
+    }
+    write_failure(api, s, S("default"), "it failed");
+}
+
+/* --- operations --- */
+
 /* security with {} beside the token says that the token is optional: on loopback, as long as there
  * is none. */
-static void write_operation(struct json_out *w, const struct surface *s, const struct route *r)
+static void write_operation(struct api *api, const struct surface *s, const struct route *r)
 {
-    bool has_body = str_is(str_of(r->method), "POST") || str_is(str_of(r->method), "PUT") ||
-                    str_is(str_of(r->method), "PATCH");
-    str method = str_of(r->method);
-    char low[16] = "";
-    assert(method.n < sizeof low);
-    for (size_t i = 0; i < method.n; i++)
-        low[i] = (char)(method.p[i] + 32);
-    json_member_open(w, low, '{');
+    struct json_out *w = &api->w;
+    int code = r->words.code ? r->words.code : 200;
+    json_member_open(w, str_c(api->arena, str_lower(api->arena, str_of(r->method))), '{');
+    json_member_str(w, "operationId", api_operation_name(api->arena, api->list, s, r));
     json_member_str(w, "summary", str_of(r->help));
     json_member_open(w, "tags", '[');
     json_str(w, str_of(s->name));
     json_close(w, ']');
     json_member_raw(w, "security", r->access == ACCESS_OPEN ? S("[]") : S("[{\"token\":[]},{}]"));
-    write_parameters(w, r, has_body ? r->asks : r->takes);
-    if (r->takes && has_body) {
-        json_member_open(w, "requestBody", '{');
-        json_member_bool(w, "required", needs_a_field(r->takes));
-        write_body(w, s, r);
-        json_close(w, '}');
-    }
-    write_responses(w, r);
+    write_parameters(w, r);
+    write_body(api, r);
+    json_member_open(w, "responses", '{');
+    write_answer(api, s, r, code);
+    if (r->words.code_too)
+        write_answer(api, s, r, r->words.code_too);
+    write_failures(api, s, r);
+    json_close(w, '}');
     json_close(w, '}');
 }
 
 /* The first row of a path writes all rows of the path; they are all in one surface. */
-static void write_path(struct json_out *w, const struct surface *s, const struct route *r)
+static void write_path(struct api *api, const struct surface *s, const struct route *r)
 {
     for (const struct route *before = s->routes; before < r; before++)
         if (str_is(str_of(before->path), r->path))
             return;
-    json_member_open(w, r->path, '{');
+    json_member_open(&api->w, r->path, '{');
     for (const struct route *same = r; same->method; same++)
         if (str_is(str_of(same->path), r->path))
-            write_operation(w, s, same);
-    json_close(w, '}');
+            write_operation(api, s, same);
+    json_close(&api->w, '}');
 }
 
-/* The components at the end are what all operations refer to: two headers and a parameter that
- * every route with a credential takes, the token, and the one error. */
-void surface_openapi(const struct surface *const *list, struct buf *b)
+/* --- the document --- */
+
+/* The table with a row for the member that the surface reads from every body. */
+static void write_schema(struct api *api, const struct api_schema *schema)
 {
-    struct json_out w = json_to(b);
-    json_open(&w, '{');
-    json_member_str(&w, "openapi", S("3.1.0"));
-    json_member_open(&w, "info", '{');
-    json_member_str(&w, "title", S("rememberd"));
-    json_member_str(&w, "version", S(REMEMBERD_VERSION));
-    json_member_str(&w, "description",
-                    S("A memory for applications that talk to a language model."));
-    json_close(&w, '}');
-    json_member_open(&w, "paths", '{');
-    for (const struct surface *const *s = list; *s; s++)
-        for (const struct route *r = (*s)->routes; r->method; r++)
-            write_path(&w, *s, r);
-    json_close(&w, '}');
-    json_member_raw(&w, "components",
-                    S("{\"parameters\":{"
-                      "\"person\":{\"name\":\"" PERSON_HEADER "\",\"in\":\"header\","
+    static const struct field space = {.name = SPACE_MEMBER,
+                                       .type = FIELD_STR,
+                                       .max = SPACE_NAME_MAX,
+                                       .help = "the space to use, as in X-Memory-Space"};
+    struct field rows[ROWS_MAX] = {0};
+    size_t n = 0;
+    for (const struct field *f = schema->table; f->name; f++) {
+        assert(n + 2 < ROWS_MAX);
+        rows[n++] = *f;
+    }
+    if (schema->has_space)
+        rows[n] = space;
+    json_key(&api->w, str_c(api->arena, schema->name));
+    fields_schema_of(&api->w, rows, schema->use, &api->names.refs);
+}
+
+/* What all operations refer to: two headers and a parameter that every route with a credential
+ * takes, the token, and the schemas. */
+static void write_components(struct api *api)
+{
+    json_member_open(&api->w, "components", '{');
+    json_member_raw(&api->w, "parameters",
+                    S("{\"person\":{\"name\":\"" PERSON_HEADER "\",\"in\":\"header\","
                       "\"description\":\"the person behind the credential, who has a memory of "
                       "its own\",\"schema\":{\"type\":\"string\"}},"
                       "\"space\":{\"name\":\"" SPACE_HEADER "\",\"in\":\"header\","
                       "\"description\":\"the space to use; default: the credential's\","
                       "\"schema\":{\"type\":\"string\"}},"
                       "\"spaceOfQuery\":{\"name\":\"" SPACE_MEMBER "\",\"in\":\"query\","
-                      "\"description\":\"the same\",\"schema\":{\"type\":\"string\"}}},"
-                      "\"securitySchemes\":{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
-                      "\"responses\":{\"Error\":{\"description\":\"it failed\",\"content\":{"
-                      "\"application/json\":{\"schema\":{\"type\":\"object\",\"properties\":{"
-                      "\"error\":{\"type\":[\"object\",\"string\"],\"properties\":{"
-                      "\"message\":{\"type\":\"string\"},\"type\":{\"type\":\"string\"},"
-                      "\"param\":{\"type\":[\"string\",\"null\"]},"
-                      "\"code\":{\"type\":[\"string\",\"null\"]},"
-                      "\"trace_id\":{\"type\":\"string\"},"
-                      "\"details\":{\"type\":[\"array\",\"object\"]}}},"
-                      "\"message\":{\"type\":\"string\"},\"field\":{\"type\":\"string\"},"
-                      "\"requestId\":{\"type\":\"string\"}}}}}}}}"));
-    json_close(&w, '}');
+                      "\"description\":\"the same\",\"schema\":{\"type\":\"string\"}}}"));
+    json_member_raw(&api->w, "securitySchemes",
+                    S("{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}}"));
+    json_member_open(&api->w, "schemas", '{');
+    for (size_t i = 0; i < api->names.n; i++)
+        write_schema(api, &api->names.v[i]);
+    json_close(&api->w, '}');
+    json_close(&api->w, '}');
+}
+
+/* An operation has its surface's name as a tag. */
+static void write_tags(struct api *api)
+{
+    static const struct field tags[] = {
+        {.name = "openai", .help = "chats with memory, and the model server's other endpoints"},
+        {.name = "memories", .help = "rememberd's own API: everything about what is remembered"},
+        {.name = "mcp", .help = "the Model Context Protocol"},
+        {.name = "omniroute", .help = "for clients of OmniRoute"},
+        {.name = "osaurus", .help = "for clients of Osaurus"},
+        {.name = "cortex", .help = "for clients of Traylinx Cortex"},
+        {.name = "rag", .help = "for clients of the RAG backend"},
+        {.name = "admin", .help = "state of the server"},
+        {0},
+    };
+    json_member_open(&api->w, "tags", '[');
+    for (const struct field *f = tags; f->name; f++) {
+        json_open(&api->w, '{');
+        json_member_str(&api->w, "name", str_of(f->name));
+        json_member_str(&api->w, "description", str_of(f->help));
+        json_close(&api->w, '}');
+    }
+    json_close(&api->w, ']');
+}
+
+static void write_info(struct api *api)
+{
+    json_member_str(&api->w, "openapi", S("3.1.0"));
+    json_member_open(&api->w, "info", '{');
+    json_member_str(&api->w, "title", S("rememberd"));
+    json_member_str(&api->w, "version", S(REMEMBERD_VERSION));
+    json_member_str(&api->w, "description",
+                    S("A memory for applications that talk to a language model."));
+    json_member_raw(&api->w, "license",
+                    S("{\"name\":\"Apache-2.0\",\"identifier\":\"Apache-2.0\"}"));
+    json_close(&api->w, '}');
+    json_member_raw(&api->w, "servers", S("[{\"url\":\"/\"}]"));
+    write_tags(api);
+}
+
+void surface_openapi(const struct surface *const *list, struct buf *b)
+{
+    struct ctx ctx = {0};
+    struct api api = {.w = json_to(b), .arena = &ctx.arena, .list = list};
+    api.names = api_names_of(&ctx.arena, list);
+    json_open(&api.w, '{');
+    write_info(&api);
+    json_member_open(&api.w, "paths", '{');
+    for (const struct surface *const *s = list; *s; s++)
+        for (const struct route *r = (*s)->routes; r->method; r++)
+            if (r->words.name) /* others only pass on what a model's server defines */
+                write_path(&api, *s, r);
+    json_close(&api.w, '}');
+    write_components(&api);
+    json_close(&api.w, '}');
+    ctx_free(&ctx);
 }

@@ -1,6 +1,8 @@
 /* switches.c - what a request says about memory itself: the same at every door to a chat. */
 #include "surface/common/switches.h"
 
+const struct field switch_fields[] = {SWITCH_ROWS, {0}};
+
 static bool is_yes(str value)
 {
     value = str_trim(value);
@@ -17,7 +19,7 @@ static bool read_mode(const struct request *in, enum memory_mode *out)
             if (str_eq_nocase(wish, str_of(memory_mode_names[mode])))
                 break;
     *out = memory_mode_names[mode] ? (enum memory_mode)mode : MODE_FULL;
-    if (is_yes(request_header(in, "X-OmniRoute-No-Memory")))
+    if (is_yes(request_header(in, NO_MEMORY_HEADER)))
         *out = MODE_OFF;
     return memory_mode_names[mode] != NULL;
 }

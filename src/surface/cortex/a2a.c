@@ -128,12 +128,13 @@ static enum status say_message(struct ctx *ctx, struct app *app, const struct re
 }
 
 static const struct route routes[] = {
-    {"POST", "/a2a/conversation/create", create_session, TAKES(create_in),
-     .gives = create_out_fields, .help = "a session for an agent, in an envelope"},
-    {"POST", "/a2a/conversation/chat", say_message, TAKES(say_in), .gives = chat_out_fields,
+    {ROUTE("POST", "/a2a/conversation/create", create_session), .words.code = 201, READS(create_in),
+     ANSWERS(create_out), .help = "a session for an agent, in an envelope"},
+    {ROUTE("POST", "/a2a/conversation/chat", say_message), READS(say_in), ANSWERS(chat_out),
      .help = "an agent's message in a session; the answer in an envelope"},
     {0},
 };
 
-const struct surface surface_cortex_a2a = {"cortex",     routes,       word_cortex_error,
-                                           auth_request, TRACE_HEADER, SURFACE_SETTLES};
+const struct surface surface_cortex_a2a = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

@@ -349,12 +349,14 @@ static enum status answer_chat(struct ctx *ctx, struct app *app, const struct re
 }
 
 static const struct route routes[] = {
-    {"POST", "/v1/chat", answer_chat, TAKES(chat_in), .gives = chat_out_fields,
+    {ROUTE("POST", "/v1/chat", answer_chat), HEADERS(switch), .words.stream = "text/event-stream",
+     READS(chat_in), ANSWERS(chat_out),
      .help = "a message in a session, answered whole or as events (message, done, error)"},
-    {"GET", "/v1/session/{id}/context", chat_context, TAKES(context_in),
-     .gives = context_out_fields, .help = "what the model would be given with the next message"},
+    {ROUTE("GET", "/v1/session/{id}/context", chat_context), READS(context_in),
+     ANSWERS(context_out), .help = "what the model would be given with the next message"},
     {0},
 };
 
-const struct surface surface_cortex_chat = {"cortex",     routes,       word_cortex_error,
-                                            auth_request, TRACE_HEADER, SURFACE_SETTLES};
+const struct surface surface_cortex_chat = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

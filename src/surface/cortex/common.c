@@ -49,6 +49,8 @@ static const struct field body_shape[] = {
     {0},
 };
 
+const struct error_shape cortex_errors = {"CortexError", "application/json", body_shape};
+
 /* Only wrong input names a field in details: in the other cases the field is a word of ours that
  * chose the code. */
 void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)

@@ -29,5 +29,6 @@ MUST_USE enum status session_of(struct ctx *ctx, struct app *app, const struct r
  * NOT_FOUND of "session", "memory" or "token" (cortex_missing), BAD_INPUT of "token_budget".
  */
 void word_cortex_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
+extern const struct error_shape cortex_errors;
 /* NOT_FOUND, the same for a thing that does not exist and for another user's. */
 enum status cortex_missing(struct ctx *ctx, const char *what);

@@ -518,28 +518,29 @@ static enum status consolidate_memories(struct ctx *ctx, struct app *app, const 
 }
 
 static const struct route routes[] = {
-    {"POST", "/v1/memory/search", search_memories, TAKES(search_in), .gives = search_out_fields,
+    {ROUTE("POST", "/v1/memory/search", search_memories), READS(search_in), ANSWERS(search_out),
      .help = "memories similar to a text (Cortex)"},
-    {"GET", "/v1/memory/me", list_memories, TAKES(list_in), .gives = list_out_fields,
+    {ROUTE("GET", "/v1/memory/me", list_memories), READS(list_in), ANSWERS(list_out),
      .help = "your memories, newest first, with their current importance (Cortex)"},
-    {"GET", "/v1/memory/list", list_memories, TAKES(list_in), .gives = list_out_fields,
+    {ROUTE("GET", "/v1/memory/list", list_memories), READS(list_in), ANSWERS(list_out),
      .help = "your memories, for Traylinx's command line (Cortex)"},
-    {"POST", "/v1/memory/save", save_memory, TAKES(save_in), .gives = save_out_fields,
-     .help = "add a memory (Cortex)"},
-    {"DELETE", "/v1/memory/user/all", erase_all, .takes = all_in_fields,
-     .takes_size = sizeof(struct app_in), .strict = true, .gives = erased_out_fields,
+    {ROUTE("POST", "/v1/memory/save", save_memory), .words.code = 201, READS(save_in),
+     ANSWERS(save_out), .help = "add a memory (Cortex)"},
+    {ROUTE("DELETE", "/v1/memory/user/all", erase_all), READS_AS(all_in, app_in), .strict = true,
+     ANSWERS(erased_out),
      .help = "erase everything of an app: memories, sessions, messages and profile (Cortex)"},
-    {"GET", "/v1/memory/duplicates", list_duplicates, TAKES(app_in), .strict = true,
-     .gives = groups_out_fields, .help = "duplicates of older memories (Cortex)"},
-    {"POST", "/v1/memory/deduplicate", remove_duplicates, TAKES(app_in), .strict = true,
-     .asks = app_in_fields, .gives = merged_out_fields,
+    {ROUTE("GET", "/v1/memory/duplicates", list_duplicates), READS(app_in), .strict = true,
+     ANSWERS(groups_out), .help = "duplicates of older memories (Cortex)"},
+    {ROUTE("POST", "/v1/memory/deduplicate", remove_duplicates), READS(app_in), .strict = true,
+     ASKS(app_in), ANSWERS(merged_out),
      .help = "close duplicates, which remain as history; the oldest of each group stays (Cortex)"},
-    {"POST", "/v1/memory/consolidate", consolidate_memories, TAKES(tidy_in), .strict = true,
-     .asks = tidy_in_fields, .gives = tidied_out_fields, .help = "run consolidation now (Cortex)"},
-    {"DELETE", "/v1/memory/{id}", erase_memory, .gives = gone_out_fields,
+    {ROUTE("POST", "/v1/memory/consolidate", consolidate_memories), READS(tidy_in), .strict = true,
+     ASKS(tidy_in), ANSWERS(tidied_out), .help = "run consolidation now (Cortex)"},
+    {ROUTE("DELETE", "/v1/memory/{id}", erase_memory), ANSWERS(gone_out),
      .help = "erase a memory (Cortex)"},
     {0},
 };
 
-const struct surface surface_cortex_memory = {"cortex",     routes,       word_cortex_error,
-                                              auth_request, TRACE_HEADER, SURFACE_SETTLES};
+const struct surface surface_cortex_memory = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

@@ -168,17 +168,18 @@ static enum status extract_facts(struct ctx *ctx, struct app *app, const struct 
 #define PROFILE "/v1/users/me/profile"
 
 static const struct route routes[] = {
-    {"GET", PROFILE, get_profile, TAKES(app_in), .gives = profile_out_fields,
+    {ROUTE("GET", PROFILE, get_profile), READS(app_in), ANSWERS(profile_out),
      .help = "your profile in an app"},
-    {"PATCH", PROFILE, patch_profile, TAKES(patch_in), .asks = app_in_fields,
-     .gives = profile_out_fields,
+    {ROUTE("PATCH", PROFILE, patch_profile), READS(patch_in), ASKS(app_in), ANSWERS(profile_out),
      .help = "set facts of your profile, or remove them with null; all or nothing"},
-    {"DELETE", PROFILE, forget_fact, TAKES(app_in), .help = "delete your profile in an app"},
-    {"POST", PROFILE "/extract", extract_facts, TAKES(extract_in), .asks = extract_query_fields,
-     .gives = extract_out_fields,
+    {ROUTE("DELETE", PROFILE, forget_fact), .words.code = 204, READS(app_in),
+     .help = "delete your profile in an app"},
+    {ROUTE("POST", PROFILE "/extract", extract_facts), READS(extract_in), ASKS(extract_query),
+     ANSWERS(extract_out),
      .help = "extract facts from text, data or raw input and merge them into your profile"},
     {0},
 };
 
-const struct surface surface_cortex_profile = {"cortex",     routes,       word_cortex_error,
-                                               auth_request, TRACE_HEADER, SURFACE_SETTLES};
+const struct surface surface_cortex_profile = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

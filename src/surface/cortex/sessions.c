@@ -264,24 +264,25 @@ static enum status list_sessions(struct ctx *ctx, struct app *app, const struct 
 }
 
 static const struct route routes[] = {
-    {"GET", "/v1/users/me/sessions", list_sessions, TAKES(list_in), .gives = list_out_fields,
+    {ROUTE("GET", "/v1/users/me/sessions", list_sessions), READS(list_in), ANSWERS(list_out),
      .help = "your conversations, in all apps or one"},
-    {"GET", "/v1/sessions", list_sessions, TAKES(list_in), .gives = list_out_fields,
+    {ROUTE("GET", "/v1/sessions", list_sessions), READS(list_in), ANSWERS(list_out),
      .help = "your conversations, for Traylinx's command line"},
-    {"POST", "/v1/session", make_session, TAKES(make_in), .gives = make_out_fields,
-     .help = "begin a conversation"},
-    {"GET", "/v1/session/{id}", get_session, .gives = session_out_fields,
+    {ROUTE("POST", "/v1/session", make_session), .words.code = 201, READS(make_in),
+     ANSWERS(make_out), .help = "begin a conversation"},
+    {ROUTE("GET", "/v1/session/{id}", get_session), ANSWERS(session_out),
      .help = "one conversation"},
-    {"GET", "/v1/sessions/{id}", get_session, .gives = session_out_fields,
+    {ROUTE("GET", "/v1/sessions/{id}", get_session), ANSWERS(session_out),
      .help = "one conversation, for Traylinx's command line"},
-    {"PATCH", "/v1/session/{id}", change_session, TAKES(change_in), .gives = session_out_fields,
+    {ROUTE("PATCH", "/v1/session/{id}", change_session), READS(change_in), ANSWERS(session_out),
      .help = "change a conversation's title or metadata"},
-    {"DELETE", "/v1/session/{id}", forget_session,
+    {ROUTE("DELETE", "/v1/session/{id}", forget_session), .words.code = 204,
      .help = "erase a conversation's messages; memories learnt from them are kept"},
-    {"GET", "/v1/session/{id}/history", show_history, .gives = history_out_fields,
+    {ROUTE("GET", "/v1/session/{id}/history", show_history), ANSWERS(history_out),
      .help = "the messages of a conversation"},
     {0},
 };
 
-const struct surface surface_cortex_sessions = {"cortex",     routes,       word_cortex_error,
-                                                auth_request, TRACE_HEADER, SURFACE_SETTLES};
+const struct surface surface_cortex_sessions = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

@@ -115,7 +115,7 @@ static const struct field user_out_fields[] = {
     {STR(struct user_out, first_name), .required = true, .empty = EMPTY_NULL},
     {STR(struct user_out, last_name), .required = true, .empty = EMPTY_NULL},
     {BOOL(struct user_out, is_active), .required = true},
-    {TIME(struct user_out, created_at), .required = true},
+    {TIME(struct user_out, created_at), .required = true, .empty = EMPTY_NULL},
     {BOOL(struct user_out, has_api_key), .required = true},
     {STR(struct user_out, api_key_preview), .required = true, .empty = EMPTY_NULL,
      .help = "its first and last characters"},
@@ -217,7 +217,8 @@ static const struct field token_row_fields[] = {
     {STR(struct token_row, name), .required = true},
     {STR(struct token_row, token_prefix), .required = true,
      .help = "first characters of the token"},
-    {TIME(struct token_row, last_used_at), .required = true, .help = "to a minute; null: never"},
+    {TIME(struct token_row, last_used_at), .required = true, .empty = EMPTY_NULL,
+     .help = "to a minute; null: never"},
     {TIME(struct token_row, created_at), .required = true},
     {0},
 };
@@ -293,19 +294,21 @@ static enum status revoke_token(struct ctx *ctx, struct app *app, const struct r
 }
 
 static const struct route routes[] = {
-    {"POST", "/v1/users", add_user, TAKES(register_in), .access = ACCESS_OPEN,
-     .gives = token_made_fields,
+    {ROUTE("POST", "/v1/users", add_user), .words.code = 201, READS(register_in),
+     .access = ACCESS_OPEN, ANSWERS(token_made),
      .help = "register, or change your data with one of your tokens; creates a token"},
-    {"GET", "/v1/users/me", show_me, .gives = user_out_fields, .help = "your account"},
-    {"PUT", "/v1/users/me/api-key", put_key, TAKES(key_in), .gives = key_out_fields,
+    {ROUTE("GET", "/v1/users/me", show_me), ANSWERS(user_out), .help = "your account"},
+    {ROUTE("PUT", "/v1/users/me/api-key", put_key), READS(key_in), ANSWERS(key_out),
      .help = "store or delete your key of the model server"},
-    {"POST", "/v1/users/me/tokens", add_token, TAKES(name_in), .gives = token_made_fields,
-     .help = "create a token"},
-    {"GET", "/v1/users/me/tokens", list_tokens, .gives = tokens_out_fields,
+    {ROUTE("POST", "/v1/users/me/tokens", add_token), .words.code = 201, READS(name_in),
+     ANSWERS(token_made), .help = "create a token"},
+    {ROUTE("GET", "/v1/users/me/tokens", list_tokens), ANSWERS(tokens_out),
      .help = "your tokens, masked"},
-    {"DELETE", "/v1/users/me/tokens/{id}", revoke_token, .help = "revoke a token at once"},
+    {ROUTE("DELETE", "/v1/users/me/tokens/{id}", revoke_token), .words.code = 204,
+     .help = "revoke a token at once"},
     {0},
 };
 
-const struct surface surface_cortex_users = {"cortex",     routes,       word_cortex_error,
-                                             auth_request, TRACE_HEADER, SURFACE_SETTLES};
+const struct surface surface_cortex_users = {
+    "cortex",     routes,          word_cortex_error,       auth_request,
+    TRACE_HEADER, SURFACE_SETTLES, .errors = &cortex_errors};

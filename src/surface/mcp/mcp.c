@@ -481,10 +481,35 @@ static const struct field query_fields[] = {
     {0},
 };
 
+/* Only described, as JSON-RPC is read and written by jsonrpc.c. */
+static const struct field rpc_in_fields[] = {
+    {.name = "jsonrpc", .type = FIELD_STR, .required = true, .help = "2.0"},
+    {.name = "id", .type = FIELD_JSON, .help = "a text or a number; without it no answer is due"},
+    {.name = "method", .type = FIELD_STR, .help = "as the Model Context Protocol defines it"},
+    {.name = "params", .type = FIELD_RAW},
+    {0},
+};
+static const struct field rpc_error_fields[] = {
+    {.name = "code", .type = FIELD_INT},
+    {.name = "message", .type = FIELD_STR},
+    {.name = "data", .type = FIELD_JSON, .empty = EMPTY_OUT},
+    {0},
+};
+static const struct field rpc_out_fields[] = {
+    {.name = "jsonrpc", .type = FIELD_STR},
+    {.name = "id", .type = FIELD_JSON, .empty = EMPTY_OUT},
+    {.name = "result", .type = FIELD_JSON, .empty = EMPTY_OUT},
+    {.name = "error", .type = FIELD_OBJECT, .inside = rpc_error_fields, .empty = EMPTY_OUT},
+    {0},
+};
+static const struct error_shape rpc_errors = {"McpError", "application/json", rpc_out_fields};
+
 static const struct route routes[] = {
-    {"POST", "/mcp", post_message, .asks = query_fields,
+    {ROUTE("POST", "/mcp", post_message), SENDS(rpc_in), ANSWERS(rpc_out),
+     .words.asks = query_fields, .words.code_too = 202,
      .help = "the Model Context Protocol: one JSON-RPC message, answered with JSON"},
     {0},
 };
 
-const struct surface surface_mcp = {"mcp", routes, word_error, auth_request, SURFACE_SETTLES};
+const struct surface surface_mcp = {"mcp",        routes,          word_error,
+                                    auth_request, SURFACE_SETTLES, .errors = &rpc_errors};

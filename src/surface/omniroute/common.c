@@ -115,6 +115,8 @@ static const struct field body_shape[] = {
     {0},
 };
 
+const struct error_shape omniroute_errors = {"OmnirouteError", "application/json", body_shape};
+
 static const char invalid[] = "invalid_request", failed[] = "server_error";
 static const struct error_rule rules[] = {
     {BAD_INPUT, .type = invalid},

@@ -214,15 +214,16 @@ static enum status reopen_summary(struct ctx *ctx, struct app *app, const struct
 }
 
 static const struct route routes[] = {
-    {"POST", "/api/memory/summarize", summarize_memories, TAKES(summarize_in), .strict = true,
-     .gives = summarize_out_fields,
+    {ROUTE("POST", "/api/memory/summarize", summarize_memories), READS(summarize_in),
+     .strict = true, ANSWERS(summarize_out),
      .help = "replace old memories by short summaries where that saves tokens"},
-    {"GET", "/api/memory/{id}/replaced", list_replaced, .gives = replaced_out_fields,
+    {ROUTE("GET", "/api/memory/{id}/replaced", list_replaced), ANSWERS(replaced_out),
      .help = "the memories that a summary replaced"},
-    {"POST", "/api/memory/{id}/reopen", reopen_summary, .gives = reopen_out_fields,
+    {ROUTE("POST", "/api/memory/{id}/reopen", reopen_summary), ANSWERS(reopen_out),
      .help = "open the memories again that a summary replaced, and close the summary"},
     {0},
 };
 
-const struct surface surface_omniroute_compact = {"omniroute", routes, word_omniroute_error,
-                                                  auth_manager_request, SURFACE_SETTLES};
+const struct surface surface_omniroute_compact = {
+    "omniroute",          routes,          word_omniroute_error,
+    auth_manager_request, SURFACE_SETTLES, .errors = &omniroute_errors};

@@ -489,17 +489,18 @@ static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struc
 }
 
 static const struct route routes[] = {
-    {"POST", "/api/memory/retrieve-preview", preview_retrieval, TAKES(preview_in), .strict = true,
-     .gives = preview_out_fields, .help = "preview of a retrieval; changes nothing"},
-    {"GET", "/api/memory/engine-status", show_status, .access = ACCESS_ADMIN,
-     .gives = status_out_fields, .help = "state of search by words, vectors, Qdrant and reranking"},
-    {"GET", "/api/memory/embedding-providers", list_providers, .access = ACCESS_ADMIN,
-     .gives = providers_out_fields, .help = "embedding providers"},
-    {"POST", "/api/memory/reindex", reindex_vectors, TAKES(reindex_in), .strict = true,
-     .access = ACCESS_OPERATOR, .gives = reindex_out_fields,
+    {ROUTE("POST", "/api/memory/retrieve-preview", preview_retrieval), READS(preview_in),
+     .strict = true, ANSWERS(preview_out), .help = "preview of a retrieval; changes nothing"},
+    {ROUTE("GET", "/api/memory/engine-status", show_status), .access = ACCESS_ADMIN,
+     ANSWERS(status_out), .help = "state of search by words, vectors, Qdrant and reranking"},
+    {ROUTE("GET", "/api/memory/embedding-providers", list_providers), .access = ACCESS_ADMIN,
+     ANSWERS(providers_out), .help = "embedding providers"},
+    {ROUTE("POST", "/api/memory/reindex", reindex_vectors), READS(reindex_in), .strict = true,
+     .access = ACCESS_OPERATOR, ANSWERS(reindex_out),
      .help = "create missing vectors, or all vectors, in the background"},
     {0},
 };
 
-const struct surface surface_omniroute_engine = {"omniroute", routes, word_omniroute_error,
-                                                 auth_manager_request, SURFACE_SETTLES};
+const struct surface surface_omniroute_engine = {"omniroute",          routes,
+                                                 word_omniroute_error, auth_manager_request,
+                                                 SURFACE_SETTLES,      .errors = &omniroute_errors};

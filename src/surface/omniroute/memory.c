@@ -484,21 +484,22 @@ static enum status show_health(struct ctx *ctx, struct app *app, const struct re
 }
 
 static const struct route routes[] = {
-    {"GET", "/api/memory", list_memories, TAKES(list_in), .gives = list_out_fields,
+    {ROUTE("GET", "/api/memory", list_memories), READS(list_in), ANSWERS(list_out),
      .help = "memories, newest first, with totals"},
-    {"POST", "/api/memory", create_memory, TAKES(create_in), .gives = create_out_fields,
+    {ROUTE("POST", "/api/memory", create_memory), READS(create_in), ANSWERS(create_out),
      .help = "remember something; the same key is changed in place"},
-    {"DELETE", "/api/memory", clear_memories, TAKES(clear_in), .strict = true,
-     .gives = clear_out_fields, .help = "erase the memories of one space"},
-    {"GET", "/api/memory/health", show_health, .gives = health_out_fields,
+    {ROUTE("DELETE", "/api/memory", clear_memories), READS(clear_in), .strict = true,
+     ANSWERS(clear_out), .help = "erase the memories of one space"},
+    {ROUTE("GET", "/api/memory/health", show_health), ANSWERS(health_out),
      .help = "whether memory works; writes nothing"},
-    {"GET", "/api/memory/{id}", get_memory, .gives = get_out_fields, .help = "one memory"},
-    {"PUT", "/api/memory/{id}", change_memory, TAKES(change_in), .strict = true,
-     .gives = done_out_fields, .help = "change the members that are given"},
-    {"DELETE", "/api/memory/{id}", erase_memory, .gives = done_out_fields,
+    {ROUTE("GET", "/api/memory/{id}", get_memory), ANSWERS(get_out), .help = "one memory"},
+    {ROUTE("PUT", "/api/memory/{id}", change_memory), READS(change_in), .strict = true,
+     ANSWERS(done_out), .help = "change the members that are given"},
+    {ROUTE("DELETE", "/api/memory/{id}", erase_memory), ANSWERS(done_out),
      .help = "erase a memory"},
     {0},
 };
 
-const struct surface surface_omniroute_memory = {"omniroute", routes, word_omniroute_error,
-                                                 auth_manager_request, SURFACE_SETTLES};
+const struct surface surface_omniroute_memory = {"omniroute",          routes,
+                                                 word_omniroute_error, auth_manager_request,
+                                                 SURFACE_SETTLES,      .errors = &omniroute_errors};

@@ -450,22 +450,22 @@ static enum status work_log(struct ctx *ctx, struct app *app, const struct reque
 }
 
 static const struct route routes[] = {
-    {"GET", "/memory/config", show_config, .access = ACCESS_ADMIN, .gives = config_fields,
+    {ROUTE("GET", "/memory/config", show_config), .access = ACCESS_ADMIN, ANSWERS(config),
      .help = "the current settings"},
-    {"PUT", "/memory/config", change_config, .takes = config_fields,
-     .takes_size = sizeof(struct runtime), .strict = true, .access = ACCESS_OPERATOR,
-     .gives = config_fields,
+    {ROUTE("PUT", "/memory/config", change_config), READS_AS(config, runtime), .strict = true,
+     .access = ACCESS_OPERATOR, ANSWERS(config),
      .help = "change settings; numbers are clamped to their range; takes effect at once"},
-    {"GET", "/memory/status", show_status, TAKES(agent_in), .strict = true,
-     .gives = status_out_fields, .help = "state of distillation, memory and consolidation"},
-    {"POST", "/memory/sync", sync_now, TAKES(agent_in), .strict = true, .gives = sync_out_fields,
+    {ROUTE("GET", "/memory/status", show_status), READS(agent_in), .strict = true,
+     ANSWERS(status_out), .help = "state of distillation, memory and consolidation"},
+    {ROUTE("POST", "/memory/sync", sync_now), READS(agent_in), .strict = true, ANSWERS(sync_out),
      .help = "distil waiting conversations now and retry failed ones"},
-    {"POST", "/memory/consolidate", consolidate_now, TAKES(consolidate_in), .strict = true,
-     .gives = consolidate_out_fields, .help = "run consolidation now"},
-    {"GET", "/memory/log", work_log, TAKES(log_in), .strict = true, .gives = log_out_fields,
+    {ROUTE("POST", "/memory/consolidate", consolidate_now), READS(consolidate_in), .strict = true,
+     ANSWERS(consolidate_out), .help = "run consolidation now"},
+    {ROUTE("GET", "/memory/log", work_log), READS(log_in), .strict = true, ANSWERS(log_out),
      .help = "log of background work"},
     {0},
 };
 
-const struct surface surface_osaurus_memory = {"osaurus", routes, word_osaurus_error, auth_request,
-                                               SURFACE_SETTLES};
+const struct surface surface_osaurus_memory = {"osaurus",          routes,
+                                               word_osaurus_error, auth_request,
+                                               SURFACE_SETTLES,    .errors = &osaurus_errors};

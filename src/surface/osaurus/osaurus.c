@@ -46,6 +46,8 @@ static const struct field error_shape[] = {
     {0},
 };
 
+const struct error_shape osaurus_errors = {"OsaurusError", "application/json", error_shape};
+
 /* Osaurus answers input that it cannot read with plain text; here the same sentence is in an object
  * that names the field. */
 void word_osaurus_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
@@ -278,12 +280,12 @@ static enum status ingest_conversation(struct ctx *ctx, struct app *app, const s
 }
 
 static const struct route routes[] = {
-    {"POST", ingest_path, ingest_conversation, TAKES(ingest_in), .gives = ingest_out_fields,
+    {ROUTE("POST", ingest_path, ingest_conversation), READS(ingest_in), ANSWERS(ingest_out),
      .help = "import a conversation and distil it now; the same id is replaced"},
-    {"GET", "/agents", list_agents, .gives = agents_out_fields, .help = "your agents"},
-    {"GET", "/agents/{id}", show_agent, .gives = agent_out_fields, .help = "one agent"},
+    {ROUTE("GET", "/agents", list_agents), ANSWERS(agents_out), .help = "your agents"},
+    {ROUTE("GET", "/agents/{id}", show_agent), ANSWERS(agent_out), .help = "one agent"},
     {0},
 };
 
-const struct surface surface_osaurus = {"osaurus", routes, word_osaurus_error, auth_request,
-                                        SURFACE_SETTLES};
+const struct surface surface_osaurus = {"osaurus",    routes,          word_osaurus_error,
+                                        auth_request, SURFACE_SETTLES, .errors = &osaurus_errors};

@@ -18,5 +18,6 @@ enum status agents_of(struct ctx *ctx, struct app *app, const struct request *in
 /* FORBIDDEN while memory is switched off; the body's code is memory_disabled. */
 enum status needs_memory(struct ctx *ctx, struct app *app);
 
+extern const struct error_shape osaurus_errors;
 void word_osaurus_error(struct ctx *ctx, enum status s, const struct request *in,
                         struct reply *out);

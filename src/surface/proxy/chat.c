@@ -10,6 +10,7 @@
 #include "surface/common/switches.h"
 #include "surface/common/without_memory.h"
 #include "surface/proxy/answer_capture.h"
+#include "surface/proxy/chat_fields.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/proxy/session_history.h"
@@ -416,11 +417,14 @@ static bool is_quick_list(__attribute__((unused)) const struct app *app,
     }
 
 static const struct route routes[] = {
-    {"POST", "/v1/chat/completions", complete_chat, .quick_if = is_quick_chat,
+    {ROUTE("POST", "/v1/chat/completions", complete_chat), SENDS(completion_in),
+     HEADERS(completion_header), SHOWS(completion_shown), ANSWERS(completion_out),
+     .words.stream = "text/event-stream", .quick_if = is_quick_chat,
      .help = "a chat completion with memory, streamed or whole"},
-    {"GET", "/v1/models", list_models, .quick_if = is_quick_list,
+    {ROUTE("GET", "/v1/models", list_models), ANSWERS(models_out), .quick_if = is_quick_list,
      .help = "models of the default upstream, or the built-in one"},
-    {"GET", "/v1/models/{id}", get_model, .quick_if = is_quick_list, .help = "one model"},
+    {ROUTE("GET", "/v1/models/{id}", get_model), ANSWERS(model), .quick_if = is_quick_list,
+     .help = "one model"},
     {"POST", "/v1/completions", PASSES_TALK},
     {"POST", "/v1/responses", PASSES_TALK},
     {"POST", "/v1/responses/input_tokens", PASSES},
@@ -441,5 +445,6 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_openai = {"openai", routes, word_openai_error, auth_agent_request,
-                                       SURFACE_SETTLES};
+const struct surface surface_openai = {"openai",          routes,
+                                       word_openai_error, auth_agent_request,
+                                       SURFACE_SETTLES,   .errors = &openai_errors};

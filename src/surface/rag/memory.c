@@ -59,6 +59,13 @@ static const struct field error_shape[] = {
     {AS_STR(struct error_body, summary, "detail"), .empty = EMPTY_OUT},
     {0},
 };
+static const struct field error_words[] = {
+    {.name = "detail",
+     .type = FIELD_JSON,
+     .help = "a sentence, or for input that breaks a rule a list of {loc, msg, type}"},
+    {0},
+};
+static const struct error_shape rag_errors = {"RagError", "application/json", error_words};
 static const struct error_rule rules[] = {{BAD_INPUT, .code = 422}, {0}};
 
 /* [{"loc": ["query", "page"], "msg": "…", "type": "…"}] */
@@ -279,8 +286,10 @@ static const struct field stats_out_fields[] = {
     {JSON(struct stats_out, memories_by_priority), .required = true,
      .help = "memories by priority"},
     {NUM(struct stats_out, avg_access_count), .required = true},
-    {TIME(struct stats_out, oldest_memory), .required = true, .help = "null: no memories"},
-    {TIME(struct stats_out, newest_memory), .required = true, .help = "null: no memories"},
+    {TIME(struct stats_out, oldest_memory), .required = true, .empty = EMPTY_NULL,
+     .help = "null: no memories"},
+    {TIME(struct stats_out, newest_memory), .required = true, .empty = EMPTY_NULL,
+     .help = "null: no memories"},
     {0},
 };
 
@@ -500,27 +509,27 @@ static enum status clear_memories(struct ctx *ctx, struct app *app, const struct
 }
 
 static const struct route routes[] = {
-    {"GET", "/api/v1/memory", list_memories, TAKES(list_in), .gives = list_out_fields,
+    {ROUTE("GET", "/api/v1/memory", list_memories), READS(list_in), ANSWERS(list_out),
      .help = "a page of your memories, last accessed first"},
-    {"POST", "/api/v1/memory", rag_create, .takes = rag_create_in_fields,
-     .takes_size = sizeof(struct rag_create_in), .gives = rag_create_out_fields,
+    {ROUTE("POST", "/api/v1/memory", rag_create), .words.code = 201, .words.code_too = 200,
+     READS_AS(rag_create_in, rag_create_in), ANSWERS(rag_create_out),
      .help = "add a memory; a duplicate is merged"},
-    {"DELETE", "/api/v1/memory", clear_memories, TAKES(clear_in), .gives = clear_out_fields,
+    {ROUTE("DELETE", "/api/v1/memory", clear_memories), READS(clear_in), ANSWERS(clear_out),
      .help = "erase all memories, with confirm=true"},
-    {"GET", "/api/v1/memory/stats", show_stats, .gives = stats_out_fields,
+    {ROUTE("GET", "/api/v1/memory/stats", show_stats), ANSWERS(stats_out),
      .help = "how many memories there are, by type and priority"},
-    {"GET", "/api/v1/memory/export", export_all, .gives = export_out_fields,
+    {ROUTE("GET", "/api/v1/memory/export", export_all), ANSWERS(export_out),
      .help = "all memories as a file"},
-    {"POST", "/api/v1/memory/search", rag_search, .takes = rag_search_in_fields,
-     .takes_size = sizeof(struct rag_search_in), .gives = rag_search_out_fields,
-     .help = "search memories by meaning, most relevant first"},
-    {"GET", "/api/v1/memory/{id}", get_memory, .gives = rag_shown_fields,
+    {ROUTE("POST", "/api/v1/memory/search", rag_search), READS_AS(rag_search_in, rag_search_in),
+     ANSWERS(rag_search_out), .help = "search memories by meaning, most relevant first"},
+    {ROUTE("GET", "/api/v1/memory/{id}", get_memory), ANSWERS(rag_shown),
      .help = "one memory, which counts as access"},
-    {"PATCH", "/api/v1/memory/{id}", change_memory, TAKES(change_in), .gives = rag_shown_fields,
+    {ROUTE("PATCH", "/api/v1/memory/{id}", change_memory), READS(change_in), ANSWERS(rag_shown),
      .help = "change content or priority"},
-    {"DELETE", "/api/v1/memory/{id}", erase_memory, .gives = gone_out_fields,
+    {ROUTE("DELETE", "/api/v1/memory/{id}", erase_memory), ANSWERS(gone_out),
      .help = "erase one memory"},
     {0},
 };
 
-const struct surface surface_rag = {"rag", routes, word_rag_error, auth_request, SURFACE_SETTLES};
+const struct surface surface_rag = {"rag",        routes,          word_rag_error,
+                                    auth_request, SURFACE_SETTLES, .errors = &rag_errors};

@@ -336,20 +336,31 @@ static enum status show_page(struct ctx *ctx, struct app *app, const struct requ
     return OK;
 }
 
+/* Only described: the document is written by openapi.c. */
+static const struct field openapi_out_fields[] = {
+    {.name = "openapi", .type = FIELD_STR, .help = "3.1.0"},
+    {.name = "info", .type = FIELD_RAW, .otherwise_str = "{}"},
+    {.name = "paths", .type = FIELD_RAW, .otherwise_str = "{}"},
+    {.name = "components", .type = FIELD_RAW, .otherwise_str = "{}"},
+    {0},
+};
+
 static const struct route routes[] = {
-    {"GET", "/", show_page, .is_quick = true, .access = ACCESS_OPEN,
-     .help = "a short description of this server"},
-    {"GET", "/health", show_health, .access = ACCESS_OPEN, .gives = health_out_fields,
-     .help = "whether the server works"},
-    {"GET", "/health/live", show_live, .access = ACCESS_OPEN, .gives = live_out_fields,
-     .help = "whether the database and the model server answer, and how fast"},
-    {"GET", "/ready", show_ready, .access = ACCESS_OPEN, .gives = ready_out_fields,
-     .help = "whether the database answers"},
-    {"GET", "/metrics", show_metrics, .access = ACCESS_ADMIN, .help = "counters for Prometheus"},
-    {"GET", "/openapi.json", show_openapi, .access = ACCESS_OPEN,
+    {ROUTE("GET", "/", show_page), .words.type = "text/html", .is_quick = true,
+     .access = ACCESS_OPEN, .help = "a short description of this server"},
+    {ROUTE("GET", "/health", show_health), .words.code_too = 503, .access = ACCESS_OPEN,
+     ANSWERS(health_out), .help = "whether the server works"},
+    {ROUTE("GET", "/health/live", show_live), .words.code_too = 503, .access = ACCESS_OPEN,
+     ANSWERS(live_out), .help = "whether the database and the model server answer, and how fast"},
+    {ROUTE("GET", "/ready", show_ready), .words.code_too = 503, .access = ACCESS_OPEN,
+     ANSWERS(ready_out), .help = "whether the database answers"},
+    {ROUTE("GET", "/metrics", show_metrics), .words.type = "text/plain", .access = ACCESS_ADMIN,
+     .help = "counters for Prometheus"},
+    {ROUTE("GET", "/openapi.json", show_openapi), ANSWERS(openapi_out), .access = ACCESS_OPEN,
      .help = "OpenAPI description of this API"},
     {0},
 };
 
-const struct surface surface_admin = {"admin", routes, word_openai_error, auth_agent_request,
-                                      SURFACE_SETTLES};
+const struct surface surface_admin = {"admin",           routes,
+                                      word_openai_error, auth_agent_request,
+                                      SURFACE_SETTLES,   .errors = &openai_errors};

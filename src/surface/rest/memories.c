@@ -38,7 +38,7 @@ struct list_out {
     int64_t total;
 };
 static const struct field list_out_fields[] = {
-    {JSON(struct list_out, memories), .help = "newest first"},
+    {JSON(struct list_out, memories), .inside = memory_fields, .help = "newest first"},
     {INT(struct list_out, total), .help = "how many there are"},
     {0},
 };
@@ -64,7 +64,8 @@ struct search_out {
     str vectors, without;
 };
 static const struct field search_out_fields[] = {
-    {JSON(struct search_out, results), .help = "memories and messages, best first"},
+    {JSON(struct search_out, results), .inside = found_out_fields,
+     .help = "memories and messages, best first"},
     {INT(struct search_out, took_us), .help = "duration in microseconds"},
     {STR(struct search_out, vectors), .empty = EMPTY_OUT,
      .help = "source of the vectors that were used"},
@@ -209,20 +210,20 @@ static enum status receipt_get(struct ctx *ctx, struct app *app, const struct re
 }
 
 static const struct route routes[] = {
-    {"POST", "/v1/memories", memory_add, .takes = memory_add_fields,
-     .takes_size = sizeof(struct memory), .strict = true, .gives = memory_fields,
-     .help = "add a memory"},
-    {"GET", "/v1/memories", memory_list, TAKES(list_in), .strict = true, .gives = list_out_fields,
+    {ROUTE("POST", "/v1/memories", memory_add), .words.code = 201, READS_AS(memory_add, memory),
+     .strict = true, ANSWERS(memory), .help = "add a memory"},
+    {ROUTE("GET", "/v1/memories", memory_list), READS(list_in), .strict = true, ANSWERS(list_out),
      .help = "memories, newest first"},
-    {"POST", "/v1/memories/search", memory_search, TAKES(search_in), .strict = true,
-     .gives = search_out_fields, .help = "search memories and messages"},
-    {"GET", "/v1/memories/{id}", memory_get, .gives = memory_fields, .help = "one memory"},
-    {"DELETE", "/v1/memories/{id}", memory_erase, .gives = erased_out_fields,
+    {ROUTE("POST", "/v1/memories/search", memory_search), READS(search_in), .strict = true,
+     ANSWERS(search_out), .help = "search memories and messages"},
+    {ROUTE("GET", "/v1/memories/{id}", memory_get), ANSWERS(memory), .help = "one memory"},
+    {ROUTE("DELETE", "/v1/memories/{id}", memory_erase), ANSWERS(erased_out),
      .help = "erase a memory, a message or a conversation by its id"},
-    {"GET", "/v1/receipts/{id}", receipt_get, .gives = receipt_out_fields,
+    {ROUTE("GET", "/v1/receipts/{id}", receipt_get), ANSWERS(receipt_out),
      .help = "what memory a chat got, and why; available once written to disk"},
     {0},
 };
 
-const struct surface surface_memories = {"memories", routes, word_openai_error, auth_agent_request,
-                                         SURFACE_SETTLES};
+const struct surface surface_memories = {"memories",        routes,
+                                         word_openai_error, auth_agent_request,
+                                         SURFACE_SETTLES,   .errors = &openai_errors};

@@ -112,12 +112,13 @@ static enum status review_decide(struct ctx *ctx, struct app *app, const struct 
 }
 
 static const struct route routes[] = {
-    {"GET", "/v1/review", review_list, TAKES(review_in), .strict = true, .gives = review_out_fields,
+    {ROUTE("GET", "/v1/review", review_list), READS(review_in), .strict = true, ANSWERS(review_out),
      .help = "messages and memories that are held back from chats"},
-    {"POST", "/v1/review/{id}", review_decide, TAKES(decide_in), .strict = true,
-     .gives = decide_out_fields, .help = "allow or forget what is held back"},
+    {ROUTE("POST", "/v1/review/{id}", review_decide), READS(decide_in), .strict = true,
+     ANSWERS(decide_out), .help = "allow or forget what is held back"},
     {0},
 };
 
-const struct surface surface_review = {"memories", routes, word_openai_error, auth_agent_request,
-                                       SURFACE_SETTLES};
+const struct surface surface_review = {"memories",        routes,
+                                       word_openai_error, auth_agent_request,
+                                       SURFACE_SETTLES,   .errors = &openai_errors};

@@ -1,0 +1,35 @@
+/* openapi_names.h - how operations and schemas of /openapi.json are called. */
+#pragma once
+
+#include "surface/surface.h"
+
+/* A table that is described once, under components. */
+struct api_schema {
+    const struct field *table;
+    enum schema_use use;
+    bool has_space; /* with a row for the member that the surface reads from every body */
+    str name;
+};
+
+struct api_names {
+    struct schema_names refs; /* first, so that a pointer to it is one to this */
+    struct arena *arena;
+    struct api_schema *v;
+    size_t n;
+};
+
+/* Every table of every route, and the tables inside them, each with a name of its own. */
+struct api_names api_names_of(struct arena *a, const struct surface *const *list);
+
+/* The reference to a schema that api_names_of found. */
+str api_schema_ref(const struct api_names *names, const struct field *table, enum schema_use use);
+
+/* The operation's name: the handler's, behind the product's; unique in the document. */
+str api_operation_name(struct arena *a, const struct surface *const *list, const struct surface *s,
+                       const struct route *r);
+
+/* A method that sends a body. */
+bool route_has_body(const struct route *r);
+enum schema_use route_body_use(const struct route *r);
+/* Whether the body takes the space, and no row of its table says so. */
+bool route_adds_space(const struct surface *s, const struct route *r);
