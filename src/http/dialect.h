@@ -48,11 +48,13 @@ struct route {
     struct route_words words;
 };
 
-/* The beginning of a row, and its tables by their names without _fields. READS_AS: the struct has
- * another name than the table. */
+/* The beginning of a row, and its tables by their names without _fields. READS names the body, too.
+ * _AS: the struct has another name than the table. */
 #define ROUTE(METHOD, PATH, RUN)                                                                   \
     .method = METHOD, .path = PATH, .run = RUN, .words.name = #RUN /* then more of .words */
-#define READS_AS(T, S) .takes = T##_fields, .takes_size = sizeof(struct S), .words.takes_name = #T
+#define TAKES_AS(T, S) .takes = T##_fields, .takes_size = sizeof(struct S)
+#define TAKES(S) TAKES_AS(S, S)
+#define READS_AS(T, S) TAKES_AS(T, S), .words.takes_name = #T
 #define READS(S) READS_AS(S, S)
 #define ANSWERS(T) .words.gives = T##_fields, .words.gives_name = #T
 #define ASKS(T) .words.asks = T##_fields

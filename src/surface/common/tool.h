@@ -31,8 +31,6 @@ struct tool {
     bool repeats;  /* idempotent */
 };
 
-#define TAKES(S) .takes = S##_fields, .takes_size = sizeof(struct S)
-
 /* The space that an argument names, of the caller's user. A token's own space is open to that token
  * and to admins. */
 MUST_USE enum status tool_space(struct tool_call *c, str space);
