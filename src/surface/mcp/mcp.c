@@ -505,8 +505,8 @@ static const struct field rpc_out_fields[] = {
 static const struct error_shape rpc_errors = {"McpError", "application/json", rpc_out_fields};
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/mcp", post_message), SENDS(rpc_in), ANSWERS(rpc_out),
-     .words.asks = query_fields, .words.code_too = 202,
+    {ROUTE("POST", "/mcp", post_message), SENDS(rpc_in), ANSWERS(rpc_out), ASKS(query),
+     .words.code_too = 202,
      .help = "the Model Context Protocol: one JSON-RPC message, answered with JSON"},
     {0},
 };
