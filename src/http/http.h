@@ -69,6 +69,8 @@ str request_trace(const struct ctx *ctx, const struct request *r, const char *he
 
 /* The HTTP code of a status: the one table. */
 int http_code(enum status s);
+/* The words of a code, as in "404 Not Found". */
+const char *http_reason(int code);
 
 /* --- the server --- */
 

@@ -35,7 +35,7 @@ void reply_fields(struct reply *r, const struct field *table, const void *in)
 }
 
 /* For people who read the wire: programs go by the code. */
-static const char *reason_phrase(int code)
+const char *http_reason(int code)
 {
     static const struct {
         int code;
@@ -108,7 +108,7 @@ void reply_begin(struct exchange *x, struct buf *b, bool needs_date, bool needs_
     if (code == 200) /* most answers: saves a format for each */
         buf_add(b, S("HTTP/1.1 200 OK\r\n"));
     else
-        buf_printf(b, "HTTP/1.1 %d %s\r\n", code, reason_phrase(code));
+        buf_printf(b, "HTTP/1.1 %d %s\r\n", code, http_reason(code));
     if (needs_date)
         add_line(b, S("Date"), date_of(x->loop));
     if (needs_id)

@@ -175,7 +175,7 @@ test('what is not there and what is another\'s get one answer', async (t) => {
   const server = await serve(t);
   const ann = await person(server, 'ann'), bob = await person(server, 'bob');
   const all = routes((await server.ask('GET', '/openapi.json')).json()).filter((r) => /\{/.test(r.path));
-  const plain = (res, id) => `${res.status} ${res.text}`.replaceAll(id, 'ID').replace(/[0-9a-f]{8}-[0-9a-f-]{27}|"(requestId|trace_id)":"[^"]*"/g, '');
+  const plain = (res, id) => `${res.status} ${res.text}`.replaceAll(id, 'ID').replace(/[0-9a-f]{8}-[0-9a-f-]{27}|"(requestId|request_id|trace_id)":"[^"]*"/g, '');
   for (const route of all) {
     for (const id of Object.values(ann.ids).flat()) {
       const nobody = crypto.randomUUID();

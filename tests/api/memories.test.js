@@ -1,6 +1,7 @@
-// memories.test.js - memories over REST, errors in OpenAI's shape, and what the server says about itself.
+// memories.test.js - memories over REST, errors as problems, and what the server says about itself.
 'use strict';
 const assert = require('node:assert/strict');
+const http = require('node:http');
 const test = require('node:test');
 const { serve, inlined } = require('./lib');
 
@@ -57,13 +58,24 @@ test('the same key closes what was said before', async (t) => {
   assert.equal(all.memories.find((one) => one.id === old.id).superseded_by, now.id);
 });
 
-test('bad input is refused in OpenAI\'s shape, naming the field', async (t) => {
+// Every endpoint of ours has these members (RFC 9457); what is passed on to a model keeps OpenAI's.
+function checkProblem(res, status, field, code) {
+  assert.equal(res.status, status, res.text);
+  assert.equal(res.headers['content-type'], 'application/problem+json');
+  const problem = res.json();
+  assert.deepEqual(Object.keys(problem), ['type', 'title', 'status', 'detail', 'field', 'code', 'request_id']);
+  assert.equal(problem.type, 'about:blank');
+  assert.equal(problem.title, http.STATUS_CODES[status]?.replace('Payload Too Large', 'Content Too Large'));
+  assert.equal(problem.status, status);
+  assert.ok(problem.detail.length > 5);
+  assert.equal(problem.field, field, res.text);
+  assert.equal(problem.code, code, res.text);
+  assert.equal(problem.request_id, res.headers['x-request-id']);
+}
+
+test('bad input is refused as a problem that names the field', async (t) => {
   const server = await serve(t);
   const cases = [
-    ['POST', '/v1/chat/completions', '{"model":', 400, null],
-    ['POST', '/v1/chat/completions', '', 400, null],
-    ['POST', '/v1/chat/completions', '{"model":"rememberd/demo"}', 400, 'messages'],
-    ['POST', '/v1/chat/completions', '{"model":"rememberd/demo","messages":[]}', 400, 'messages'],
     ['POST', '/v1/memories', '{"content":""}', 400, 'content'],
     ['POST', '/v1/memories', '{}', 400, 'content'],
     ['POST', '/v1/memories', '{"content":"x","importance":2}', 400, 'importance'],
@@ -73,11 +85,27 @@ test('bad input is refused in OpenAI\'s shape, naming the field', async (t) => {
     ['POST', '/v1/memories', 'content=x', 400, null],
     ['POST', '/v1/memories/search', '{"query":"x","limit":0}', 400, 'limit'],
     ['GET', '/v1/memories?limit=many', undefined, 400, 'limit'],
+    ['GET', '/v1/review?state=gone', undefined, 400, 'state'],
     ['GET', '/v1/memories/nothing', undefined, 404, null],
     ['GET', '/v1/receipts/nothing', undefined, 404, null],
-    ['GET', '/nowhere', undefined, 404, null],
     ['DELETE', '/v1/memories', undefined, 405, null],
-    ['DELETE', '/v1/memories/a/b', undefined, 404, null],
+    ['POST', '/health', '{}', 405, null],
+  ];
+  const codes = { 400: 'bad_input', 404: 'not_found', 405: 'unsupported' };
+  for (const [method, path, body, status, field] of cases)
+    checkProblem(await server.ask(method, path, body), status, field, codes[status]);
+  const big = await serve(t, { flags: ['--body-max', '2000'] });
+  checkProblem(await big.ask('POST', '/v1/memories', { content: 'x'.repeat(5000) }), 413, null, 'too_large');
+});
+
+test('a chat is refused in OpenAI\'s shape, naming the field', async (t) => {
+  const server = await serve(t);
+  const cases = [
+    ['POST', '/v1/chat/completions', '{"model":', 400, null],
+    ['POST', '/v1/chat/completions', '', 400, null],
+    ['POST', '/v1/chat/completions', '{"model":"rememberd/demo"}', 400, 'messages'],
+    ['POST', '/v1/chat/completions', '{"model":"rememberd/demo","messages":[]}', 400, 'messages'],
+    ['GET', '/nowhere', undefined, 404, null],
   ];
   for (const [method, path, body, status, param] of cases) {
     const res = await server.ask(method, path, body);
@@ -89,7 +117,7 @@ test('bad input is refused in OpenAI\'s shape, naming the field', async (t) => {
     assert.equal(error.param, param, `${path} ${body}`);
   }
   const big = await serve(t, { flags: ['--body-max', '2000'] });
-  const res = await big.ask('POST', '/v1/memories', { content: 'x'.repeat(5000) });
+  const res = await big.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: 'x'.repeat(5000) }] });
   assert.equal(res.status, 413);
   assert.equal(res.json().error.code, 'request_too_large');
 });

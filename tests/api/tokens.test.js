@@ -142,7 +142,8 @@ test('X-Osaurus-Agent-Id reaches no other token\'s own space, and each other one
     (h) => server.ask('POST', '/v1/memories', { content: 'x' }, h), (h) => server.ask('GET', '/v1/models', undefined, h)]) {
     const res = await ask(as(desk, ada.space));
     assert.equal(res.status, 403, res.text);
-    assert.match(res.json().error.message, /^X-Osaurus-Agent-Id: belongs to another token$/);
+    const { detail, error } = res.json();
+    assert.match(detail ?? error.message, /^X-Osaurus-Agent-Id: belongs to another token$/);
   }
   assert.equal(model.asked.length, before, 'the model was not asked');
   const knows = async (headers) => {

@@ -91,3 +91,45 @@ void word_openai_error(struct ctx *ctx, enum status s, const struct request *in,
     struct error_body body = error_body_of(ctx, s, in, openai_rules, "", out);
     error_body_write(out, openai_shape, &body);
 }
+
+/* --- rememberd's own: RFC 9457 --- */
+
+struct problem {
+    str type, title, detail, field, code, request_id;
+    int64_t status;
+};
+
+static const struct field problem_shape[] = {
+    {STR(struct problem, type)},
+    {STR(struct problem, title)},
+    {INT(struct problem, status)},
+    {STR(struct problem, detail)},
+    {STR(struct problem, field), .empty = EMPTY_NULL},
+    {STR(struct problem, code)},
+    {STR(struct problem, request_id)},
+    {0},
+};
+
+const struct error_shape problem_errors = {"Problem", "application/problem+json", problem_shape};
+
+/* Section 4.2.1: a type of about:blank says no more than the status, whose words the title repeats.
+ * Programs go by code, the name of the status, and by field. */
+void word_problem(struct ctx *ctx, enum status s, const struct request *in, struct reply *out)
+{
+    static const struct error_rule none[] = {{0}};
+    struct error_body body = error_body_of(ctx, s, in, none, status_name(s), out);
+    int code = out->code ? out->code : http_code(s);
+    const struct problem problem = {
+        .type = S("about:blank"),
+        .title = str_of(http_reason(code)),
+        .status = code,
+        .detail = body.message,
+        .field = body.field,
+        .code = body.name,
+        .request_id = str_of(ctx->id),
+    };
+    struct json_out w = json_to(&out->body);
+    buf_clear(&out->body);
+    out->type = S("application/problem+json");
+    fields_write(&w, problem_shape, &problem);
+}

@@ -9,8 +9,8 @@
 /*
  * The plain way to the memories, for programs that speak no product's dialect: /v1/memories,
  * /v1/memories/{id}, /v1/memories/search and /v1/receipts/{id}. Input is read strictly and failures
- * have OpenAI's shape, as in the chats of the same server. Ids are found in every space in reach;
- * lists and searches are of the request's space. The command line uses the same writers
+ * are problems (RFC 9457). Ids are found in every space in reach; lists and searches are of the
+ * request's space. The command line uses the same writers
  * (surface_…_json), so both print the same JSON.
  */
 
@@ -225,5 +225,5 @@ static const struct route routes[] = {
 };
 
 const struct surface surface_memories = {"memories",        routes,
-                                         word_openai_error, auth_agent_request,
-                                         SURFACE_SETTLES,   .errors = &openai_errors};
+                                         word_problem, auth_agent_request,
+                                         SURFACE_SETTLES,   .errors = &problem_errors};

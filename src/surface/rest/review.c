@@ -120,5 +120,5 @@ static const struct route routes[] = {
 };
 
 const struct surface surface_review = {"memories",        routes,
-                                       word_openai_error, auth_agent_request,
-                                       SURFACE_SETTLES,   .errors = &openai_errors};
+                                       word_problem, auth_agent_request,
+                                       SURFACE_SETTLES,   .errors = &problem_errors};
