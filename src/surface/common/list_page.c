@@ -1,0 +1,79 @@
+/* list_page.c - the cursor of a list: a place as text, with a check that it is of this list. */
+#include "surface/common/list_page.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <string.h>
+
+/*
+ * base64url of: a check of CHECK bytes, the value's eight, the row's eight, the name. The check is
+ * a hash of all the rest and of the list that it is of, under CURSOR_KIND, which changes with the
+ * format. It tells a mistake from a cursor and needs no secret: a place says only where to begin,
+ * and every statement is bound to its pool.
+ */
+static const char CURSOR_KIND[] = "rememberd list 1";
+enum { CHECK = 8, FIXED = CHECK + 16 };
+
+static void write_number(uint8_t *to, uint64_t v)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (uint8_t)(v >> (8 * i));
+}
+
+static uint64_t read_number(const uint8_t *from)
+{
+    uint64_t v = 0;
+    for (int i = 7; i >= 0; i--)
+        v = v << 8 | from[i];
+    return v;
+}
+
+static void check_of(str of, const uint8_t *place, size_t n, uint8_t out[static 16])
+{
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, (const uint8_t *)CURSOR_KIND, sizeof CURSOR_KIND, 16);
+    crypto_generichash_update(&state, place, n);
+    crypto_generichash_update(&state, (const uint8_t *)of.p, of.n);
+    crypto_generichash_final(&state, out, 16);
+}
+
+str cursor_write(struct ctx *ctx, str of, const struct list_place *last)
+{
+    size_t n = FIXED + last->name.n;
+    uint8_t *bytes = arena_alloc(&ctx->arena, n), check[16];
+    uint64_t value;
+    memcpy(&value, &last->value, sizeof value);
+    write_number(bytes + CHECK, value);
+    write_number(bytes + CHECK + 8, (uint64_t)last->row);
+    if (last->name.n)
+        memcpy(bytes + FIXED, last->name.p, last->name.n);
+    check_of(of, bytes + CHECK, n - CHECK, check);
+    memcpy(bytes, check, CHECK);
+    const int variant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
+    size_t size = sodium_base64_encoded_len(n, variant);
+    char *text = arena_alloc(&ctx->arena, size);
+    sodium_bin2base64(text, size, bytes, n, variant);
+    return str_of(text);
+}
+
+enum status cursor_read(struct ctx *ctx, str of, str cursor, struct list_place *out)
+{
+    uint8_t *bytes = arena_alloc(&ctx->arena, cursor.n + 1), check[16];
+    const char *end;
+    size_t n = 0;
+    bool is_whole =
+        cursor.n && sodium_base642bin(bytes, cursor.n, cursor.p, cursor.n, NULL, &n, &end,
+                                      sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0;
+    if (!is_whole || end != cursor.p + cursor.n || n < FIXED)
+        return fail_field(ctx, "cursor", "must be the next of a page of this list");
+    check_of(of, bytes + CHECK, n - CHECK, check);
+    uint64_t value = read_number(bytes + CHECK);
+    struct list_place place = {.row = (int64_t)read_number(bytes + CHECK + 8),
+                               .name = {(const char *)bytes + FIXED, n - FIXED}};
+    memcpy(&place.value, &value, sizeof value);
+    if (sodium_memcmp(bytes, check, CHECK) != 0 || !isfinite(place.value))
+        return fail_field(ctx, "cursor",
+                          "is of another list: the filters and the order must stay the same");
+    *out = place;
+    return OK;
+}

@@ -1,0 +1,53 @@
+/* list_page.h - a page of a list as every list of rememberd's own API shows it, and its cursor. */
+#pragma once
+
+#include "surface/surface.h"
+
+/*
+ * A list is sorted by one value and, where that is equal, by the number of the row; or by a name. A
+ * cursor is the place of the last row of a page, as text that only this server makes and reads. A
+ * page begins behind it, so no row is shown twice while others write.
+ */
+struct list_place {
+    double value; /* of the row: a time in unix ms, an importance, a count */
+    int64_t row;  /* of the store: rows of one value are in this order */
+    str name;     /* of a list that is sorted by a name; "" otherwise */
+};
+
+/* of names the list: its path, order and filters. A cursor of one list is refused by others. */
+str cursor_write(struct ctx *ctx, str of, const struct list_place *last);
+/* BAD_INPUT naming the field `cursor` when it was not made here, or for another list. */
+MUST_USE enum status cursor_read(struct ctx *ctx, str of, str cursor, struct list_place *out);
+
+/* {"items": [...], "total", "next", "facets"}; a list names its items by a row of its own. */
+struct list_page {
+    const struct json *items; /* made by json_list */
+    int64_t total;            /* of all pages */
+    str next;                 /* the cursor of the next page, or "" at the end */
+    const struct json *facets;
+};
+#define LIST_ITEMS(FIELDS, HELP) LIST_ITEMS_AS("items", FIELDS, HELP)
+#define LIST_ITEMS_AS(NAME, FIELDS, HELP)                                                          \
+    {                                                                                              \
+        AS_JSON(struct list_page, items, NAME), .inside = FIELDS, .help = HELP                     \
+    }
+#define LIST_TOTAL                                                                                 \
+    {                                                                                              \
+        INT(struct list_page, total), .help = "how many there are, on all pages"                   \
+    }
+#define LIST_NEXT                                                                                  \
+    {                                                                                              \
+        STR(struct list_page, next), .empty = EMPTY_NULL,                                          \
+                                     .help = "cursor of the next page; null: this is the last one" \
+    }
+
+/* The rows of a query that ask for a page; S has the members cursor and limit. */
+#define LIST_CURSOR(S)                                                                             \
+    {                                                                                              \
+        STR(S, cursor), .max = CURSOR_MAX, .help = "next of the page before"                       \
+    }
+#define LIST_LIMIT(S)                                                                              \
+    {                                                                                              \
+        INT(S, limit), .otherwise = 50, .min = 1, .max = 500, .help = "most results"               \
+    }
+enum { CURSOR_MAX = 2048 };
