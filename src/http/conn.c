@@ -52,8 +52,9 @@ static void on_space(uv_handle_t *h, __attribute__((unused)) size_t wanted, uv_b
 static void on_eof(struct conn *c, bool is_clean)
 {
     c->has_eof = true;
-    bool waits = is_clean && c->state == CONN_ANSWERING &&
-                 (c->x->phase == ANSWERED || (c->x->phase == WORKING && !c->x->flow));
+    bool waits =
+        is_clean && c->state == CONN_ANSWERING &&
+        (c->x->phase == ANSWERED || (c->x->phase == WORKING && !c->x->flow && !c->x->streams));
     if (!waits) {
         conn_close(c);
         return;
@@ -168,6 +169,8 @@ static void on_drained(struct conn *c)
         finish_exchange(c);
     else if (c->x->phase == RELAYING && c->x->flow->is_paused)
         relay_resume(c->x);
+    else if (c->x->phase == STREAMING)
+        stream_resume(c->x);
 }
 
 /* Only for what send_later began. conn_close lets libuv cancel the write, which calls this with a
@@ -382,6 +385,8 @@ void conn_sweep(struct conn *c, int64_t now)
             sweep_writer(c, now);
         else if (c->x->phase == RELAYING)
             relay_sweep(c->x, now);
+        else if (c->x->phase == STREAMING)
+            stream_sweep(c->x);
         return;
     }
     if (now <= c->deadline_us)

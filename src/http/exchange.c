@@ -55,6 +55,7 @@ static void exchange_free(struct exchange *x)
 {
     struct server *s = x->loop->server;
     buf_free(&x->body);
+    buf_free(&x->piece);
     atomic_fetch_sub(&s->bodies, x->body_counted);
     ctx_free(&x->ctx);
     free(x);
@@ -213,6 +214,8 @@ static enum status run_handler(struct exchange *x)
         TRY(x->surface->settle(ctx, s->app, &x->in));
     x->out.body = buf_make(&ctx->arena, s->settings.reply_max);
     TRY(route->run(ctx, s->app, &x->in, &x->out));
+    if (x->out.stream)
+        return stream_begin(x);
     if (!x->out.relay)
         return OK;
     if (x->out.relay->headers != x->in.headers) /* the request's own are checked already */
@@ -257,9 +260,13 @@ static void run_queued(void *arg)
 {
     struct exchange *x = arg;
     atomic_fetch_sub(&x->loop->server->queued, 1);
-    if (!atomic_load(&x->gone) && x->flow)
+    if (atomic_load(&x->gone))
+        ; /* the loop ends it */
+    else if (x->flow)
         relay_work(x);
-    else if (!atomic_load(&x->gone))
+    else if (x->streams)
+        stream_work(x);
+    else
         run_request(x);
     loop_post(x->loop, x);
 }
@@ -271,7 +278,7 @@ bool exchange_queue(struct exchange *x)
 {
     struct server *s = x->loop->server;
     enum phase before = x->phase;
-    assert(before == READING || before == RELAYING);
+    assert(before == READING || before == RELAYING || before == STREAMING);
     x->phase = WORKING;
     if (atomic_fetch_add(&s->queued, 1) < s->settings.queue_max &&
         pool_run(s->workers, run_queued, x) == OK)
@@ -330,6 +337,10 @@ void exchange_ran(struct exchange *x)
         relay_ran(x);
         return;
     }
+    if (x->streams) {
+        stream_ran(x);
+        return;
+    }
     struct relay *asked = x->out.relay;
     if (asked)
         x->relay = asked;
@@ -346,6 +357,8 @@ void exchange_ran(struct exchange *x)
     x->phase = READING;
     if (asked)
         relay_start(x);
+    else if (x->out.stream)
+        stream_start(x);
     else
         reply_send(x);
 }
@@ -376,7 +389,11 @@ static void log_end(const struct exchange *x)
 void exchange_run_done(void *exchange)
 {
     struct exchange *x = exchange;
-    filters_done(&x->ctx, x->loop->server->app, x->relay, x->how);
+    struct stream *s = x->stream;
+    if (s)
+        s->ops->done(s, x->loop->server->app);
+    else
+        filters_done(&x->ctx, x->loop->server->app, x->relay, x->how);
     exchange_free(x);
 }
 
@@ -392,7 +409,8 @@ void exchange_end(struct exchange *x)
     x->phase = CLOSING_UP;
     if (x->head_done)
         log_end(x);
-    if (!r || !filters_want_done(r)) {
+    bool wants_done = x->stream ? x->stream->ops->done != NULL : r && filters_want_done(r);
+    if (!wants_done) {
         exchange_free(x);
         return;
     }

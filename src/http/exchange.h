@@ -19,6 +19,7 @@ enum phase {
     READING,   /* on the loop: bytes are still coming in */
     WORKING,   /* a worker has the exchange */
     RELAYING,  /* the upstream is answering */
+    STREAMING, /* the client takes a piece, or the next one is not due */
     ANSWERED,  /* the whole reply is in the connection's output */
     CLOSING_UP /* done runs, or nothing is left to do */
 };
@@ -54,6 +55,10 @@ struct exchange {
     atomic_bool gone;                 /* the client left: a queued job need not run */
     struct relay *relay;              /* the handler's, also when it is never asked */
     struct flow *flow;                /* set when the upstream was asked */
+    struct stream *stream;            /* the handler's, even if its first piece failed */
+    bool streams;                     /* its first piece is on the way; the loop's */
+    struct buf piece;                 /* of the stream, on the heap */
+    bool is_last;                     /* of the stream: nothing comes after the piece */
     uint64_t sent;                    /* body bytes, for the log */
     struct exchange *next;            /* in an inbox or the list of owed calls */
 };
@@ -72,6 +77,21 @@ bool exchange_queue(struct exchange *x);
 void exchange_refuse(struct exchange *x, enum status s, int code);
 /* Nothing more will be sent: logs, runs the filters' done, frees. */
 void exchange_end(struct exchange *x);
+/* --- stream.c --- */
+
+/* Where the handler ran: makes the first piece of the answer. */
+MUST_USE enum status stream_begin(struct exchange *x);
+/* On the loop, with the first piece. */
+void stream_start(struct exchange *x);
+/* On a worker: the next piece; then, on the loop, its way to the client. */
+void stream_work(struct exchange *x);
+void stream_ran(struct exchange *x);
+/* The client has taken everything. */
+void stream_resume(struct exchange *x);
+void stream_sweep(struct exchange *x);
+
+/* --- */
+
 /* Runs done calls that found no free worker. */
 void exchanges_owed(struct loop *l);
 void exchange_run_done(void *exchange);

@@ -3,8 +3,9 @@
 
 #include "base/fields.h"
 #include "core/memory.h"
-#include "http/relay.h"
 #include "http/dialect.h"
+#include "http/relay.h"
+#include "http/stream.h"
 
 struct app; /* what handlers work with; defined by surface */
 
@@ -55,7 +56,8 @@ struct reply {
     struct buf body;     /* made in the ctx's arena with the server's reply limit */
     struct relay *relay; /* set: the answer is an upstream's, and body is not used. With a type the
                             head is this reply's, whatever the upstream's says */
-    bool close;          /* end the connection after this reply */
+    struct stream *stream; /* set: the answer is made in pieces, and body is not used */
+    bool close;            /* end the connection after this reply */
 };
 
 /* Both strings must live as long as the exchange (the ctx's arena does). More than
