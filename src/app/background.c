@@ -48,6 +48,13 @@ static enum status prune_some(struct ctx *ctx, struct instance *instance, bool *
     return OK;
 }
 
+/* What can be undone no more must not stay on the disk. */
+static enum status end_undo(struct ctx *ctx, struct instance *instance, bool *more)
+{
+    *more = false;
+    return engine_undo_prune(ctx, instance->engine);
+}
+
 static enum status consolidate_some(struct ctx *ctx, struct instance *instance, bool *more)
 {
     return engine_consolidate_some(ctx, instance->engine, more);
@@ -60,6 +67,7 @@ static const struct job jobs[] = {
     {"mirror", sync_qdrant},
     {"distil", distil_some, .is_heavy = true, .is_parallel = true},
     {"prune", prune_some, .first_s = 60, .every_s = 3600},
+    {"undo", end_undo, .first_s = 1, .every_s = 10},
     /* The store keeps the time of the last consolidation; this only checks whether one is due. */
     {"consolidate", consolidate_some, .first_s = 30, .every_s = 60, .is_heavy = true},
 };

@@ -36,6 +36,12 @@ struct pool_sum {
     int64_t updated;                  /* when something came last, unix ms */
 };
 
+/* A deletion or a change that can be undone until then (unix ms), by this id. */
+struct undo_mark {
+    str id;
+    int64_t until;
+};
+
 /* What to forget; store/write.h says what is erased together with it. */
 struct forget {
     struct pool_ref pool;
@@ -48,8 +54,25 @@ struct forget {
     str type;        /* with memories: only of this type; "" for any */
     int64_t before;  /* with memories: only those made before (unix ms); 0 for any */
     bool keeps_statements; /* recall may give what the erased ones said: another memory says it */
+    const str *ids;        /* or these memories, all or nothing; missing ones are left out */
+    size_t n_ids;
+    const struct undo_mark *undo; /* NULL: it cannot be undone, and nothing of it is kept */
     int64_t *barred; /* set to how many statements of messages recall gives no more; or NULL */
 };
+
+/* A memory as it was before a correction. */
+struct revision {
+    int64_t at; /* when it was corrected, unix ms */
+    str old;    /* the members that changed, as they were: a JSON object */
+};
+
+/* A memory of a chain, each of which replaced another or has its key. */
+struct history_item {
+    struct memory memory;
+    struct revision *v; /* oldest first */
+    size_t n;
+};
+enum { CHAIN_MAX = 200 };
 
 /* The members of a memory that a change sets. */
 enum {
@@ -62,11 +85,15 @@ enum {
     CHANGE_IMPORTANCE = 64,
     CHANGE_EXPIRES = 128,
     CHANGE_NOTHING = 256, /* but the time of its change */
+    CHANGE_SESSION = 512,
 };
 
 struct change {
     struct pool_ref pool;
     str id;
-    unsigned what;    /* CHANGE_… */
-    struct memory to; /* only what is named by what is looked at */
+    unsigned what;      /* CHANGE_… */
+    struct memory to;   /* only what is named by what is looked at */
+    bool keeps_old;     /* what it says now is kept as a revision */
+    int64_t if_updated; /* CONFLICT unless it was changed last then, unix ms; 0: whenever */
+    const struct undo_mark *undo; /* or NULL */
 };

@@ -16,8 +16,9 @@ struct session {
 /* What of a session a change sets. */
 struct session_change {
     bool sets_title, sets_metadata;
-    str title, metadata; /* metadata as a whole */
-    const str *was;      /* the metadata that is to be changed, or CONFLICT; NULL: whatever it is */
+    str title, metadata;          /* metadata as a whole */
+    const struct undo_mark *undo; /* or NULL */
+    const str *was; /* the metadata that is to be changed, or CONFLICT; NULL: whatever it is */
 };
 
 struct session_filter {

@@ -17,6 +17,7 @@
 #include "engine/runtime.h"
 #include "engine/sessions.h"
 #include "engine/text.h"
+#include "engine/transfer.h"
 
 struct engine;
 struct store;

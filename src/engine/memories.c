@@ -90,10 +90,12 @@ static enum status say_again(struct ctx *ctx, struct engine *e, struct pool_ref 
 /* --- what is changed or forgotten is barred --- */
 
 static enum status bar_memory(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                              enum bar_reason reason, const struct memory *m, int64_t at)
+                              enum bar_reason reason, const struct memory *m, int64_t at,
+                              const struct undo_mark *undo)
 {
     int64_t barred;
-    const struct barring_in in = {.pool = pool, .reason = reason, .at = at, .memories = m, .n = 1};
+    const struct barring_in in = {
+        .pool = pool, .reason = reason, .at = at, .memories = m, .n = 1, .undo = undo};
     return bar_statements(ctx, e, &in, &barred);
 }
 
@@ -139,7 +141,7 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
     TRY(memory_with_key(ctx, e, pool, m->key, &old));
     TRY(add_memory(ctx, e, pool, PUT_REPLACE, m));
     return old.id.n && !str_eq(old.content, m->content)
-               ? bar_memory(ctx, e, pool, BAR_CORRECTED, &old, m->updated)
+               ? bar_memory(ctx, e, pool, BAR_CORRECTED, &old, m->updated, NULL)
                : OK;
 }
 
@@ -149,9 +151,9 @@ static enum status bar_changed(struct ctx *ctx, struct engine *e, const struct c
 {
     bool has_ended = (change->what & CHANGE_EXPIRES) && now->expires && now->expires <= clock_ms();
     if (has_ended)
-        TRY(bar_memory(ctx, e, change->pool, BAR_EXPIRED, now, bars_end_of(now)));
+        TRY(bar_memory(ctx, e, change->pool, BAR_EXPIRED, now, bars_end_of(now), change->undo));
     return (change->what & CHANGE_CONTENT) && !str_eq(old->content, now->content)
-               ? bar_memory(ctx, e, change->pool, BAR_CORRECTED, old, now->updated)
+               ? bar_memory(ctx, e, change->pool, BAR_CORRECTED, old, now->updated, change->undo)
                : OK;
 }
 
@@ -189,6 +191,14 @@ enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_f
     return store_list_memories(ctx, e->store, f, out, n, total);
 }
 
+enum status engine_page(struct ctx *ctx, struct engine *e, const struct memory_page_in *in,
+                        struct memory_page *out)
+{
+    for (size_t i = 0; i < in->select.n_pools; i++)
+        engine_catch_up(ctx, e, in->select.pools[i]);
+    return store_memory_page(ctx, e->store, in, out);
+}
+
 enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                           struct memory_totals *out)
 {
@@ -211,7 +221,10 @@ static enum status bar_message(struct ctx *ctx, struct engine *e, const struct f
                                     .session = m->session,
                                     .with_closed = true,
                                     .limit = SIZE_MAX};
-    struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN, .erased = m};
+    struct barring_in in = {.pool = what->pool,
+                            .reason = BAR_FORGOTTEN,
+                            .erased = m,
+                            .undo = what->undo};
     struct memory *v;
     size_t n;
     TRY(store_list_memories(ctx, e->store, &f, &v, &n, NULL));
@@ -233,7 +246,8 @@ static enum status bar_id(struct ctx *ctx, struct engine *e, const struct forget
         const struct barring_in in = {.pool = what->pool,
                                       .reason = BAR_FORGOTTEN,
                                       .memories = &memory,
-                                      .n = 1};
+                                      .n = 1,
+                                      .undo = what->undo};
         return bar_statements(ctx, e, &in, barred);
     }
     if (!soft_if(ctx, s, NOT_FOUND))
@@ -243,6 +257,23 @@ static enum status bar_id(struct ctx *ctx, struct engine *e, const struct forget
         return OK;
     TRY(s);
     return bar_message(ctx, e, what, &message, barred);
+}
+
+/* Missing ones are left out, as they are when they are erased. */
+static enum status bar_ids(struct ctx *ctx, struct engine *e, const struct forget *what,
+                           int64_t *barred)
+{
+    struct barring_in in = {.pool = what->pool, .reason = BAR_FORGOTTEN, .undo = what->undo};
+    struct memory *v = NEW_N(&ctx->arena, struct memory, what->n_ids);
+    for (size_t i = 0; i < what->n_ids; i++) {
+        enum status s = store_memory(ctx, e->store, what->pool, what->ids[i], &v[in.n]);
+        if (soft_if(ctx, s, NOT_FOUND))
+            continue;
+        TRY(s);
+        in.n++;
+    }
+    in.memories = v;
+    return in.n ? bar_statements(ctx, e, &in, barred) : OK;
 }
 
 /* For erasing by type or age: each of the memories is barred. */
@@ -282,6 +313,8 @@ static enum status bar_forgotten(struct ctx *ctx, struct engine *e, const struct
         return OK;
     if (what->id.n)
         return bar_id(ctx, e, what, barred);
+    if (what->n_ids)
+        return bar_ids(ctx, e, what, barred);
     return what->type.n || what->before ? bar_kind(ctx, e, what, barred)
                                         : bar_all(ctx, e, what, barred);
 }
@@ -291,7 +324,7 @@ static enum status bar_forgotten(struct ctx *ctx, struct engine *e, const struct
 enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                           int64_t *erased)
 {
-    if (!what->id.n && !what->session.n && !what->everything && !what->memories)
+    if (!what->id.n && !what->n_ids && !what->session.n && !what->everything && !what->memories)
         return fail_field(ctx, "id", "must be an id, a session, or everything");
     engine_catch_up(ctx, e, what->pool); /* else the turn would be kept behind it */
     int64_t barred;
@@ -311,7 +344,8 @@ enum status engine_prune(struct ctx *ctx, struct engine *e, int64_t receipts_bef
     size_t n;
     TRY(store_expired(ctx, e->store, now, SIZE_MAX, &v, &n));
     for (size_t i = 0; i < n; i++)
-        TRY(bar_memory(ctx, e, v[i].pool, BAR_EXPIRED, &v[i].memory, bars_end_of(&v[i].memory)));
+        TRY(bar_memory(ctx, e, v[i].pool, BAR_EXPIRED, &v[i].memory, bars_end_of(&v[i].memory),
+                       NULL));
     return store_prune(ctx, e->store, receipts_before, now, removed);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/memory_ops.h"
+#include "core/memory_select.h"
 
 struct engine;
 
@@ -29,11 +30,33 @@ MUST_USE enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_r
                                 struct memory *out);
 MUST_USE enum status engine_list(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                                  struct memory **out, size_t *n, int64_t *total);
+/* A page of the selected memories, and with in->counts how many there are of each kind. */
+MUST_USE enum status engine_page(struct ctx *ctx, struct engine *e, const struct memory_page_in *in,
+                                 struct memory_page *out);
 /* A user's spaces, by name. */
 MUST_USE enum status engine_spaces(struct ctx *ctx, struct engine *e, str user,
                                    struct pool_info **out, size_t *n);
 MUST_USE enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                                    struct memory_totals *out);
+/* The same of several, which must not get a content or key: all or nothing. Those that are missing
+ * or closed are left out. */
+MUST_USE enum status engine_change_each(struct ctx *ctx, struct engine *e,
+                                        const struct change *change, const str *ids, size_t n,
+                                        int64_t *changed);
+/* What it said and what it replaced: see store_history. */
+MUST_USE enum status engine_history(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                                    struct history_item **out, size_t *n);
+
+/* How long a deletion that asks for it can be undone. */
+enum { UNDO_MS = 10 * 60 * 1000 };
+/* For forget.undo and change.undo: a new id, and the end of the time. */
+struct undo_mark engine_undo_mark(struct ctx *ctx);
+/* Puts back exactly what was: see store_undo. */
+MUST_USE enum status engine_undo(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
+                                 int64_t *restored);
+/* Erases what can be undone no more; called often. */
+MUST_USE enum status engine_undo_prune(struct ctx *ctx, struct engine *e);
+
 /* Recall gives none of the messages' statements that the erased memories and messages made, until
  * they are made again; the other messages stay in their conversations word for word. */
 MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,

@@ -25,6 +25,7 @@ struct identity {
     bool is_person;         /* pool.user is a person of own.user */
     const char *space_from; /* what in the request named the space; NULL: it is the own one */
     bool is_admin;          /* may reach every space of its user */
+    bool is_everywhere;     /* the request asks for all spaces in reach at once */
     str credential;         /* the Authorization value that may be passed on upstream, or "" */
 };
 

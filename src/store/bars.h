@@ -29,7 +29,8 @@ struct barring {
     struct pool_ref pool;
     const struct bar *bars;
     size_t n;
-    const str *messages; /* ids: receipts that show these are erased */
+    const struct undo_mark *undo; /* or NULL */
+    const str *messages;          /* ids: receipts that show these are erased */
     size_t n_messages;
     const str *sessions; /* episodes and facts made of these as a whole are erased, and what the
                             user said in them waits to be distilled again */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/memory_ops.h"
+#include "core/memory_select.h"
 
 struct store;
 
@@ -31,6 +32,10 @@ MUST_USE enum status store_memories(struct ctx *ctx, struct store *s, struct poo
 /* By id; with space "" in any space of the user (memory.space says which). */
 MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                   struct memory *out);
+/* The memory, what it replaced and what replaced it, and so on, oldest first; at most CHAIN_MAX.
+ */
+MUST_USE enum status store_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                   struct history_item **out, size_t *n);
 /* What a summary of the pool replaced, oldest first. */
 MUST_USE enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                     struct memory **out, size_t *n);
@@ -39,6 +44,10 @@ MUST_USE enum status store_replaced(struct ctx *ctx, struct store *s, struct poo
 MUST_USE enum status store_list_memories(struct ctx *ctx, struct store *s,
                                          const struct memory_filter *f, struct memory **out,
                                          size_t *n, int64_t *total);
+/* A page of the selected memories of some pools, in any order, and with counts how many there are.
+ * total and tallies are of all pages. */
+MUST_USE enum status store_memory_page(struct ctx *ctx, struct store *s,
+                                       const struct memory_page_in *in, struct memory_page *out);
 MUST_USE enum status store_memory_totals(struct ctx *ctx, struct store *s,
                                          const struct memory_filter *f, struct memory_totals *out);
 

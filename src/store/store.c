@@ -92,13 +92,22 @@ static enum status check_filter(struct ctx *ctx, const struct memory_filter *f)
     return check_type(ctx, f->type);
 }
 
-/* Forgetting cannot be undone, so exactly one of the four kinds must be asked for: an empty filter
+/* A selection of no pool finds nothing; one of every pool cannot be asked for. */
+static enum status check_select(struct ctx *ctx, const struct memory_select *f)
+{
+    for (size_t i = 0; i < f->n_pools; i++)
+        TRY(check_pool(ctx, f->pools[i]));
+    return OK;
+}
+
+/* Exactly one of the five kinds must be asked for: an empty filter
  * is an error and not "everything". */
 static enum status check_forget(struct ctx *ctx, const struct forget *what)
 {
-    int asked = (what->id.n > 0) + (what->session.n > 0) + what->everything + what->memories;
+    int asked = (what->id.n > 0) + (what->session.n > 0) + what->everything + what->memories +
+                (what->n_ids > 0);
     if (asked != 1 || (what->all_spaces && !what->everything))
-        return fail(ctx, BAD_INPUT, "say one of an id, a session, the memories or everything");
+        return fail(ctx, BAD_INPUT, "say one of an id, ids, a session, the memories or everything");
     if ((what->type.n || what->before) && !what->memories)
         return fail(ctx, BAD_INPUT, "only memories are forgotten by type or age");
     if (what->keeps_memories && !what->session.n)

@@ -88,10 +88,23 @@ MUST_USE enum status store_settle_pool(struct ctx *ctx, struct store *s, struct 
 MUST_USE enum status store_forget(struct ctx *ctx, struct store *s, const struct forget *what,
                                   int64_t *erased);
 
+/* Puts back what the deletion or change with that mark erased and changed, all or nothing: ids,
+ * times and uses are as they were. *restored counts memories and messages. NOT_FOUND when there is
+ * no such mark or its time is over; CONFLICT when an id or a key is in use by now. */
+MUST_USE enum status store_undo(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
+                                int64_t *restored);
+/* Erases what can be undone no more. */
+MUST_USE enum status store_undo_prune(struct ctx *ctx, struct store *s, int64_t now);
+
 /* Changes one memory in place: its id, its age and members that `change` does not name stay.
  * NOT_FOUND; CONFLICT when it was superseded, or another true memory has the key. */
 MUST_USE enum status store_change(struct ctx *ctx, struct store *s, const struct change *change,
                                   struct memory *out);
+
+/* The same of several, all or nothing; those that are missing or closed are left out. */
+MUST_USE enum status store_change_each(struct ctx *ctx, struct store *s,
+                                       const struct change *change, const str *ids, size_t n,
+                                       int64_t *changed);
 
 /*
  * Closes memories of the pool in favour of one new semantic summary, all or nothing. The closed

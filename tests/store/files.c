@@ -89,8 +89,20 @@ TEST(a_schema_from_before_the_first_release_is_refused)
     check_refused(ctx, str_of(p.path), STORAGE, "before the first release (schema 1)");
 }
 
+/* What the seventh step and the eighth have added. */
+#define NO_LISTS                                                                                   \
+    "DROP TRIGGER replay_of_receipt; DROP TABLE replay; "                                          \
+    "DROP TRIGGER tally_added; DROP TRIGGER tally_erased; DROP TRIGGER tally_changed; "            \
+    "DROP TABLE memory_tally; DROP TRIGGER revision_of_memory; DROP TABLE revision; "              \
+    "DROP TABLE undo; DROP INDEX memory_updated; DROP INDEX memory_importance; "                   \
+    "DROP INDEX memory_used; DROP INDEX memory_uses; DROP INDEX memory_category; DROP INDEX "      \
+    "memory_type; "                                                                                \
+    "DROP INDEX memory_recent; CREATE INDEX memory_recent ON memory(pool, created); "              \
+    "DROP INDEX memory_key; "                                                                      \
+    "CREATE INDEX memory_key ON memory(pool, key) WHERE key <> '' AND valid_to = 0;"
 /* What the fifth step has added. */
 #define NO_REVIEW                                                                                  \
+    NO_LISTS                                                                                       \
     "DROP TRIGGER review_of_message; DROP TRIGGER review_of_memory; DROP TABLE review; "           \
     "ALTER TABLE token DROP COLUMN acts_for;"
 

@@ -9,6 +9,7 @@ static const struct {
 } statements[] = {
 #define SQL(NAME, WHO, TEXT) {#NAME, TEXT},
 #include "store/sqlite/db/sql.def"
+#include "store/sqlite/db/sql_lists.def"
 #undef SQL
 };
 
@@ -120,13 +121,47 @@ TEST(a_layer_leads_to_its_memories)
     CHECK_INT(sqlite3_close(handle), SQLITE_OK);
 }
 
+/* A page begins at its cursor in the order of its index, and sorts nothing; totals of kinds come
+ * from an index alone. */
+TEST(a_page_is_found_in_the_order_of_its_index)
+{
+    PLACE(p);
+    STORE(s, p);
+    static const struct {
+        const char *name, *by;
+    } pages[] = {
+        {"MEMORY_PAGE_CREATED_DOWN", "memory_recent (pool=? AND created>? AND created<?"},
+        {"MEMORY_PAGE_CREATED_UP", "memory_recent (pool=? AND created>? AND created<?"},
+        {"MEMORY_PAGE_UPDATED_DOWN", "memory_updated (pool=? AND updated<?"},
+        {"MEMORY_PAGE_UPDATED_UP", "memory_updated (pool=? AND updated>?"},
+        {"MEMORY_PAGE_IMPORTANCE_DOWN", "memory_importance (pool=? AND importance>?"},
+        {"MEMORY_PAGE_IMPORTANCE_UP", "memory_importance (pool=? AND importance>?"},
+        {"MEMORY_PAGE_LAST_USED_DOWN", "memory_used (pool=? AND last_used<?"},
+        {"MEMORY_PAGE_LAST_USED_UP", "memory_used (pool=? AND last_used>?"},
+        {"MEMORY_PAGE_USES_DOWN", "memory_uses (pool=? AND uses<?"},
+        {"MEMORY_PAGE_USES_UP", "memory_uses (pool=? AND uses>?"},
+        {"MEMORY_KINDS", "COVERING INDEX memory_recent (pool=? AND created>? AND created<?"},
+    };
+    sqlite3 *handle = open_beside(&p);
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        size_t k = 0;
+        while (strcmp(statements[k].name, pages[i].name) != 0)
+            k++;
+        str plan = plan_of(ctx, handle, statements[k].text);
+        if (str_find(plan, str_of(pages[i].by)) == plan.n ||
+            str_find(plan, S("TEMP B-TREE")) < plan.n)
+            fail_msg("%s: " S_FMT, pages[i].name, S_ARG(plan));
+    }
+    CHECK_INT(sqlite3_close(handle), SQLITE_OK);
+}
+
 /* Sums of a user's pools walk no other user's rows, and no pool's facts. */
 TEST(sums_walk_no_facts)
 {
     PLACE(p);
     STORE(s, p);
     static const char *const steps[] = {"autoindex_pool_1 (user=?",
-                                        "memory_layer (pool=? AND layer=?", "waiting_pool (pool=?",
+                                        "PRIMARY KEY (pool=? AND layer=?", "waiting_pool (pool=?",
                                         "session_recent (pool=?", "memory_recent (pool=?"};
     sqlite3 *handle = open_beside(&p);
     size_t k = 0;

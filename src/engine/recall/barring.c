@@ -269,7 +269,9 @@ static enum status change_title(struct finding *f, const struct bars *bars, cons
     if (!is_title_of(session.title, t->message.text))
         return OK;
     TRY(store_session_messages(f->ctx, f->e->store, f->in->pool, id, 0, TITLE_AMONG, &v, &n));
-    const struct session_change to = {.sets_title = true, .title = title_left(f, bars, v, n)};
+    const struct session_change to = {.sets_title = true,
+                                      .title = title_left(f, bars, v, n),
+                                      .undo = f->in->undo};
     found = store_change_session(f->ctx, f->e->store, f->in->pool, id, &to, &session);
     return soft_if(f->ctx, found, NOT_FOUND) ? OK : found;
 }
@@ -301,7 +303,10 @@ static enum status write_bars(struct finding *f, int64_t *barred)
 {
     str *messages = NEW_N(&f->ctx->arena, str, f->n + 1);
     str *sessions = NEW_N(&f->ctx->arena, str, f->n + 1);
-    struct barring b = {.pool = f->in->pool, .messages = messages, .sessions = sessions};
+    struct barring b = {.pool = f->in->pool,
+                        .messages = messages,
+                        .sessions = sessions,
+                        .undo = f->in->undo};
     *barred = 0;
     for (size_t i = 0; i < f->n; i++) {
         const struct target *t = &f->v[i];

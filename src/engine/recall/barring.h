@@ -11,6 +11,7 @@ struct barring_in {
     const struct memory *memories; /* what they say, wherever the pool's messages say it */
     size_t n;
     const struct message *erased; /* every sentence of it, too; or NULL */
+    const struct undo_mark *undo; /* of the deletion or change that it belongs to; or NULL */
 };
 
 /* Bars it, durably. What a newer value superseded is history: it leaves recall, and nothing is

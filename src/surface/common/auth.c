@@ -140,6 +140,12 @@ enum status auth_request(struct ctx *ctx, struct app *app, enum route_access nee
     TRY(person_find(ctx, app, in, NULL, &in->who));
     TRY(check_access(ctx, needs, &in->who));
     TRY(auth_name_space(ctx, app, &in->who, request_header(in, SPACE_HEADER), SPACE_HEADER));
+    if (str_is(in->method, "GET") && str_is(request_query(ctx, in, SPACE_MEMBER), SPACE_ALL)) {
+        if (in->who.space_from)
+            return fail_field(ctx, SPACE_MEMBER, "names another space than %s", in->who.space_from);
+        in->who.is_everywhere = true;
+        return OK;
+    }
     return auth_name_space(ctx, app, &in->who, request_query(ctx, in, SPACE_MEMBER), SPACE_MEMBER);
 }
 
@@ -245,6 +251,10 @@ static enum status check_space(struct ctx *ctx, const struct identity *who, str 
 {
     if (name.n > SPACE_NAME_MAX)
         return fail_field(ctx, field, "must have at most %d bytes", SPACE_NAME_MAX);
+    if (str_is(name, SPACE_ALL))
+        return fail_field(ctx, field, "must name one space here");
+    if (who->is_everywhere)
+        return fail_field(ctx, field, "names one space, and the query all");
     if (who->space_from && !str_eq(name, who->pool.space))
         return fail_field(ctx, field, "names another space than %s", who->space_from);
     return OK;
@@ -334,6 +344,17 @@ enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *
     return OK;
 }
 
+enum status auth_listed(struct ctx *ctx, struct app *app, const struct identity *who,
+                        struct pool_ref **out, size_t *n)
+{
+    if (who->is_everywhere)
+        return auth_pools(ctx, app, who, out, n);
+    *out = NEW(&ctx->arena, struct pool_ref);
+    **out = who->pool;
+    *n = 1;
+    return OK;
+}
+
 /* The first space that has the id answers. Each try begins without the note of the one before, or
  * the first NOT_FOUND would be the words of a later failure. */
 enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who, str id,
@@ -351,7 +372,7 @@ enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct iden
 }
 
 enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who, str id,
-                        int64_t *erased, int64_t *barred)
+                        const struct undo_mark *undo, int64_t *erased, int64_t *barred)
 {
     struct pool_ref *pools;
     size_t n, i = 0;
@@ -361,7 +382,7 @@ enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity 
             id)) /* a session that a client named; another space may have one of that name */
         n = 1;
     do {
-        struct forget what = {.pool = pools[i], .id = id, .barred = barred};
+        struct forget what = {.pool = pools[i], .id = id, .undo = undo, .barred = barred};
         ctx_clear_failure(ctx);
         s = engine_forget(ctx, app->engine, &what, erased);
     } while (s == NOT_FOUND && ++i < n);

@@ -9,6 +9,8 @@
 #define SPACE_HEADER "X-Memory-Space"
 #define SPACE_MEMBER "space"
 enum { SPACE_NAME_MAX = 200 };
+/* In the query of a GET: every space in reach. No space has this name. */
+#define SPACE_ALL "*"
 
 /* ctx->detail of a FORBIDDEN that an admin token would not have got. */
 enum { AUTH_NEEDS_ADMIN = 1 };
@@ -76,13 +78,17 @@ MUST_USE enum status auth_key_pool(struct ctx *ctx, struct app *app, const struc
  * the others of its user that it reaches. */
 MUST_USE enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *who,
                                 struct pool_ref **out, size_t *n);
+/* The pools of a list: the request's, or with SPACE_ALL all in reach. */
+MUST_USE enum status auth_listed(struct ctx *ctx, struct app *app, const struct identity *who,
+                                 struct pool_ref **out, size_t *n);
 /* A memory of these. NOT_FOUND is the same for one that is not there and one out of reach. */
 MUST_USE enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who,
                                       str id, struct memory *out);
 /* Erases a memory, message or session of these by its id, in the first pool that has it. An id that
  * is no UUID is looked for in the request's pool alone: clients give the same name twice. */
 MUST_USE enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who,
-                                 str id, int64_t *erased, int64_t *barred);
+                                 str id, const struct undo_mark *undo, int64_t *erased,
+                                 int64_t *barred);
 /* The pool of all spaces, with space "", for a caller that reaches every space of its user and
  * names none; otherwise the request's own. */
 MUST_USE enum status auth_spaces(struct ctx *ctx, struct app *app, const struct identity *who,

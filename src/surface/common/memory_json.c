@@ -27,7 +27,7 @@ const struct field memory_add_fields[] = {
     {0},
 };
 
-/* Everything about a memory but the space, which the request names, and what only the store needs.
+/* Everything about a memory but what only the store needs.
  * Times are written as ISO 8601, and a time of 0 as null. */
 const struct field memory_fields[] = {
     {STR(struct memory, id), .required = true, .help = "UUID"},
@@ -44,6 +44,7 @@ const struct field memory_fields[] = {
     {ENUM(struct memory, origin), .one_of = origin_names, .help = "where the text came from"},
     {STR(struct memory, source), .help = "id of the message it came from"},
     {STR(struct memory, session), .help = "id of the conversation it was learnt in"},
+    {STR(struct memory, space), .help = "the space that it is in"},
     {TIME(struct memory, created), .required = true, .help = "when it was created"},
     {TIME(struct memory, updated), .required = true, .help = "when it was last changed"},
     {TIME(struct memory, expires), .help = "when it expires; null: never"},

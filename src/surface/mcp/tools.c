@@ -235,7 +235,7 @@ static enum status tool_forget(struct tool_call *c)
     struct erased_out *out = NEW(&c->ctx->arena, struct erased_out);
     struct identity who;
     TRY(tool_caller(c, in->space, &who));
-    TRY(auth_forget(c->ctx, c->app, &who, in->id, &out->erased, &out->barred));
+    TRY(auth_forget(c->ctx, c->app, &who, in->id, NULL, &out->erased, &out->barred));
     c->out = out;
     return OK;
 }

@@ -5,6 +5,12 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/memory_json.h"
+#include "surface/rest/bulk.h"
+#include "surface/rest/change.h"
+#include "surface/rest/export.h"
+#include "surface/rest/history.h"
+#include "surface/rest/import.h"
+#include "surface/rest/list.h"
 
 /*
  * The plain way to the memories, for programs that speak no product's dialect: /v1/memories,
@@ -16,42 +22,25 @@
 
 /* --- shapes --- */
 
-/* closed asks for history: memories that were superseded, merged or have expired. */
-struct list_in {
-    str type, category, session, contains;
-    bool closed;
-    int64_t limit, offset;
-};
-static const struct field list_in_fields[] = {
-    {STR(struct list_in, type), .help = "only this type"},
-    {STR(struct list_in, category), .help = "only this category"},
-    {STR(struct list_in, session), .help = "only from this conversation"},
-    {STR(struct list_in, contains), .help = "only with this text in content or key"},
-    {BOOL(struct list_in, closed), .help = "include closed and expired memories"},
-    {INT(struct list_in, limit), .otherwise = 50, .min = 1, .max = 500, .help = "most results"},
-    {INT(struct list_in, offset), .max = 1e9, .help = "results to skip"},
-    {0},
-};
-
-struct list_out {
-    const struct json *memories;
-    int64_t total;
-};
-static const struct field list_out_fields[] = {
-    {JSON(struct list_out, memories), .inside = memory_fields, .help = "newest first"},
-    {INT(struct list_out, total), .help = "how many there are"},
-    {0},
-};
+enum search_kind { SEARCH_ALL, SEARCH_MEMORIES, SEARCH_MESSAGES };
+static const char *const search_kinds[] = {"all", "memory", "message", NULL};
 
 struct search_in {
-    str query;
+    str query, layer, type;
+    enum search_kind kind;
     int64_t limit;
+    double min_score;
     bool explain;
 };
 static const struct field search_in_fields[] = {
     {STR(struct search_in, query), .required = true, .min = 1, .max = 65536,
      .help = "a question or words"},
     {INT(struct search_in, limit), .otherwise = 10, .min = 1, .max = 100, .help = "most results"},
+    {NUM(struct search_in, min_score), .max = 1, .help = "only results of at least this score"},
+    {ENUM(struct search_in, kind), .otherwise_str = "all", .one_of = search_kinds,
+     .help = "only memories, or only messages"},
+    {STR(struct search_in, layer), .one_of = layer_names, .help = "only memories of this layer"},
+    {STR(struct search_in, type), .one_of = type_names, .help = "only memories of this type"},
     {BOOL(struct search_in, explain), .help = "include reasons in words and numbers"},
     {0},
 };
@@ -75,13 +64,17 @@ static const struct field search_out_fields[] = {
 };
 
 struct erased_out {
-    int64_t erased, barred;
+    int64_t erased, barred, until;
+    str undo;
 };
 static const struct field erased_out_fields[] = {
     {INT(struct erased_out, erased), .help = "number of erased memories and messages"},
     {INT(struct erased_out, barred),
      .help = "number of statements in messages that recall no longer gives; the messages stay in "
              "their conversation's history unless it is erased"},
+    {STR(struct erased_out, undo), .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"},
+    {AS_TIME(struct erased_out, until, "undo_until"), .empty = EMPTY_OUT,
+     .help = "until when it can be undone"},
     {0},
 };
 
@@ -97,15 +90,6 @@ void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *ou
 {
     (void)ctx;
     write_shape(out, memory_fields, m);
-}
-
-enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,
-                                  struct buf *out)
-{
-    struct list_out shape = {.total = total};
-    TRY(json_list(ctx, memory_fields, v, n, sizeof *v, &shape.memories));
-    write_shape(out, list_out_fields, &shape);
-    return OK;
 }
 
 /* explain costs text for each result and is off unless asked for. */
@@ -137,31 +121,12 @@ static enum status memory_add(struct ctx *ctx, struct app *app, const struct req
     return OK;
 }
 
-/* total counts all that match, so that a client can page with limit and offset. */
-static enum status memory_list(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
-{
-    const struct list_in *l = in->in;
-    struct memory_filter f = {.pool = in->who.pool,
-                              .type = l->type,
-                              .category = l->category,
-                              .session = l->session,
-                              .contains = l->contains,
-                              .with_closed = l->closed,
-                              .limit = (size_t)l->limit,
-                              .offset = (size_t)l->offset};
-    struct memory *m;
-    size_t n;
-    int64_t total;
-    TRY(engine_list(ctx, app->engine, &f, &m, &n, &total));
-    return surface_memories_json(ctx, m, n, total, &out->body);
-}
-
 static enum status memory_get(struct ctx *ctx, struct app *app, const struct request *in,
                               struct reply *out)
 {
     struct memory m;
     TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
+    memory_tag(ctx, &m, out);
     surface_memory_json(ctx, &m, &out->body);
     return OK;
 }
@@ -172,8 +137,63 @@ static enum status memory_erase(struct ctx *ctx, struct app *app, const struct r
                                 struct reply *out)
 {
     struct erased_out shape = {0};
-    TRY(auth_forget(ctx, app, &in->who, in->params[0], &shape.erased, &shape.barred));
+    struct undo_mark mark;
+    const struct undo_mark *undo;
+    TRY(undo_asked(ctx, in, &mark, &undo));
+    TRY(auth_forget(ctx, app, &in->who, in->params[0], undo, &shape.erased, &shape.barred));
+    if (undo) {
+        shape.undo = mark.id;
+        shape.until = mark.until;
+    }
     reply_fields(out, erased_out_fields, &shape);
+    return OK;
+}
+
+struct undo_in {
+    bool undo;
+};
+static const struct field undo_in_fields[] = {
+    {BOOL(struct undo_in, undo), .help = "it can be undone for 10 minutes"},
+    {0},
+};
+
+/* What a correction reads and shows beside its body. */
+static const struct field if_match_fields[] = {
+    {.name = "If-Match",
+     .type = FIELD_STR,
+     .help = "ETag of the memory: the change is refused when it has changed since"},
+    {0},
+};
+static const struct field undo_shown_fields[] = {
+    {.name = "ETag", .type = FIELD_STR, .required = true, .help = "the memory's version"},
+    {.name = UNDO_HEADER, .type = FIELD_STR, .help = "id for POST /v1/undo/{id}"},
+    {.name = UNDO_UNTIL_HEADER, .type = FIELD_STR, .help = "until when it can be undone"},
+    {0},
+};
+
+struct undone_out {
+    int64_t restored;
+};
+static const struct field undone_out_fields[] = {
+    {INT(struct undone_out, restored), .help = "memories and messages that are back"},
+    {0},
+};
+
+/* Who may erase in a space may undo there: the id is looked for in all in reach. */
+static enum status undo_run(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    struct undone_out shape = {0};
+    struct pool_ref *pools;
+    size_t n, i = 0;
+    enum status s;
+    TRY(auth_pools(ctx, app, &in->who, &pools, &n));
+    do {
+        ctx_clear_failure(ctx);
+        s = engine_undo(ctx, app->engine, pools[i], in->params[0], &shape.restored);
+    } while (s == NOT_FOUND && ++i < n);
+    TRY(s);
+    reply_fields(out, undone_out_fields, &shape);
     return OK;
 }
 
@@ -182,9 +202,23 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
                                  struct reply *out)
 {
     const struct search_in *q = in->in;
-    struct recall_in ask = {.pool = in->who.pool, .question = q->query, .limit = (size_t)q->limit};
+    bool of_memories = q->kind == SEARCH_MEMORIES || q->layer.n || q->type.n;
+    struct recall_in ask = {.pool = in->who.pool,
+                            .question = q->query,
+                            .limit = (size_t)q->limit,
+                            .memories_only = of_memories,
+                            .turns_only = q->kind == SEARCH_MESSAGES,
+                            .layer = q->layer,
+                            .type = q->type};
     struct recall_out found;
+    if (q->kind == SEARCH_MESSAGES && of_memories)
+        return fail_field(ctx, "kind", "must not be message: messages have no layer and no type");
     TRY(engine_search(ctx, app->engine, &ask, &found));
+    size_t n = 0;
+    for (size_t i = 0; i < found.n; i++)
+        if (found.v[i].score >= q->min_score)
+            found.v[n++] = found.v[i];
+    found.n = n;
     return surface_found_json(ctx, &found, q->explain, &out->body);
 }
 
@@ -209,21 +243,37 @@ static enum status receipt_get(struct ctx *ctx, struct app *app, const struct re
     return OK;
 }
 
+enum { IMPORT_MAX = 64 << 20 }; /* bytes of an import; larger ones are cut at a line */
+
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/memories", memory_add), .words.code = 201, READS_AS(memory_add, memory),
      .strict = true, ANSWERS(memory), .help = "add a memory"},
     {ROUTE("GET", "/v1/memories", memory_list), READS(list_in), .strict = true, ANSWERS(list_out),
-     .help = "memories, newest first"},
+     .help = "memories by a filter, in any order"},
     {ROUTE("POST", "/v1/memories/search", memory_search), READS(search_in), .strict = true,
      ANSWERS(search_out), .help = "search memories and messages"},
     {ROUTE("GET", "/v1/memories/{id}", memory_get), ANSWERS(memory), .help = "one memory"},
-    {ROUTE("DELETE", "/v1/memories/{id}", memory_erase), ANSWERS(erased_out),
-     .help = "erase a memory, a message or a conversation by its id"},
+    {ROUTE("PATCH", "/v1/memories/{id}", memory_change), READS_AS(change_in, memory),
+     .strict = true, ASKS(undo_in), HEADERS(if_match), SHOWS(undo_shown), ANSWERS(memory),
+     .help = "change members of a memory; null takes a value away"},
+    {ROUTE("GET", "/v1/memories/{id}/history", memory_history), ANSWERS(history_out),
+     .help = "what it said before, and what it replaced"},
+    {ROUTE("POST", "/v1/memories/bulk", memory_bulk), READS(bulk_in), .strict = true,
+     ANSWERS(bulk_out), .help = "erase or change many memories at once"},
+    {ROUTE("GET", "/v1/memories/export", memory_export), READS(export_in), .strict = true,
+     .words.type = "application/x-ndjson",
+     .help = "memories as lines of JSON, or with all=true a copy of everything in the space"},
+    {ROUTE("POST", "/v1/memories/import", memory_import), .body_max = IMPORT_MAX, ASKS(import_in),
+     ANSWERS(import_out), .help = "the lines of an export"},
+    {ROUTE("DELETE", "/v1/memories/{id}", memory_erase), READS(undo_in), .strict = true,
+     ANSWERS(erased_out), .help = "erase a memory, a message or a conversation by its id"},
+    {ROUTE("POST", "/v1/undo/{id}", undo_run), ANSWERS(undone_out),
+     .help = "put back what was erased or changed with undo"},
     {ROUTE("GET", "/v1/receipts/{id}", receipt_get), ANSWERS(receipt_out),
      .help = "what memory a chat got, and why; available once written to disk"},
     {0},
 };
 
-const struct surface surface_memories = {"memories",        routes,
-                                         word_problem, auth_agent_request,
-                                         SURFACE_SETTLES,   .errors = &problem_errors};
+const struct surface surface_memories = {"memories",      routes,
+                                         word_problem,    auth_agent_request,
+                                         SURFACE_SETTLES, .errors = &problem_errors};

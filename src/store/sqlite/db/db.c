@@ -13,6 +13,7 @@ static const struct {
 } statements[] = {
 #define SQL(NAME, WHO, TEXT) {WHO, TEXT},
 #include "store/sqlite/db/sql.def"
+#include "store/sqlite/db/sql_lists.def"
 #undef SQL
 };
 

@@ -8,6 +8,7 @@
 enum sql {
 #define SQL(NAME, WHO, TEXT) SQL_##NAME,
 #include "store/sqlite/db/sql.def"
+#include "store/sqlite/db/sql_lists.def"
 #undef SQL
     SQL_COUNT
 };

@@ -230,7 +230,64 @@ static const char step_7[] =
     "CREATE TRIGGER replay_of_receipt AFTER DELETE ON receipt BEGIN"
     " DELETE FROM replay WHERE receipt = OLD.no; END;";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5, step_6, step_7};
+/*
+ * What the list of memories needs: the order of each sort, with all that most filters ask in the
+ * index of the first one; and how many there are of each kind (memory_tally), so that totals need
+ * no count. Then the old members of memories that were corrected, which go with their memory, and
+ * what deletions erased that can be undone for a while: see undo.c.
+ */
+#define TALLY(row) row ".pool, " row ".layer, " row ".type, " row ".category, " row ".origin"
+#define TALLY_ADD                                                                                  \
+    "INSERT INTO memory_tally VALUES(" TALLY("NEW") ", NEW.valid_to <> 0, 1)"                      \
+                                                    " ON CONFLICT DO UPDATE SET n = n + 1;"
+#define TALLY_OF_OLD                                                                               \
+    " WHERE (pool, layer, type, category, origin, is_closed)"                                      \
+    " = (" TALLY("OLD") ", OLD.valid_to <> 0)"
+#define TALLY_REMOVE                                                                               \
+    "UPDATE memory_tally SET n = n - 1" TALLY_OF_OLD ";"                                           \
+    "DELETE FROM memory_tally" TALLY_OF_OLD " AND n = 0;"
+static const char step_8[] =
+    "DROP INDEX memory_recent; DROP INDEX memory_key;"
+    "CREATE INDEX memory_recent ON memory(pool, created, no, valid_to, expires, layer, type,"
+    " origin, importance, category);"
+    "CREATE INDEX memory_key ON memory(pool, key, valid_to) WHERE key <> '';"
+    "CREATE INDEX memory_updated ON memory(pool, updated);"
+    "CREATE INDEX memory_importance ON memory(pool, importance);"
+    "CREATE INDEX memory_used ON memory(pool, last_used);"
+    "CREATE INDEX memory_uses ON memory(pool, uses);"
+    "CREATE INDEX memory_type ON memory(pool, type) WHERE type <> 0;"
+    "CREATE INDEX memory_category ON memory(pool, category) WHERE category <> '';"
+
+    "CREATE TABLE memory_tally("
+    " pool INTEGER NOT NULL, layer INTEGER NOT NULL, type INTEGER NOT NULL,"
+    " category TEXT NOT NULL, origin INTEGER NOT NULL, is_closed INTEGER NOT NULL,"
+    " n INTEGER NOT NULL,"
+    " PRIMARY KEY(pool, layer, type, category, origin, is_closed)) STRICT, WITHOUT ROWID;"
+    "INSERT INTO memory_tally SELECT pool, layer, type, category, origin, valid_to <> 0, count(*)"
+    " FROM memory GROUP BY 1, 2, 3, 4, 5, 6;"
+    "CREATE TRIGGER tally_added AFTER INSERT ON memory BEGIN " TALLY_ADD " END;"
+    "CREATE TRIGGER tally_erased AFTER DELETE ON memory BEGIN " TALLY_REMOVE " END;"
+    "CREATE TRIGGER tally_changed AFTER UPDATE OF layer, type, category, origin, valid_to"
+    " ON memory WHEN (NEW.layer, NEW.type, NEW.category, NEW.origin, NEW.valid_to <> 0)"
+    " IS NOT (OLD.layer, OLD.type, OLD.category, OLD.origin, OLD.valid_to <> 0)"
+    " BEGIN " TALLY_REMOVE TALLY_ADD " END;"
+
+    /* old: the members that changed, as they were, as a JSON object. */
+    "CREATE TABLE revision("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, memory INTEGER NOT NULL, at INTEGER NOT NULL,"
+    " old TEXT NOT NULL) STRICT;"
+    "CREATE INDEX revision_memory ON revision(memory);"
+    "CREATE TRIGGER revision_of_memory AFTER DELETE ON memory BEGIN"
+    " DELETE FROM revision WHERE memory = OLD.no; END;"
+
+    /* changes: a changeset of SQLite; the parts of one undo have one id. */
+    "CREATE TABLE undo("
+    " no INTEGER PRIMARY KEY AUTOINCREMENT, pool INTEGER NOT NULL, id TEXT NOT NULL,"
+    " until INTEGER NOT NULL, changes BLOB NOT NULL) STRICT;"
+    "CREATE INDEX undo_id ON undo(pool, id);"
+    "CREATE INDEX undo_until ON undo(until);";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5, step_6, step_7, step_8};
 
 int schema_version(void)
 {

@@ -45,6 +45,17 @@ static const char *const rules[] = {
     " (SELECT count(*) FROM memory AS m WHERE m.pool = p.id AND m.valid_to = 0)"
     " OR p.closed <>"
     " (SELECT count(*) FROM memory AS m WHERE m.pool = p.id AND m.valid_to <> 0)",
+    "SELECT 'pool ' || t.pool || ' counts ' || t.n || ' memories of a kind that has ' ||"
+    " count(m.no) FROM memory_tally AS t LEFT JOIN memory AS m ON m.pool = t.pool"
+    " AND m.layer = t.layer AND m.type = t.type AND m.category = t.category"
+    " AND m.origin = t.origin AND (m.valid_to <> 0) = t.is_closed"
+    " GROUP BY t.pool, t.layer, t.type, t.category, t.origin, t.is_closed"
+    " HAVING count(m.no) <> t.n",
+    "SELECT 'pool ' || p.id || ' has memories of a kind that is not counted' FROM pool AS p"
+    " WHERE p.memories + p.closed <>"
+    " (SELECT coalesce(sum(t.n), 0) FROM memory_tally AS t WHERE t.pool = p.id)",
+    "SELECT 'revision ' || r.no || ' has no memory' FROM revision AS r"
+    " WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.no = r.memory)",
     "SELECT 'memory ' || m.no || ' has no pool' FROM memory AS m"
     " WHERE NOT EXISTS (SELECT 1 FROM pool AS p WHERE p.id = m.pool)",
     "SELECT 'vector of ' || v.doc || ' has no document' FROM vector AS v"

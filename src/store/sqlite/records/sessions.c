@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/index/titles.h"
+#include "store/sqlite/records/undo_record.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
@@ -115,9 +116,11 @@ static enum status change_session(struct ctx *ctx, struct db *db, const void *wh
 {
     const struct change_session *c = what;
     struct session_row row;
+    UNDO_RECORD(undo);
     TRY(find_session(ctx, db, c->pool, c->id, &row));
     if (c->change->was && !str_eq(*c->change->was, row.session.metadata))
         return CONFLICT;
+    TRY(undo_record_begin(ctx, db, c->change->undo, &undo));
     TRY(SQL_DO(ctx, db, SQL_SESSION_CHANGE, row.pool, row.session.no, c->change->sets_title,
                c->change->title, c->change->sets_metadata, c->change->metadata));
     if (c->change->sets_title) {
@@ -127,7 +130,7 @@ static enum status change_session(struct ctx *ctx, struct db *db, const void *wh
     if (c->change->sets_metadata)
         row.session.metadata = c->change->metadata;
     *c->out = row.session;
-    return OK;
+    return undo_record_end(ctx, db, row.pool, c->change->undo, &undo);
 }
 
 enum status sqlite_change_session(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
+#include "store/sqlite/records/undo_record.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
@@ -48,12 +49,16 @@ static enum status put_bars(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct barring *b = what;
     struct pool_row pool;
+    UNDO_RECORD(undo);
     TRY(pool_find(ctx, db, b->pool, &pool));
     if (!pool.no)
         return OK;
+    TRY(undo_record_begin(ctx, db, b->undo, &undo));
     for (size_t i = 0; i < b->n; i++)
         TRY(add_bar(ctx, db, pool.no, &b->bars[i]));
-    return b->n_messages + b->n_sessions ? erase_what_shows(ctx, db, pool.no, b) : OK;
+    if (b->n_messages + b->n_sessions)
+        TRY(erase_what_shows(ctx, db, pool.no, b));
+    return undo_record_end(ctx, db, pool.no, b->undo, &undo);
 }
 
 enum status sqlite_bar(struct ctx *ctx, struct store *s, const struct barring *what)

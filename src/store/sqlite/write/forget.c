@@ -8,6 +8,7 @@
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/index/titles.h"
 #include "store/sqlite/records/pending.h"
+#include "store/sqlite/records/undo_record.h"
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/eraser.h"
@@ -176,6 +177,7 @@ static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool,
     TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_DELETE_ALL, pool));
     TRY(SQL_DO(ctx, db, SQL_TITLE_DELETE_ALL, pool));
     TRY(SQL_DO(ctx, db, SQL_BAR_DELETE_ALL, pool));
+    TRY(SQL_DO(ctx, db, SQL_UNDO_DELETE_ALL, pool));
     for (int64_t no = 1; no;) {
         TRY(next_session(ctx, db, pool, &no, &id));
         if (no)
@@ -266,9 +268,10 @@ static enum status erase_what(struct ctx *ctx, struct db *db, const struct forge
         return fail(ctx, NOT_FOUND, "there is nothing to forget");
     if (what->everything)
         return erase_pool(ctx, db, pool, what, erased);
-    TRY(what->memories ? forget_kind(ctx, db, pool, what, erased)
-        : what->id.n   ? forget_id(ctx, db, pool, what, erased)
-                       : forget_session(ctx, db, pool, what->session, what, erased));
+    TRY(what->n_ids      ? erase_each(ctx, db, pool, what->ids, what->n_ids, erased)
+        : what->memories ? forget_kind(ctx, db, pool, what, erased)
+        : what->id.n     ? forget_id(ctx, db, pool, what, erased)
+                         : forget_session(ctx, db, pool, what->session, what, erased));
     TRY(undo_summaries(ctx, db, pool, erased));
     return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
@@ -291,6 +294,10 @@ static enum status count_kind(struct ctx *ctx, struct db *db, const struct forge
 static enum status count_documents(struct ctx *ctx, struct db *db, const struct forget *what,
                                    int64_t pool, int64_t *out)
 {
+    if (what->n_ids) {
+        *out = (int64_t)what->n_ids;
+        return OK;
+    }
     if (what->memories)
         return count_kind(ctx, db, what, pool, out);
     SQL_RUN(q, ctx, db, what->everything ? SQL_WORDS_OF_USER : SQL_WORDS_OF_SESSION);
@@ -337,7 +344,16 @@ struct forget_call {
 static enum status forget_what(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct forget_call *f = what;
-    return pool_forget(ctx, db, f->what, f->erased);
+    const struct undo_mark *mark = f->what->undo;
+    struct pool_row pool;
+    UNDO_RECORD(undo);
+    TRY(pool_find(ctx, db, f->what->pool, &pool));
+    /* Who erases for good does not want what was erased before to come back. */
+    if (!mark && pool.no)
+        TRY(SQL_DO(ctx, db, SQL_UNDO_DELETE_ALL, pool.no));
+    TRY(undo_record_begin(ctx, db, mark, &undo));
+    TRY(pool_forget(ctx, db, f->what, f->erased));
+    return undo_record_end(ctx, db, pool.no, mark, &undo);
 }
 
 enum status sqlite_forget(struct ctx *ctx, struct store *s, const struct forget *what,
@@ -345,8 +361,11 @@ enum status sqlite_forget(struct ctx *ctx, struct store *s, const struct forget 
 {
     int64_t n = 0;
     struct forget_call f = {what, &n};
-    struct task t = {
-        .ctx = ctx, .call = forget_what, .what = &f, .is_alone = !what->id.n, .erases = true};
+    struct task t = {.ctx = ctx,
+                     .call = forget_what,
+                     .what = &f,
+                     .is_alone = !what->id.n && !what->n_ids,
+                     .erases = true};
     TRY(writer_run(sqlite_of(s)->writer, &t));
     vector_cache_follow(sqlite_of(s), what->everything ? NULL : &what->pool);
     *erased = n;

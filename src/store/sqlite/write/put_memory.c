@@ -169,6 +169,8 @@ static enum status import_memory(struct put *p, struct memory *m, struct index_t
     TRY(find_old(p, SQL_MEMORY_BY_ID, m->id, &is_there, &old));
     if (is_there)
         return import_again(p, &old, m);
+    if (m->valid_to)
+        return add_memory(p, m, words); /* history closes nothing */
     TRY(find_old(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
     if (is_there && old.created > m->created) {
         m->valid_to = old.created;

@@ -1,0 +1,61 @@
+/* undo_record.c - what a task erases and changes, kept as a changeset for a while. */
+#include "store/sqlite/records/undo_record.h"
+
+/*
+ * SQLite's session extension (sqlite.org/sessionintro.html) notes each row of the tables below as
+ * it was before the first change. So whatever a deletion takes with it (memories, receipts,
+ * summaries, bars) is kept bit by bit, without a second list of what deletions do. Indexes, vectors
+ * and counts are not recorded: undo.c makes them again from the rows.
+ */
+
+/* A larger deletion is possible without undo. */
+enum { CHANGES_MAX = 64 << 20 };
+
+static const char *const tables[] = {"memory", "message", "session", "receipt",  "replay", "bar",
+                                     "signal", "waiting", "review",  "revision", NULL};
+
+enum status undo_record_begin(struct ctx *ctx, struct db *db, const struct undo_mark *mark,
+                              struct undo_record *r)
+{
+    if (!mark)
+        return OK;
+    int rc = sqlite3session_create(db->handle, "main", &r->session);
+    for (const char *const *table = tables; *table && rc == SQLITE_OK; table++)
+        rc = sqlite3session_attach(r->session, *table);
+    return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
+}
+
+static enum status keep_changes(struct ctx *ctx, struct db *db, int64_t pool,
+                                const struct undo_mark *mark, const void *changes, int n)
+{
+    if (n > CHANGES_MAX)
+        return fail(ctx, TOO_LARGE,
+                    "this erases more than can be kept for undoing it (%d MiB); erase it without "
+                    "undo",
+                    CHANGES_MAX >> 20);
+    SQL_RUN(q, ctx, db, SQL_UNDO_ADD, pool, mark->id, mark->until);
+    sql_blob(&q, changes, (size_t)n);
+    return sql_do(&q);
+}
+
+enum status undo_record_end(struct ctx *ctx, struct db *db, int64_t pool,
+                            const struct undo_mark *mark, struct undo_record *r)
+{
+    void *changes = NULL;
+    int n = 0;
+    if (!mark)
+        return OK;
+    int rc = sqlite3session_changeset(r->session, &n, &changes);
+    enum status s = rc != SQLITE_OK ? db_failed(ctx, db, rc)
+                    : n             ? keep_changes(ctx, db, pool, mark, changes, n)
+                                    : OK;
+    sqlite3_free(changes);
+    return s;
+}
+
+void undo_record_leave(struct undo_record *r)
+{
+    if (r->session)
+        sqlite3session_delete(r->session);
+    r->session = NULL;
+}

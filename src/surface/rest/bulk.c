@@ -1,0 +1,150 @@
+/* bulk.c - many memories erased or changed at once: named by ids or by a filter, all or nothing. */
+#include "surface/rest/bulk.h"
+
+#include "surface/common/auth.h"
+#include "surface/common/list_page.h"
+#include "surface/rest/change.h"
+#include "surface/rest/filter.h"
+
+/*
+ * What a filter selects may be more than one call does (BULK_MAX): it takes the newest, says how
+ * many are left, and gives a cursor behind the last one, so that a change goes on where it ended. A
+ * deletion needs no cursor. All of it is of one space, and one transaction.
+ */
+enum { BULK_MAX = 1000 };
+
+static const char *const bulk_actions[] = {"delete", "change", NULL};
+
+const struct field bulk_in_fields[] = {
+    {STRS(struct bulk_in, ids), .help = "these memories, at most 1000"},
+    {JSON(struct bulk_in, filter), .help = "or those that a list with this filter has"},
+    {ENUM(struct bulk_in, action), .required = true, .one_of = bulk_actions,
+     .help = "delete, or change"},
+    {JSON(struct bulk_in, change),
+     .help = "what to set: importance, tags, type, category, session, metadata, expires"},
+    LIST_CURSOR(struct bulk_in),
+    {BOOL(struct bulk_in, dry_run), .help = "count, and change nothing"},
+    {BOOL(struct bulk_in, undo), .help = "it can be undone for 10 minutes"},
+    {0},
+};
+
+struct bulk_out {
+    int64_t selected, changed, barred, remaining, until;
+    str next, undo;
+};
+const struct field bulk_out_fields[] = {
+    {INT(struct bulk_out, selected), .help = "memories that this call means"},
+    {INT(struct bulk_out, changed), .help = "memories and messages erased, or memories changed"},
+    {INT(struct bulk_out, barred),
+     .help = "number of statements in messages that recall no longer gives"},
+    {INT(struct bulk_out, remaining), .help = "memories that the filter selects beyond this call"},
+    {STR(struct bulk_out, next), .empty = EMPTY_NULL, .help = "cursor for those"},
+    {STR(struct bulk_out, undo), .empty = EMPTY_OUT, .help = "id for POST /v1/undo/{id}"},
+    {AS_TIME(struct bulk_out, until, "undo_until"), .empty = EMPTY_OUT,
+     .help = "until when it can be undone"},
+    {0},
+};
+
+static enum status select_ids(struct ctx *ctx, struct app *app, const struct bulk_in *b,
+                              struct pool_ref pool, struct strs *out)
+{
+    struct memory m;
+    out->v = NEW_N(&ctx->arena, str, b->ids.n + 1);
+    for (size_t i = 0; i < b->ids.n; i++) {
+        bool is_again = false;
+        for (size_t k = 0; k < out->n; k++)
+            is_again |= str_eq(out->v[k], b->ids.v[i]);
+        enum status s = is_again ? NOT_FOUND : engine_get(ctx, app->engine, pool, b->ids.v[i], &m);
+        if (soft_if(ctx, s, NOT_FOUND))
+            continue;
+        TRY(s);
+        out->v[out->n++] = m.id;
+    }
+    return OK;
+}
+
+static enum status select_filter(struct ctx *ctx, struct app *app, const struct bulk_in *b,
+                                 const struct pool_ref *pool, struct strs *ids,
+                                 struct bulk_out *out)
+{
+    struct filter_in filter;
+    struct memory_page_in ask = {.limit = BULK_MAX, .counts = true};
+    struct memory_page page;
+    struct list_place place;
+    TRY(fields_read(ctx, filter_in_fields, b->filter, true, &filter));
+    TRY(filter_read(ctx, &filter, pool, 1, &ask.select));
+    str of = str_printf(&ctx->arena, "bulk " S_FMT, S_ARG(filter_text(ctx, &filter, pool, 1)));
+    if (b->cursor.n) {
+        TRY(cursor_read(ctx, of, b->cursor, &place));
+        ask.has_place = true;
+        ask.place_value = place.value;
+        ask.place_row = place.row;
+    }
+    TRY(engine_page(ctx, app->engine, &ask, &page));
+    ids->v = NEW_N(&ctx->arena, str, page.n + 1);
+    for (size_t i = 0; i < page.n; i++)
+        ids->v[ids->n++] = page.v[i].id;
+    if (page.has_more) {
+        const struct memory *last = &page.v[page.n - 1];
+        place = (struct list_place){.value = memory_sort_value(last, SORT_CREATED),
+                                    .row = memory_row(last)};
+        out->next = cursor_write(ctx, of, &place);
+        out->remaining = b->cursor.n ? 0 : page.total - (int64_t)page.n;
+    }
+    return OK;
+}
+
+static enum status check_bulk(struct ctx *ctx, const struct bulk_in *b)
+{
+    if (!b->ids.n == !b->filter)
+        return fail_field(ctx, "ids", "say either ids or a filter");
+    if (b->ids.n > BULK_MAX)
+        return fail_field(ctx, "ids", "must be at most %d", BULK_MAX);
+    if (b->cursor.n && !b->filter)
+        return fail_field(ctx, "cursor", "is of a filter");
+    if ((b->action == BULK_CHANGE) != (b->change != NULL))
+        return fail_field(ctx, "change", "goes with the action change, which needs it");
+    return OK;
+}
+
+static enum status change_all(struct ctx *ctx, struct app *app, const struct bulk_in *b,
+                              struct pool_ref pool, const struct undo_mark *undo, struct strs ids,
+                              struct bulk_out *out)
+{
+    struct change c = {.pool = pool, .keeps_old = true, .undo = undo};
+    TRY(fields_read(ctx, change_in_fields, b->change, true, &c.to));
+    TRY(change_named(ctx, b->change, &c.what));
+    if (c.what & (CHANGE_CONTENT | CHANGE_KEY))
+        return fail_field(ctx, "change", "must not set content or key, which are of one memory");
+    if (b->dry_run || !ids.n)
+        return OK;
+    return engine_change_each(ctx, app->engine, &c, ids.v, ids.n, &out->changed);
+}
+
+enum status memory_bulk(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    const struct bulk_in *b = in->in;
+    struct bulk_out shape = {0};
+    struct strs ids = {0};
+    struct undo_mark mark = engine_undo_mark(ctx);
+    const struct undo_mark *undo = b->undo && !b->dry_run ? &mark : NULL;
+    struct pool_ref pool = in->who.pool;
+    TRY(check_bulk(ctx, b));
+    TRY(b->filter ? select_filter(ctx, app, b, &pool, &ids, &shape)
+                  : select_ids(ctx, app, b, pool, &ids));
+    shape.selected = (int64_t)ids.n;
+    if (b->action == BULK_CHANGE) {
+        TRY(change_all(ctx, app, b, pool, undo, ids, &shape));
+    } else if (!b->dry_run && ids.n) {
+        const struct forget what = {
+            .pool = pool, .ids = ids.v, .n_ids = ids.n, .undo = undo, .barred = &shape.barred};
+        TRY(engine_forget(ctx, app->engine, &what, &shape.changed));
+    }
+    if (undo && shape.changed) {
+        shape.undo = mark.id;
+        shape.until = mark.until;
+    }
+    reply_fields(out, bulk_out_fields, &shape);
+    return OK;
+}

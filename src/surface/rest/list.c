@@ -1,0 +1,176 @@
+/* list.c - memories by a filter: a page in any order, the total, and how many of each kind. */
+#include "surface/rest/list.h"
+
+#include "core/memory_select.h"
+#include "surface/common/auth.h"
+#include "surface/common/list_page.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * A page begins behind the last row of the page before (list_page.h), so nothing is shown twice
+ * while others write, and the last page of many costs what the first one does. offset skips rows by
+ * reading them; clients from before cursors use it.
+ */
+
+static const char *const order_names[] = {"desc", "asc", NULL};
+
+const struct field list_in_fields[] = {
+    FILTER_ROWS,
+    {ENUM(struct list_in, sort), .otherwise_str = "created", .one_of = sort_names,
+     .help = "the value that the list is sorted by"},
+    {ENUM(struct list_in, order), .otherwise_str = "desc", .one_of = order_names,
+     .help = "greatest (newest) first, or smallest"},
+    LIST_CURSOR(struct list_in),
+    LIST_LIMIT(struct list_in),
+    {INT(struct list_in, offset), .max = 1e9, .help = "results to skip, without a cursor"},
+    {BOOL(struct list_in, facets), .help = "count how many there are of each kind, too"},
+    {0},
+};
+
+const struct field list_out_fields[] = {
+    LIST_ITEMS_AS("memories", memory_fields, "in the order that was asked for"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {JSON(struct list_page, facets), .empty = EMPTY_OUT,
+     .help = "how many of each layer, type, category, origin and space, and how many are closed"},
+    {0},
+};
+
+enum status surface_memories_json(struct ctx *ctx, const struct memory *v, size_t n, int64_t total,
+                                  struct buf *out)
+{
+    struct list_page shape = {.total = total};
+    struct json_out w = json_to(out);
+    TRY(json_list(ctx, memory_fields, v, n, sizeof *v, &shape.items));
+    fields_write(&w, list_out_fields, &shape);
+    return OK;
+}
+
+/* --- facets --- */
+
+/* The values of one facet, with their counts. */
+struct values {
+    struct value {
+        str name;
+        int64_t n;
+    } * v;
+    size_t n, cap;
+};
+
+static void count_value(struct arena *a, struct values *all, str name, int64_t n)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (str_eq(all->v[i].name, name)) {
+            all->v[i].n += n;
+            return;
+        }
+    }
+    all->v = arena_more(a, all->v, all->n, &all->cap, sizeof *all->v);
+    all->v[all->n++] = (struct value){name, n};
+}
+
+static str value_of(const struct memory_tally *t, const struct memory_select *f, size_t facet)
+{
+    switch (facet) {
+    case 0:
+        return str_of(layer_names[t->layer]);
+    case 1:
+        return str_of(type_names[t->type]);
+    case 2:
+        return t->category;
+    case 3:
+        return str_of(origin_names[t->origin]);
+    case 4:
+        return f->pools[t->pool].space;
+    default:
+        return t->is_closed ? S("true") : S("false");
+    }
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct value *x = a, *y = b;
+    return x->n != y->n ? (x->n < y->n ? 1 : -1) : str_cmp(x->name, y->name);
+}
+
+/* {"layer": {"fact": 12, …}, …}: the most frequent value first. */
+static enum status facets_of(struct ctx *ctx, const struct memory_page *page,
+                             const struct memory_select *f, const struct json **out)
+{
+    static const char *const facets[] = {"layer", "type", "category", "origin", "space", "closed"};
+    enum { FACETS_MAX = 8 << 20 };
+    struct buf b = buf_make(&ctx->arena, FACETS_MAX);
+    struct json_out w = json_to(&b);
+    struct json *parsed;
+    json_open(&w, '{');
+    for (size_t i = 0; i < sizeof facets / sizeof *facets; i++) {
+        struct values all = {0};
+        for (size_t k = 0; k < page->n_tallies; k++)
+            if (page->tallies[k].n)
+                count_value(&ctx->arena, &all, value_of(&page->tallies[k], f, i),
+                            page->tallies[k].n);
+        if (all.n > 1)
+            qsort(all.v, all.n, sizeof *all.v, by_count);
+        json_member_open(&w, facets[i], '{');
+        for (size_t k = 0; k < all.n; k++)
+            json_member_int(&w, str_c(&ctx->arena, all.v[k].name), all.v[k].n);
+        json_close(&w, '}');
+    }
+    json_close(&w, '}');
+    if (b.full)
+        return fail(ctx, TOO_LARGE, "the facets exceed %d bytes", FACETS_MAX);
+    TRY(json_parse(ctx, buf_str(&b), &parsed));
+    *out = parsed;
+    return OK;
+}
+
+/* --- the list --- */
+
+static enum status read_list(struct ctx *ctx, const struct list_in *l, str of,
+                             struct memory_page_in *page)
+{
+    struct list_place place;
+    page->sort = l->sort;
+    page->is_ascending = l->order == ORDER_ASC;
+    page->limit = (size_t)l->limit;
+    page->offset = (size_t)l->offset;
+    page->counts = true;
+    if (!l->cursor.n)
+        return OK;
+    if (l->offset)
+        return fail_field(ctx, "offset", "is not possible with a cursor");
+    TRY(cursor_read(ctx, of, l->cursor, &place));
+    page->has_place = true;
+    page->place_value = place.value;
+    page->place_row = place.row;
+    return OK;
+}
+
+enum status memory_list(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    const struct list_in *l = in->in;
+    struct memory_page_in ask = {0};
+    struct memory_page page;
+    struct list_page shape = {0};
+    struct pool_ref *pools;
+    size_t n;
+    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
+    TRY(filter_read(ctx, &l->filter, pools, n, &ask.select));
+    str of = str_printf(&ctx->arena, "memories %s %s " S_FMT, sort_names[l->sort],
+                        order_names[l->order], S_ARG(filter_text(ctx, &l->filter, pools, n)));
+    TRY(read_list(ctx, l, of, &ask));
+    TRY(engine_page(ctx, app->engine, &ask, &page));
+    TRY(json_list(ctx, memory_fields, page.v, page.n, sizeof *page.v, &shape.items));
+    shape.total = page.total;
+    if (l->facets)
+        TRY(facets_of(ctx, &page, &ask.select, &shape.facets));
+    if (page.has_more) {
+        const struct memory *last = &page.v[page.n - 1];
+        const struct list_place place = {.value = memory_sort_value(last, l->sort),
+                                         .row = memory_row(last)};
+        shape.next = cursor_write(ctx, of, &place);
+    }
+    reply_fields(out, list_out_fields, &shape);
+    return OK;
+}

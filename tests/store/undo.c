@@ -1,0 +1,114 @@
+/* undo.c - what a deletion erased comes back whole, for its time and no longer. */
+#include "base/clock.h"
+#include "lib/store.h"
+
+static struct memory kept(struct ctx *ctx, struct store *s, const char *id, const char *content)
+{
+    struct memory m = {.id = str_of(id),
+                       .content = str_of(content),
+                       .importance = 0.3,
+                       .salience = 0.2,
+                       .uses = 7,
+                       .created = 1000,
+                       .updated = 2000,
+                       .last_used = 3000};
+    struct bundle b = {.pool = mine, .memories = &m, .n_memories = 1, .rule = PUT_IMPORT};
+    CHECK_OK(store_write(ctx, s, &b));
+    return m;
+}
+
+static void forget(struct ctx *ctx, struct store *s, const char *id, const struct undo_mark *mark)
+{
+    int64_t erased;
+    const struct forget what = {.pool = mine, .id = str_of(id), .undo = mark};
+    CHECK_OK(store_forget(ctx, s, &what, &erased));
+    CHECK_INT(erased, 1);
+}
+
+/* Whether the database or its log has these bytes. */
+static bool place_holds(struct ctx *ctx, const struct place *p, const char *text)
+{
+    static const char *const ends[] = {"", "-wal"};
+    bool found = false;
+    for (size_t i = 0; i < 2; i++) {
+        FILE *file = fopen(str_printf(&ctx->arena, "%s%s", p->path, ends[i]).p, "rb");
+        if (!file)
+            continue;
+        enum { MOST = 4 << 20 };
+        char *bytes = arena_alloc(&ctx->arena, MOST);
+        str all = {bytes, fread(bytes, 1, MOST, file)};
+        found |= str_find(all, str_of(text)) < all.n;
+        fclose(file);
+    }
+    return found;
+}
+
+TEST(what_was_erased_comes_back_with_its_number_times_and_uses)
+{
+    PLACE(p);
+    STORE(s, p);
+    const struct undo_mark mark = {S("u1"), clock_ms() + 60000};
+    struct memory old = kept(ctx, s, "a", "Ada sails."), back;
+    int64_t restored;
+    forget(ctx, s, "a", &mark);
+    CHECK_INT(store_memory(ctx, s, mine, S("a"), &back), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    check_healthy(ctx, s);
+    CHECK_OK(store_undo(ctx, s, mine, S("u1"), &restored));
+    CHECK_INT(restored, 1);
+    CHECK_OK(store_memory(ctx, s, mine, S("a"), &back));
+    CHECK_INT(back.doc, old.doc);
+    CHECK_INT(back.uses, 7);
+    CHECK_INT(back.created, 1000);
+    CHECK_INT(back.updated, 2000);
+    CHECK_INT(back.last_used, 3000);
+    check_healthy(ctx, s);
+    CHECK_INT(store_undo(ctx, s, mine, S("u1"), &restored), NOT_FOUND);
+}
+
+TEST(after_its_time_it_cannot_come_back_and_is_erased)
+{
+    PLACE(p);
+    STORE(s, p);
+    const struct undo_mark over = {S("u1"), clock_ms() - 1}, later = {S("u2"), clock_ms() + 60000};
+    int64_t restored;
+    kept(ctx, s, "a", "The word is quokkamarmot.");
+    kept(ctx, s, "b", "The word is zebrafinchling.");
+    forget(ctx, s, "a", &over);
+    forget(ctx, s, "b", &later);
+    CHECK(place_holds(ctx, &p, "quokkamarmot"));
+    CHECK_INT(store_undo(ctx, s, mine, S("u1"), &restored), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_undo_prune(ctx, s, clock_ms()));
+    CHECK(!place_holds(ctx, &p, "quokkamarmot"));
+    CHECK(place_holds(ctx, &p, "zebrafinchling"));
+    CHECK_OK(store_undo(ctx, s, mine, S("u2"), &restored));
+    check_healthy(ctx, s);
+}
+
+TEST(another_pool_cannot_undo_it)
+{
+    PLACE(p);
+    STORE(s, p);
+    const struct undo_mark mark = {S("u1"), clock_ms() + 60000};
+    int64_t restored;
+    kept(ctx, s, "a", "Ada sails.");
+    forget(ctx, s, "a", &mark);
+    CHECK_INT(store_undo(ctx, s, (struct pool_ref){S("eve"), mine.space}, S("u1"), &restored),
+              NOT_FOUND);
+}
+
+TEST(it_comes_back_after_the_file_was_closed)
+{
+    PLACE(p);
+    const struct undo_mark mark = {S("u1"), clock_ms() + 60000};
+    int64_t restored;
+    {
+        STORE(s, p);
+        kept(ctx, s, "a", "Ada sails.");
+        forget(ctx, s, "a", &mark);
+    }
+    STORE(s, p);
+    CHECK_OK(store_undo(ctx, s, mine, S("u1"), &restored));
+    check_healthy(ctx, s);
+}
