@@ -140,7 +140,8 @@ enum status auth_request(struct ctx *ctx, struct app *app, enum route_access nee
     TRY(person_find(ctx, app, in, NULL, &in->who));
     TRY(check_access(ctx, needs, &in->who));
     TRY(auth_name_space(ctx, app, &in->who, request_header(in, SPACE_HEADER), SPACE_HEADER));
-    if (str_is(in->method, "GET") && str_is(request_query(ctx, in, SPACE_MEMBER), SPACE_ALL)) {
+    bool reads = str_is(in->method, "GET") || str_is(in->method, "HEAD");
+    if (reads && str_is(request_query(ctx, in, SPACE_MEMBER), SPACE_ALL)) {
         if (in->who.space_from)
             return fail_field(ctx, SPACE_MEMBER, "names another space than %s", in->who.space_from);
         in->who.is_everywhere = true;
