@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "store/sqlite/db/schema.h"
+#include "store/sqlite/index/word_lists.h"
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/records/pending.h"
 #include "store/sqlite/state/reader.h"
@@ -11,8 +12,8 @@
 /*
  * Two kinds of connections work on one file in WAL mode (sqlite.org/wal.html): the writer's, used
  * by its thread alone, and readers, lent to one call each. Reads run on the caller's thread; writes
- * are tasks for the writer. In memory are only the vectors (shelf); all else is in SQLite's page
- * caches.
+ * are tasks for the writer. In memory are only the vectors (shelf) and what the words index has
+ * answered (word_lists); all else is in SQLite's page caches.
  */
 
 /* Readers are opened on demand; this many, so that no call waits for one. 64 readers times 8 MB
@@ -29,6 +30,7 @@ static void close_store(struct store *base)
     writer_close(s->writer);
     readers_close(s);
     shelf_close(&s->shelf);
+    word_lists_free(s->lists);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->given);
     hold_leave(&s->hold);
@@ -85,6 +87,7 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     if (s->max_open > READERS_MAX)
         s->max_open = READERS_MAX;
     shelf_open(&s->shelf, settings->vector_bytes ? settings->vector_bytes : VECTOR_BYTES_DEFAULT);
+    s->lists = word_lists_new();
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->given, NULL);
     enum status status = open_parts(ctx, s);

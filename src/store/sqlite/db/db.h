@@ -22,6 +22,7 @@ enum { BUSY_MS = 10000 };
 struct postings;
 struct hold;
 struct index_changes;
+struct word_lists;
 
 struct db {
     sqlite3 *handle;
@@ -29,6 +30,8 @@ struct db {
     struct postings *postings;     /* filled by take(), the SQL function of a words search */
     const struct hold *hold;       /* of the writer: marks the claims it makes; or NULL */
     struct index_changes *changes; /* of the writer: applied at the end of a group; or NULL */
+    struct word_lists *lists;      /* of the store: what the words index has answered; or NULL */
+    uint64_t words_before;         /* of the writer: the view before it changed the words index */
 };
 
 /* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.

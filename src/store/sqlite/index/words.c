@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "store/sqlite/db/query.h"
+#include "store/sqlite/index/word_lists.h"
 
 /* A token is the pool's number, a middle dot and the stem: "42·postgr". So every pool has words of
  * its own, and a search reads nothing of another pool. The tokenizer (ascii) ends a token at any
@@ -49,18 +50,60 @@ bool word_is_indexed(const struct word *word, bool in_label)
     return word->stem.n && (in_label || !word->is_stop);
 }
 
-static str text_of(struct arena *a, const struct word_prefix *prefix, const struct words *words,
-                   bool in_label)
+/* The tokens of the words, whose lists are dropped. */
+static str text_of(struct arena *a, struct word_lists *lists, const struct word_prefix *prefix,
+                   const struct words *words, bool in_label)
 {
     char token[TOKEN_MAX];
     struct buf b = buf_make(a, TEXT_MAX);
     for (size_t i = 0; i < words->n; i++) {
         if (!word_is_indexed(&words->v[i], in_label))
             continue;
-        buf_add(&b, (str){token, word_token(token, prefix, words->v[i].stem)});
+        str added = {token, word_token(token, prefix, words->v[i].stem)};
+        if (lists)
+            word_lists_drop(lists, added);
+        buf_add(&b, added);
         buf_byte(&b, ' ');
     }
     return buf_str(&b);
+}
+
+enum status words_view(struct ctx *ctx, struct db *db, uint64_t *out)
+{
+    SQL_RUN(q, ctx, db, SQL_WORDS_VIEW);
+    *out = sql_row(&q) ? str_hash(sql_see_blob(&q)) | 1 : 1;
+    return sql_end(&q);
+}
+
+/* Before the first change of a transaction. */
+static enum status begin_change(struct ctx *ctx, struct db *db)
+{
+    uint64_t view;
+    if (!db->lists || word_lists_is_changing(db->lists))
+        return OK;
+    TRY(words_view(ctx, db, &view));
+    word_lists_begin(db->lists, view);
+    db->words_before = view;
+    return OK;
+}
+
+/* FTS5 writes what it holds in memory when the transaction is committed; the view must be known
+ * before, since another process may write behind it. Removing words may leave FTS5's record as it
+ * was: then the settings of the table are written again, which changes a number in the record. */
+enum status words_seal(struct ctx *ctx, struct db *db)
+{
+    uint64_t view;
+    if (!db->lists || !word_lists_is_changing(db->lists))
+        return OK;
+    TRY(SQL_DO(ctx, db, SQL_WORDS_FLUSH));
+    TRY(words_view(ctx, db, &view));
+    if (view == db->words_before) {
+        TRY(SQL_DO(ctx, db, SQL_WORDS_REMOVAL, true));
+        TRY(words_view(ctx, db, &view));
+    }
+    assert(view != db->words_before);
+    word_lists_seal(db->lists, view);
+    return OK;
 }
 
 static enum status change_words(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
@@ -68,8 +111,9 @@ static enum status change_words(struct ctx *ctx, struct db *db, enum sql which, 
 {
     assert(pool && doc && db_in_transaction(db));
     struct word_prefix prefix = word_prefix_of(pool);
-    return SQL_DO(ctx, db, which, doc, text_of(&ctx->arena, &prefix, &words->own, false),
-                  text_of(&ctx->arena, &prefix, &words->label, true));
+    TRY(begin_change(ctx, db));
+    return SQL_DO(ctx, db, which, doc, text_of(&ctx->arena, db->lists, &prefix, &words->own, false),
+                  text_of(&ctx->arena, db->lists, &prefix, &words->label, true));
 }
 
 enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,

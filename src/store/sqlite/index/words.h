@@ -23,6 +23,11 @@ MUST_USE enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc
 MUST_USE enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
                                   const struct index_text *words);
 
+/* Names the state of the index that the connection sees, never 0: another after each change. */
+MUST_USE enum status words_view(struct ctx *ctx, struct db *db, uint64_t *out);
+/* Before a transaction that may have changed the index is committed (word_lists_seal). */
+MUST_USE enum status words_seal(struct ctx *ctx, struct db *db);
+
 /* Rebuilds the index from the rows when another version split words in another way. For the writer,
  * at open. */
 MUST_USE enum status words_renew(struct ctx *ctx, struct db *db);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "store/sqlite/db/functions.h"
 #include "store/sqlite/db/lookup.h"
+#include "store/sqlite/index/word_lists.h"
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/state/reader.h"
 
@@ -11,24 +12,52 @@
  * FTS5 only delivers, for each word, which documents have it and how often; ranking is the
  * engine's. A word with more than max documents is too common to be worth its reading: it is
  * skipped, and found says so. Lists are sorted by document, so merging is linear in their lengths.
+ * Lists that were fetched before are kept (word_lists.c).
  */
 
-/* Collects the documents of one word, ascending, from a number on; *too_many: more than max. The
- * documents are in db->postings afterwards, until the next word. SQLITE_ABORT is what take() fails
- * with above max. */
-static enum status fetch_word(struct ctx *ctx, struct db *db, const struct word_prefix *prefix,
-                              str stem, doc_id least, size_t max, bool *too_many)
+/* What is searched, in one view of the store. */
+struct word_scan {
+    struct ctx *ctx;
+    struct db *db;
+    struct word_prefix prefix;
+    uint64_t view;
+    doc_id least;
+    size_t max;
+};
+
+/* The documents of one word, by the index. SQLITE_ABORT is what take() fails with above max. */
+static enum status ask_index(const struct word_scan *s, str match, struct word_docs *out)
 {
-    char match[TOKEN_MAX + 2] = "\"";
-    size_t n = 1 + word_token(match + 1, prefix, stem);
-    match[n++] = '"';
-    db->postings->n = 0;
-    db->postings->max = max;
-    SQL_RUN(q, ctx, db, SQL_WORDS_FIND, ((str){match, n}), least);
+    struct postings *p = s->db->postings;
+    p->n = 0;
+    p->max = s->max;
+    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_FIND, match, s->least);
     while (sql_row(&q))
         continue;
-    *too_many = q.rc == SQLITE_ABORT;
-    return *too_many ? OK : sql_end(&q);
+    *out = (struct word_docs){.is_over = q.rc == SQLITE_ABORT};
+    if (out->is_over)
+        return OK;
+    TRY(sql_end(&q));
+    out->n = p->n;
+    out->v = p->n ? NEW_N(&s->ctx->arena, struct posting, p->n) : NULL;
+    if (p->n)
+        memcpy(out->v, p->v, p->n * sizeof *p->v);
+    return OK;
+}
+
+static enum status fetch_word(const struct word_scan *s, str stem, struct word_docs *out)
+{
+    struct word_lists *lists = s->db->lists;
+    char match[TOKEN_MAX + 2] = "\"";
+    size_t n = word_token(match + 1, &s->prefix, stem);
+    str token = {match + 1, n};
+    match[n + 1] = '"';
+    if (word_lists_find(lists, &s->ctx->arena, s->view, token, s->least, s->max, out))
+        return OK;
+    TRY(ask_index(s, (str){match, n + 2}, out));
+    if (!s->least)
+        word_lists_keep(lists, s->view, token, out, s->max);
+    return OK;
 }
 
 struct word_list {
@@ -113,19 +142,17 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
-    struct word_prefix prefix = word_prefix_of(row.no);
+    struct word_scan scan = {
+        .ctx = ctx, .db = r.db, .prefix = word_prefix_of(row.no), .least = least, .max = max};
+    TRY(words_view(ctx, r.db, &scan.view));
     for (size_t i = 0; row.no && i < n; i++) {
-        bool too_many;
+        struct word_docs docs;
         if (!stems[i].n)
             continue;
-        TRY(fetch_word(ctx, r.db, &prefix, stems[i], least, max, &too_many));
-        const struct postings *p = r.db->postings;
-        hits.found[i] = too_many ? UINT32_MAX : (uint32_t)p->n;
-        if (too_many || !p->n)
-            continue;
-        struct posting *v = NEW_N(&ctx->arena, struct posting, p->n);
-        memcpy(v, p->v, p->n * sizeof *v);
-        lists[n_lists++] = (struct word_list){i, v, p->n};
+        TRY(fetch_word(&scan, stems[i], &docs));
+        hits.found[i] = docs.is_over ? UINT32_MAX : (uint32_t)docs.n;
+        if (!docs.is_over && docs.n)
+            lists[n_lists++] = (struct word_list){i, docs.v, docs.n};
     }
     merge_all(&ctx->arena, lists, n_lists, max, &hits);
     if (hits.n && doc_is_memory(hits.v[hits.n - 1].doc))

@@ -26,6 +26,7 @@ static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct d
         free(db);
         return status;
     }
+    db->lists = s->lists;
     *out = db;
     return OK;
 }

@@ -11,6 +11,7 @@
 enum { READERS_MAX = 64 };
 
 struct db;
+struct word_lists;
 struct writer;
 
 struct sqlite_store {
@@ -24,6 +25,7 @@ struct sqlite_store {
     struct db *idle[READERS_MAX];
     size_t n_idle, n_open, max_open;
     struct shelf shelf; /* vectors in memory */
+    struct word_lists *lists;
     int64_t unreadable; /* vectors that were damaged; under the lock */
 };
 

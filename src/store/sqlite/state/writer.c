@@ -7,6 +7,8 @@
 #include "base/log.h"
 #include "store/sqlite/db/schema.h"
 #include "store/sqlite/index/index.h"
+#include "store/sqlite/index/word_lists.h"
+#include "store/sqlite/index/words.h"
 
 /*
  * SQLite takes one writer at a time, and a commit costs an fsync. So one thread writes: callers
@@ -113,6 +115,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
             return OK; /* undone as a whole */
     }
     TRY(index_apply(ctx, &w->db, &w->changes));
+    TRY(words_seal(ctx, &w->db));
     return txn_commit(&all);
 }
 
@@ -277,6 +280,7 @@ static void write_group(struct writer *w, struct ctx *ctx, struct task *first)
         is_full |= t->call && !t->nobody_waits;
     }
     enum status result = run_group(w, ctx, first, is_full);
+    word_lists_end(w->db.lists, result == OK);
     for (const struct task *t = first; t; t = t->next)
         erases |= t->erases && t->result == OK;
     if (result != OK)
@@ -435,6 +439,7 @@ enum status writer_open(struct ctx *ctx, const struct sqlite_store *s,
     w->db.changes = &w->changes;
     if (status == OK)
         status = prepare(ctx, &w->db);
+    w->db.lists = s->lists; /* from here on there are readers */
     if (status == OK)
         status = log_sync_open(ctx, s, &w->log);
     if (status == OK)
