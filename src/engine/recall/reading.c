@@ -330,8 +330,33 @@ static bool opens_clause(const struct words *w)
     return has_verb(&near);
 }
 
+/* Those of the line's words that stand in these bytes of it, at most WORDS: a part of the list. A
+ * line is split once, as its clauses end where no word is. */
+static struct words words_within(const struct words *line, size_t from, size_t to)
+{
+    size_t first = 0, end;
+    while (first < line->n && line->v[first].at < from)
+        first++;
+    for (end = first; end < line->n && end - first < WORDS && line->v[end].at < to;)
+        end++;
+    return (struct words){line->v + first, end - first};
+}
+
+/* The same as a text of its own: the first word begins a sentence. */
+static struct words clause_words(struct arena *a, const struct words *line, size_t from, size_t to)
+{
+    struct words part = words_within(line, from, to);
+    struct words out = {NEW_N(a, struct word, part.n + 1), part.n};
+    for (size_t i = 0; i < part.n; i++) {
+        out.v[i] = part.v[i];
+        out.v[i].at -= (uint32_t)from;
+        out.v[i].is_name &= i > 0;
+    }
+    return out;
+}
+
 /* Where the next clause begins, if a joint at this byte parts two of them; else 0. */
-static size_t clause_behind(struct arena *a, str text, size_t from, size_t i)
+static size_t clause_behind(const struct words *line, str text, size_t from, size_t i)
 {
     str rest = str_sub(text, i + 1 < text.n ? i + 1 : text.n, text.n), joint = rest;
     if (i == text.n || text.p[i] != ' ')
@@ -339,9 +364,10 @@ static size_t clause_behind(struct arena *a, str text, size_t from, size_t i)
     joint = str_cut(&rest, ' ');
     if (!is_joint(joint) || !rest.n)
         return 0;
-    struct words before = words_of(a, str_sub(text, from, i), WORDS);
-    struct words behind = words_of(a, rest, WORDS);
-    return has_verb(&before) && opens_clause(&behind) ? (size_t)(rest.p - text.p) : 0;
+    size_t next = (size_t)(rest.p - text.p);
+    struct words before = words_within(line, from, i);
+    struct words behind = words_within(line, next, text.n);
+    return has_verb(&before) && opens_clause(&behind) ? next : 0;
 }
 
 /* A line of a profile is one clause, its value behind the label. */
@@ -359,10 +385,10 @@ static bool read_label(struct clause *c, str text)
 
 /* In this order: words, subject, claim, end. Each uses what those before it have found; an end is
  * looked for only in lines with a word of change. */
-static void read_clause(struct arena *a, struct reading *r, str text)
+static void read_clause(struct arena *a, struct reading *r, struct words w, str text)
 {
     struct clause *c = &r->v[r->n];
-    c->w = words_of(a, text, WORDS);
+    c->w = w;
     if (!c->w.n)
         return;
     read_words(a, c);
@@ -416,10 +442,10 @@ void reading_of(struct arena *a, str text, struct reading *r)
     r->adds = phrase_find_any(&p, adds, NULL);
     bool is_joined = false;
     for (size_t i = 0; i <= text.n && r->n < CLAUSES; i++) {
-        size_t next = is_label ? 0 : clause_behind(a, text, from, i);
+        size_t next = is_label ? 0 : clause_behind(&w, text, from, i);
         if (i == text.n || next || (!is_label && ends_clause(text, i))) {
             size_t before = r->n;
-            read_clause(a, r, str_sub(text, from, i));
+            read_clause(a, r, clause_words(a, &w, from, i), str_sub(text, from, i));
             for (size_t k = before; k < r->n; k++)
                 r->v[k].joined = is_joined || next;
             is_joined = next > 0;

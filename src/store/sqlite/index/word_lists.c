@@ -19,11 +19,11 @@
  * changes, before it commits, and then names the view that its transaction made. While it changes
  * the index nothing is added: a reader of the old view could bring back what was dropped.
  *
- * The table is of fixed size, a word has one place in it, and the lists have at most BYTES_MAX
- * together: when that is reached, all go. Words are known by a hash with a random key, so that
+ * The table is of fixed size, a word is in one of the ROW places of its row, and the lists have at
+ * most BYTES_MAX together: when that is reached, all go. Words are known by a hash with a random key, so that
  * nobody can choose a word that is taken for another.
  */
-enum { PLACES = 8192, LIST_MAX = 512, BYTES_MAX = 1 << 20 };
+enum { ROWS = 2048, ROW = 4, LIST_MAX = 512, BYTES_MAX = 1 << 20 };
 
 struct place {
     uint64_t word;     /* 0: none */
@@ -37,7 +37,8 @@ struct word_lists {
     uint64_t view, sealed; /* 0: none */
     bool is_changing;
     size_t bytes, n;
-    struct place places[PLACES];
+    uint64_t turn; /* whose place in a full row is taken next */
+    struct place places[ROWS][ROW];
     uint8_t key[crypto_shorthash_KEYBYTES];
 };
 
@@ -63,8 +64,9 @@ static void empty_place(struct word_lists *lists, struct place *p)
 /* Bulk imports drop nothing, since nothing is kept then. */
 static void empty_all(struct word_lists *lists)
 {
-    for (size_t i = 0; i < PLACES && lists->n; i++)
-        empty_place(lists, &lists->places[i]);
+    for (size_t i = 0; i < ROWS && lists->n; i++)
+        for (size_t k = 0; k < ROW; k++)
+            empty_place(lists, &lists->places[i][k]);
     assert(!lists->n && !lists->bytes);
 }
 
@@ -83,6 +85,16 @@ static uint64_t hash_token(const struct word_lists *lists, str token)
     static_assert(sizeof hash == crypto_shorthash_BYTES);
     crypto_shorthash((uint8_t *)&hash, (const uint8_t *)token.p, token.n, lists->key);
     return hash ? hash : 1;
+}
+
+/* Where the word is; NULL when it is nowhere. The lock is held. */
+static struct place *find_place(struct word_lists *lists, uint64_t word)
+{
+    struct place *row = lists->places[word % ROWS];
+    for (size_t k = 0; k < ROW; k++)
+        if (row[k].word == word)
+            return &row[k];
+    return NULL;
 }
 
 /* --- readers --- */
@@ -110,17 +122,28 @@ bool word_lists_find(struct word_lists *lists, struct arena *a, uint64_t view, s
                      doc_id least, size_t max, struct word_docs *out)
 {
     uint64_t word = hash_token(lists, token);
-    const struct place *p = &lists->places[word % PLACES];
     pthread_mutex_lock(&lists->lock);
-    bool is_there = lists->view == view && p->word == word && read_place(p, a, least, max, out);
+    const struct place *p = lists->view == view ? find_place(lists, word) : NULL;
+    bool is_there = p && read_place(p, a, least, max, out);
     pthread_mutex_unlock(&lists->lock);
     return is_there;
 }
 
-/* The lock is held. */
-static void fill_place(struct word_lists *lists, struct place *p, uint64_t word,
-                       const struct word_docs *docs, size_t max)
+/* The place of the word, else an empty one of its row, else the next in turn. */
+static struct place *take_place(struct word_lists *lists, uint64_t word)
 {
+    struct place *row = lists->places[word % ROWS];
+    struct place *p = find_place(lists, word);
+    for (size_t k = 0; k < ROW && !p; k++)
+        p = row[k].word ? NULL : &row[k];
+    return p ? p : &row[lists->turn++ % ROW];
+}
+
+/* The lock is held. */
+static void fill_place(struct word_lists *lists, uint64_t word, const struct word_docs *docs,
+                       size_t max)
+{
+    struct place *p = take_place(lists, word);
     bool is_long = docs->is_over || docs->n > LIST_MAX;
     size_t bytes = is_long ? 0 : docs->n * sizeof *docs->v;
     empty_place(lists, p);
@@ -145,7 +168,7 @@ void word_lists_keep(struct word_lists *lists, uint64_t view, str token,
         lists->view = view;
     }
     if (!lists->is_changing)
-        fill_place(lists, &lists->places[word % PLACES], word, docs, max);
+        fill_place(lists, word, docs, max);
     pthread_mutex_unlock(&lists->lock);
 }
 
@@ -176,9 +199,8 @@ void word_lists_drop(struct word_lists *lists, str token)
     pthread_mutex_lock(&lists->lock);
     assert(lists->is_changing);
     if (lists->n) {
-        uint64_t word = hash_token(lists, token);
-        struct place *p = &lists->places[word % PLACES];
-        if (p->word == word)
+        struct place *p = find_place(lists, hash_token(lists, token));
+        if (p)
             empty_place(lists, p);
     }
     pthread_mutex_unlock(&lists->lock);
