@@ -117,10 +117,10 @@ TEST(likeness_is_symmetric_and_one_for_the_same)
 
 /* --- order --- */
 
-static void texts_of(struct ctx *ctx, const char *const *texts, size_t n, struct term_set *out)
+static void texts_of(const char *const *texts, size_t n, str *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = shingles_of(&ctx->arena, str_of(texts[i]));
+        out[i] = str_of(texts[i]);
 }
 
 TEST(a_repeat_goes_behind_something_new)
@@ -128,9 +128,9 @@ TEST(a_repeat_goes_behind_something_new)
     static const char *const texts[] = {"the lake was cold today", "the lake was cold today",
                                         "we bought a red kite", "something else entirely"};
     const double scores[] = {1, 0.99, 0.95, 0};
-    struct term_set s[4];
+    str s[4];
     size_t order[4];
-    texts_of(ctx, texts, 4, s);
+    texts_of(texts, 4, s);
     rank_diversify(&ctx->arena, scores, s, 4, 4, order);
     CHECK_INT(order[0], 0);
     CHECK_INT(order[1], 2);
@@ -143,9 +143,9 @@ TEST(what_differs_stays_in_the_order_of_scores)
     static const char *const texts[] = {"alpha", "beta", "gamma", "delta", "epsilon"};
     const double scores[] = {0.1, 0.9, 0.5, 0.5, 0.2};
     const size_t want[] = {1, 2, 3, 4, 0};
-    struct term_set s[5];
+    str s[5];
     size_t order[5];
-    texts_of(ctx, texts, 5, s);
+    texts_of(texts, 5, s);
     rank_diversify(&ctx->arena, scores, s, 5, 5, order);
     for (size_t i = 0; i < 5; i++)
         CHECK_INT(order[i], want[i]);
@@ -158,13 +158,13 @@ TEST(diversity_is_a_permutation_that_begins_with_the_best)
                                         "cake", "lake",  "sun",  "sea"};
     for (int round = 0; round < ROUNDS; round++) {
         double scores[12];
-        struct term_set s[12];
+        str s[12];
         size_t n = 1 + draw() % 12, most = draw() % 14, order[12], best = 0;
         bool seen[12] = {false};
         for (size_t i = 0; i < n; i++) {
             scores[i] = part();
-            s[i] = shingles_of(&ctx->arena, str_printf(&ctx->arena, "%s %s %s", words[draw() % 8],
-                                                       words[draw() % 8], words[draw() % 8]));
+            s[i] = str_printf(&ctx->arena, "%s %s %s", words[draw() % 8], words[draw() % 8],
+                              words[draw() % 8]);
             best = scores[i] > scores[best] ? i : best;
         }
         rank_diversify(&ctx->arena, scores, s, n, most, order);

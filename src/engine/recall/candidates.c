@@ -541,11 +541,11 @@ static void order(struct search *s)
     struct place *places = places_of(s);
     size_t n = leave_barred_out(s, places, f->n, DIVERSE * limit);
     double *ranks = NEW_N(a, double, n + 1);
-    struct term_set *texts = NEW_N(a, struct term_set, n + 1);
+    str *texts = NEW_N(a, str, n + 1);
     size_t *by = NEW_N(a, size_t, n + 1);
     for (size_t i = 0; i < n; i++) {
         ranks[i] = places[i].rank;
-        texts[i] = shingles_of(a, utf8_cut(found_text(&f->found[places[i].at]), COMPARED));
+        texts[i] = utf8_cut(found_text(&f->found[places[i].at]), COMPARED);
     }
     rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : limit, by);
     n = n < limit ? n : limit;

@@ -106,6 +106,9 @@ static void score_slot(struct scanner *s, size_t i)
     struct slot *slot = &s->slots[i];
     struct around a = look_around(s, i, slot->doc, 2, 1);
     for (size_t w = 0; w < s->n_words; w++) {
+        const uint8_t *const *c = a.counts + WIDE;
+        if (!(c[0][w] | c[-1][w] | c[-2][w] | c[1][w]))
+            continue; /* of most words nothing is near */
         float own = count_at(s, &a, 0, w);
         float near = own + one_before * count_at(s, &a, -1, w) +
                      two_before * count_at(s, &a, -2, w) + one_after * count_at(s, &a, 1, w);
@@ -122,15 +125,14 @@ static void score_slot(struct scanner *s, size_t i)
 static void score_session(struct scanner *s, size_t from, size_t to)
 {
     float score = 0;
-    for (size_t w = 0; w < s->n_words; w++) {
-        float all = 0;
-        for (size_t i = from; i < to; i++)
-            if (s->slots[i].hit != NO_HIT)
-                all += (float)(s->hits->v[s->slots[i].hit].counts[w] & 15);
-        score += s->weights[w] * rank_saturate(all, k_saturation);
-    }
-    for (size_t i = from; i < to; i++)
+    unsigned all[QUERY_WORDS_MAX] = {0};
+    for (size_t i = from; i < to; i++) {
         s->slots[i].session = (uint32_t)s->n_sessions;
+        for (size_t w = 0; w < s->n_words && s->slots[i].hit != NO_HIT; w++)
+            all[w] += s->hits->v[s->slots[i].hit].counts[w] & 15u;
+    }
+    for (size_t w = 0; w < s->n_words; w++)
+        score += s->weights[w] * rank_saturate((float)all[w], k_saturation);
     s->sessions[s->n_sessions++] = score;
     s->out.best_session = score > s->out.best_session ? score : s->out.best_session;
 }

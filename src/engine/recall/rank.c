@@ -20,39 +20,75 @@ double rank_logistic(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* Maximal marginal relevance: 0.85 of the scaled score less 0.15 of the likeness to the most alike
- * of those taken. The first `most` places are chosen so, in O(n · most) comparisons; the rest keep
- * their order. On return order[] holds the index of each text once. */
-void rank_diversify(struct arena *a, const double *scores, const struct term_set *texts, size_t n,
-                    size_t most, size_t *order)
+/* A text that is put in order: its scaled score, and its greatest likeness to the first `compared`
+ * of those taken. */
+struct choice {
+    double scaled, like;
+    struct term_set terms; /* made when it is compared first */
+    bool has_terms, is_taken;
+    size_t compared;
+};
+
+static double value_of(const struct choice *c)
 {
-    double *like = NEW_N(a, double, n + 1);
-    bool *taken = NEW_N(a, bool, n + 1);
+    return 0.85 * c->scaled - 0.15 * c->like;
+}
+
+static const struct term_set *terms_of(struct arena *a, struct choice *c, str text)
+{
+    if (!c->has_terms)
+        c->terms = shingles_of(a, text);
+    c->has_terms = true;
+    return &c->terms;
+}
+
+static void compare_taken(struct arena *a, struct choice *v, const str *texts, size_t i,
+                          const size_t *taken, size_t n)
+{
+    for (; v[i].compared < n; v[i].compared++) {
+        size_t other = taken[v[i].compared];
+        double like = terms_jaccard(terms_of(a, &v[i], texts[i]), terms_of(a, &v[other], texts[other]));
+        v[i].like = fmax(v[i].like, like);
+    }
+}
+
+/* A likeness only grows and a value only falls, so a text whose value is too small by what it was
+ * compared with so far need not be compared with the others. */
+static size_t next_choice(struct arena *a, struct choice *v, const str *texts, size_t n,
+                          const size_t *taken, size_t n_taken)
+{
+    size_t best = n;
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].is_taken || (best < n && value_of(&v[i]) <= value_of(&v[best])))
+            continue;
+        compare_taken(a, v, texts, i, taken, n_taken);
+        if (best == n || value_of(&v[i]) > value_of(&v[best]))
+            best = i;
+    }
+    return best;
+}
+
+/* Maximal marginal relevance: 0.85 of the scaled score less 0.15 of the likeness to the most alike
+ * of those taken. The first `most` places are chosen so, in at most O(n · most) comparisons; the
+ * rest keep their order. On return order[] holds the index of each text once. */
+void rank_diversify(struct arena *a, const double *scores, const str *texts, size_t n, size_t most,
+                    size_t *order)
+{
+    struct choice *v = NEW_N(a, struct choice, n + 1);
     double least = n ? scores[0] : 0, greatest = least;
     for (size_t i = 1; i < n; i++) {
         least = fmin(least, scores[i]);
         greatest = fmax(greatest, scores[i]);
     }
+    for (size_t i = 0; i < n; i++)
+        v[i].scaled = greatest > least ? (scores[i] - least) / (greatest - least) : 1;
     size_t done = 0;
     for (; done < n && done < most; done++) {
-        size_t best = n;
-        double best_value = 0;
-        for (size_t i = 0; i < n; i++) {
-            double scaled = greatest > least ? (scores[i] - least) / (greatest - least) : 1;
-            double value = 0.85 * scaled - 0.15 * like[i];
-            if (!taken[i] && (best == n || value > best_value)) {
-                best = i;
-                best_value = value;
-            }
-        }
-        taken[best] = true;
-        order[done] = best;
-        for (size_t i = 0; i < n; i++)
-            if (!taken[i])
-                like[i] = fmax(like[i], terms_jaccard(&texts[i], &texts[best]));
+        order[done] = next_choice(a, v, texts, n, order, done);
+        v[order[done]].is_taken = true;
     }
     for (size_t i = 0; i < n; i++)
-        if (!taken[i])
+        if (!v[i].is_taken)
             order[done++] = i;
 }
 

@@ -28,8 +28,8 @@ double rank_logistic(double x);
  * 0.85 score (scaled to 0..1) - 0.15 of its greatest likeness to one taken before. The earlier
  * number wins a tie. Only the first `most` are chosen so; the others follow as they stand.
  */
-void rank_diversify(struct arena *a, const double *scores, const struct term_set *texts, size_t n,
-                    size_t most, size_t *order);
+void rank_diversify(struct arena *a, const double *scores, const str *texts, size_t n, size_t most,
+                    size_t *order);
 
 /*
  * How many of the first go into the budget: stops at the first that does not fit, but takes the

@@ -86,10 +86,7 @@ static bool is_speaker(str word)
     static const char *const pronouns[] = {"i",    "we",       "ich", "wir", "je",  "j",
                                            "nous", "yo",       "eu",  "io",  "noi", "ik",
                                            "wij",  "nosotros", "nós", NULL};
-    for (const char *const *p = pronouns; *p; p++)
-        if (str_eq_nocase(word, str_of(*p)))
-            return true;
-    return false;
+    return str_is_one_of(word, pronouns);
 }
 
 /* A word that cannot be the subject of a clause. */

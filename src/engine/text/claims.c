@@ -232,10 +232,7 @@ static bool is_mover(const struct word *w)
                                          "j",  "nous", "yo",      "nosotros", "eu",   "nós",
                                          "io", "noi",  "ik",      "wij",      "user", "family",
                                          "me", "se",   "familie", "famille",  NULL};
-    for (const char *const *m = movers; *m; m++)
-        if (str_eq_nocase(w->text, str_of(*m)))
-            return true;
-    return false;
+    return str_is_one_of(w->text, movers);
 }
 
 size_t claim_moved_thing(const struct words *w)

@@ -55,6 +55,13 @@ void sql_blob(struct query *q, const void *p, size_t n)
     note_result(q, sqlite3_bind_blob64(q->stmt, ++q->bound, p, n, SQLITE_STATIC));
 }
 
+void sql_list(struct query *q, const int64_t *v, size_t n)
+{
+    assert(n <= INT32_MAX);
+    note_result(q, sqlite3_carray_bind(q->stmt, ++q->bound, (void *)v, (int)n, SQLITE_CARRAY_INT64,
+                                       SQLITE_STATIC));
+}
+
 /* A forgotten parameter would be NULL and match no row, so the count is checked. */
 bool sql_row(struct query *q)
 {

@@ -48,6 +48,7 @@ void sql_text(struct query *q, str s);
 void sql_int(struct query *q, int64_t v);
 void sql_real(struct query *q, double v);
 void sql_blob(struct query *q, const void *p, size_t n);
+void sql_list(struct query *q, const int64_t *v, size_t n); /* what carray() reads */
 
 /* The next row; false at the end and after a failure. */
 bool sql_row(struct query *q);

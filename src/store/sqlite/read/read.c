@@ -1,4 +1,6 @@
 /* read.c - messages and memories of one pool. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
@@ -49,22 +51,28 @@ enum status sqlite_message(struct ctx *ctx, struct store *s, struct pool_ref poo
 }
 
 /* A document that is gone leaves an empty place (its id is ""), so that out[i] always belongs to
- * docs[i]. Each is one lookup by primary key. */
+ * docs[i]. One statement for all: to begin and end one costs a third of a look-up. */
 enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                             const doc_id *docs, size_t n, struct message *out)
 {
     struct pool_row row;
     READER(r);
+    if (!n)
+        return OK;
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
-    for (size_t i = 0; i < n; i++) {
-        out[i] = (struct message){0};
-        SQL_RUN(q, ctx, r.db, SQL_MESSAGE_GET, row.no, docs[i]);
-        if (sql_row(&q))
-            read_message_ends(&q, &out[i]);
-        TRY(sql_end(&q));
+    memset(out, 0, n * sizeof *out);
+    SQL_RUN(q, ctx, r.db, SQL_MESSAGES_GET, row.no);
+    sql_list(&q, docs, n);
+    for (size_t i = 0; sql_row(&q); i++) {
+        struct message m;
+        read_message_ends(&q, &m);
+        while (i < n && docs[i] != m.doc)
+            i++;
+        assert(i < n);
+        out[i] = m;
     }
-    return OK;
+    return sql_end(&q);
 }
 
 enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,
