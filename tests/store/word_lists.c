@@ -1,0 +1,295 @@
+/* word_lists.c - what the words index answered once is right after every write, also by others. */
+#include "store/sqlite/index/word_lists.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/store.h"
+
+static size_t count_of(struct ctx *ctx, struct store *s, const char *word)
+{
+    return find(ctx, s, mine, word).n;
+}
+
+TEST(a_word_that_was_searched_is_found_when_it_is_said)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    CHECK_INT(count_of(ctx, s, "ithaca"), 0);
+    CHECK_INT(count_of(ctx, s, "ithaca"), 0);
+    struct message m = said("m1", "user", "Ithaca", 1000);
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+    CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+    struct message other = said("m2", "user", "Troy", 1000);
+    CHECK_OK(say(ctx, s, mine, "s1", &other));
+    CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+    CHECK_INT(find(ctx, s, other_space, "ithaca").n, 0);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m1")}, &erased));
+    CHECK_INT(count_of(ctx, s, "ithaca"), 0);
+    CHECK_INT(count_of(ctx, s, "troy"), 1);
+}
+
+TEST(a_changed_memory_is_found_by_its_new_words_alone)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory m = fact("f1", "town", "Ithaca"), newer = fact("f2", "town", "Troy");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+    CHECK_INT(count_of(ctx, s, "troy"), 0);
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &newer));
+    CHECK_INT(count_of(ctx, s, "ithaca"), 0);
+    CHECK_INT(count_of(ctx, s, "troy"), 1);
+}
+
+/* --- another process --- */
+
+/* A process of its own, since SQLite must not be opened on both sides of a fork. It does what it is
+ * told: '+' writes a message, '-' erases it, and each is answered. */
+struct neighbour {
+    pid_t pid;
+    int to, from;
+};
+
+static void serve_changes(const struct place *p, int from, int to)
+{
+    struct ctx own = {0}, *ctx = &own;
+    struct store *s = NULL;
+    char ask[2];
+    int64_t n;
+    while (read(from, ask, sizeof ask) == sizeof ask) {
+        char id[] = {'m', ask[1], 0};
+        struct message m = said(id, "user", "Ithaca", 1000);
+        struct forget what = {.pool = mine, .id = str_of(id)};
+        if (!s && store_open(ctx, &(struct store_settings){.path = str_of(p->path)}, &s) != OK)
+            _exit(2);
+        if ((ask[0] == '+' ? say(ctx, s, mine, "child", &m) : store_forget(ctx, s, &what, &n)) !=
+            OK)
+            _exit(3);
+        if (write(to, "k", 1) != 1)
+            _exit(4);
+    }
+    store_close(s);
+    _exit(0);
+}
+
+static struct neighbour neighbour_begin(const struct place *p)
+{
+    int there[2], back[2];
+    CHECK(pipe(there) == 0 && pipe(back) == 0);
+    struct neighbour out = {.pid = fork(), .to = there[1], .from = back[0]};
+    if (!out.pid) {
+        close(there[1]);
+        serve_changes(p, there[0], back[1]);
+    }
+    close(there[0]);
+    close(back[1]);
+    return out;
+}
+
+static void change_elsewhere(const struct neighbour *n, const char *ask)
+{
+    char answer = 0;
+    CHECK_INT(write(n->to, ask, 2), 2);
+    CHECK_INT(read(n->from, &answer, 1), 1);
+}
+
+TEST(what_another_process_changes_is_seen)
+{
+    PLACE(p);
+    struct neighbour other = neighbour_begin(&p);
+    {
+        STORE(s, p);
+        CHECK_INT(count_of(ctx, s, "ithaca"), 0);
+        change_elsewhere(&other, "+1");
+        CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+        change_elsewhere(&other, "+2");
+        struct message m = said("m3", "user", "Troy", 1000); /* our writer meets another's view */
+        CHECK_OK(say(ctx, s, mine, "s1", &m));
+        CHECK_INT(count_of(ctx, s, "ithaca"), 2);
+        change_elsewhere(&other, "-1");
+        CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+        change_elsewhere(&other, "-2");
+        CHECK_INT(count_of(ctx, s, "ithaca"), 0);
+        CHECK_INT(count_of(ctx, s, "troy"), 1);
+    }
+    int status;
+    close(other.to);
+    CHECK_INT(waitpid(other.pid, &status, 0), other.pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(other.from);
+}
+
+/* --- threads --- */
+
+struct searcher {
+    struct store *s;
+    _Atomic bool is_over;
+};
+
+static const char *const towns[] = {"ithaca", "troy", "sparta", "argos"};
+enum { TOWNS = sizeof towns / sizeof *towns };
+
+static void *search_on(void *arg)
+{
+    struct searcher *t = arg;
+    while (!t->is_over) {
+        struct ctx own = {0};
+        for (int i = 0; i < TOWNS; i++)
+            count_of(&own, t->s, towns[i]);
+        ctx_free(&own);
+    }
+    return NULL;
+}
+
+/* Searches that began before a write must not bring back what it changed. */
+TEST(searches_beside_writes_keep_nothing_old)
+{
+    enum { N = 300, SEARCHERS = 2 };
+    PLACE(p);
+    STORE(s, p);
+    struct searcher t = {.s = s};
+    pthread_t threads[SEARCHERS];
+    size_t there[TOWNS] = {0};
+    for (int i = 0; i < SEARCHERS; i++)
+        CHECK(pthread_create(&threads[i], NULL, search_on, &t) == 0);
+    for (int i = 0; i < N; i++) {
+        int town = i * 7 % TOWNS;
+        str id = str_printf(&ctx->arena, "m%d", i);
+        struct message m = {.id = id, .text = str_of(towns[town])};
+        CHECK_OK(say(ctx, s, mine, "s1", &m));
+        there[town]++;
+        if (i % 3 == 0) {
+            int64_t n;
+            CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = id}, &n));
+            there[town]--;
+        }
+        CHECK_INT(count_of(ctx, s, towns[town]), there[town]);
+    }
+    t.is_over = true;
+    for (int i = 0; i < SEARCHERS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < TOWNS; i++)
+        CHECK_INT(count_of(ctx, s, towns[i]), there[i]);
+}
+
+/* --- the lists themselves --- */
+
+static void lists_end(struct word_lists **lists)
+{
+    word_lists_free(*lists);
+}
+#define LISTS(lists) CLEANUP(lists_end) struct word_lists *lists = word_lists_new()
+
+static struct word_docs numbers(struct ctx *ctx, size_t n)
+{
+    struct word_docs docs = {.v = NEW_N(&ctx->arena, struct posting, n + 1), .n = n};
+    for (size_t i = 0; i < n; i++)
+        docs.v[i] = (struct posting){.doc = (doc_id)i + 1, .counts = 1};
+    return docs;
+}
+
+static void keep_list(struct ctx *ctx, struct word_lists *lists, uint64_t view, const char *word,
+                      size_t n)
+{
+    struct word_docs docs = numbers(ctx, n);
+    word_lists_keep(lists, view, str_of(word), &docs, 20000);
+}
+
+/* Documents from `least` on; -1: the index must be asked; -2: there are more than max. */
+static int64_t kept(struct ctx *ctx, struct word_lists *lists, uint64_t view, const char *word,
+                    doc_id least, size_t max)
+{
+    struct word_docs docs;
+    if (!word_lists_find(lists, &ctx->arena, view, str_of(word), least, max, &docs))
+        return -1;
+    return docs.is_over ? -2 : (int64_t)docs.n;
+}
+
+TEST(a_list_answers_for_every_bound)
+{
+    LISTS(lists);
+    keep_list(ctx, lists, 7, "few", 20);
+    keep_list(ctx, lists, 7, "none", 0);
+    keep_list(ctx, lists, 7, "many", 5000);
+    struct word_docs over = {.is_over = true};
+    word_lists_keep(lists, 7, S("over"), &over, 60);
+    CHECK_INT(kept(ctx, lists, 7, "few", 0, 20), 20);
+    CHECK_INT(kept(ctx, lists, 7, "few", 0, 19), -2);
+    CHECK_INT(kept(ctx, lists, 7, "few", 15, 19), 6);
+    CHECK_INT(kept(ctx, lists, 7, "few", 21, 19), 0);
+    CHECK_INT(kept(ctx, lists, 7, "none", 0, 1), 0);
+    CHECK_INT(kept(ctx, lists, 7, "many", 0, 4999), -2);
+    CHECK_INT(kept(ctx, lists, 7, "many", 0, 5000), -1);
+    CHECK_INT(kept(ctx, lists, 7, "many", 1, 10), -1);
+    CHECK_INT(kept(ctx, lists, 7, "over", 0, 60), -2);
+    CHECK_INT(kept(ctx, lists, 7, "over", 0, 61), -1);
+    CHECK_INT(kept(ctx, lists, 7, "unknown", 0, 61), -1);
+}
+
+TEST(lists_are_of_one_view)
+{
+    LISTS(lists);
+    keep_list(ctx, lists, 7, "few", 20);
+    CHECK_INT(kept(ctx, lists, 8, "few", 0, 100), -1);
+    keep_list(ctx, lists, 8, "other", 3);
+    CHECK_INT(kept(ctx, lists, 7, "few", 0, 100), -1);
+    CHECK_INT(kept(ctx, lists, 8, "few", 0, 100), -1);
+    CHECK_INT(kept(ctx, lists, 8, "other", 0, 100), 3);
+}
+
+TEST(a_write_drops_its_own_words_and_hands_the_others_on)
+{
+    LISTS(lists);
+    keep_list(ctx, lists, 7, "said", 20);
+    keep_list(ctx, lists, 7, "silent", 5);
+    word_lists_begin(lists, 7);
+    CHECK(word_lists_is_changing(lists));
+    word_lists_drop(lists, S("said"));
+    keep_list(ctx, lists, 7, "said", 20); /* by a reader of the old view */
+    CHECK_INT(kept(ctx, lists, 7, "said", 0, 100), -1);
+    CHECK_INT(kept(ctx, lists, 7, "silent", 0, 100), 5);
+    word_lists_seal(lists, 8);
+    word_lists_end(lists, true);
+    CHECK_INT(kept(ctx, lists, 7, "silent", 0, 100), -1);
+    CHECK_INT(kept(ctx, lists, 8, "silent", 0, 100), 5);
+    CHECK_INT(kept(ctx, lists, 8, "said", 0, 100), -1);
+}
+
+TEST(after_a_write_that_failed_nothing_is_kept)
+{
+    LISTS(lists);
+    keep_list(ctx, lists, 7, "silent", 5);
+    word_lists_begin(lists, 7);
+    word_lists_seal(lists, 8);
+    word_lists_end(lists, false);
+    CHECK_INT(kept(ctx, lists, 7, "silent", 0, 100), -1);
+    CHECK_INT(kept(ctx, lists, 8, "silent", 0, 100), -1);
+    keep_list(ctx, lists, 7, "silent", 5);
+    word_lists_begin(lists, 9); /* another process wrote meanwhile */
+    word_lists_seal(lists, 10);
+    word_lists_end(lists, true);
+    CHECK_INT(kept(ctx, lists, 10, "silent", 0, 100), -1);
+}
+
+TEST(lists_have_a_bounded_size)
+{
+    enum { WORDS = 30000, DOCS = 500 };
+    LISTS(lists);
+    int64_t there = 0;
+    struct word_docs docs = numbers(ctx, DOCS);
+    for (int i = 0; i < WORDS; i++)
+        word_lists_keep(lists, 7, str_printf(&ctx->arena, "w%d", i), &docs, 20000);
+    for (int i = 0; i < WORDS; i++)
+        there += kept(ctx, lists, 7, str_printf(&ctx->arena, "w%d", i).p, 0, 20000) == DOCS;
+    CHECK(there > 0 && there * DOCS * (int64_t)sizeof *docs.v <= 1 << 20);
+    for (int i = 0; i < WORDS; i++)
+        keep_list(ctx, lists, 7, str_printf(&ctx->arena, "n%d", i).p, 0);
+    there = 0;
+    for (int i = 0; i < WORDS; i++)
+        there += kept(ctx, lists, 7, str_printf(&ctx->arena, "n%d", i).p, 0, 1) == 0;
+    CHECK(there > 4000 && there <= 8192);
+}
