@@ -67,9 +67,24 @@ static enum kind kind_of(int32_t c)
     return utf8_is_letter(c) ? KIND_LETTER : utf8_is_digit(c) ? KIND_DIGIT : KIND_OTHER;
 }
 
+/* What a word is by its folded letters. Stemming takes longer than all else here, and the texts of
+ * one recall or import repeat their words, so each thread keeps what it found last. */
+struct known_word {
+    uint8_t n, stem_n; /* n is 0: free */
+    bool is_stop;
+    char word[14], stem[15]; /* longer ones are not kept */
+};
+enum { KNOWN_WORDS = 1024, SHORTEST = 3 };
+
+/* A stemmer is not for two threads at once; each has its own, given back when the thread ends. */
+struct stemming {
+    struct sb_stemmer *stemmer;
+    struct known_word known[KNOWN_WORDS];
+};
+
 struct splitter {
     struct arena *a;
-    struct sb_stemmer *stemmer;
+    struct stemming *stemming;
     str text;
     struct words out;
     size_t cap, max;
@@ -77,11 +92,6 @@ struct splitter {
     bool is_plain;        /* nobody asks for the stems */
     bool sentence_begins; /* the next word begins a sentence */
 };
-
-static bool is_stop(const struct splitter *s, str stem)
-{
-    return word_index_find(s->stops, stem) != NO_WORD;
-}
 
 /* "went" is "go", "colour" is "color"; other words are themselves. */
 static str regular_form(const struct splitter *s, str w)
@@ -157,20 +167,50 @@ static struct word *push_word(struct splitter *s, size_t from, size_t to)
     return w;
 }
 
+/* The list of stop words holds folded, unstemmed words, so it is asked before stemming. */
+static str stem_of(const struct splitter *s, str folded, bool is_number, bool *is_stop)
+{
+    *is_stop = word_index_find(s->stops, folded) != NO_WORD;
+    if (is_number || *is_stop || folded.n < SHORTEST)
+        return folded;
+    str regular = regular_form(s, folded);
+    struct sb_stemmer *stemmer = s->stemming->stemmer;
+    const sb_symbol *stem =
+        sb_stemmer_stem(stemmer, (const sb_symbol *)regular.p, (int)regular.n);
+    return stem ? (str){(const char *)stem, (size_t)sb_stemmer_length(stemmer)} : regular;
+}
+
+static struct known_word *place_of(const struct splitter *s, str folded)
+{
+    return &s->stemming->known[str_hash(folded) % KNOWN_WORDS];
+}
+
+static void keep_known(struct known_word *k, str folded, str stem, bool is_stop)
+{
+    if (folded.n > sizeof k->word || stem.n > sizeof k->stem)
+        return;
+    *k = (struct known_word){(uint8_t)folded.n, (uint8_t)stem.n, is_stop, {0}, {0}};
+    memcpy(k->word, folded.p, folded.n);
+    memcpy(k->stem, stem.p, stem.n);
+}
+
 static void stem_word(struct splitter *s, struct word *w)
 {
-    w->stem = utf8_cut(fold_word(s->a, w->text), STEM_MAX);
-    /* The list holds folded, unstemmed words, so it is asked before stemming. */
-    w->is_stop = is_stop(s, w->stem);
+    str folded = utf8_cut(fold_word(s->a, w->text), STEM_MAX), stem;
+    bool is_kept = !w->is_number && folded.n >= SHORTEST && folded.n <= sizeof ((struct known_word *)0)->word;
+    struct known_word *k = is_kept ? place_of(s, folded) : NULL;
+    if (k && str_eq(folded, (str){k->word, k->n})) {
+        stem = (str){k->stem, k->stem_n};
+        w->is_stop = k->is_stop;
+    } else {
+        stem = stem_of(s, folded, w->is_number, &w->is_stop);
+        if (k)
+            keep_known(k, folded, stem, w->is_stop);
+    }
+    bool is_front = str_starts(folded, stem); /* most stems are; then they need no copy */
+    w->stem = is_front ? str_sub(folded, 0, stem.n) : str_dup(s->a, stem);
     if (w->is_stop && w->stem.n == 1 && w->text.p[0] == 'I')
         w->is_name = false;
-    if (w->is_number || w->is_stop || w->stem.n <= 2)
-        return;
-    w->stem = regular_form(s, w->stem);
-    const sb_symbol *stem =
-        sb_stemmer_stem(s->stemmer, (const sb_symbol *)w->stem.p, (int)w->stem.n);
-    if (stem)
-        w->stem = str_dup(s->a, (str){(const char *)stem, (size_t)sb_stemmer_length(s->stemmer)});
 }
 
 static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
@@ -225,27 +265,29 @@ static size_t word_end(str t, size_t i, bool *is_number)
     return i;
 }
 
-/* A stemmer is not for two threads at once; each has its own, given back when the thread ends. */
-static pthread_key_t stemmer_key;
-static pthread_once_t stemmer_once = PTHREAD_ONCE_INIT;
+static pthread_key_t stemming_key;
+static pthread_once_t stemming_once = PTHREAD_ONCE_INIT;
 
-static void end_stemmer(void *p)
+static void end_stemming(void *p)
 {
-    sb_stemmer_delete(p);
+    struct stemming *mine = p;
+    sb_stemmer_delete(mine->stemmer);
+    free(mine);
 }
 
 static void make_key(void)
 {
-    pthread_key_create(&stemmer_key, end_stemmer);
+    pthread_key_create(&stemming_key, end_stemming);
 }
 
-static struct sb_stemmer *thread_stemmer(void)
+static struct stemming *thread_stemming(void)
 {
-    pthread_once(&stemmer_once, make_key);
-    struct sb_stemmer *mine = pthread_getspecific(stemmer_key);
+    pthread_once(&stemming_once, make_key);
+    struct stemming *mine = pthread_getspecific(stemming_key);
     if (!mine) {
-        mine = sb_stemmer_new("english", NULL);
-        pthread_setspecific(stemmer_key, mine);
+        mine = heap_alloc(sizeof *mine);
+        mine->stemmer = sb_stemmer_new("english", NULL);
+        pthread_setspecific(stemming_key, mine);
     }
     return mine;
 }
@@ -280,7 +322,7 @@ struct words words_of(struct arena *a, str text, size_t max)
 {
     return split_text((struct splitter){
         .a = a,
-        .stemmer = thread_stemmer(),
+        .stemming = thread_stemming(),
         .stops = word_index_of(stops, sizeof stops / sizeof *stops, sizeof *stops),
         .irregulars =
             word_index_of(irregulars, sizeof irregulars / sizeof *irregulars, sizeof *irregulars),
