@@ -405,7 +405,7 @@ static double score_of(const struct finder *f, const struct candidate *c, double
     return c->dense >= FOUND_SAME ? fmax(sure, cosine) : sure;
 }
 
-static void add(struct search *s, const struct candidate *c, const struct message *m,
+static void add(struct search *s, struct candidate *c, const struct message *m,
                 const struct memory *memory, str before)
 {
     struct finder *f = s->f;
@@ -438,7 +438,7 @@ static void judge(struct search *s)
     s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
     s->asked.person = person_of(s);
     for (size_t i = 0; i < s->n; i++) {
-        const struct candidate *c = &s->v[i];
+        struct candidate *c = &s->v[i];
         const struct message *before = c->previous > 0 ? message_of(s, c->doc - 1) : NULL;
         if (doc_is_memory(c->doc))
             add(s, c, NULL, &s->memories[memory++], S(""));

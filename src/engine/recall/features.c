@@ -181,25 +181,40 @@ bool names_person(const struct query *q, str name)
     return false;
 }
 
+static void of_message(const struct asked_of *q, const struct message *m, double *out)
+{
+    of_text(q, m->text, out);
+    out[SIGNAL_time] = query_has_time(q->query, m->created);
+    out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
+    out[SIGNAL_speaker] = q->person.n && str_eq(m->speaker, q->person);
+    out[SIGNAL_opening] = doc_position(m->doc) < 2;
+}
+
+static void of_memory(const struct asked_of *q, const struct memory *m, double *out)
+{
+    of_text(q, m->content, out);
+    out[SIGNAL_time] = query_has_time(q->query, m->created);
+    out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
+    out[SIGNAL_is_memory] = 1;
+    out[SIGNAL_importance] = m->importance;
+}
+
 /* Either message or memory is set, the other is NULL; out has SIGNALS_MAX places. previous is the
- * text of the message before, "" where it does not matter. */
-void signals_of(const struct asked_of *q, const struct candidate *c, const struct message *message,
+ * text of the message before, "" where it does not matter. A candidate is judged again when others
+ * were taken out: then its text shows what it showed, and only the scores are measured again. */
+void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out)
 {
-    int64_t created = message ? message->created : memory->created;
     memset(out, 0, sizeof *out * SIGNALS_MAX);
+    if (c->signals)
+        memcpy(out, c->signals, sizeof *out * SIGNALS_MAX);
+    else if (message)
+        of_message(q, message, out);
+    else
+        of_memory(q, memory, out);
+    c->signals = out;
     of_words(q, c, out);
-    of_text(q, message ? message->text : memory->content, out);
-    out[SIGNAL_time] = query_has_time(q->query, created);
-    out[SIGNAL_recent] = age_decay(q->now - created, 90);
-    if (message) {
-        out[SIGNAL_speaker] = q->person.n && str_eq(message->speaker, q->person);
-        out[SIGNAL_answers] = is_question(previous) ? out[SIGNAL_previous] : 0;
-        out[SIGNAL_opening] = doc_position(c->doc) < 2;
-    } else {
-        out[SIGNAL_is_memory] = 1;
-        out[SIGNAL_importance] = memory->importance;
-    }
+    out[SIGNAL_answers] = is_question(previous) ? out[SIGNAL_previous] : 0;
 }
 
 /* An estimate without reading the text: candidates that promise least are not read at all. */

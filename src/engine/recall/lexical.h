@@ -19,6 +19,7 @@ struct candidate {
     uint8_t near[QUERY_WORDS_MAX]; /* … and in its window */
     float dense, dense_window;     /* cosines of its vector and its window's; 0 without vectors */
     float beside;                  /* Qdrant's cosine; 0: it did not find it */
+    const double *signals;         /* what it was found to show; NULL: not read yet */
 };
 
 /*

@@ -41,11 +41,16 @@ static unsigned known_as(str stem)
     return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), stem);
 }
 
+/* is: what its stem is known as, classes: those of its text. */
+static bool is_date_by(const struct word *w, unsigned is, unsigned classes)
+{
+    return w->is_number || (is & IS_DATE) ||
+           (classes & (LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_NUMBER));
+}
+
 bool word_is_date(const struct word *w)
 {
-    return w->is_number ||
-           lexicon_is(w->text, LEX_MONTH | LEX_MONTH_SHORT | LEX_WEEKDAY | LEX_NUMBER) ||
-           (known_as(w->stem) & IS_DATE);
+    return is_date_by(w, known_as(w->stem), lexicon_classes(w->text));
 }
 
 bool currency_is_kin(str stem)
@@ -179,12 +184,12 @@ static void read_words(struct arena *a, struct clause *c)
     c->all = terms_with_room(a, c->w.n);
     for (size_t i = 0; i < c->w.n; i++) {
         const struct word *w = &c->w.v[i];
-        unsigned is = known_as(w->stem);
+        unsigned is = known_as(w->stem), classes = lexicon_classes(w->text);
         c->terms[i] = str_hash(w->stem);
-        c->dates[i] = word_is_date(w);
-        c->tells[i] = !c->dates[i] && !lexicon_is(w->text, LEX_USER) && !w->is_stop &&
+        c->dates[i] = is_date_by(w, is, classes);
+        c->tells[i] = !c->dates[i] && !(classes & LEX_USER) && !w->is_stop &&
                       (!(is & IS_FUNCTION) || w->is_name);
-        c->is_list |= (is & IS_LIST) != 0 || lexicon_is(w->text, LEX_PAST) ||
+        c->is_list |= (is & IS_LIST) != 0 || (classes & LEX_PAST) ||
                       str_is(w->text, "called") || str_is(w->text, "named");
         c->is_list_of_one |= (is & IS_LIST_OF_ONE) != 0;
         c->denies |= (is & DENIES_IT) ||

@@ -237,20 +237,22 @@ static bool is_mover(const struct word *w)
 
 size_t claim_moved_thing(const struct words *w)
 {
-    size_t thing = w->n;
-    for (size_t i = 0; i < w->n; i++) {
+    size_t thing = w->n, move = 0;
+    while (move < w->n && !is_move(&w->v[move]))
+        move++;
+    if (move == w->n || is_mover(&w->v[move])) /* most lines speak of no move */
+        return w->n;
+    for (size_t i = 0; i < move; i++) {
         const struct word *v = &w->v[i];
         if (is_mover(v))
             return w->n;
-        if (is_move(v))
-            return thing;
         bool says = !v->is_stop && !v->is_number &&
                     !lexicon_is(v->text, LEX_STRESS | LEX_DATE | LEX_WEEKDAY | LEX_MONTH |
                                              LEX_SPAN | LEX_REPLY | LEX_GREETING);
         if (says && thing == w->n)
             thing = i;
     }
-    return w->n;
+    return thing;
 }
 
 /* --- the clause --- */

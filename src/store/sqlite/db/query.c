@@ -103,7 +103,8 @@ enum status sql_any(struct query *q, bool *out)
 str sql_get_text(struct query *q)
 {
     const char *p = (const char *)sqlite3_column_text(q->stmt, q->column);
-    return str_dup(&q->ctx->arena, (str){p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)});
+    str text = {p, (size_t)sqlite3_column_bytes(q->stmt, q->column++)};
+    return text.n ? str_dup(&q->ctx->arena, text) : S("");
 }
 
 str sql_get_text_ends(struct query *q, size_t each)

@@ -80,6 +80,8 @@ enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref po
 {
     struct pool_row row;
     READER(r);
+    if (!n)
+        return OK;
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
     for (size_t i = 0; i < n; i++) {
