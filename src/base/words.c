@@ -69,12 +69,12 @@ static enum kind kind_of(int32_t c)
 
 /* What a word is by its folded letters. Stemming takes longer than all else here, and the texts of
  * one recall or import repeat their words, so each thread keeps what it found last. */
+enum { KNOWN_WORDS = 1024, KNOWN_LEAST = 3, KNOWN_MOST = 14 };
 struct known_word {
     uint8_t n, stem_n; /* n is 0: free */
     bool is_stop;
-    char word[14], stem[15]; /* longer ones are not kept */
+    char word[KNOWN_MOST], stem[KNOWN_MOST + 1];
 };
-enum { KNOWN_WORDS = 1024, SHORTEST = 3 };
 
 /* A stemmer is not for two threads at once; each has its own, given back when the thread ends. */
 struct stemming {
@@ -171,12 +171,11 @@ static struct word *push_word(struct splitter *s, size_t from, size_t to)
 static str stem_of(const struct splitter *s, str folded, bool is_number, bool *is_stop)
 {
     *is_stop = word_index_find(s->stops, folded) != NO_WORD;
-    if (is_number || *is_stop || folded.n < SHORTEST)
+    if (is_number || *is_stop || folded.n < KNOWN_LEAST)
         return folded;
     str regular = regular_form(s, folded);
     struct sb_stemmer *stemmer = s->stemming->stemmer;
-    const sb_symbol *stem =
-        sb_stemmer_stem(stemmer, (const sb_symbol *)regular.p, (int)regular.n);
+    const sb_symbol *stem = sb_stemmer_stem(stemmer, (const sb_symbol *)regular.p, (int)regular.n);
     return stem ? (str){(const char *)stem, (size_t)sb_stemmer_length(stemmer)} : regular;
 }
 
@@ -187,7 +186,7 @@ static struct known_word *place_of(const struct splitter *s, str folded)
 
 static void keep_known(struct known_word *k, str folded, str stem, bool is_stop)
 {
-    if (folded.n > sizeof k->word || stem.n > sizeof k->stem)
+    if (stem.n > sizeof k->stem)
         return;
     *k = (struct known_word){(uint8_t)folded.n, (uint8_t)stem.n, is_stop, {0}, {0}};
     memcpy(k->word, folded.p, folded.n);
@@ -197,7 +196,7 @@ static void keep_known(struct known_word *k, str folded, str stem, bool is_stop)
 static void stem_word(struct splitter *s, struct word *w)
 {
     str folded = utf8_cut(fold_word(s->a, w->text), STEM_MAX), stem;
-    bool is_kept = !w->is_number && folded.n >= SHORTEST && folded.n <= sizeof ((struct known_word *)0)->word;
+    bool is_kept = !w->is_number && folded.n >= KNOWN_LEAST && folded.n <= KNOWN_MOST;
     struct known_word *k = is_kept ? place_of(s, folded) : NULL;
     if (k && str_eq(folded, (str){k->word, k->n})) {
         stem = (str){k->stem, k->stem_n};

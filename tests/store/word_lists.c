@@ -23,9 +23,11 @@ TEST(a_word_that_was_searched_is_found_when_it_is_said)
     CHECK_OK(say(ctx, s, mine, "s1", &m));
     CHECK_INT(count_of(ctx, s, "ithaca"), 1);
     CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+    CHECK_INT(count_of(ctx, s, "troy"), 0);
     struct message other = said("m2", "user", "Troy", 1000);
     CHECK_OK(say(ctx, s, mine, "s1", &other));
     CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+    CHECK_INT(count_of(ctx, s, "troy"), 1);
     CHECK_INT(find(ctx, s, other_space, "ithaca").n, 0);
     CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m1")}, &erased));
     CHECK_INT(count_of(ctx, s, "ithaca"), 0);

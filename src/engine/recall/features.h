@@ -38,8 +38,8 @@ struct lexicon_lengths shown_words(const struct query *q);
 /* Whether the question holds a part of this name. */
 bool names_person(const struct query *q, str name);
 
-/* previous is the text of the message before, or "". Exactly one of message and memory is there. out
- * outlives the candidate, which refers to it. */
+/* previous is the text of the message before, or "". Exactly one of message and memory is there.
+ * out outlives the candidate, which refers to it. */
 void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out);
 

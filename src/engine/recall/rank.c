@@ -47,7 +47,8 @@ static void compare_taken(struct arena *a, struct choice *v, const str *texts, s
 {
     for (; v[i].compared < n; v[i].compared++) {
         size_t other = taken[v[i].compared];
-        double like = terms_jaccard(terms_of(a, &v[i], texts[i]), terms_of(a, &v[other], texts[other]));
+        double like =
+            terms_jaccard(terms_of(a, &v[i], texts[i]), terms_of(a, &v[other], texts[other]));
         v[i].like = fmax(v[i].like, like);
     }
 }

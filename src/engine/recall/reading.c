@@ -189,8 +189,8 @@ static void read_words(struct arena *a, struct clause *c)
         c->dates[i] = is_date_by(w, is, classes);
         c->tells[i] = !c->dates[i] && !(classes & LEX_USER) && !w->is_stop &&
                       (!(is & IS_FUNCTION) || w->is_name);
-        c->is_list |= (is & IS_LIST) != 0 || (classes & LEX_PAST) ||
-                      str_is(w->text, "called") || str_is(w->text, "named");
+        c->is_list |= (is & IS_LIST) != 0 || (classes & LEX_PAST) || str_is(w->text, "called") ||
+                      str_is(w->text, "named");
         c->is_list_of_one |= (is & IS_LIST_OF_ONE) != 0;
         c->denies |= (is & DENIES_IT) ||
                      (i && str_is(w->text, "t") && lexicon_is(c->w.v[i - 1].text, LEX_NEGATED));

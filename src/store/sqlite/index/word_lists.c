@@ -20,8 +20,8 @@
  * the index nothing is added: a reader of the old view could bring back what was dropped.
  *
  * The table is of fixed size, a word is in one of the ROW places of its row, and the lists have at
- * most BYTES_MAX together: when that is reached, all go. Words are known by a hash with a random key, so that
- * nobody can choose a word that is taken for another.
+ * most BYTES_MAX together: when that is reached, all go. Words are known by a hash with a random
+ * key, so that nobody can choose a word that is taken for another.
  */
 enum { ROWS = 2048, ROW = 4, LIST_MAX = 512, BYTES_MAX = 1 << 20 };
 
