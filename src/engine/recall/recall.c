@@ -201,16 +201,21 @@ static void look_from(struct finder *space, const struct finder *f)
     space->n = f->n;
 }
 
-/* Then what replaces a line that would be given, which the question may not find. */
+/* Then what replaces a line that would be given, which the question may not find, and what such a
+ * line replaced under its key. */
 static enum status add_successors(struct finder *f, struct finder *space, const struct verdict *v)
 {
-    struct about successors;
+    struct about successors, predecessors;
     if (!f->in->gate || f->in->turns_only || v->least > 1 || f->in->strategy == STRATEGY_RECENT)
         return OK;
     look_from(space, f);
     TRY(successors_find(space, v->least, &successors));
     if (successors.n)
         put_beside(f, &successors);
+    look_from(space, f);
+    TRY(predecessors_find(space, v->least, &predecessors));
+    if (predecessors.n)
+        put_beside(f, &predecessors);
     return OK;
 }
 
@@ -229,6 +234,18 @@ static enum status add_about(struct finder *f, struct finder *space, struct verd
     return OK;
 }
 
+/* A closed value was replaced by what its key got next, whatever the two say. */
+static void settle_closed(const struct finder *f, struct dated_line *lines)
+{
+    for (size_t i = 0; i < f->n; i++)
+        for (size_t k = 0; k < f->n && f->found[i].is_memory && f->found[i].memory.valid_to; k++)
+            if (f->found[k].is_memory &&
+                str_eq(f->found[k].memory.id, f->found[i].memory.superseded_by)) {
+                lines[i].is = REPLACED;
+                lines[i].by = k;
+            }
+}
+
 /* A line that a later one replaces is left out, or marked where that is not sure or the question
  * asks how it was; the later one goes in with it. */
 static void settle_currency(struct finder *f, bool *given)
@@ -240,6 +257,7 @@ static void settle_currency(struct finder *f, bool *given)
         lines[i] = dated_line_of(a, &f->found[i]);
     date_by_source(lines, f->n);
     currency_judge(a, f->in->question, lines, f->n);
+    settle_closed(f, lines);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
         if (!given[i] || lines[i].is == CURRENT)

@@ -1,4 +1,4 @@
-/* successors.c - what replaces a line that is given, though the question's words do not find it. */
+/* successors.c - what replaces a line that is given, and what it replaced under its key. */
 #include "engine/recall/successors.h"
 
 #include "engine/recall/reading.h"
@@ -172,5 +172,75 @@ enum status successors_find(struct finder *f, double least, struct about *out)
                                    : S("a line that was found replaced it");
         out->v[out->n++] = read[of[i]];
     }
+    return OK;
+}
+
+/* --- what was stored under a key before --- */
+
+enum { HISTORY = 6 }; /* old values that are given */
+
+/* As if it were still true: not erased, expired, barred, of another layer … Its text is cut to what
+ * the bars leave. */
+static bool may_show(const struct finder *f, struct recalled *old)
+{
+    struct recalled open = *old;
+    open.memory.valid_to = 0;
+    open.memory.superseded_by = S("");
+    if (!find_shows(f, &open))
+        return false;
+    old->memory.content = open.memory.content;
+    old->is_cut = open.is_cut;
+    return true;
+}
+
+/* By what was found, or by an old value that is as old as the key's first. */
+static bool is_stated(struct finder *f, const struct about *out, const struct recalled *old)
+{
+    struct arena *a = &f->ctx->arena;
+    struct statement s = statement_of(a, old->memory.content);
+    for (size_t i = 0; i < f->n + out->n; i++) {
+        str text = found_text(i < f->n ? &f->found[i] : &out->v[i - f->n]);
+        struct term_set telling = telling_of(a, text);
+        if (text.n <= LONG && stating_of(&s, &telling) == STATES)
+            return true;
+    }
+    return false;
+}
+
+/* What the memory closed by its key. What was merged into it, summarized or distilled has another
+ * key, or none of the caller's own. */
+static enum status take_replaced(struct finder *f, const struct recalled *by, struct about *out)
+{
+    struct memory *v;
+    size_t n;
+    str name = name_of(&f->ctx->arena, by);
+    if (!name.n || !str_eq(by->space, f->in->pool.space))
+        return OK;
+    TRY(store_replaced(f->ctx, f->e->store, f->in->pool, by->memory.id, &v, &n));
+    for (size_t i = 0; i < n && out->n < HISTORY; i++) {
+        struct recalled old = {.is_memory = true,
+                               .memory = v[i],
+                               .space = by->space,
+                               .score = f->e->settings->gate_threshold,
+                               .why = S("the memory that was found replaced it under its key")};
+        if (str_eq(name_of(&f->ctx->arena, &old), name) && may_show(f, &old) &&
+            !is_stated(f, out, &old))
+            out->v[out->n++] = old;
+    }
+    return OK;
+}
+
+/* Each old value leads to the one before it, as out->n grows. */
+enum status predecessors_find(struct finder *f, double least, struct about *out)
+{
+    *out = (struct about){0};
+    if (f->in->is_patient || !currency_asks_past(&f->ctx->arena, f->in->question))
+        return OK;
+    out->v = NEW_N(&f->ctx->arena, struct recalled, HISTORY);
+    for (size_t i = 0; i < f->n; i++)
+        if (f->found[i].score >= least)
+            TRY(take_replaced(f, &f->found[i], out));
+    for (size_t i = 0; i < out->n; i++)
+        TRY(take_replaced(f, &out->v[i], out));
     return OK;
 }

@@ -1,4 +1,4 @@
-/* successors.h - what replaces a line that is given, though the question's words do not find it. */
+/* successors.h - what replaces a line that is given, and what it replaced under its key. */
 #pragma once
 
 #include "engine/recall/about.h"
@@ -14,3 +14,9 @@ struct dated_line dated_line_of(struct arena *a, const struct recalled *r);
  * replaced, too.
  */
 MUST_USE enum status successors_find(struct finder *f, double least, struct about *out);
+
+/*
+ * For a question how it was, in a chat: what was stored before under the keys of the memories that
+ * score at least so much. Such a value is closed (valid_to), and no chat may have stated it.
+ */
+MUST_USE enum status predecessors_find(struct finder *f, double least, struct about *out);
