@@ -36,7 +36,8 @@ MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_
  */
 MUST_USE enum status store_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                    struct history_item **out, size_t *n);
-/* What a summary of the pool replaced, oldest first. */
+/* What a memory of the pool replaced: a summary its sources, a value of a key the one before.
+ * Oldest first. */
 MUST_USE enum status store_replaced(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                     struct memory **out, size_t *n);
 /* Newest first, unless the filter says otherwise. total counts all matches, which takes a look at

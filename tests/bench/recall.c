@@ -218,27 +218,33 @@ static str tell(struct bench *b, struct arena *a, size_t i)
     return buf_str(&text);
 }
 
+static void write_tell(struct bench *b, size_t i)
+{
+    struct ctx work = {0};
+    struct message m = {.id = id_random(&work.arena),
+                        .session = str_printf(&work.arena, "session %zu", i),
+                        .role = S("user"),
+                        .text = tell(b, &work.arena, i),
+                        .created = 1700000000000 + (int64_t)i * 3600000 + 60000};
+    struct bundle bundle = {.pool = pool,
+                            .session = {.id = m.session},
+                            .messages = &m,
+                            .n_messages = 1};
+    must(&work, store_write_later(&work, b->store, &bundle));
+    must(&work, store_flush(&work, b->store));
+    ctx_free(&work);
+}
+
 /* Every tenth turn of a user is one of these: of so many sessions, spread over the time. */
 static void write_everyday(struct bench *b, size_t sessions)
 {
-    for (size_t i = 0; i < sessions; i++) {
-        struct ctx work = {0};
-        struct message m = {.id = id_random(&work.arena),
-                            .session = str_printf(&work.arena, "session %zu", i),
-                            .role = S("user"),
-                            .text = tell(b, &work.arena, i),
-                            .created = 1700000000000 + (int64_t)i * 3600000 + 60000};
-        struct bundle bundle = {.pool = pool,
-                                .session = {.id = m.session},
-                                .messages = &m,
-                                .n_messages = 1};
-        must(&work, store_write_later(&work, b->store, &bundle));
-        must(&work, store_flush(&work, b->store));
-        ctx_free(&work);
-    }
+    for (size_t i = 0; i < sessions; i++)
+        write_tell(b, i);
 }
 
-static void ask_everyday(struct bench *b, size_t things)
+/* With `writes` such a turn is stored between two questions, as in a chat: the store then forgets
+ * what the words index has answered for its words. */
+static void ask_everyday(struct bench *b, size_t things, bool writes)
 {
     static int64_t took[QUESTIONS], cpu[QUESTIONS];
     for (size_t i = 0; i < QUESTIONS; i++) {
@@ -251,8 +257,10 @@ static void ask_everyday(struct bench *b, size_t things)
         cpu[i] = cpu_us() - began;
         took[i] = clock_mono_us() - start;
         ctx_free(&ctx);
+        if (writes)
+            write_tell(b, i % (things / SESSION));
     }
-    printf("recall over %zu, as people ask:\n", things);
+    printf("recall over %zu, as people ask%s:\n", things, writes ? ", with turns between" : "");
     report("time", took);
     report("cpu ", cpu);
 }
@@ -298,7 +306,8 @@ static void run(size_t things)
            (double)things * 1e6 / (double)(clock_mono_us() - began));
     ask(&b, things, false);
     write_everyday(&b, things / SESSION);
-    ask_everyday(&b, things);
+    ask_everyday(&b, things, false);
+    ask_everyday(&b, things, true);
     if (access(models, R_OK) == 0) {
         embed_all(&b, things);
         ask(&b, things, true);
