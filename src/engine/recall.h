@@ -63,7 +63,7 @@ struct recall_in {
     str layer;          /* with memories_only: only of this layer; "" for any */
     bool words_only;    /* no vectors */
     bool is_unordered;  /* the reranking model is not asked */
-    bool is_patient;    /* no chat waits: missing vectors are made first */
+    bool is_patient;    /* a search: missing vectors are made first, and no closed value is shown */
     enum strategy strategy;
     int64_t after; /* only what was made since (unix ms); 0: any age */
 };
