@@ -22,7 +22,9 @@ struct session_change {
 };
 
 struct session_filter {
-    struct pool_ref pool; /* space "": in every space of the user */
-    str contains;         /* in the title, letters of any case; "" for any */
+    struct pool_ref pool;  /* space "": in every space of the user */
+    str contains;          /* in the title, letters of any case; "" for any */
+    int64_t after, before; /* last spoken in at [after, before), unix ms; 0: no such end */
+    int64_t at, no; /* only those behind the session of that time and number; 0: from the first */
     size_t offset, limit;
 };

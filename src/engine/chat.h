@@ -15,6 +15,14 @@ struct said {
 enum memory_mode { MODE_FULL, MODE_READONLY, MODE_AFTER, MODE_OFF };
 extern const char *const memory_mode_names[];
 
+/* What a preview changes of a turn; all zero changes nothing. */
+struct preview {
+    int64_t budget_tokens; /* of the block; 0: the setting's */
+    const str *without;    /* ids of messages and memories that count as not there */
+    size_t n_without;
+    int64_t as_of; /* unix ms: as recall_in has it, and the time that the question is asked at */
+};
+
 /* What a turn is begun with. The texts, said and window live until the turn has ended. */
 struct turn_in {
     struct pool_ref pool;
@@ -38,6 +46,7 @@ struct turn_in {
     bool has_tools; /* the answer may be a tool call; then the same question comes again at once */
     bool replays;     /* blocks of earlier turns are put back, where turn_out.earlier says */
     bool has_helpers; /* the client may send prompts of its own: for titles, tags and the like */
+    const struct preview *preview; /* of engine_preview alone; else NULL */
 };
 
 /* A block that an earlier turn of the conversation got. */
@@ -73,6 +82,14 @@ struct turn;
  * ctx's arena.
  */
 struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in);
+
+/*
+ * What engine_begin_turn would give now, as the receipt that it would write, without an id: by the
+ * same functions, and nothing is written, noted for review or counted. A core model that the chat
+ * would ask is asked, and its cost is logged. in->preview is set.
+ */
+void engine_preview(struct ctx *ctx, struct engine *e, const struct turn_in *in,
+                    struct receipt *out);
 
 const struct turn_out *turn_out_of(const struct turn *t);
 

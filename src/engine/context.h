@@ -14,7 +14,8 @@ struct plan_in {
     int64_t budget_tokens; /* 100 to 4000 */
     const str *exclude;    /* ids of messages in front of the reader */
     size_t n_exclude;
-    str session; /* one that the reader has in front of it whole, with its episode; or "" */
+    str session;     /* one that the reader has in front of it whole, with its episode; or "" */
+    bool is_preview; /* what is held back is not noted for review */
 };
 struct plan_out {
     str decision, reason; /* the section, and what fired */

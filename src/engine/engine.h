@@ -10,6 +10,7 @@
 #include "engine/eval.h"
 #include "engine/history.h"
 #include "engine/import.h"
+#include "engine/looking.h"
 #include "engine/memories.h"
 #include "engine/profile.h"
 #include "engine/recall.h"

@@ -66,6 +66,10 @@ struct recall_in {
     bool is_patient;    /* a search: missing vectors are made first, and no closed value is shown */
     enum strategy strategy;
     int64_t after; /* only what was made since (unix ms); 0: any age */
+    int64_t as_of; /* what was said and true at that time (unix ms), as far as it is kept: what was
+                      closed or has expired since is there, what came later is not, and what was
+                      forgotten or corrected does not come back; 0: now */
+    bool is_preview; /* nothing is noted: neither what is held back for review, nor in counters */
 };
 
 /* What a recall was made by. */

@@ -15,9 +15,6 @@ MUST_USE enum status engine_session(struct ctx *ctx, struct engine *e, struct po
 MUST_USE enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                            str id, const struct session_change *change,
                                            struct session *out);
-MUST_USE enum status engine_sessions(struct ctx *ctx, struct engine *e,
-                                     const struct session_filter *f, struct session **out,
-                                     size_t *n, int64_t *total);
 /* All of its messages in order. */
 MUST_USE enum status engine_session_messages(struct ctx *ctx, struct engine *e,
                                              struct pool_ref pool, str session,

@@ -4,6 +4,7 @@
 #include "store/accounts.h"
 #include "store/bars.h"
 #include "store/file.h"
+#include "store/looking.h"
 #include "store/qdrant.h"
 #include "store/queue.h"
 #include "store/read.h"

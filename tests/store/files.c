@@ -89,6 +89,11 @@ TEST(a_schema_from_before_the_first_release_is_refused)
     check_refused(ctx, str_of(p.path), STORAGE, "before the first release (schema 1)");
 }
 
+/* What the ninth step has added. */
+#define NO_LOOKING                                                                                 \
+    "DROP TRIGGER given_by; DROP TABLE given; DROP TRIGGER day_count_of; DROP TABLE day_count; "   \
+    "DROP INDEX receipt_recent; DROP INDEX receipt_session; "                                      \
+    "ALTER TABLE receipt DROP COLUMN decision; ALTER TABLE receipt DROP COLUMN tokens; "
 /* What the seventh step and the eighth have added. */
 #define NO_LISTS                                                                                   \
     "DROP TRIGGER replay_of_receipt; DROP TABLE replay; "                                          \
@@ -102,9 +107,9 @@ TEST(a_schema_from_before_the_first_release_is_refused)
     "CREATE INDEX memory_key ON memory(pool, key) WHERE key <> '' AND valid_to = 0;"
 /* What the fifth step has added. */
 #define NO_REVIEW                                                                                  \
-    NO_LISTS                                                                                       \
-    "DROP TRIGGER review_of_message; DROP TRIGGER review_of_memory; DROP TABLE review; "           \
-    "ALTER TABLE token DROP COLUMN acts_for;"
+    NO_LOOKING NO_LISTS                                                                            \
+        "DROP TRIGGER review_of_message; DROP TRIGGER review_of_memory; DROP TABLE review; "       \
+        "ALTER TABLE token DROP COLUMN acts_for;"
 
 TEST(runtime_settings_of_each_dialect_become_one_row)
 {
@@ -182,6 +187,49 @@ TEST(runtime_settings_that_are_no_json_are_dropped)
     str text;
     CHECK_OK(store_setting(ctx, s, S("runtime"), &text));
     CHECK_STR(text, S(""));
+}
+
+TEST(receipts_of_an_older_store_are_listed_and_counted)
+{
+    PLACE(p);
+    {
+        STORE(s, p);
+        struct message m = said("m1", "user", "I have a dog", 10 * DAY_MS);
+        struct memory f = fact("f1", "", "has a dog");
+        struct receipt_line lines[] = {{.kind = S("memory"), .id = S("f1"), .injected = true},
+                                       {.kind = S("message"), .id = S("m1")}};
+        struct receipt r = {.id = S("r1"),
+                            .session = S("s1"),
+                            .created = 10 * DAY_MS,
+                            .decision = S("memory"),
+                            .tokens = 12,
+                            .lines = lines,
+                            .n = 2};
+        struct bundle b = {.pool = mine, .receipt = &r};
+        f.created = 10 * DAY_MS;
+        CHECK_OK(say(ctx, s, mine, "s1", &m));
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
+        CHECK_OK(store_write(ctx, s, &b));
+    }
+    tamper(&p, NO_LOOKING "PRAGMA user_version=9");
+    STORE(s, p);
+    struct receipt_filter of = {.pool = mine, .decision = S("memory"), .limit = 9};
+    struct receipt *v;
+    size_t n;
+    int64_t total;
+    CHECK_OK(store_doc_of(ctx, s, mine, S("f1"), &of.doc));
+    CHECK_OK(store_receipts(ctx, s, &of, &v, &n, &total));
+    CHECK_INT(n, 1);
+    CHECK_OK(store_doc_of(ctx, s, mine, S("m1"), &of.doc));
+    CHECK_OK(store_receipts(ctx, s, &of, &v, &n, &total));
+    CHECK_INT(n, 0);
+    struct day_count *days;
+    CHECK_OK(store_days(ctx, s, mine, 10, 10, &days, &n));
+    CHECK_INT(n, 5);
+    CHECK(days[0].stat == DAY_ADDED + TYPE_FACTUAL && days[0].n == 1);
+    CHECK(days[1].stat == DAY_SESSIONS && days[2].stat == DAY_MESSAGES);
+    CHECK(days[3].stat == DAY_TOKENS && days[3].n == 12);
+    CHECK(days[4].stat == DAY_DECISION + day_decision(S("memory")) && days[4].n == 1);
 }
 
 TEST(another_programs_database_is_refused_and_left_alone)

@@ -289,3 +289,44 @@ TEST(a_title_that_is_damaged_is_told_of)
     CHECK(str_find(findings, S("titles: 0 of 1 can be found")) < findings.n);
     CHECK_INT(sqlite3_close(handle), SQLITE_OK);
 }
+
+/* The ids of all pages, each with a blank behind it. */
+static str pages(struct ctx *ctx, struct store *s, struct session_filter f, int64_t want)
+{
+    struct buf b = buf_make(&ctx->arena, 100000);
+    for (size_t n = f.limit; n == f.limit;) {
+        struct session *v;
+        int64_t total;
+        CHECK_OK(store_sessions(ctx, s, &f, &v, &n, &total));
+        CHECK_INT(total, want);
+        for (size_t i = 0; i < n; i++)
+            buf_printf(&b, S_FMT " ", S_ARG(v[i].id));
+        f.at = n ? v[n - 1].updated : 0;
+        f.no = n ? v[n - 1].no : 0;
+    }
+    return buf_str(&b);
+}
+
+TEST(pages_of_sessions_begin_behind_a_place)
+{
+    PLACE(p);
+    STORE(s, p);
+    put(ctx, s, mine, "s1", "a garden", 100);
+    put(ctx, s, mine, "s2", "the garden", 200);
+    put(ctx, s, mine, "s3", "a house", 200);
+    put(ctx, s, mine, "s4", "gardens", 300);
+    put(ctx, s, mine, "s5", "my garden", 200);
+    struct session_filter all = {.pool = mine, .limit = 2}, named = all, timed = all, both = all;
+    CHECK_STR(pages(ctx, s, all, 5), S("s4 s5 s3 s2 s1 "));
+    named.contains = S("GARDEN");
+    CHECK_STR(pages(ctx, s, named, 4), S("s4 s5 s2 s1 "));
+    timed.after = 200;
+    timed.before = 300;
+    CHECK_STR(pages(ctx, s, timed, 3), S("s5 s3 s2 "));
+    both = timed;
+    both.contains = S("garden");
+    CHECK_STR(pages(ctx, s, both, 2), S("s5 s2 "));
+    timed.after = 301;
+    timed.before = 0;
+    CHECK_STR(pages(ctx, s, timed, 0), S(""));
+}

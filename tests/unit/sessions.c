@@ -59,11 +59,11 @@ TEST(a_session_is_made_changed_and_found_in_all_spaces_of_its_user)
     struct session *v;
     size_t n;
     int64_t total;
-    CHECK_OK(engine_sessions(ctx, e, &f, &v, &n, &total));
+    CHECK_OK(store_sessions(ctx, s, &f, &v, &n, &total));
     CHECK(n == 1 && total == 1);
     CHECK_STR(v[0].id, made.id);
     f.pool = strangers;
-    CHECK_OK(engine_sessions(ctx, e, &f, &v, &n, &total));
+    CHECK_OK(store_sessions(ctx, s, &f, &v, &n, &total));
     CHECK(n == 0 && total == 0);
     CHECK_STATUS(engine_make_session(ctx, e, mine, &made), CONFLICT);
 }

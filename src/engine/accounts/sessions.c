@@ -183,12 +183,6 @@ enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool
 
 /* --- reading --- */
 
-enum status engine_sessions(struct ctx *ctx, struct engine *e, const struct session_filter *f,
-                            struct session **out, size_t *n, int64_t *total)
-{
-    return store_sessions(ctx, e->store, f, out, n, total);
-}
-
 /* All of them, PIECE at a time; the caller's arena holds the conversation. */
 enum status engine_session_messages(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                     str session, struct message **out, size_t *n)

@@ -144,16 +144,49 @@ static void keep_lines(struct turn *t, const struct recalled *found, size_t n)
         r->lines[i] = line_of(t->arena, &found[i]);
 }
 
+/* A preview is no turn of a chat. */
+static void count_turn(const struct turn *t, atomic_uint_least64_t *counter, uint64_t n)
+{
+    if (!t->in.preview)
+        count(counter, n);
+}
+
 /* A failed recall never fails the chat, which goes on without memory; the receipt says why. */
 static void note_failure(struct ctx *ctx, struct engine *e, struct turn *t, enum status s)
 {
-    count(s == TIMED_OUT ? &e->counters.timed_out : &e->counters.failed, 1);
+    count_turn(t, s == TIMED_OUT ? &e->counters.timed_out : &e->counters.failed, 1);
     log_event(LOG_WARN, "recall.left_out", "id=%s status=%s why=\"%s\"", ctx->id, status_name(s),
               ctx->why);
     t->record.decision = S("failed");
     t->record.reason = ctx_take_why(ctx);
     if (!t->record.reason.n)
         t->record.reason = str_of(status_name(s));
+}
+
+static int64_t turn_budget(struct engine *e, const struct turn *t)
+{
+    const struct preview *p = t->in.preview;
+    return p && p->budget_tokens ? p->budget_tokens : runtime_budget(e, engine_runtime(e));
+}
+
+static int64_t turn_now(const struct turn *t)
+{
+    return t->in.preview && t->in.preview->as_of ? t->in.preview->as_of : clock_ms();
+}
+
+/* Messages that the model is shown anyway, and what a preview goes without. */
+static struct strs excluded_of(struct arena *a, const struct turn *t)
+{
+    const struct preview *p = t->in.preview;
+    struct strs all = t->out.ids;
+    if (!p || !p->n_without)
+        return all;
+    all.v = NEW_N(a, str, t->out.ids.n + p->n_without);
+    for (size_t i = 0; i < t->out.ids.n; i++)
+        all.v[i] = t->out.ids.v[i];
+    for (size_t i = 0; i < p->n_without; i++)
+        all.v[all.n++] = p->without[i];
+    return all;
 }
 
 /* Recall reads far more than it keeps, and the turn lives as long as the model's answer streams: so
@@ -163,19 +196,23 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct recall_out found;
     const struct runtime *runtime = engine_runtime(e);
-    int64_t budget = runtime_budget(e, runtime);
+    int64_t budget = turn_budget(e, t), now = turn_now(t);
+    struct strs excluded = excluded_of(&own.arena, t);
     assert(t->in.pool.user.n);
     struct recall_in in = {.pool = t->in.pool,
                            .scope = t->in.scope,
                            .within = t->record.session,
                            .question = t->record.question,
-                           .exclude = t->out.ids.v,
-                           .n_exclude = t->out.ids.n,
+                           .exclude = excluded.v,
+                           .n_exclude = excluded.n,
                            .session = t->out.whole,
                            .budget_tokens = budget,
                            .gate = true,
                            .strategy = runtime->memory.strategy,
-                           .after = runtime_after(runtime, clock_ms())};
+                           .after = runtime_after(runtime, now),
+                           .is_preview = t->in.preview != NULL};
+    if (t->in.preview && t->in.preview->as_of)
+        in.as_of = in.asked = now;
     if (is_courtesy(&own.arena, t->record.question)) {
         t->record.decision = S("none");
         t->record.reason = S("a courtesy asks nothing");
@@ -185,7 +222,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     if (s != OK)
         return fail(ctx, s, "%s", own.why);
     replay_leave_told(t, found.v, found.n);
-    str block = block_render(&own.arena, found.v, found.n, budget, clock_ms());
+    str block = block_render(&own.arena, found.v, found.n, budget, now);
     t->out.block = str_dup(&ctx->arena, block);
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
     t->record.decision = str_dup(&ctx->arena, found.decision);
@@ -208,13 +245,19 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
     struct plan_out found;
-    assert(t->in.pool.user.n && t->in.is_planned);
+    struct strs excluded = excluded_of(&own.arena, t);
+    const struct preview *preview = t->in.preview;
+    int64_t budget = engine_runtime(e)->layers.budget_tokens;
+    assert(t->in.pool.user.n && t->in.is_planned && !(preview && preview->as_of));
+    if (preview && preview->budget_tokens)
+        budget = preview->budget_tokens;
     const struct plan_in in = {.pool = t->in.pool,
                                .question = t->record.question,
-                               .budget_tokens = engine_runtime(e)->layers.budget_tokens,
-                               .exclude = t->out.ids.v,
-                               .n_exclude = t->out.ids.n,
-                               .session = t->out.whole};
+                               .budget_tokens = budget,
+                               .exclude = excluded.v,
+                               .n_exclude = excluded.n,
+                               .session = t->out.whole,
+                               .is_preview = preview != NULL};
     enum status s = engine_plan(&own, e, &in, &found);
     if (s != OK)
         return fail(ctx, s, "%s", own.why);
@@ -223,7 +266,7 @@ static enum status plan_block(struct ctx *ctx, struct engine *e, struct turn *t)
     t->record.decision = str_dup(&ctx->arena, found.decision);
     t->record.reason = str_dup(&ctx->arena, found.reason);
     keep_lines(t, found.v, found.n);
-    if (t->out.mode != MODE_READONLY)
+    if (t->out.mode != MODE_READONLY && !preview)
         engine_shown(&own, e, t->in.pool, &found);
     return OK;
 }
@@ -299,6 +342,14 @@ static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *
     return OK;
 }
 
+/* A preview that changes something shows what the question itself would find. */
+static bool is_repeated(const struct turn *t)
+{
+    const struct preview *p = t->in.preview;
+    bool is_changed = p && (p->as_of || p->n_without || p->budget_tokens);
+    return is_continued(t) && t->record.chain && !is_changed;
+}
+
 /* In this order: no user message, no recall; recall off or no budget, the receipt says so; a tool's
  * round trip repeats the block of its question; everything else searches. */
 static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
@@ -308,7 +359,7 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
         return OK;
     t->out.block_at = at;
     t->record.question = latest_of(&ctx->arena, t);
-    if (t->out.mode == MODE_AFTER || !runtime_budget(e, engine_runtime(e))) {
+    if (t->out.mode == MODE_AFTER || !turn_budget(e, t)) {
         t->record.decision = S("off");
         t->record.reason = !runtime_remembers(engine_runtime(e)) ? S("memory is switched off")
                            : t->out.mode == MODE_AFTER ? S("recall is off for this request")
@@ -316,7 +367,7 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
         return OK;
     }
     replay_find(ctx, e, t);
-    if (is_continued(t) && t->record.chain)
+    if (is_repeated(t))
         return repeat_block(ctx, e, t, began);
     return search_block(ctx, e, t, began);
 }
@@ -327,14 +378,15 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
 {
     struct receipt *r = &t->record;
     assert(!t->out.block.n || t->out.block_at < t->in.n_said);
-    r->id = id_random(&ctx->arena);
+    r->id = t->in.preview ? S("") : id_random(&ctx->arena);
     r->created = clock_ms();
     r->block = t->out.block;
     r->tokens = tokens_of(r->block);
     r->took_us = clock_mono_us() - began;
-    count(&e->counters.injected_tokens, (uint64_t)r->tokens);
+    count_turn(t, &e->counters.injected_tokens, (uint64_t)r->tokens);
     /* The receipt is kept, the user's words are not. */
-    r->question = t->out.mode == MODE_READONLY ? S("") : kept_text(e, &ctx->arena, r->question);
+    bool is_kept = t->out.mode != MODE_READONLY || t->in.preview;
+    r->question = is_kept ? kept_text(e, &ctx->arena, r->question) : S("");
     r->reason = kept_text(e, &ctx->arena, r->reason);
     t->out.receipt = r->id;
     t->out.session = r->session;
@@ -355,12 +407,23 @@ static bool is_helper_turn(struct arena *a, const struct turn_in *in)
 /* Nothing is recalled and nothing but the receipt is kept, which says why. */
 static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
-    count(&e->counters.helpers, 1);
+    count_turn(t, &e->counters.helpers, 1);
     t->out.mode = MODE_OFF;
     t->record.decision = S("off");
     t->record.reason = S("a helper prompt of the chat program, not the user's words");
     finish_record(ctx, e, t, began);
-    queue_receipt(ctx, e, t);
+}
+
+static void recall_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
+{
+    engine_catch_up(ctx, e, t->in.pool);
+    turn_place(ctx, e, t);
+    enum status s = find_block(ctx, e, t, began);
+    if (s != OK)
+        note_failure(ctx, e, t, s);
+    else
+        count_turn(t, t->out.block.n ? &e->counters.recalled : &e->counters.silent, 1);
+    finish_record(ctx, e, t, began);
 }
 
 /* While memory is switched off nothing is recalled and nothing learnt. A session that the server
@@ -373,37 +436,55 @@ enum memory_mode turn_mode_now(struct engine *e, const struct turn_in *in)
                                                                                : MODE_OFF;
 }
 
+static struct turn *make_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in)
+{
+    struct turn *t = NEW(&ctx->arena, struct turn);
+    t->in = *in;
+    t->arena = &ctx->arena;
+    t->out = (struct turn_out){.mode = turn_mode_now(e, in)};
+    t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
+    return t;
+}
+
+/* Whether it was a helper's prompt. */
+static bool ask_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
+{
+    ctx_clear_failure(ctx);
+    bool is_helper = is_helper_turn(&ctx->arena, &t->in);
+    (is_helper ? leave_helper_alone : recall_turn)(ctx, e, t, began);
+    return is_helper;
+}
+
 /* Never fails: a chat works without memory. What went wrong is in the receipt and the counters. The
  * turn lives in ctx's arena, so ctx must outlive the answer. */
 struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct turn_in *in)
 {
     int64_t began = clock_mono_us();
-    struct turn *t = NEW(&ctx->arena, struct turn);
-    t->in = *in;
-    t->arena = &ctx->arena;
-    t->out = (struct turn_out){.mode = in->mode};
-    t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
+    struct turn *t = make_turn(ctx, e, in);
     if (in->mode != MODE_OFF)
         e->work.chat_at = began;
-    t->out.mode = turn_mode_now(e, in);
     if (t->out.mode == MODE_OFF)
         return t;
-    ctx_clear_failure(ctx);
-    if (is_helper_turn(&ctx->arena, in)) {
-        leave_helper_alone(ctx, e, t, began);
-        return t;
-    }
-    engine_catch_up(ctx, e, in->pool);
-    turn_place(ctx, e, t);
-    enum status s = find_block(ctx, e, t, began);
-    if (s != OK)
-        note_failure(ctx, e, t, s);
-    else
-        count(t->out.block.n ? &e->counters.recalled : &e->counters.silent, 1);
-    finish_record(ctx, e, t, began);
-    if (in->has_tools || t->out.block.n)
+    bool is_helper = ask_turn(ctx, e, t, began);
+    if (is_helper || in->has_tools || t->out.block.n)
         queue_receipt(ctx, e, t);
     return t;
+}
+
+void engine_preview(struct ctx *ctx, struct engine *e, const struct turn_in *in,
+                    struct receipt *out)
+{
+    int64_t began = clock_mono_us();
+    struct turn *t = make_turn(ctx, e, in);
+    assert(in->preview);
+    if (t->out.mode != MODE_OFF)
+        ask_turn(ctx, e, t, began);
+    else {
+        t->record.decision = S("off");
+        t->record.reason = in->mode == MODE_OFF ? S("memory is off for this request")
+                                                : S("memory is switched off");
+    }
+    *out = t->record;
 }
 
 /* --- between question and answer --- */

@@ -166,7 +166,7 @@ static enum status add_known(struct plan *p, size_t most, struct list *out)
 {
     struct recalled *v;
     size_t n;
-    TRY(known_of(p->ctx, p->e, p->in->pool, p->after, p->budget, &v, &n));
+    TRY(known_of(&p->finder, p->after, p->budget, &v, &n));
     n = find_shown(&p->finder, v, n);
     for (size_t i = 0; i < n; i++) {
         v[i].text = v[i].memory.content;
@@ -286,7 +286,7 @@ static size_t write_section(struct plan *p, const struct section *section, const
     assert(p->n <= SHOWN_MAX);
     for (size_t i = 0; i < list->n && p->n < SHOWN_MAX; i++) {
         struct recalled r = list->v[i];
-        r.text = held_line(p->ctx, p->e, p->in->pool, &r).text;
+        r.text = held_line(p->ctx, p->e, p->in->pool, &r, !p->in->is_preview).text;
         str line = section->line(p, &r, most < LINE_MAX_CHARS ? most : LINE_MAX_CHARS);
         size_t more = utf16_length(line) + 1;
         if (!r.text.n)

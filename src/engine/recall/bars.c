@@ -107,6 +107,7 @@ static struct barred barred_of(const struct bar *bar)
 {
     struct barred out = {.kind = bar->kind,
                          .is_history = bar->reason == BAR_SUPERSEDED,
+                         .is_expiry = bar->reason == BAR_EXPIRED,
                          .at = bar->at,
                          .message = bar->message};
     if (bar->kind == BAR_SENTENCES)
@@ -130,6 +131,7 @@ int64_t bars_end_of(const struct memory *m)
 static struct barred barred_by_time(struct arena *a, const struct memory *m)
 {
     return (struct barred){.kind = BAR_STATEMENT,
+                           .is_expiry = true,
                            .at = bars_end_of(m),
                            .message = m->source.n ? bars_message(m->source) : 0,
                            .statement = statement_of(a, m->content)};
@@ -170,6 +172,16 @@ void bars_allow_history(struct bars *b)
     size_t kept = 0;
     for (size_t i = 0; i < b->n; i++)
         if (!b->v[i].is_history)
+            b->v[kept++] = b->v[i];
+    b->n = kept;
+}
+
+/* What was forgotten or corrected stays barred at any time. */
+void bars_lift_later(struct bars *b, int64_t at)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->n; i++)
+        if (b->v[i].at <= at || !(b->v[i].is_history || b->v[i].is_expiry))
             b->v[kept++] = b->v[i];
     b->n = kept;
 }

@@ -37,6 +37,7 @@ uint64_t bars_message(str id);
 struct barred {
     enum bar_kind kind;
     bool is_history; /* a newer value replaced it: who asks how it was may be given it */
+    bool is_expiry;  /* its time was over */
     int64_t at;
     uint64_t message;
     struct statement statement;
@@ -54,6 +55,9 @@ MUST_USE enum status bars_load(struct ctx *ctx, struct engine *e, struct pool_re
 
 /* For a question how it was: what newer values replaced is no longer barred. */
 void bars_allow_history(struct bars *b);
+
+/* For a question as of a time: what was replaced, or ended, later than that is no longer barred. */
+void bars_lift_later(struct bars *b, int64_t at);
 
 /* The message's text (of an echo: what is new in it) without barred sentences; "" when nothing is
  * left. */

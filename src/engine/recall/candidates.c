@@ -78,13 +78,11 @@ static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
     const struct query *q = &f->query;
-    bool memories_only = s->in->memories_only;
-    TRY((memories_only ? store_search_memory_words
-                       : store_search_words)(s->ctx, f->e->store, s->in->pool, q->stems, q->n,
-                                             HITS_MAX, &s->words));
+    TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->memories_only, q->stems, q->n,
+                   HITS_MAX, &s->words));
     if (s->in->turns_only)
         leave_memories_out(&s->words);
-    int64_t all = s->words.memories + (memories_only ? 0 : s->words.messages);
+    int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);
     double unknown = scan_weigh(&s->words, q->n, all, f->weights);
     s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
     s->v = s->scan.v;
@@ -341,7 +339,8 @@ static enum status fetch(struct search *s)
     s->messages = NEW_N(a, struct message, kept + 1);
     s->memories = NEW_N(a, struct memory, n_memories + 1);
     TRY(store_messages(s->ctx, s->f->e->store, s->in->pool, docs, kept, s->messages));
-    TRY(store_memories(s->ctx, s->f->e->store, s->in->pool, memories, n_memories, s->memories));
+    TRY(past_memories(s->ctx, s->f->e, s->in->pool, &s->f->past, memories, n_memories,
+                      s->memories));
     return late(s->ctx);
 }
 
@@ -566,8 +565,8 @@ static void order(struct search *s)
  * may not be found. */
 static bool may_find_more(const struct search *s)
 {
-    bool is_picky =
-        s->in->type.n || s->in->layer.n || s->in->after || s->idle || s->in->scope == SCOPE_SESSION;
+    bool is_picky = s->in->type.n || s->in->layer.n || s->in->after || s->in->as_of || s->idle ||
+                    s->in->scope == SCOPE_SESSION;
     bool more_words = s->scan.n == s->most, more_near = s->near.n >= nearest_of(s);
     return is_picky && s->f->n < DIVERSE * s->limit && s->most < CANDIDATES_MAX &&
            (more_words || more_near);

@@ -1,6 +1,7 @@
 /* candidates.h - finds, describes and ranks the candidates of a question. */
 #pragma once
 
+#include "engine/past/past.h"
 #include "engine/recall/bars.h"
 #include "engine/recall/given.h"
 #include "engine/recall/lexical.h"
@@ -23,6 +24,7 @@ struct finder {
     size_t n;
     str vectors, without; /* as in recall_out */
     struct bars bars;     /* of the pool */
+    struct past past;     /* what was true at the time that is asked about */
     str beside;           /* which server beside recall gave nothing, and why; or "" */
     str by_words;         /* why no vectors of our own took part; or "" */
     struct recall_steps steps;

@@ -38,7 +38,7 @@ static bool is_allowed(struct ctx *ctx, struct engine *e, struct pool_ref pool,
 /* What is cut is noted for review under its id (store_hold), without its text; a failure to note it
  * changes nothing. Allowed once, the same content is given from then on. */
 struct given held_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                       const struct recalled *r)
+                       const struct recalled *r, bool notes)
 {
     struct held_item line = {.id = r->is_memory ? r->memory.id : r->message.id,
                              .is_memory = r->is_memory,
@@ -50,6 +50,7 @@ struct given held_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
         return given;
     if (is_allowed(ctx, e, pool, &line))
         return given_line(&ctx->arena, e, r->text, held_is_users(r), true);
-    soft(ctx, store_hold(ctx, e->store, pool, &line, clock_ms()));
+    if (notes)
+        soft(ctx, store_hold(ctx, e->store, pool, &line, clock_ms()));
     return given;
 }

@@ -86,7 +86,7 @@ static enum status add_known(struct finder *f, struct finder *space, struct gate
     struct arena *a = &f->ctx->arena;
     struct recalled *known;
     size_t n;
-    TRY(known_of(f->ctx, f->e, space->in->pool, f->in->after, budget, &known, &n));
+    TRY(known_of(space, f->in->after, budget, &known, &n));
     n = find_shown(space, known, n);
     find_name_space(space, known, n);
     if (!n)
@@ -130,11 +130,11 @@ static bool may_be_given(struct finder *f, struct recalled *r)
     if (!f->in->gate)
         return true;
     const struct pool_ref pool = {f->in->pool.user, r->space};
-    struct given line = held_line(f->ctx, f->e, pool, r);
+    struct given line = held_line(f->ctx, f->e, pool, r, !f->in->is_preview);
     r->text = line.text;
     if (!line.text.n) {
         r->why = str_of(line.why);
-        count(&f->e->counters.instructions, 1);
+        count(&f->e->counters.instructions, !f->in->is_preview);
     }
     return line.text.n;
 }
@@ -475,7 +475,8 @@ enum status recall_counted(struct ctx *ctx, struct engine *e, const struct recal
     engine_catch_up(ctx, e, in->pool);
     enum status s = how(ctx, e, in, &found);
     int64_t took = clock_mono_us() - began;
-    engine_count_recall(e, took);
+    if (!in->is_preview)
+        engine_count_recall(e, took);
     TRY(s);
     found.took_us = took;
     *out = found;

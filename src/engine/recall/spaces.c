@@ -31,7 +31,7 @@ enum status find_newest(struct finder *f, size_t limit)
                                          .session = session_of(f->in),
                                          .after = f->in->after,
                                          .limit = f->in->turns_only ? 0 : limit};
-    TRY(store_list_memories(f->ctx, f->e->store, &filter, &v, &n, NULL));
+    TRY(past_list(f->ctx, f->e, &f->past, &filter, &v, &n));
     f->found = NEW_N(&f->ctx->arena, struct recalled, n + 1);
     f->of = NEW_N(&f->ctx->arena, const struct candidate *, n + 1);
     f->n = 0;
@@ -62,7 +62,7 @@ enum status find_wanted(struct finder *f, doc_id **out, size_t *n)
     *n = 0;
     if (!session.n && !in->type.n && !in->layer.n)
         return OK;
-    TRY(store_list_memories(f->ctx, f->e->store, &wanted, &memories, &n_memories, NULL));
+    TRY(past_list(f->ctx, f->e, &f->past, &wanted, &memories, &n_memories));
     if (session.n && !in->memories_only)
         TRY(store_session_messages(f->ctx, f->e->store, in->pool, session, -WANTED_MAX, WANTED_MAX,
                                    &messages, &n_messages));
@@ -106,7 +106,11 @@ enum status find_open(struct ctx *ctx, struct engine *e, const struct recall_in 
         return open_spaces(out);
     out->spaces = out;
     out->n_spaces = 1;
-    return bars_load(ctx, e, in->pool, &out->bars);
+    TRY(past_open(ctx, e, in->pool, in->as_of, &out->past));
+    TRY(bars_load(ctx, e, in->pool, &out->bars));
+    if (in->as_of)
+        bars_lift_later(&out->bars, in->as_of);
+    return OK;
 }
 
 const struct finder *find_space(const struct finder *f, str space)
@@ -207,8 +211,9 @@ static bool is_excluded(const struct recall_in *in, str id)
 bool find_wants(const struct recall_in *in, const struct bars *bars, const struct message *m,
                 const struct memory *memory)
 {
+    int64_t created = m ? m->created : memory->created;
     /* What was said before 1970 has a negative time. */
-    bool is_old = in->after && (m ? m->created : memory->created) < in->after;
+    bool is_old = (in->after && created < in->after) || past_is_later(in->as_of, created);
     bool is_of_now = memory && in->session.n && memory->layer == LAYER_EPISODE &&
                      str_eq(memory->session, in->session);
     bool is_within =
@@ -217,7 +222,7 @@ bool find_wants(const struct recall_in *in, const struct bars *bars, const struc
         return m->id.n && is_within && !is_old && !is_excluded(in, m->id) &&
                !(m->is_echo && !str_trim(m->says).n);
     bool is_over = memory->valid_to || memory->superseded_by.n ||
-                   (memory->expires && memory->expires <= clock_ms());
+                   (memory->expires && memory->expires <= past_now(in->as_of));
     return memory->id.n && is_within && !is_over && !is_of_now && !is_old &&
            !is_excluded(in, memory->id) &&
            (!is_excluded(in, memory->source) || bars_touch(bars, memory->source)) &&

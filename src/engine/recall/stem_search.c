@@ -83,9 +83,8 @@ enum status stems_search(struct finder *f, const str *stems, size_t n, struct st
         size_t some = n - at < QUERY_WORDS_MAX ? n - at : QUERY_WORDS_MAX;
         double worths[QUERY_WORDS_MAX];
         struct word_hits hits;
-        TRY((f->in->memories_only ? store_search_memory_words
-                                  : store_search_words)(f->ctx, f->e->store, f->in->pool,
-                                                        stems + at, some, most.searched, &hits));
+        TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, f->in->memories_only, stems + at, some,
+                       most.searched, &hits));
         weigh_stems(&hits, some, worths);
         for (size_t i = 0; i < hits.n; i++) {
             v = arena_more(a, v, found, &cap, sizeof *v);
@@ -116,7 +115,7 @@ enum status stems_read(struct finder *f, const struct stem_hit *hits, size_t n,
     for (size_t i = 0; i < n; i++)
         if (doc_is_memory(hits[i].doc))
             docs[memories_n++] = hits[i].doc;
-    TRY(store_memories(f->ctx, f->e->store, f->in->pool, docs, memories_n, memories));
+    TRY(past_memories(f->ctx, f->e, f->in->pool, &f->past, docs, memories_n, memories));
     for (size_t i = 0; i < n; i++) {
         bool is_memory = doc_is_memory(hits[i].doc);
         (*out)[i].is_memory = is_memory;

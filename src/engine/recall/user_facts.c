@@ -28,18 +28,18 @@ static int first(const void *a, const void *b)
 /* The facts that a question such as "what do you know about me?" gets when its words find nothing:
  * between LEAST and MOST, one for each TOKENS_EACH of the budget. The caller applies bars
  * (find_shown). */
-enum status known_of(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t after,
-                     int64_t budget_tokens, struct recalled **out, size_t *n)
+enum status known_of(const struct finder *f, int64_t after, int64_t budget_tokens,
+                     struct recalled **out, size_t *n)
 {
     struct memory *v;
     size_t found = 0, taken = 0;
-    struct memory_filter f = {.pool = pool, .after = after, .limit = LOOKED_AT};
-    TRY(store_list_memories(ctx, e->store, &f, &v, &found, NULL));
+    const struct memory_filter newest = {.pool = f->in->pool, .after = after, .limit = LOOKED_AT};
+    TRY(past_list(f->ctx, f->e, &f->past, &newest, &v, &found));
     if (found)
         qsort(v, found, sizeof *v, first);
     int64_t most = budget_tokens < 0 ? MOST : budget_tokens / TOKENS_EACH;
     most = most < LEAST ? LEAST : most > MOST ? MOST : most;
-    *out = NEW_N(&ctx->arena, struct recalled, (size_t)most + 1);
+    *out = NEW_N(&f->ctx->arena, struct recalled, (size_t)most + 1);
     for (size_t i = 0; i < found && taken < (size_t)most; i++)
         if (v[i].layer == LAYER_FACT || v[i].layer == LAYER_IDENTITY)
             (*out)[taken++] =

@@ -1,7 +1,7 @@
 /* user_facts.h - what is known about the user, for questions that name nothing of it. */
 #pragma once
 
-#include "engine/state/state.h"
+#include "engine/recall/candidates.h"
 #include "engine/text/memory_intent.h"
 
 /* "Who am I?", "do you remember me?": asks for what is known, whatever words it stands in. */
@@ -12,6 +12,5 @@ bool known_is_asked(struct gate gate);
  * the context of an agent's chat takes: a sixtieth of the token budget, from 3 to 15. Their score
  * is their importance. after (unix ms): only those made since.
  */
-MUST_USE enum status known_of(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                              int64_t after, int64_t budget_tokens, struct recalled **out,
-                              size_t *n);
+MUST_USE enum status known_of(const struct finder *f, int64_t after, int64_t budget_tokens,
+                              struct recalled **out, size_t *n);

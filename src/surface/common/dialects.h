@@ -6,6 +6,11 @@
 extern const struct surface surface_openai;
 extern const struct surface surface_memories;
 extern const struct surface surface_review;
+extern const struct surface surface_preview;
+extern const struct surface surface_receipts;
+extern const struct surface surface_messages;
+extern const struct surface surface_conversations;
+extern const struct surface surface_stats;
 extern const struct surface surface_mcp;
 extern const struct surface surface_omniroute_memory;
 extern const struct surface surface_omniroute_engine;

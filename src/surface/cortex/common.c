@@ -1,7 +1,7 @@
 /* common.c - what Cortex's endpoints share: which app is meant, how a failure reads. */
 #include "surface/cortex/common.h"
 
-#include <assert.h>
+#include "surface/common/found.h"
 
 /*
  * Cortex is a memory service with users, applications and sessions. Here a user is a user, and an
@@ -87,44 +87,13 @@ enum status all_apps(struct ctx *ctx, struct app *app, const struct request *in,
     return auth_spaces(ctx, app, &in->who, out);
 }
 
-/* One id in two apps is two conversations, and none of them is the one that was meant. */
-static enum status refuse_choice(struct ctx *ctx, const struct session *v, size_t n)
-{
-    struct buf b = buf_make(&ctx->arena, sizeof ctx->why);
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&b, "%s" S_FMT, i ? ", " : "", S_ARG(v[i].space));
-    return fail(ctx, CONFLICT,
-                "the session is in more than one space (" S_FMT "): name one with app_id, space or "
-                "X-Memory-Space",
-                S_ARG(buf_str(&b)));
-}
-
-/* Every space in reach is asked, also after a hit, since a second hit makes the id ambiguous. A
- * session that the caller cannot reach is not among them, and so is missing like one that does not
- * exist. */
+/* Every space in reach is asked (found_session). A session that the caller cannot reach is missing
+ * like one that does not exist. */
 enum status session_of(struct ctx *ctx, struct app *app, const struct request *in, str id,
                        struct pool_ref *pool, struct session *out)
 {
     struct identity who = in->who;
-    struct pool_ref *pools;
-    struct session *found;
-    size_t n, n_found = 0;
     TRY(auth_name_space(ctx, app, &who, request_query(ctx, in, "app_id"), "app_id"));
-    TRY(auth_pools(ctx, app, &who, &pools, &n));
-    found = NEW_N(&ctx->arena, struct session, n);
-    for (size_t i = 0; i < n; i++) {
-        enum status s = engine_session(ctx, app->engine, pools[i], id, &found[n_found]);
-        if (s == OK)
-            n_found++;
-        else if (!soft_if(ctx, s, NOT_FOUND))
-            return s;
-    }
-    if (!n_found)
-        return cortex_missing(ctx, "session");
-    if (n_found > 1)
-        return refuse_choice(ctx, found, n_found);
-    assert(str_eq(found->id, id) && found->space.n);
-    *out = *found;
-    *pool = (struct pool_ref){who.pool.user, out->space};
-    return OK;
+    enum status s = found_session(ctx, app, &who, id, "app_id, space or X-Memory-Space", out, pool);
+    return s == NOT_FOUND ? cortex_missing(ctx, "session") : s;
 }

@@ -1,14 +1,17 @@
 /* sessions.c - Cortex's sessions: made, changed, listed, read, forgotten. */
 #include "core/tokens.h"
 
+#include "surface/common/found.h"
+#include "surface/common/list_page.h"
 #include "surface/common/memory_json.h"
 #include "surface/cortex/common.h"
 
 /*
  * A session is a conversation that lives on the server: its messages are written by the chats
  * (chat.c) and read here. POST makes an empty one with an id of ours. Each endpoint with an {id}
- * looks for it in every app in reach (session_of), unless app_id names one. Two paths exist twice
- * because two clients of the same product write them differently.
+ * looks for it in every app in reach (session_of), unless app_id names one. Some paths exist twice
+ * because two clients of the same product write them differently. /v1/sessions is also the list of
+ * rememberd's own API, which adds filters and pages to it.
  */
 
 /* --- one --- */
@@ -197,14 +200,18 @@ static enum status show_history(struct ctx *ctx, struct app *app, const struct r
 /* --- all of them --- */
 
 struct list_in {
-    str app_id, search;
-    int64_t limit, offset;
+    str app_id, search, contains, cursor;
+    int64_t after, before, limit, offset;
 };
 static const struct field list_in_fields[] = {
     {STR(struct list_in, app_id), .help = "only this app's"},
     {STR(struct list_in, search), .max = 200, .help = "only sessions with this text in the title"},
     {INT(struct list_in, limit), .otherwise = 20, .min = 1, .max = 100},
     {INT(struct list_in, offset), .max = INT32_MAX},
+    {STR(struct list_in, contains), .max = 200, .help = "the same as search"},
+    {TIME(struct list_in, after), .help = "only last spoken in at this time or later"},
+    {TIME(struct list_in, before), .help = "only last spoken in before this time"},
+    LIST_CURSOR(struct list_in),
     {0},
 };
 
@@ -225,6 +232,7 @@ static const struct field row_out_fields[] = {
 struct list_out {
     const struct json *sessions;
     int64_t total, limit, offset;
+    str next;
 };
 static const struct field list_out_fields[] = {
     {JSON(struct list_out, sessions), .required = true, .inside = row_out_fields,
@@ -232,35 +240,82 @@ static const struct field list_out_fields[] = {
     {INT(struct list_out, total), .required = true},
     {INT(struct list_out, limit), .required = true},
     {INT(struct list_out, offset), .required = true},
+    {STR(struct list_out, next), .empty = EMPTY_NULL,
+     .help = "cursor of the next page; null: this is the last one"},
     {0},
 };
 
+/* One app, every space in reach (space=*), or what the caller has at once (all_apps). */
+static enum status list_pools(struct ctx *ctx, struct app *app, const struct request *in,
+                              str app_id, struct pools *out)
+{
+    struct pool_ref *v = NEW(&ctx->arena, struct pool_ref);
+    out->n = 1;
+    if (in->who.is_everywhere && !app_id.n)
+        TRY(auth_listed(ctx, app, &in->who, &v, &out->n));
+    else
+        TRY(app_id.n ? app_pool(ctx, app, in, app_id, v) : all_apps(ctx, app, in, v));
+    out->v = v;
+    return OK;
+}
+
+static enum status read_cursor(struct ctx *ctx, const struct list_in *a, str of,
+                               struct session_filter *f)
+{
+    struct list_place place;
+    if (!a->cursor.n)
+        return OK;
+    if (a->offset)
+        return fail_field(ctx, "offset", "is not possible with a cursor");
+    TRY(cursor_read(ctx, of, a->cursor, &place));
+    f->at = (int64_t)place.value;
+    f->no = place.row;
+    return OK;
+}
+
+static enum status reply_list(struct ctx *ctx, const struct sessions_out *found, str of,
+                              struct list_out *shape, struct reply *out)
+{
+    struct row_out *rows = NEW_N(&ctx->arena, struct row_out, found->n + 1);
+    for (size_t i = 0; i < found->n; i++)
+        rows[i] = (struct row_out){.id = found->v[i].id,
+                                   .title = found->v[i].title,
+                                   .app_id = found->v[i].space,
+                                   .created_at = found->v[i].created,
+                                   .updated_at = found->v[i].updated,
+                                   .message_count = found->v[i].messages};
+    if (found->has_more) {
+        const struct session *last = &found->v[found->n - 1];
+        const struct list_place place = {.value = (double)last->updated, .row = last->no};
+        shape->next = cursor_write(ctx, of, &place);
+    }
+    TRY(json_list(ctx, row_out_fields, rows, found->n, sizeof *rows, &shape->sessions));
+    reply_fields(out, list_out_fields, shape);
+    return OK;
+}
+
 /* limit and offset are repeated in the answer, for clients that page without keeping their own
- * request. */
+ * request. Cursors do not read what they skip. */
 static enum status list_sessions(struct ctx *ctx, struct app *app, const struct request *in,
                                  struct reply *out)
 {
     const struct list_in *a = in->in;
-    struct session_filter f = {.contains = str_trim(a->search),
+    str search = str_trim(a->search.n ? a->search : a->contains);
+    struct session_filter f = {.contains = search,
+                               .after = a->after,
+                               .before = a->before,
                                .offset = (size_t)a->offset,
                                .limit = (size_t)a->limit};
     struct list_out shape = {.limit = a->limit, .offset = a->offset};
-    struct session *v;
-    size_t n;
-    TRY(str_trim(a->app_id).n ? app_pool(ctx, app, in, a->app_id, &f.pool)
-                              : all_apps(ctx, app, in, &f.pool));
-    TRY(engine_sessions(ctx, app->engine, &f, &v, &n, &shape.total));
-    struct row_out *rows = NEW_N(&ctx->arena, struct row_out, n);
-    for (size_t i = 0; i < n; i++)
-        rows[i] = (struct row_out){.id = v[i].id,
-                                   .title = v[i].title,
-                                   .app_id = v[i].space,
-                                   .created_at = v[i].created,
-                                   .updated_at = v[i].updated,
-                                   .message_count = v[i].messages};
-    TRY(json_list(ctx, row_out_fields, rows, n, sizeof *rows, &shape.sessions));
-    reply_fields(out, list_out_fields, &shape);
-    return OK;
+    struct sessions_out found;
+    struct pools pools;
+    TRY(list_pools(ctx, app, in, str_trim(a->app_id), &pools));
+    str of = str_printf(&ctx->arena, "sessions " S_FMT "|%lld|%lld|" S_FMT, S_ARG(search),
+                        (long long)a->after, (long long)a->before, S_ARG(pools_text(ctx, pools)));
+    TRY(read_cursor(ctx, a, of, &f));
+    TRY(engine_sessions_page(ctx, app->engine, pools, &f, &found));
+    shape.total = found.total;
+    return reply_list(ctx, &found, of, &shape, out);
 }
 
 static const struct route routes[] = {
@@ -276,6 +331,10 @@ static const struct route routes[] = {
      .help = "one conversation, for Traylinx's command line"},
     {ROUTE("PATCH", "/v1/session/{id}", change_session), READS(change_in), ANSWERS(session_out),
      .help = "change a conversation's title or metadata"},
+    {ROUTE("PATCH", "/v1/sessions/{id}", change_session), READS(change_in), ANSWERS(session_out),
+     .help = "change a conversation's title or metadata"},
+    {ROUTE("DELETE", "/v1/sessions/{id}", forget_session), .words.code = 204,
+     .help = "erase a conversation's messages; memories learnt from them are kept"},
     {ROUTE("DELETE", "/v1/session/{id}", forget_session), .words.code = 204,
      .help = "erase a conversation's messages; memories learnt from them are kept"},
     {ROUTE("GET", "/v1/session/{id}/history", show_history), ANSWERS(history_out),

@@ -6,6 +6,7 @@
 #include "base/sse.h"
 #include "core/prices.h"
 #include "core/tokens.h"
+#include "surface/common/said.h"
 #include "surface/cortex/chat.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/demo_answer.h"

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/sse.h"
+#include "surface/common/said.h"
 
 enum {
     TEXT_MAX = 1 << 20,   /* bytes of a stream's text that are kept; the rest is not */
@@ -34,31 +35,6 @@ static struct answer_capture *capture_of(struct filter *f)
 }
 
 /* --- reading --- */
-
-/* A tool's result or a file may bring text in a user's message, which is not the user's words. */
-static bool is_text_part(const struct json *part)
-{
-    static const char *const kinds[] = {"text", "input_text", "output_text", NULL};
-    str kind = json_string(json_get(part, "type"));
-    return !kind.n || name_index(kinds, kind, -1) >= 0;
-}
-
-str text_of_content(struct arena *a, const struct json *content)
-{
-    if (!content || content->type != JSON_ARRAY)
-        return json_string(content);
-    struct buf b = buf_make(a, content->source.n);
-    bool is_first = true;
-    for (const struct json *part = content->first; part; part = part->next) {
-        const struct json *text = json_get(part, "text");
-        if (!text || text->type != JSON_STRING || !is_text_part(part))
-            continue;
-        buf_add(&b, is_first ? S("") : S("\n"));
-        buf_add(&b, text->string);
-        is_first = false;
-    }
-    return buf_str(&b);
-}
 
 /* With several choices only the first can go on, so only it is kept: the text of choices[0] of a
  * whole answer ("message") or a piece of a stream ("delta"). */

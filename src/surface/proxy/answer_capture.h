@@ -17,6 +17,3 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
 
 /* Keeps the turn; a failure is logged and the caller goes on. */
 void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer);
-
-/* The text of a message's content: a string, or its text parts joined by newlines. */
-str text_of_content(struct arena *a, const struct json *content);

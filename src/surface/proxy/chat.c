@@ -7,6 +7,7 @@
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
 #include "surface/common/person.h"
+#include "surface/common/said.h"
 #include "surface/common/switches.h"
 #include "surface/common/without_memory.h"
 #include "surface/proxy/answer_capture.h"
@@ -130,27 +131,6 @@ static enum status read_controls(struct ctx *ctx, const struct request *in, stru
     return read_scope(ctx, in, out);
 }
 
-/* The messages' texts. False, and nothing is read, when a message has no role. */
-static bool read_messages(struct ctx *ctx, struct chat *c)
-{
-    const struct json *messages = json_get(c->root, "messages");
-    if (!messages || messages->type != JSON_ARRAY || !messages->n)
-        return false;
-    struct said *said = NEW_N(&ctx->arena, struct said, messages->n);
-    size_t n = 0;
-    for (const struct json *m = messages->first; m; m = m->next, n++) {
-        said[n].role = json_string(json_get(m, "role"));
-        said[n].text = text_of_content(&ctx->arena, json_get(m, "content"));
-        said[n].name = json_string(json_get(m, "name"));
-        if (!said[n].role.n)
-            return false;
-    }
-    c->messages = messages;
-    c->in.said = said;
-    c->in.n_said = n;
-    return true;
-}
-
 /* Whose memory it is, and which space. Without memory nobody needs to know, and a name that may not
  * be used harms nobody. */
 static enum status read_who(struct ctx *ctx, struct app *app, const struct request *in,
@@ -201,8 +181,15 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
     c->in.model = c->to.model;
     c->in.stand_in = !c->to.up;
     c->in.has_tools = json_get(root, "tools") || json_get(root, "functions");
-    if (!read_messages(ctx, c))
+    struct said *said;
+    const struct json *messages = json_get(root, "messages");
+    if (!said_read(ctx, messages, &said, &c->in.n_said)) {
+        c->in.n_said = 0;
         drop_memory(c, WITHOUT_FOR_MESSAGES);
+        return OK;
+    }
+    c->messages = messages;
+    c->in.said = said;
     return OK;
 }
 
@@ -438,6 +425,8 @@ static const struct route routes[] = {
     {"POST", "/v1/images/generations", PASSES},
     {"POST", "/v1/images/edits", PASSES},
     {"POST", "/v1/images/variations", PASSES},
+    /* Of Anthropic's API; GET /v1/messages/{id} is ours. */
+    GUARDED_AT("/v1/messages/batches"),
     GUARDED_AT("/v1/{a}"),
     GUARDED_AT("/v1/{a}/{b}"),
     GUARDED_AT("/v1/{a}/{b}/{c}"),

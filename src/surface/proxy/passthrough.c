@@ -95,10 +95,10 @@ static bool is_meant_for_us(const struct app *app, const str *parts)
 }
 
 /* The path is encoded again from its decoded parts, so that only sound escapes reach the upstream.
- */
+ * One that a row names word for word needs none. */
 static str path_of(struct arena *a, const struct request *in)
 {
-    str path = S("/v1");
+    str path = in->params[0].n ? S("/v1") : in->path;
     for (size_t i = 0; i < ROUTE_PARAMS_MAX && in->params[i].n; i++)
         path = str_printf(a, S_FMT "/" S_FMT, S_ARG(path), S_ARG(url_segment(a, in->params[i])));
     return path;

@@ -146,16 +146,12 @@ static enum status read_list(struct ctx *ctx, const struct list_in *l, str of,
     return OK;
 }
 
-enum status memory_list(struct ctx *ctx, struct app *app, const struct request *in,
-                        struct reply *out)
+enum status memories_page(struct ctx *ctx, struct app *app, const struct list_in *l,
+                          const struct pool_ref *pools, size_t n, struct list_page *out)
 {
-    const struct list_in *l = in->in;
     struct memory_page_in ask = {0};
     struct memory_page page;
     struct list_page shape = {0};
-    struct pool_ref *pools;
-    size_t n;
-    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
     TRY(filter_read(ctx, &l->filter, pools, n, &ask.select));
     str of = str_printf(&ctx->arena, "memories %s %s " S_FMT, sort_names[l->sort],
                         order_names[l->order], S_ARG(filter_text(ctx, &l->filter, pools, n)));
@@ -171,6 +167,18 @@ enum status memory_list(struct ctx *ctx, struct app *app, const struct request *
                                          .row = memory_row(last)};
         shape.next = cursor_write(ctx, of, &place);
     }
-    reply_fields(out, list_out_fields, &shape);
+    *out = shape;
+    return OK;
+}
+
+enum status memory_list(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct reply *out)
+{
+    struct list_page page;
+    struct pool_ref *pools;
+    size_t n;
+    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
+    TRY(memories_page(ctx, app, in->in, pools, n, &page));
+    reply_fields(out, list_out_fields, &page);
     return OK;
 }

@@ -1,4 +1,4 @@
-/* memories.c - memories, search and receipts over plain REST. */
+/* memories.c - memories and search over plain REST. */
 #include <assert.h>
 
 #include "surface/common/auth.h"
@@ -14,7 +14,7 @@
 
 /*
  * The plain way to the memories, for programs that speak no product's dialect: /v1/memories,
- * /v1/memories/{id}, /v1/memories/search and /v1/receipts/{id}. Input is read strictly and failures
+ * /v1/memories/{id} and /v1/memories/search. Input is read strictly and failures
  * are problems (RFC 9457). Ids are found in every space in reach; lists and searches are of the
  * request's space. The command line uses the same writers
  * (surface_…_json), so both print the same JSON.
@@ -222,27 +222,6 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
     return surface_found_json(ctx, &found, q->explain, &out->body);
 }
 
-/* A receipt is the record of what a chat was given. It belongs to one space, and the client may
- * have named another one since. */
-static enum status receipt_get(struct ctx *ctx, struct app *app, const struct request *in,
-                               struct reply *out)
-{
-    struct receipt r;
-    struct receipt_out shape;
-    struct pool_ref *pools;
-    size_t n, i = 0;
-    enum status s;
-    TRY(auth_pools(ctx, app, &in->who, &pools, &n));
-    do {
-        ctx_clear_failure(ctx);
-        s = engine_receipt(ctx, app->engine, pools[i], in->params[0], &r);
-    } while (s == NOT_FOUND && ++i < n);
-    TRY(s);
-    TRY(receipt_shape(ctx, &r, &shape));
-    reply_fields(out, receipt_out_fields, &shape);
-    return OK;
-}
-
 enum { IMPORT_MAX = 64 << 20 }; /* bytes of an import; larger ones are cut at a line */
 
 static const struct route routes[] = {
@@ -269,8 +248,6 @@ static const struct route routes[] = {
      ANSWERS(erased_out), .help = "erase a memory, a message or a conversation by its id"},
     {ROUTE("POST", "/v1/undo/{id}", undo_run), ANSWERS(undone_out),
      .help = "put back what was erased or changed with undo"},
-    {ROUTE("GET", "/v1/receipts/{id}", receipt_get), ANSWERS(receipt_out),
-     .help = "what memory a chat got, and why; available once written to disk"},
     {0},
 };
 

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "store/sqlite/db/days.h"
+
 /*
  * Everything below the face works with row numbers; names are looked up once at the start of a
  * call. A name that is not there gives number 0, which no row has, so a statement that is run with
@@ -35,9 +37,22 @@ enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int6
     return OK;
 }
 
+/* A day counts what came, which what went does not undo. */
+static enum status count_today(struct ctx *ctx, struct db *db, int64_t pool,
+                               const struct pool_gain *gain)
+{
+    for (int i = 0; i < TYPE_COUNT; i++)
+        TRY(days_add(ctx, db, pool, DAY_ADDED + i, gain->added[i]));
+    TRY(days_add(ctx, db, pool, DAY_FORGOTTEN, gain->forgotten));
+    TRY(days_add(ctx, db, pool, DAY_EXPIRED, gain->expired));
+    TRY(days_add(ctx, db, pool, DAY_SESSIONS, gain->sessions > 0 ? gain->sessions : 0));
+    return days_add(ctx, db, pool, DAY_MESSAGES, gain->messages > 0 ? gain->messages : 0);
+}
+
 /* Kept in the row, so that totals need no count over millions of rows. */
 enum status pool_count(struct ctx *ctx, struct db *db, int64_t pool, struct pool_gain gain)
 {
+    TRY(count_today(ctx, db, pool, &gain));
     if (!gain.sessions && !gain.messages && !gain.memories && !gain.closed)
         return OK;
     assert(pool && db_in_transaction(db));

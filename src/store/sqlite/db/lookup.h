@@ -14,10 +14,13 @@ MUST_USE enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref p
 MUST_USE enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,
                                int64_t *no);
 
-/* What a pool has more, or (negative) less, of. closed: memories that are true no more. */
+/* What a pool has more, or (negative) less, of. closed: memories that are true no more. The others
+ * are counted by the day alone: memories that came, by type, and those that were erased. */
 struct pool_gain {
     int64_t sessions, messages, memories, closed;
+    int64_t added[TYPE_COUNT], forgotten, expired;
 };
+/* Counts it in the pool's row and for today. */
 MUST_USE enum status pool_count(struct ctx *ctx, struct db *db, int64_t pool,
                                 struct pool_gain gain);
 

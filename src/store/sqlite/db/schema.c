@@ -287,7 +287,51 @@ static const char step_8[] =
     "CREATE INDEX undo_id ON undo(pool, id);"
     "CREATE INDEX undo_until ON undo(until);";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5, step_6, step_7, step_8};
+/* What receipts are listed by; which of them gave a message or memory to a model (given: rows go
+ * with their receipt); and what is counted by the day, see core/days.h. What older receipts and
+ * memories tell of the days before is counted here; statistics begin with what is still there. How
+ * long recalls took is counted from here on. */
+static const char step_9[] =
+    "ALTER TABLE receipt ADD COLUMN decision TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE receipt ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE receipt SET decision = coalesce(body ->> '$.receipt.decision', ''),"
+    " tokens = coalesce(body ->> '$.receipt.tokens', 0);"
+    "CREATE INDEX receipt_recent ON receipt(pool, created);"
+    "CREATE INDEX receipt_session ON receipt(pool, session, created) WHERE session <> '';"
+
+    "CREATE TABLE given("
+    " receipt INTEGER NOT NULL, doc INTEGER NOT NULL, PRIMARY KEY(receipt, doc)) STRICT,"
+    " WITHOUT ROWID;"
+    "CREATE INDEX given_doc ON given(doc, receipt);"
+    "CREATE TRIGGER given_by AFTER DELETE ON receipt BEGIN"
+    " DELETE FROM given WHERE receipt = OLD.no; END;"
+    "INSERT OR IGNORE INTO given(receipt, doc) SELECT r.no, coalesce("
+    "(SELECT m.no + (1 << 62) FROM memory AS m WHERE m.pool = r.pool AND m.id = l.value ->> 'id'),"
+    " (SELECT m.doc FROM message AS m WHERE m.pool = r.pool AND m.id = l.value ->> 'id')) AS d"
+    " FROM receipt AS r, json_each(r.body, '$.lines') AS l"
+    " WHERE l.value ->> 'injected' AND d IS NOT NULL;"
+
+    "CREATE TABLE day_count("
+    " pool INTEGER NOT NULL, day INTEGER NOT NULL, stat INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " PRIMARY KEY(pool, day, stat)) STRICT, WITHOUT ROWID;"
+    "CREATE TRIGGER day_count_of AFTER DELETE ON pool BEGIN"
+    " DELETE FROM day_count WHERE pool = OLD.id; END;"
+    "INSERT INTO day_count SELECT pool, created / 86400000, type, count(*) FROM memory"
+    " WHERE created > 0 GROUP BY 1, 2, 3;"
+    "INSERT INTO day_count SELECT pool, created / 86400000, 18, count(*) FROM session"
+    " WHERE created > 0 GROUP BY 1, 2;"
+    "INSERT INTO day_count SELECT pool, created / 86400000, 19, count(*) FROM message"
+    " WHERE created > 0 GROUP BY 1, 2;"
+    "INSERT INTO day_count SELECT pool, created / 86400000, 20, sum(tokens) FROM receipt"
+    " WHERE tokens > 0 GROUP BY 1, 2;"
+    "INSERT INTO day_count SELECT pool, created / 86400000, 32 + coalesce((SELECT key FROM"
+    " json_each('[\"none\",\"memory\",\"identity\",\"transcript\",\"episode\",\"pinned\","
+    "\"newest\","
+    "\"again\",\"off\",\"failed\"]') WHERE value = decision), 10), count(*) FROM receipt"
+    " WHERE created > 0 GROUP BY 1, 2, 3;";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5,
+                                    step_6, step_7, step_8, step_9};
 
 int schema_version(void)
 {

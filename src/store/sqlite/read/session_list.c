@@ -27,6 +27,8 @@ struct finding {
     struct db *db;
     str contains; /* folded; "" for any */
     size_t want;  /* places to find, newest first */
+    int64_t after, before;
+    struct place behind; /* the page begins behind it */
     struct place *v;
     size_t n, cap;
     struct run *runs;
@@ -48,10 +50,42 @@ static void add_place(struct finding *f, struct place place)
     f->v[f->n++] = place;
 }
 
+static bool is_any_time(const struct finding *f)
+{
+    return f->after == INT64_MIN && f->before == INT64_MAX;
+}
+
+static bool is_behind(const struct finding *f, const struct place *p)
+{
+    return newest_first(&f->behind, p) < 0;
+}
+
+/* Every session of the pool from the place of the page on, newest first. */
+static struct query recent_begin(struct finding *f, int64_t pool, size_t limit)
+{
+    bool is_later = f->before <= f->behind.updated;
+    struct query q = sql_begin(f->ctx, f->db, SQL_SESSION_RECENT);
+    SQL_BIND(&q, pool, sql_limit(limit), is_later ? f->before : f->behind.updated,
+             is_later ? INT64_MIN : f->behind.no, f->after);
+    return q;
+}
+
+/* Without a time the pool's row has the count. */
+static enum status count_pool(struct finding *f, int64_t pool, int64_t sessions)
+{
+    int64_t n = sessions;
+    if (!is_any_time(f)) {
+        SQL_RUN(q, f->ctx, f->db, SQL_SESSION_COUNT, pool, f->after, f->before);
+        TRY(sql_number(&q, &n));
+    }
+    f->total += n;
+    return OK;
+}
+
 static enum status list_pool(struct finding *f, int64_t pool, int64_t sessions)
 {
-    f->total += sessions;
-    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_RECENT, pool, f->want);
+    TRY(count_pool(f, pool, sessions));
+    CLEANUP(sql_leave) struct query q = recent_begin(f, pool, f->want);
     while (sql_row(&q)) {
         int64_t no = sql_get_int(&q), updated = sql_get_int(&q);
         add_place(f, (struct place){updated, no, pool});
@@ -62,12 +96,19 @@ static enum status list_pool(struct finding *f, int64_t pool, int64_t sessions)
 static enum status look_up(struct finding *f, int64_t pool, const struct session_nos *found)
 {
     size_t before = f->n;
+    int64_t in_time = 0;
     for (size_t i = 0; i < found->n; i++) {
         SQL_RUN(q, f->ctx, f->db, SQL_SESSION_UPDATED, pool, found->v[i]);
-        if (sql_row(&q))
-            add_place(f, (struct place){sql_get_int(&q), found->v[i], pool});
+        bool is_there = sql_row(&q);
+        struct place place = {is_there ? sql_get_int(&q) : 0, found->v[i], pool};
         TRY(sql_end(&q));
+        if (!is_there || place.updated < f->after || place.updated >= f->before)
+            continue;
+        in_time++;
+        if (is_behind(f, &place))
+            add_place(f, place);
     }
+    f->total += is_any_time(f) ? (int64_t)found->n : in_time;
     qsort(f->v + before, f->n - before, sizeof *f->v, newest_first);
     return OK;
 }
@@ -89,7 +130,7 @@ static enum status walk_recent(struct finding *f, int64_t pool, const struct ses
     int64_t first = found->v[0], last = found->v[found->n - 1];
     const uint8_t *bits = bits_of(&f->ctx->arena, found);
     size_t enough = f->n + (f->want < found->n ? f->want : found->n);
-    SQL_RUN(q, f->ctx, f->db, SQL_SESSION_RECENT, pool, INT64_MAX);
+    CLEANUP(sql_leave) struct query q = recent_begin(f, pool, SIZE_MAX);
     while (f->n < enough && sql_row(&q)) {
         int64_t no = sql_get_int(&q);
         if (no >= first && no <= last && bits[(no - first) / 8] >> (no - first) % 8 & 1)
@@ -99,16 +140,18 @@ static enum status walk_recent(struct finding *f, int64_t pool, const struct ses
 }
 
 /* Few matches are looked up one by one; with many, a walk over the newest sessions soon meets
- * enough. */
+ * enough. Those of a time are counted, so that each is looked up. */
 static enum status search_pool(struct finding *f, int64_t pool)
 {
     enum { FEW = 1500 };
     struct session_nos found;
     TRY(titles_find(f->ctx, f->db, pool, f->contains, &found));
-    f->total += (int64_t)found.n;
-    if (!f->want || !found.n)
+    if (!found.n)
         return OK;
-    return found.n <= FEW ? look_up(f, pool, &found) : walk_recent(f, pool, &found);
+    if (!is_any_time(f) || (f->want && found.n <= FEW))
+        return look_up(f, pool, &found);
+    f->total += (int64_t)found.n;
+    return f->want ? walk_recent(f, pool, &found) : OK;
 }
 
 static void note_run(struct finding *f, size_t begin)
@@ -176,11 +219,15 @@ enum status sqlite_sessions(struct ctx *ctx, struct store *s, const struct sessi
 {
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
-    struct finding all = {.ctx = ctx,
-                          .db = r.db,
-                          .contains = title_folded(&ctx->arena, f->contains),
-                          .want =
-                              f->limit ? (size_t)(sql_limit(f->offset) + sql_limit(f->limit)) : 0};
+    struct finding all = {
+        .ctx = ctx,
+        .db = r.db,
+        .contains = title_folded(&ctx->arena, f->contains),
+        .want = f->limit ? (size_t)(sql_limit(f->offset) + sql_limit(f->limit)) : 0,
+        .after = f->after ? f->after : INT64_MIN,
+        .before = f->before ? f->before : INT64_MAX,
+        .behind = {f->no ? f->at : INT64_MAX, f->no ? f->no : INT64_MAX, 0},
+    };
     TRY(find_places(&all, f->pool));
     merge_runs(&all);
     TRY(read_page(&all, f->offset, f->limit, out, n));

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "store/sqlite/db/days.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
@@ -50,16 +51,20 @@ static str body_of(struct arena *a, const struct receipt *r)
     return b.full ? S("") : buf_str(&b);
 }
 
-/* Ids of the shown memories and messages; with_sources: also of the messages that memories came
- * from. */
-static str shown_of(struct arena *a, const struct receipt *r, bool with_sources)
+/* Ids of the memories and messages of its lines, as JSON: all, also those of the messages that
+ * memories came from, or only what the model was given. */
+enum which_ids { IDS_SHOWN, IDS_WITH_SOURCES, IDS_GIVEN };
+
+static str ids_of(struct arena *a, const struct receipt *r, enum which_ids which)
 {
     struct buf b = buf_make(a, BODY_MAX);
     struct json_out w = json_to(&b);
     json_open(&w, '[');
     for (size_t i = 0; i < r->n; i++) {
+        if (which == IDS_GIVEN && !r->lines[i].injected)
+            continue;
         json_str(&w, r->lines[i].id);
-        if (with_sources && r->lines[i].source.n)
+        if (which == IDS_WITH_SOURCES && r->lines[i].source.n)
             json_str(&w, r->lines[i].source);
     }
     json_close(&w, ']');
@@ -70,7 +75,7 @@ static str shown_of(struct arena *a, const struct receipt *r, bool with_sources)
 static enum status shows_gone(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r,
                               bool *out)
 {
-    SQL_RUN(q, ctx, db, SQL_RECEIPT_SHOWS_GONE, pool, shown_of(&ctx->arena, r, false));
+    SQL_RUN(q, ctx, db, SQL_RECEIPT_SHOWS_GONE, pool, ids_of(&ctx->arena, r, IDS_SHOWN));
     return sql_any(&q, out);
 }
 
@@ -96,25 +101,78 @@ static enum status put_replay(struct ctx *ctx, struct db *db, int64_t pool, cons
     return SQL_DO(ctx, db, SQL_REPLAY_ADD, pool, r->id, r->block, told_of(&ctx->arena, r));
 }
 
+/* Its row, if it is kept already: a turn with tools queues its receipt before the model is asked.
+ */
+struct kept_receipt {
+    int64_t no, tokens;
+    bool is_same;
+};
+
+static enum status find_kept(struct ctx *ctx, struct db *db, int64_t pool, str id, str body,
+                             struct kept_receipt *out)
+{
+    *out = (struct kept_receipt){0};
+    SQL_RUN(q, ctx, db, SQL_RECEIPT_FIND, pool, id, body);
+    if (sql_row(&q)) {
+        out->no = sql_get_int(&q);
+        out->tokens = sql_get_int(&q);
+        out->is_same = sql_get_int(&q) != 0;
+    }
+    return sql_end(&q);
+}
+
+static enum status note_given(struct ctx *ctx, struct db *db, int64_t pool, int64_t no,
+                              const struct receipt *r, bool is_new)
+{
+    str given = ids_of(&ctx->arena, r, IDS_GIVEN);
+    if (!is_new)
+        TRY(SQL_DO(ctx, db, SQL_GIVEN_CLEAR, no));
+    return given.n > 2 ? SQL_DO(ctx, db, SQL_GIVEN_ADD, pool, no, given) : OK;
+}
+
+/* Each receipt is counted once; the block may have been dropped since it was queued. */
+static enum status count_recall(struct ctx *ctx, struct db *db, int64_t pool,
+                                const struct receipt *r, const struct kept_receipt *kept)
+{
+    TRY(days_add(ctx, db, pool, DAY_TOKENS, r->tokens - kept->tokens));
+    if (kept->no)
+        return OK;
+    TRY(days_add(ctx, db, pool, DAY_DECISION + day_decision(r->decision), 1));
+    if (!day_is_recall(r->decision))
+        return OK;
+    TRY(days_add(ctx, db, pool, DAY_RECALL_US, r->took_us));
+    return days_add(ctx, db, pool, DAY_BUCKET + day_bucket(r->took_us), 1);
+}
+
 /* Forgetting erases receipts that show the memory; a receipt that comes later is not kept. */
 enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r)
 {
     bool is_late;
-    str body = body_of(&ctx->arena, r), shown = shown_of(&ctx->arena, r, true);
+    struct kept_receipt kept;
+    str body = body_of(&ctx->arena, r), shown = ids_of(&ctx->arena, r, IDS_WITH_SOURCES);
     if (!body.n || !shown.n)
         return fail(ctx, TOO_LARGE, "a receipt is too large");
     assert(pool && db_in_transaction(db));
     TRY(shows_gone(ctx, db, pool, r, &is_late));
     if (is_late)
         return OK;
-    TRY(SQL_DO(ctx, db, SQL_RECEIPT_ADD, pool, r->id, r->session, r->created, r->chain, shown,
-               body));
-    return put_replay(ctx, db, pool, r);
+    TRY(find_kept(ctx, db, pool, r->id, body, &kept));
+    if (kept.is_same)
+        return OK;
+    TRY(kept.no ? SQL_DO(ctx, db, SQL_RECEIPT_CHANGE, pool, kept.no, shown, body, r->decision,
+                         r->tokens)
+                : SQL_DO(ctx, db, SQL_RECEIPT_ADD, pool, r->id, r->session, r->created, r->chain,
+                         shown, body, r->decision, r->tokens));
+    int64_t no = kept.no ? kept.no : db_last_row(db);
+    TRY(put_replay(ctx, db, pool, r));
+    TRY(note_given(ctx, db, pool, no, r, !kept.no));
+    return count_recall(ctx, db, pool, r, &kept);
 }
 
 static enum status read_receipt(struct query *q, struct receipt *out)
 {
     struct json *body;
+    int64_t no = sql_get_int(q);
     str id = sql_get_text(q), session = sql_get_text(q);
     int64_t created = sql_get_int(q);
     uint64_t chain = (uint64_t)sql_get_int(q);
@@ -125,6 +183,7 @@ static enum status read_receipt(struct query *q, struct receipt *out)
     r.lines = NEW_N(&q->ctx->arena, struct receipt_line, lines ? lines->n : 0);
     for (const struct json *line = lines ? lines->first : NULL; line; line = line->next)
         TRY(fields_read(q->ctx, receipt_line, line, false, &r.lines[r.n++]));
+    r.no = no;
     r.id = id;
     r.session = session;
     r.created = created;
@@ -200,4 +259,64 @@ enum status sqlite_replays(struct ctx *ctx, struct store *s, struct pool_ref poo
             TRY(read_replay(&q, &v[i]));
     }
     return OK;
+}
+
+/* --- lists --- */
+
+/* A session or a document has an index of its own; see sql_looking.def for the parameters. */
+static enum sql list_of(const struct receipt_filter *f)
+{
+    return f->doc         ? SQL_RECEIPT_LIST_DOC
+           : f->session.n ? SQL_RECEIPT_LIST_SESSION
+                          : SQL_RECEIPT_LIST;
+}
+
+static enum sql count_of(const struct receipt_filter *f)
+{
+    return f->doc         ? SQL_RECEIPT_COUNT_DOC
+           : f->session.n ? SQL_RECEIPT_COUNT_SESSION
+                          : SQL_RECEIPT_COUNT;
+}
+
+static enum status count_receipts(struct ctx *ctx, struct db *db, int64_t pool,
+                                  const struct receipt_filter *f, int64_t *out)
+{
+    SQL_RUN(q, ctx, db, count_of(f), pool, f->after ? f->after : INT64_MIN,
+            f->before ? f->before : INT64_MAX, f->decision);
+    if (f->doc || f->session.n)
+        sql_text(&q, f->session);
+    if (f->doc)
+        sql_int(&q, f->doc);
+    return sql_number(&q, out);
+}
+
+/* The count and the page come from one transaction and agree. */
+static enum status list_receipts(struct ctx *ctx, struct store *s, const struct receipt_filter *f,
+                                 struct receipt **out, size_t *n, int64_t *total)
+{
+    struct pool_row row;
+    struct receipt *v = NULL;
+    size_t have = 0, cap = 0;
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, f->pool, &row));
+    if (total)
+        TRY(count_receipts(ctx, r.db, row.no, f, total));
+    SQL_RUN(q, ctx, r.db, list_of(f), row.no, f->after ? f->after : INT64_MIN,
+            f->before ? f->before : INT64_MAX, f->decision, f->session, f->doc,
+            f->no ? f->at : INT64_MAX, f->no ? f->no : INT64_MAX, sql_limit(f->limit));
+    while (sql_row(&q)) {
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        TRY(read_receipt(&q, &v[have++]));
+    }
+    *out = v;
+    *n = have;
+    return sql_end(&q);
+}
+
+enum status sqlite_receipts(struct ctx *ctx, struct store *s, const struct receipt_filter *f,
+                            struct receipt **out, size_t *n, int64_t *total)
+{
+    TRY(list_receipts(ctx, s, f, out, n, total));
+    return *n ? writer_reach_disk(ctx, sqlite_of(s)->writer) : OK;
 }

@@ -2,6 +2,8 @@
 #include "store/sqlite/records/work.h"
 
 #include "base/clock.h"
+#include "store/sqlite/db/days.h"
+#include "store/sqlite/db/lookup.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
@@ -11,8 +13,22 @@
  * keeps the counts. Pruned after WORK_DAYS (prune.c).
  */
 
+/* What a pool's work cost outlives its row in the log. */
+static enum status count_tokens(struct ctx *ctx, struct db *db, const struct work *work)
+{
+    struct pool_row pool;
+    if (!work->model.n || !work->pool.space.n || !(work->tokens_in + work->tokens_out))
+        return OK;
+    TRY(pool_find(ctx, db, work->pool, &pool));
+    if (!pool.no)
+        return OK;
+    TRY(days_add(ctx, db, pool.no, DAY_CORE_IN, work->tokens_in));
+    return days_add(ctx, db, pool.no, DAY_CORE_OUT, work->tokens_out);
+}
+
 enum status work_add(struct ctx *ctx, struct db *db, const struct work *work)
 {
+    TRY(count_tokens(ctx, db, work));
     return SQL_DO(ctx, db, SQL_WORK_ADD, work->pool.user, work->pool.space, work->kind,
                   work->status, work->details, work->model, work->tokens_in, work->tokens_out,
                   work->took_ms, work->created ? work->created : clock_ms());

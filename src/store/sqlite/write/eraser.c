@@ -150,11 +150,14 @@ enum status erase_message(struct eraser *e, const struct message *m, bool keeps)
 
 enum status eraser_end(struct eraser *e, int64_t *erased)
 {
+    int64_t gone = e->memories + e->closed;
     TRY(index_apply(e->ctx, e->db, &e->changes));
     TRY(pool_count(e->ctx, e->db, e->pool,
                    (struct pool_gain){.messages = -e->messages,
                                       .memories = -e->memories,
-                                      .closed = -e->closed}));
+                                      .closed = -e->closed,
+                                      .forgotten = e->is_expiry ? 0 : gone,
+                                      .expired = e->is_expiry ? gone : 0}));
     *erased += e->messages + e->memories + e->closed;
     return OK;
 }
@@ -212,7 +215,7 @@ enum status memory_prune(struct ctx *ctx, struct db *db, int64_t pool, int64_t n
 {
     struct memory m = {0};
     int64_t erased = 0;
-    struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    struct eraser e = {.ctx = ctx, .db = db, .pool = pool, .is_expiry = true};
     SQL_RUN(q, ctx, db, SQL_MEMORY_GET, pool, no);
     if (sql_row(&q))
         read_memory(&q, &m);

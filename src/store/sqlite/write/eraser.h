@@ -15,6 +15,7 @@ struct eraser {
     int64_t pool;
     struct index_changes changes;
     int64_t messages, memories, closed;
+    bool is_expiry; /* what is erased had ended: nobody has forgotten it */
 };
 
 MUST_USE enum status erase_memory(struct eraser *e, const struct memory *m);

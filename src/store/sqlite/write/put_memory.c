@@ -74,6 +74,7 @@ static enum status add_memory(struct put *p, struct memory *m, struct index_text
                m->updated, m->expires, m->valid_from, m->valid_to, m->superseded_by));
     m->doc = DOC_MEMORY | db_last_row(p->db);
     p->added++;
+    p->gain.added[m->type < TYPE_COUNT ? m->type : TYPE_FACTUAL]++;
     if (m->valid_to) {
         p->gain.closed++;
         return OK;

@@ -1,0 +1,44 @@
+/* said.c - the messages of a chat's request as text. */
+#include "surface/common/said.h"
+
+/* A tool's result or a file may bring text in a user's message, which is not the user's words. */
+static bool is_text_part(const struct json *part)
+{
+    static const char *const kinds[] = {"text", "input_text", "output_text", NULL};
+    str kind = json_string(json_get(part, "type"));
+    return !kind.n || name_index(kinds, kind, -1) >= 0;
+}
+
+str text_of_content(struct arena *a, const struct json *content)
+{
+    if (!content || content->type != JSON_ARRAY)
+        return json_string(content);
+    struct buf b = buf_make(a, content->source.n);
+    bool is_first = true;
+    for (const struct json *part = content->first; part; part = part->next) {
+        const struct json *text = json_get(part, "text");
+        if (!text || text->type != JSON_STRING || !is_text_part(part))
+            continue;
+        buf_add(&b, is_first ? S("") : S("\n"));
+        buf_add(&b, text->string);
+        is_first = false;
+    }
+    return buf_str(&b);
+}
+
+bool said_read(struct ctx *ctx, const struct json *messages, struct said **out, size_t *n)
+{
+    if (!messages || messages->type != JSON_ARRAY || !messages->n)
+        return false;
+    struct said *said = NEW_N(&ctx->arena, struct said, messages->n);
+    *n = 0;
+    for (const struct json *m = messages->first; m; m = m->next) {
+        said[*n].role = json_string(json_get(m, "role"));
+        said[*n].text = text_of_content(&ctx->arena, json_get(m, "content"));
+        said[*n].name = json_string(json_get(m, "name"));
+        if (!said[(*n)++].role.n)
+            return false;
+    }
+    *out = said;
+    return true;
+}

@@ -1,0 +1,11 @@
+/* said.h - the messages of a chat's request as text. */
+#pragma once
+
+#include "surface/surface.h"
+
+/* The text of a message's content: a string, or its text parts joined by newlines. */
+str text_of_content(struct arena *a, const struct json *content);
+
+/* The texts of an array of messages. False when it is not an array, is empty, or a message has no
+ * role. */
+bool said_read(struct ctx *ctx, const struct json *messages, struct said **out, size_t *n);

@@ -1,0 +1,162 @@
+/* messages.c - a message in its conversation, what was learnt from it, a memory's source. */
+#include "core/tokens.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/found.h"
+#include "surface/common/memory_json.h"
+#include "surface/rest/looking.h"
+
+/*
+ * GET alone: POST /v1/messages is Anthropic's, and is passed on to the upstream like all that is
+ * under /v1/messages of that API.
+ */
+
+/* What recall may find of a message that was answered with memory beside it. */
+static str recalls_of(const struct message *m)
+{
+    return !m->is_echo ? S("all") : str_trim(m->says).n ? S("what is new") : S("nothing");
+}
+
+const struct field message_item_fields[] = {
+    {STR(struct message_item, id), .help = "UUID"},
+    {STR(struct message_item, session), .help = "id of its conversation"},
+    {STR(struct message_item, space), .help = "the space it is in"},
+    {INT(struct message_item, position), .help = "its place in the conversation, from 0"},
+    {STR(struct message_item, role), .help = "user, assistant, tool or system"},
+    {STR(struct message_item, speaker), .empty = EMPTY_OUT, .help = "a name where one is known"},
+    {STR(struct message_item, text), .help = "word for word; secrets are masked"},
+    {STR(struct message_item, origin), .help = "where the text came from"},
+    {STR(struct message_item, recalls),
+     .help = "what of it recall looks at: all; what is new, of a message that repeats memories; or "
+             "nothing"},
+    {INT(struct message_item, tokens), .help = "estimated"},
+    {TIME(struct message_item, created), .help = "when it was said"},
+    {0},
+};
+
+struct message_item message_item_of(const struct message *m, str space)
+{
+    return (struct message_item){.id = m->id,
+                                 .session = m->session,
+                                 .space = space,
+                                 .position = doc_position(m->doc),
+                                 .role = m->role,
+                                 .speaker = m->speaker,
+                                 .text = m->text,
+                                 .origin = str_of(origin_names[m->origin]),
+                                 .recalls = recalls_of(m),
+                                 .tokens = tokens_of(m->text),
+                                 .created = m->created};
+}
+
+enum status message_items(struct ctx *ctx, const struct message *v, size_t n, str space,
+                          const struct json **out)
+{
+    struct message_item *items = NEW_N(&ctx->arena, struct message_item, n + 1);
+    for (size_t i = 0; i < n; i++)
+        items[i] = message_item_of(&v[i], space);
+    return json_list(ctx, message_item_fields, items, n, sizeof *items, out);
+}
+
+/* --- one message --- */
+
+enum { AROUND_MAX = 100, USES_SHOWN = 20 };
+
+struct around_in {
+    int64_t around;
+};
+static const struct field around_in_fields[] = {
+    {INT(struct around_in, around), .otherwise = 2, .max = AROUND_MAX,
+     .help = "how many messages before it and after it"},
+    {0},
+};
+
+struct message_out {
+    struct message_item message;
+    str title;
+    int64_t session_messages, uses_total;
+    const struct json *before, *after, *memories, *uses;
+};
+static const struct field message_out_fields[] = {
+    {.name = "message",
+     .type = FIELD_OBJECT,
+     .at = offsetof(struct message_out, message),
+     .inside = message_item_fields,
+     .help = "the message"},
+    {JSON(struct message_out, before), .inside = message_item_fields,
+     .help = "messages before it, oldest first"},
+    {JSON(struct message_out, after), .inside = message_item_fields,
+     .help = "messages after it, oldest first"},
+    {STR(struct message_out, title), .help = "title of its conversation"},
+    {INT(struct message_out, session_messages), .help = "how many messages the conversation has"},
+    {JSON(struct message_out, memories), .inside = memory_fields,
+     .help = "memories that were learnt from it, closed ones too"},
+    {JSON(struct message_out, uses), .inside = use_item_fields,
+     .help = "the last 20 chats that were given it; /v1/messages/{id}/uses has all"},
+    {INT(struct message_out, uses_total), .help = "how many chats were given it"},
+    {0},
+};
+
+static enum status reply_message(struct ctx *ctx, struct app *app, const struct message_around *m,
+                                 struct pool_ref pool, struct reply *out)
+{
+    struct list_page uses;
+    const struct message *at = &m->v[m->at];
+    struct receipts_in ask = {.pools = {&pool, 1}, .of = at->id, .limit = USES_SHOWN};
+    struct message_out shape = {.message = message_item_of(at, pool.space),
+                                .title = m->session.title,
+                                .session_messages = m->session.messages};
+    TRY(message_items(ctx, m->v, m->at, pool.space, &shape.before));
+    TRY(message_items(ctx, at + 1, m->n - m->at - 1, pool.space, &shape.after));
+    TRY(json_list(ctx, memory_fields, m->learnt, m->n_learnt, sizeof *m->learnt, &shape.memories));
+    TRY(receipts_page(ctx, app, &ask, S(""), S(""), &uses));
+    shape.uses = uses.items;
+    shape.uses_total = uses.total;
+    reply_fields(out, message_out_fields, &shape);
+    return OK;
+}
+
+static enum status message_get(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct around_in *a = in->in;
+    struct message_around m;
+    struct pool_ref pool;
+    TRY(found_message(ctx, app, &in->who, in->params[0], (size_t)a->around, &m, &pool));
+    return reply_message(ctx, app, &m, pool, out);
+}
+
+/* A memory that an API added, or a whole conversation made, names no message. */
+static enum status memory_source(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct reply *out)
+{
+    const struct around_in *a = in->in;
+    struct memory m;
+    struct message_around around;
+    TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
+    struct pool_ref pool = {in->who.pool.user, m.space};
+    if (!m.source.n)
+        return fail(ctx, NOT_FOUND,
+                    m.session.n
+                        ? "the memory was made of a whole session and names no message: see "
+                          "/v1/sessions/{id}/messages of its session"
+                        : "the memory did not come from a message");
+    enum status s = engine_message(ctx, app->engine, pool, m.source, (size_t)a->around, &around);
+    if (soft_if(ctx, s, NOT_FOUND))
+        return fail(ctx, NOT_FOUND, "the message that the memory came from was erased");
+    TRY(s);
+    return reply_message(ctx, app, &around, pool, out);
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/messages/{id}", message_get), READS(around_in), .strict = true,
+     ANSWERS(message_out),
+     .help = "a message in its conversation, what was learnt from it, who was given it"},
+    {ROUTE("GET", "/v1/memories/{id}/source", memory_source), READS(around_in), .strict = true,
+     ANSWERS(message_out), .help = "the message that a memory came from, in its conversation"},
+    {0},
+};
+
+const struct surface surface_messages = {"messages",      routes,
+                                         word_problem,    auth_agent_request,
+                                         SURFACE_SETTLES, .errors = &problem_errors};

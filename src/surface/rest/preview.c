@@ -1,0 +1,161 @@
+/* preview.c - what a chat would be given now, without the chat. */
+#include "base/clock.h"
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/memory_json.h"
+#include "surface/common/said.h"
+#include "surface/proxy/splice.h"
+#include "surface/proxy/upstream.h"
+
+/*
+ * The same turn that POST /v1/chat/completions begins, up to the point where the model would be
+ * asked (engine_preview). Nothing is written: no receipt, no use, nothing for review. So a page can
+ * try a question again and again, and compare it with what it would be without a memory, with
+ * another budget, or at another time.
+ */
+
+enum { WITHOUT_MAX = 200, PLAN_LEAST = 100, PLAN_MOST = 4000 };
+
+struct preview_in {
+    const struct json *messages;
+    str question, session, model;
+    enum memory_mode mode;
+    enum scope scope;
+    int64_t budget, as_of;
+    struct strs without;
+};
+static const char *const preview_scopes[] = {"space", "session", NULL};
+static const struct field preview_in_fields[] = {
+    {JSON(struct preview_in, messages),
+     .help = "the messages of the chat, as OpenAI's API has them"},
+    {STR(struct preview_in, question), .max = 65536,
+     .help = "in place of messages: one message of the user"},
+    {STR(struct preview_in, session), .max = 256, .help = "as the chat would name it"},
+    {STR(struct preview_in, model), .max = 256,
+     .help = "of the chat: it decides whether the blocks of earlier requests stay where they were"},
+    {ENUM(struct preview_in, mode), .otherwise_str = "full", .one_of = memory_mode_names,
+     .help = "as in X-Memory-Mode"},
+    {ENUM(struct preview_in, scope), .otherwise_str = "space", .one_of = preview_scopes,
+     .help = "as in X-Memory-Scope"},
+    {INT(struct preview_in, budget), .max = RECALL_BUDGET_MAX,
+     .help = "most tokens of the block; 0: the setting"},
+    {STRS(struct preview_in, without),
+     .help = "ids of memories and messages that count as not there"},
+    {TIME(struct preview_in, as_of), .help = "what was said and true at this time; absent: now"},
+    {0},
+};
+
+struct preview_out {
+    str decision, reason, block, question, session;
+    int64_t tokens, took_us;
+    const struct json *lines;
+};
+static const struct field preview_out_fields[] = {
+    {STR(struct preview_out, decision), .help = "the decision of the relevance gate"},
+    {STR(struct preview_out, reason), .help = "why"},
+    {STR(struct preview_out, block), .help = "text that would be added to the chat, byte for byte"},
+    {INT(struct preview_out, tokens), .help = "tokens of the block"},
+    {STR(struct preview_out, question), .help = "the query that was searched"},
+    {STR(struct preview_out, session), .help = "the conversation that the chat would be kept in"},
+    {INT(struct preview_out, took_us), .help = "duration of the recall in microseconds"},
+    {JSON(struct preview_out, lines),
+     .help = "every candidate: kind, id, source, score, tokens, injected, why"},
+    {0},
+};
+
+static enum status read_question(struct ctx *ctx, const struct preview_in *p, struct turn_in *out)
+{
+    struct said *said = NEW(&ctx->arena, struct said);
+    if ((p->question.n > 0) == (p->messages != NULL))
+        return fail_field(ctx, p->messages ? "question" : "messages",
+                          p->messages ? "must not be given beside messages"
+                                      : "or question must be given");
+    *said = (struct said){.role = S("user"), .text = p->question};
+    out->n_said = 1;
+    if (p->messages && !said_read(ctx, p->messages, &said, &out->n_said))
+        return fail_field(ctx, "messages", "must be an array of messages, each with a role");
+    out->said = said;
+    return OK;
+}
+
+/* An agent's chat has a budget with other limits, and layers that know no past. */
+static enum status check_agent(struct ctx *ctx, const struct preview_in *p)
+{
+    if (p->as_of)
+        return fail_field(ctx, "as_of", "is not possible for an agent's chat");
+    if (p->scope == SCOPE_SESSION)
+        return fail_field(ctx, "scope", "must not be session for an agent's chat");
+    if (p->budget && (p->budget < PLAN_LEAST || p->budget > PLAN_MOST))
+        return fail_field(ctx, "budget", "must be %d to %d for an agent's chat", PLAN_LEAST,
+                          PLAN_MOST);
+    return OK;
+}
+
+static enum status check_preview(struct ctx *ctx, const struct preview_in *p, bool is_agents)
+{
+    if (p->as_of > clock_ms())
+        return fail_field(ctx, "as_of", "must not be in the future");
+    if (p->without.n > WITHOUT_MAX)
+        return fail_field(ctx, "without", "must name at most %d", WITHOUT_MAX);
+    return is_agents ? check_agent(ctx, p) : OK;
+}
+
+/* As complete_chat decides it: what was given earlier in the conversation is not given again where
+ * it still stands. */
+static enum status read_model(struct ctx *ctx, struct app *app, const struct preview_in *p,
+                              struct turn_in *out)
+{
+    struct target to = {0};
+    enum status s = target_of(ctx, app->settings, p->model, &to);
+    if (p->model.n || !soft_if(ctx, s, NOT_FOUND)) /* unnamed, and without a default upstream */
+        TRY(s);
+    out->model = to.model;
+    out->replays =
+        to.up && (out->is_planned || placement_is_beside(target_placement(app->settings, &to)));
+    return OK;
+}
+
+static enum status preview_show(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    const struct preview_in *p = in->in;
+    struct receipt r;
+    struct receipt_out shown;
+    struct preview preview = {.budget_tokens = p->budget,
+                              .without = p->without.v,
+                              .n_without = p->without.n,
+                              .as_of = p->as_of};
+    struct turn_in turn = {.pool = in->who.pool,
+                           .session = str_trim(p->session),
+                           .mode = p->mode,
+                           .scope = p->scope,
+                           .has_helpers = true,
+                           .is_planned = str_trim(request_header(in, AGENT_HEADER)).n > 0,
+                           .preview = &preview};
+    TRY(read_question(ctx, p, &turn));
+    TRY(check_preview(ctx, p, turn.is_planned));
+    TRY(read_model(ctx, app, p, &turn));
+    engine_preview(ctx, app->engine, &turn, &r);
+    TRY(receipt_shape(ctx, &r, &shown));
+    struct preview_out shape = {.decision = r.decision,
+                                .reason = r.reason,
+                                .block = r.block,
+                                .question = r.question,
+                                .session = r.session,
+                                .tokens = r.tokens,
+                                .took_us = r.took_us,
+                                .lines = shown.lines};
+    reply_fields(out, preview_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/v1/preview", preview_show), READS(preview_in), .strict = true,
+     ANSWERS(preview_out), .help = "what a chat would be given now; nothing is written"},
+    {0},
+};
+
+const struct surface surface_preview = {"preview",       routes,
+                                        word_problem,    auth_agent_request,
+                                        SURFACE_SETTLES, .errors = &problem_errors};

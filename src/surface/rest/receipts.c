@@ -1,0 +1,240 @@
+/* receipts.c - what chats were given, and why: listed, one by one, and by what they gave. */
+#include "core/days.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/found.h"
+#include "surface/common/memory_json.h"
+#include "surface/rest/looking.h"
+
+/*
+ * A receipt shows what one chat was given. The list leaves out the block and the candidates, which
+ * may be long; the receipt itself has them. "Gave" means that the model read it: a candidate that
+ * was left out is in the receipt and not in these lists.
+ */
+
+const struct field receipt_item_fields[] = {
+    {STR(struct receipt_item, id), .help = "as in the header X-Rememberd-Receipt"},
+    {STR(struct receipt_item, space), .help = "the space it is in"},
+    {STR(struct receipt_item, session), .help = "the conversation"},
+    {TIME(struct receipt_item, created), .help = "when the recall ran"},
+    {STR(struct receipt_item, question), .help = "the query that was searched"},
+    {STR(struct receipt_item, decision), .help = "the decision of the relevance gate"},
+    {STR(struct receipt_item, reason), .help = "why"},
+    {INT(struct receipt_item, tokens), .help = "tokens of the block"},
+    {INT(struct receipt_item, given), .help = "how many lines the model was given"},
+    {INT(struct receipt_item, considered), .help = "how many candidates there were"},
+    {INT(struct receipt_item, took_us), .help = "duration of the recall in microseconds"},
+    {0},
+};
+
+const struct field use_item_fields[] = {
+    {STR(struct receipt_item, id), .help = "of the receipt"},
+    {STR(struct receipt_item, space), .help = "the space it is in"},
+    {STR(struct receipt_item, session), .help = "the conversation that was given it"},
+    {TIME(struct receipt_item, created), .help = "when"},
+    {STR(struct receipt_item, question), .help = "the query that was searched"},
+    {STR(struct receipt_item, decision), .help = "the decision of the relevance gate"},
+    {STR(struct receipt_item, reason), .help = "why"},
+    {NUM(struct receipt_item, score), .help = "what it was ranked by"},
+    {STR(struct receipt_item, why), .help = "its features in words"},
+    {INT(struct receipt_item, tokens), .help = "tokens of the whole block"},
+    {INT(struct receipt_item, took_us), .help = "duration of the recall in microseconds"},
+    {0},
+};
+
+/* of: the id whose score and why are shown; "" for none. */
+static struct receipt_item item_of(const struct receipt *r, str of)
+{
+    struct receipt_item item = {.id = r->id,
+                                .space = r->space,
+                                .session = r->session,
+                                .created = r->created,
+                                .question = r->question,
+                                .decision = r->decision,
+                                .reason = r->reason,
+                                .tokens = r->tokens,
+                                .took_us = r->took_us,
+                                .considered = (int64_t)r->n};
+    for (size_t i = 0; i < r->n; i++) {
+        item.given += r->lines[i].injected;
+        if (of.n && str_eq(r->lines[i].id, of)) {
+            item.score = r->lines[i].score;
+            item.why = r->lines[i].why;
+        }
+    }
+    return item;
+}
+
+enum status receipts_page(struct ctx *ctx, struct app *app, struct receipts_in *in, str of,
+                          str cursor, struct list_page *out)
+{
+    struct receipts_out found;
+    struct list_place place;
+    if (cursor.n) {
+        TRY(cursor_read(ctx, of, cursor, &place));
+        in->at = (int64_t)place.value;
+        in->no = place.row;
+    }
+    TRY(engine_receipts(ctx, app->engine, in, &found));
+    struct receipt_item *items = NEW_N(&ctx->arena, struct receipt_item, found.n + 1);
+    for (size_t i = 0; i < found.n; i++)
+        items[i] = item_of(&found.v[i], in->of);
+    *out = (struct list_page){.total = found.total};
+    TRY(json_list(ctx, in->of.n ? use_item_fields : receipt_item_fields, items, found.n,
+                  sizeof *items, &out->items));
+    if (found.has_more) {
+        const struct receipt *last = &found.v[found.n - 1];
+        place = (struct list_place){.value = (double)last->created, .row = last->no};
+        out->next = cursor_write(ctx, of, &place);
+    }
+    return OK;
+}
+
+/* --- the list --- */
+
+struct receipt_list_in {
+    str decision, session, memory, cursor;
+    int64_t after, before, limit;
+};
+static const struct field receipt_list_in_fields[] = {
+    {STR(struct receipt_list_in, decision), .one_of = day_decisions,
+     .help = "only with this decision of the gate"},
+    {STR(struct receipt_list_in, session), .max = 256, .help = "only of this conversation"},
+    {STR(struct receipt_list_in, memory), .max = 256,
+     .help = "only those that gave this memory or message to a model"},
+    {TIME(struct receipt_list_in, after), .help = "only made at this time or later"},
+    {TIME(struct receipt_list_in, before), .help = "only made before this time"},
+    LIST_CURSOR(struct receipt_list_in),
+    LIST_LIMIT(struct receipt_list_in),
+    {0},
+};
+
+static const struct field receipt_list_out_fields[] = {
+    LIST_ITEMS(receipt_item_fields, "newest first"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {0},
+};
+
+static enum status receipt_list(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    const struct receipt_list_in *l = in->in;
+    struct pool_ref *pools;
+    struct list_page page;
+    size_t n;
+    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
+    struct receipts_in ask = {.pools = {pools, n},
+                              .decision = l->decision,
+                              .session = l->session,
+                              .of = l->memory,
+                              .after = l->after,
+                              .before = l->before,
+                              .limit = (size_t)l->limit};
+    str of =
+        str_printf(&ctx->arena, "receipts " S_FMT "|" S_FMT "|" S_FMT "|%lld|%lld|" S_FMT,
+                   S_ARG(l->decision), S_ARG(l->session), S_ARG(l->memory), (long long)l->after,
+                   (long long)l->before, S_ARG(pools_text(ctx, ask.pools)));
+    TRY(receipts_page(ctx, app, &ask, of, l->cursor, &page));
+    reply_fields(out, receipt_list_out_fields, &page);
+    return OK;
+}
+
+/* It belongs to one space, and the client may have named another one since. */
+static enum status receipt_get(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct receipt r;
+    struct receipt_out shape;
+    struct pool_ref pool;
+    TRY(found_receipt(ctx, app, &in->who, in->params[0], &r, &pool));
+    TRY(receipt_shape(ctx, &r, &shape));
+    reply_fields(out, receipt_out_fields, &shape);
+    return OK;
+}
+
+/* --- by what they gave --- */
+
+struct uses_in {
+    str cursor;
+    int64_t limit;
+};
+static const struct field uses_in_fields[] = {
+    LIST_CURSOR(struct uses_in),
+    LIST_LIMIT(struct uses_in),
+    {0},
+};
+
+static const struct field uses_out_fields[] = {
+    LIST_ITEMS(use_item_fields, "receipts whose chat was given it, newest first"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {0},
+};
+
+static enum status reply_uses(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct pool_ref pool, struct reply *out)
+{
+    const struct uses_in *u = in->in;
+    struct list_page page;
+    struct receipts_in ask = {.pools = {&pool, 1}, .of = in->params[0], .limit = (size_t)u->limit};
+    str of = str_printf(&ctx->arena, "uses " S_FMT " " S_FMT "/" S_FMT, S_ARG(ask.of),
+                        S_ARG(pool.user), S_ARG(pool.space));
+    TRY(receipts_page(ctx, app, &ask, of, u->cursor, &page));
+    reply_fields(out, uses_out_fields, &page);
+    return OK;
+}
+
+static enum status memory_uses(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct memory m;
+    TRY(auth_find_memory(ctx, app, &in->who, in->params[0], &m));
+    return reply_uses(ctx, app, in, (struct pool_ref){in->who.pool.user, m.space}, out);
+}
+
+static enum status message_uses(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct message_around around;
+    struct pool_ref pool;
+    TRY(found_message(ctx, app, &in->who, in->params[0], 0, &around, &pool));
+    return reply_uses(ctx, app, in, pool, out);
+}
+
+/* Of one session. */
+static enum status session_receipts(struct ctx *ctx, struct app *app, const struct request *in,
+                                    struct reply *out)
+{
+    const struct uses_in *u = in->in;
+    struct session session;
+    struct pool_ref pool;
+    struct list_page page;
+    TRY(session_at(ctx, app, in, &session, &pool));
+    struct receipts_in ask = {.pools = {&pool, 1},
+                              .session = session.id,
+                              .limit = (size_t)u->limit};
+    str of = str_printf(&ctx->arena, "session receipts " S_FMT " " S_FMT "/" S_FMT,
+                        S_ARG(session.id), S_ARG(pool.user), S_ARG(pool.space));
+    TRY(receipts_page(ctx, app, &ask, of, u->cursor, &page));
+    reply_fields(out, receipt_list_out_fields, &page);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/receipts", receipt_list), READS(receipt_list_in), .strict = true,
+     ANSWERS(receipt_list_out), .help = "what chats were given, newest first"},
+    {ROUTE("GET", "/v1/receipts/{id}", receipt_get), ANSWERS(receipt_out),
+     .help = "what memory a chat got, and why; available once written to disk"},
+    {ROUTE("GET", "/v1/memories/{id}/uses", memory_uses), READS(uses_in), .strict = true,
+     ANSWERS(uses_out), .help = "the chats that were given a memory"},
+    {ROUTE("GET", "/v1/messages/{id}/uses", message_uses), READS(uses_in), .strict = true,
+     ANSWERS(uses_out), .help = "the chats that were given a message"},
+    {ROUTE("GET", "/v1/sessions/{id}/receipts", session_receipts), READS(uses_in), .strict = true,
+     ANSWERS(receipt_list_out), .help = "what the chats of a conversation were given"},
+    {0},
+};
+
+const struct surface surface_receipts = {"receipts",      routes,
+                                         word_problem,    auth_agent_request,
+                                         SURFACE_SETTLES, .errors = &problem_errors};

@@ -1,0 +1,154 @@
+/* sessions.c - what a conversation holds: its messages and memories; and episodes of all. */
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/found.h"
+#include "surface/common/memory_json.h"
+#include "surface/rest/list.h"
+#include "surface/rest/looking.h"
+
+/*
+ * The conversation itself, its title and the list of all are served at paths that clients of Cortex
+ * know (surface/cortex/sessions.c). Here is what stands below one, and the accounts of them.
+ */
+
+enum status session_at(struct ctx *ctx, struct app *app, const struct request *in,
+                       struct session *out, struct pool_ref *pool)
+{
+    return found_session(ctx, app, &in->who, in->params[0], "space or X-Memory-Space", out, pool);
+}
+
+/* --- messages --- */
+
+struct session_messages_in {
+    str cursor;
+    int64_t limit;
+    enum order order;
+};
+static const char *const message_orders[] = {"desc", "asc", NULL};
+static const struct field session_messages_in_fields[] = {
+    {ENUM(struct session_messages_in, order), .otherwise_str = "asc", .one_of = message_orders,
+     .help = "asc: oldest first; desc: newest first"},
+    LIST_CURSOR(struct session_messages_in),
+    LIST_LIMIT(struct session_messages_in),
+    {0},
+};
+
+static const struct field session_messages_out_fields[] = {
+    LIST_ITEMS(message_item_fields, "in the order that was asked for"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {0},
+};
+
+static enum status session_messages(struct ctx *ctx, struct app *app, const struct request *in,
+                                    struct reply *out)
+{
+    const struct session_messages_in *l = in->in;
+    struct session session;
+    struct message *v;
+    struct list_page page = {0};
+    struct list_place place = {.value = -1};
+    struct session_page_in ask = {.newest_first = l->order == ORDER_DESC,
+                                  .limit = (size_t)l->limit};
+    size_t n;
+    bool has_more;
+    TRY(session_at(ctx, app, in, &session, &ask.pool));
+    str of = str_printf(&ctx->arena, "session messages %s " S_FMT " " S_FMT "/" S_FMT,
+                        message_orders[l->order], S_ARG(session.id), S_ARG(ask.pool.user),
+                        S_ARG(ask.pool.space));
+    if (l->cursor.n)
+        TRY(cursor_read(ctx, of, l->cursor, &place));
+    ask.session = session.id;
+    ask.from = (int64_t)place.value;
+    TRY(engine_session_page(ctx, app->engine, &ask, &v, &n, &has_more));
+    TRY(message_items(ctx, v, n, ask.pool.space, &page.items));
+    page.total = session.messages;
+    if (has_more) {
+        place.value = (double)doc_position(v[n - 1].doc);
+        page.next = cursor_write(ctx, of, &place);
+    }
+    reply_fields(out, session_messages_out_fields, &page);
+    return OK;
+}
+
+/* --- memories and episodes --- */
+
+static const struct field memories_out_fields[] = {
+    LIST_ITEMS(memory_fields, "in the order that was asked for"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {JSON(struct list_page, facets), .empty = EMPTY_OUT,
+     .help = "how many of each layer, type, category, origin and space, and how many are closed"},
+    {0},
+};
+
+static enum status episodes_alone(struct ctx *ctx, struct list_in *l)
+{
+    str episode = str_of(layer_names[LAYER_EPISODE]);
+    if (l->filter.layer.n && !str_eq(l->filter.layer, episode))
+        return fail_field(ctx, "layer", "is episode in this list");
+    l->filter.layer = episode;
+    return OK;
+}
+
+/* All filters of /v1/memories, but the session is that of the path. */
+static enum status list_of_session(struct ctx *ctx, struct app *app, const struct request *in,
+                                   bool is_episodes, struct reply *out)
+{
+    struct list_in l = *(const struct list_in *)in->in;
+    struct session session;
+    struct pool_ref pool;
+    struct list_page page;
+    TRY(session_at(ctx, app, in, &session, &pool));
+    if (l.filter.session.n && !str_eq(l.filter.session, session.id))
+        return fail_field(ctx, "session", "is that of the path");
+    l.filter.session = session.id;
+    if (is_episodes)
+        TRY(episodes_alone(ctx, &l));
+    TRY(memories_page(ctx, app, &l, &pool, 1, &page));
+    reply_fields(out, memories_out_fields, &page);
+    return OK;
+}
+
+static enum status session_memories(struct ctx *ctx, struct app *app, const struct request *in,
+                                    struct reply *out)
+{
+    return list_of_session(ctx, app, in, false, out);
+}
+
+static enum status session_episodes(struct ctx *ctx, struct app *app, const struct request *in,
+                                    struct reply *out)
+{
+    return list_of_session(ctx, app, in, true, out);
+}
+
+static enum status episode_list(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct list_in l = *(const struct list_in *)in->in;
+    struct pool_ref *pools;
+    struct list_page page;
+    size_t n;
+    TRY(auth_listed(ctx, app, &in->who, &pools, &n));
+    TRY(episodes_alone(ctx, &l));
+    TRY(memories_page(ctx, app, &l, pools, n, &page));
+    reply_fields(out, memories_out_fields, &page);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/sessions/{id}/messages", session_messages), READS(session_messages_in),
+     .strict = true, ANSWERS(session_messages_out),
+     .help = "the messages of a conversation, in pages"},
+    {ROUTE("GET", "/v1/sessions/{id}/memories", session_memories), READS(list_in), .strict = true,
+     ANSWERS(memories_out), .help = "what was learnt in a conversation"},
+    {ROUTE("GET", "/v1/sessions/{id}/episodes", session_episodes), READS(list_in), .strict = true,
+     ANSWERS(memories_out), .help = "accounts of a conversation"},
+    {ROUTE("GET", "/v1/episodes", episode_list), READS(list_in), .strict = true,
+     ANSWERS(memories_out), .help = "accounts of conversations, newest first"},
+    {0},
+};
+
+const struct surface surface_conversations = {"sessions",      routes,
+                                              word_problem,    auth_agent_request,
+                                              SURFACE_SETTLES, .errors = &problem_errors};

@@ -1,0 +1,378 @@
+/* stats.c - numbers of a user's spaces: now, today, in all, and by the day or month. */
+#include "base/clock.h"
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/list_page.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * Counts by the day are kept by the store when it writes what they count, so they cost nothing to
+ * read and stay when receipts are pruned (core/days.h). They are of one user's spaces; /metrics has
+ * those of the whole server.
+ */
+
+/* --- numbers --- */
+
+struct counts_out {
+    int64_t memories_added, memories_forgotten, memories_expired, sessions, messages,
+        tokens_injected, recalls, recall_p50_us, recall_p95_us, core_tokens_in, core_tokens_out;
+    str added_by_type, decisions;
+};
+static const struct field counts_out_fields[] = {
+    {INT(struct counts_out, memories_added), .help = "memories that came"},
+    {RAW(struct counts_out, added_by_type), .help = "the same by type"},
+    {INT(struct counts_out, memories_forgotten), .help = "memories that were erased"},
+    {INT(struct counts_out, memories_expired), .help = "memories that were erased as expired"},
+    {INT(struct counts_out, sessions), .help = "conversations begun"},
+    {INT(struct counts_out, messages), .help = "messages that came"},
+    {INT(struct counts_out, tokens_injected), .help = "tokens of the blocks that chats were given"},
+    {RAW(struct counts_out, decisions), .help = "chats by the decision of the relevance gate"},
+    {INT(struct counts_out, recalls), .help = "chats that were searched for"},
+    {INT(struct counts_out, recall_p50_us),
+     .help = "half of these recalls took no longer, in microseconds, within 7 %"},
+    {INT(struct counts_out, recall_p95_us), .help = "95 % of them took no longer"},
+    {INT(struct counts_out, core_tokens_in), .help = "tokens that the core model read"},
+    {INT(struct counts_out, core_tokens_out), .help = "tokens that the core model wrote"},
+    {0},
+};
+
+struct memories_out {
+    int64_t open, closed;
+    str by_layer, by_type, by_origin;
+};
+static const struct field memories_out_fields[] = {
+    {INT(struct memories_out, open), .help = "memories that are true"},
+    {INT(struct memories_out, closed), .help = "kept as history"},
+    {RAW(struct memories_out, by_layer), .help = "open ones by layer"},
+    {RAW(struct memories_out, by_type), .help = "open ones by type"},
+    {RAW(struct memories_out, by_origin), .help = "open ones by where they came from"},
+    {0},
+};
+
+struct stats_out {
+    struct memories_out memories;
+    int64_t sessions, messages, receipts;
+    struct counts_out today, all;
+};
+static const struct field stats_out_fields[] = {
+    {.name = "memories",
+     .type = FIELD_OBJECT,
+     .at = offsetof(struct stats_out, memories),
+     .inside = memories_out_fields,
+     .help = "memories that are kept"},
+    {INT(struct stats_out, sessions), .help = "conversations that are kept"},
+    {INT(struct stats_out, messages), .help = "messages that are kept"},
+    {INT(struct stats_out, receipts), .help = "receipts that are kept"},
+    {.name = "today",
+     .type = FIELD_OBJECT,
+     .at = offsetof(struct stats_out, today),
+     .inside = counts_out_fields,
+     .help = "counted today, by UTC"},
+    {.name = "all",
+     .type = FIELD_OBJECT,
+     .at = offsetof(struct stats_out, all),
+     .inside = counts_out_fields,
+     .help = "counted since the space exists"},
+    {0},
+};
+
+/* An object of the names with their counts; those without any are left out. */
+static str named_counts(struct ctx *ctx, const char *const *names, const int64_t *n)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    for (size_t i = 0; names[i]; i++)
+        if (n[i])
+            json_member_int(&w, names[i], n[i]);
+    json_close(&w, '}');
+    return buf_str(&b);
+}
+
+static int64_t sum_of(const int64_t *n, size_t count)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += n[i];
+    return sum;
+}
+
+static struct counts_out counts_of(struct ctx *ctx, const struct day_sums *s)
+{
+    return (struct counts_out){
+        .memories_added = sum_of(s->n + DAY_ADDED, TYPE_COUNT),
+        .added_by_type = named_counts(ctx, type_names, s->n + DAY_ADDED),
+        .memories_forgotten = s->n[DAY_FORGOTTEN],
+        .memories_expired = s->n[DAY_EXPIRED],
+        .sessions = s->n[DAY_SESSIONS],
+        .messages = s->n[DAY_MESSAGES],
+        .tokens_injected = s->n[DAY_TOKENS],
+        .decisions = named_counts(ctx, day_decisions, s->n + DAY_DECISION),
+        .recalls = day_recalls(s->n),
+        .recall_p50_us = day_percentile(s->n, 0.5),
+        .recall_p95_us = day_percentile(s->n, 0.95),
+        .core_tokens_in = s->n[DAY_CORE_IN],
+        .core_tokens_out = s->n[DAY_CORE_OUT],
+    };
+}
+
+static enum status stats_show(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    struct numbers *n = NEW(&ctx->arena, struct numbers);
+    struct pools pools;
+    struct pool_ref *v;
+    TRY(auth_listed(ctx, app, &in->who, &v, &pools.n));
+    pools.v = v;
+    TRY(engine_numbers(ctx, app->engine, pools, n));
+    struct stats_out shape = {.memories = {.open = n->memories,
+                                           .closed = n->closed,
+                                           .by_layer = named_counts(ctx, layer_names, n->by_layer),
+                                           .by_type = named_counts(ctx, type_names, n->by_type),
+                                           .by_origin =
+                                               named_counts(ctx, origin_names, n->by_origin)},
+                              .sessions = n->sessions,
+                              .messages = n->messages,
+                              .receipts = n->receipts,
+                              .today = counts_of(ctx, &n->today),
+                              .all = counts_of(ctx, &n->all)};
+    reply_fields(out, stats_out_fields, &shape);
+    return OK;
+}
+
+/* --- series --- */
+
+enum metric {
+    METRIC_ADDED,
+    METRIC_FORGOTTEN,
+    METRIC_EXPIRED,
+    METRIC_SESSIONS,
+    METRIC_MESSAGES,
+    METRIC_TOKENS,
+    METRIC_RECALLS,
+    METRIC_LATENCY,
+    METRIC_CORE
+};
+static const char *const metric_names[] = {"memories_added",   "memories_forgotten",
+                                           "memories_expired", "sessions",
+                                           "messages",         "tokens_injected",
+                                           "recalls",          "recall_latency",
+                                           "core_tokens",      NULL};
+static const char *const core_parts[] = {"in", "out", NULL};
+
+/* Where the counts of a metric begin, and the names of its parts; without names it has one. The
+ * latency is told by percentiles. */
+static const struct metric_row {
+    int stat;
+    const char *const *parts;
+} metrics[] = {
+    [METRIC_ADDED] = {DAY_ADDED, type_names},         [METRIC_FORGOTTEN] = {DAY_FORGOTTEN, NULL},
+    [METRIC_EXPIRED] = {DAY_EXPIRED, NULL},           [METRIC_SESSIONS] = {DAY_SESSIONS, NULL},
+    [METRIC_MESSAGES] = {DAY_MESSAGES, NULL},         [METRIC_TOKENS] = {DAY_TOKENS, NULL},
+    [METRIC_RECALLS] = {DAY_DECISION, day_decisions}, [METRIC_LATENCY] = {DAY_BUCKET, NULL},
+    [METRIC_CORE] = {DAY_CORE_IN, core_parts},
+};
+
+static const char *const by_names[] = {"day", "month", NULL};
+enum { DAYS_SHOWN = 30, MONTHS_SHOWN = 12 };
+
+struct series_query {
+    enum metric metric;
+    enum { BY_DAY, BY_MONTH } by;
+    int64_t from, to;
+};
+static const struct field series_query_fields[] = {
+    {ENUM(struct series_query, metric), .required = true, .one_of = metric_names,
+     .help = "what is counted"},
+    {ENUM(struct series_query, by), .otherwise_str = "day", .one_of = by_names,
+     .help = "the length of a period, by UTC"},
+    {TIME(struct series_query, from),
+     .help = "in the first period; absent: the last 30 days or 12 months"},
+    {TIME(struct series_query, to), .help = "in the last period; absent: now"},
+    {0},
+};
+
+struct period_out {
+    int64_t at, total, mean_us, p50_us, p95_us;
+    str parts;
+};
+static const struct field period_out_fields[] = {
+    {TIME(struct period_out, at), .help = "when the period begins"},
+    {INT(struct period_out, total), .help = "all of it; of recall_latency: how many recalls"},
+    {RAW(struct period_out, parts), .empty = EMPTY_OUT,
+     .help = "by type, by decision, or in and out; left out where a metric has no parts"},
+    {INT(struct period_out, mean_us), .empty = EMPTY_OUT,
+     .help = "of recall_latency, in microseconds; left out where nothing was recalled"},
+    {INT(struct period_out, p50_us), .empty = EMPTY_OUT, .help = "half took no longer"},
+    {INT(struct period_out, p95_us), .empty = EMPTY_OUT, .help = "95 % took no longer"},
+    {0},
+};
+
+struct series_out {
+    str metric, by;
+    int64_t from, to;
+    const struct json *items;
+};
+static const struct field series_out_fields[] = {
+    {STR(struct series_out, metric), .help = "as it was asked for"},
+    {STR(struct series_out, by), .help = "day or month"},
+    {TIME(struct series_out, from), .help = "when the first period begins"},
+    {TIME(struct series_out, to), .help = "when the last period begins"},
+    {JSON(struct series_out, items), .inside = period_out_fields,
+     .help = "each period, also those in which nothing was done, oldest first"},
+    {0},
+};
+
+static struct period_out period_of(struct ctx *ctx, const struct period *p, enum metric metric)
+{
+    const struct metric_row *row = &metrics[metric];
+    struct period_out out = {.at = p->begin, .total = p->sums.n[row->stat]};
+    if (metric == METRIC_LATENCY) {
+        out.total = day_recalls(p->sums.n);
+        out.mean_us = out.total ? p->sums.n[DAY_RECALL_US] / out.total : 0;
+        out.p50_us = day_percentile(p->sums.n, 0.5);
+        out.p95_us = day_percentile(p->sums.n, 0.95);
+    }
+    if (!row->parts)
+        return out;
+    size_t n = 0;
+    while (row->parts[n])
+        n++;
+    out.total = sum_of(p->sums.n + row->stat, n);
+    out.parts = named_counts(ctx, row->parts, p->sums.n + row->stat);
+    return out;
+}
+
+static enum status series_show(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    const struct series_query *q = in->in;
+    struct series_in ask = {.to = q->to ? q->to : clock_ms(), .by_month = q->by == BY_MONTH};
+    struct pool_ref *pools;
+    struct period *v;
+    size_t n;
+    int64_t days = ask.by_month ? (MONTHS_SHOWN - 1) * 30 : DAYS_SHOWN - 1;
+    ask.from = q->from ? q->from : ask.to - days * DAY_MS;
+    TRY(auth_listed(ctx, app, &in->who, &pools, &ask.pools.n));
+    ask.pools.v = pools;
+    TRY(engine_series(ctx, app->engine, &ask, &v, &n));
+    struct period_out *items = NEW_N(&ctx->arena, struct period_out, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = period_of(ctx, &v[i], q->metric);
+    struct series_out shape = {.metric = str_of(metric_names[q->metric]),
+                               .by = str_of(by_names[q->by]),
+                               .from = v[0].begin,
+                               .to = v[n - 1].begin};
+    TRY(json_list(ctx, period_out_fields, items, n, sizeof *items, &shape.items));
+    reply_fields(out, series_out_fields, &shape);
+    return OK;
+}
+
+/* --- spaces --- */
+
+struct spaces_in {
+    str cursor;
+    int64_t limit;
+};
+static const struct field spaces_in_fields[] = {
+    LIST_CURSOR(struct spaces_in),
+    LIST_LIMIT(struct spaces_in),
+    {0},
+};
+
+struct space_out {
+    str space;
+    bool is_own;
+    int64_t sessions, messages, memories, facts, episodes, waiting, created, updated;
+};
+static const struct field space_out_fields[] = {
+    {STR(struct space_out, space), .help = "its name"},
+    {AS_BOOL(struct space_out, is_own, "own"), .help = "it is used when a request names none"},
+    {INT(struct space_out, sessions), .help = "conversations"},
+    {INT(struct space_out, messages), .help = "messages"},
+    {INT(struct space_out, memories), .help = "open memories"},
+    {INT(struct space_out, facts), .help = "facts among them"},
+    {INT(struct space_out, episodes), .help = "episodes among them"},
+    {INT(struct space_out, waiting), .help = "turns that wait to be distilled"},
+    {TIME(struct space_out, created), .help = "when the space came to be"},
+    {TIME(struct space_out, updated), .help = "when something came last"},
+    {0},
+};
+
+static const struct field spaces_out_fields[] = {
+    LIST_ITEMS(space_out_fields, "by name"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {0},
+};
+
+static bool is_reached(const struct pool_ref *pools, size_t n, str space)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(pools[i].space, space))
+            return true;
+    return false;
+}
+
+static struct space_out space_of(const struct pool_sum *s, const struct identity *who)
+{
+    return (struct space_out){.space = s->pool.pool.space,
+                              .is_own = str_eq(s->pool.pool.space, who->own.space),
+                              .sessions = s->pool.sessions,
+                              .messages = s->pool.messages,
+                              .memories = s->pool.memories,
+                              .facts = s->facts,
+                              .episodes = s->episodes,
+                              .waiting = s->signals,
+                              .created = s->pool.created,
+                              .updated = s->updated};
+}
+
+/* A user has few spaces: all are read, and those in reach behind the cursor shown. */
+static enum status space_list(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    const struct spaces_in *l = in->in;
+    struct pool_ref *pools;
+    struct pool_sum *all;
+    struct list_page page = {0};
+    struct list_place place = {0};
+    size_t n_pools, n, have = 0;
+    TRY(auth_pools(ctx, app, &in->who, &pools, &n_pools));
+    TRY(engine_spaces_held(ctx, app->engine, in->who.pool.user, &all, &n));
+    str of = str_printf(&ctx->arena, "spaces " S_FMT, S_ARG(in->who.pool.user));
+    if (l->cursor.n)
+        TRY(cursor_read(ctx, of, l->cursor, &place));
+    struct space_out *items = NEW_N(&ctx->arena, struct space_out, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        str space = all[i].pool.pool.space;
+        if (!is_reached(pools, n_pools, space))
+            continue;
+        page.total++;
+        if (str_cmp(space, place.name) > 0 || !l->cursor.n)
+            items[have++] = space_of(&all[i], &in->who);
+    }
+    if (have > (size_t)l->limit) {
+        have = (size_t)l->limit;
+        place.name = items[have - 1].space;
+        page.next = cursor_write(ctx, of, &place);
+    }
+    TRY(json_list(ctx, space_out_fields, items, have, sizeof *items, &page.items));
+    reply_fields(out, spaces_out_fields, &page);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/spaces", space_list), READS(spaces_in), .strict = true, ANSWERS(spaces_out),
+     .help = "the spaces in reach, with what they hold"},
+    {ROUTE("GET", "/v1/stats", stats_show), ANSWERS(stats_out),
+     .help = "numbers of a space: what it holds, and what was done today and in all"},
+    {ROUTE("GET", "/v1/stats/series", series_show), READS(series_query), .strict = true,
+     ANSWERS(series_out), .help = "one number of a space by the day or month"},
+    {0},
+};
+
+const struct surface surface_stats = {"stats",         routes,
+                                      word_problem,    auth_agent_request,
+                                      SURFACE_SETTLES, .errors = &problem_errors};
