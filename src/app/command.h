@@ -33,6 +33,8 @@ enum status command_eval_check(struct ctx *ctx, const struct options *o);
 enum status command_eval(struct ctx *ctx, const struct options *o);
 enum status command_token_check(struct ctx *ctx, const struct options *o);
 enum status command_token(struct ctx *ctx, const struct options *o);
+enum status command_user_check(struct ctx *ctx, const struct options *o);
+enum status command_user(struct ctx *ctx, const struct options *o);
 enum status command_reindex(struct ctx *ctx, const struct options *o);
 enum status command_model_check(struct ctx *ctx, const struct options *o);
 enum status command_model(struct ctx *ctx, const struct options *o);

@@ -38,6 +38,7 @@ const struct field options_table[] = {
          "they are erased"},
     {BOOL(struct options, everything), .help = "Erase everything in the space"},
     {BOOL(struct options, all_spaces), .help = "With --everything: erase all spaces of the user"},
+    {BOOL(struct options, people), .help = "Erase the people behind the user's keys, too"},
     {BOOL(struct options, admin),
      .help =
          "Create a token that may read settings and metrics, use all spaces of its user, and with "
@@ -81,7 +82,8 @@ const struct field options_table[] = {
      .help = "Tools that are listed: all, default, osaurus, omniroute, or names, separated by "
              "commas. Others can be called all the same"},
     {STR(struct options, contains), .otherwise_str = "", .unit = "TEXT",
-     .help = "Only memories with this text in the content or the key"},
+     .help = "Only memories with this text in the content or the key, or users with it in the "
+             "name or the e-mail address"},
     {NUM(struct options, importance), .otherwise = 0, .min = 0, .max = 1, .unit = "0..1",
      .help = "Importance of the memory. 0 = by rule, such as 0.9 for an allergy"},
     {INT(struct options, limit), .otherwise = 10, .min = 1, .max = 500, .unit = "N",

@@ -6,7 +6,7 @@
 /* Flags that are not settings. */
 struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
-        all_spaces, admin, no_extract, force, dry_run, follow_ups, allowed;
+        all_spaces, admin, no_extract, force, dry_run, follow_ups, allowed, people;
     str user, space, acts_for, level, pool, name, key, type, category, session, contains, dump,
         from, new_key_file, tools;
     struct strs k;

@@ -10,6 +10,7 @@
 #include "app/announce.h"
 #include "app/background.h"
 #include "app/command.h"
+#include "app/key/key.h"
 #include "store/store.h"
 #include "surface/surface.h"
 
@@ -167,6 +168,19 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
     return out;
 }
 
+/* What the server knows of its own data. */
+static struct doctor_in doctor_of(const struct instance *instance)
+{
+    return (struct doctor_in){
+        .settings = &instance->settings,
+        .engine = instance->engine,
+        .folder = instance->folder,
+        .is_there = true,
+        .key_from = instance->key_from,
+        .key_is_beside = str_is(instance->key_from, key_stores[KEY_STORE_FILE].name),
+    };
+}
+
 /* Signals are blocked before the first thread starts, as threads inherit the mask. Background
  * work starts after the socket is open, so that a port in use fails fast. */
 enum status command_serve(struct ctx *ctx, const struct options *o)
@@ -186,7 +200,8 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     struct app app = {.settings = &o->settings,
                       .engine = instance.engine,
                       .surfaces = surfaces,
-                      .started_us = clock_mono_us()};
+                      .started_us = clock_mono_us(),
+                      .doctor = doctor_of(&instance)};
     struct server_settings settings = server_settings_of(ctx, &o->settings);
     TRY(server_open(ctx, &settings, surfaces, &app, &app.server));
     background_begin(&background, &instance);

@@ -43,3 +43,19 @@ struct user {
     str sealed_key, key_preview; /* of the model server: sealed, and as it may be shown; or "" */
     int64_t created, updated;
 };
+
+/* Whoever has something here: a registered user, or the name of spaces or tokens, which a person
+ * behind a key (OWNER/PERSON) is as well. */
+struct account {
+    str id, email, first_name, last_name; /* "" where nobody has registered */
+    bool is_registered;
+    int64_t spaces, sessions, messages, memories, tokens; /* tokens: neither revoked nor expired */
+    int64_t created, active; /* unix ms; active: when something was said, kept or asked last */
+};
+struct account_filter {
+    str id;       /* this one alone; or "" */
+    str owner;    /* only the people of this one; or "" */
+    str contains; /* in id, address or name, case folded; "" for any */
+    str after;    /* behind this id, which is where a page begins */
+    size_t limit;
+};

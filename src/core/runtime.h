@@ -46,18 +46,6 @@ struct runtime_layers {
     double salience_floor;
 };
 
-/*
- * The settings in force: never changed, but replaced as a whole. A member that nobody has set has
- * the value of the server's own setting, or the default of its row.
- */
-struct runtime {
-    struct runtime_memory memory;
-    bool budget_set, retention_set; /* max_tokens, retention_days: someone has set them */
-    bool episode_days_set;          /* so the transcript is kept no longer either */
-    struct runtime_qdrant qdrant;
-    struct runtime_layers layers;
-};
-
 /* The rows of runtime_fields. A dialect's table is like them, under the dialect's names. */
 enum runtime_row {
     RUNTIME_ENABLED,
@@ -90,4 +78,18 @@ enum runtime_row {
     RUNTIME_EPISODE_DAYS,
     RUNTIME_ROWS
 };
+
+/*
+ * The settings in force: never changed, but replaced as a whole. A member that nobody has set has
+ * the value of the server's own setting, or the default of its row.
+ */
+struct runtime {
+    struct runtime_memory memory;
+    bool budget_set, retention_set; /* max_tokens, retention_days: someone has set them */
+    bool episode_days_set;          /* so the transcript is kept no longer either */
+    struct runtime_qdrant qdrant;
+    struct runtime_layers layers;
+    bool changed[RUNTIME_ROWS]; /* someone has set this row while a server ran */
+};
+
 extern const struct field runtime_fields[RUNTIME_ROWS + 1];

@@ -138,10 +138,18 @@ static enum status check_user_from(struct ctx *ctx, str list)
     return OK;
 }
 
+static void note_place(struct settings *s, str name)
+{
+    for (size_t i = 0; settings_table[i].name; i++)
+        if (str_is(name, settings_table[i].name))
+            s->from[i] = (unsigned char)s->place;
+}
+
 static enum status set_one(struct ctx *ctx, struct settings *s, str name, str text)
 {
     text = current_value(ctx, s, name, text);
     TRY(fields_set(ctx, settings_table, name, text, s));
+    note_place(s, name);
     if (str_is(name, "listen"))
         TRY(check_listen(ctx, text));
     if (str_is(name, "prices"))
@@ -399,11 +407,16 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
     fields_defaults(settings_table, out);
     if (config)
         out->config = str_of(config);
+    out->place = FROM_ENVIRONMENT;
     TRY(load_other_names(ctx, out));
+    out->place = FROM_OPTION;
     TRY(load_flags(ctx, argc, argv, rest, out, true));
+    out->place = FROM_FILE;
     if (out->config.n)
         TRY(load_file(ctx, out, str_c(&ctx->arena, out->config)));
+    out->place = FROM_ENVIRONMENT;
     TRY(load_environment(ctx, out));
+    out->place = FROM_OPTION;
     TRY(load_flags(ctx, argc, argv, rest, out, false));
     /* At the end, because the key may come from another place than the address. */
     for (size_t i = 0; i < out->n_upstreams; i++)

@@ -56,6 +56,10 @@ struct upstream {
 
 enum { UPSTREAMS_MAX = 16 };
 
+/* Where a setting's value comes from. */
+enum settings_place { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_OPTION };
+enum { SETTINGS_MAX = 120 }; /* rows of settings_table */
+
 /* Durations in ms, sizes in bytes, unless the name says otherwise. */
 struct settings {
     str listen, data, config, upstream, upstream_key;
@@ -98,7 +102,9 @@ struct settings {
     double importance_min, memory_decay, dedup_similarity, dedup_llm_low, dedup_llm_high;
     struct upstream upstreams[UPSTREAMS_MAX]; /* the default first, if there is one */
     size_t n_upstreams;
-    struct strs notes; /* what was read, but should be corrected: sentences for the log */
+    struct strs notes;         /* what was read, but should be corrected: sentences for the log */
+    enum settings_place place; /* that is read now */
+    unsigned char from[SETTINGS_MAX]; /* enum settings_place, for each row of settings_table */
 };
 
 /* The headings under which help lists the settings. */

@@ -291,3 +291,5 @@ const struct field settings_table[] = {
      .group = GROUP_LOGS, .help = "Format of log lines: text or json"},
     {0},
 };
+_Static_assert(sizeof settings_table / sizeof *settings_table <= SETTINGS_MAX + 1,
+               "one for each row");

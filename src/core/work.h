@@ -6,7 +6,8 @@
 /* One piece of background work, for people who ask what happened and what it cost. */
 struct work {
     struct pool_ref pool;
-    str kind;    /* distil, consolidate, gate, rewrite, summary, profile, dedup */
+    str kind;    /* distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex,
+                    prune */
     str status;  /* success, skipped, empty, error, dead */
     str details; /* in words; never a message's text */
     str model;

@@ -58,6 +58,33 @@ MUST_USE enum status engine_token_named(struct ctx *ctx, struct engine *e, str u
                                         struct token *out);
 /* NOT_FOUND without a note, also when it is revoked already or another user's. */
 MUST_USE enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str user, str id);
+/* Everyone's, newest first. */
+MUST_USE enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct token **out,
+                                       size_t *n);
+
+/* --- everyone who has something here --- */
+
+/* A page of them by id; *total counts all that match. */
+MUST_USE enum status engine_accounts(struct ctx *ctx, struct engine *e,
+                                     const struct account_filter *f, struct account **out,
+                                     size_t *n, int64_t *total);
+/* NOT_FOUND without a note. */
+MUST_USE enum status engine_account(struct ctx *ctx, struct engine *e, str id, struct account *out);
+
+struct erase_account {
+    str id;
+    bool with_people;       /* and those behind its keys: OWNER/PERSON */
+    int64_t people, erased; /* set: how many people; how many memories and messages */
+};
+/*
+ * Erases what a user or person owns: memories, conversations and receipts in all spaces, the
+ * registration, the tokens. LOCAL_USER keeps its tokens, without which nobody could manage the
+ * server. CONFLICT: it has people and with_people is not set. NOT_FOUND without a note. Someone who
+ * has people is erased after them, so a call that fails can be repeated.
+ */
+MUST_USE enum status engine_erase_account(struct ctx *ctx, struct engine *e,
+                                          struct erase_account *what);
+
 /* Whether requests must show a token: one was made that is not open (those that begin with "ctx_"
  * are). Another process's first token is seen after TOKEN_LOOK_MS. */
 enum { TOKEN_LOOK_MS = 50 };

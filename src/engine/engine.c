@@ -1,6 +1,8 @@
 /* engine.c - opening and closing the engine. */
 #include <assert.h>
 
+#include "engine/events/feed.h"
+#include "engine/jobs/registry.h"
 #include "engine/state/state.h"
 
 /*
@@ -30,6 +32,8 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     e->store = store;
     e->settings = settings;
     e->extractor = extractor_new();
+    e->feed = feed_new(e);
+    e->jobs = registry_new(e);
     name_dependencies(e);
     unkept_open(&e->unkept);
     pthread_mutex_init(&e->vectors.beginning, NULL);
@@ -45,6 +49,7 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
 
 static void engine_free(struct engine *e)
 {
+    feed_free(e->feed);
     unkept_close(&e->unkept);
     pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);
@@ -54,9 +59,12 @@ static void engine_free(struct engine *e)
     free(e);
 }
 
-/* NULL is allowed. No call may be running, and no turn may still wait (unkept_close). */
+/* NULL is allowed. No call may be running, and no turn may still wait (unkept_close). Jobs are cut
+ * first, as they use all the rest. */
 void engine_close(struct engine *e)
 {
-    if (e)
-        engine_free(e);
+    if (!e)
+        return;
+    registry_free(e->jobs);
+    engine_free(e);
 }

@@ -22,6 +22,10 @@ bool engine_remembers(struct engine *e);
 MUST_USE enum status engine_change_settings(struct ctx *ctx, struct engine *e,
                                             const struct json *object);
 
+/* The same, but null takes back that a member was set: the server's own setting acts again. */
+MUST_USE enum status engine_patch_settings(struct ctx *ctx, struct engine *e,
+                                           const struct json *object);
+
 /* --- vectors, and how the tiers are --- */
 
 struct engine_status {
@@ -56,6 +60,14 @@ struct engine_status {
  */
 MUST_USE enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                    bool probe, struct engine_status *out);
+
+/* Of everyone. */
+struct engine_vectors {
+    int64_t rows, waiting, failed;
+};
+MUST_USE enum status engine_vectors(struct ctx *ctx, struct engine *e, struct engine_vectors *out);
+/* Makes a vector of a short text by the source that is chosen now. */
+MUST_USE enum status engine_try_vectors(struct ctx *ctx, struct engine *e, int64_t *dimensions);
 
 struct embedding_model {
     str name;           /* "provider/model" */
@@ -107,3 +119,9 @@ struct engine_stats {
 };
 MUST_USE enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out);
 MUST_USE enum status engine_ping(struct ctx *ctx, struct engine *e);
+/* Checks the database's invariants; findings come as lines, "" means healthy. Reads all of it. */
+MUST_USE enum status engine_check(struct ctx *ctx, struct engine *e, str *findings);
+/* Which model is the core model, and where. BAD_INPUT or UNSUPPORTED when the settings do not fit
+ * together; needs no engine. */
+MUST_USE enum status engine_find_core(struct ctx *ctx, const struct settings *settings, str *model,
+                                      str *url);

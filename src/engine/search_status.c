@@ -195,3 +195,20 @@ enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew, int64_t
     *waiting = counts.waiting;
     return OK;
 }
+
+enum status engine_vectors(struct ctx *ctx, struct engine *e, struct engine_vectors *out)
+{
+    struct vector_stats s;
+    TRY(store_vector_stats(ctx, e->store, NULL, &s));
+    *out = (struct engine_vectors){s.rows, s.waiting, s.failed};
+    return OK;
+}
+
+enum status engine_try_vectors(struct ctx *ctx, struct engine *e, int64_t *dimensions)
+{
+    struct embedding made;
+    str text = S("hello");
+    TRY(embed_texts(ctx, e->embed, &text, 1, &made));
+    *dimensions = (int64_t)made.dimensions;
+    return OK;
+}

@@ -214,8 +214,10 @@ enum status router_find(struct ctx *ctx, const struct router *r, str method, str
         best = NULL;
     out->surface = (best ? best : of_path)->surface;
     if (!best) { /* 405, or OPTIONS */
+        /* Two surfaces may share a path; the proxy's is any path, and less literal. */
         for (const struct route_row *row = r->rows; row < r->rows + r->n; row++)
-            if (row->surface == of_path->surface && matches_row(row, segments, n))
+            if (matches_row(row, segments, n) &&
+                (row->surface == of_path->surface || !is_better(of_path, row)))
                 allow_method(out, row->route->method);
         return OK;
     }

@@ -22,6 +22,14 @@ MUST_USE enum status store_sealed_users(struct ctx *ctx, struct store *s, struct
 MUST_USE enum status store_put_user(struct ctx *ctx, struct store *s, const struct user *u,
                                     bool may_change, const struct token *token);
 
+/* Everyone who has something, by id; *total counts all that match, after and limit aside. */
+MUST_USE enum status store_accounts(struct ctx *ctx, struct store *s,
+                                    const struct account_filter *f, struct account **out, size_t *n,
+                                    int64_t *total);
+/* Removes a registration and the tokens; what is in the user's spaces is forgotten first. A token
+ * that others must show one because of remains, revoked and without a name or an owner. */
+MUST_USE enum status store_erase_account(struct ctx *ctx, struct store *s, str user);
+
 /* --- tokens --- */
 
 MUST_USE enum status store_put_token(struct ctx *ctx, struct store *s, const struct token *t);

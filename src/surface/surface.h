@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "http/http.h"
+#include "surface/doctor.h"
 
 /* How the model's server did when it was last looked at. All zero: never. */
 struct model_look {
@@ -22,6 +23,7 @@ struct app {
     int64_t started_us;                    /* clock_mono_us() at start */
     struct model_look model;
     atomic_uint without_memory; /* kinds of enum without_memory that are in the log, as bits */
+    struct doctor_in doctor;    /* for GET /v1/doctor */
 };
 
 /* NULL-ended, in the order they are asked. */

@@ -242,6 +242,21 @@ test('the names that the page on APIs gives for one thing are those of each API'
   assert.deepEqual(wrong, []);
 });
 
+test('the members that the pages of events, jobs, settings, users and tokens list are those of the API', () => {
+  const api = schema(), shape = (path, method) => api[path][method].responses[200].content['application/json'].schema.properties;
+  const dotted = (page, under) => read(page).split(`${under}\n`)[1].split(/\n\n(?=[^|])/)[0].split('\n')
+    .flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([a-z_.]+)`/g)].map(([, name]) => name)).sort();
+  const events = [...read('src/core/event.c').matchAll(/= "([a-z.]+)"/g)].map(([, name]) => name).filter((name) => name !== 'access');
+  assert.deepEqual(dotted('docs/reference/live.md', 'data: {"id":"7d0c3c3e-…","space":"default","at":"2026-11-20T08:15:02.412Z"}\n```\n'), [...events, 'ready'].sort());
+  assert.deepEqual(column('docs/reference/live.md', 'Members of a job:\n'), Object.keys(shape('/v1/jobs/{id}', 'get')).sort());
+  assert.deepEqual(column('docs/reference/live.md', 'Members of a setting:\n'), Object.keys(shape('/v1/settings', 'get').items.items.properties).sort());
+  assert.deepEqual(column('docs/reference/admin.md', 'Members of a user:\n'), Object.keys(shape('/v1/users/{id}', 'get')).sort());
+  const given = api['/v1/tokens'].post.requestBody.content['application/json'].schema.properties;
+  assert.deepEqual(column('docs/reference/admin.md', '"expires": "2027-12-31"}\'\n```\n'), Object.keys(given).sort());
+  const kinds = api['/v1/jobs'].post.requestBody.content['application/json'].schema.properties.kind.enum;
+  assert.deepEqual(column('docs/reference/live.md', '\'{"kind": "consolidate", "dry_run": true}\'\n```\n'), [...kinds].sort());
+});
+
 test('the limits of lists that pages name are those of the API', () => {
   const api = schema(), limits = (...where) => {
     const one = where.reduce((at, name) => at[name], api);

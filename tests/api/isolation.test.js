@@ -2,8 +2,10 @@
 'use strict';
 const assert = require('node:assert/strict');
 const crypto = require('node:crypto');
+const { once } = require('node:events');
+const http = require('node:http');
 const { test } = require('node:test');
-const { run, serve } = require('./lib.js');
+const { run, serve, until } = require('./lib.js');
 
 // What someone owns says one of these words and no other text does, so that an answer that holds one has leaked.
 const marks = { ann: { red: 'zanzibarred', blue: 'zanzibarblue' }, bob: { red: 'quokkared', blue: 'quokkablue' } };
@@ -16,6 +18,20 @@ async function ok(server, person, method, target, body, headers = {}) {
   const res = await server.ask(method, target, body, { ...bearer(person), ...headers });
   assert.ok(res.status >= 200 && res.status < 300, `${method} ${target}: ${res.status} ${res.text}`);
   return res.text ? res.json() : null;
+}
+
+// An answer, or what a stream of events says in its first moments.
+async function answer(server, method, target, body, headers) {
+  if (method !== 'GET' || !target.startsWith('/v1/events')) return server.ask(method, target, body, headers);
+  const parts = [];
+  const req = http.request(server.url + target, { agent: false, headers });
+  req.on('error', () => {}).end();
+  const [res] = await once(req, 'response');
+  const end = once(res, 'end').catch(() => {});
+  res.on('error', () => {}).on('data', (part) => parts.push(part));
+  await Promise.race([end, new Promise((done) => setTimeout(done, 30))]);
+  req.destroy();
+  return { status: res.statusCode, text: Buffer.concat(parts).toString() };
 }
 
 // One user with two apps, in each a session, memories, a profile; and what the other surfaces keep.
@@ -62,12 +78,15 @@ async function fill(server, p) {
   assert.equal((await ok(server, p, 'GET', '/v1/review')).total, 1);
   if (p.as && p.token) await ok(server, p, 'POST', '/v1/users/me/tokens', { name: 'own' });
   for (const t of (await ok(server, p, 'GET', '/v1/users/me/tokens')).tokens) keep('token', t.id);
+  const job = await ok(server, p, 'POST', '/v1/jobs', { kind: 'consolidate', dry_run: true });
+  keep('job', job.id);
+  await until('the job', async () => (await ok(server, p, 'GET', `/v1/jobs/${job.id}`)).state === 'done');
   return p;
 }
 
 // Everything that a user may read of its own, without what reading itself changes.
 async function state(server, p) {
-  const targets = ['/v1/users/me', '/v1/users/me/tokens', '/v1/users/me/sessions?limit=100', '/api/v1/memory?page_size=200', '/api/v1/memory/stats', '/agents', '/v1/review', '/v1/review?state=allowed',
+  const targets = ['/v1/users/me', '/v1/users/me/tokens', '/v1/tokens?ended=true', '/v1/jobs', '/v1/users/me/sessions?limit=100', '/api/v1/memory?page_size=200', '/api/v1/memory/stats', '/agents', '/v1/review', '/v1/review?state=allowed',
     '/v1/receipts?space=*', '/v1/sessions', '/v1/episodes?space=*', '/v1/spaces', '/v1/stats?space=*', '/v1/stats/series?metric=recalls&space=*',
     ...apps.flatMap((app) => [`/v1/users/me/profile?app_id=${app}`, `/v1/memory/me?app_id=${app}&limit=100`, `/v1/memory/duplicates?app_id=${app}`]),
     ...p.ids.session.flatMap((id) => [`/v1/session/${id}`, `/v1/session/${id}/history`, `/v1/sessions/${id}/messages`, `/v1/sessions/${id}/memories`, `/v1/sessions/${id}/receipts`]),
@@ -127,7 +146,7 @@ async function attackEverything(t, server, ann, bob, outsiders = [bob]) {
       for (const id of list) {
         for (const app of [...apps, ann.id]) {
           const { target, body } = request(route, ann, app, id);
-          const res = await server.ask(route.method, target, body, bearer(who));
+          const res = await answer(server, route.method, target, body, bearer(who));
           tried++;
           assert.ok(res.status < 500 || res.status === 501, `${route.method} ${target}: ${res.status} ${res.text}`);
           for (const word of Object.values(marks.ann))
@@ -182,8 +201,8 @@ test('what is not there and what is another\'s get one answer', async (t) => {
     for (const id of Object.values(ann.ids).flat()) {
       const nobody = crypto.randomUUID();
       const theirs = request(route, ann, 'red', id), none = request(route, ann, 'red', nobody);
-      const first = await server.ask(route.method, theirs.target, theirs.body, bearer(bob));
-      const second = await server.ask(route.method, none.target, none.body, bearer(bob));
+      const first = await answer(server, route.method, theirs.target, theirs.body, bearer(bob));
+      const second = await answer(server, route.method, none.target, none.body, bearer(bob));
       assert.equal(plain(first, id), plain(second, nobody), `${route.method} ${route.path}`);
     }
   }
@@ -214,7 +233,7 @@ test('without a token, with a wrong one and with a revoked one nothing is told',
   for (const headers of [{}, { authorization: 'Bearer ctx_wrong' }, { authorization: `Bearer ${second.access_token}` }]) {
     for (const route of all.filter((r) => r.operation.security?.length)) {
       const { target, body } = request(route, ann, 'red', ann.ids.session[0]);
-      const res = await server.ask(route.method, target, body, headers);
+      const res = await answer(server, route.method, target, body, headers);
       for (const word of Object.values(marks.ann))
         assert.ok(!res.text.includes(word), `${route.method} ${target} shows ${word} to a stranger: ${res.text}`);
       if (headers.authorization) assert.equal(res.status, 401, `${route.method} ${target}: ${res.status} ${res.text}`);

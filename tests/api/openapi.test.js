@@ -211,7 +211,7 @@ test('requests that are made from the schemas get answers that the schemas descr
   let tried = 0;
   const wrong = new Map();
   for (let round = 0; round < rounds; round++)
-    for (const op of operations(api)) {
+    for (const op of operations(api).filter(({ route }) => route !== '/v1/events')) { // which has no end
       const ask = request(maker, op, ids);
       const res = await server.ask(ask.method, ask.target, ask.body === undefined ? undefined : JSON.stringify(ask.body), { ...ask.headers, ...bearer });
       tried++;

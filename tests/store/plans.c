@@ -35,6 +35,7 @@ static const char *const walkers[] = {
     "WORK_LIST",
     "POOL_USERS",
     "USER_SEALED",
+    "ACCOUNT_COUNT",
 };
 
 static bool may_walk(const char *name)
@@ -93,6 +94,7 @@ TEST(no_statement_walks_through_a_table)
             bool walks = str_starts(line, S("SCAN ")) && str_find(line, S("VIRTUAL")) == line.n &&
                          str_find(line, S("CONSTANT ROW")) == line.n &&
                          !str_starts(line, S("SCAN (subquery")) &&
+                         !str_is(line, "SCAN a") && /* names as they are merged, up to a page */
                          !str_starts(line, S("SCAN temp.erased")); /* what is erased right now */
             if (walks)
                 fail_msg("%s: " S_FMT, statements[i].name, S_ARG(plan));

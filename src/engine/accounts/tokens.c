@@ -94,6 +94,11 @@ enum status engine_tokens(struct ctx *ctx, struct engine *e, str user, struct to
     return store_tokens(ctx, e->store, user, out, n);
 }
 
+enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct token **out, size_t *n)
+{
+    return store_tokens(ctx, e->store, S(""), out, n);
+}
+
 enum status engine_token_named(struct ctx *ctx, struct engine *e, str user, str id,
                                struct token *out)
 {

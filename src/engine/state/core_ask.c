@@ -185,3 +185,11 @@ enum core_why core_ask(struct ctx *ctx, struct engine *e, const struct core_ask_
         core_log(ctx, e, &out->work);
     return out->why;
 }
+
+enum status engine_find_core(struct ctx *ctx, const struct settings *settings, str *model, str *url)
+{
+    const struct upstream *up;
+    TRY(llm_core(ctx, settings, &up, model));
+    *url = up->url;
+    return OK;
+}

@@ -117,6 +117,7 @@ static struct snapshot *snapshot_new(const struct engine *e, str text)
     const struct json *root = parse_stored(&s->ctx, s->text);
     for (const struct field *f = runtime_fields; f->name; f++) {
         bool is_taken = take_member(&s->ctx, f, json_get(root, f->name), &s->runtime);
+        s->runtime.changed[f - runtime_fields] = is_taken;
         s->runtime.budget_set |= is_taken && f == &runtime_fields[RUNTIME_MAX_TOKENS];
         s->runtime.retention_set |= is_taken && f == &runtime_fields[RUNTIME_RETENTION_DAYS];
         s->runtime.episode_days_set |= is_taken && f == &runtime_fields[RUNTIME_EPISODE_DAYS];
@@ -185,8 +186,12 @@ static enum status look_for_change(struct ctx *ctx, struct engine *e)
     return OK;
 }
 
+/* What null does to a member: sets it to an empty value, or takes back that it was set. */
+enum null_means { NULL_EMPTIES, NULL_TAKES_BACK };
+
 /* The members of the change, and those stored that it does not name. */
-static str merge_change(struct ctx *ctx, str stored, const struct json *change)
+static str merge_change(struct ctx *ctx, str stored, const struct json *change,
+                        enum null_means null)
 {
     struct buf b = buf_make(&ctx->arena, TEXT_MAX);
     struct json_out w = json_to(&b);
@@ -196,7 +201,7 @@ static str merge_change(struct ctx *ctx, str stored, const struct json *change)
         const struct json *v = json_get(change, f->name);
         if (!v)
             v = json_get(old, f->name);
-        if (!v)
+        if (!v || (v->type == JSON_NULL && null == NULL_TAKES_BACK))
             continue;
         json_member_raw(&w, f->name, v->type == JSON_NULL ? S("\"\"") : v->source);
     }
@@ -213,12 +218,13 @@ static str names_of(struct ctx *ctx, const struct json *object)
     return buf_str(&b);
 }
 
-static enum status change_now(struct ctx *ctx, struct engine *e, const struct json *object)
+static enum status change_now(struct ctx *ctx, struct engine *e, const struct json *object,
+                              enum null_means null)
 {
     assert(e->runtime.is_changing);
     TRY(look_for_change(ctx, e)); /* another process may have changed other members */
     const struct snapshot *now = e->runtime.now;
-    str text = merge_change(ctx, now->text, object);
+    str text = merge_change(ctx, now->text, object, null);
     TRY(store_put_setting(ctx, e->store, str_of(stored_name), text));
     replace_snapshot(e, snapshot_new(e, text));
     log_event(LOG_INFO, "settings.changed", "what=" S_FMT, S_ARG(names_of(ctx, object)));
@@ -300,15 +306,27 @@ static enum status check_nulls(struct ctx *ctx, const struct json *object)
 }
 
 /* Everything is checked before anything is written; one bad member changes none. */
-enum status engine_change_settings(struct ctx *ctx, struct engine *e, const struct json *object)
+static enum status change_settings(struct ctx *ctx, struct engine *e, const struct json *object,
+                                   enum null_means null)
 {
     struct runtime checked;
     TRY(fields_read(ctx, runtime_fields, object, true, &checked));
-    TRY(check_nulls(ctx, object));
+    if (null == NULL_EMPTIES)
+        TRY(check_nulls(ctx, object));
     TRY(begin_change(ctx, e));
-    enum status s = change_now(ctx, e, object);
+    enum status s = change_now(ctx, e, object, null);
     e->runtime.is_changing = false;
     return s;
+}
+
+enum status engine_change_settings(struct ctx *ctx, struct engine *e, const struct json *object)
+{
+    return change_settings(ctx, e, object, NULL_EMPTIES);
+}
+
+enum status engine_patch_settings(struct ctx *ctx, struct engine *e, const struct json *object)
+{
+    return change_settings(ctx, e, object, NULL_TAKES_BACK);
 }
 
 enum status runtime_open(struct ctx *ctx, struct engine *e)

@@ -12,6 +12,8 @@
 #include "store/store.h"
 
 struct extractor;
+struct feed;
+struct registry;
 struct snapshot;
 
 /* Why what waits for vectors gets none. */
@@ -86,6 +88,8 @@ struct engine {
     struct accounts_state accounts;
     struct unkept_list unkept;
     struct counters counters;
+    struct feed *feed;     /* events/feed.c */
+    struct registry *jobs; /* jobs/registry.c */
 };
 
 /* Adds to a counter; nothing is ordered by it. */

@@ -6,6 +6,7 @@
 #include "store/sqlite/index/word_lists.h"
 #include "store/sqlite/index/words.h"
 #include "store/sqlite/records/pending.h"
+#include "store/sqlite/state/notes.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
 
@@ -128,6 +129,23 @@ static uint64_t wait_written(struct store *s, uint64_t seen, int64_t ms)
 static void wake_waiters(struct store *s)
 {
     writer_wake(sqlite_of(s)->writer);
+}
+
+/* --- who follows --- */
+
+static enum status follow_notes(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct follower *const *f = what;
+    return notes_follow(ctx, db, db->notes, *f);
+}
+
+enum status sqlite_follow(struct ctx *ctx, struct store *s, struct follower *f)
+{
+    struct writer *w = sqlite_of(s)->writer;
+    if (f)
+        return writer_call(ctx, w, follow_notes, &f);
+    writer_unfollow(w);
+    return OK;
 }
 
 /* --- the store itself --- */

@@ -128,6 +128,16 @@ enum status auth_model_server(struct ctx *ctx, const struct request *in)
                 S_ARG(in->method), str_c(&ctx->arena, in->path));
 }
 
+bool auth_is_for_operator(const struct identity *who)
+{
+    return who->is_admin && !who->is_person && str_is(who->own.user, LOCAL_USER);
+}
+
+enum status auth_operator(struct ctx *ctx, const struct identity *who)
+{
+    return check_access(ctx, ACCESS_OPERATOR, who);
+}
+
 /* The order is a rule: who it is must be known before access can be checked, and the space is last
  * because reach depends on the person. Routes with ACCESS_OPEN read no credential at all, so
  * in->who stays empty there. */
@@ -228,6 +238,21 @@ enum status auth_tokens(struct ctx *ctx, struct app *app, const struct identity 
         all[*n + i] = more[i];
     *out = all;
     *n += n_more;
+    return OK;
+}
+
+enum status auth_tokens_seen(struct ctx *ctx, struct app *app, const struct identity *who,
+                             struct token **out, size_t *n)
+{
+    struct token *v, *all;
+    size_t have, n_all, kept = 0;
+    TRY(engine_tokens(ctx, app->engine, who->pool.user, &v, &have));
+    TRY(auth_tokens(ctx, app, who, &all, &n_all));
+    for (size_t i = 0; i < have; i++)
+        if (who->is_admin || (!v[i].is_admin && auth_reaches(who, all, n_all, v[i].pool.space)))
+            v[kept++] = v[i];
+    *out = v;
+    *n = kept;
     return OK;
 }
 

@@ -49,6 +49,10 @@ str auth_own_key(const struct request *in);
 /* FORBIDDEN unless the client brings its own key or is the operator: for requests that reach what
  * others have stored at the model server. */
 MUST_USE enum status auth_model_server(struct ctx *ctx, const struct request *in);
+/* The same of someone who asks: no person, and an admin of LOCAL_USER. auth_operator is FORBIDDEN
+ * in words for others, as ACCESS_OPERATOR is. */
+bool auth_is_for_operator(const struct identity *who);
+MUST_USE enum status auth_operator(struct ctx *ctx, const struct identity *who);
 /* Whether a header's value contains something that looks like a token of this server. */
 bool auth_shows_token(str value);
 
@@ -62,6 +66,11 @@ MUST_USE enum status auth_tokens(struct ctx *ctx, struct app *app, const struct 
                                  struct token **out, size_t *n);
 enum status auth_space(struct ctx *ctx, struct app *app, const struct identity *who, str space,
                        const char *field);
+/* The tokens that a caller may list and revoke: those of the user it is, a person's only its own.
+ * Only admins see tokens of admins and tokens that have a space of their own. Revoked and expired
+ * ones too. */
+MUST_USE enum status auth_tokens_seen(struct ctx *ctx, struct app *app, const struct identity *who,
+                                      struct token **out, size_t *n);
 
 /* Makes a space that a request names the identity's; "" changes nothing. FORBIDDEN by the rule of
  * reach, BAD_INPUT when the request has named another one. Both name the field. */

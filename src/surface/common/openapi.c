@@ -261,16 +261,25 @@ static void write_operation(struct api *api, const struct surface *s, const stru
     json_close(w, '}');
 }
 
-/* The first row of a path writes all rows of the path; they are all in one surface. */
-static void write_path(struct api *api, const struct surface *s, const struct route *r)
+/* Whether no row before this one has its path. */
+static bool is_first_of_path(const struct surface *const *list, const struct route *r)
 {
-    for (const struct route *before = s->routes; before < r; before++)
-        if (str_is(str_of(before->path), r->path))
-            return;
+    for (;; list++)
+        for (const struct route *before = (*list)->routes; before->method; before++)
+            if (before == r || str_is(str_of(before->path), r->path))
+                return before == r;
+}
+
+/* The first row of a path writes all rows of the path, also those of other surfaces. */
+static void write_path(struct api *api, const struct surface *const *list, const struct route *r)
+{
+    if (!is_first_of_path(list, r))
+        return;
     json_member_open(&api->w, r->path, '{');
-    for (const struct route *same = r; same->method; same++)
-        if (str_is(str_of(same->path), r->path))
-            write_operation(api, s, same);
+    for (const struct surface *const *s = list; *s; s++)
+        for (const struct route *same = (*s)->routes; same->method; same++)
+            if (str_is(str_of(same->path), r->path))
+                write_operation(api, *s, same);
     json_close(&api->w, '}');
 }
 
@@ -368,7 +377,7 @@ void surface_openapi(const struct surface *const *list, struct buf *b)
     for (const struct surface *const *s = list; *s; s++)
         for (const struct route *r = (*s)->routes; r->method; r++)
             if (r->words.name) /* others only pass on what a model's server defines */
-                write_path(&api, *s, r);
+                write_path(&api, list, r);
     json_close(&api.w, '}');
     write_components(&api);
     json_close(&api.w, '}');

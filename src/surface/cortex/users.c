@@ -232,18 +232,15 @@ static const struct field tokens_out_fields[] = {
     {0},
 };
 
-/* The tokens of the user that the request is for, a person's only its own. Only admins see tokens
- * of admins and tokens that have a space of their own. */
+/* Those that still work. */
 static enum status tokens_shown(struct ctx *ctx, struct app *app, const struct identity *who,
                                 struct token **out, size_t *n)
 {
-    struct token *v, *all;
-    size_t have, n_all, kept = 0;
-    TRY(engine_tokens(ctx, app->engine, who->pool.user, &v, &have));
-    TRY(auth_tokens(ctx, app, who, &all, &n_all));
+    struct token *v;
+    size_t have, kept = 0;
+    TRY(auth_tokens_seen(ctx, app, who, &v, &have));
     for (size_t i = 0; i < have; i++)
-        if (token_is_valid(&v[i], clock_ms()) &&
-            (who->is_admin || (!v[i].is_admin && auth_reaches(who, all, n_all, v[i].pool.space))))
+        if (token_is_valid(&v[i], clock_ms()))
             v[kept++] = v[i];
     *out = v;
     *n = kept;

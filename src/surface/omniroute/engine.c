@@ -481,8 +481,11 @@ static enum status reindex_vectors(struct ctx *ctx, struct app *app, const struc
     const struct reindex_in *r = in->in;
     struct pool_ref everywhere = {in->who.pool.user, S("")};
     struct engine_status s;
+    struct job_info job;
     int64_t waiting;
     TRY(engine_reindex(ctx, app->engine, r->force, &waiting));
+    /* A job watches it, unless one does already. */
+    soft(ctx, engine_begin_job(ctx, app->engine, &(struct job_ask){.kind = JOB_REINDEX}, &job));
     TRY(engine_status(ctx, app->engine, everywhere, false, &s));
     reply_fields(out, reindex_out_fields, &(struct reindex_out){true, s.vectors.waiting});
     return OK;

@@ -324,11 +324,16 @@ static enum status sync_now(struct ctx *ctx, struct app *app, const struct reque
     struct pool_ref pool;
     struct distil_status s;
     struct sync_out shape = {.status = S("ok")};
+    struct job_info job;
     assert(in->who.pool.user.n);
     TRY(agent_pool(ctx, app, in, a->agent, &pool));
     TRY(needs_memory(ctx, app));
     TRY(engine_sync(ctx, app->engine, pool, &shape.sessions));
     TRY(engine_distil_status(ctx, app->engine, &pool, &s));
+    /* A job watches them, unless one does already. */
+    if (s.available && shape.sessions)
+        soft(ctx, engine_begin_job(ctx, app->engine,
+                                   &(struct job_ask){.kind = JOB_DISTIL, .pool = pool}, &job));
     shape.distils = s.available;
     shape.reason = s.available ? S("") : s.reason;
     reply_fields(out, sync_out_fields, &shape);
@@ -397,7 +402,8 @@ struct log_in {
 static const struct field log_in_fields[] = {
     {AS_STR(struct log_in, agent, "agent_id"), .max = AGENT_MAX, .help = agent_help},
     {AS_STR(struct log_in, kind, "task_type"), .max = 64,
-     .help = "only distil, consolidate, gate, rewrite, summary, profile or dedup"},
+     .help = "only distil, consolidate, gate, rewrite, summary, profile, dedup, compact, reindex "
+             "or prune"},
     {INT(struct log_in, limit), .otherwise = 20, .min = 1, .max = 500, .help = "most rows"},
     {0},
 };

@@ -23,6 +23,7 @@ struct postings;
 struct hold;
 struct index_changes;
 struct word_lists;
+struct notes;
 
 struct db {
     sqlite3 *handle;
@@ -32,6 +33,7 @@ struct db {
     struct index_changes *changes; /* of the writer: applied at the end of a group; or NULL */
     struct word_lists *lists;      /* of the store: what the words index has answered; or NULL */
     uint64_t words_before;         /* of the writer: the view before it changed the words index */
+    struct notes *notes;           /* of the writer: told after the commit; or NULL */
 };
 
 /* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.

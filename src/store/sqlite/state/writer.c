@@ -48,7 +48,7 @@ enum {
  */
 static enum status run_task(struct writer *w, struct task *t)
 {
-    size_t noted = w->changes.n;
+    size_t noted = w->changes.n, told = w->notes.n;
     assert(db_in_transaction(&w->db));
     if (!t->call)
         return OK;
@@ -61,6 +61,8 @@ static enum status run_task(struct writer *w, struct task *t)
         status = txn_commit(&part);
     if (status != OK && w->changes.n > noted)
         w->changes.n = noted;
+    if (status != OK && w->notes.n > told)
+        w->notes.n = told;
     return status;
 }
 
@@ -99,6 +101,7 @@ static enum status set_sync(struct writer *w, struct ctx *ctx, bool is_full)
 static enum status run_group(struct writer *w, struct ctx *ctx, struct task *first, bool is_full)
 {
     w->changes = (struct index_changes){0};
+    notes_clear(&w->notes);
     TRY(make_safe(w, ctx));
     TRY(set_sync(w, ctx, is_full));
     TXN(all);
@@ -111,8 +114,10 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
         t->result = run_task(w, t);
         if (!db_in_transaction(&w->db))
             return fail(ctx, t->result, "%s", t->ctx->why);
-        if (t->is_alone && t->result != OK)
+        if (t->is_alone && t->result != OK) {
+            notes_clear(&w->notes);
             return OK; /* undone as a whole */
+        }
     }
     TRY(index_apply(ctx, &w->db, &w->changes));
     TRY(words_seal(ctx, &w->db));
@@ -241,12 +246,30 @@ static bool is_idle(const struct writer *w)
     return !w->is_ending && (!w->first || is_held);
 }
 
+/* Until there is something to do; meanwhile a follower learns what other processes write. The lock
+ * is held, but not during a look. */
+static void wait_until_busy(struct writer *w, struct ctx *ctx)
+{
+    while (is_idle(w)) {
+        int64_t due_ms = notes_due_ms(&w->notes);
+        struct timespec until = writer_in_ms(due_ms);
+        if (due_ms < 0) {
+            pthread_cond_wait(&w->some, &w->lock);
+        } else if (due_ms > 0) {
+            pthread_cond_timedwait(&w->some, &w->lock, &until);
+        } else {
+            pthread_mutex_unlock(&w->lock);
+            notes_look(ctx, &w->db, &w->notes);
+            pthread_mutex_lock(&w->lock);
+        }
+    }
+}
+
 /* Touches wait for other writes to join, so that a write seldom finds the disk busy with a touch.
  * The lock is held. */
-static void wait_for_some(struct writer *w)
+static void wait_for_some(struct writer *w, struct ctx *ctx)
 {
-    while (is_idle(w))
-        pthread_cond_wait(&w->some, &w->lock);
+    wait_until_busy(w, ctx);
     struct timespec until = writer_in_ms(TOUCH_MS);
     int rc = 0;
     while (rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
@@ -270,7 +293,8 @@ static void end_group(struct writer *w, struct task *first, uint64_t last_no, en
 }
 
 /* The order behind a commit matters: the log is emptied before the tasks end, so that a caller
- * whose erasure has returned can rely on it. */
+ * whose erasure has returned can rely on it. Who follows is told before that, too: an event comes
+ * no later than the answer to the request that made it. */
 static void write_group(struct writer *w, struct ctx *ctx, struct task *first)
 {
     uint64_t last_no = first->no;
@@ -287,6 +311,10 @@ static void write_group(struct writer *w, struct ctx *ctx, struct task *first)
         fail_all(first, ctx);
     else if (erases)
         empty_log(w);
+    if (result == OK)
+        notes_tell(&w->notes);
+    if (notes_due_ms(&w->notes) == 0)
+        notes_look(ctx, &w->db, &w->notes);
     if (result != OK || is_full)
         end_group(w, first, last_no, result);
     else
@@ -299,7 +327,7 @@ static void *write_groups(void *arg)
     struct ctx ctx = {0};
     pthread_mutex_lock(&w->lock);
     for (;;) {
-        wait_for_some(w);
+        wait_for_some(w, &ctx);
         if (!w->first)
             break;
         struct task *group = take_group(w);
@@ -422,6 +450,7 @@ static void free_writer(struct writer *w)
 {
     log_sync_close(&w->log);
     db_close(&w->db);
+    notes_close(&w->notes);
     end_locks(w);
     free(w);
 }
@@ -431,12 +460,14 @@ enum status writer_open(struct ctx *ctx, const struct sqlite_store *s,
 {
     struct writer *w = heap_alloc(sizeof *w);
     make_locks(w);
+    notes_open(&w->notes);
     w->last = &w->first;
     w->last_unsynced = &w->unsynced;
     w->groups = 1;
     w->is_full = true; /* as every connection begins */
     enum status status = open_connection(ctx, s, &w->db);
     w->db.changes = &w->changes;
+    w->db.notes = &w->notes;
     if (status == OK)
         status = prepare(ctx, &w->db);
     w->db.lists = s->lists; /* from here on there are readers */
@@ -449,6 +480,11 @@ enum status writer_open(struct ctx *ctx, const struct sqlite_store *s,
     else
         free_writer(w);
     return status;
+}
+
+void writer_unfollow(struct writer *w)
+{
+    notes_leave(&w->notes);
 }
 
 void writer_close(struct writer *w)

@@ -60,6 +60,9 @@ bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms);
 /* Waits until what can be read now is durable; STORAGE when that failed. */
 MUST_USE enum status writer_reach_disk(struct ctx *ctx, struct writer *w);
 
+/* Nobody follows any more when this returns, whatever the database does. */
+void writer_unfollow(struct writer *w);
+
 struct writer_state {
     int64_t queued;
     uint64_t writes, commits, failures;

@@ -6,6 +6,7 @@
 
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/state/log_sync.h"
+#include "store/sqlite/state/notes.h"
 #include "store/sqlite/state/writer.h"
 
 enum {
@@ -37,6 +38,7 @@ struct writer {
     struct db db;
     struct log_sync log;
     struct index_changes changes; /* noted by the group */
+    struct notes notes;           /* the same, for who follows; of the writing thread alone */
 };
 
 /* So long from now, by the clock of the writer's timed waits. */

@@ -1,0 +1,96 @@
+/* user.c - lists everyone who has something here, and erases one with all of it. */
+#include "app/command.h"
+#include "app/instance.h"
+#include "app/print.h"
+
+/*
+ * The same as GET and DELETE /v1/users, on the database itself. Users need no registration: whoever
+ * has memories, conversations or a token is listed, and so is each person behind a front end's key,
+ * as OWNER/PERSON.
+ */
+
+enum { PRINT_MAX = 4 << 20 };
+
+static const struct field account_fields[] = {
+    {STR(struct account, id)},
+    {STR(struct account, email)},
+    {INT(struct account, spaces)},
+    {INT(struct account, sessions)},
+    {INT(struct account, messages)},
+    {INT(struct account, memories)},
+    {INT(struct account, tokens)},
+    {TIME(struct account, created)},
+    {AS_TIME(struct account, active, "last_active")},
+    {0},
+};
+
+static void print_accounts(struct ctx *ctx, const struct account *v, size_t n, int64_t total)
+{
+    for (size_t i = 0; i < n; i++) {
+        printf(S_FMT "  %lld memories, %lld messages, %lld tokens  last active " S_FMT "  " S_FMT
+                     "\n",
+               S_ARG(v[i].id), (long long)v[i].memories, (long long)v[i].messages,
+               (long long)v[i].tokens,
+               S_ARG(v[i].active ? date_of(&ctx->arena, v[i].active) : S("never")),
+               S_ARG(v[i].email));
+    }
+    printf("%zu of %lld\n", n, (long long)total);
+}
+
+static enum status list_users(struct ctx *ctx, const struct options *o, struct instance *instance)
+{
+    const struct account_filter f = {.contains = o->contains, .limit = (size_t)o->limit};
+    struct account *v;
+    size_t n;
+    int64_t total;
+    TRY(engine_accounts(ctx, instance->engine, &f, &v, &n, &total));
+    if (!o->json) {
+        print_accounts(ctx, v, n, total);
+        return OK;
+    }
+    struct buf b = buf_make(&ctx->arena, PRINT_MAX);
+    struct json_out w = json_to(&b);
+    json_open(&w, '{');
+    json_member_open(&w, "users", '[');
+    for (size_t i = 0; i < n; i++)
+        fields_write(&w, account_fields, &v[i]);
+    json_close(&w, ']');
+    json_member_int(&w, "total", total);
+    json_close(&w, '}');
+    print_buf(&b);
+    return OK;
+}
+
+static enum status forget_user(struct ctx *ctx, const struct options *o, struct instance *instance)
+{
+    struct erase_account what = {.id = o->words.v[2], .with_people = o->people};
+    enum status s = engine_erase_account(ctx, instance->engine, &what);
+    if (s == NOT_FOUND)
+        return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(what.id));
+    if (s == CONFLICT) {
+        str why = ctx_take_why(ctx);
+        return fail(ctx, CONFLICT, S_FMT "; --people erases them as well", S_ARG(why));
+    }
+    TRY(s);
+    printf(o->json ? "{\"erased\":%lld,\"people\":%lld}\n"
+                   : "erased %lld memories and messages, and %lld people\n",
+           (long long)what.erased, (long long)what.people);
+    return OK;
+}
+
+enum status command_user_check(struct ctx *ctx, const struct options *o)
+{
+    str verb = o->words.v[1];
+    if ((str_is(verb, "list") && o->words.n == 2 && !o->people) ||
+        (str_is(verb, "forget") && o->words.n == 3))
+        return OK;
+    return fail(ctx, BAD_INPUT, "must be one of: user list, user forget ID [--people]");
+}
+
+enum status command_user(struct ctx *ctx, const struct options *o)
+{
+    CLEANUP(instance_close) struct instance instance = {0};
+    TRY(instance_open(ctx, o, &instance));
+    return str_is(o->words.v[1], "list") ? list_users(ctx, o, &instance)
+                                         : forget_user(ctx, o, &instance);
+}

@@ -1,0 +1,74 @@
+/* erase_account.c - everyone who has something here: listed, and erased with all of it. */
+#include "engine/state/state.h"
+
+enum { PEOPLE_AT_ONCE = 200 };
+
+enum status engine_accounts(struct ctx *ctx, struct engine *e, const struct account_filter *f,
+                            struct account **out, size_t *n, int64_t *total)
+{
+    return store_accounts(ctx, e->store, f, out, n, total);
+}
+
+enum status engine_account(struct ctx *ctx, struct engine *e, str id, struct account *out)
+{
+    const struct account_filter f = {.id = id};
+    struct account *v;
+    size_t n;
+    int64_t total;
+    TRY(store_accounts(ctx, e->store, &f, &v, &n, &total));
+    if (!n)
+        return NOT_FOUND;
+    *out = v[0];
+    return OK;
+}
+
+/* In this order: when it fails in between, there is still a user to be erased again. */
+static enum status erase_one(struct ctx *ctx, struct engine *e, str id, int64_t *erased)
+{
+    const struct forget what = {.pool.user = id, .everything = true, .all_spaces = true};
+    int64_t n = 0;
+    enum status s = engine_forget(ctx, e, &what, &n);
+    if (!soft_if(ctx, s, NOT_FOUND))
+        TRY(s);
+    *erased += n;
+    return str_is(id, LOCAL_USER) ? OK : store_erase_account(ctx, e->store, id);
+}
+
+/* Those that were erased are no longer listed, so each round begins anew. */
+static enum status erase_people(struct ctx *ctx, struct engine *e, struct erase_account *what)
+{
+    const struct account_filter f = {.owner = what->id, .limit = PEOPLE_AT_ONCE};
+    for (;;) {
+        CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+        struct account *v;
+        size_t n;
+        int64_t total;
+        enum status s = store_accounts(&own, e->store, &f, &v, &n, &total);
+        for (size_t i = 0; i < n && s == OK; i++, what->people += s == OK)
+            s = erase_one(&own, e, v[i].id, &what->erased);
+        if (s != OK)
+            return fail(ctx, s, "%s", own.why);
+        if (!n)
+            return OK;
+    }
+}
+
+enum status engine_erase_account(struct ctx *ctx, struct engine *e, struct erase_account *what)
+{
+    const struct account_filter people = {.owner = what->id, .limit = 1};
+    struct account *v, own;
+    size_t n;
+    int64_t total;
+    what->people = what->erased = 0;
+    TRY(store_accounts(ctx, e->store, &people, &v, &n, &total));
+    enum status s = engine_account(ctx, e, what->id, &own);
+    if (s == NOT_FOUND && !total)
+        return NOT_FOUND;
+    if (s != NOT_FOUND)
+        TRY(s);
+    if (total && !what->with_people)
+        return fail(ctx, CONFLICT, "%lld people are behind its keys, and would lose their owner",
+                    (long long)total);
+    TRY(erase_people(ctx, e, what));
+    return erase_one(ctx, e, what->id, &what->erased);
+}

@@ -1,0 +1,278 @@
+/* job_kinds.c - what each kind of job does. */
+#include <assert.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "engine/jobs/registry.h"
+
+/*
+ * A kind of a user's spaces takes one space after the other, which are the parts of its progress.
+ * reindex and distil only mark what is to be done: the background does it, as after every write,
+ * and the job watches how much is left. Cancelled, they stop watching; what was marked is done all
+ * the same.
+ */
+
+enum {
+    LOOK_MS = 200,
+    DISTIL_MS = 30 * 60 * 1000, /* the longest that a distil job watches */
+    CHANGES_MAX = 200           /* that a result lists */
+};
+
+static enum status spaces_of(struct job_run *run, struct pool_ref **out, size_t *n)
+{
+    struct pool_info *v;
+    struct pool_ref pool = run->ask.pool;
+    *n = 1;
+    if (pool.space.n) {
+        *out = NEW(&run->ctx->arena, struct pool_ref);
+        **out = pool;
+        return OK;
+    }
+    TRY(store_pools(run->ctx, run->e->store, pool.user, &v, n));
+    *out = NEW_N(&run->ctx->arena, struct pool_ref, *n);
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i] = v[i].pool;
+    return OK;
+}
+
+/* Until the next look; false when the job is cancelled. */
+static bool wait_a_little(struct job_run *run)
+{
+    static const struct timespec moment = {.tv_nsec = LOOK_MS * 1000000L};
+    nanosleep(&moment, NULL);
+    return ctx_has_time(run->ctx);
+}
+
+/* --- consolidate --- */
+
+static const struct field change_fields[] = {
+    {STR(struct consolidate_line, what)},
+    {STR(struct consolidate_line, id)},
+    {STR(struct consolidate_line, why)},
+    {0},
+};
+
+struct tidied {
+    int64_t looked_at, merged, promoted, evicted, pruned;
+};
+static const struct field tidied_fields[] = {
+    {INT(struct tidied, looked_at)}, {INT(struct tidied, merged)}, {INT(struct tidied, promoted)},
+    {INT(struct tidied, evicted)},   {INT(struct tidied, pruned)}, {0},
+};
+
+/* {"report": {…}, "changes": […]}, as POST /memory/consolidate answers. */
+static void write_tidied(struct buf *out, const struct tidied *all,
+                         const struct consolidate_line *lines, size_t n)
+{
+    struct json_out w = json_to(out);
+    json_open(&w, '{');
+    json_key(&w, "report");
+    fields_write(&w, tidied_fields, all);
+    json_member_open(&w, "changes", '[');
+    for (size_t i = 0; i < n; i++)
+        fields_write(&w, change_fields, &lines[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+}
+
+static enum status work_consolidate(struct job_run *run)
+{
+    struct pool_ref *pools;
+    struct tidied all = {0};
+    struct consolidate_line *lines = NEW_N(&run->ctx->arena, struct consolidate_line, CHANGES_MAX);
+    size_t n, listed = 0;
+    enum status s = OK;
+    TRY(spaces_of(run, &pools, &n));
+    for (size_t i = 0; i < n && s == OK && ctx_has_time(run->ctx); i++) {
+        struct consolidate_report r = {0};
+        job_progress(run, (int64_t)i, (int64_t)n);
+        s = engine_consolidate(run->ctx, run->e, pools[i], run->ask.dry_run, &r);
+        if (s != OK)
+            break;
+        all.looked_at += r.looked_at;
+        all.merged += r.merged;
+        all.promoted += r.promoted;
+        all.evicted += r.evicted;
+        all.pruned += r.pruned;
+        for (size_t k = 0; k < r.n && listed < CHANGES_MAX; k++)
+            lines[listed++] = r.lines[k];
+    }
+    write_tidied(&run->result, &all, lines, listed);
+    return s;
+}
+
+/* --- compact --- */
+
+struct compacted {
+    int64_t considered, replaced, before, after, summaries;
+    bool is_cut;
+};
+static const struct field compacted_fields[] = {
+    {INT(struct compacted, considered)},
+    {INT(struct compacted, replaced)},
+    {AS_INT(struct compacted, before, "tokens_before")},
+    {AS_INT(struct compacted, after, "tokens_after")},
+    {INT(struct compacted, summaries)},
+    {BOOL(struct compacted, is_cut)},
+    {0},
+};
+
+static enum status work_compact(struct job_run *run)
+{
+    struct pool_ref *pools;
+    struct compacted all = {0};
+    size_t n;
+    enum status s = OK;
+    TRY(spaces_of(run, &pools, &n));
+    for (size_t i = 0; i < n && s == OK && ctx_has_time(run->ctx); i++) {
+        const struct condense_in in = {.pool = pools[i],
+                                       .older_than_days = run->ask.older_than_days,
+                                       .dry_run = run->ask.dry_run};
+        struct condense_out r = {0};
+        job_progress(run, (int64_t)i, (int64_t)n);
+        s = engine_condense(run->ctx, run->e, &in, &r);
+        if (s != OK)
+            break;
+        all.considered += r.considered;
+        all.replaced += r.replaced;
+        all.before += r.before;
+        all.after += r.after;
+        all.summaries += r.n_summaries;
+        all.is_cut |= r.is_cut;
+    }
+    struct json_out w = json_to(&run->result);
+    fields_write(&w, compacted_fields, &all);
+    return s;
+}
+
+/* --- distil --- */
+
+struct distilled {
+    int64_t sessions, waiting;
+    str reason;
+};
+static const struct field distilled_fields[] = {
+    {INT(struct distilled, sessions)},
+    {INT(struct distilled, waiting)},
+    {STR(struct distilled, reason), .empty = EMPTY_NULL},
+    {0},
+};
+
+/* Conversations that come meanwhile wait for their own time, so the job ends by the clock at the
+ * latest. */
+static enum status work_distil(struct job_run *run)
+{
+    struct distilled d = {0};
+    int64_t began = clock_ms();
+    TRY(engine_sync(run->ctx, run->e, run->ask.pool, &d.sessions));
+    for (;;) {
+        CLEANUP(ctx_free) struct ctx look = ctx_child(run->ctx, 0);
+        struct distil_status now;
+        enum status s = engine_distil_status(&look, run->e, &run->ask.pool, &now);
+        if (s != OK)
+            return fail(run->ctx, s, "%s", look.why);
+        d.waiting = now.signals.sessions;
+        d.reason = str_dup(&run->ctx->arena, now.reason);
+        int64_t done = d.sessions - d.waiting;
+        job_progress(run, done > 0 ? done : 0, d.sessions);
+        if (!d.waiting || !now.available || clock_ms() - began > DISTIL_MS || !wait_a_little(run))
+            break;
+    }
+    struct json_out w = json_to(&run->result);
+    fields_write(&w, distilled_fields, &d);
+    return d.waiting && !ctx_is_cut(run->ctx)
+               ? fail(run->ctx, UNSUPPORTED, "conversations still wait: " S_FMT,
+                      S_ARG(d.reason.n ? d.reason : S("more have come")))
+               : OK;
+}
+
+/* --- reindex --- */
+
+struct reindexed {
+    int64_t vectors, waiting, failed;
+    str source, model;
+};
+static const struct field reindexed_fields[] = {
+    {INT(struct reindexed, vectors)}, {INT(struct reindexed, waiting)},
+    {INT(struct reindexed, failed)},  {STR(struct reindexed, source)},
+    {STR(struct reindexed, model)},   {0},
+};
+
+/* A source that fails is tried again by the background, so the job ends with its reason. */
+static enum status watch_vectors(struct job_run *run, struct reindexed *out, str *reason)
+{
+    const struct pool_ref everyone = {.user = S(LOCAL_USER)};
+    int64_t all = 0;
+    do {
+        CLEANUP(ctx_free) struct ctx look = ctx_child(run->ctx, 0);
+        struct engine_status status;
+        struct vector_stats now;
+        enum status s = engine_status(&look, run->e, everyone, false, &status);
+        if (s == OK)
+            s = store_vector_stats(&look, run->e->store, NULL, &now);
+        if (s != OK)
+            return fail(run->ctx, s, "%s", look.why);
+        all = now.waiting > all ? now.waiting : all;
+        *out =
+            (struct reindexed){.vectors = now.rows, .waiting = now.waiting, .failed = now.failed};
+        out->source = str_of(status.embedding.source ? status.embedding.source : "");
+        out->model = str_dup(&run->ctx->arena, status.embedding.model);
+        *reason = str_dup(&run->ctx->arena, status.embedding.reason);
+        job_progress(run, all - now.waiting, all);
+    } while (out->waiting && !reason->n && out->source.n && wait_a_little(run));
+    return OK;
+}
+
+static enum status work_reindex(struct job_run *run)
+{
+    struct reindexed r;
+    str reason = S("");
+    int64_t waiting;
+    TRY(engine_reindex(run->ctx, run->e, run->ask.all, &waiting));
+    TRY(watch_vectors(run, &r, &reason));
+    struct json_out w = json_to(&run->result);
+    fields_write(&w, reindexed_fields, &r);
+    if (!r.source.n)
+        return fail(run->ctx, UNSUPPORTED, "no embedding source is usable: " S_FMT, S_ARG(reason));
+    return r.waiting && reason.n
+               ? fail(run->ctx, UPSTREAM, "the embedding source failed: " S_FMT, S_ARG(reason))
+               : OK;
+}
+
+/* --- prune --- */
+
+static enum status work_prune(struct job_run *run)
+{
+    int64_t now = clock_ms(), removed;
+    TRY(engine_prune(run->ctx, run->e, now - run->e->settings->receipt_days * 86400000, now,
+                     &removed));
+    struct json_out w = json_to(&run->result);
+    json_open(&w, '{');
+    json_member_int(&w, "removed", removed);
+    json_close(&w, '}');
+    return OK;
+}
+
+/* --- the face --- */
+
+static const struct {
+    job_work *work;
+    bool has_dry_run;
+} kinds[] = {
+    [JOB_REINDEX] = {work_reindex},       [JOB_CONSOLIDATE] = {work_consolidate, true},
+    [JOB_COMPACT] = {work_compact, true}, [JOB_DISTIL] = {work_distil},
+    [JOB_PRUNE] = {work_prune},
+};
+
+enum status engine_begin_job(struct ctx *ctx, struct engine *e, const struct job_ask *ask,
+                             struct job_info *out)
+{
+    assert(ask->kind < sizeof kinds / sizeof *kinds);
+    if (ask->dry_run && !kinds[ask->kind].has_dry_run)
+        return fail_field(ctx, "dry_run", "must not be set for the kind %s, which has none",
+                          job_kinds[ask->kind]);
+    if (ask->all && ask->kind != JOB_REINDEX)
+        return fail_field(ctx, "all", "must not be set for the kind %s, but for reindex alone",
+                          job_kinds[ask->kind]);
+    return registry_begin(ctx, e->jobs, ask, kinds[ask->kind].work, out);
+}

@@ -1,0 +1,92 @@
+/* accounts.c - everyone who has something in the store: listed by name, and erased. */
+#include "base/clock.h"
+#include "base/words.h"
+#include "store/sqlite/state/reader.h"
+#include "store/sqlite/state/writer.h"
+
+/*
+ * Nobody has to register: a pool and a token name their user, and so does a person behind a key.
+ * The list is the union of the three. It is read in the order of the names, so a page costs what it
+ * shows; only the total reads all names.
+ */
+
+static void read_account(struct query *q, struct account *out)
+{
+    *out = (struct account){0};
+    out->id = sql_get_text(q);
+    out->email = sql_get_text(q);
+    out->first_name = sql_get_text(q);
+    out->last_name = sql_get_text(q);
+    out->is_registered = sql_get_int(q) != 0;
+    out->spaces = sql_get_int(q);
+    out->sessions = sql_get_int(q);
+    out->messages = sql_get_int(q);
+    out->memories = sql_get_int(q);
+    out->tokens = sql_get_int(q);
+    out->created = sql_get_int(q);
+    out->active = sql_get_int(q);
+}
+
+static enum status read_accounts(struct ctx *ctx, struct query *q, struct account **out, size_t *n)
+{
+    struct account *v = NULL;
+    size_t have = 0, cap = 0;
+    while (sql_row(q)) {
+        v = arena_more(&ctx->arena, v, have, &cap, sizeof *v);
+        read_account(q, &v[have++]);
+    }
+    TRY(sql_end(q));
+    *out = v;
+    *n = have;
+    return OK;
+}
+
+static enum status read_one(struct ctx *ctx, struct db *db, str id, struct account **out, size_t *n)
+{
+    SQL_RUN(q, ctx, db, SQL_ACCOUNT_GET, id, S(""), clock_ms());
+    return read_accounts(ctx, &q, out, n);
+}
+
+/* The people of an owner are the names from "owner/" up to "owner0": '0' is the byte behind '/'. */
+static enum status read_page(struct ctx *ctx, struct db *db, const struct account_filter *f,
+                             struct account **out, size_t *n, int64_t *total)
+{
+    struct arena *a = &ctx->arena;
+    str from = f->owner.n ? str_printf(a, S_FMT "/", S_ARG(f->owner)) : S("");
+    str to = f->owner.n ? str_printf(a, S_FMT "0", S_ARG(f->owner)) : S("");
+    str contains = utf8_lower(a, f->contains),
+        after = str_cmp(f->after, from) > 0 ? f->after : from;
+    int64_t now = clock_ms();
+    SQL_RUN(all, ctx, db, SQL_ACCOUNT_COUNT, from, to, now, contains);
+    TRY(sql_number(&all, total));
+    SQL_RUN(q, ctx, db, SQL_ACCOUNT_LIST, after, to, now, contains, sql_limit(f->limit));
+    return read_accounts(ctx, &q, out, n);
+}
+
+enum status sqlite_accounts(struct ctx *ctx, struct store *s, const struct account_filter *f,
+                            struct account **out, size_t *n, int64_t *total)
+{
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    if (!f->id.n)
+        return read_page(ctx, r.db, f, out, n, total);
+    TRY(read_one(ctx, r.db, f->id, out, n));
+    *total = (int64_t)*n;
+    return OK;
+}
+
+/* Whether requests must show a token depends on rows that are there for good, so these stay, and
+ * say nothing. */
+static enum status erase_account(struct ctx *ctx, struct db *db, const void *what)
+{
+    const str *user = what;
+    TRY(SQL_DO(ctx, db, SQL_USER_DELETE, *user));
+    TRY(SQL_DO(ctx, db, SQL_TOKEN_DELETE_OPEN, *user));
+    return SQL_DO(ctx, db, SQL_TOKEN_DISOWN, *user, clock_ms());
+}
+
+enum status sqlite_erase_account(struct ctx *ctx, struct store *s, str user)
+{
+    struct task t = {.ctx = ctx, .call = erase_account, .what = &user, .erases = true};
+    return writer_run(sqlite_of(s)->writer, &t);
+}

@@ -1,0 +1,43 @@
+/* notes.h - what a group of writes changed, as triggers note it, until the follower is told. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "store/follow.h"
+#include "store/sqlite/db/db.h"
+
+enum {
+    NOTES_MAX = 256,      /* events of a group; beyond them a user gets one reset */
+    NOTES_RESETS_MAX = 16 /* users of such resets; beyond them everyone gets one */
+};
+
+struct notes {
+    _Atomic(struct follower *) to; /* NULL: nothing is noted */
+    pthread_mutex_t telling;       /* held while it is called, so that it can leave */
+    struct event v[NOTES_MAX + NOTES_RESETS_MAX + 1];
+    size_t n;
+    bool is_access;     /* one was noted beyond NOTES_MAX */
+    bool has_triggers;  /* on the writer's connection, from the first follower on */
+    struct arena arena; /* the texts of v */
+    int64_t looked_us;  /* at what others have written */
+    int64_t version;    /* PRAGMA data_version then */
+    int64_t tokens[3];  /* of the table of tokens then */
+};
+
+void notes_open(struct notes *n);
+void notes_close(struct notes *n);
+/* From any thread, whatever the database does: nobody follows when this returns. */
+void notes_leave(struct notes *n);
+
+/* The rest on the writer's thread and connection. */
+MUST_USE enum status notes_follow(struct ctx *ctx, struct db *db, struct notes *n,
+                                  struct follower *to);
+void notes_clear(struct notes *n);
+/* What was noted can be read now. */
+void notes_tell(struct notes *n);
+/* How long until the next look at the writes of others, in ms: 0 when it is due, -1 when nobody
+ * follows. */
+int64_t notes_due_ms(const struct notes *n);
+void notes_look(struct ctx *ctx, struct db *db, struct notes *n);

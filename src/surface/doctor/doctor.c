@@ -1,0 +1,364 @@
+/* doctor.c - checks data, key, tokens, vectors and upstreams, and advises. */
+#include "surface/doctor.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "http/http.h"
+
+/*
+ * A visit goes from the bottom up: folder, database, key, seal, tokens, vectors, then upstreams,
+ * core model and libcurl. Each look adds a finding (ok, warn or bad) with what was seen and what to
+ * do, and clears the failure that it met, so that the next one starts fresh. Nothing is repaired;
+ * calls go to upstreams and to the source of vectors only. The command and GET /v1/doctor both end
+ * here.
+ */
+
+/* CALL_MS is short: a person waits, and an upstream that needs longer for a list is worth
+ * knowing. */
+enum { ANSWER_MAX = 8 << 20, CALL_MS = 5000 };
+
+static const struct field finding_fields[] = {
+    {STR(struct finding, level), .help = "ok, warn or bad"},
+    {STR(struct finding, what), .help = "what was looked at"},
+    {STR(struct finding, detail), .help = "what was seen"},
+    {STR(struct finding, advice), .help = "what to do, or \"\""},
+    {0},
+};
+
+/* What one run has seen. All texts are in the ctx's arena. */
+struct visit {
+    struct ctx *ctx;
+    const struct doctor_in *in;
+    struct finding v[FINDINGS_MAX];
+    size_t n;
+};
+
+static void add_finding(struct visit *v, const char *level, str what, str detail,
+                        const char *advice)
+{
+    assert(v->n < FINDINGS_MAX); /* a few, and one for each upstream */
+    v->v[v->n++] = (struct finding){str_of(level), what, detail, str_of(advice)};
+}
+
+/* --- data --- */
+
+/* Checks before anything is opened: a wrong folder explains most later failures. */
+static void look_at_folder(struct visit *v)
+{
+    struct stat st;
+    struct statvfs fs;
+    const char *folder = str_c(&v->ctx->arena, v->in->folder);
+    if (stat(folder, &st) != 0) {
+        add_finding(v, errno == ENOENT ? "warn" : "bad", S("data folder"),
+                    str_printf(&v->ctx->arena, "%s: %s", folder, strerror(errno)),
+                    errno == ENOENT ? "created by the first command that stores a memory"
+                                    : "name another folder with --data DIR");
+        return;
+    }
+    if (!S_ISDIR(st.st_mode) || access(folder, R_OK | W_OK | X_OK) != 0)
+        add_finding(v, "bad", S("data folder"), v->in->folder,
+                    "must be a writable folder; name another one with --data DIR");
+    else if (st.st_mode & 077)
+        add_finding(v, "warn", S("data folder"),
+                    str_printf(&v->ctx->arena, "%s is accessible to other users (mode %03o)",
+                               folder, (unsigned)st.st_mode & 0777),
+                    "run chmod 700 on the folder");
+    else
+        add_finding(v, "ok", S("data folder"), v->in->folder, "");
+    if (statvfs(folder, &fs) == 0 && (double)fs.f_bavail * (double)fs.f_frsize < 256e6)
+        add_finding(v, "warn", S("disk"),
+                    str_printf(&v->ctx->arena, "%.0f MB free",
+                               (double)fs.f_bavail * (double)fs.f_frsize / 1e6),
+                    "free some space, or writes will fail");
+}
+
+/* Encryption is optional, so a plain database is ok with an advice, not a warning. */
+static void look_at_key(struct visit *v)
+{
+    struct arena *a = &v->ctx->arena;
+    if (!v->in->key_from.n) {
+        add_finding(v, "ok", S("encryption"),
+                    S("none: anyone who can read the file can read the memories"),
+                    "run 'rememberd encrypt' to encrypt the database");
+        return;
+    }
+    add_finding(v, "ok", S("encryption"),
+                str_printf(a, "AEGIS-256, the key is in " S_FMT, S_ARG(v->in->key_from)),
+                v->in->key_is_beside
+                    ? "a key beside the data protects copies of the database, but not the folder"
+                    : "");
+}
+
+/* Whether the stored model keys of users can be decrypted. A missing key file is not created: a new
+ * key would hide that the old one is lost. */
+static void look_at_keys(struct visit *v, bool has_seal, str how, const char *then)
+{
+    size_t lost = 0;
+    if (has_seal && v->in->seal_why.n)
+        add_finding(v, "bad", S("API keys of users"), v->in->seal_why, "");
+    else if (engine_lost_keys(v->ctx, v->in->engine, &lost) != OK)
+        add_finding(v, "bad", S("API keys of users"), str_dup(&v->ctx->arena, str_of(v->ctx->why)),
+                    "");
+    else if (lost)
+        add_finding(v, "bad", S("API keys of users"),
+                    str_printf(&v->ctx->arena, "%zu cannot be decrypted: " S_FMT, lost,
+                               S_ARG(has_seal ? S("encrypted with another key")
+                                              : S("seal.key is missing"))),
+                    "restore the key, or let these users store their API keys again");
+    else if (has_seal)
+        add_finding(v, "ok", S("API keys of users"), how, then);
+    ctx_clear_failure(v->ctx);
+}
+
+bool surface_has_seal(struct ctx *ctx, str folder, unsigned *mode)
+{
+    struct stat st;
+    if (stat(str_printf(&ctx->arena, S_FMT "/seal.key", S_ARG(folder)).p, &st) != 0)
+        return false;
+    *mode = (unsigned)st.st_mode & 0777;
+    return true;
+}
+
+/* seal.key is created by serve. Until then there are no model keys to open, unless the file was
+ * lost. */
+static void look_at_seal(struct visit *v)
+{
+    unsigned mode;
+    if (v->in->settings->encryption_key.n)
+        look_at_keys(v, true, S("encrypted with the setting encryption_key"), "");
+    else if (!surface_has_seal(v->ctx, v->in->folder, &mode))
+        look_at_keys(v, false, S(""), "");
+    else if (mode & 077)
+        add_finding(v, "bad", S("API keys of users"),
+                    str_printf(&v->ctx->arena, "seal.key is accessible to other users (mode %03o)",
+                               mode),
+                    "run chmod 600 on seal.key; until then the server does not start");
+    else
+        look_at_keys(v, true, S("encrypted with seal.key in the data folder"),
+                     "backups of the database do not contain seal.key: keep a copy elsewhere");
+}
+
+/* Tokens that users create for themselves are open: they do not make tokens required for others. */
+static void look_at_tokens(struct visit *v)
+{
+    struct arena *a = &v->ctx->arena;
+    struct token *t;
+    size_t n, admins = 0, closing = 0;
+    if (engine_all_tokens(v->ctx, v->in->engine, &t, &n) != OK) {
+        add_finding(v, "bad", S("tokens"), str_dup(a, str_of(v->ctx->why)), "");
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        admins += t[i].is_admin && token_is_valid(&t[i], clock_ms());
+        closing += !t[i].is_open;
+    }
+    str detail = S("none: requests from this machine act as the user local");
+    if (closing)
+        detail = str_printf(a, "%zu, of which %zu are valid admin tokens", n, admins);
+    else if (n)
+        detail = str_printf(a,
+                            "%zu, created by users for themselves; other requests from this "
+                            "machine act as the user local",
+                            n);
+    add_finding(v, "ok", S("tokens"), detail, "");
+}
+
+/* --- vectors --- */
+
+/* A source can be configured and still fail, so a test vector is made before the counts are
+ * believed. */
+static void look_at_vectors(struct visit *v)
+{
+    const struct pool_ref everyone = {.user = S(LOCAL_USER)};
+    struct engine *e = v->in->engine;
+    struct arena *a = &v->ctx->arena;
+    struct engine_status status;
+    struct engine_vectors counts;
+    int64_t dimensions;
+    if (engine_status(v->ctx, e, everyone, false, &status) != OK ||
+        engine_vectors(v->ctx, e, &counts) != OK) {
+        add_finding(v, "bad", S("vectors"), str_dup(a, str_of(v->ctx->why)), "");
+        return;
+    }
+    if (!status.embedding.source) {
+        add_finding(v, "ok", S("vectors"),
+                    str_printf(a, "none, search uses words only (" S_FMT ")",
+                               S_ARG(status.embedding.reason)),
+                    "run 'rememberd model pull potion-base-8M' to install a model");
+        return;
+    }
+    str source = str_printf(a, "%s " S_FMT, status.embedding.source, S_ARG(status.embedding.model));
+    if (engine_try_vectors(v->ctx, e, &dimensions) != OK) {
+        add_finding(v, "bad", S("vectors"),
+                    str_printf(a, S_FMT ": %s; search uses words only", S_ARG(source), v->ctx->why),
+                    "run 'rememberd model check NAME', or see the upstream below");
+        return;
+    }
+    if (status.vectors.reason.n) {
+        add_finding(
+            v, counts.rows ? "warn" : "ok", S("vectors"),
+            str_printf(a, S_FMT ": " S_FMT, S_ARG(source), S_ARG(status.vectors.reason)),
+            "the server makes the vectors in the background, 'rememberd reindex' makes them now");
+        return;
+    }
+    add_finding(v, "ok", S("vectors"),
+                str_printf(a, S_FMT ", %lld dimensions: %lld stored, %lld queued, %lld failed",
+                           S_ARG(source), (long long)dimensions, (long long)counts.rows,
+                           (long long)counts.waiting, (long long)counts.failed),
+                "");
+}
+
+static void look_at_database(struct visit *v)
+{
+    struct engine_stats stats;
+    str findings = S("");
+    if (v->in->store_why.n || engine_stats(v->ctx, v->in->engine, &stats) != OK ||
+        engine_check(v->ctx, v->in->engine, &findings) != OK) {
+        str why = v->in->store_why.n ? v->in->store_why : str_of(v->ctx->why);
+        add_finding(v, "bad", S("database"), str_dup(&v->ctx->arena, why),
+                    v->in->lacks_key ? "provide the key; a lost key cannot be recovered"
+                                     : "if the error persists, restore the database from a backup");
+        return;
+    }
+    if (findings.n)
+        add_finding(v, "bad", S("database"), findings,
+                    "stop the server and restore the database from a backup");
+    else
+        add_finding(v, "ok", S("database"),
+                    str_printf(&v->ctx->arena, "%lld messages, %lld memories, %.1f MB",
+                               (long long)stats.store.messages, (long long)stats.store.memories,
+                               (double)stats.store.bytes / 1e6),
+                    "");
+    look_at_key(v);
+    look_at_seal(v);
+    look_at_tokens(v);
+    look_at_vectors(v);
+}
+
+/* --- upstreams --- */
+
+/* A 401 is fine without a configured key, since clients send their own. Other answers mean that
+ * the URL is probably not the base of an OpenAI-compatible API. */
+static void judge_models(struct visit *v, str what, const struct upstream *up,
+                         const struct answer *got)
+{
+    str url = str_printf(&v->ctx->arena, S_FMT " answers %d", S_ARG(up->url), got->code);
+    struct json *models;
+    if (got->code == 200 && json_parse(v->ctx, got->body, &models) == OK)
+        add_finding(v, "ok", what,
+                    str_printf(&v->ctx->arena, S_FMT ", %u models", S_ARG(up->url),
+                               json_get(models, "data") ? json_get(models, "data")->n : 0),
+                    "");
+    else if ((got->code == 401 || got->code == 403) && up->key.n)
+        add_finding(v, "bad", what, url,
+                    "the upstream rejects the configured key; set the right one");
+    else if (got->code == 401 || got->code == 403)
+        add_finding(v, "ok", what, url,
+                    "the upstream needs a key: clients send their own, or set upstream_key");
+    else if (got->code == 404)
+        add_finding(v, "warn", what, url, "no list of models at this address; check the base URL");
+    else
+        add_finding(v, "warn", what, url, "the answer is not a list of models; check the base URL");
+}
+
+/* The list of models is the one request that costs nothing and that every such server knows. */
+static void look_at_upstream(struct visit *v, const struct upstream *up)
+{
+    struct arena *a = &v->ctx->arena;
+    bool is_anthropic = str_is(up->dialect, "anthropic");
+    struct header bearer = {S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
+    struct header headers[] = {is_anthropic ? (struct header){S("x-api-key"), up->key} : bearer,
+                               {S("anthropic-version"), S("2023-06-01")}};
+    struct call call = {
+        .url = upstream_url(a, up, S("/v1/models"), S("")),
+        .method = S("GET"),
+        .headers = headers,
+        .n_headers = is_anthropic ? 2 : up->key.n > 0,
+        .timeout_ms = CALL_MS,
+        .answer_max = ANSWER_MAX,
+    };
+    struct answer got;
+    str what = up->name.n ? str_printf(a, "upstream " S_FMT, S_ARG(up->name)) : S("upstream");
+    ctx_clear_failure(v->ctx);
+    if (http_call(v->ctx, &call, &got) == OK)
+        judge_models(v, what, up, &got);
+    else
+        add_finding(v, "bad", what,
+                    str_printf(a, S_FMT ": %s", S_ARG(up->url),
+                               v->ctx->why[0] ? v->ctx->why : status_name(v->ctx->failed)),
+                    "check that the upstream is running and that the URL is right");
+    ctx_clear_failure(v->ctx);
+}
+
+/* The server runs without libcurl as long as it need not call another one. */
+static void look_at_libcurl(struct visit *v)
+{
+    str with = {0};
+    if (http_client_check(v->ctx, &with) == OK)
+        add_finding(v, "ok", S("libcurl"), with, "");
+    else
+        add_finding(v, v->in->settings->n_upstreams ? "bad" : "warn", S("libcurl"),
+                    str_dup(&v->ctx->arena, str_of(v->ctx->why)), "");
+    ctx_clear_failure(v->ctx);
+}
+
+/* Only whether the settings fit together: the model is not asked, since an answer costs money. */
+static void look_at_core(struct visit *v)
+{
+    str model, url;
+    if (!v->in->settings->core_model.n)
+        return;
+    if (engine_find_core(v->ctx, v->in->settings, &model, &url) == OK)
+        add_finding(v, "ok", S("core model"),
+                    str_printf(&v->ctx->arena, S_FMT " at " S_FMT, S_ARG(model), S_ARG(url)), "");
+    else
+        add_finding(v, "bad", S("core model"), str_dup(&v->ctx->arena, str_of(v->ctx->why)),
+                    "set --core-model UPSTREAM/MODEL and --upstream UPSTREAM=URL");
+    ctx_clear_failure(v->ctx);
+}
+
+/* --- the face --- */
+
+void surface_findings_json(struct buf *b, bool is_well, const struct finding *v, size_t n)
+{
+    struct json_out w = json_to(b);
+    json_open(&w, '{');
+    json_member_bool(&w, "ok", is_well);
+    json_member_open(&w, "findings", '[');
+    for (size_t i = 0; i < n; i++)
+        fields_write(&w, finding_fields, &v[i]);
+    json_close(&w, ']');
+    json_close(&w, '}');
+}
+
+bool surface_doctor(struct ctx *ctx, const struct doctor_in *in, struct finding **out, size_t *n)
+{
+    struct visit *v = NEW(&ctx->arena, struct visit);
+    bool is_well = true;
+    v->ctx = ctx;
+    v->in = in;
+    if (in->folder_why.n)
+        add_finding(v, "bad", S("data folder"), in->folder_why, "");
+    else
+        look_at_folder(v);
+    if (in->is_there)
+        look_at_database(v);
+    ctx_clear_failure(ctx);
+    for (size_t i = 0; i < in->settings->n_upstreams; i++)
+        look_at_upstream(v, &in->settings->upstreams[i]);
+    if (!in->settings->n_upstreams)
+        add_finding(v, "ok", S("upstream"), S("none: the built-in model rememberd/demo answers"),
+                    "set an upstream with --upstream URL");
+    look_at_core(v);
+    look_at_libcurl(v);
+    for (size_t i = 0; i < v->n; i++)
+        is_well &= !str_is(v->v[i].level, "bad");
+    *out = v->v;
+    *n = v->n;
+    return is_well;
+}

@@ -1,0 +1,43 @@
+/* doctor.c - GET /v1/doctor: what `rememberd doctor` prints, of the server that runs. */
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+
+struct doctor_out {
+    bool ok;
+    const struct json *findings;
+};
+static const struct field finding_fields[] = {
+    {STR(struct finding, level), .help = "ok, warn or bad"},
+    {STR(struct finding, what), .help = "what was looked at"},
+    {STR(struct finding, detail), .help = "what was seen"},
+    {STR(struct finding, advice), .help = "what to do, or \"\""},
+    {0},
+};
+static const struct field doctor_out_fields[] = {
+    {BOOL(struct doctor_out, ok), .help = "whether no finding is bad"},
+    {JSON(struct doctor_out, findings), .inside = finding_fields},
+    {0},
+};
+
+/* 200 also when something is bad: the question was answered. */
+static enum status doctor_get(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    struct finding *v;
+    size_t n;
+    (void)in;
+    bool is_well = surface_doctor(ctx, &app->doctor, &v, &n);
+    surface_findings_json(&out->body, is_well, v, n);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/doctor", doctor_get), .access = ACCESS_OPERATOR, ANSWERS(doctor_out),
+     .help = "what is wrong, and what to do; asks the upstreams, so it takes seconds"},
+    {0},
+};
+
+const struct surface surface_doctors = {"doctor",        routes,
+                                        word_problem,    auth_agent_request,
+                                        SURFACE_SETTLES, .errors = &problem_errors};

@@ -1,0 +1,165 @@
+/* events.c - GET /v1/events: what changes for the caller, as server-sent events. */
+#include "base/clock.h"
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+
+/*
+ * A client lists what it shows once and then follows: each event names what has changed, and the
+ * client asks for that. So an event holds ids and never a text. It comes again with the id of the
+ * last event that it had, in Last-Event-ID, and hears what it missed; or "reset", and lists again.
+ *
+ * A stream is an answer in pieces that waits: the loop looks ten times a second whether the
+ * engine's ring has something for it, and a worker writes it. A silent stream sends a comment now
+ * and then, which keeps proxies from closing it and finds clients that have gone.
+ */
+enum { PIECE_EVENTS = 256, RETRY_MS = 2000, SILENCE_US = 15000000 };
+
+struct event_out {
+    str id, space;
+    int64_t at;
+};
+static const struct field event_out_fields[] = {
+    {STR(struct event_out, id), .empty = EMPTY_OUT,
+     .help = "of what the event is about; for turn.kept of the conversation"},
+    {STR(struct event_out, space), .empty = EMPTY_OUT, .help = "the space it is in"},
+    {TIME(struct event_out, at), .help = "when it happened"},
+    {0},
+};
+
+struct event_answer {
+    struct stream stream;
+    struct listener *listener;
+    int64_t wrote_us;
+    bool has_begun;
+};
+
+static void write_event(struct buf *b, str id, str name, const struct event_out *shape)
+{
+    struct json_out w = json_to(b);
+    buf_printf(b, "id: " S_FMT "\nevent: " S_FMT "\ndata: ", S_ARG(id), S_ARG(name));
+    fields_write(&w, event_out_fields, shape);
+    buf_add(b, S("\n\n"));
+}
+
+/* The first event gives an id to come again with, though nothing may have happened yet. */
+static void write_begin(struct ctx *ctx, struct event_answer *a, struct buf *out)
+{
+    a->has_begun = true;
+    buf_printf(out, "retry: %d\n", RETRY_MS);
+    write_event(out, engine_heard_so_far(a->listener, &ctx->arena), S("ready"),
+                &(struct event_out){0});
+}
+
+static enum status make_events(struct stream *s, struct ctx *ctx, struct app *app, struct buf *out,
+                               bool *is_last)
+{
+    struct event_answer *a = container_of(s, struct event_answer, stream);
+    struct event_heard h;
+    (void)app;
+    if (!engine_may_listen(a->listener)) {
+        *is_last = true;
+        return OK;
+    }
+    if (!a->has_begun)
+        write_begin(ctx, a, out);
+    for (int i = 0; i < PIECE_EVENTS && engine_hear(a->listener, &ctx->arena, &h); i++)
+        write_event(out, h.id, str_of(event_names[h.kind]),
+                    &(struct event_out){h.what, h.space, h.at});
+    if (!out->n)
+        buf_add(out, S(":\n\n"));
+    a->wrote_us = clock_mono_us();
+    return OK;
+}
+
+/* A credential that has expired is noticed with the next event, or the next comment. */
+static bool are_events_due(struct stream *s)
+{
+    struct event_answer *a = container_of(s, struct event_answer, stream);
+    return engine_has_heard(a->listener) || clock_mono_us() - a->wrote_us >= SILENCE_US;
+}
+
+static void end_events(struct stream *s, struct app *app)
+{
+    struct event_answer *a = container_of(s, struct event_answer, stream);
+    (void)app;
+    engine_stop_listening(a->listener);
+}
+
+static const struct stream_ops event_ops = {make_events, are_events_due, end_events};
+
+/* --- who listens to what --- */
+
+/* The spaces of its user that the caller may not use; only other tokens' own ones are such. */
+static enum status find_hidden(struct ctx *ctx, struct app *app, const struct identity *who,
+                               struct strs *out)
+{
+    struct token *v;
+    size_t n;
+    *out = (struct strs){0};
+    if (who->is_admin)
+        return OK;
+    TRY(auth_tokens(ctx, app, who, &v, &n));
+    out->v = NEW_N(&ctx->arena, str, n);
+    for (size_t i = 0; i < n; i++)
+        if (!auth_reaches(who, v, n, v[i].pool.space))
+            out->v[out->n++] = v[i].pool.space;
+    return OK;
+}
+
+struct events_in {
+    str after;
+};
+static const struct field events_in_fields[] = {
+    {AS_STR(struct events_in, after, "last_event_id"), .max = 64,
+     .help = "id of the last event that the client has; instead of the header Last-Event-ID"},
+    {0},
+};
+
+/* The token is asked for again once the engine listens: one that is revoked in between would end no
+ * stream. */
+static enum status events_get(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    const struct events_in *query = in->in;
+    const struct identity *who = &in->who;
+    struct token token = {0};
+    bool has_token = auth_shows_token(request_header(in, "Authorization"));
+    struct listen_in ask = {.pool = who->pool,
+                            .owner = who->own.user,
+                            .has_token = has_token,
+                            .is_operator = auth_is_for_operator(who),
+                            .after = request_header(in, "Last-Event-ID")};
+    if (query->after.n)
+        ask.after = query->after;
+    if (!who->space_from)
+        ask.pool.space = S("");
+    if (has_token)
+        TRY(auth_token(ctx, app, in, &token));
+    ask.until = token.expires;
+    TRY(find_hidden(ctx, app, who, &ask.hidden));
+    struct event_answer *a = NEW(&ctx->arena, struct event_answer);
+    a->stream.ops = &event_ops;
+    TRY(engine_listen(ctx, app->engine, &ask, &a->listener));
+    enum status s = has_token ? auth_token(ctx, app, in, &token) : OK;
+    if (s != OK) {
+        engine_stop_listening(a->listener);
+        return s;
+    }
+    out->stream = &a->stream;
+    out->type = S("text/event-stream");
+    reply_header(out, "Cache-Control", S("no-store"));
+    reply_header(out, "X-Accel-Buffering", S("no"));
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/events", events_get), .words.type = "text/event-stream", TAKES(events_in),
+     .strict = true, .help = "what changes, as server-sent events"},
+    {0},
+};
+
+const struct surface surface_events = {"events",        routes,
+                                       word_problem,    auth_agent_request,
+                                       SURFACE_SETTLES, .errors = &problem_errors};

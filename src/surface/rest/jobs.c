@@ -1,0 +1,203 @@
+/* jobs.c - /v1/jobs: long work that is asked for, watched and cancelled. */
+#include "base/clock.h"
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/list_page.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * A job of a user's spaces is the affair of those who reach these spaces; one of the whole server,
+ * that of operators. A job that a caller may not see is answered like one that does not exist.
+ */
+
+struct job_in {
+    enum job_kind kind;
+    bool dry_run, all;
+    int64_t older_than_days;
+};
+static const struct field job_in_fields[] = {
+    {ENUM(struct job_in, kind), .required = true, .one_of = job_kinds,
+     .help = "reindex: make vectors; consolidate: merge, promote and close memories; compact: put "
+             "summaries in the place of old memories; distil: conversations that wait; prune: "
+             "remove old receipts and expired memories. reindex and prune are of the whole server "
+             "and for operators"},
+    {BOOL(struct job_in, dry_run),
+     .help = "consolidate, compact: report what would change, without changing it"},
+    {BOOL(struct job_in, all), .help = "reindex: every vector again, not only missing ones"},
+    {INT(struct job_in, older_than_days), .otherwise = 30, .min = 1, .max = 365,
+     .help = "compact: only memories of at least this age"},
+    {0},
+};
+
+struct job_out {
+    str id, kind, space, state, result, error;
+    bool dry_run, is_servers;
+    int64_t done, total, created, started, ended, took_ms;
+};
+static const struct field job_out_fields[] = {
+    {STR(struct job_out, id)},
+    {STR(struct job_out, kind)},
+    {STR(struct job_out, space), .empty = EMPTY_NULL, .help = "null: every space of the user"},
+    {AS_BOOL(struct job_out, is_servers, "server"), .help = "it is about the whole server"},
+    {BOOL(struct job_out, dry_run)},
+    {STR(struct job_out, state), .help = "queued, running, done, failed or cancelled"},
+    {INT(struct job_out, done), .help = "parts that are done"},
+    {INT(struct job_out, total), .help = "parts in all; 0 until it is known"},
+    {TIME(struct job_out, created)},
+    {TIME(struct job_out, started)},
+    {TIME(struct job_out, ended)},
+    {INT(struct job_out, took_ms), .help = "until it ended, or until now"},
+    {RAW(struct job_out, result), .help = "what it did; null until it has ended"},
+    {STR(struct job_out, error), .empty = EMPTY_NULL, .help = "why it failed"},
+    {0},
+};
+
+static struct job_out shape_of(const struct job_info *j)
+{
+    int64_t until = j->ended ? j->ended : clock_ms();
+    return (struct job_out){
+        .id = j->id,
+        .kind = str_of(job_kinds[j->ask.kind]),
+        .space = j->ask.pool.space,
+        .state = str_of(job_states[j->state]),
+        .result = j->result,
+        .error = j->error,
+        .dry_run = j->ask.dry_run,
+        .is_servers = job_is_servers(j->ask.kind),
+        .done = j->done,
+        .total = j->total,
+        .created = j->created,
+        .started = j->started,
+        .ended = j->ended,
+        .took_ms = j->started ? until - j->started : 0,
+    };
+}
+
+/* --- what the caller may see --- */
+
+/* A job of every space shows ids of each, so it is for those who reach them all. */
+static enum status jobs_seen(struct ctx *ctx, struct app *app, const struct identity *who,
+                             struct job_info **out, size_t *n)
+{
+    struct pool_ref *pools, everywhere;
+    struct job_info *v;
+    struct identity unnamed = *who;
+    size_t have, n_pools, kept = 0;
+    unnamed.space_from = NULL;
+    TRY(auth_pools(ctx, app, &unnamed, &pools, &n_pools));
+    TRY(auth_spaces(ctx, app, &unnamed, &everywhere));
+    engine_jobs(ctx, app->engine, who->pool.user, auth_is_for_operator(who), &v, &have);
+    for (size_t i = 0; i < have; i++) {
+        str space = v[i].ask.pool.space;
+        bool is_seen = job_is_servers(v[i].ask.kind) || !everywhere.space.n;
+        for (size_t k = 0; k < n_pools && !is_seen; k++)
+            is_seen = space.n && str_eq(space, pools[k].space);
+        if (is_seen)
+            v[kept++] = v[i];
+    }
+    *out = v;
+    *n = kept;
+    return OK;
+}
+
+static enum status find_job(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct job_info *out)
+{
+    struct job_info *v;
+    size_t n;
+    TRY(jobs_seen(ctx, app, &in->who, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        if (str_eq(v[i].id, in->params[0])) {
+            *out = v[i];
+            return OK;
+        }
+    }
+    return fail(ctx, NOT_FOUND, "there is no job with this id; the list ends with the process");
+}
+
+/* --- handlers --- */
+
+/* Without a space that is named, every space in one job for those who reach them all. */
+static enum status job_begin(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    const struct job_in *a = in->in;
+    struct job_ask ask = {.kind = a->kind,
+                          .dry_run = a->dry_run,
+                          .all = a->all,
+                          .older_than_days = a->older_than_days};
+    struct job_info made;
+    if (job_is_servers(a->kind))
+        TRY(auth_operator(ctx, &in->who));
+    TRY(auth_spaces(ctx, app, &in->who, &ask.pool));
+    TRY(engine_begin_job(ctx, app->engine, &ask, &made));
+    struct job_out shape = shape_of(&made);
+    out->code = 202;
+    reply_header(out, "Location", str_printf(&ctx->arena, "/v1/jobs/" S_FMT, S_ARG(made.id)));
+    reply_fields(out, job_out_fields, &shape);
+    return OK;
+}
+
+static const struct field jobs_out_fields[] = {
+    LIST_ITEMS(job_out_fields, "newest first"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {0},
+};
+
+/* At most JOBS_KEPT and those that run: one page. */
+static enum status job_list(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    struct job_info *v;
+    struct list_page page = {0};
+    size_t n;
+    TRY(jobs_seen(ctx, app, &in->who, &v, &n));
+    struct job_out *items = NEW_N(&ctx->arena, struct job_out, n);
+    for (size_t i = 0; i < n; i++)
+        items[i] = shape_of(&v[i]);
+    TRY(json_list(ctx, job_out_fields, items, n, sizeof *items, &page.items));
+    page.total = (int64_t)n;
+    reply_fields(out, jobs_out_fields, &page);
+    return OK;
+}
+
+static enum status job_get(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    struct job_info j;
+    TRY(find_job(ctx, app, in, &j));
+    struct job_out shape = shape_of(&j);
+    reply_fields(out, job_out_fields, &shape);
+    return OK;
+}
+
+/* 202: the job ends when it next looks. */
+static enum status job_cancel(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    struct job_info j;
+    TRY(find_job(ctx, app, in, &j));
+    TRY(engine_cancel_job(ctx, app->engine, j.id, &j));
+    struct job_out shape = shape_of(&j);
+    out->code = 202;
+    reply_fields(out, job_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/v1/jobs", job_begin), .words.code = 202, READS(job_in), .strict = true,
+     ANSWERS(job_out), .help = "begin long work; answers at once with its id"},
+    {ROUTE("GET", "/v1/jobs", job_list), ANSWERS(jobs_out), .help = "jobs of this process"},
+    {ROUTE("GET", "/v1/jobs/{id}", job_get), ANSWERS(job_out),
+     .help = "one job: how far it is, what it did"},
+    {ROUTE("DELETE", "/v1/jobs/{id}", job_cancel), .words.code = 202, ANSWERS(job_out),
+     .help = "cancel a job"},
+    {0},
+};
+
+const struct surface surface_jobs = {"jobs",          routes,
+                                     word_problem,    auth_agent_request,
+                                     SURFACE_SETTLES, .errors = &problem_errors};

@@ -1,0 +1,250 @@
+/* tokens.c - /v1/tokens: access tokens, listed, made and revoked. */
+#include "base/clock.h"
+
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/list_page.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * An operator manages the tokens of everyone; any other caller those of the user that it is, and a
+ * token can never do more than the one that made it. Tokens that an operator makes begin with rk_:
+ * from the first one on, every request needs a token. Those that a user makes begin with ctx_ and
+ * change nothing for others. The secret is in the answer to the request that made it, and nowhere
+ * else.
+ */
+
+struct token_out {
+    str id, name, user, space, acts_for, prefix, state, token;
+    bool admin;
+    int64_t created, expires, revoked, last_used;
+};
+#define TOKEN_OUT_FIELDS                                                                           \
+    {STR(struct token_out, id)}, {STR(struct token_out, name)}, {STR(struct token_out, user)},     \
+        {STR(struct token_out, space)}, {BOOL(struct token_out, admin)},                           \
+        {STR(struct token_out, acts_for), .help = "people it may speak for: any, or names"},       \
+        {STR(struct token_out, prefix), .help = "its first characters"},                           \
+        {STR(struct token_out, state), .help = "valid, expired or revoked"},                       \
+        {TIME(struct token_out, created)}, {TIME(struct token_out, expires)},                      \
+        {TIME(struct token_out, revoked)},                                                         \
+    {                                                                                              \
+        TIME(struct token_out, last_used), .help = "to a minute"                                   \
+    }
+static const struct field token_out_fields[] = {TOKEN_OUT_FIELDS, {0}};
+static const struct field token_made_fields[] = {
+    TOKEN_OUT_FIELDS,
+    {STR(struct token_out, token), .help = "the token itself, which is not shown again"},
+    {0},
+};
+
+static struct token_out shape_of(const struct token *t, str secret)
+{
+    return (struct token_out){
+        .id = t->id,
+        .name = t->name,
+        .user = t->pool.user,
+        .space = t->pool.space,
+        .acts_for = t->acts_for,
+        .prefix = t->prefix,
+        .state = t->revoked                      ? S("revoked")
+                 : token_is_valid(t, clock_ms()) ? S("valid")
+                                                 : S("expired"),
+        .token = secret,
+        .admin = t->is_admin,
+        .created = t->created,
+        .expires = t->expires,
+        .revoked = t->revoked,
+        .last_used = t->last_used,
+    };
+}
+
+static enum status tokens_of(struct ctx *ctx, struct app *app, const struct identity *who,
+                             struct token **out, size_t *n)
+{
+    if (auth_is_for_operator(who))
+        return engine_all_tokens(ctx, app->engine, out, n);
+    return auth_tokens_seen(ctx, app, who, out, n);
+}
+
+/* --- listing --- */
+
+struct tokens_in {
+    str user;
+    bool ended;
+    int64_t limit;
+    str cursor;
+};
+static const struct field tokens_in_fields[] = {
+    {STR(struct tokens_in, user), .max = 1000, .help = "only this user's"},
+    {BOOL(struct tokens_in, ended), .help = "include revoked and expired ones"},
+    LIST_CURSOR(struct tokens_in),
+    LIST_LIMIT(struct tokens_in),
+    {0},
+};
+static const struct field tokens_out_fields[] = {
+    LIST_ITEMS(token_out_fields, "newest first"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {0},
+};
+
+static str name_list(struct ctx *ctx, const struct tokens_in *a)
+{
+    return str_printf(&ctx->arena, "tokens\n" S_FMT "\n%d", S_ARG(a->user), a->ended);
+}
+
+/* Newest first, and of one moment by id: the order of the store. */
+static bool is_behind(const struct token *t, const struct list_place *place)
+{
+    double created = (double)t->created;
+    return created < place->value || (created == place->value && str_cmp(t->id, place->name) > 0);
+}
+
+static enum status token_list(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    const struct tokens_in *a = in->in;
+    struct list_place place = {0};
+    struct list_page page = {0};
+    struct token *v, *last = NULL;
+    size_t have, n = 0;
+    if (a->cursor.n)
+        TRY(cursor_read(ctx, name_list(ctx, a), a->cursor, &place));
+    TRY(tokens_of(ctx, app, &in->who, &v, &have));
+    struct token_out *items = NEW_N(&ctx->arena, struct token_out, (size_t)a->limit);
+    for (size_t i = 0; i < have; i++) {
+        if ((a->user.n && !str_eq(a->user, v[i].pool.user)) ||
+            (!a->ended && !token_is_valid(&v[i], clock_ms())))
+            continue;
+        page.total++;
+        if (a->cursor.n && !is_behind(&v[i], &place))
+            continue;
+        if (n < (size_t)a->limit) {
+            items[n++] = shape_of(&v[i], S(""));
+            last = &v[i];
+        } else if (!page.next.n) {
+            const struct list_place end = {.value = (double)last->created, .name = last->id};
+            page.next = cursor_write(ctx, name_list(ctx, a), &end);
+        }
+    }
+    TRY(json_list(ctx, token_out_fields, items, n, sizeof *items, &page.items));
+    reply_fields(out, tokens_out_fields, &page);
+    return OK;
+}
+
+/* --- making --- */
+
+/* The member space is read with the request, as everywhere. */
+struct make_in {
+    str user, name, acts_for;
+    bool admin, own_space;
+    int64_t expires;
+};
+static const struct field make_in_fields[] = {
+    {STR(struct make_in, user), .max = 1000,
+     .help = "whose token; default: your own. Another user's only for operators"},
+    {STR(struct make_in, name), .otherwise_str = "API token", .max = 200,
+     .help = "name of the token in the list"},
+    {BOOL(struct make_in, own_space),
+     .help = "a new space that no other token uses; default: the space that the request names, or "
+             "your own, and for another user the space default"},
+    {BOOL(struct make_in, admin), .help = "only admins may make admins"},
+    {STR(struct make_in, acts_for), .max = 4000,
+     .help = "people that its client may name: any, or names between commas; only for admins"},
+    {TIME(struct make_in, expires), .help = "default: never, or with the token that makes it"},
+    {0},
+};
+
+/* What a caller that is no admin may not give. */
+static enum status check_rights(struct ctx *ctx, const struct identity *who,
+                                const struct make_in *a, str user)
+{
+    bool is_managing = who->is_admin && !who->is_person;
+    if (!str_eq(user, who->pool.user) && !auth_is_for_operator(who))
+        return fail(ctx, FORBIDDEN,
+                    "user: tokens of another user need an admin token of the user " LOCAL_USER);
+    if (a->admin && !is_managing)
+        return fail(ctx, FORBIDDEN, "admin: only an admin token makes admin tokens");
+    if (a->acts_for.n && !is_managing)
+        return fail(ctx, FORBIDDEN, "acts_for: only an admin token makes one that acts for others");
+    return OK;
+}
+
+/* A token does not outlive the one that made it, unless an operator made it. */
+static enum status find_expiry(struct ctx *ctx, struct app *app, const struct request *in,
+                               int64_t wanted, int64_t *out)
+{
+    struct token own = {0};
+    if (wanted && wanted <= clock_ms())
+        return fail_field(ctx, "expires", "must be in the future");
+    *out = wanted;
+    if (auth_is_for_operator(&in->who))
+        return OK;
+    if (auth_shows_token(request_header(in, "Authorization")))
+        TRY(auth_token(ctx, app, in, &own));
+    if (own.expires && (!wanted || wanted > own.expires))
+        *out = own.expires;
+    return OK;
+}
+
+static enum status token_make(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    const struct make_in *a = in->in;
+    const struct identity *who = &in->who;
+    bool is_operator = auth_is_for_operator(who);
+    str user = a->user.n ? a->user : who->pool.user, secret;
+    bool is_own = str_eq(user, who->pool.user);
+    struct token t = {.name = a->name, .acts_for = a->acts_for, .is_admin = a->admin};
+    TRY(check_rights(ctx, who, a, user));
+    TRY(acts_for_check(ctx, a->acts_for));
+    if (a->own_space && who->space_from)
+        return fail_field(ctx, "own_space", "must not be set when a space is named");
+    t.pool.user = user;
+    t.pool.space = a->own_space                ? S("")
+                   : is_own || who->space_from ? who->pool.space
+                                               : S(DEFAULT_SPACE);
+    t.prefix = is_operator ? S("rk_") : S("ctx_");
+    TRY(find_expiry(ctx, app, in, a->expires, &t.expires));
+    TRY(engine_make_token(ctx, app->engine, &t, &secret));
+    const struct token_out shape = shape_of(&t, secret);
+    out->code = 201;
+    reply_header(out, "Cache-Control", S("no-store"));
+    reply_fields(out, token_made_fields, &shape);
+    return OK;
+}
+
+/* --- revoking --- */
+
+/* A token that a caller may not see is answered like one that does not exist. */
+static enum status token_revoke(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct reply *out)
+{
+    struct token *v;
+    size_t n, at = 0;
+    TRY(tokens_of(ctx, app, &in->who, &v, &n));
+    while (at < n && !str_eq(v[at].id, in->params[0]))
+        at++;
+    enum status s =
+        at < n ? engine_revoke_token(ctx, app->engine, v[at].pool.user, v[at].id) : NOT_FOUND;
+    if (s == NOT_FOUND)
+        return fail(ctx, NOT_FOUND, "there is no token '" S_FMT "' that works",
+                    S_ARG(in->params[0]));
+    out->code = 204;
+    return s;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/tokens", token_list), TAKES(tokens_in), .strict = true, ANSWERS(tokens_out),
+     .help = "your access tokens; for operators everyone's"},
+    {ROUTE("POST", "/v1/tokens", token_make), .words.code = 201, READS(make_in), .strict = true,
+     ANSWERS(token_made), .help = "make an access token; it is shown once"},
+    {ROUTE("DELETE", "/v1/tokens/{id}", token_revoke), .words.code = 204,
+     .help = "revoke an access token at once"},
+    {0},
+};
+
+const struct surface surface_tokens = {"tokens",        routes,
+                                       word_problem,    auth_agent_request,
+                                       SURFACE_SETTLES, .errors = &problem_errors};

@@ -1,0 +1,186 @@
+/* users.c - /v1/users and /v1/spaces/{name}: who has something here, and all of it erased. */
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/list_page.h"
+#include "surface/common/memory_json.h"
+
+/*
+ * Operators see and erase users, and the people behind their keys. A space is its user's affair.
+ * Erasing cannot be taken back, so the request for a user names it twice.
+ */
+
+static const struct field account_fields[] = {
+    {STR(struct account, id), .help = "a user, or OWNER/PERSON"},
+    {BOOL(struct account, is_registered), .help = "by POST /v1/users, or left an API key"},
+    {STR(struct account, email), .empty = EMPTY_NULL},
+    {STR(struct account, first_name), .empty = EMPTY_NULL},
+    {STR(struct account, last_name), .empty = EMPTY_NULL},
+    {INT(struct account, spaces)},
+    {INT(struct account, sessions)},
+    {INT(struct account, messages)},
+    {INT(struct account, memories), .help = "open ones"},
+    {INT(struct account, tokens), .help = "that work"},
+    {TIME(struct account, created)},
+    {AS_TIME(struct account, active, "last_active"),
+     .help = "when something was said or kept, or a token was shown"},
+    {0},
+};
+
+/* --- listing --- */
+
+struct users_in {
+    str contains, owner, cursor;
+    int64_t limit;
+};
+static const struct field users_in_fields[] = {
+    {STR(struct users_in, contains), .max = 256,
+     .help = "only with this text in the id, the e-mail address or the name"},
+    {STR(struct users_in, owner), .max = 1000, .help = "only the people behind this user's keys"},
+    LIST_CURSOR(struct users_in),
+    LIST_LIMIT(struct users_in),
+    {0},
+};
+
+static const struct field users_out_fields[] = {
+    LIST_ITEMS(account_fields, "by id"),
+    LIST_TOTAL,
+    LIST_NEXT,
+    {0},
+};
+
+static str name_list(struct ctx *ctx, const struct users_in *a)
+{
+    return str_printf(&ctx->arena, "users\n" S_FMT "\n" S_FMT, S_ARG(a->contains), S_ARG(a->owner));
+}
+
+/* One more than a page is read, to know whether there is another one. */
+static enum status user_list(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    const struct users_in *a = in->in;
+    struct account_filter f = {.contains = a->contains,
+                               .owner = a->owner,
+                               .limit = (size_t)a->limit + 1};
+    struct list_page page = {0};
+    struct list_place place;
+    struct account *v;
+    size_t n;
+    if (a->cursor.n) {
+        TRY(cursor_read(ctx, name_list(ctx, a), a->cursor, &place));
+        f.after = place.name;
+    }
+    TRY(engine_accounts(ctx, app->engine, &f, &v, &n, &page.total));
+    if (n > (size_t)a->limit) {
+        n = (size_t)a->limit;
+        page.next = cursor_write(ctx, name_list(ctx, a), &(struct list_place){.name = v[n - 1].id});
+    }
+    TRY(json_list(ctx, account_fields, v, n, sizeof *v, &page.items));
+    reply_fields(out, users_out_fields, &page);
+    return OK;
+}
+
+static enum status no_user(struct ctx *ctx, str id)
+{
+    return fail(ctx, NOT_FOUND, "there is no user '" S_FMT "'", S_ARG(id));
+}
+
+static enum status user_get(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    struct account a;
+    enum status s = engine_account(ctx, app->engine, in->params[0], &a);
+    if (s == NOT_FOUND)
+        return no_user(ctx, in->params[0]);
+    TRY(s);
+    reply_fields(out, account_fields, &a);
+    return OK;
+}
+
+/* --- erasing --- */
+
+struct erase_in {
+    str confirm;
+    bool people;
+};
+static const struct field erase_in_fields[] = {
+    {STR(struct erase_in, confirm), .required = true, .max = 1000, .help = "the id once more"},
+    {BOOL(struct erase_in, people), .help = "also the people behind the user's keys"},
+    {0},
+};
+
+struct user_erased_out {
+    str id;
+    int64_t erased, people;
+};
+static const struct field user_erased_out_fields[] = {
+    {STR(struct user_erased_out, id)},
+    {INT(struct user_erased_out, erased), .help = "number of memories and messages"},
+    {INT(struct user_erased_out, people), .help = "number of people erased with it"},
+    {0},
+};
+
+static enum status user_erase(struct ctx *ctx, struct app *app, const struct request *in,
+                              struct reply *out)
+{
+    const struct erase_in *a = in->in;
+    struct erase_account what = {.id = in->params[0], .with_people = a->people};
+    if (!str_eq(a->confirm, what.id))
+        return fail_field(ctx, "confirm", "must be the id of the user that is to be erased");
+    enum status s = engine_erase_account(ctx, app->engine, &what);
+    if (s == NOT_FOUND)
+        return no_user(ctx, what.id);
+    if (s == CONFLICT) {
+        str why = ctx_take_why(ctx);
+        return fail(ctx, CONFLICT, S_FMT "; people=true erases them as well", S_ARG(why));
+    }
+    TRY(s);
+    const struct user_erased_out shape = {what.id, what.erased, what.people};
+    reply_fields(out, user_erased_out_fields, &shape);
+    return OK;
+}
+
+/* --- a space --- */
+
+struct space_erased_out {
+    str space;
+    int64_t erased;
+};
+static const struct field space_erased_out_fields[] = {
+    {STR(struct space_erased_out, space)},
+    {INT(struct space_erased_out, erased), .help = "number of memories and messages"},
+    {0},
+};
+
+/* The space of the path, under the rule of reach that holds for one that a header names. */
+static enum status space_erase(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    struct forget what = {.everything = true};
+    struct space_erased_out shape = {.space = in->params[0]};
+    TRY(auth_pool(ctx, app, &in->who, in->params[0], "name", &what.pool));
+    enum status s = engine_forget(ctx, app->engine, &what, &shape.erased);
+    if (soft_if(ctx, s, NOT_FOUND))
+        return fail(ctx, NOT_FOUND, "there is no space '" S_FMT "'", S_ARG(shape.space));
+    TRY(s);
+    reply_fields(out, space_erased_out_fields, &shape);
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("GET", "/v1/users", user_list), TAKES(users_in), .strict = true,
+     .access = ACCESS_OPERATOR, ANSWERS(users_out),
+     .help = "users and the people behind their keys, by id"},
+    {ROUTE("GET", "/v1/users/{id}", user_get), .access = ACCESS_OPERATOR, ANSWERS(account),
+     .help = "one user or person"},
+    {ROUTE("DELETE", "/v1/users/{id}", user_erase), TAKES(erase_in), .strict = true,
+     .access = ACCESS_OPERATOR, ANSWERS(user_erased_out),
+     .help = "erase a user or person with everything that it owns"},
+    {ROUTE("DELETE", "/v1/spaces/{name}", space_erase), ANSWERS(space_erased_out),
+     .help = "erase a space with everything in it"},
+    {0},
+};
+
+const struct surface surface_users = {"users",         routes,
+                                      word_problem,    auth_agent_request,
+                                      SURFACE_SETTLES, .errors = &problem_errors};
