@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "app/command.h"
+#include "app/print.h"
 #include "store/store.h"
 
 static void announce_data(struct ctx *ctx, const struct instance *instance)
@@ -52,11 +53,12 @@ static const struct upstream *default_upstream(const struct settings *s)
 
 /* Only the upstream knows its models, so with one the line asks for their list; the built-in model
  * answers a chat as it is. A key of the client's own is needed where no upstream_key is set. */
-static void announce_try(const struct settings *s, str url, bool needs_token)
+static void announce_try(struct ctx *ctx, const struct settings *s, str url, bool needs_token)
 {
     const struct upstream *up = default_upstream(s);
     const char *secret = needs_token ? "YOUR_TOKEN" : up && !up->key.n ? "YOUR_API_KEY" : NULL;
-    printf("try: curl " S_FMT "%s", S_ARG(url), up ? "/v1/models" : "/v1/chat/completions");
+    printf("try: curl " S_FMT "%s", S_ARG(curl_target(&ctx->arena, url)),
+           up ? "/v1/models" : "/v1/chat/completions");
     if (secret)
         printf(" -H 'Authorization: Bearer %s'", secret);
     if (!up)
@@ -73,11 +75,12 @@ void announce(struct ctx *ctx, struct instance *instance, str url)
     bool needs_token = true;
     printf("listening on " S_FMT "\n", S_ARG(url));
     fflush(stdout);
-    soft(ctx, engine_needs_token(ctx, instance->engine, &needs_token));
+    if (!instance->settings.require_token)
+        soft(ctx, engine_needs_token(ctx, instance->engine, &needs_token));
     announce_data(ctx, instance);
     announce_upstreams(&instance->settings);
     printf("memory: %s\n", engine_remembers(instance->engine) ? "on" : "off");
     announce_access(needs_token);
-    announce_try(&instance->settings, url, needs_token);
+    announce_try(ctx, &instance->settings, url, needs_token);
     fflush(stdout);
 }

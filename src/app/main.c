@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/help.h"
 #include "app/key/key.h"
+#include "http/http.h"
 #include "surface/surface.h"
 
 /*
@@ -100,6 +101,7 @@ static int run_command(struct ctx *ctx, const struct options *o)
               o->settings.log_format == LOG_JSON);
     for (size_t i = 0; i < o->settings.notes.n; i++)
         log_event(LOG_WARN, "settings.note", "note=\"" S_FMT "\"", S_ARG(o->settings.notes.v[i]));
+    http_allow_addresses(o->settings.allow_addresses);
     return c->run(ctx, o) == OK ? EXIT_OK : print_failure(ctx, c->name, EXIT_FAILED);
 }
 

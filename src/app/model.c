@@ -139,11 +139,11 @@ static void say_how_to_use(struct ctx *ctx, const struct options *o, const struc
     printf("to use the model: rememberd serve --embedding-%s on", source);
     if (usual != card)
         printf(" --%s-model %s", source, card->name);
-    printf("\n%s: curl -X PUT http://" S_FMT "/api/settings/memory "
+    printf("\n%s: curl -X PUT " S_FMT "/api/settings/memory "
            "-H 'Content-Type: application/json' -d '{\"%sEnabled\":true}'\n",
            usual == card ? "or, while the server runs"
                          : "and, if another source was chosen at run time",
-           S_ARG(o->settings.listen), source);
+           S_ARG(curl_target(&ctx->arena, o->settings.listen)), source);
 }
 
 /* --- the command --- */

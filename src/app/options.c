@@ -141,18 +141,44 @@ static enum status fail_flag(struct ctx *ctx, const char *typed, str name)
                 near.best ? options_flag(&ctx->arena, near.best) : "", near.best ? "?" : "");
 }
 
+/* Every user of the machine can read the arguments of a process. So a secret moves into the arena,
+ * and of the argument only its first character's place is left. */
+static char *take_secret(struct ctx *ctx, char *argument, size_t from)
+{
+    size_t n = strlen(argument);
+    char *copy = arena_alloc(&ctx->arena, n + 1);
+    assert(from <= n);
+    memcpy(copy, argument, n);
+    memset(argument + from, 0, n - from);
+    if (from < n)
+        argument[from] = '*';
+    return copy;
+}
+
+/* "--name=value", or the flag and the word behind it. */
+static void collect_setting(struct ctx *ctx, struct line *l, const struct field *f, bool has_value)
+{
+    char *whole = l->argv[l->at];
+    if (has_value && f->secret)
+        whole = take_secret(ctx, whole, str_find(str_of(whole), S("=")) + 1);
+    l->settings[l->n_settings++] = whole;
+    if (has_value)
+        return;
+    char *value = l->argv[++l->at];
+    l->settings[l->n_settings++] = f->secret ? take_secret(ctx, value, 0) : value;
+}
+
 /* Options are read here, settings are only collected: they have more sources (file, variables)
  * and an order between them, which settings_load knows. */
 static enum status take_flag(struct ctx *ctx, struct line *l, struct options *out)
 {
-    char *whole = l->argv[l->at];
     assert(l->at < l->argc && out->given.n <= (size_t)l->argc);
-    str rest = str_of(whole + 2);
+    str rest = str_of(l->argv[l->at] + 2);
     bool has_value = str_find(rest, S("=")) < rest.n;
     str flag = str_cut(&rest, '='), name = field_name(ctx, flag);
-    const struct field *f = row_of(options_table, name);
+    const struct field *f = row_of(options_table, name), *setting = row_of(settings_table, name);
     const char *said = str_c(&ctx->arena, str_printf(&ctx->arena, "--" S_FMT, S_ARG(flag)));
-    if (!f && !row_of(settings_table, name))
+    if (!f && !setting)
         return fail_flag(ctx, said, name);
     if (f)
         out->given.v[out->given.n++] = str_of(f->name);
@@ -161,9 +187,7 @@ static enum status take_flag(struct ctx *ctx, struct line *l, struct options *ou
     if (!has_value && l->at + 1 >= l->argc)
         return fail(ctx, BAD_INPUT, "%s needs a value", said);
     if (!f) {
-        l->settings[l->n_settings++] = whole;
-        if (!has_value)
-            l->settings[l->n_settings++] = l->argv[++l->at];
+        collect_setting(ctx, l, setting, has_value);
         return OK;
     }
     enum status s =

@@ -32,3 +32,12 @@ str date_of(struct arena *a, int64_t ms)
 {
     return ms ? time_write(a, ms, "%Y-%m-%d") : S("-");
 }
+
+str curl_target(struct arena *a, str listen)
+{
+    if (str_starts(listen, S("unix:")))
+        return str_printf(a, "--unix-socket " S_FMT " http://localhost",
+                          S_ARG(str_sub(listen, S("unix:").n, listen.n)));
+    return str_starts(listen, S("http://")) ? listen
+                                            : str_printf(a, "http://" S_FMT, S_ARG(listen));
+}

@@ -10,3 +10,6 @@ void print_line(str text);
 void print_buf(const struct buf *b);
 /* "2026-11-20", or "-" for 0. */
 str date_of(struct arena *a, int64_t ms);
+/* A listening address as arguments of curl: "http://127.0.0.1:7077", or for unix:PATH
+ * "--unix-socket PATH http://localhost". */
+str curl_target(struct arena *a, str listen);

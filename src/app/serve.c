@@ -148,10 +148,14 @@ static size_t workers_of(const struct settings *s)
     return cores > 2 ? 2 * (size_t)cores : 4;
 }
 
+static const unsigned socket_modes[] = {
+    [SOCKET_600] = 0600, [SOCKET_660] = 0660, [SOCKET_666] = 0666};
+
 static struct server_settings server_settings_of(struct ctx *ctx, const struct settings *s)
 {
     struct server_settings out = {
         .listen = s->listen,
+        .socket_mode = socket_modes[s->socket_mode],
         .body_max = (size_t)s->body_max,
         .header_max = (size_t)s->header_max,
         .reply_max = REPLY_MAX,
@@ -162,6 +166,12 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
         .idle_ms = s->idle_timeout_ms,
         .request_ms = s->request_timeout_ms,
         .upstream_ms = s->upstream_timeout_ms,
+        .limits = {.address_connections = s->address_connections_max,
+                   .address_requests = s->address_requests_max,
+                   .address_rate = s->address_rate_max,
+                   .connection_rate = s->connection_rate_max,
+                   .token_requests = s->token_requests_max,
+                   .token_rate = s->token_rate_max},
         .has_upstream = s->n_upstreams > 0,
     };
     out.hosts = hosts_of(ctx, s->hosts, &out.any_host);

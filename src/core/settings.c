@@ -1,7 +1,6 @@
 /* settings.c - the places that settings come from: file, environment, flags. */
 #include "core/settings.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include "core/memory.h"
 #include "core/prices.h"
 #include "core/suggest.h"
+#include "core/url.h"
 
 /*
  * A later place wins: the defaults, variables of other servers, the file, our own variables, flags.
@@ -39,13 +39,8 @@ static const struct field upstream_table[] = {
  * is kept without a slash at its end, so that paths can be appended. */
 static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upstream u)
 {
-    if (!str_starts(u.url, S("http://")) && !str_starts(u.url, S("https://")))
-        return fail_field(ctx, "upstream", "must start with http:// or https://");
-    str rest = str_sub(u.url, str_find(u.url, S("://")) + 3, u.url.n), host = str_cut(&rest, '/');
-    if (str_find(host, S("@")) < host.n)
-        return fail_field(ctx, "upstream",
-                          "must not hold a user or password, which would show in lists and logs; "
-                          "set upstream_key, or let the client send Authorization");
+    struct url parts;
+    TRY(url_read(ctx, "upstream", u.url, true, &parts));
     if (u.placement.n && name_index(placement_names, u.placement, -1) < 0)
         return fail_field(ctx, "upstreams.placement",
                           "must be one of: user-suffix, before-user, system, first-user");
@@ -82,11 +77,14 @@ static enum status check_listen(struct ctx *ctx, str text)
 {
     int64_t port;
     size_t colon = text.n;
+    if (str_starts(text, S("unix:")) && text.n > S("unix:").n)
+        return OK;
     while (colon && text.p[colon - 1] != ':')
         colon--;
     if (colon && str_int(str_sub(text, colon, text.n), &port) && port >= 0 && port <= 65535)
         return OK;
-    return fail_field(ctx, "listen", "must be an address and a port, such as 127.0.0.1:7077");
+    return fail_field(ctx, "listen",
+                      "must be an address and a port, such as 127.0.0.1:7077, or unix:PATH");
 }
 
 /* Values that have a new name; the old one is still read. */
@@ -396,6 +394,16 @@ static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct str
     return OK;
 }
 
+/* At the end, because the addresses that are allowed may come from another place than the URLs. */
+static enum status check_addresses(struct ctx *ctx, const struct settings *s)
+{
+    str allowed = s->allow_addresses;
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        TRY(url_check(ctx, "upstream", s->upstreams[i].url, true, allowed));
+    TRY(url_check(ctx, "qdrant_host", str_trim(s->qdrant_host), false, allowed));
+    return url_check(ctx, "model_url", s->model_url, true, allowed);
+}
+
 /* Strings in *out point into the ctx's arena, the environment and argv: the ctx must live as long
  * as the settings. rest gets the words other than flags, in their order. On failure ctx->field
  * names the flag, the variable or the member of the file. */
@@ -422,7 +430,7 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
     for (size_t i = 0; i < out->n_upstreams; i++)
         if (!out->upstreams[i].name.n && !out->upstreams[i].key.n)
             out->upstreams[i].key = out->upstream_key;
-    return OK;
+    return check_addresses(ctx, out);
 }
 
 /* --- printing and choosing --- */
@@ -503,17 +511,15 @@ void settings_print(struct buf *b, const struct settings *s, bool as_json)
 /* A name that only begins like an address of this machine may be anyone's. */
 bool listens_locally(str listen)
 {
-    char text[INET_ADDRSTRLEN];
-    struct in_addr address;
     str host = listen;
+    if (str_starts(listen, S("unix:")))
+        return true;
     while (host.n && host.p[host.n - 1] != ':')
         host.n--;
     host.n -= host.n > 0;
-    if (str_is(host, "localhost") || str_is(host, "[::1]"))
-        return true;
-    snprintf(text, sizeof text, S_FMT, S_ARG(host));
-    return host.n < sizeof text && inet_pton(AF_INET, text, &address) == 1 &&
-           ntohl(address.s_addr) >> 24 == 127;
+    if (host.n > 2 && host.p[0] == '[')
+        host = str_sub(host, 1, host.n - 1);
+    return host_is_loopback(host);
 }
 
 /* Models have slashes in their names, too: a prefix that no upstream has belongs to the model. On

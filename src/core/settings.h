@@ -36,6 +36,8 @@ enum gate_mode { GATE_MODE_OFF, GATE_MODE_HEURISTIC, GATE_MODE_LLM };
 enum embedding_backend { BACKEND_EMBEDS, BACKEND_NONE };
 enum registration_mode { REGISTRATION_AUTO, REGISTRATION_OPEN, REGISTRATION_OFF };
 enum query_rewriting { REWRITE_ON, REWRITE_RULES, REWRITE_OFF };
+/* Who may connect to a unix socket: its user, its group, too, or everyone. */
+enum socket_mode { SOCKET_600, SOCKET_660, SOCKET_666 };
 enum log_format { LOG_TEXT, LOG_JSON };
 
 /* Names of what may be chosen, NULL-ended, in the order of the enums. */
@@ -62,6 +64,11 @@ enum { SETTINGS_MAX = 120 }; /* rows of settings_table */
 
 /* Durations in ms, sizes in bytes, unless the name says otherwise. */
 struct settings {
+    enum socket_mode socket_mode;
+    int64_t user_memories_max, user_messages_max; /* 0: no limit */
+    int64_t address_connections_max, address_requests_max, address_rate_max, connection_rate_max,
+        token_requests_max, token_rate_max;
+    bool require_token;
     str listen, data, config, upstream, upstream_key;
     enum log_level log_level;
     enum log_format log_format;
@@ -92,6 +99,7 @@ struct settings {
     double salience_floor;
     str qdrant_host, qdrant_api_key, qdrant_collection, qdrant_embedding_model;
     int64_t qdrant_port, qdrant_timeout_ms;
+    str allow_addresses; /* barred addresses that may be called, separated by commas */
     str user_from; /* where people are named, in order: headers (with a '-') and body members */
     enum registration_mode registration;
     str encryption_key; /* seals what users leave here; "" is a file's */

@@ -9,6 +9,7 @@ const char *const extraction_mode_names[] = {"sessionEnd", "manual", NULL};
 const char *const gate_mode_names[] = {"off", "heuristic", "llm", NULL};
 const char *const embedding_backend_names[] = {"mlx", "none", NULL};
 static const char *const registrations[] = {"auto", "open", "off", NULL};
+static const char *const socket_modes[] = {"600", "660", "666", NULL};
 static const char *const rewritings[] = {"on", "rules", "off", NULL};
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
@@ -21,7 +22,11 @@ const char *const settings_group_names[] = {"Network", "Memory", "Models", "Vect
 const struct field settings_table[] = {
     {STR(struct settings, listen), .otherwise_str = "127.0.0.1:7077", .min = 1, .max = 200,
      .group = GROUP_NETWORK, .unit = "ADDR:PORT",
-     .help = "Address and port to listen on. Port 0 = any free port"},
+     .help = "Address and port to listen on. Port 0 = any free port. unix:PATH = a unix socket"},
+    {ENUM(struct settings, socket_mode), .otherwise_str = "600", .one_of = socket_modes,
+     .group = GROUP_NETWORK,
+     .help = "Who may connect to a unix socket: 600 (the user of the server), 660 (also its group) "
+             "or 666 (everyone on this machine)"},
     {STR(struct settings, data), .otherwise_str = "", .max = 4000, .group = GROUP_STORAGE,
      .unit = "DIR",
      .help =
@@ -86,6 +91,26 @@ const struct field settings_table[] = {
      .group = GROUP_NETWORK, .unit = "BYTES", .help = "Largest request header"},
     {INT(struct settings, connections_max), .otherwise = 4096, .min = 1, .max = 100000,
      .group = GROUP_NETWORK, .unit = "N", .help = "Most client connections at one time"},
+    {INT(struct settings, address_connections_max), .otherwise = 512, .min = 0, .max = 1000000,
+     .group = GROUP_NETWORK, .unit = "N",
+     .help =
+         "Most connections of one address at one time, except from this machine. 0 = unlimited"},
+    {INT(struct settings, address_requests_max), .otherwise = 256, .min = 0, .max = 1000000,
+     .group = GROUP_NETWORK, .unit = "N",
+     .help = "Most requests of one address that run at one time, except from this machine. 0 = "
+             "unlimited"},
+    {INT(struct settings, address_rate_max), .otherwise = 1000, .min = 0, .max = 1000000,
+     .group = GROUP_NETWORK, .unit = "N",
+     .help = "Most requests per second from one address, except from this machine. 0 = unlimited"},
+    {INT(struct settings, connection_rate_max), .otherwise = 500, .min = 0, .max = 1000000,
+     .group = GROUP_NETWORK, .unit = "N",
+     .help = "Most requests per second on one connection, except from this machine. 0 = unlimited"},
+    {INT(struct settings, token_requests_max), .otherwise = 256, .min = 0, .max = 1000000,
+     .group = GROUP_NETWORK, .unit = "N",
+     .help = "Most requests with one token that run at one time. 0 = unlimited"},
+    {INT(struct settings, token_rate_max), .otherwise = 1000, .min = 0, .max = 1000000,
+     .group = GROUP_NETWORK, .unit = "N",
+     .help = "Most requests per second with one token. 0 = unlimited"},
     {INT(struct settings, queue_max), .otherwise = 1024, .min = 1, .max = 100000,
      .group = GROUP_NETWORK, .unit = "N", .help = "Most requests waiting for a worker thread"},
     {INT(struct settings, workers), .otherwise = 0, .max = 256, .group = GROUP_NETWORK, .unit = "N",
@@ -221,10 +246,24 @@ const struct field settings_table[] = {
      .unit = "LIST",
      .help = "Where the person behind a client is named, in order, separated by commas: headers, "
              "members of a chat's body, all (those known) or none"},
+    {STR(struct settings, allow_addresses), .otherwise_str = "", .max = 4000, .group = GROUP_ACCESS,
+     .unit = "LIST",
+     .help = "IP addresses that may be called although they are link-local or a cloud's metadata "
+             "service, separated by commas"},
+    {SWITCH(struct settings, require_token), .otherwise_str = "off", .group = GROUP_ACCESS,
+     .help = "Whether requests need a token although none was made yet: on, for a server behind a "
+             "proxy, or off"},
+    {INT(struct settings, user_memories_max), .otherwise = 0, .min = 0, .max = 1e12,
+     .group = GROUP_ACCESS, .unit = "N",
+     .help = "Most open memories of one user, in all spaces. 0 = unlimited"},
+    {INT(struct settings, user_messages_max), .otherwise = 0, .min = 0, .max = 1e12,
+     .group = GROUP_ACCESS, .unit = "N",
+     .help = "Most stored messages of one user, in all spaces. 0 = unlimited"},
     {ENUM(struct settings, registration), .otherwise_str = "auto", .one_of = registrations,
      .group = GROUP_ACCESS,
-     .help = "Who may create users with POST /v1/users: open (anyone), off (admins only) or auto "
-             "(anyone on this machine while the server listens on loopback addresses only)"},
+     .help = "Who may create users with POST /v1/users: open (anyone), off (admins only) or auto. "
+             "auto = anyone on this machine, while the server listens on loopback addresses only "
+             "and no request needs a token"},
     {STR(struct settings, encryption_key), .otherwise_str = "", .max = 200, .secret = true,
      .group = GROUP_ACCESS, .unit = "KEY",
      .help = "Key that encrypts the API keys that users store, not the database: 32 bytes as "

@@ -10,6 +10,7 @@
 #include <sodium.h>
 
 #include "base/id.h"
+#include "core/url.h"
 #include "embed/embed.h"
 #include "embed/files.h"
 #include "http/http.h"
@@ -365,10 +366,10 @@ enum status model_install(struct ctx *ctx, str folder, const struct model_card *
 enum status model_pull(struct ctx *ctx, str folder, const struct model_card *card, str base,
                        struct model_progress *progress)
 {
+    struct url url;
+    TRY(url_read(ctx, "model_url", base, true, &url));
     while (str_ends(base, S("/")))
         base.n--;
-    if (!str_starts(base, S("http://")) && !str_starts(base, S("https://")))
-        return fail_field(ctx, "model_url", "must start with http:// or https://");
     str from =
         str_printf(&ctx->arena, S_FMT "/%s/resolve/%s", S_ARG(base), card->repo, card->revision);
     return install_files(ctx, folder, &(struct source){card, from, true, progress});

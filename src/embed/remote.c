@@ -47,14 +47,14 @@ static str request_body(struct arena *a, const struct remote *r, const str *text
 }
 
 /* The message of the server is passed on without the texts: it ends up in logs and in status. */
-static enum status fail_refused(struct ctx *ctx, const struct answer *answer, const str *texts,
-                                size_t n)
+static enum status fail_refused(struct ctx *ctx, const struct answer *answer, str key,
+                                const str *texts, size_t n)
 {
     enum embed_failure reason = answer->code == 401 || answer->code == 403 ? EMBED_NO_KEY
                                 : answer->code == 429                      ? EMBED_RATE_LIMITED
                                                                            : EMBED_REQUEST_FAILED;
     enum { SAID_MAX = 200 };
-    str said = http_complaint(&ctx->arena, answer->body, SAID_MAX, texts, n);
+    str said = http_complaint(&ctx->arena, answer->body, SAID_MAX, key, texts, n);
     return fail_as(ctx, UPSTREAM, reason, "%s: the embedding server answers %d%s" S_FMT,
                    embed_failure_names[reason], answer->code, said.n ? ": " : "", S_ARG(said));
 }
@@ -82,7 +82,7 @@ static enum status ask_server(struct ctx *ctx, const struct remote *r, const str
         return fail_as(ctx, s, reason, "%s: the embedding server: " S_FMT,
                        embed_failure_names[reason], S_ARG(why));
     }
-    return out->code == 200 ? OK : fail_refused(ctx, out, texts, n);
+    return out->code == 200 ? OK : fail_refused(ctx, out, r->up->key, texts, n);
 }
 
 static enum status fail_unusable(struct ctx *ctx, const char *what)

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "core/memory.h"
+#include "core/url.h"
 
 /*
  * Nothing here opens a file or a connection: the same settings always give the same plan, which
@@ -36,12 +37,11 @@ static const struct {
 };
 enum { KNOWN = sizeof known / sizeof *known };
 
-/* By the beginning of the URL. This only decides whether a key is needed and does not control
- * access. */
-static bool is_local(str url)
+/* This only decides whether a key is needed and does not control access. */
+static bool is_local(struct ctx *ctx, str text)
 {
-    return str_starts(url, S("http://127.")) || str_starts(url, S("http://localhost")) ||
-           str_starts(url, S("http://[::1]"));
+    struct url url;
+    return soft(ctx, url_read(ctx, "upstream", text, true, &url)) && host_is_loopback(url.host);
 }
 
 /* By name first; a default upstream without a name is recognised by its host. */
@@ -76,12 +76,12 @@ struct embed_providers embed_providers(struct ctx *ctx, const struct settings *s
         *one = (struct embed_provider){.name = str_of(known[i].name),
                                        .models = known[i].models,
                                        .up = up,
-                                       .has_key = up && (up->key.n || is_local(up->url))};
+                                       .has_key = up && (up->key.n || is_local(ctx, up->url))};
         while (one->n_models < MODELS_MAX && one->models[one->n_models].name)
             one->n_models++;
     }
     for (const struct upstream *u = s->upstreams; u < s->upstreams + s->n_upstreams; u++)
-        if (u->name.n && is_local(u->url) && !is_known(&p, u))
+        if (u->name.n && is_local(ctx, u->url) && !is_known(&p, u))
             p.v[p.n++] = (struct embed_provider){.name = u->name, .up = u, .has_key = true};
     return p;
 }
@@ -130,7 +130,7 @@ static struct embed_plan plan_provider(const struct question *q)
                                    .up = p->up};
     }
     const struct upstream *up = settings_upstream(q->s, &model);
-    if (!up || (q->is_auto && !up->key.n && !is_local(up->url)))
+    if (!up || (q->is_auto && !up->key.n && !is_local(q->ctx, up->url)))
         return no_plan(str_printf(a, "no_key: no upstream with a key is configured for '" S_FMT "'",
                                   S_ARG(q->choice->provider_model)));
     return (

@@ -34,9 +34,10 @@ static enum status check_metadata(struct ctx *ctx, str metadata)
                       metadata.n);
 }
 
-/* m is only changed on success. Zero means "not given" for importance, salience and times. */
+/* m is only changed on success. grows: it takes the place of none. Zero means "not given" for
+ * importance, salience and times. */
 static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                              enum put_rule rule, struct memory *m)
+                              enum put_rule rule, bool grows, struct memory *m)
 {
     int64_t now = clock_ms();
     struct memory kept = *m;
@@ -60,6 +61,7 @@ static enum status add_memory(struct ctx *ctx, struct engine *e, struct pool_ref
     if (!kept.last_used)
         kept.last_used = kept.created;
     struct bundle b = {.pool = pool, .memories = &kept, .n_memories = 1, .rule = rule};
+    TRY(quota_check(ctx, e, pool.user, grows, 0));
     TRY(store_write(ctx, e->store, &b));
     *m = kept;
     return OK;
@@ -124,7 +126,7 @@ enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     if (!m->key.n && engine_is_said(ctx, e, pool, m, &like))
         return say_again(ctx, e, pool, &like, m);
     TRY(memory_with_key(ctx, e, pool, m->key, &old));
-    TRY(add_memory(ctx, e, pool, PUT_SUPERSEDE, m));
+    TRY(add_memory(ctx, e, pool, PUT_SUPERSEDE, true, m));
     return bar_superseded(ctx, e, pool, &old, m);
 }
 
@@ -139,7 +141,7 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
             return say_again(ctx, e, pool, &like, m);
     }
     TRY(memory_with_key(ctx, e, pool, m->key, &old));
-    TRY(add_memory(ctx, e, pool, PUT_REPLACE, m));
+    TRY(add_memory(ctx, e, pool, PUT_REPLACE, !old.id.n, m));
     return old.id.n && !str_eq(old.content, m->content)
                ? bar_memory(ctx, e, pool, BAR_CORRECTED, &old, m->updated, NULL)
                : OK;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "http/http.h"
 #include "http/libcurl.h"
+#include "http/reach.h"
 #include "http/reply.h"
 
 /*
@@ -71,6 +72,7 @@ struct body {
     CURL *easy;
     struct intake *intake;
     struct buf all;
+    struct reach reach;
 };
 
 static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
@@ -83,6 +85,13 @@ static size_t on_bytes(char *p, __attribute__((unused)) size_t size, size_t n, v
         return b->intake->take(b->intake, (str){p, n}) ? n : 0;
     buf_add(&b->all, (str){p, n});
     return b->all.full ? 0 : n;
+}
+
+static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
+                             struct curl_sockaddr *address)
+{
+    int fd = reach_socket(arg, address, 0);
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
 /* "Expect:" without a value keeps curl from asking before it sends a long body, which would cost a
@@ -151,6 +160,8 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
     libcurl_set(easy, CURLOPT_URL, str_c(&ctx->arena, call->url));
     set_limits(easy, ctx, call);
     set_cut(easy, ctx);
+    libcurl_set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    libcurl_set(easy, CURLOPT_OPENSOCKETDATA, &body->reach);
     libcurl_set(easy, CURLOPT_WRITEFUNCTION, on_bytes);
     libcurl_set(easy, CURLOPT_WRITEDATA, body);
     if (call->body.n || str_is(call->method, "POST")) {
@@ -163,14 +174,14 @@ static void set_up(CURL *easy, struct ctx *ctx, const struct call *call, struct 
         libcurl_set(easy, CURLOPT_CUSTOMREQUEST, str_c(&ctx->arena, call->method));
 }
 
-static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct buf *body)
+static enum status call_outcome(struct ctx *ctx, CURLcode code, const struct body *body)
 {
-    if (body->full)
-        return fail(ctx, TOO_LARGE, "the answer exceeds the limit of %zu bytes", body->max);
+    if (body->all.full)
+        return fail(ctx, TOO_LARGE, "the answer exceeds the limit of %zu bytes", body->all.max);
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail(ctx, TIMED_OUT, "no answer in time");
     if (code != CURLE_OK)
-        return fail(ctx, UPSTREAM, "no answer: %s", libcurl.easy_strerror(code));
+        return fail(ctx, UPSTREAM, "no answer: %s", reach_why(&ctx->arena, &body->reach, code));
     return OK;
 }
 
@@ -184,13 +195,15 @@ enum status http_call(struct ctx *ctx, const struct call *call, struct answer *o
     if (!easy)
         return fail(ctx, UPSTREAM, "curl cannot be used");
     struct curl_slist *headers = headers_of(ctx, call);
-    struct body body = {easy, call->intake, buf_make(&ctx->arena, call->answer_max)};
+    struct body body = {.easy = easy,
+                        .intake = call->intake,
+                        .all = buf_make(&ctx->arena, call->answer_max)};
     const char *type = NULL;
     long code = 0;
     curl_off_t retry = 0;
     set_up(easy, ctx, call, &body);
     libcurl_set(easy, CURLOPT_HTTPHEADER, headers);
-    enum status s = call_outcome(ctx, libcurl.easy_perform(easy), &body.all);
+    enum status s = call_outcome(ctx, libcurl.easy_perform(easy), &body);
     libcurl.easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &code);
     libcurl.easy_getinfo(easy, CURLINFO_CONTENT_TYPE, &type);
     libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &retry);

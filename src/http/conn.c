@@ -59,7 +59,7 @@ static void on_eof(struct conn *c, bool is_clean)
         conn_close(c);
         return;
     }
-    uv_read_stop((uv_stream_t *)&c->tcp);
+    uv_read_stop(&c->stream);
     c->close_after = true;
     c->x->keep_alive = false;
 }
@@ -69,7 +69,7 @@ static void keep_pending(struct conn *c, str bytes)
 {
     buf_add(&c->pending, bytes);
     if (c->pending.n >= PENDING_MAX)
-        uv_read_stop((uv_stream_t *)&c->tcp);
+        uv_read_stop(&c->stream);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
@@ -90,6 +90,21 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
         feed_parser(c, (str){b->base, (size_t)n});
 }
 
+/* Meanwhile the connection waits as for a reply: what comes in is kept up to PENDING_MAX. */
+static void admit_early(struct conn *c)
+{
+    struct exchange *x = c->x;
+    if (c->closing || c->state != CONN_READING || !exchange_is_early(x))
+        return;
+    if (x->refused) {
+        conn_refuse(c, x->ctx.failed, x->refused);
+        return;
+    }
+    c->state = CONN_ANSWERING;
+    if (!exchange_admit(x))
+        conn_refuse(c, TOO_BUSY, 0);
+}
+
 /* A quick reply may end the exchange inside conn_parse. is_feeding makes finish_exchange return to
  * this loop then, instead of calling it: a thousand pipelined requests must not nest. */
 static void feed_parser(struct conn *c, str bytes)
@@ -102,6 +117,7 @@ static void feed_parser(struct conn *c, str bytes)
             c->deadline_us = after_ms(c->loop->server->settings.request_ms);
         }
         bytes = conn_parse(c, bytes);
+        admit_early(c);
     }
     c->is_feeding = false;
     if (bytes.n && c->state == CONN_ANSWERING && !c->closing)
@@ -118,7 +134,30 @@ static void linger_on(struct conn *c)
     uv_os_fd_t fd;
     c->state = CONN_LINGERING;
     c->deadline_us = after_ms(LINGER_MS);
-    if (c->has_eof || uv_fileno((uv_handle_t *)&c->tcp, &fd) != 0 || shutdown(fd, SHUT_WR) != 0)
+    if (c->has_eof || uv_fileno(&c->handle, &fd) != 0 || shutdown(fd, SHUT_WR) != 0)
+        conn_close(c);
+}
+
+static void take_pending(struct conn *c)
+{
+    struct buf pending = c->pending;
+    c->pending = unbounded_buf();
+    if (pending.n >= PENDING_MAX && !c->has_eof)
+        uv_read_start(&c->stream, on_space, on_read);
+    feed_parser(c, buf_str(&pending));
+    buf_free(&pending);
+}
+
+/* A client that closed its half meanwhile sends no more of the body. */
+void conn_resume(struct conn *c)
+{
+    assert(c->state == CONN_ANSWERING && c->x->phase == READING);
+    c->state = CONN_READING;
+    if (c->x->wants_continue)
+        conn_continue(c);
+    if (!c->closing)
+        take_pending(c);
+    if (!c->closing && c->has_eof && c->state == CONN_READING)
         conn_close(c);
 }
 
@@ -142,20 +181,14 @@ static void finish_exchange(struct conn *c)
     c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
     if (c->is_feeding)
         return; /* the caller's loop in feed_parser goes on with the next request */
-    struct buf pending = c->pending;
-    c->pending = unbounded_buf();
-    if (pending.n >= PENDING_MAX)
-        uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
-    feed_parser(c, buf_str(&pending));
-    buf_free(&pending);
+    take_pending(c);
 }
 
 /* --- writing --- */
 
 size_t conn_unsent(const struct conn *c)
 {
-    return c->out.n +
-           (c->is_sending ? uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp) : 0);
+    return c->out.n + (c->is_sending ? uv_stream_get_write_queue_size(&c->stream) : 0);
 }
 
 /* Nothing waits in out any more. A reply that is complete ends its exchange; a relay that stopped
@@ -198,7 +231,7 @@ static void send_later(struct conn *c, size_t from)
     c->is_sending = true;
     c->write.data = c;
     c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
-    if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &rest, 1, on_wrote) != 0) {
+    if (uv_write(&c->write, &c->stream, &rest, 1, on_wrote) != 0) {
         c->is_sending = false;
         buf_free(&c->sending);
         conn_close(c);
@@ -214,7 +247,7 @@ void conn_flush(struct conn *c)
         return;
     if (c->out.n) {
         uv_buf_t all = uv_buf_init(c->out.p, (unsigned)c->out.n);
-        int n = uv_try_write((uv_stream_t *)&c->tcp, &all, 1);
+        int n = uv_try_write(&c->stream, &all, 1);
         if (n < 0 && n != UV_EAGAIN) {
             conn_close(c);
             return;
@@ -231,6 +264,13 @@ void conn_flush(struct conn *c)
             buf_clear(&c->out);
     }
     on_drained(c);
+}
+
+void conn_continue(struct conn *c)
+{
+    c->x->wants_continue = false;
+    buf_add(&c->out, S("HTTP/1.1 100 Continue\r\n\r\n"));
+    conn_flush(c);
 }
 
 /* A turn of curl may bring many pieces for one client: they go out in one write. */
@@ -260,6 +300,7 @@ static void on_closed(uv_handle_t *h)
     struct conn *c = h->data;
     struct server *s = c->loop->server;
     atomic_fetch_sub(c->is_refused ? &s->refused : &s->connections, 1);
+    meters_leave(s->meters, c->meter);
     buf_free(&c->out);
     buf_free(&c->sending);
     buf_free(&c->pending);
@@ -292,7 +333,7 @@ void conn_close(struct conn *c)
     if (c->next)
         c->next->at = c->at;
     leave_dirty(c);
-    uv_close((uv_handle_t *)&c->tcp, on_closed);
+    uv_close(&c->handle, on_closed);
     if (!x)
         return;
     c->x = NULL;
@@ -305,26 +346,74 @@ void conn_close(struct conn *c)
 }
 
 /* Also ::ffff:127.0.0.1, as a socket for both versions of IP shows an IPv4 client. */
-static bool peer_is_loopback(int fd)
+static bool is_loopback_peer(const struct sockaddr_storage *peer)
 {
-    struct sockaddr_storage peer = {0};
-    socklen_t n = sizeof peer;
-    if (getpeername(fd, (struct sockaddr *)&peer, &n) != 0)
-        return false;
-    if (peer.ss_family == AF_INET)
-        return ntohl(((struct sockaddr_in *)&peer)->sin_addr.s_addr) >> 24 == 127;
-    struct in6_addr *v6 = &((struct sockaddr_in6 *)&peer)->sin6_addr;
+    if (peer->ss_family == AF_UNIX)
+        return true;
+    if (peer->ss_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)peer)->sin_addr.s_addr) >> 24 == 127;
+    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)peer)->sin6_addr;
     return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
+}
+
+/* One customer of a provider has a whole /64 of IPv6, so that it counts as one address. */
+static void note_address(struct conn *c, const struct sockaddr_storage *peer)
+{
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)peer;
+    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)peer)->sin6_addr;
+    if (c->is_loopback)
+        return;
+    if (peer->ss_family == AF_INET)
+        memcpy(c->address, &v4->sin_addr, c->address_n = 4);
+    else if (IN6_IS_ADDR_V4MAPPED(v6))
+        memcpy(c->address, v6->s6_addr + 12, c->address_n = 4);
+    else
+        memcpy(c->address, v6, c->address_n = 8);
+}
+
+static enum status count_connection(struct conn *c, struct ctx *ctx)
+{
+    struct server *s = c->loop->server;
+    const struct limit limit = {.what = "from this address",
+                                .at_once = s->settings.limits.address_connections};
+    if (!c->address_n)
+        return OK;
+    return meters_enter(ctx, s->meters, METER_CONNECTIONS, (str){c->address, c->address_n}, &limit,
+                        &c->meter);
+}
+
+/* The reply goes out before the request is read. */
+static void refuse_opened(struct conn *c, int code, const char *why)
+{
+    c->x = exchange_new(c);
+    fail(&c->x->ctx, TOO_BUSY, "%s", why);
+    c->x->is_limited = !c->is_refused; /* that the server is full is news */
+    conn_refuse(c, TOO_BUSY, code);
+}
+
+static int open_handle(struct conn *c, int fd, bool is_unix)
+{
+    if (is_unix)
+        uv_pipe_init(&c->loop->uv, &c->pipe, false);
+    else
+        uv_tcp_init(&c->loop->uv, &c->tcp);
+    c->handle.data = c;
+    return is_unix ? uv_pipe_open(&c->pipe, fd) : uv_tcp_open(&c->tcp, fd);
 }
 
 /* Takes the descriptor over, also when it fails. The caller has counted it in server.connections or
  * server.refused; on_closed takes it back out of the same count, so is_refused never changes. */
 void conn_open(struct loop *l, int fd, bool is_refused)
 {
+    CLEANUP(ctx_free) struct ctx own = {0};
     struct conn *c = heap_alloc(sizeof *c);
+    struct sockaddr_storage peer = {0};
+    socklen_t n = sizeof peer;
     c->loop = l;
     c->is_refused = is_refused;
-    c->is_loopback = peer_is_loopback(fd);
+    bool is_known = getpeername(fd, (struct sockaddr *)&peer, &n) == 0;
+    c->is_loopback = is_known && is_loopback_peer(&peer);
+    note_address(c, &peer);
     c->out = c->sending = c->pending = unbounded_buf();
     c->deadline_us = after_ms(l->server->settings.idle_ms);
     c->next = l->conns;
@@ -333,21 +422,19 @@ void conn_open(struct loop *l, int fd, bool is_refused)
         l->conns->at = &c->next;
     l->conns = c;
     conn_parser_init(c);
-    uv_tcp_init(&l->uv, &c->tcp);
-    c->tcp.data = c;
     loop_tick(l);
-    if (uv_tcp_open(&c->tcp, fd) != 0) {
+    if (open_handle(c, fd, peer.ss_family == AF_UNIX) != 0) {
         close(fd);
         conn_close(c);
         return;
     }
-    uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
-    if (is_refused) { /* the reply goes out before the request is read */
-        c->x = exchange_new(c);
-        fail(&c->x->ctx, TOO_BUSY,
-             "the server has reached its limit of %zu connections; try again later",
+    uv_read_start(&c->stream, on_space, on_read);
+    if (is_refused) {
+        fail(&own, TOO_BUSY, "the server has reached its limit of %zu connections; try again later",
              l->server->settings.connections_max);
-        conn_refuse(c, TOO_BUSY, 503);
+        refuse_opened(c, 503, own.why);
+    } else if (count_connection(c, &own) != OK) {
+        refuse_opened(c, 429, own.why);
     }
 }
 

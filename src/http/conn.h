@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "http/http.h"
+#include "http/meter.h"
 
 struct exchange;
 struct loop;
@@ -12,7 +13,12 @@ struct loop;
 enum conn_state { CONN_IDLE, CONN_READING, CONN_ANSWERING, CONN_LINGERING };
 
 struct conn {
-    uv_tcp_t tcp;
+    union {
+        uv_handle_t handle;
+        uv_stream_t stream;
+        uv_tcp_t tcp;
+        uv_pipe_t pipe; /* of a unix socket */
+    };
     uv_write_t write;
     struct loop *loop;
     struct conn *next, **at; /* in loop->conns */
@@ -20,6 +26,10 @@ struct conn {
     llhttp_t parser;
     struct exchange *x;
     struct buf pending, out, sending;
+    char address[20]; /* who is counted: raw bytes, of IPv6 the network of a household */
+    size_t address_n; /* 0: this machine */
+    struct meter *meter;
+    struct bucket bucket;
     int64_t deadline_us; /* of the state, or of the client's taking more output */
     size_t unsent;       /* at the last look, to see progress */
     enum conn_state state;
@@ -38,6 +48,11 @@ size_t conn_unsent(const struct conn *c);
 void conn_sweep(struct conn *c, int64_t now);
 /* Answers with a failure while the request may still be coming, then closes. */
 void conn_refuse(struct conn *c, enum status s, int code);
+
+/* Says that the client may send the body it asked about. */
+void conn_continue(struct conn *c);
+/* The caller of a request with a long body was admitted: the body is read on. */
+void conn_resume(struct conn *c);
 
 /* --- parse.c --- */
 

@@ -1,6 +1,7 @@
 /* error_text.c - what another server says is wrong, in words that may be shown. */
 #include "base/words.h"
 #include "http/http.h"
+#include "http/mask.h"
 
 /* Long enough that a word in common does not count, short enough that a part that is quoted is
  * found even when the rest was cut or reworded. */
@@ -34,7 +35,7 @@ static str on_one_line(struct arena *a, str said, size_t most)
     return str_of(words);
 }
 
-str http_complaint(struct arena *a, str body, size_t most, const str *asked, size_t n)
+str http_complaint(struct arena *a, str body, size_t most, str secret, const str *asked, size_t n)
 {
     CLEANUP(ctx_free) struct ctx own = {0};
     struct json *root;
@@ -45,7 +46,7 @@ str http_complaint(struct arena *a, str body, size_t most, const str *asked, siz
     } else if (str_find(body, S("<")) == body.n) {
         said = str_trim(body); /* plain text; an HTML page explains nothing */
     }
-    said = utf8_cut(said, most);
+    said = utf8_cut(mask_text(a, secret, said), most);
     for (size_t i = 0; i < n; i++)
         if (repeats_text(said, asked[i]))
             return S("(in words that repeat what was asked)");

@@ -54,6 +54,8 @@ struct exchange *exchange_new(struct conn *c)
 static void exchange_free(struct exchange *x)
 {
     struct server *s = x->loop->server;
+    meters_leave(s->meters, x->of_address);
+    meters_leave(s->meters, x->of_token);
     buf_free(&x->body);
     buf_free(&x->piece);
     atomic_fetch_sub(&s->bodies, x->body_counted);
@@ -125,25 +127,57 @@ static enum status find_route(struct exchange *x, str raw)
                 S_ARG(x->in.method), S_ARG(x->allow));
 }
 
-/* A reverse proxy on this machine connects from loopback for clients anywhere. Loopback clients
- * need no token, so a request with any of these headers does not count as one. */
-static bool is_forwarded(const struct request *in)
+static bool has_admission(const struct exchange *x)
 {
-    static const char *const names[] = {"Forwarded",        "X-Real-IP",      "Via", "X-Client-IP",
-                                        "CF-Connecting-IP", "True-Client-IP", NULL};
-    for (size_t i = 0; i < in->n_headers; i++) {
-        str name = in->headers[i].name;
-        if (name.n > 12 && str_eq_nocase(str_sub(name, 0, 12), S("X-Forwarded-")))
-            return true;
-        if (str_is_one_of(name, names))
-            return true;
-    }
-    return false;
+    return x->route && x->surface->admit && x->route->access != ACCESS_OPEN;
+}
+
+/* Bytes of a body that are read for anyone, so that short requests take one step. */
+enum { EARLY_MAX = 64 << 10 };
+
+static enum status limited(struct exchange *x, enum status s)
+{
+    x->is_limited = s == TOO_BUSY;
+    if (s == TOO_BUSY)
+        count_up(&x->loop->count.rejected_busy, 1);
+    return s;
+}
+
+/* Programs on this machine are not counted: they could slow it down in other ways. */
+static enum status count_request(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    const struct server_limits *l = &s->settings.limits;
+    const struct limit of_connection = {.what = "on this connection",
+                                        .per_second = l->connection_rate},
+                       of_address = {.what = "from this address",
+                                     .per_second = l->address_rate,
+                                     .at_once = l->address_requests};
+    struct conn *c = x->conn;
+    str who = c->address_n ? (str){c->address, c->address_n} : guard_client(&x->in);
+    if (x->in.is_loopback || !who.n)
+        return OK;
+    if (c->address_n)
+        TRY(bucket_take(&x->ctx, &c->bucket, &of_connection));
+    return meters_enter(&x->ctx, s->meters, METER_ADDRESS, who, &of_address, &x->of_address);
+}
+
+static enum status count_token(struct exchange *x)
+{
+    struct server *s = x->loop->server;
+    const struct server_limits *l = &s->settings.limits;
+    const struct limit limit = {.what = "with this token",
+                                .per_second = l->token_rate,
+                                .at_once = l->token_requests};
+    if (!x->in.who.token.n)
+        return OK;
+    return meters_enter(&x->ctx, s->meters, METER_TOKEN, x->in.who.token, &limit, &x->of_token);
 }
 
 /* A wrong path, method, Host or Origin is only noted in refused: while the headers are sound the
  * end of the body is known, so the body is read and the connection can serve the next request. A
- * client that sent Expect learns of it before it sends the body. */
+ * client that sent Expect learns of it before it sends the body, and one with a long body after the
+ * first part of it. */
 bool exchange_head_is_there(struct exchange *x)
 {
     const struct server_settings *settings = &x->loop->server->settings;
@@ -152,15 +186,26 @@ bool exchange_head_is_there(struct exchange *x)
         return false; /* where a header is broken, the end of the request is not certain */
     x->refused = 0;
     str raw = split_target(x);
-    x->in.is_loopback &= !is_forwarded(&x->in);
+    x->in.is_loopback &= guard_is_local(&x->in, x->is_old);
     x->is_head = str_is(x->in.method, "HEAD");
     enum status s = find_route(x, raw);
     if (s == OK)
         s = guard_check(&x->ctx, settings, &x->in, x->is_old);
+    if (s == OK)
+        s = limited(x, count_request(x));
     if (s != OK && !x->refused)
         x->refused = http_code(s);
     x->body_max = x->route && x->route->body_max ? x->route->body_max : settings->body_max;
+    bool is_open = !x->route || (x->route->access == ACCESS_OPEN && !x->route->body_max);
+    if (!x->refused && is_open)
+        x->body_max = EARLY_MAX;
     return true;
+}
+
+bool exchange_is_early(const struct exchange *x)
+{
+    return x->head_done && !x->is_admitted && (x->length > EARLY_MAX || x->body.n > EARLY_MAX) &&
+           (x->refused || has_admission(x));
 }
 
 /* --- words for a failure --- */
@@ -200,15 +245,24 @@ void exchange_refuse(struct exchange *x, enum status s, int code)
 
 /* --- running --- */
 
-/* Admission comes before the body is read: without a token nobody learns what a body should hold,
- * and nobody makes us parse one. */
+static enum status admit_caller(struct exchange *x)
+{
+    const struct surface *surface = x->surface;
+    if (!surface->admit)
+        return OK;
+    TRY(surface->admit(&x->ctx, x->loop->server->app, x->route->access, &x->in));
+    return limited(x, count_token(x));
+}
+
+/* Admission comes before the body is parsed: without a token nobody learns what a body should hold.
+ * A long body is not even taken in before (exchange_admit). */
 static enum status run_handler(struct exchange *x)
 {
     struct ctx *ctx = &x->ctx;
     struct server *s = x->loop->server;
     const struct route *route = x->route;
-    if (x->surface->admit)
-        TRY(x->surface->admit(ctx, s->app, route->access, &x->in));
+    if (!x->is_admitted)
+        TRY(admit_caller(x));
     TRY(request_read(ctx, route, x->surface->aside, &x->in));
     if (x->surface->settle && route->access != ACCESS_OPEN)
         TRY(x->surface->settle(ctx, s->app, &x->in));
@@ -264,6 +318,8 @@ static void run_queued(void *arg)
         ; /* the loop ends it */
     else if (x->flow)
         relay_work(x);
+    else if (x->is_admitting)
+        x->how = admit_caller(x);
     else if (x->streams)
         stream_work(x);
     else
@@ -288,6 +344,15 @@ bool exchange_queue(struct exchange *x)
     count_up(&x->loop->count.rejected_busy, 1);
     fail(&x->ctx, TOO_BUSY, "%zu requests are waiting already; try again in a moment",
          s->settings.queue_max);
+    return false;
+}
+
+bool exchange_admit(struct exchange *x)
+{
+    x->is_admitting = true;
+    if (exchange_queue(x))
+        return true;
+    x->is_admitting = false;
     return false;
 }
 
@@ -327,6 +392,22 @@ void exchange_dispatch(struct exchange *x)
         exchange_refuse(x, TOO_BUSY, 0);
 }
 
+/* The rest of the body is read, or the client learns why not. */
+static void end_admission(struct exchange *x)
+{
+    x->is_admitting = false;
+    if (!x->conn) {
+        exchange_end(x);
+        return;
+    }
+    x->phase = READING;
+    x->is_admitted = x->how == OK;
+    if (x->is_admitted)
+        conn_resume(x->conn);
+    else
+        conn_refuse(x->conn, x->how, 0);
+}
+
 /* The client may have gone while the handler ran; then a reply is thrown away and no upstream is
  * asked. Else phase leaves WORKING first: the loop holds the exchange again, and conn_close may end
  * it. */
@@ -335,6 +416,10 @@ void exchange_ran(struct exchange *x)
     assert(loop_is_here(x->loop));
     if (x->flow) {
         relay_ran(x);
+        return;
+    }
+    if (x->is_admitting) {
+        end_admission(x);
         return;
     }
     if (x->streams) {
@@ -369,7 +454,7 @@ void exchange_ran(struct exchange *x)
  * a user's words, so the log has the path alone. */
 static void log_end(const struct exchange *x)
 {
-    bool is_bad = x->out.code >= 500 || x->how == TOO_BUSY;
+    bool is_bad = !x->is_limited && (x->out.code >= 500 || x->how == TOO_BUSY);
     enum log_level level = is_bad ? LOG_WARN : LOG_DEBUG;
     if (x->out.code >= 500)
         count_up(&x->loop->count.errors, 1);

@@ -47,7 +47,12 @@ struct exchange {
     str target;
     bool name_done, head_done;
     str allow;
-    size_t body_max, body_counted; /* the latter is in the server's bodies */
+    size_t body_max, body_counted;  /* the latter is in the server's bodies */
+    uint64_t length;                /* of the body, as it was announced, or 0 */
+    bool is_admitting, is_admitted; /* before the body was read: admit runs, and has run */
+    bool is_limited;                /* refused by a limit, which is no news for the log */
+    struct meter *of_address, *of_token;
+    bool wants_continue; /* the client waits for our leave to send the body */
     enum phase phase;
     enum status how;                  /* how the handler ended, then how the relay did */
     int refused;                      /* the reply's code when http itself refuses, else 0 */
@@ -67,6 +72,11 @@ struct exchange *exchange_new(struct conn *c);
 /* All headers have come: builds the request and finds its route. False when nothing more must be
  * read; why is in ctx, the code in refused. A refusal that can wait for the body is only noted. */
 bool exchange_head_is_there(struct exchange *x);
+/* A part of the body is there, or its length: whether it is so long that it must not be read
+ * further for someone who is not known yet. */
+bool exchange_is_early(const struct exchange *x);
+/* To a worker, which admits the caller; then exchange_ran. False when too many wait already. */
+bool exchange_admit(struct exchange *x);
 /* The request is whole: runs it, here or on a worker. */
 void exchange_dispatch(struct exchange *x);
 /* On the loop: a worker has finished with it, or the loop itself ran it. */

@@ -4,6 +4,8 @@
 #include <curl/curl.h>
 
 #include "http/http.h"
+#include "http/mask.h"
+#include "http/reach.h"
 
 struct exchange;
 
@@ -12,9 +14,11 @@ struct flow {
     struct buf head; /* the header lines to the client, collected in the ctx's arena */
     int64_t last_us; /* when the upstream last gave a sign */
     int64_t timeout_us;
-    int64_t length;     /* of the body, as the upstream announced it, if has_length */
-    uint64_t came;      /* of the body, so far */
-    struct filter *at;  /* whose end came last: its work runs on a worker */
+    int64_t length;    /* of the body, as the upstream announced it, if has_length */
+    uint64_t came;     /* of the body, so far */
+    struct filter *at; /* whose end came last: its work runs on a worker */
+    struct reach reach;
+    struct mask mask;   /* of an error answer */
     struct buf late;    /* what the filters gave there */
     enum status worked; /* how their work went */
     str disposition;    /* the upstream's Content-Disposition */

@@ -1,7 +1,7 @@
 /* guard.c - which Host and Origin are served, so that no web page drives a local server. */
 #include "http/guard.h"
 
-#include <arpa/inet.h>
+#include "core/url.h"
 
 /*
  * A page of a foreign site can reach a server on this machine in two ways: by sending requests to
@@ -17,26 +17,6 @@ static str host_name(str authority)
         return end < authority.n ? str_sub(authority, 1, end) : authority;
     }
     return str_cut(&authority, ':');
-}
-
-/* Names that mean this machine whatever a DNS server says: localhost and all names below it (RFC
- * 6761, section 6.3), and the loopback addresses themselves. */
-static bool is_loopback_name(str name)
-{
-    char text[INET6_ADDRSTRLEN];
-    struct in_addr v4;
-    struct in6_addr v6;
-    if (str_eq_nocase(name, S("localhost")))
-        return true;
-    if (name.n > 10 && str_eq_nocase(str_sub(name, name.n - 10, name.n), S(".localhost")))
-        return true;
-    if (!name.n || name.n >= sizeof text)
-        return false;
-    memcpy(text, name.p, name.n);
-    text[name.n] = 0;
-    if (inet_pton(AF_INET, text, &v4) == 1)
-        return ntohl(v4.s_addr) >> 24 == 127;
-    return inet_pton(AF_INET6, text, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
 static bool is_listed(const struct server_settings *settings, str name)
@@ -63,7 +43,7 @@ static enum status check_host(struct ctx *ctx, const struct server_settings *set
         return OK;
     if (n != 1)
         return fail(ctx, BAD_INPUT, "a request needs one Host header, this one has %zu", n);
-    if (settings->any_host || is_loopback_name(host_name(*host)) ||
+    if (settings->any_host || host_is_loopback(host_name(*host)) ||
         is_listed(settings, host_name(*host)))
         return OK;
     return fail(ctx, FORBIDDEN,
@@ -90,4 +70,38 @@ enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
                 "' are not served; their host name can be allowed with "
                 "the hosts setting",
                 S_ARG(origin));
+}
+
+/* --- this machine, or a proxy on it --- */
+
+static bool is_forwarded(const struct request *in)
+{
+    static const char *const names[] = {"Forwarded",        "X-Real-IP",      "Via", "X-Client-IP",
+                                        "CF-Connecting-IP", "True-Client-IP", NULL};
+    for (size_t i = 0; i < in->n_headers; i++) {
+        str name = in->headers[i].name;
+        if (name.n > 12 && str_eq_nocase(str_sub(name, 0, 12), S("X-Forwarded-")))
+            return true;
+        if (str_is_one_of(name, names))
+            return true;
+    }
+    return false;
+}
+
+/* Proxies that add no header pass on the client's Host, or speak HTTP/1.0, as nginx does by
+ * default. One that does neither cannot be told from a program here: docs/serving.md. */
+bool guard_is_local(const struct request *in, bool is_old)
+{
+    return !is_old && host_is_loopback(host_name(request_header(in, "Host"))) && !is_forwarded(in);
+}
+
+/* The last one: what stands in front of it came with the request, and may be made up. */
+str guard_client(const struct request *in)
+{
+    str last = S("");
+    for (size_t i = 0; i < in->n_headers; i++)
+        if (str_eq_nocase(in->headers[i].name, S("X-Forwarded-For")))
+            for (str list = in->headers[i].value; list.n;)
+                last = str_trim(str_cut(&list, ','));
+    return last;
 }

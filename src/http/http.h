@@ -3,6 +3,7 @@
 
 #include "base/fields.h"
 #include "core/memory.h"
+#include "http/call.h"
 #include "http/dialect.h"
 #include "http/relay.h"
 #include "http/stream.h"
@@ -10,10 +11,6 @@
 struct app; /* what handlers work with; defined by surface */
 
 /* --- a request and its reply --- */
-
-struct header {
-    str name, value;
-};
 
 enum { ROUTE_PARAMS_MAX = 4, REPLY_HEADERS_MAX = 16 };
 
@@ -26,6 +23,7 @@ struct identity {
     const char *space_from; /* what in the request named the space; NULL: it is the own one */
     bool is_admin;          /* may reach every space of its user */
     bool is_everywhere;     /* the request asks for all spaces in reach at once */
+    str token;              /* its id, by which requests are counted; "" without a token */
     str credential;         /* the Authorization value that may be passed on upstream, or "" */
 };
 
@@ -40,7 +38,7 @@ struct request {
     const struct json *aside;     /* what the body says for surface.aside; json is without it */
     str params[ROUTE_PARAMS_MAX]; /* the {…} parts of the path in order, decoded */
     struct identity who;
-    bool is_loopback; /* the peer is this machine, and passes no one else's request on */
+    bool is_loopback; /* the peer is this machine, and shows no sign of a proxy */
     int64_t began_us; /* clock_mono_us when the first byte came */
 };
 
@@ -79,8 +77,17 @@ const char *http_reason(int code);
 
 struct server;
 
+/* 0 is no limit. Those of addresses and connections are for other machines, and for clients of a
+ * proxy here that names them in X-Forwarded-For. */
+struct server_limits {
+    int64_t address_connections;                       /* of one address at one time */
+    int64_t address_requests, token_requests;          /* in flight */
+    int64_t connection_rate, address_rate, token_rate; /* requests per second */
+};
+
 struct server_settings {
-    str listen; /* "127.0.0.1:7077", "[::1]:0"; port 0 picks a free one */
+    str listen;           /* "127.0.0.1:7077", "[::1]:0", "unix:/path"; port 0 picks a free one */
+    unsigned socket_mode; /* of the file of a unix socket */
     size_t body_max, header_max, reply_max;
     size_t bodies_max;      /* bytes of all bodies at once, more are answered 429; 0: 32 largest */
     size_t connections_max; /* more are answered 503 and closed */
@@ -89,7 +96,8 @@ struct server_settings {
     int64_t idle_ms, request_ms, upstream_ms; /* keep-alive, reading a request, upstream silence */
     const char *const *hosts; /* NULL-ended: Host names served besides loopback's; NULL: none */
     bool any_host;            /* every Host name is served */
-    bool has_upstream;        /* libcurl is loaded at once, so that the first relay need not wait */
+    struct server_limits limits;
+    bool has_upstream; /* libcurl is loaded at once, so that the first relay need not wait */
 };
 
 /* Binds and starts the loops; *out is set before the first handler runs. surfaces is NULL-ended;
@@ -98,7 +106,7 @@ MUST_USE enum status server_open(struct ctx *ctx, const struct server_settings *
                                  const struct surface *const *surfaces, struct app *app,
                                  struct server **out);
 int server_port(const struct server *s);
-/* The address as a URL: "http://127.0.0.1:7077", in the arena. */
+/* The address as a URL: "http://127.0.0.1:7077", in the arena; of a unix socket as it is. */
 str server_url(struct ctx *ctx, const struct server *s);
 /* Stops accepting, finishes what runs until deadline_ms from now, then cuts. Returns how many
  * exchanges were cut. */
@@ -112,41 +120,3 @@ struct server_stats {
     size_t connections, active, queued;
 };
 void server_stats(const struct server *s, struct server_stats *out);
-
-/* --- calling another server and waiting (on a worker, never on the loop) --- */
-
-/* Takes the body of a 2xx answer piece by piece; false ends the call. */
-struct intake {
-    bool (*take)(struct intake *in, str bytes);
-};
-
-struct call {
-    str url, method;
-    const struct header *headers;
-    size_t n_headers;
-    str body;
-    int64_t timeout_ms; /* of the whole call; with an intake: the longest silence */
-    size_t answer_max;
-    struct intake *intake; /* NULL: the body is gathered in answer.body */
-    int redirects;         /* how many may be followed */
-};
-
-struct answer {
-    int code;
-    str type, body;
-    int64_t retry_ms; /* how long the server asks us to wait; 0 when it does not */
-};
-
-/* Whether other servers can be called at all; *with names libcurl and its version. UNSUPPORTED,
- * with what to install, when libcurl is missing. */
-MUST_USE enum status http_client_check(struct ctx *ctx, str *with);
-/* UPSTREAM when there is no answer, TIMED_OUT (also by the ctx's deadline), TOO_LARGE, UNSUPPORTED
- * without libcurl; any HTTP code is OK. Connections are kept per thread. */
-MUST_USE enum status http_call(struct ctx *ctx, const struct call *call, struct answer *out);
-
-/*
- * The reason in another server's error answer: error.message, status.error, error, message or
- * detail of its JSON, or its plain text; at most that many bytes, on one line, "" when it has none.
- * A text that repeats anything of asked is withheld.
- */
-str http_complaint(struct arena *a, str body, size_t most, const str *asked, size_t n);

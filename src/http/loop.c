@@ -92,7 +92,7 @@ static void stop_accepting(struct loop *l)
         return;
     l->accepts = false;
     uv_close((uv_handle_t *)&l->accept, NULL);
-    close(l->server->listener); /* a client that connects now is refused at once */
+    listener_close(&l->server->listener); /* a client that connects now is refused at once */
 }
 
 /* A connection that has sent a part of a request may still finish it; only those between two
@@ -207,7 +207,7 @@ void loop_open(struct loop *l, struct server *s)
     if (l != &s->loops[0])
         return;
     l->accepts = true;
-    uv_poll_init(&l->uv, &l->accept, s->listener);
+    uv_poll_init(&l->uv, &l->accept, s->listener.fd);
     l->accept.data = l;
     uv_poll_start(&l->accept, UV_READABLE, on_accept);
 }

@@ -8,6 +8,7 @@
 
 #include "http/client.h"
 #include "http/conn.h"
+#include "http/exchange.h"
 #include "http/flow.h"
 #include "http/libcurl.h"
 #include "http/loop.h"
@@ -114,10 +115,10 @@ static int on_socket(__attribute__((unused)) CURL *easy, curl_socket_t fd, int w
 static curl_socket_t on_open(void *arg, __attribute__((unused)) curlsocktype purpose,
                              struct curl_sockaddr *address)
 {
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                    address->protocol);
+    struct exchange *x = arg;
+    int fd = reach_socket(&x->flow->reach, address, SOCK_NONBLOCK);
     if (fd >= 0)
-        watch_new(arg, fd, true);
+        watch_new(x->loop, fd, true);
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
@@ -241,7 +242,6 @@ CURL *multi_handle(struct loop *l)
     libcurl_set(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
     libcurl_set(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     libcurl_set(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    libcurl_set(easy, CURLOPT_OPENSOCKETDATA, l);
     libcurl_set(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
     libcurl_set(easy, CURLOPT_CLOSESOCKETDATA, l);
     return easy;

@@ -91,8 +91,9 @@ static int ask_for_body(struct conn *c)
         c->fault = x->refused;
         return HPE_USER;
     }
-    buf_add(&c->out, S("HTTP/1.1 100 Continue\r\n\r\n"));
-    conn_flush(c);
+    x->wants_continue = exchange_is_early(x);
+    if (!x->wants_continue)
+        conn_continue(c);
     return c->closing ? HPE_USER : 0;
 }
 
@@ -105,6 +106,7 @@ static int on_headers(llhttp_t *p)
     uint64_t length = p->flags & F_CONTENT_LENGTH ? p->content_length : 0;
     p->upgrade = 0; /* an offer to change the protocol is ignored, as HTTP allows */
     x->head_done = true;
+    x->length = length;
     x->is_old = p->http_major == 1 && p->http_minor == 0;
     x->keep_alive = llhttp_should_keep_alive(p);
     x->in.method = str_of(llhttp_method_name((llhttp_method_t)p->method));

@@ -55,6 +55,8 @@ static void take_header(struct exchange *x, str line)
     if (!soft(&x->ctx, reply_check(&x->ctx, &h, 1)))
         return;
     f->is_coded |= str_eq_nocase(name, S("Transfer-Encoding"));
+    if (x->relay->secret.n >= SECRET_MIN && str_find(h.value, x->relay->secret) < h.value.n)
+        return;
     if (!header_goes_on(name, TO_CLIENT) || is_in_reply(&x->out, name))
         return;
     if (str_eq_nocase(name, S("Content-Length"))) {
@@ -204,6 +206,13 @@ static void put_bytes(struct exchange *x, str bytes)
     conn_touch(x->conn);
 }
 
+/* Only errors: they are where a server says which key it refuses, and a long answer is not
+ * searched. */
+static str without_secret(struct exchange *x, str bytes, bool is_last)
+{
+    return x->relay->code < 400 ? bytes : mask_pass(&x->ctx.arena, &x->flow->mask, bytes, is_last);
+}
+
 /* A client that does not read makes curl pause the upstream; relay_resume goes on when the client
  * has taken its bytes. curl gives the same bytes again then. */
 static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, void *arg)
@@ -218,8 +227,9 @@ static size_t on_body(char *p, __attribute__((unused)) size_t size, size_t n, vo
         return 0;
     x->flow->last_us = clock_mono_us();
     x->flow->came += n;
-    str rest = filters_pass(r->filters, r, (str){p, n});
-    if (has_length(x) && x->flow->came == (uint64_t)x->flow->length)
+    bool is_last = x->flow->has_length && x->flow->came == (uint64_t)x->flow->length;
+    str rest = filters_pass(r->filters, r, without_secret(x, (str){p, n}, is_last));
+    if (is_last && has_length(x))
         filters_last(r);
     put_bytes(x, rest);
     return r->is_enough ? 0 : n;
@@ -308,6 +318,7 @@ static void ask_upstream(struct exchange *x)
     x->phase = RELAYING;
     f->head_came = f->is_paused = false;
     f->came = 0;
+    f->mask = (struct mask){.secret = r->secret};
     f->last_us = clock_mono_us();
     f->easy = multi_handle(l);
     libcurl_set(f->easy, CURLOPT_URL, str_c(&x->ctx.arena, r->url));
@@ -317,6 +328,7 @@ static void ask_upstream(struct exchange *x)
     libcurl_set(f->easy, CURLOPT_HEADERDATA, x);
     libcurl_set(f->easy, CURLOPT_WRITEFUNCTION, on_body);
     libcurl_set(f->easy, CURLOPT_WRITEDATA, x);
+    libcurl_set(f->easy, CURLOPT_OPENSOCKETDATA, x);
     libcurl_set(f->easy, CURLOPT_PRIVATE, x);
     count_up(&l->count.relays, 1);
     libcurl.multi_add_handle(l->multi, f->easy);
@@ -427,7 +439,7 @@ void relay_over(struct exchange *x, CURLcode code)
     if (code != CURLE_OK || !f->head_came) {
         fail_upstream(x, UPSTREAM,
                       x->relay->is_enough ? "its answer is too long"
-                      : code              ? libcurl.easy_strerror(code)
+                      : code              ? reach_why(&x->ctx.arena, &f->reach, code)
                                           : "it sent no head");
         return;
     }
@@ -435,6 +447,7 @@ void relay_over(struct exchange *x, CURLcode code)
         fail_upstream(x, UPSTREAM, "it ended early");
         return;
     }
+    put_bytes(x, filters_pass(x->relay->filters, x->relay, without_secret(x, S(""), true)));
     if (!end_filters(x))
         finish_answer(x);
     else if (!exchange_queue(x))

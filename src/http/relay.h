@@ -85,6 +85,7 @@ struct relay {
     int64_t timeout_ms; /* until the first byte, and between two bytes; 0 is the server's setting */
 
     struct filter *filters; /* NULL: everything passes as it comes */
+    str secret; /* stars take its place where an error answer repeats it; "": nothing is hidden */
 
     /* Filled by http before the first filter's head; of the last answer that was asked for. */
     int code;

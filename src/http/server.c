@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
@@ -22,80 +21,18 @@
  * The loops share nothing but this struct. The first one owns the listening socket and hands new
  * clients out in turn, so next_loop needs no lock. Handlers that may block run on the workers.
  *
- * BODIES_AT_ONCE times body_max is the default of bodies_max. The kernel cuts BACKLOG down to
- * net.core.somaxconn. ACCEPTS_AT_ONCE lets the first loop's own clients have their turn between two
- * lots of new ones. OWED_ROOM is room in the workers' queue beyond queue_max, for done calls.
- * FILES_BESIDE is for the database, logs and libraries, besides two descriptors for each
- * connection.
+ * BODIES_AT_ONCE times body_max is the default of bodies_max. ACCEPTS_AT_ONCE lets the first loop's
+ * own clients have their turn between two lots of new ones. OWED_ROOM is room in the workers' queue
+ * beyond queue_max, for done calls. FILES_BESIDE is for the database, logs and libraries, besides
+ * two descriptors for each connection.
  */
 enum {
     BODIES_AT_ONCE = 32,
-    BACKLOG = 1024,
     ACCEPTS_AT_ONCE = 64,
     OWED_ROOM = 1024,
     FILES_BESIDE = 512,
     REFUSED_MAX = 64 /* connections over the limit that still get to read why */
 };
-
-/* --- binding --- */
-
-/* "127.0.0.1:7077", "[::1]:0", "localhost:80", ":7077" */
-static enum status resolve_address(struct ctx *ctx, str listen_at, struct addrinfo **out)
-{
-    size_t colon = listen_at.n;
-    while (colon && listen_at.p[colon - 1] != ':')
-        colon--;
-    int64_t port;
-    str host = colon ? str_sub(listen_at, 0, colon - 1) : (str){0};
-    if (!colon || !str_int(str_sub(listen_at, colon, listen_at.n), &port) || port < 0 ||
-        port > 65535)
-        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not an address and port, as 127.0.0.1:7077",
-                    S_ARG(listen_at));
-    if (host.n >= 2 && host.p[0] == '[')
-        host = str_sub(host, 1, host.n - 1);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    const char *service = str_printf(&ctx->arena, "%d", (int)port).p;
-    int error = getaddrinfo(host.n ? str_c(&ctx->arena, host) : NULL, service, &hints, out);
-    if (error)
-        return fail(ctx, BAD_INPUT, "cannot listen on '" S_FMT "': %s", S_ARG(listen_at),
-                    gai_strerror(error));
-    return OK;
-}
-
-/* With port 0 the system has chosen one. */
-static int port_of(int fd)
-{
-    struct sockaddr_storage a;
-    socklen_t n = sizeof a;
-    if (getsockname(fd, (struct sockaddr *)&a, &n) != 0)
-        return 0;
-    return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port
-                                         : ((struct sockaddr_in *)&a)->sin_port);
-}
-
-static enum status bind_listener(struct ctx *ctx, struct server *s)
-{
-    struct addrinfo *address;
-    str at = s->settings.listen;
-    int one = 1;
-    TRY(resolve_address(ctx, at, &address));
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool is_bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-                    bind(fd, address->ai_addr, address->ai_addrlen) == 0 &&
-                    listen(fd, BACKLOG) == 0;
-    int error = errno;
-    freeaddrinfo(address);
-    if (is_bound) {
-        s->listener = fd;
-        s->port = port_of(fd);
-        return OK;
-    }
-    if (fd >= 0)
-        close(fd);
-    if (error == EADDRINUSE)
-        return fail(ctx, CONFLICT, S_FMT " is in use by another program", S_ARG(at));
-    return fail(ctx, UNSUPPORTED, "cannot listen on " S_FMT ": %s", S_ARG(at), strerror(error));
-}
 
 /* --- accepting --- */
 
@@ -135,7 +72,7 @@ void server_take(struct loop *l, int fd, bool is_refused)
 void server_accept(struct server *s)
 {
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-        int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int fd = accept4(s->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
             take_socket(s, fd);
             continue;
@@ -203,7 +140,9 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
     copy_settings(s, settings);
     s->app = app;
     s->first = surfaces[0];
-    enum status bound = bind_listener(ctx, s); /* the one step that may fail, before any thread */
+    /* The one step that may fail, before any thread. */
+    enum status bound =
+        listener_open(ctx, settings->listen, settings->socket_mode, &s->ctx.arena, &s->listener);
     if (bound != OK) {
         ctx_free(&s->ctx);
         free(s);
@@ -213,6 +152,7 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->router = router_new(surfaces);
+    s->meters = meters_new();
     s->workers = pool_new(or_cores(settings->workers), settings->queue_max + OWED_ROOM);
     s->n_loops = or_cores(settings->loops);
     s->loops = heap_alloc(s->n_loops * sizeof *s->loops);
@@ -231,19 +171,21 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
 
 int server_port(const struct server *s)
 {
-    return s->port;
+    return s->listener.port;
 }
 
 str server_url(struct ctx *ctx, const struct server *s)
 {
     str at = s->settings.listen;
     size_t colon = at.n;
+    if (s->listener.path)
+        return at;
     while (colon && at.p[colon - 1] != ':')
         colon--;
     str host = str_sub(at, 0, colon ? colon - 1 : 0);
     if (!host.n)
         host = S("127.0.0.1");
-    return str_printf(&ctx->arena, "http://" S_FMT ":%d", S_ARG(host), s->port);
+    return str_printf(&ctx->arena, "http://" S_FMT ":%d", S_ARG(host), s->listener.port);
 }
 
 /*
@@ -319,6 +261,7 @@ void server_close(struct server *s)
     for (size_t i = 0; i < s->n_loops; i++)
         loop_close(&s->loops[i]);
     router_free(&s->router);
+    meters_free(s->meters);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->changed);
     free(s->loops);

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 
 #include "base/workers.h"
+#include "http/listener.h"
+#include "http/meter.h"
 #include "http/route.h"
 
 enum server_phase { SERVING, STOPPING, CUTTING, ENDING };
@@ -16,7 +18,8 @@ struct server {
     const struct surface *first;
     struct app *app;
     struct pool *workers;
-    int listener, port;
+    struct meters *meters;
+    struct listener listener;
     struct loop *loops;
     size_t n_loops, next_loop;
     _Atomic size_t connections, refused, active, queued, cut, bodies;

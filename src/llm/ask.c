@@ -165,7 +165,8 @@ enum status llm_put(struct ctx *ctx, const struct llm_ask *ask, struct manner *h
     /* Some gateways send an error with status 200. */
     if (!out->text.n && json_get(heard->root, "error"))
         return fail(ctx, UPSTREAM, "the model server: " S_FMT,
-                    S_ARG(http_complaint(a, heard->root->source, SAID_MAX, &ask->user, 1)));
+                    S_ARG(http_complaint(a, heard->root->source, SAID_MAX, ask->up->key, &ask->user,
+                                         1)));
     estimate_tokens(ask, out);
     out->text = without_thought(out->text);
     return OK;

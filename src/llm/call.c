@@ -58,7 +58,7 @@ enum status llm_post(struct ctx *ctx, const struct upstream *up, const char *pat
                     S_ARG(why));
     }
     if (answer.code < 200 || answer.code > 299) {
-        str said = http_complaint(a, answer.body, SAID_MAX, &asked, 1);
+        str said = http_complaint(a, answer.body, SAID_MAX, up->key, &asked, 1);
         /* Without a valid key no retry and no other request can succeed, so this has a status of
          * its own. */
         enum status how = answer.code == 401 || answer.code == 403 ? NO_AUTH : UPSTREAM;

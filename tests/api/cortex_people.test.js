@@ -82,7 +82,7 @@ test('who registers has a token, a name and a masked model key', async (t) => {
 });
 
 test('who is there is changed with proof alone, and nobody learns who is there', async (t) => {
-  const server = await serve(t), open = asks(server);
+  const server = await serve(t, { flags: ['--registration', 'open'] }), open = asks(server);
   const own = await registered(server, john), other = await registered(server, jane);
   const before = (await asks(server, own)('GET', '/v1/users/me')).text;
   const same = [john, { ...john, id: john.id.toUpperCase() }, { ...john, email: 'else@example.com' }, { id: nobody, email: john.email }, { id: nobody, email: 'USER@EXAMPLE.com' }];
@@ -180,7 +180,6 @@ test('tokens are made, listed by how they begin, and revoked', async (t) => {
 
 test('who may register is a setting', async (t) => {
   const data = tempFolder();
-  const admin = JSON.parse((await run(['token', 'create', '--json', '--admin', '--data', data])).stdout).token;
   const newcomer = (n) => ({ id: `880e8400-e29b-41d4-a716-44665544000${n}`, email: `n${n}@example.com` });
   const start = async (...flags) => {
     const server = await serve(t, { data, flags });
@@ -192,6 +191,8 @@ test('who may register is a setting', async (t) => {
   const own = await registered(server, newcomer(0)); // auto, and only this machine is listened to
   const passedOn = await server.ask('POST', '/v1/users', newcomer(1), { 'x-forwarded-for': '10.0.0.1' });
   refused(passedOn, 403, 'FORBIDDEN');
+  const admin = await token(server, '--admin');
+  refused(await asks(server)('POST', '/v1/users', newcomer(1)), 403, 'FORBIDDEN'); // now requests need a token
   await server.stop();
   for (const flags of [anywhere, ['--registration', 'off']]) {
     server = await start(...flags);

@@ -109,7 +109,9 @@ test('Qdrant\'s settings: defaults, changes, and a key that is never shown', asy
     assert.deepEqual(shown, { ...now, hasApiKey: true, apiKeyMasked });
     assert.ok(!JSON.stringify(shown).includes(apiKey));
   }
-  assert.equal((await ok('PUT', Q, { port: 6334 })).hasApiKey, true, 'it stays when it is not named');
+  assert.equal((await ok('PUT', Q, { collection: 'my_memories' })).hasApiKey, true, 'it stays when it is not named');
+  await isRefused(server, 'PUT', Q, { port: 6334 }, 'apiKey');
+  assert.equal((await ok('PUT', Q, { port: 6334, apiKey: 'a-long-secret-key-wxyz' })).port, 6334);
   assert.equal((await server.stop()).code, 0);
   const again = await open(t, { data });
   assert.equal((await again.ok('GET', Q)).apiKeyMasked, '***wxyz');

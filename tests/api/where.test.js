@@ -109,7 +109,7 @@ test('what a token reaches is the same at every door', async (t) => {
 });
 
 test('a registered user\'s token works at every door, also under a name that is no space yet', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--registration', 'open'] });
   await run(['token', 'create', '--user', 'someone', '--data', server.data]);
   await until('a token is needed', async () => (await server.ask('GET', '/v1/memories')).status === 401);
   const id = '5f0c3c2e-92b4-4f39-8a4e-0d3f2c1b7a10';
@@ -192,7 +192,7 @@ test('a token is made for a space in reach, and reaches no farther', async (t) =
 });
 
 test('what concerns everyone is not switched by a user\'s token', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--registration', 'open'] });
   const make = async (...args) => JSON.parse((await run(['token', 'create', '--json', '--data', server.data, ...args])).stdout);
   const plain = await make('--user', 'ada'), boss = await make('--admin', '--acts-for', 'any'), ada = await make('--user', 'ada', '--admin');
   const changes = [['PUT', '/memory/config', { enabled: true }], ['PUT', '/api/settings/memory', { enabled: true }], ['POST', '/api/memory/reindex', {}]];

@@ -63,7 +63,7 @@ async function main(url) {
   }
 }
 
-const server = spawn(bin, ['serve', '--listen', '127.0.0.1:0', '--data', data, '--log-level', 'error'], { stdio: ['ignore', 'pipe', 'ignore'] });
+const server = spawn(bin, ['serve', '--token-rate-max', '0', '--listen', '127.0.0.1:0', '--data', data, '--log-level', 'error'], { stdio: ['ignore', 'pipe', 'ignore'] });
 server.stdout.once('data', (line) => main(/http:\S+/.exec(String(line))[0])
   .catch((error) => { console.error(error); process.exitCode = 1; })
   .finally(() => { agent.destroy(); server.kill(); server.once('exit', () => fs.rmSync(data, { recursive: true, force: true })); }));

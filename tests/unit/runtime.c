@@ -187,8 +187,12 @@ TEST(a_key_of_qdrant_stays_until_it_is_taken_away)
     CLEANUP(engine_closep) struct engine *next = NULL;
     CHECK_OK(engine_open(ctx, s, &settings, &next)); /* what is empty is as never set */
     CHECK_STR(engine_runtime(next)->qdrant.host, S("from.environment"));
-    CHECK_STR(engine_runtime(next)->qdrant.api_key, S("its key"));
     CHECK_INT(engine_runtime(next)->qdrant.port, 1);
+    CHECK_STR(engine_runtime(next)->qdrant.api_key, S("")); /* its key is for another port */
+    settings.qdrant_port = 1;
+    CLEANUP(engine_closep) struct engine *again = NULL;
+    CHECK_OK(engine_open(ctx, s, &settings, &again));
+    CHECK_STR(engine_runtime(again)->qdrant.api_key, S("its key"));
 }
 
 /* --- several at once --- */

@@ -39,9 +39,9 @@ TEST(upstreams_are_chosen_by_prefix)
     struct settings s;
     struct strs rest;
     CHECK_OK(load(ctx, &s, &rest, 4, "--upstream", "http://a/v1/", "--upstream",
-                  "ollama=http://b:1?x=y"));
+                  "ollama=http://b:1/x=y"));
     str model = S("ollama/llama3.2:1b");
-    CHECK_STR(settings_upstream(&s, &model)->url, S("http://b:1?x=y"));
+    CHECK_STR(settings_upstream(&s, &model)->url, S("http://b:1/x=y"));
     CHECK_STR(model, S("llama3.2:1b"));
     model = S("meta-llama/Llama-3");
     CHECK_STR(settings_upstream(&s, &model)->url, S("http://a/v1"));

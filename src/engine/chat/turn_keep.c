@@ -111,6 +111,31 @@ static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *
     }
 }
 
+/* Noted in the receipt of each chat, and once in the log. */
+static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    enum status s = quota_check(ctx, e, t->in.pool.user, 1, t->n_fresh + 1);
+    if (s != FORBIDDEN) {
+        soft(ctx, s);
+        return false;
+    }
+    quota_note(e, t->in.pool.user, ctx->why);
+    t->record.reason = str_printf(&ctx->arena, S_FMT "%snot kept: %s", S_ARG(t->record.reason),
+                                  t->record.reason.n ? "; " : "", ctx->why);
+    soft(ctx, s);
+    return true;
+}
+
+/* Nothing is learnt. A conversation that the server keeps for its client goes on. */
+static void keep_no_more(const struct turn *t, struct bundle *b)
+{
+    keep_silent(b->messages, b->n_messages);
+    if (t->in.is_durable)
+        return;
+    b->session.id = S("");
+    b->n_messages = 0;
+}
+
 /* While memory is off, messages of a session that the server keeps are stored as silent echoes, so
  * the conversation continues and nothing of it can be recalled. */
 static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
@@ -135,6 +160,10 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
         b->session.title = title_of(all, t->n_fresh);
     if (!runtime_remembers(engine_runtime(e))) {
         keep_silent(all, b->n_messages);
+        return OK;
+    }
+    if (is_over_quota(ctx, e, t)) {
+        keep_no_more(t, b);
         return OK;
     }
     b->distil_at = distil_due(engine_runtime(e), clock_ms());

@@ -358,6 +358,8 @@ static enum status write_changes(struct ctx *ctx, struct engine *e, struct chang
         engine_catch_up(ctx, e, b->pool); /* else the turn would be kept behind it */
         TRY(bar_statements(ctx, e, &in, &barred));
     }
+    if (b->n_memories > b->n_erase)
+        TRY(quota_check(ctx, e, b->pool.user, b->n_memories - b->n_erase, 0));
     TRY(store_write(ctx, e->store, b));
     /* The cache of embeddings may hold what was erased. */
     if (b->n_erase)

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/url.h"
 
 /*
  * Readers take the pointer of the snapshot that acts and never wait. A thread that makes another
@@ -107,6 +108,13 @@ static const struct json *parse_stored(struct ctx *ctx, str text)
     return root;
 }
 
+/* Where Qdrant is. Two texts that mean one server may differ; then the key is asked for once more
+ * than needed. */
+static bool is_same_server(const struct runtime_qdrant *a, const struct runtime_qdrant *b)
+{
+    return str_eq(str_trim(a->host), str_trim(b->host)) && a->port == b->port;
+}
+
 /* Members of the stored text that are damaged or unknown are ignored: a newer or older version may
  * have written them. */
 static struct snapshot *snapshot_new(const struct engine *e, str text)
@@ -114,6 +122,8 @@ static struct snapshot *snapshot_new(const struct engine *e, str text)
     struct snapshot *s = heap_alloc(sizeof *s);
     s->text = str_dup(&s->ctx.arena, text);
     follow_settings(e->settings, &s->runtime);
+    const struct runtime_qdrant own = s->runtime.qdrant;
+    bool has_own_key = false;
     const struct json *root = parse_stored(&s->ctx, s->text);
     for (const struct field *f = runtime_fields; f->name; f++) {
         bool is_taken = take_member(&s->ctx, f, json_get(root, f->name), &s->runtime);
@@ -121,7 +131,11 @@ static struct snapshot *snapshot_new(const struct engine *e, str text)
         s->runtime.budget_set |= is_taken && f == &runtime_fields[RUNTIME_MAX_TOKENS];
         s->runtime.retention_set |= is_taken && f == &runtime_fields[RUNTIME_RETENTION_DAYS];
         s->runtime.episode_days_set |= is_taken && f == &runtime_fields[RUNTIME_EPISODE_DAYS];
+        has_own_key |= is_taken && f == &runtime_fields[RUNTIME_QDRANT_API_KEY];
     }
+    /* The key of the server's own settings is for the server that they name. */
+    if (!has_own_key && !is_same_server(&own, &s->runtime.qdrant))
+        s->runtime.qdrant.api_key = S("");
     return s;
 }
 
@@ -189,24 +203,51 @@ static enum status look_for_change(struct ctx *ctx, struct engine *e)
 /* What null does to a member: sets it to an empty value, or takes back that it was set. */
 enum null_means { NULL_EMPTIES, NULL_TAKES_BACK };
 
+/* Where the server of a key is, is stored with the key: other settings at the next start must not
+ * take the key to another server. */
+static void write_place(struct json_out *w, const struct field *f, const struct runtime_qdrant *q)
+{
+    if (f == &runtime_fields[RUNTIME_QDRANT_HOST])
+        json_member_str(w, f->name, q->host);
+    if (f == &runtime_fields[RUNTIME_QDRANT_PORT])
+        json_member_int(w, f->name, q->port);
+}
+
 /* The members of the change, and those stored that it does not name. */
-static str merge_change(struct ctx *ctx, str stored, const struct json *change,
+static str merge_change(struct ctx *ctx, const struct snapshot *now, const struct json *change,
                         enum null_means null)
 {
     struct buf b = buf_make(&ctx->arena, TEXT_MAX);
     struct json_out w = json_to(&b);
-    const struct json *old = parse_stored(ctx, stored);
+    const struct json *old = parse_stored(ctx, now->text);
+    bool has_key = json_string(json_get(change, runtime_fields[RUNTIME_QDRANT_API_KEY].name)).n > 0;
     json_open(&w, '{');
     for (const struct field *f = runtime_fields; f->name; f++) {
         const struct json *v = json_get(change, f->name);
         if (!v)
             v = json_get(old, f->name);
-        if (!v || (v->type == JSON_NULL && null == NULL_TAKES_BACK))
+        if (v && v->type == JSON_NULL && null == NULL_TAKES_BACK)
             continue;
-        json_member_raw(&w, f->name, v->type == JSON_NULL ? S("\"\"") : v->source);
+        if (v)
+            json_member_raw(&w, f->name, v->type == JSON_NULL ? S("\"\"") : v->source);
+        else if (has_key)
+            write_place(&w, f, &now->runtime.qdrant);
     }
     json_close(&w, '}');
     return buf_str(&b);
+}
+
+/* A key goes to the server that it was given for. Whoever moves Qdrant gives the key again, or
+ * removes it. */
+static enum status check_key(struct ctx *ctx, const struct runtime_qdrant *now,
+                             const struct runtime_qdrant *next, const struct json *change)
+{
+    const char *name = runtime_fields[RUNTIME_QDRANT_API_KEY].name;
+    if (!now->api_key.n || json_get(change, name) || is_same_server(now, next))
+        return OK;
+    return fail_field(ctx, name,
+                      "must be given again, because the host or port changes: the stored key is "
+                      "not sent to another server. An empty one removes it");
 }
 
 /* "max_tokens,strategy" */
@@ -224,9 +265,16 @@ static enum status change_now(struct ctx *ctx, struct engine *e, const struct js
     assert(e->runtime.is_changing);
     TRY(look_for_change(ctx, e)); /* another process may have changed other members */
     const struct snapshot *now = e->runtime.now;
-    str text = merge_change(ctx, now->text, object, null);
-    TRY(store_put_setting(ctx, e->store, str_of(stored_name), text));
-    replace_snapshot(e, snapshot_new(e, text));
+    str text = merge_change(ctx, now, object, null);
+    struct snapshot *next = snapshot_new(e, text);
+    enum status s = check_key(ctx, &now->runtime.qdrant, &next->runtime.qdrant, object);
+    if (s == OK)
+        s = store_put_setting(ctx, e->store, str_of(stored_name), text);
+    if (s != OK) {
+        snapshot_free(next);
+        return s;
+    }
+    replace_snapshot(e, next);
     log_event(LOG_INFO, "settings.changed", "what=" S_FMT, S_ARG(names_of(ctx, object)));
     return OK;
 }
@@ -313,6 +361,8 @@ static enum status change_settings(struct ctx *ctx, struct engine *e, const stru
     TRY(fields_read(ctx, runtime_fields, object, true, &checked));
     if (null == NULL_EMPTIES)
         TRY(check_nulls(ctx, object));
+    TRY(url_check(ctx, runtime_fields[RUNTIME_QDRANT_HOST].name, str_trim(checked.qdrant.host),
+                  false, e->settings->allow_addresses));
     TRY(begin_change(ctx, e));
     enum status s = change_now(ctx, e, object, null);
     e->runtime.is_changing = false;

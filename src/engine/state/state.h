@@ -74,6 +74,8 @@ struct counters {
 };
 
 /* Made once; only what is atomic changes afterwards. */
+enum { QUOTA_SLOTS = 64 };
+
 struct engine {
     struct store *store;
     const struct settings *settings;
@@ -90,7 +92,16 @@ struct engine {
     struct counters counters;
     struct feed *feed;     /* events/feed.c */
     struct registry *jobs; /* jobs/registry.c */
+    atomic_uint_least64_t quota_noted[QUOTA_SLOTS]; /* hashes of users whose limit was logged */
 };
+
+/* --- quota.c --- */
+
+/* FORBIDDEN, with the limit and its setting, when the user would have more than it may. */
+MUST_USE enum status quota_check(struct ctx *ctx, struct engine *e, str user, size_t memories,
+                                 size_t messages);
+/* Logs once that a user has reached a limit. */
+void quota_note(struct engine *e, str user, const char *why);
 
 /* Adds to a counter; nothing is ordered by it. */
 static inline void count(atomic_uint_least64_t *counter, uint64_t n)

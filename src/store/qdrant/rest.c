@@ -78,12 +78,11 @@ str qdrant_url(struct arena *a, str host, int64_t port)
 static void read_answer(struct ctx *ctx, const struct qdrant_settings *q, str body,
                         const struct answer *answer, struct qdrant_answer *out)
 {
-    const str asked[] = {q->key, body};
     struct json *root = NULL;
     soft(ctx, json_parse(ctx, answer->body, &root));
     *out = (struct qdrant_answer){.code = answer->code, .result = json_get(root, "result")};
     if (answer->code < 200 || answer->code > 299)
-        out->words = http_complaint(&ctx->arena, answer->body, WORDS_MAX, asked, 2);
+        out->words = http_complaint(&ctx->arena, answer->body, WORDS_MAX, q->key, &body, 1);
 }
 
 enum status qdrant_ask(struct ctx *ctx, const struct qdrant_settings *q, const char *method,

@@ -51,7 +51,9 @@ struct identity auth_local(struct pool_ref pool)
 static enum status accept_local(struct ctx *ctx, struct request *in)
 {
     if (!in->is_loopback)
-        return fail(ctx, NO_AUTH, "a token is needed; 'rememberd token create' makes one");
+        return fail(ctx, NO_AUTH,
+                    "a token is needed; 'rememberd token create' makes one. Only programs on this "
+                    "machine need none, by HTTP/1.1, under the name localhost, without a proxy");
     in->who = auth_local((struct pool_ref){S(LOCAL_USER), S(DEFAULT_SPACE)});
     in->who.credential = request_header(in, "Authorization");
     return OK;
@@ -67,6 +69,12 @@ enum status auth_token(struct ctx *ctx, struct app *app, const struct request *i
     return engine_token(ctx, app->engine, secret, out);
 }
 
+enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *out)
+{
+    *out = true;
+    return app->settings->require_token ? OK : engine_needs_token(ctx, app->engine, out);
+}
+
 /* A credential that looks like a token of this server must be valid. Any other credential is meant
  * for the upstream, unless a token is needed. */
 static enum status accept_credential(struct ctx *ctx, struct app *app, struct request *in)
@@ -74,7 +82,7 @@ static enum status accept_credential(struct ctx *ctx, struct app *app, struct re
     bool needs_token = true;
     struct token token;
     if (!auth_shows_token(request_header(in, "Authorization")))
-        TRY(engine_needs_token(ctx, app->engine, &needs_token));
+        TRY(auth_needs_token(ctx, app, &needs_token));
     if (!needs_token)
         return accept_local(ctx, in);
     TRY(auth_token(ctx, app, in, &token));
@@ -82,6 +90,7 @@ static enum status accept_credential(struct ctx *ctx, struct app *app, struct re
     in->who = (struct identity){.pool = token.pool,
                                 .own = token.pool,
                                 .acts_for = token.acts_for,
+                                .token = token.id,
                                 .is_admin = token.is_admin};
     return OK;
 }

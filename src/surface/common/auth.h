@@ -34,6 +34,8 @@ MUST_USE enum status auth_chat(struct ctx *ctx, struct app *app, const struct re
 /* Someone on this machine, who may do everything. */
 struct identity auth_local(struct pool_ref pool);
 
+/* Whether requests from this machine need a token, too. */
+MUST_USE enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *out);
 /* The bearer token of a request, whatever its route needs; NO_AUTH when it is missing or unknown.
  */
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,

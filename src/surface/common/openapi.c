@@ -212,7 +212,7 @@ static void write_failures(struct api *api, const struct surface *s, const struc
     static const char *const words[STATUS_COUNT] = {
         [BAD_INPUT] = "the request breaks a rule; the error names the field and the rule",
         [NO_AUTH] = "a token is needed, or the one given is not known",
-        [FORBIDDEN] = "the token does not reach this far",
+        [FORBIDDEN] = "the token does not reach this far, or its user has reached a limit",
         [NOT_FOUND] = "there is none, or none that the caller may reach",
         [CONFLICT] = "it is ambiguous, or changed meanwhile",
         [TOO_LARGE] = "the body is too large",

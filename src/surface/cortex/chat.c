@@ -222,6 +222,7 @@ static struct relay *relay_of(struct ctx *ctx, const struct chat_scene *scene, s
     struct relay *r = NEW(a, struct relay);
     struct header *headers = NEW_N(a, struct header, 3);
     *r = (struct relay){
+        .secret = key,
         .url = upstream_url(a, scene->to.up, S("/v1/chat/completions"), S("")),
         .method = S("POST"),
         .headers = headers,
@@ -244,14 +245,12 @@ static int64_t tokens_asked(const struct chat_scene *scene, str block)
 }
 
 /* The texts of the request, which no complaint of the model's server may bring into a log. */
-static const str *asked_of(struct ctx *ctx, const struct chat_scene *scene, str block, str key,
-                           size_t *n)
+static const str *asked_of(struct ctx *ctx, const struct chat_scene *scene, str block, size_t *n)
 {
-    str *v = NEW_N(&ctx->arena, str, scene->window.n + 3);
+    str *v = NEW_N(&ctx->arena, str, scene->window.n + 2);
     *n = 0;
     v[(*n)++] = scene->in.said[0].text;
     v[(*n)++] = block;
-    v[(*n)++] = key;
     for (size_t i = 0; i < scene->window.n; i++)
         v[(*n)++] = scene->window.v[i].text;
     return v;
@@ -264,7 +263,8 @@ static enum status ask_model(struct ctx *ctx, struct app *app, const struct chat
     str key, body = S(""), block = turn_out_of(answer->turn)->block;
     TRY(credential_of(ctx, app, scene, wish->key, &key));
     TRY(with_block(ctx, app, scene, block, body_of(ctx, scene, wish->is_stream), &body));
-    answer->asked = asked_of(ctx, scene, block, key, &answer->n_asked);
+    answer->key = key;
+    answer->asked = asked_of(ctx, scene, block, &answer->n_asked);
     out->relay = relay_of(ctx, scene, key, wish->is_stream, body);
     chat_answer_add(ctx, app, out->relay, answer);
     return OK;

@@ -58,6 +58,7 @@ struct chat_answer_in {
     int64_t tokens_in; /* estimated; the server's count wins */
     bool is_stream;
     str in_reply_to;
+    str key;          /* sent to the model's server */
     const str *asked; /* what a complaint must not repeat */
     size_t n_asked;
 };

@@ -227,7 +227,8 @@ static bool end_answer(__attribute__((unused)) struct filter *f,
 static enum status fail_with_text(struct ctx *ctx, const struct chat_answer *a, const char *what,
                                   str answer)
 {
-    str said = http_complaint(&ctx->arena, answer, COMPLAINT_MAX, a->in.asked, a->in.n_asked);
+    str said =
+        http_complaint(&ctx->arena, answer, COMPLAINT_MAX, a->in.key, a->in.asked, a->in.n_asked);
     return fail(ctx, UPSTREAM, "the model's server %s%s" S_FMT, what, said.n ? ": " : "",
                 S_ARG(said));
 }

@@ -14,6 +14,8 @@
 
 static const char prefix[] = "ctx_";
 
+enum { REGISTER_MAX = 256 << 10 }; /* bytes of a body that is read without a token */
+
 struct token_made {
     str access_token, token_type;
 };
@@ -49,13 +51,21 @@ static const struct field register_in_fields[] = {
     {0},
 };
 
-/* auto means: as long as only this machine can reach the server, anyone here may register. */
-static bool is_open(const struct app *app, const struct request *in)
+/* auto means: as long as only this machine can reach the server and nobody here needs a token,
+ * anyone here may register. Otherwise a program without a token would give itself one. */
+static enum status check_open(struct ctx *ctx, struct app *app, const struct request *in)
 {
     const struct settings *s = app->settings;
-    if (s->registration == REGISTRATION_AUTO)
-        return in->is_loopback && listens_locally(s->listen);
-    return s->registration == REGISTRATION_OPEN;
+    bool is_open = s->registration == REGISTRATION_OPEN, needs_token = true;
+    if (s->registration == REGISTRATION_AUTO && in->is_loopback && listens_locally(s->listen)) {
+        TRY(auth_needs_token(ctx, app, &needs_token));
+        is_open = !needs_token;
+    }
+    if (is_open)
+        return OK;
+    return fail(ctx, FORBIDDEN,
+                "registration is closed: a token of an admin or of this user is needed "
+                "(setting registration)");
 }
 
 /* Whether the caller may change the user with that id: with a token of that user or of the
@@ -92,10 +102,8 @@ static enum status add_user(struct ctx *ctx, struct app *app, const struct reque
     };
     str secret;
     TRY(prove_owner(ctx, app, in, a->id, &r.may_change));
-    if (!r.may_change && !is_open(app, in))
-        return fail(ctx, FORBIDDEN,
-                    "registration is closed: a token of an admin or of this user is needed "
-                    "(setting registration)");
+    if (!r.may_change)
+        TRY(check_open(ctx, app, in));
     TRY(engine_register(ctx, app->engine, &r, &secret));
     give_token(out, secret);
     return OK;
@@ -292,7 +300,7 @@ static enum status revoke_token(struct ctx *ctx, struct app *app, const struct r
 
 static const struct route routes[] = {
     {ROUTE("POST", "/v1/users", add_user), .words.code = 201, READS(register_in),
-     .access = ACCESS_OPEN, ANSWERS(token_made),
+     .access = ACCESS_OPEN, .body_max = REGISTER_MAX, ANSWERS(token_made),
      .help = "register, or change your data with one of your tokens; creates a token"},
     {ROUTE("GET", "/v1/users/me", show_me), ANSWERS(user_out), .help = "your account"},
     {ROUTE("PUT", "/v1/users/me/api-key", put_key), READS(key_in), ANSWERS(key_out),

@@ -150,5 +150,7 @@ struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct u
             headers[r->n_headers++] = in->headers[i];
     if (key.n)
         headers[r->n_headers++] = (struct header){S("Authorization"), key};
+    if (str_ends(key, up->key)) /* the server's own, which is not the client's to read */
+        r->secret = up->key;
     return r;
 }

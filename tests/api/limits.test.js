@@ -1,0 +1,135 @@
+// limits.test.js - how often, how much at one time, and how much in all: by connection, address, token and user.
+'use strict';
+const assert = require('node:assert/strict');
+const { once } = require('node:events');
+const net = require('node:net');
+const os = require('node:os');
+const test = require('node:test');
+const { answer, run, serve, tempFolder, until, upstream } = require('./lib');
+
+const bearer = (token) => ({ authorization: `Bearer ${token}` });
+const from = (address) => ({ 'x-forwarded-for': address });
+
+async function tokenOf(data, ...more) {
+  return JSON.parse((await run(['token', 'create', '--json', '--data', data, ...more])).stdout).token;
+}
+
+// The codes of so many requests at once, counted.
+async function codes(n, ask) {
+  const all = await Promise.all([...Array(n).keys()].map(ask)), counted = {};
+  for (const res of all) counted[res.status] = (counted[res.status] ?? 0) + 1;
+  return { counted, refused: all.find((res) => res.status === 429) };
+}
+
+test('requests per second are limited by token, in the words of each surface; this machine without one is not', async (t) => {
+  const data = tempFolder();
+  const open = await serve(t, { data, flags: ['--token-rate-max', '2', '--address-rate-max', '2', '--connection-rate-max', '2'] });
+  assert.deepEqual((await codes(60, () => open.ask('GET', '/v1/memories'))).counted, { 200: 60 }, 'local, without a token');
+  const token = await tokenOf(data, '--admin'), other = await tokenOf(data);
+  const { counted, refused } = await codes(40, () => open.ask('GET', '/v1/memories', undefined, bearer(token)));
+  assert.ok(counted[200] >= 10 && counted[200] <= 14 && counted[429] === 40 - counted[200], JSON.stringify(counted)); // five seconds of two
+  assert.equal(refused.headers['retry-after'], '1');
+  assert.match(refused.json().error.message, /more than 2 requests per second with this token/);
+  const omni = await open.ask('GET', '/api/memory', undefined, bearer(token));
+  assert.equal(omni.status, 429);
+  assert.deepEqual([typeof omni.json().requestId, /with this token/.test(omni.text)], ['string', true], omni.text); // OmniRoute's shape
+  assert.equal((await open.ask('GET', '/v1/memories', undefined, bearer(other))).status, 200, 'another token is not slowed down');
+  assert.ok(!open.stderr.includes('429'), 'and the log is not flooded');
+  await until('it is made up for', async () => (await open.ask('GET', '/v1/memories', undefined, bearer(token))).status === 200, 3000);
+});
+
+test('requests per second are limited by address, which a proxy names', async (t) => {
+  const server = await serve(t, { flags: ['--address-rate-max', '2'] });
+  const { counted, refused } = await codes(30, (i) => server.ask('GET', '/v1/memories', undefined, from(`made.up.${i}, 203.0.113.9`)));
+  assert.ok(counted[401] >= 10 && counted[401] <= 14 && counted[429] === 30 - counted[401], JSON.stringify(counted));
+  assert.match(refused.json().error.message, /more than 2 requests per second from this address/);
+  assert.equal((await server.ask('GET', '/v1/memories', undefined, from('203.0.113.10'))).status, 401);
+  assert.equal((await server.ask('GET', '/v1/memories')).status, 200);
+});
+
+test('requests at one time are limited, and count until their last byte', async (t) => {
+  const waiting = [];
+  const model = await upstream(t, (req, res, asked) => new Promise((done) => waiting.push(() => { answer(res, asked, 'fine'); done(); })));
+  const server = await serve(t, { flags: ['--upstream', model.url, '--token-requests-max', '3'] });
+  const token = await tokenOf(server.data);
+  await until('a token is needed', async () => (await server.ask('GET', '/v1/models')).status === 401);
+  const chats = [...Array(3)].map(() => server.chat({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }, bearer(token)));
+  await until('three are asked', () => waiting.length === 3);
+  const more = await server.ask('GET', '/v1/memories', undefined, bearer(token));
+  assert.equal(more.status, 429);
+  assert.match(more.text, /more than 3 requests at one time with this token/);
+  for (const go of waiting) go();
+  for (const chat of await Promise.all(chats)) assert.equal(chat.status, 200);
+  await until('there is room again', async () => (await server.ask('GET', '/v1/memories', undefined, bearer(token))).status === 200);
+});
+
+// An address of this machine that is not loopback stands for another machine.
+const abroad = Object.values(os.networkInterfaces()).flat().find((one) => one.family === 'IPv4' && !one.internal)?.address;
+
+test('connections of one address, and requests on one of them, are limited', { skip: abroad ? false : 'this machine has loopback addresses only' }, async (t) => {
+  const data = tempFolder();
+  await tokenOf(data, '--admin');
+  const server = await serve(t, { data, flags: ['--listen', `${abroad}:0`, '--hosts', abroad, '--address-connections-max', '3', '--connection-rate-max', '2'] });
+  const connect = async () => { const s = net.connect(server.port, abroad); await once(s, 'connect'); return s; };
+  const sockets = [await connect(), await connect(), await connect()];
+  let first = '', fourth = '';
+  sockets[0].on('data', (bytes) => { first += bytes; });
+  sockets[0].write(`GET /health HTTP/1.1\r\nHost: ${abroad}\r\n\r\n`.repeat(20));
+  await until('twenty answers', () => (first.match(/HTTP\/1\.1 /g) ?? []).length === 20);
+  const slow = (first.match(/HTTP\/1\.1 429/g) ?? []).length;
+  assert.ok(slow >= 8 && slow <= 10, first);
+  assert.match(first, /more than 2 requests per second on this connection/);
+  const more = await connect();
+  more.on('data', (bytes) => { fourth += bytes; });
+  await until('it is refused', () => /^HTTP\/1\.1 429 /.test(fourth));
+  assert.match(fourth, /more than 3 connections at one time from this address/);
+  more.destroy();
+  sockets[1].destroy();
+  await until('there is room again', async () => {
+    const again = await connect();
+    again.write(`GET /health HTTP/1.1\r\nHost: ${abroad}\r\n\r\n`);
+    const [bytes] = await once(again, 'data');
+    again.destroy();
+    return /^HTTP\/1\.1 200/.test(bytes);
+  });
+  for (const socket of sockets) socket.destroy();
+});
+
+// --- how much one user may store ---
+
+test('a user over its limit cannot write more; chats go on without learning', async (t) => {
+  const server = await serve(t, { flags: ['--user-memories-max', '3'] });
+  const keep = (content, headers) => server.ask('POST', '/v1/memories', { content }, headers);
+  for (const content of ['The red bicycle is in the cellar.', 'Rosalind has the spare key.', 'The rent is due on Mondays.']) assert.equal((await keep(content)).status, 201, content);
+  const over = await keep('The heating engineer is called Piotr.');
+  assert.equal(over.status, 403, over.text);
+  assert.match(over.json().error.message, /has 3 memories, and the limit is 3 \(setting user_memories_max\)/);
+  assert.equal((await server.ask('POST', '/v1/memory/save', { content: 'More of it.' })).status, 403);
+  assert.equal((await keep('My bicycle is blue.', { 'x-memory-user': 'anna' })).status, 201, 'of another user');
+  const say = (content) => server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content }] });
+  for (const text of ['My dentist is Dr Amari.', 'My sister lives in Gent.']) {
+    const chat = await say(text);
+    assert.equal(chat.status, 200, chat.text);
+    const receipt = await server.receipt(chat.headers['x-rememberd-receipt']);
+    assert.match(receipt.reason, /not kept: this user has 3 memories/);
+  }
+  assert.equal((await server.ask('GET', '/v1/memories')).json().total, 3);
+  assert.match((await server.ask('POST', '/v1/memories/search', { query: 'Who has the spare key?' })).text, /Rosalind/, 'what is there is found');
+  assert.doesNotMatch((await server.ask('POST', '/v1/memories/search', { query: 'Who is my dentist?' })).text, /Amari/);
+  await until('the log says so', () => server.stderr.includes('quota.reached'));
+  assert.equal(server.stderr.match(/quota\.reached/g).length, 1, 'once');
+  const [one] = (await server.ask('GET', '/v1/memories')).json().memories;
+  assert.equal((await server.ask('DELETE', `/v1/memories/${one.id}`)).status, 200);
+  assert.equal((await keep('The heating engineer is called Piotr.')).status, 201, 'after a deletion');
+});
+
+test('stored messages have a limit, too', async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url, '--user-messages-max', '4'] });
+  const say = (content) => server.chat({ model: 'm', messages: [{ role: 'user', content }] });
+  for (const n of [1, 2, 3, 4]) assert.equal((await say(`Message ${n} is about the number ${n}.`)).status, 200);
+  await until('the limit is reached', () => server.stderr.includes('user_messages_max'));
+  const ingest = await server.ask('POST', '/memory/ingest', { agent_id: 'a', conversation_id: 'c', turns: [{ user: 'One.', assistant: 'Two.' }] });
+  assert.equal(ingest.status, 403, ingest.text);
+  assert.match(ingest.text, /has 4 messages, and the limit is 4 \(setting user_messages_max\)/);
+});
