@@ -21,17 +21,24 @@
 
 static const char *const dialects[] = {"openai", "anthropic", NULL};
 
+const char *const key_header_names[] = {"authorization", "x-api-key", NULL};
+
 static const struct field upstream_table[] = {
     {STR(struct upstream, name), .max = 64,
      .help =
          "prefix of the models that go to this upstream: NAME/...; empty: the default upstream"},
     {STR(struct upstream, url), .required = true, .min = 1, .max = 2000, .help = "base URL"},
-    {STR(struct upstream, key), .max = 4000, .secret = true, .help = "bearer token"},
+    {STR(struct upstream, key), .max = 4000, .secret = true, .help = "API key"},
     {STR(struct upstream, placement), .max = 20,
      .help = "placement for this upstream, instead of the setting placement"},
     {STR(struct upstream, dialect), .max = 20,
-     .help = "API of a core model at this upstream: openai (chat completions, the default) or "
-             "anthropic (messages)"},
+     .help =
+         "API of a core model at this upstream: openai (chat completions, the default) or "
+         "anthropic (messages). Requests of Anthropic's API that name no upstream go to the first "
+         "one with anthropic"},
+    {STR(struct upstream, key_in), .max = 20,
+     .help = "header of the key: authorization or x-api-key; empty: x-api-key for requests of "
+             "Anthropic's API, otherwise authorization"},
     {0},
 };
 
@@ -46,6 +53,8 @@ static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upst
                           "must be one of: user-suffix, before-user, system, first-user");
     if (u.dialect.n && name_index(dialects, u.dialect, -1) < 0)
         return fail_field(ctx, "upstreams.dialect", "must be one of: openai, anthropic");
+    if (u.key_in.n && name_index(key_header_names, u.key_in, -1) < 0)
+        return fail_field(ctx, "upstreams.key_in", "must be one of: authorization, x-api-key");
     while (str_ends(u.url, S("/")))
         u.url.n--;
     for (size_t i = 0; i < s->n_upstreams; i++) {

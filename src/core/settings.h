@@ -51,10 +51,15 @@ extern const char *const embedding_backend_names[];
 struct upstream {
     str name;      /* the prefix of a model's name that chooses it; "" is the default upstream */
     str url;       /* base URL, with or without a /v1 at the end */
-    str key;       /* sent as a bearer token when the client's own key is not passed on */
+    str key;       /* sent when the client's own key is not passed on */
     str placement; /* one of placement_names; "" takes the setting placement */
     str dialect;   /* openai or anthropic; "" is openai */
+    str key_in;    /* one of key_header_names; "" is by the API of the request */
 };
+
+/* Headers in which a key may go: Authorization as a bearer token, and x-api-key. */
+enum key_header { KEY_AUTHORIZATION, KEY_X_API_KEY };
+extern const char *const key_header_names[];
 
 enum { UPSTREAMS_MAX = 16 };
 

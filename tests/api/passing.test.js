@@ -57,15 +57,18 @@ async function fates({ model, server }, list, headers) {
     }
     assert.equal(res.status, 200, `${method} ${path}: ${res.text}`);
     assert.deepEqual(seen.map((one) => `${one.method} ${one.url}`), [`${method} ${path}`]);
-    out[`${method} ${path}`] = seen[0].headers.authorization ?? 'no key';
+    const { authorization, 'x-api-key': key } = seen[0].headers;
+    assert.ok(!key || path.startsWith('/v1/messages'), 'x-api-key is for requests of Anthropic\'s API');
+    out[`${method} ${path}`] = authorization ?? (key ? `Bearer ${key}` : 'no key');
   }
   return out;
 }
 
-// OpenAI's shape, and what to do.
+// The API's shape, and what to do.
 function refusal(method, path, res) {
   const { error } = res.json();
-  assert.deepEqual([error.type, error.code], ['invalid_request_error', 'insufficient_permissions']);
+  if (path.startsWith('/v1/messages')) assert.equal(error.type, 'permission_error'); // in Anthropic's shape
+  else assert.deepEqual([error.type, error.code], ['invalid_request_error', 'insufficient_permissions']);
   assert.ok(error.message.includes(`${method} ${path}`), error.message);
   assert.match(error.message, /X-Upstream-Authorization: Bearer KEY.*admin token of the user local/);
 }
@@ -151,7 +154,7 @@ const hello = { model: 'any', messages: [{ role: 'user', content: 'hi' }] };
 
 test('an answer without memory says why, and the log once for each kind', async (t) => {
   const { server } = await ready(t, ['--log-level', 'info']);
-  const kinds = [['/v1/completions', 'endpoint'], ['/v1/responses', 'endpoint'], ['/v1/messages', 'endpoint'], ['/v1/chat/completions', 'encoding', { 'content-encoding': 'x-none' }],
+  const kinds = [['/v1/completions', 'endpoint'], ['/v1/responses', 'endpoint'], ['/v1/chat/completions', 'encoding', { 'content-encoding': 'x-none' }],
     ['/v1/chat/completions', 'messages', {}, { model: 'any', messages: 'hi' }]];
   for (let round = 0; round < 3; round++)
     for (const [path, reason, headers, body] of kinds) {
@@ -179,6 +182,7 @@ test('memory that is off for everyone is named in each chat\'s answer', async (t
   const doors = [(headers) => server.chat(hello, headers), (headers) => server.chat({ ...hello, stream: true }, headers),
     (headers) => server.chat({ ...hello, model: 'rememberd/demo' }, headers),
     (headers) => server.chat(hello, { 'x-session-history': 'on', 'x-session-id': 's', ...headers }),
+    (headers) => server.ask('POST', '/v1/messages', hello, headers),
     (headers) => server.ask('POST', '/v1/chat', { session_id: session, message: 'hi' }, headers)];
   for (const ask of doors) {
     const res = await ask({});

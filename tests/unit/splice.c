@@ -19,6 +19,36 @@ static str spliced(struct ctx *ctx, str body, enum placement where, bool no_syst
     return out;
 }
 
+/* The message with a text as a part of its own; "" when it cannot have one. */
+static str with_part(struct ctx *ctx, str message, str text)
+{
+    struct json *m;
+    struct splice s = {.body = message};
+    struct cut cut;
+    CHECK_OK(json_parse(ctx, message, &m));
+    if (!splice_part(&ctx->arena, m, text, &cut))
+        return S("");
+    splice_at(&s, cut.at, cut.drop, cut.put);
+    str out = splice_done(&ctx->arena, &s);
+    CHECK_OK(json_parse(ctx, out, &m));
+    return out;
+}
+
+TEST(a_part_stands_behind_the_others_and_a_text_becomes_one)
+{
+    CHECK_STR(with_part(ctx, S("{\"content\" : \"a\\u0041\" ,\"n\":1}"), S("x\"")),
+              S("{\"content\" : [{\"type\":\"text\",\"text\":\"a\\u0041\"},"
+                "{\"type\":\"text\",\"text\":\"x\\\"\"}] ,\"n\":1}"));
+    CHECK_STR(with_part(ctx, S("{\"content\":[ {\"a\":1} ]}"), S("x")),
+              S("{\"content\":[ {\"a\":1},{\"type\":\"text\",\"text\":\"x\"} ]}"));
+    CHECK_STR(with_part(ctx, S("{\"content\":\"\"}"), S("x")),
+              S("{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}"));
+    CHECK_STR(with_part(ctx, S("{\"content\":[]}"), S("x")),
+              S("{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}"));
+    CHECK_STR(with_part(ctx, S("{\"content\":null}"), S("x")), S(""));
+    CHECK_STR(with_part(ctx, S("{}"), S("x")), S(""));
+}
+
 TEST(a_suffix_is_escaped_and_stands_before_the_closing_quote)
 {
     CHECK_STR(spliced(ctx, S("{\"messages\" : [ {\"content\" :\"a\\u0041\" ,\"role\":\"user\"} ]}"),

@@ -666,6 +666,37 @@ TEST(a_client_that_sends_new_messages_only_is_told_of_the_earlier_ones)
     CHECK(holds(t.turn->out.block, "green boat in Lisbon"));
 }
 
+/* As after a client has replaced the conversation by a summary, which nobody has said. */
+TEST(a_conversation_may_begin_anew_in_its_session_and_is_then_not_all_of_it)
+{
+    ENGINE(e, s, p);
+    struct talk t = talk_of(ctx, e, s);
+    t.session = "one";
+    talk_ask(&t, "I bought some paint.", "Fine.");
+    talk_ask(&t, "Which brushes are good?", "Flat ones.");
+    keep_episode(&t);
+    t.n = 0;
+    talk_say(&t, "user", "Where did we paint the green boat last time?");
+    struct turn_in in = {.pool = mine,
+                         .session = S("one"),
+                         .said = t.said,
+                         .n_said = t.n,
+                         .mode = MODE_FULL,
+                         .brings_all = true};
+    t.turn = engine_begin_turn(ctx, e, &in);
+    uint64_t chain = t.turn->spoken[0].chain;
+    CHECK_STR(t.turn->out.whole, S(""));
+    CHECK(holds(t.turn->out.block, "green boat in Lisbon"));
+    talk_end(&t, "In Lisbon.");
+    talk_say(&t, "assistant", "In Lisbon.");
+    talk_say(&t, "user", "Thanks!");
+    in.n_said = t.n;
+    t.turn = engine_begin_turn(ctx, e, &in);
+    CHECK_STR(t.turn->record.session, S("one"));
+    CHECK_STR(t.turn->out.whole, S("")); /* also when its place is found by its messages */
+    CHECK(t.turn->spoken[0].chain == chain);
+}
+
 /* --- verbs between question and answer --- */
 
 TEST(a_block_that_is_dropped_is_nowhere_in_the_receipt)

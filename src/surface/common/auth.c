@@ -28,6 +28,14 @@ static str bearer_of(const struct request *in)
     return str_eq_nocase(scheme, S("Bearer")) ? str_trim(value) : S("");
 }
 
+/* Clients of Anthropic's API have a header of their own. Only a token of this server counts there:
+ * everything else in it is for the upstream. */
+static bool has_token_as_key(const struct request *in)
+{
+    return !auth_shows_token(request_header(in, "Authorization")) &&
+           engine_is_token(str_trim(request_header(in, "x-api-key")));
+}
+
 /* At the beginning of the value or behind a separator, so that a token is found in "Bearer …", in a
  * cookie and in a list. The proxy asks before it passes a header on: an upstream must never learn a
  * token. */
@@ -62,7 +70,7 @@ static enum status accept_local(struct ctx *ctx, struct request *in)
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out)
 {
-    str secret = bearer_of(in);
+    str secret = has_token_as_key(in) ? str_trim(request_header(in, "x-api-key")) : bearer_of(in);
     if (!secret.n)
         return fail(ctx, NO_AUTH,
                     "an access token of this server is needed: send 'Authorization: Bearer TOKEN'");
@@ -79,9 +87,9 @@ enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *out)
  * for the upstream, unless a token is needed. */
 static enum status accept_credential(struct ctx *ctx, struct app *app, struct request *in)
 {
-    bool needs_token = true;
+    bool needs_token = true, is_key = has_token_as_key(in);
     struct token token;
-    if (!auth_shows_token(request_header(in, "Authorization")))
+    if (!is_key && !auth_shows_token(request_header(in, "Authorization")))
         TRY(auth_needs_token(ctx, app, &needs_token));
     if (!needs_token)
         return accept_local(ctx, in);
@@ -91,7 +99,8 @@ static enum status accept_credential(struct ctx *ctx, struct app *app, struct re
                                 .own = token.pool,
                                 .acts_for = token.acts_for,
                                 .token = token.id,
-                                .is_admin = token.is_admin};
+                                .is_admin = token.is_admin,
+                                .credential = is_key ? request_header(in, "Authorization") : S("")};
     return OK;
 }
 
@@ -124,11 +133,25 @@ str auth_own_key(const struct request *in)
     return given.n && !auth_shows_token(given) ? given : in->who.credential;
 }
 
+bool speaks_anthropic(const struct request *in)
+{
+    static const str path = S("/v1/messages");
+    bool is_below = in->path.n == path.n || (in->path.n > path.n && in->path.p[path.n] == '/');
+    return request_header(in, "anthropic-version").n || (str_starts(in->path, path) && is_below);
+}
+
+bool auth_own_x_key(const struct request *in)
+{
+    str key = str_trim(request_header(in, "x-api-key"));
+    return speaks_anthropic(in) && key.n && !auth_shows_token(key);
+}
+
 /* With the server's key all users are one account of the model server, so its stored things concern
  * all of them: the rule is that of ACCESS_OPERATOR. */
 enum status auth_model_server(struct ctx *ctx, const struct request *in)
 {
-    if (auth_own_key(in).n || soft(ctx, check_access(ctx, ACCESS_OPERATOR, &in->who)))
+    if (auth_own_key(in).n || auth_own_x_key(in) ||
+        soft(ctx, check_access(ctx, ACCESS_OPERATOR, &in->who)))
         return OK;
     return fail(ctx, FORBIDDEN,
                 S_FMT " %.80s is passed on with your own key for the model server only: send "

@@ -133,3 +133,44 @@ void word_problem(struct ctx *ctx, enum status s, const struct request *in, stru
     out->type = S("application/problem+json");
     fields_write(&w, problem_shape, &problem);
 }
+
+/* --- Anthropic's --- */
+
+/* Its clients choose the class of their exception by the code, and their users read the type. */
+static const struct error_rule anthropic_rules[] = {
+    {BAD_INPUT, .type = invalid},
+    {NO_AUTH, .type = "authentication_error"},
+    {FORBIDDEN, .type = "permission_error"},
+    {NOT_FOUND, .type = "not_found_error"},
+    {CONFLICT, .type = "conflict_error"},
+    {TOO_LARGE, .type = "request_too_large"},
+    {TOO_BUSY, .type = "rate_limit_error"},
+    {TIMED_OUT, .type = "timeout_error"},
+    {UPSTREAM, .type = "api_error"},
+    {STORAGE, .type = "api_error"},
+    {UNSUPPORTED, .type = invalid},
+    {0},
+};
+
+static const struct field anthropic_inside[] = {
+    {STR(struct error_body, type)},
+    {STR(struct error_body, message)},
+    {0},
+};
+static const struct field anthropic_shape[] = {
+    {AS_STR(struct error_body, name, "type")},
+    {.name = "error", .type = FIELD_OBJECT, .inside = anthropic_inside},
+    {AS_STR(struct error_body, trace, "request_id")},
+    {0},
+};
+
+const struct error_shape anthropic_errors = {"AnthropicError", "application/json", anthropic_shape};
+
+void word_anthropic_error(struct ctx *ctx, enum status s, const struct request *in,
+                          struct reply *out)
+{
+    struct error_body body = error_body_of(ctx, s, in, anthropic_rules, "error", out);
+    body.trace = str_of(ctx->id);
+    error_body_write(out, anthropic_shape, &body);
+    reply_header(out, "request-id", body.trace); /* where its clients look for it */
+}

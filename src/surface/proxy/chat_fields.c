@@ -116,10 +116,16 @@ const struct field model_fields[] = {
     TEXT("object", "model"),
     {.name = "created", .type = FIELD_INT},
     TEXT("owned_by", "who offers it"),
+    TEXT("type", "model: this member and the next ones are of Anthropic's API"),
+    TEXT("display_name", "for people"),
+    TEXT("created_at", "when it was made"),
     {0},
 };
 const struct field models_out_fields[] = {
     TEXT("object", "list"),
     {.name = "data", .type = FIELD_JSON, .inside = model_fields},
+    {.name = "has_more", .type = FIELD_BOOL, .help = "of Anthropic's API"},
+    TEXT("first_id", "of this list"),
+    TEXT("last_id", "of this list"),
     {0},
 };

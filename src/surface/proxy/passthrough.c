@@ -40,7 +40,7 @@ enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in
     bool is_read = !passes_unread(app->settings, in->body) && in->body.n &&
                    soft(ctx, json_parse(ctx, in->body, &root));
     const struct json *model = is_read ? json_get(root, "model") : NULL;
-    TRY(target_of(ctx, app->settings, json_string(model), &to));
+    TRY(target_for(ctx, app->settings, in, json_string(model), &to));
     if (!to.up)
         return fail(ctx, NOT_FOUND,
                     "only a model server answers this, and none is set: start rememberd with "
@@ -131,10 +131,12 @@ enum status pass_guarded(struct ctx *ctx, struct app *app, const struct request 
 
 /* --- models --- */
 
+/* With the members of OpenAI's shape and those of Anthropic's, as this is the same path in both. */
 static void write_demo_model(struct json_out *w)
 {
     json_raw(w, S("{\"id\":\"" DEMO_MODEL "\",\"object\":\"model\",\"created\":0,"
-                  "\"owned_by\":\"rememberd\"}"));
+                  "\"owned_by\":\"rememberd\",\"type\":\"model\","
+                  "\"display_name\":\"rememberd\",\"created_at\":\"1970-01-01T00:00:00Z\"}"));
 }
 
 /* The list is the default upstream's, as it gives it; models of named upstreams are used by their
@@ -142,10 +144,9 @@ static void write_demo_model(struct json_out *w)
 enum status list_models(struct ctx *ctx, struct app *app, const struct request *in,
                         struct reply *out)
 {
-    str none = S("");
-    const struct upstream *up = settings_upstream(app->settings, &none);
-    if (up) {
-        out->relay = relay_to(ctx, in, up, S("/v1/models"), in->body);
+    struct target to = {0};
+    if (soft(ctx, target_for(ctx, app->settings, in, S(""), &to)) && to.up) {
+        out->relay = relay_to(ctx, in, to.up, S("/v1/models"), in->body);
         return OK;
     }
     struct json_out w = json_to(&out->body);
@@ -154,6 +155,9 @@ enum status list_models(struct ctx *ctx, struct app *app, const struct request *
     json_member_open(&w, "data", '[');
     write_demo_model(&w);
     json_close(&w, ']');
+    json_member_bool(&w, "has_more", false);
+    json_member_str(&w, "first_id", S(DEMO_MODEL));
+    json_member_str(&w, "last_id", S(DEMO_MODEL));
     json_close(&w, '}');
     return OK;
 }
@@ -163,7 +167,7 @@ enum status get_model(struct ctx *ctx, struct app *app, const struct request *in
 {
     struct target to;
     str id = in->params[0];
-    TRY(target_of(ctx, app->settings, id, &to));
+    TRY(target_for(ctx, app->settings, in, id, &to));
     if (to.up) {
         str path =
             str_printf(&ctx->arena, "/v1/models/" S_FMT, S_ARG(url_segment(&ctx->arena, to.model)));

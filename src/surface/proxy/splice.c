@@ -106,11 +106,16 @@ static struct cut beside_text(struct arena *a, const struct json *content, bool 
     return (struct cut){at, 0, buf_str(&b)};
 }
 
+static str text_part(struct arena *a, str quoted)
+{
+    return str_printf(a, "{\"type\":\"text\",\"text\":" S_FMT "}", S_ARG(quoted));
+}
+
 /* The same as a part of its own. */
 static struct cut beside_parts(struct arena *a, const struct json *content, bool is_front, str text)
 {
     const struct json *last = last_of(content);
-    str part = str_printf(a, "{\"type\":\"text\",\"text\":" S_FMT "}", S_ARG(quote_json(a, text)));
+    str part = text_part(a, quote_json(a, text));
     if (is_front || !last)
         return (struct cut){content->source.p + 1, 0,
                             str_printf(a, S_FMT "%s", S_ARG(part), last ? "," : "")};
@@ -127,6 +132,20 @@ bool splice_beside(struct arena *a, const struct json *message, bool is_front, s
         *out = beside_parts(a, content, is_front, text);
     else
         return false;
+    return true;
+}
+
+/* Empty text would be an empty part, which Anthropic's API refuses. */
+bool splice_part(struct arena *a, const struct json *message, str text, struct cut *out)
+{
+    const struct json *content = json_get(message, "content");
+    if (!content || content->type != JSON_STRING)
+        return splice_beside(a, message, false, text, out);
+    str part = text_part(a, quote_json(a, text));
+    str own = content->string.n ? text_part(a, content->source) : S("");
+    *out = (struct cut){content->source.p, content->source.n,
+                        str_printf(a, "[" S_FMT "%s" S_FMT "]", S_ARG(own), own.n ? "," : "",
+                                   S_ARG(part))};
     return true;
 }
 

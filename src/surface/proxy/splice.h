@@ -35,6 +35,10 @@ void splice_model(struct arena *a, struct splice *s, const struct json *model, s
 bool splice_beside(struct arena *a, const struct json *message, bool is_front, str text,
                    struct cut *out);
 
+/* The text as a part of its own at the end; a message that is plain text becomes parts, of which
+ * its text is the first. False as above. */
+bool splice_part(struct arena *a, const struct json *message, str text, struct cut *out);
+
 /* Whether the block stands beside the user's text, so that it can be put there again. */
 static inline bool placement_is_beside(enum placement where)
 {

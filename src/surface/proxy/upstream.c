@@ -47,6 +47,22 @@ enum status target_of(struct ctx *ctx, const struct settings *settings, str mode
     return NOT_FOUND;
 }
 
+/* Clients such as Claude Code know Anthropic's names of models only. */
+enum status target_for(struct ctx *ctx, const struct settings *settings, const struct request *in,
+                       str model, struct target *out)
+{
+    str rest = model;
+    const struct upstream *up = settings_upstream(settings, &rest);
+    bool is_free = (!up || !up->name.n) && !str_is(model, DEMO_MODEL);
+    for (size_t i = 0; is_free && speaks_anthropic(in) && i < settings->n_upstreams; i++) {
+        if (str_is(settings->upstreams[i].dialect, "anthropic")) {
+            *out = (struct target){.up = &settings->upstreams[i], .model = model};
+            return OK;
+        }
+    }
+    return target_of(ctx, settings, model, out);
+}
+
 enum placement target_placement(const struct settings *settings, const struct target *to)
 {
     str own = to->up->placement;
@@ -109,12 +125,21 @@ static bool is_ours(str name)
     return false;
 }
 
-static str credential_of(struct arena *a, const struct request *in, const struct upstream *up)
+/* The header that shows the upstream who pays; without a value when there is none, or when the
+ * client's x-api-key goes on. */
+static struct header credential_of(struct arena *a, const struct request *in,
+                                   const struct upstream *up)
 {
     str own = auth_own_key(in);
+    int where = speaks_anthropic(in) ? KEY_X_API_KEY : KEY_AUTHORIZATION;
+    where = name_index(key_header_names, up->key_in, where);
     if (own.n)
-        return own;
-    return up->key.n ? str_printf(a, "Bearer " S_FMT, S_ARG(up->key)) : S("");
+        return (struct header){S("Authorization"), own};
+    if (!up->key.n || auth_own_x_key(in))
+        return (struct header){0};
+    if (where == KEY_X_API_KEY)
+        return (struct header){S("x-api-key"), up->key};
+    return (struct header){S("Authorization"), str_printf(a, "Bearer " S_FMT, S_ARG(up->key))};
 }
 
 /* The query without the parameter that is for us. */
@@ -139,18 +164,21 @@ struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct u
 {
     struct relay *r = NEW(&ctx->arena, struct relay);
     struct header *headers = NEW_N(&ctx->arena, struct header, in->n_headers + 1);
-    str key = credential_of(&ctx->arena, in, up);
+    struct header key = credential_of(&ctx->arena, in, up);
+    bool is_key = str_is(key.name, "x-api-key"); /* then another one is no key for this upstream */
     *r = (struct relay){.url =
                             upstream_url(&ctx->arena, up, path, query_for(&ctx->arena, in->query)),
                         .method = in->method,
                         .headers = headers,
                         .body = body};
     for (size_t i = 0; i < in->n_headers; i++)
-        if (!is_ours(in->headers[i].name) && !auth_shows_token(in->headers[i].value))
+        if (!is_ours(in->headers[i].name) && !auth_shows_token(in->headers[i].value) &&
+            !(is_key && str_eq_nocase(in->headers[i].name, key.name)))
             headers[r->n_headers++] = in->headers[i];
-    if (key.n)
-        headers[r->n_headers++] = (struct header){S("Authorization"), key};
-    if (str_ends(key, up->key)) /* the server's own, which is not the client's to read */
+    if (key.value.n)
+        headers[r->n_headers++] = key;
+    if (up->key.n &&
+        str_ends(key.value, up->key)) /* the server's own, which is not the client's to read */
         r->secret = up->key;
     return r;
 }

@@ -15,6 +15,11 @@ struct target {
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
                       struct target *out);
 
+/* The same for any request. One of Anthropic's API whose model has no prefix goes to the first
+ * upstream of that dialect, if there is one. */
+enum status target_for(struct ctx *ctx, const struct settings *settings, const struct request *in,
+                       str model, struct target *out);
+
 /* Where memory is put in a request to it: as its upstream says, else the setting. */
 enum placement target_placement(const struct settings *settings, const struct target *to);
 /* Whether it answers a system message with an error. */
@@ -22,8 +27,8 @@ bool target_rejects_system(struct arena *a, const struct target *to);
 
 /*
  * The request as it goes on: same method, the client's headers that are not for us, and for a
- * credential the client's own key (auth_own_key), else the upstream's. path begins with "/v1/" and
- * is encoded; the query stays the same.
+ * credential the client's own key (auth_own_key, auth_own_x_key), else the upstream's. path begins
+ * with "/v1/" and is encoded; the query stays the same.
  */
 struct relay *relay_to(struct ctx *ctx, const struct request *in, const struct upstream *up,
                        str path, str body);

@@ -6,20 +6,23 @@
 #include "surface/common/memory_json.h"
 
 /* One thing that happened. before has the members that an edit changed, as they were. */
-struct event {
+struct change_event {
     str event, id, content, by;
     int64_t at;
     const struct json *before;
 };
 static const struct field event_fields[] = {
-    {TIME(struct event, at), .help = "when"},
-    {STR(struct event, event),
+    {TIME(struct change_event, at), .help = "when"},
+    {STR(struct change_event, event),
      .help = "created, edited, superseded (a new value under its key), merged (with one that says "
              "the same), compacted (into a summary), or closed"},
-    {STR(struct event, id), .help = "of the memory"},
-    {STR(struct event, content), .empty = EMPTY_OUT, .help = "what it says; where it was created"},
-    {JSON(struct event, before), .empty = EMPTY_OUT, .help = "members as they were; of an edit"},
-    {STR(struct event, by), .empty = EMPTY_OUT, .help = "id of the memory that took its place"},
+    {STR(struct change_event, id), .help = "of the memory"},
+    {STR(struct change_event, content), .empty = EMPTY_OUT,
+     .help = "what it says; where it was created"},
+    {JSON(struct change_event, before), .empty = EMPTY_OUT,
+     .help = "members as they were; of an edit"},
+    {STR(struct change_event, by), .empty = EMPTY_OUT,
+     .help = "id of the memory that took its place"},
     {0},
 };
 
@@ -30,7 +33,7 @@ const struct field history_out_fields[] = {
 };
 
 struct events {
-    struct event *v;
+    struct change_event *v;
     size_t n;
 };
 
@@ -71,21 +74,23 @@ static enum status add_events(struct ctx *ctx, const struct history_item *all, s
 {
     const struct history_item *item = &all[at];
     const struct memory *m = &item->memory;
-    struct event *created = &out->v[out->n++];
-    *created = (struct event){.event = S("created"), .id = m->id, .at = m->created};
+    struct change_event *created = &out->v[out->n++];
+    *created = (struct change_event){.event = S("created"), .id = m->id, .at = m->created};
     TRY(first_content(ctx, item, &created->content));
     for (size_t i = 0; i < item->n; i++) {
         struct json *old;
         TRY(json_parse(ctx, item->v[i].old, &old));
-        out->v[out->n++] =
-            (struct event){.event = S("edited"), .id = m->id, .at = item->v[i].at, .before = old};
+        out->v[out->n++] = (struct change_event){.event = S("edited"),
+                                                 .id = m->id,
+                                                 .at = item->v[i].at,
+                                                 .before = old};
     }
     if (m->valid_to)
         out->v[out->n++] =
-            (struct event){.event = why_closed(m, find_item(all, n, m->superseded_by)),
-                           .id = m->id,
-                           .at = m->valid_to,
-                           .by = m->superseded_by};
+            (struct change_event){.event = why_closed(m, find_item(all, n, m->superseded_by)),
+                                  .id = m->id,
+                                  .at = m->valid_to,
+                                  .by = m->superseded_by};
     return OK;
 }
 
@@ -93,7 +98,7 @@ static enum status add_events(struct ctx *ctx, const struct history_item *all, s
 static void sort_events(struct events *e)
 {
     for (size_t i = 1; i < e->n; i++) {
-        struct event one = e->v[i];
+        struct change_event one = e->v[i];
         size_t k = i;
         for (; k && e->v[k - 1].at > one.at; k--)
             e->v[k] = e->v[k - 1];
@@ -114,7 +119,7 @@ enum status memory_history(struct ctx *ctx, struct app *app, const struct reques
                        in->params[0], &v, &n));
     for (size_t i = 0; i < n; i++)
         most += v[i].n + 2;
-    events.v = NEW_N(&ctx->arena, struct event, most + 1);
+    events.v = NEW_N(&ctx->arena, struct change_event, most + 1);
     for (size_t i = 0; i < n; i++)
         TRY(add_events(ctx, v, n, i, &events));
     sort_events(&events);

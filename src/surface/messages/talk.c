@@ -1,0 +1,177 @@
+/* talk.c - a Messages body as a conversation: who said what, and where a block of memory may stand.
+ */
+#include "surface/messages/talk.h"
+
+/*
+ * A message of the user may hold results of tools, words of the user and notes of the client's
+ * program, as blocks one after another. So one message may become two said ones, or none. A string
+ * and one text block say the same, and cache_control says nothing: clients change both from one
+ * request to the next.
+ *
+ * The block of memory goes into the message of the user, at its end, because results of tools must
+ * come first. Claude Code sends its own notes in messages of the role system behind the user's:
+ * where they follow, the block goes into the last of them, behind the user's cache mark.
+ */
+
+/* What programs put in front of the user's words or in their place, by how it begins. */
+static const char *const notes[] = {
+    "<system-reminder>",
+    "<local-command-caveat>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<command-name>",
+    "<command-message>",
+    "<command-args>",
+    "<task-notification>",
+    "[Request interrupted",
+    "This session is being continued from a previous conversation",
+    "Caveat: The messages below",
+    NULL,
+};
+
+static bool is_note(str text)
+{
+    text = str_trim(text);
+    for (const char *const *n = notes; *n; n++)
+        if (str_starts(text, str_of(*n)))
+            return true;
+    return false;
+}
+
+static bool is_block(const struct json *block, const char *type)
+{
+    return str_is(json_string(json_get(block, "type")), type);
+}
+
+static str joined_text(struct arena *a, const struct json *content, bool with_notes)
+{
+    if (!content || content->type != JSON_ARRAY) {
+        str text = json_string(content);
+        return with_notes || !is_note(text) ? text : S("");
+    }
+    struct buf b = buf_make(a, content->source.n + 1);
+    for (const struct json *block = content->first; block; block = block->next) {
+        str text = json_string(json_get(block, "text"));
+        if (!is_block(block, "text") || !str_trim(text).n || (!with_notes && is_note(text)))
+            continue;
+        buf_add(&b, b.n ? S("\n") : S(""));
+        buf_add(&b, text);
+    }
+    return buf_str(&b);
+}
+
+str talk_words(struct arena *a, const struct json *content)
+{
+    return joined_text(a, content, false);
+}
+
+str talk_text(struct arena *a, const struct json *content)
+{
+    return joined_text(a, content, true);
+}
+
+/* What a message of the user holds. */
+struct parts {
+    str words;
+    bool has_result; /* of a tool */
+    bool has_other;  /* an image, a document: the user has said something without words */
+};
+
+static struct parts parts_of(struct arena *a, const struct json *content)
+{
+    struct parts p = {.words = talk_words(a, content)};
+    if (!content || content->type != JSON_ARRAY)
+        return p;
+    for (const struct json *block = content->first; block; block = block->next) {
+        bool is_result = str_ends(json_string(json_get(block, "type")), S("tool_result"));
+        p.has_result |= is_result;
+        p.has_other |= !is_result && !is_block(block, "text");
+    }
+    return p;
+}
+
+static bool is_said(const struct parts *p)
+{
+    return str_trim(p->words).n || (p->has_other && !p->has_result);
+}
+
+static bool has_role(const struct json *message, const char *role)
+{
+    return str_is(json_string(json_get(message, "role")), role);
+}
+
+/* --- the program's own questions --- */
+
+size_t talk_aside(struct arena *a, const struct json *root)
+{
+    const struct json *messages = json_get(root, "messages");
+    bool has_note = false;
+    size_t n = 0;
+    for (const struct json *m = messages ? messages->first : NULL; m; m = m->next) {
+        if (has_role(m, "assistant")) {
+            n = 0;
+            has_note = false;
+            continue;
+        }
+        struct parts p = parts_of(a, json_get(m, "content"));
+        if (has_role(m, "user") && (is_said(&p) || p.has_result)) {
+            n = 0;
+            has_note = false;
+            continue;
+        }
+        has_note |= has_role(m, "user");
+        n++;
+    }
+    return has_note ? n : 0;
+}
+
+/* --- all of it --- */
+
+static void add_said(struct talk *t, const char *role, str text, const struct json *place)
+{
+    t->places[t->n] = place;
+    t->said[t->n++] = (struct said){.role = str_of(role), .text = text};
+}
+
+/* Behind the user's words: the block moves into it. */
+static void move_place(struct talk *t, size_t last, const struct json *message)
+{
+    const struct json *content = json_get(message, "content");
+    bool is_sound = content && (content->type == JSON_STRING || content->type == JSON_ARRAY);
+    if (last < t->n && is_sound)
+        t->places[last] = message;
+}
+
+bool talk_read(struct arena *a, const struct json *root, size_t aside, struct talk *out)
+{
+    const struct json *messages = json_get(root, "messages");
+    if (!messages || messages->type != JSON_ARRAY || !messages->n || messages->n < aside)
+        return false;
+    size_t n = messages->n - aside, most = 2 * n + 1, last = most;
+    *out = (struct talk){.said = NEW_N(a, struct said, most),
+                         .places = NEW_N(a, const struct json *, most)};
+    if (json_get(root, "system"))
+        add_said(out, "system", talk_text(a, json_get(root, "system")), NULL);
+    for (const struct json *m = messages->first; n--; m = m->next) {
+        const struct json *content = json_get(m, "content");
+        if (!json_string(json_get(m, "role")).n)
+            return false;
+        if (has_role(m, "system")) {
+            move_place(out, last, m);
+            continue;
+        }
+        last = most;
+        if (has_role(m, "assistant")) {
+            add_said(out, "assistant", talk_text(a, content), NULL);
+            continue;
+        }
+        struct parts p = parts_of(a, content);
+        if (p.has_result)
+            add_said(out, "tool", S(""), NULL);
+        if (is_said(&p)) {
+            last = out->n;
+            add_said(out, "user", p.words, m);
+        }
+    }
+    return true;
+}
