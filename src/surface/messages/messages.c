@@ -253,6 +253,6 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_messages = {"messages",           routes,
-                                         word_anthropic_error, auth_agent_request,
-                                         SURFACE_SETTLES,      .errors = &anthropic_errors};
+const struct surface surface_anthropic = {"anthropic",          routes,
+                                          word_anthropic_error, auth_agent_request,
+                                          SURFACE_SETTLES,      .errors = &anthropic_errors};

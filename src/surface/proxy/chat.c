@@ -79,7 +79,6 @@ static enum status read_wishes(struct ctx *ctx, struct app *app, const struct re
         drop_memory(c, WITHOUT_FOR_ENCODING);
     return OK;
 }
-}
 
 /* A body without proper messages is passed on without memory: the upstream words what is wrong. */
 static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
