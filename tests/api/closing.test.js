@@ -199,7 +199,7 @@ test('a request without a valid token is refused before its body is taken in', a
     [401, head('/v1/memories', long, `Authorization: Bearer ${operator}x`)],
   ];
   for (const [code, ...sent] of cases) assert.match(await begun(server.port, ...sent), new RegExp(`^HTTP/1\\.1 ${code} `), sent[0]);
-  assert.match(await begun(server.port, head('/v1/memories', long)), /"message":.*token/, 'in the words of the surface');
+  assert.match(await begun(server.port, head('/v1/memories', long)), /"detail":.*token/, 'in the words of the surface');
 });
 
 test('a long body of someone who may send it comes in whole, also behind and in front of other requests', async (t) => {

@@ -264,7 +264,7 @@ test('sessions are made, changed, listed, read and forgotten', async (t) => {
   assert.deepEqual(all.sessions.map((one) => one.id), [third, 'walk/1', id], 'last spoken in first');
   assert.deepEqual(Object.keys(all.sessions[0]), ['id', 'title', 'app_id', 'created_at', 'updated_at', 'message_count']);
   assert.deepEqual(all.sessions.map((one) => one.message_count), [0, 2, 0]);
-  assert.deepEqual(await list('?limit=1&offset=2'), { sessions: [all.sessions[2]], total: 3, limit: 1, offset: 2 });
+  assert.deepEqual(await list('?limit=1&offset=2'), { sessions: [all.sessions[2]], total: 3, limit: 1, offset: 2, next: null });
   assert.equal((await ask('GET', '/v1/sessions')).text, (await ask('GET', '/v1/users/me/sessions')).text);
   await ask('PATCH', `/v1/session/${id}`, { title: 'Trip to Tokyo' });
   assert.deepEqual((await list('?search=tokyo')).sessions.map((one) => one.title), ['Trip to Tokyo']);
@@ -283,7 +283,7 @@ test('sessions are made, changed, listed, read and forgotten', async (t) => {
   }
   refused(await asks(server, other)('GET', `/v1/sessions/${id}`), 404, 'SESSION_NOT_FOUND');
   refused(await server.ask('GET', `/v1/session/${id}`), 404, 'SESSION_NOT_FOUND');
-  assert.deepEqual((await asks(server, other)('GET', '/v1/users/me/sessions')).json(), { sessions: [], total: 0, limit: 20, offset: 0 });
+  assert.deepEqual((await asks(server, other)('GET', '/v1/users/me/sessions')).json(), { sessions: [], total: 0, limit: 20, offset: 0, next: null });
   assert.equal((await ask('GET', `/v1/session/${id}`)).json().title, 'Trip to Tokyo');
 
   // A token with a space of its own finds what has a name, lists its own, and hides that from the others; they lose nothing else by it.

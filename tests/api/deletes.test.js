@@ -95,6 +95,9 @@ const deletes = [
   ['DELETE /v1/memory/{message}', 'nothing', { refused: true }],
   ['DELETE /v1/memory/{session}', 'nothing', { refused: true }],
   ['DELETE /v1/session/{session}', 'its messages'],
+  ['DELETE /v1/sessions/{session}', 'its messages'],
+  ['DELETE /v1/spaces/{space}?confirm={space}', 'all'],
+  ['DELETE /v1/users/{user}?confirm={user}', 'all'],
   ['DELETE /v1/memory/user/all?app_id=default', 'all'],
   ['DELETE /v1/memory/user/all?app_id=*', 'all'],
   ['DELETE /v1/memory/user/all?app_id=other', 'nothing'],
@@ -145,6 +148,7 @@ for (const [call, erases, { body, refused = false, way = 'said' } = {}] of delet
   test(`${call}${body ? ` ${JSON.stringify(body)}` : ''}${refused ? ' is refused and' : ''} erases ${erases}${way === 'said' ? '' : `, ${way}`}`, async (t) => {
     const server = await serve(t);
     const { names, words: of, before } = await ways[way](server);
+    Object.assign(names, { space: 'default', user: 'local' });
     const asked = await server.tell(QUESTION, { 'x-memory-mode': 'readonly' });
     names.receipt = asked.headers['x-rememberd-receipt'];
     if (before && erases !== 'nothing') assert.deepEqual(await look(server, names, of), expected(states[before]));
@@ -161,8 +165,8 @@ test('every route and tool that deletes has a row', () => {
   const tested = new Set(deletes.map(([call]) => plain(call)));
   const print = (args, input) => execFileSync(bin, args, { env: cleanEnv(), input, encoding: 'utf8' });
   const routes = print(['--routes']).split('\n').map((line) => line.split(/\s+/)).filter(([method, at]) => method === 'DELETE' && !at.startsWith('/v1/{a}'));
-  const tokens = 'DELETE /v1/users/me/tokens/{id}'; // no memory
-  assert.deepEqual(routes.map(([method, at]) => `${method} ${at}`).filter((call) => call !== tokens && !tested.has(call)), []);
+  const others = ['DELETE /v1/users/me/tokens/{id}', 'DELETE /v1/tokens/{id}', 'DELETE /v1/jobs/{id}', 'DELETE /v1/messages/batches']; // no memory
+  assert.deepEqual(routes.map(([method, at]) => plain(`${method} ${at}`)).filter((call) => !others.includes(call) && !tested.has(call)), []);
   const folder = fs.mkdtempSync(path.join(require('node:os').tmpdir(), 'rememberd-deletes-'));
   const { tools } = JSON.parse(print(['mcp', '--tools', 'all', '--data', folder], '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n')).result;
   fs.rmSync(folder, { recursive: true });

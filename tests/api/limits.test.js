@@ -29,7 +29,7 @@ test('requests per second are limited by token, in the words of each surface; th
   const { counted, refused } = await codes(40, () => open.ask('GET', '/v1/memories', undefined, bearer(token)));
   assert.ok(counted[200] >= 10 && counted[200] <= 14 && counted[429] === 40 - counted[200], JSON.stringify(counted)); // five seconds of two
   assert.equal(refused.headers['retry-after'], '1');
-  assert.match(refused.json().error.message, /more than 2 requests per second with this token/);
+  assert.match(refused.json().detail, /more than 2 requests per second with this token/);
   const omni = await open.ask('GET', '/api/memory', undefined, bearer(token));
   assert.equal(omni.status, 429);
   assert.deepEqual([typeof omni.json().requestId, /with this token/.test(omni.text)], ['string', true], omni.text); // OmniRoute's shape
@@ -42,7 +42,7 @@ test('requests per second are limited by address, which a proxy names', async (t
   const server = await serve(t, { flags: ['--address-rate-max', '2'] });
   const { counted, refused } = await codes(30, (i) => server.ask('GET', '/v1/memories', undefined, from(`made.up.${i}, 203.0.113.9`)));
   assert.ok(counted[401] >= 10 && counted[401] <= 14 && counted[429] === 30 - counted[401], JSON.stringify(counted));
-  assert.match(refused.json().error.message, /more than 2 requests per second from this address/);
+  assert.match(refused.json().detail, /more than 2 requests per second from this address/);
   assert.equal((await server.ask('GET', '/v1/memories', undefined, from('203.0.113.10'))).status, 401);
   assert.equal((await server.ask('GET', '/v1/memories')).status, 200);
 });
@@ -103,7 +103,7 @@ test('a user over its limit cannot write more; chats go on without learning', as
   for (const content of ['The red bicycle is in the cellar.', 'Rosalind has the spare key.', 'The rent is due on Mondays.']) assert.equal((await keep(content)).status, 201, content);
   const over = await keep('The heating engineer is called Piotr.');
   assert.equal(over.status, 403, over.text);
-  assert.match(over.json().error.message, /has 3 memories, and the limit is 3 \(setting user_memories_max\)/);
+  assert.match(over.json().detail, /has 3 memories, and the limit is 3 \(setting user_memories_max\)/);
   assert.equal((await server.ask('POST', '/v1/memory/save', { content: 'More of it.' })).status, 403);
   assert.equal((await keep('My bicycle is blue.', { 'x-memory-user': 'anna' })).status, 201, 'of another user');
   const say = (content) => server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content }] });

@@ -94,6 +94,8 @@ static str told_mark(struct arena *a, const struct recalled *r)
     str passage = r->text.n ? r->text : r->given.n ? r->given : r->message.text;
     if (r->is_memory)
         return r->memory.id;
+    if (str_eq(str_trim(passage), str_trim(r->message.text)))
+        return r->message.id;
     return str_printf(a, S_FMT "#%016llx", S_ARG(r->message.id),
                       (unsigned long long)hash64(&passage, 1));
 }
@@ -106,10 +108,17 @@ static bool is_among(struct strs list, str one)
     return false;
 }
 
+/* A memory is told, too, where the whole message that it came from stands. */
+static bool is_told_already(const struct turn *t, const struct recalled *r)
+{
+    return is_among(t->told, told_mark(t->arena, r)) ||
+           (r->is_memory && r->memory.source.n && is_among(t->told, r->memory.source));
+}
+
 void replay_leave_told(const struct turn *t, struct recalled *v, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (v[i].injected && t->told.n && is_among(t->told, told_mark(t->arena, &v[i]))) {
+        if (v[i].injected && t->told.n && is_told_already(t, &v[i])) {
             v[i].injected = false;
             v[i].why = S("it was given earlier in this conversation");
         }
