@@ -153,8 +153,8 @@ struct receipt {
     struct receipt_line *lines;
     size_t n;
     struct strs told; /* what the block tells: ids of memories, and marks of passages */
-    int64_t no; /* of its row; set by the store */
-    str space;  /* of its pool, in a list */
+    int64_t no;       /* of its row; set by the store */
+    str space;        /* of its pool, in a list */
 };
 
 /* A block of memory that stands behind an earlier message of a running conversation. */

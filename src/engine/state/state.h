@@ -90,8 +90,8 @@ struct engine {
     struct accounts_state accounts;
     struct unkept_list unkept;
     struct counters counters;
-    struct feed *feed;     /* events/feed.c */
-    struct registry *jobs; /* jobs/registry.c */
+    struct feed *feed;                              /* events/feed.c */
+    struct registry *jobs;                          /* jobs/registry.c */
     atomic_uint_least64_t quota_noted[QUOTA_SLOTS]; /* hashes of users whose limit was logged */
 };
 
