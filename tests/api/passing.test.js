@@ -25,10 +25,9 @@ const guarded = [['GET', '/v1/responses/resp_of_another'], ['DELETE', '/v1/respo
 
 // These belong to rememberd's own API, whoever asks.
 const here = [['GET', '/v1/memories/a/b'], ['POST', '/v1/memories/serach'], ['POST', '/v1/receipts/a/b'], ['DELETE', '/v1/review'],
-  ['GET', '/v1/sessions/a/b'], ['POST', '/v1/session/a/b/c'], ['GET', '/v1/users'], ['POST', '/v1/users/me/keys'], ['GET', '/v1/memory'], ['GET', '/v1/memory/a/b/c'],
-  ['POST', '/v1/spaces'], ['GET', '/v1/stats/today'], ['GET', '/v1/jobs'], ['GET', '/v1/settings'], ['POST', '/v1/settings'], ['GET', '/v1/events'],
-  ['POST', '/v1/preview/again'], ['GET', '/v1/episodes/a'], ['GET', '/v1/doctor'], ['GET', '/v1/tokens'], ['DELETE', '/v1/tokens/t-1'], ['GET', '/v1/messages'], ['GET', '/v1/messages/m-1'],
-  ['DELETE', '/v1/messages/m-1'], ['POST', '/v1/messages/m-1'], ['POST', '/v1/messages/count_token'], ['GET', '/v1/messages/m-1/memories'],
+  ['GET', '/v1/sessions/a/b'], ['POST', '/v1/session/a/b/c'], ['POST', '/v1/users/me/keys'], ['GET', '/v1/memory'], ['GET', '/v1/memory/a/b/c'],
+  ['POST', '/v1/spaces'], ['GET', '/v1/stats/today'], ['POST', '/v1/settings'], ['POST', '/v1/events'], ['DELETE', '/v1/doctor'], ['GET', '/v1/tokens/a/b'],
+  ['POST', '/v1/preview/again'], ['GET', '/v1/episodes/a'], ['GET', '/v1/messages'], ['DELETE', '/v1/messages/m-1'], ['POST', '/v1/messages/m-1'], ['POST', '/v1/messages/count_token'], ['GET', '/v1/messages/m-1/memories'],
   ['POST', '/v1/chat/completion'], ['GET', '/v1/chat'], ['DELETE', '/v1/chat/a']];
 
 async function ready(t, flags = []) {
