@@ -43,9 +43,9 @@ test('a unix socket is listened on: for this user, counted as this machine, remo
   fs.writeFileSync(big, JSON.stringify({ model: 'rememberd/demo', messages: [{ role: 'user', content: 'x'.repeat(3 << 20) }] }));
   assert.ok((await json('--unix-socket', file, 'http://localhost/v1/chat/completions', '--json', `@${big}`)).choices[0].message.content);
   const abroad = await json('--unix-socket', file, 'http://localhost/v1/memories', '-H', 'X-Forwarded-For: 203.0.113.9');
-  assert.match(abroad.error.message, /a token is needed/);
+  assert.match(abroad.detail, /a token is needed/);
   await run(['token', 'create', '--data', server.data]);
-  assert.match((await json('--unix-socket', file, 'http://localhost/v1/memories')).error.message, /token/);
+  assert.match((await json('--unix-socket', file, 'http://localhost/v1/memories')).detail, /token/);
   assert.equal((await server.stop()).code, 0);
   assert.ok(!fs.existsSync(file), 'the file is gone');
 });
