@@ -85,7 +85,9 @@ const struct field settings_table[] = {
     {INT(struct settings, header_max), .otherwise = 64 << 10, .min = 1024, .max = 1 << 20,
      .group = GROUP_NETWORK, .unit = "BYTES", .help = "Largest request header"},
     {INT(struct settings, connections_max), .otherwise = 4096, .min = 1, .max = 100000,
-     .group = GROUP_NETWORK, .unit = "N", .help = "Most client connections at one time"},
+     .group = GROUP_NETWORK, .unit = "N",
+     .help = "Most client connections at one time. At this limit the connection that is idle for "
+             "longest is closed for a new one"},
     {INT(struct settings, queue_max), .otherwise = 1024, .min = 1, .max = 100000,
      .group = GROUP_NETWORK, .unit = "N", .help = "Most requests waiting for a worker thread"},
     {INT(struct settings, workers), .otherwise = 0, .max = 256, .group = GROUP_NETWORK, .unit = "N",

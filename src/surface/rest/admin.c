@@ -205,6 +205,8 @@ static void server_metrics(struct buf *b, const struct server_stats *s)
                  (double)s->rejected_busy);
     write_metric(b, "rejected_connections_total", "counter", "connections refused",
                  (double)s->rejected_connections);
+    write_metric(b, "shed_connections_total", "counter",
+                 "idle connections closed to make room for a new one", (double)s->shed_connections);
     write_metric(b, "connections", "gauge", "open connections", (double)s->connections);
     write_metric(b, "requests_active", "gauge", "requests being answered", (double)s->active);
     write_metric(b, "requests_queued", "gauge", "requests waiting for a worker", (double)s->queued);
