@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "store/file.h"
 #include "store/sqlite/db/file.h"
 
 /*
@@ -62,21 +63,37 @@ static bool is_gone(struct ctx *ctx, const struct store_files *p, size_t i)
     return st.st_ino != p->files[i].inode || st.st_dev != p->files[i].device;
 }
 
+/* The log and its index are looked at as well: writes go to the log first. */
+static bool is_any_gone(struct ctx *ctx, const struct store_files *p, size_t *which)
+{
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        *which = i;
+        if (is_gone(ctx, p, i))
+            return true;
+    }
+    return false;
+}
+
 enum status files_check(struct ctx *ctx, struct store_files *p)
 {
-    enum files_state now = atomic_load(&p->state);
-    for (size_t i = 0; i < STORE_FILES && now == FILES_OPEN; i++)
-        if (is_gone(ctx, p, i) && atomic_compare_exchange_strong(&p->state, &now, FILES_LOST)) {
-            now = FILES_LOST;
-            log_event(LOG_ERROR, "store.lost",
-                      "file=\"%s%s\" why=\"it was deleted or replaced "
-                      "while rememberd had it open: nothing is written any more; put the right "
-                      "file there and restart rememberd\"",
-                      p->path, ends[i]);
-        }
-    if (now != FILES_LOST)
-        return OK;
-    return fail_as(ctx, STORAGE, STORE_DISK_FAILED,
-                   "the database '%s' was deleted or replaced while it was open; restart rememberd",
-                   p->path);
+    enum files_state state = atomic_load(&p->state);
+    size_t which;
+    if (state == FILES_OPEN && is_any_gone(ctx, p, &which) &&
+        atomic_compare_exchange_strong(&p->state, &state, FILES_LOST)) {
+        log_event(LOG_ERROR, "store.lost",
+                  "file=\"%s%s\" why=\"it was deleted or replaced while rememberd had it open: "
+                  "nothing is written any more; put the right file there and restart rememberd\"",
+                  p->path, ends[which]);
+        state = FILES_LOST;
+    }
+    return state == FILES_LOST ? fail_as(ctx, STORAGE, STORE_DISK_FAILED,
+                                         "the database '%s' was deleted or replaced while it was "
+                                         "open; restart rememberd",
+                                         p->path)
+                               : OK;
+}
+
+bool files_has_log_index(struct ctx *ctx, const struct store_files *p)
+{
+    return !is_gone(ctx, p, STORE_FILES - 1);
 }

@@ -121,7 +121,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
 
 /* Erased rows must not stay readable in the log. Readers of the log may delay this to a later
  * checkpoint. */
-static void empty_log(struct writer *w)
+void writer_empty_log(struct writer *w)
 {
     sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
     sqlite3_exec(w->db.handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
@@ -288,7 +288,7 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
     if (result != OK)
         fail_all(first, ctx);
     else if (erases)
-        empty_log(w);
+        writer_empty_log(w);
     if (result != OK || is_full)
         end_group(w, ctx, first, last_no, result);
     else
@@ -302,10 +302,10 @@ static void *write_groups(void *arg)
     pthread_mutex_lock(&w->lock);
     for (;;) {
         wait_for_some(w);
-        if (!w->first && w->is_ending)
-            break;
         if (writer_is_due(w))
             writer_look(w, &ctx);
+        if (!w->first && w->is_ending)
+            break;
         if (!w->first || (is_idle(w) && !w->is_ending))
             continue;
         struct task *group = take_group(w);

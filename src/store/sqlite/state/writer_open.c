@@ -76,7 +76,8 @@ static enum status write_probe(struct ctx *ctx, struct db *db,
 
 bool writer_is_due(const struct writer *w)
 {
-    return (!w->first || !w->is_open) && clock_mono_us() >= w->look_us;
+    bool is_lost = atomic_load(&w->s->files.state) == FILES_LOST && !w->has_left;
+    return is_lost || ((!w->first || !w->is_open) && clock_mono_us() >= w->look_us);
 }
 
 /* Opens the store when it is not open yet. */
@@ -88,6 +89,18 @@ static void open_now(struct writer *w, struct ctx *ctx)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* The log may lie beside another database now, whose log it would be taken for. So it is emptied,
+ * into the file that it belongs to; when only the log was deleted, nothing is lost by that. Not
+ * without the index, which holds the locks that keep other processes out meanwhile. */
+static void leave_lost(struct writer *w, struct ctx *ctx)
+{
+    if (w->has_left || files_check(ctx, &w->s->files) == OK)
+        return;
+    w->has_left = true;
+    if (files_has_log_index(ctx, &w->s->files))
+        writer_empty_log(w);
+}
+
 /* The lock is held when it is called and when it returns, and not in between. The probe's number
  * is taken before a task of another thread gets one. */
 void writer_look(struct writer *w, struct ctx *ctx)
@@ -95,6 +108,8 @@ void writer_look(struct writer *w, struct ctx *ctx)
     struct ctx own = {0};
     struct task probe = {.ctx = &own, .call = write_probe, .is_probe = true};
     bool is_open = w->is_open, has_failed = is_open && w->result != OK;
+    if (atomic_load(&w->s->files.state) == FILES_LOST)
+        has_failed = false;
     if (has_failed) {
         probe.no = ++w->queued_no;
         w->queued++;
@@ -105,7 +120,7 @@ void writer_look(struct writer *w, struct ctx *ctx)
     else if (has_failed)
         writer_write(w, ctx, &probe);
     else
-        (void)!files_check(ctx, &w->s->files);
+        leave_lost(w, ctx);
     ctx_clear_failure(ctx);
     arena_reset(&ctx->arena);
     ctx_free(&own);
