@@ -25,8 +25,8 @@ struct store_settings {
  * the file is being replaced.
  *
  * With may_wait a disk that is full or cannot be written to is no failure. The store then tries
- * again every few seconds. Until it is open, store_ping and writes fail with STORAGE and say why;
- * an existing file is read where that is possible.
+ * again every few seconds. Until it is open, store_ping and writes fail with STORAGE (STORAGE_AWAY)
+ * and say why; an existing file is read where that is possible.
  */
 MUST_USE enum status store_open(struct ctx *ctx, const struct store_settings *settings,
                                 struct store **out);

@@ -172,7 +172,9 @@ static enum status show_ready(struct ctx *ctx, struct app *app, const struct req
 {
     bool is_well = engine_ping(ctx, app->engine) == OK;
     const struct ready_out shape = {is_well,
-                                    is_well ? S("Service is ready") : S("Service is not ready")};
+                                    is_well ? S("Service is ready")
+                                            : str_printf(&ctx->arena, "Service is not ready: %s",
+                                                         ctx->why)};
     (void)in;
     out->code = is_well ? 200 : 503;
     reply_fields(out, ready_out_fields, &shape);

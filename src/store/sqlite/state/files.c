@@ -86,7 +86,7 @@ enum status files_check(struct ctx *ctx, struct store_files *p)
                   p->path, ends[which]);
         state = FILES_LOST;
     }
-    return state == FILES_LOST ? fail_as(ctx, STORAGE, STORE_DISK_FAILED,
+    return state == FILES_LOST ? fail_as(ctx, STORAGE, STORAGE_AWAY,
                                          "the database '%s' was deleted or replaced while it was "
                                          "open; restart rememberd",
                                          p->path)

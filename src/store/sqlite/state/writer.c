@@ -110,7 +110,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
             TRY(index_apply(ctx, &w->db, &w->changes));
         t->result = run_task(w, t);
         if (!db_in_transaction(&w->db))
-            return fail(ctx, t->result, "%s", t->ctx->why);
+            return fail_as(ctx, t->result, t->ctx->detail, "%s", t->ctx->why);
         if (t->is_alone && t->result != OK)
             return OK; /* undone as a whole */
     }
@@ -135,7 +135,7 @@ static void fail_all(struct task *first, const struct ctx *why)
         if (t->result != OK)
             continue;
         ctx_clear_failure(t->ctx);
-        t->result = fail(t->ctx, why->failed, "%s", why->why);
+        t->result = fail_as(t->ctx, why->failed, why->detail, "%s", why->why);
     }
 }
 

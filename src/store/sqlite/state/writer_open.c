@@ -61,7 +61,7 @@ enum status writer_failure(struct ctx *ctx, struct writer *w)
     pthread_mutex_lock(&w->lock);
     enum status result = w->result;
     if (result != OK)
-        result = fail_as(ctx, result, STORE_DISK_FAILED, "%s: %s",
+        result = fail_as(ctx, result, w->is_open ? STORE_DISK_FAILED : STORAGE_AWAY, "%s: %s",
                          w->is_open ? "the last write failed" : "the database is not open", w->why);
     pthread_mutex_unlock(&w->lock);
     return result;
