@@ -7,6 +7,7 @@
 #include "store/sqlite/records/pending.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
+#include "store/sqlite/write/forget_long.h"
 
 /*
  * Two kinds of connections work on one file in WAL mode (sqlite.org/wal.html): the writer's, used
@@ -38,11 +39,13 @@ static void close_store(struct store *base)
 }
 
 /* Runs on the writer's connection before the first task. Sessions that a crashed process had
- * claimed are free again, and words split by other rules are indexed again. */
+ * claimed are free again, words split by other rules are indexed again, and what a killed process
+ * had begun to erase is erased. */
 static enum status prepare_writer(struct ctx *ctx, struct db *db)
 {
     TRY(claims_free(ctx, db));
-    return words_renew(ctx, db);
+    TRY(words_renew(ctx, db));
+    return forgets_finish(ctx, db);
 }
 
 /* The hold keeps others from replacing the file, and the key is checked before anything is

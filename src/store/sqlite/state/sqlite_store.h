@@ -27,6 +27,7 @@ struct sqlite_store {
     pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */
     struct db *idle[READERS_MAX];
     size_t n_idle, n_open, max_open;
+    atomic_int forgets; /* calls of sqlite_forget that run */
     struct shelf shelf; /* vectors in memory */
     int64_t unreadable; /* vectors that were damaged; under the lock */
 };
