@@ -1,6 +1,6 @@
 /* disk_returns.c - a disk that failed and is well again is noticed without a write, also at start.
  */
-#include <sys/stat.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "disk.h"
@@ -140,4 +140,55 @@ TEST(a_foreign_file_is_no_failing_disk)
     struct store_settings settings = {.path = str_of(p.path), .may_wait = true};
     CHECK_INT(store_open(ctx, &settings, &s), STORAGE);
     CHECK(holds(str_of(ctx->why), "is not a rememberd database"));
+}
+
+/* The row that says what is to be erased. */
+static bool is_under_way(const struct place *p)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    static const char text[] = "SELECT 1 FROM fact WHERE name LIKE 'forget:%'";
+    CHECK_INT(sqlite3_open(p->path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_prepare_v2(db, text, -1, &stmt, NULL), SQLITE_OK);
+    bool is_there = sqlite3_step(stmt) == SQLITE_ROW;
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return is_there;
+}
+
+/* A large erasure that meets a full disk fails, and is not taken up again: what came since then
+ * must stay. */
+TEST(an_erasure_that_is_broken_off_says_so_and_is_not_resumed)
+{
+    enum { N = 400 };
+    disk_install();
+    PLACE(p);
+    int64_t n, removed;
+    struct memory m;
+    {
+        STORE(s, p);
+        struct memory *v = NEW_N(&ctx->arena, struct memory, N);
+        for (int i = 0; i < N; i++)
+            v[i] = fact("", "", str_printf(&ctx->arena, "fact %d of many", i).p);
+        CHECK_OK(
+            store_write(ctx, s, &(struct bundle){.pool = mine, .memories = v, .n_memories = N}));
+        struct forget what = {.pool = mine, .everything = true};
+        disk_fail(DISK_IS_FULL, 60, true);
+        CHECK_INT(store_forget(ctx, s, &what, &n), STORAGE);
+        CHECK(holds(str_of(ctx->why), "a part of it is done; ask again"));
+        ctx_clear_failure(ctx);
+        CHECK(disk_mend());
+        CHECK(is_under_way(&p));
+        WAIT_FOR(ping(s) == OK);
+        CHECK_OK(add(ctx, s, "after"));
+        CHECK_OK(store_prune(ctx, s, 0, 0, &removed));
+        CHECK(!is_under_way(&p));
+        check_healthy(ctx, s);
+    }
+    STORE(s, p);
+    CHECK_OK(store_memory(ctx, s, mine, S("after"), &m));
+    CHECK(find(ctx, s, mine, "many").n > 0);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true}, &n));
+    CHECK_INT(find(ctx, s, mine, "many").n, 0);
+    check_healthy(ctx, s);
 }
