@@ -125,3 +125,20 @@ TEST(a_read_waits_for_a_reader_to_its_deadline)
     CHECK_OK(store_has_tokens(&patient, s, &any));
     store_close(s);
 }
+
+/* As many as the setting workers allows, with the threads beside them. */
+TEST(there_is_a_reader_for_each_worker)
+{
+    enum { WORKERS = 256, BESIDE = 64 };
+    PLACE(p);
+    struct store *s;
+    struct store_settings settings = {.path = str_of(p.path), .readers = WORKERS + BESIDE};
+    struct reader all[WORKERS + BESIDE] = {0};
+    CHECK_OK(store_open(ctx, &settings, &s));
+    ctx->deadline_us = clock_mono_us() + 60000000;
+    for (size_t i = 0; i < WORKERS + BESIDE; i++)
+        CHECK_OK(reader_begin(ctx, sqlite_of(s), &all[i]));
+    for (size_t i = 0; i < WORKERS + BESIDE; i++)
+        reader_end(&all[i]);
+    store_close(s);
+}
