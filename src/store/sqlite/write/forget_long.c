@@ -31,7 +31,7 @@
 enum {
     SMALL = 64,      /* documents that go in one transaction */
     PIECE_MS = 5,    /* of work in a transaction, before its commit */
-    MERGE_PAGES = 4 /* of the words index, between two looks at the clock */
+    MERGE_PAGES = 4, /* of the words index, between two looks at the clock */
 };
 
 /* What the row says. */
