@@ -30,7 +30,11 @@ async function withoutMemory(server, model, why) {
   assert.match(added.json().error.message, why);
 }
 
-const isReady = (server) => until('readiness', async () => (await ready(server)).status === 200);
+// The three probes are compared only when it has recovered: that may happen between two of them.
+async function isReady(server) {
+  await until('readiness', async () => (await server.ask('GET', '/ready')).status === 200);
+  assert.equal((await ready(server)).status, 200);
+}
 
 const doors = [ // method, path, body, and what the dialect calls it
   ['POST', '/v1/memories', note, (body) => body.error.code, 'storage_unavailable'],

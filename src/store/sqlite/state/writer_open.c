@@ -37,7 +37,9 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
 {
     assert(!w->is_open);
     enum status status = open_parts(ctx, w);
+    pthread_mutex_lock(&w->lock);
     w->is_open = status == OK;
+    pthread_mutex_unlock(&w->lock);
     if (status != OK)
         db_close(&w->db);
     else
