@@ -77,6 +77,38 @@ TEST(a_replaced_file_takes_no_write_and_stays_as_it_is)
     check_healthy(ctx, s);
 }
 
+/* With every reader lent, the next read would open the new file beside the old log, and closing it
+ * again would bring that log into it. */
+TEST(no_reader_opens_what_took_the_place)
+{
+    PLACE(p);
+    PLACE(other);
+    struct memory m;
+    bool any;
+    {
+        STORE(s, other);
+        CHECK_OK(add(ctx, s, "theirs"));
+    }
+    {
+        STORE(s, p);
+        begin(ctx, s);
+        CHECK_INT(rename(other.path, p.path), 0);
+        {
+            READER(lent);
+            CHECK_OK(reader_begin(ctx, sqlite_of(s), &lent));
+            CHECK_INT(store_has_tokens(ctx, s, &any), STORAGE);
+            CHECK(holds(str_of(ctx->why), "was deleted or replaced while it was open; restart"));
+            ctx_clear_failure(ctx);
+        }
+        check_lost(ctx, s);
+    }
+    STORE(s, p);
+    CHECK_OK(store_memory(ctx, s, mine, S("theirs"), &m));
+    CHECK_INT(store_memory(ctx, s, mine, S("before"), &m), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    check_healthy(ctx, s);
+}
+
 /* A probe looks at once; without one, and without a write, the writer looks now and then. */
 TEST(a_deleted_file_is_noticed_without_a_write_or_a_probe)
 {

@@ -22,8 +22,20 @@
 
 enum { CACHE_KIB = 8000, CACHES_KIB = 512000 }; /* of one connection, and of all */
 
+/* The file was lost while it was opened: what is at the path now may be another database beside the
+ * old log. Closing its only connection would bring that log into it. */
+static enum status refuse_lost(struct ctx *ctx, struct sqlite_store *s, struct db *db)
+{
+    if (db->handle)
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    ctx_clear_failure(ctx);
+    return files_check(ctx, &s->files);
+}
+
+/* Looked at before and behind the opening: it must be the file that the writer has. */
 static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct db **out)
 {
+    TRY(files_check(ctx, &s->files));
     struct db *db = heap_alloc(sizeof *db);
     size_t cache = CACHES_KIB / s->max_open < CACHE_KIB ? CACHES_KIB / s->max_open : CACHE_KIB;
     enum status status = db_open(ctx, s->path, s->key, db);
@@ -33,8 +45,10 @@ static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct d
             str_printf(&ctx->arena, "PRAGMA query_only=ON; PRAGMA cache_size=-%zu", cache).p);
     if (status == OK)
         status = db_prepare(ctx, db, READS);
-    if (status == OK)
-        status = files_check(ctx, &s->files); /* it opened the file that the writer has */
+    struct ctx look = ctx_detached(ctx);
+    if (files_check(&look, &s->files) != OK)
+        status = refuse_lost(ctx, s, db);
+    ctx_free(&look);
     if (status != OK) {
         db_close(db);
         free(db);
