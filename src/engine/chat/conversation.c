@@ -147,6 +147,7 @@ static bool find_known(struct place *p, size_t i)
         return false;
     p->known = i + 1;
     p->session = m.session;
+    p->is_part = p->t->in.brings_all && doc_position(m.doc) > (int64_t)i;
     return true;
 }
 
@@ -333,7 +334,8 @@ static void begin_anew(struct place *p)
 }
 
 /* The order matters. A named session without its history in the request goes by the session's end
- * (after_last). All others are looked up by hash, and only what is known by neither chain nor tail
+ * (after_last), unless the client always sends all there is: then a conversation may begin anew in
+ * a session. All others are looked up by hash, and only what is known by neither chain nor tail
  * gets a new session: a random name when nothing was said, else one derived from the first message,
  * so that the second request finds it before the first is written. */
 static void find_place(struct place *p)
@@ -344,7 +346,7 @@ static void find_place(struct place *p)
         return;
     }
     bool is_named = p->session.n > 0;
-    if (is_named && (p->t->in.n_window || !has_history(p)))
+    if (is_named && !p->t->in.brings_all && (p->t->in.n_window || !has_history(p)))
         after_last(p);
     else if (by_chain(p) || by_tail(p)) {
         if (!is_named && merely_begins(p) && (has_gone_on(p) || was_forgotten(p)))

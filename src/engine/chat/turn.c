@@ -280,12 +280,12 @@ static void queue_receipt(struct ctx *ctx, struct engine *e, const struct turn *
 static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
     struct receipt before;
-    assert(t->record.chain && is_continued(t));
+    assert(t->record.chain && (t->in.is_aside || is_continued(t)));
     bool fresh = is_fresh(t, t->record.chain);
     if (fresh)
         soft(ctx, store_settle(ctx, e->store));
     TRY(store_receipt_of(ctx, e->store, t->in.pool, t->record.chain, &before));
-    if (fresh && !before.block.n)
+    if (fresh && !before.block.n && !t->in.is_aside)
         return search_block(ctx, e, t, began);
     t->out.block = before.block;
     struct replay again = {.chain = t->record.chain};
@@ -304,6 +304,7 @@ static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *
 static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
     size_t at = last_user(t, t->in.n_said);
+    assert(!t->in.is_aside || t->out.mode == MODE_READONLY);
     if (at == t->in.n_said)
         return OK;
     t->out.block_at = at;
@@ -316,7 +317,7 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
         return OK;
     }
     replay_find(ctx, e, t);
-    if (is_continued(t) && t->record.chain)
+    if ((is_continued(t) || t->in.is_aside) && t->record.chain)
         return repeat_block(ctx, e, t, began);
     return search_block(ctx, e, t, began);
 }

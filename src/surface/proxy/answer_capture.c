@@ -17,9 +17,10 @@ struct answer_capture {
     struct filter filter;
     struct engine *engine;
     struct turn *turn;
+    const struct answer_reader *reader;
     bool is_stream;
     bool is_wanted;  /* the answer's code is 200 */
-    bool has_ended;  /* the stream's [DONE] came */
+    bool has_ended;  /* the stream's last event came */
     bool is_kept;    /* the turn, before the end */
     bool is_whole;   /* the text is all there; whoever keeps the turn may read it */
     struct buf text; /* of a stream: the assistant's text so far; else: the JSON as it comes */
@@ -73,18 +74,35 @@ static str text_of_choice(struct arena *a, const struct json *answer, const char
     return S("");
 }
 
-/* A stream's deltas are added up as they come; an event that is no JSON is left out and does not
+static str text_of_completion(struct arena *a, const struct json *answer)
+{
+    return text_of_choice(a, answer, "message");
+}
+
+static void add_delta(struct arena *a, const struct json *event, struct buf *text)
+{
+    buf_add(text, text_of_choice(a, event, "delta"));
+}
+
+static bool is_done(__attribute__((unused)) str event, str data)
+{
+    return str_is(data, "[DONE]");
+}
+
+const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done};
+
+/* A stream's pieces are added up as they come; an event that is no JSON is left out and does not
  * stop the rest. */
-static void read_event(void *arg, __attribute__((unused)) str event, str data)
+static void read_event(void *arg, str event, str data)
 {
     struct answer_capture *c = arg;
-    struct json *answer;
-    if (str_is(data, "[DONE]")) {
+    struct json *piece;
+    if (c->reader->is_end(event, data)) {
         c->has_ended = true;
         return;
     }
-    if (soft(&c->scratch, json_parse(&c->scratch, data, &answer)))
-        buf_add(&c->text, text_of_choice(&c->scratch.arena, answer, "delta"));
+    if (soft(&c->scratch, json_parse(&c->scratch, data, &piece)))
+        c->reader->piece(&c->scratch.arena, piece, &c->text);
     arena_reset(&c->scratch.arena);
 }
 
@@ -122,7 +140,7 @@ static str captured_text(struct ctx *ctx, const struct answer_capture *c)
         return buf_str(&c->text);
     if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
         return S("");
-    return text_of_choice(&ctx->arena, answer, "message");
+    return c->reader->whole(&ctx->arena, answer);
 }
 
 /* For callers whose client has its answer already, or gets it in any case: there is nobody left to
@@ -172,7 +190,7 @@ static void end_watch(struct filter *f, __attribute__((unused)) struct relay *r)
     hand_over(capture_of(f));
 }
 
-/* A client goes on at a stream's [DONE]. */
+/* A client goes on at a stream's last event. */
 static void watch_bytes(struct filter *f, struct relay *r, str bytes)
 {
     struct answer_capture *c = capture_of(f);
@@ -219,7 +237,7 @@ static enum status keep_turn(struct filter *f, struct ctx *ctx, struct app *app,
 }
 
 void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
-                        bool before_end)
+                        const struct answer_reader *reader, bool before_end)
 {
     static const struct filter_ops watching = {.head = begin_answer,
                                                .watch = watch_bytes,
@@ -232,6 +250,8 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
                                               .done = end_capture};
     struct answer_capture *c = NEW(&ctx->arena, struct answer_capture);
     assert(turn && turn_out_of(turn)->mode != MODE_OFF);
+    assert(!before_end || reader == &completion_reader); /* hold_end looks for [DONE] */
+    c->reader = reader;
     c->engine = app->engine;
     c->turn = turn;
     c->text = buf_make(NULL, TEXT_MAX);

@@ -3,17 +3,28 @@
 
 #include "surface/surface.h"
 
+/* Where an API has the assistant's text in its answers. */
+struct answer_reader {
+    /* Of a whole answer, in the arena. */
+    str (*whole)(struct arena *a, const struct json *answer);
+    /* Adds what one event of a stream brings; the arena is for this event alone. */
+    void (*piece)(struct arena *a, const struct json *event, struct buf *text);
+    /* Whether a client goes on at this event. */
+    bool (*is_end)(str event, str data);
+};
+extern const struct answer_reader completion_reader; /* of chat completions */
+
 /*
  * Adds a filter to the relay that collects the assistant's text; when an answer with code 200 has
  * ended, the turn is kept with that text. The turn must live as long as the relay.
  *
- * before_end: the turn is kept before the client has the last byte (of a stream: its [DONE]), so
- * that a client with a whole answer finds it in the session. A turn that cannot be kept breaks the
- * answer off. Else the turn is kept when the client has everything, or when a question of the same
- * pool comes first, and a failure is only logged.
+ * before_end, of chat completions alone: the turn is kept before the client has the last byte (of a
+ * stream: its [DONE]), so that a client with a whole answer finds it in the session. A turn that
+ * cannot be kept breaks the answer off. Else the turn is kept when the client has everything, or
+ * when a question of the same pool comes first, and a failure is only logged.
  */
 void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, struct turn *turn,
-                        bool before_end);
+                        const struct answer_reader *reader, bool before_end);
 
 /* Keeps the turn; a failure is logged and the caller goes on. */
 void turn_keep(struct ctx *ctx, struct app *app, struct turn *turn, str answer);

@@ -6,11 +6,11 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
-#include "surface/common/person.h"
 #include "surface/common/switches.h"
 #include "surface/common/without_memory.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/chat_fields.h"
+#include "surface/proxy/controls.h"
 #include "surface/proxy/demo_answer.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/proxy/session_history.h"
@@ -24,7 +24,6 @@
  * the body; relay it, with the tool loop and the capture of the answer as filters.
  */
 #define HISTORY_HEADER "X-Session-History"
-enum { SESSION_NAME_MAX = 256 };
 
 /* --- what a chat request says --- */
 
@@ -80,56 +79,6 @@ static enum status read_wishes(struct ctx *ctx, struct app *app, const struct re
     return OK;
 }
 
-/* Not every space of the user: a receipt belongs to one space, and what is forgotten in another
- * would stay in it. */
-static enum status read_scope(struct ctx *ctx, const struct request *in, struct turn_in *out)
-{
-    static const char header[] = "X-Memory-Scope";
-    str wish = str_trim(request_header(in, header));
-    bool is_session = str_eq_nocase(wish, str_of(scope_names[SCOPE_SESSION]));
-    if (wish.n && !is_session && !str_eq_nocase(wish, str_of(scope_names[SCOPE_SPACE])))
-        return fail_field(ctx, header, "must be one of: space, session");
-    if (is_session && out->is_planned)
-        return fail_field(ctx, header, "must not be session for an agent's chat");
-    out->scope = is_session ? SCOPE_SESSION : SCOPE_SPACE;
-    return OK;
-}
-
-/* Ours, and those in which other programs name a conversation; the first that is there. */
-static enum status read_session(struct ctx *ctx, const struct request *in, str *out)
-{
-    static const char *const headers[] = {"X-Session-Id",
-                                          "X-OmniRoute-Session-Id",
-                                          "X-OpenWebUI-Chat-Id",
-                                          "X-Claude-Code-Session-Id",
-                                          "X-Chat-Id",
-                                          "X-Conversation-Id",
-                                          "X-LiteLLM-Session-Id",
-                                          "X-Session-Affinity",
-                                          NULL};
-    for (const char *const *h = headers; *h; h++) {
-        *out = str_trim(request_header(in, *h));
-        if (out->n > SESSION_NAME_MAX)
-            return fail_field(ctx, *h, "must have at most %d bytes", SESSION_NAME_MAX);
-        if (out->n)
-            return OK;
-    }
-    return OK;
-}
-
-/* Everything that headers say about memory; it is read before the body, since it decides whether
- * the body has to be read. */
-static enum status read_controls(struct ctx *ctx, const struct request *in, struct turn_in *out)
-{
-    assert(in->who.pool.user.n);
-    *out = (struct turn_in){.pool = in->who.pool,
-                            .has_helpers = true,
-                            .is_planned = str_trim(request_header(in, AGENT_HEADER)).n > 0};
-    TRY(read_session(ctx, in, &out->session));
-    TRY(switches_mode(ctx, in, &out->mode));
-    return read_scope(ctx, in, out);
-}
-
 /* The messages' texts. False, and nothing is read, when a message has no role. */
 static bool read_messages(struct ctx *ctx, struct chat *c)
 {
@@ -151,35 +100,6 @@ static bool read_messages(struct ctx *ctx, struct chat *c)
     return true;
 }
 
-/* Whose memory it is, and which space. Without memory nobody needs to know, and a name that may not
- * be used harms nobody. */
-static enum status read_who(struct ctx *ctx, struct app *app, const struct request *in,
-                            const struct json *root, struct turn_in *out)
-{
-    struct identity who = in->who;
-    if (out->mode == MODE_OFF)
-        return OK;
-    TRY(auth_chat(ctx, app, in, root, &who));
-    out->pool = who.pool;
-    return OK;
-}
-
-/* OpenAI's API refuses members that it does not know. */
-static enum status hide_space(struct ctx *ctx, struct json **root, str *body)
-{
-    struct buf b = buf_make(&ctx->arena, body->n * 6 + 3);
-    struct json_out w = json_to(&b);
-    if (!json_get(*root, SPACE_MEMBER))
-        return OK;
-    json_open(&w, '{');
-    for (const struct json *m = (*root)->first; m; m = m->next)
-        if (!str_is(m->key, SPACE_MEMBER))
-            json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
-    json_close(&w, '}');
-    *body = buf_str(&b);
-    return json_parse(ctx, *body, root);
-}
-
 /* A body without proper messages is passed on without memory: the upstream words what is wrong. */
 static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
                              struct chat *c)
@@ -187,12 +107,9 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
     struct json *root;
     c->sent = in->body;
     TRY(json_parse(ctx, c->sent, &root));
-    TRY(read_who(ctx, app, in, root, &c->in));
-    TRY(hide_space(ctx, &root, &c->sent));
-    if (!c->in.session.n)
-        c->in.session = person_session(ctx, root);
-    if (c->in.session.n > SESSION_NAME_MAX)
-        return fail_field(ctx, "session_id", "must have at most %d bytes", SESSION_NAME_MAX);
+    TRY(controls_find_who(ctx, app, in, root, &c->in));
+    TRY(controls_hide_space(ctx, &root, &c->sent));
+    TRY(controls_name_session(ctx, root, &c->in));
     c->root = root;
     c->model = json_get(root, "model");
     if (c->model && c->model->type != JSON_STRING)
@@ -311,7 +228,7 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
     if (has_tool)
         tool_loop_add(ctx, r, &loop);
     if (is_remembered) /* behind the tool loop, which hides answers that only call our tool */
-        answer_capture_add(ctx, app, r, c->turn, c->in.is_durable);
+        answer_capture_add(ctx, app, r, c->turn, &completion_reader, c->in.is_durable);
     return r;
 }
 
@@ -344,16 +261,10 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     return OK;
 }
 
-/* The receipt's id and the session, for clients that ask for them later, and whether memory took
- * part. */
+/* Also whether memory took part. */
 static void add_headers(struct app *app, const struct chat *c, struct reply *out)
 {
-    const struct turn_out *turn = c->turn ? turn_out_of(c->turn) : NULL;
-    str session = turn && turn->session.n ? turn->session : c->in.session;
-    if (turn && turn->receipt.n)
-        reply_header(out, "X-Rememberd-Receipt", turn->receipt);
-    if (session.n)
-        reply_header(out, "X-OmniRoute-Session-Id", session);
+    controls_add_headers(&c->in, c->turn ? turn_out_of(c->turn) : NULL, out);
     without_memory_note(app, c->without, out);
 }
 
@@ -365,7 +276,7 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
 {
     struct chat *c = NEW(&ctx->arena, struct chat);
     const str path = S("/v1/chat/completions");
-    TRY(read_controls(ctx, in, &c->in));
+    TRY(controls_read(ctx, in, &c->in));
     TRY(read_wishes(ctx, app, in, c));
     bool is_packed = request_header(in, "Content-Encoding").n > 0;
     if (is_packed || (c->in.mode == MODE_OFF && passes_unread(app->settings, in->body))) {

@@ -1,0 +1,109 @@
+/* controls.c - what a request says about memory besides its messages: the same at every model API.
+ */
+#include "surface/proxy/controls.h"
+
+#include <assert.h>
+
+#include "surface/common/auth.h"
+#include "surface/common/person.h"
+#include "surface/common/switches.h"
+
+enum { SESSION_NAME_MAX = 256 };
+
+/* Not every space of the user: a receipt belongs to one space, and what is forgotten in another
+ * would stay in it. */
+static enum status read_scope(struct ctx *ctx, const struct request *in, struct turn_in *out)
+{
+    static const char header[] = "X-Memory-Scope";
+    str wish = str_trim(request_header(in, header));
+    bool is_session = str_eq_nocase(wish, str_of(scope_names[SCOPE_SESSION]));
+    if (wish.n && !is_session && !str_eq_nocase(wish, str_of(scope_names[SCOPE_SPACE])))
+        return fail_field(ctx, header, "must be one of: space, session");
+    if (is_session && out->is_planned)
+        return fail_field(ctx, header, "must not be session for an agent's chat");
+    out->scope = is_session ? SCOPE_SESSION : SCOPE_SPACE;
+    return OK;
+}
+
+/* Ours, and those in which other programs name a conversation; the first that is there. */
+static enum status read_session(struct ctx *ctx, const struct request *in, str *out)
+{
+    static const char *const headers[] = {"X-Session-Id",
+                                          "X-OmniRoute-Session-Id",
+                                          "X-OpenWebUI-Chat-Id",
+                                          "X-Claude-Code-Session-Id",
+                                          "X-Chat-Id",
+                                          "X-Conversation-Id",
+                                          "X-LiteLLM-Session-Id",
+                                          "X-Session-Affinity",
+                                          NULL};
+    for (const char *const *h = headers; *h; h++) {
+        *out = str_trim(request_header(in, *h));
+        if (out->n > SESSION_NAME_MAX)
+            return fail_field(ctx, *h, "must have at most %d bytes", SESSION_NAME_MAX);
+        if (out->n)
+            return OK;
+    }
+    return OK;
+}
+
+/* Everything that headers say about memory; it is read before the body, since it decides whether
+ * the body has to be read. */
+enum status controls_read(struct ctx *ctx, const struct request *in, struct turn_in *out)
+{
+    assert(in->who.pool.user.n);
+    *out = (struct turn_in){.pool = in->who.pool,
+                            .has_helpers = true,
+                            .is_planned = str_trim(request_header(in, AGENT_HEADER)).n > 0};
+    TRY(read_session(ctx, in, &out->session));
+    TRY(switches_mode(ctx, in, &out->mode));
+    return read_scope(ctx, in, out);
+}
+
+/* Whose memory it is, and which space. Without memory nobody needs to know, and a name that may not
+ * be used harms nobody. */
+enum status controls_find_who(struct ctx *ctx, struct app *app, const struct request *in,
+                              const struct json *root, struct turn_in *out)
+{
+    struct identity who = in->who;
+    if (out->mode == MODE_OFF)
+        return OK;
+    TRY(auth_chat(ctx, app, in, root, &who));
+    out->pool = who.pool;
+    return OK;
+}
+
+enum status controls_name_session(struct ctx *ctx, const struct json *root, struct turn_in *out)
+{
+    if (!out->session.n)
+        out->session = person_session(ctx, root);
+    if (out->session.n > SESSION_NAME_MAX)
+        return fail_field(ctx, "session_id", "must have at most %d bytes", SESSION_NAME_MAX);
+    return OK;
+}
+
+/* The APIs refuse members that it does not know. */
+enum status controls_hide_space(struct ctx *ctx, struct json **root, str *body)
+{
+    struct buf b = buf_make(&ctx->arena, body->n * 6 + 3);
+    struct json_out w = json_to(&b);
+    if (!json_get(*root, SPACE_MEMBER))
+        return OK;
+    json_open(&w, '{');
+    for (const struct json *m = (*root)->first; m; m = m->next)
+        if (!str_is(m->key, SPACE_MEMBER))
+            json_member_raw(&w, str_c(&ctx->arena, m->key), m->source);
+    json_close(&w, '}');
+    *body = buf_str(&b);
+    return json_parse(ctx, *body, root);
+}
+
+/* The receipt's id and the session, for clients that ask for them later. */
+void controls_add_headers(const struct turn_in *in, const struct turn_out *turn, struct reply *out)
+{
+    str session = turn && turn->session.n ? turn->session : in->session;
+    if (turn && turn->receipt.n)
+        reply_header(out, "X-Rememberd-Receipt", turn->receipt);
+    if (session.n)
+        reply_header(out, "X-OmniRoute-Session-Id", session);
+}

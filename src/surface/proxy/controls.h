@@ -1,0 +1,20 @@
+/* controls.h - what a request says about memory besides its messages: the same at every model API.
+ */
+#pragma once
+
+#include "surface/surface.h"
+
+/* What headers say. It is read before the body, since it decides whether the body has to be read.
+ */
+MUST_USE enum status controls_read(struct ctx *ctx, const struct request *in, struct turn_in *out);
+/* Whose memory it is, and which space, by the body as well. */
+MUST_USE enum status controls_find_who(struct ctx *ctx, struct app *app, const struct request *in,
+                                       const struct json *root, struct turn_in *out);
+/* The session that the body names, unless a header has named one. */
+MUST_USE enum status controls_name_session(struct ctx *ctx, const struct json *root,
+                                           struct turn_in *out);
+/* Takes the member "space" out of the body, which is then parsed again. */
+MUST_USE enum status controls_hide_space(struct ctx *ctx, struct json **root, str *body);
+
+/* X-Rememberd-Receipt, and the session in X-OmniRoute-Session-Id. turn is NULL without one. */
+void controls_add_headers(const struct turn_in *in, const struct turn_out *turn, struct reply *out);
