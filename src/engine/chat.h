@@ -106,6 +106,23 @@ void engine_turn_answered(struct engine *e, struct turn *t, turn_answer_text *an
  * turn was never answered. */
 bool engine_finish_turn(struct ctx *ctx, struct engine *e, struct turn *t);
 
+/* --- conversations that the model's server keeps --- */
+
+/*
+ * The request has new messages only, behind the answer of this name or, with "", behind what the
+ * session t->session holds. Fills t->window with the messages that the model sees anyway, so that
+ * none of their memories is given twice, and the session of a known name unless it is set. An
+ * unknown name is the same as "". A store that fails leaves t as it is.
+ */
+void engine_goes_on(struct ctx *ctx, struct engine *e, struct turn_in *t, str answer);
+
+/*
+ * The name by which the next request may go on from this turn's answer. calls is what the answer is
+ * when it has no text. A name that the pool has already is left to the answer before. Texts live in
+ * the ctx; engine_end_turn must follow with the same one.
+ */
+void turn_name_answer(struct ctx *ctx, struct engine *e, struct turn *t, str name, str calls);
+
 /* --- the built-in model --- */
 
 /* rememberd/demo: the built-in model without a server. Answers from the block, and from those of

@@ -7,6 +7,7 @@
  * several could word a 404, the earlier one does. For the rest the order means nothing: the router
  * finds the most literal path. */
 const struct surface *const surfaces[] = {&surface_openai,
+                                          &surface_responses,
                                           &surface_memories,
                                           &surface_review,
                                           &surface_mcp,

@@ -4,6 +4,7 @@
 #include "http/http.h"
 
 extern const struct surface surface_openai;
+extern const struct surface surface_responses;
 extern const struct surface surface_memories;
 extern const struct surface surface_review;
 extern const struct surface surface_mcp;

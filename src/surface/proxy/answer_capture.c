@@ -9,7 +9,9 @@
 enum {
     TEXT_MAX = 1 << 20,   /* bytes of a stream's text that are kept; the rest is not */
     ANSWER_MAX = 4 << 20, /* a longer JSON answer is not read */
-    EVENT_MAX = 256 << 10
+    EVENT_MAX = 256 << 10,
+    NAME_MAX_BYTES = 1000,
+    CALLS_MAX = 16 << 10
 };
 
 /* The bytes are read, never changed: what the client gets does not depend on what is captured. */
@@ -24,7 +26,8 @@ struct answer_capture {
     bool is_kept;    /* the turn, before the end */
     bool is_whole;   /* the text is all there; whoever keeps the turn may read it */
     struct buf text; /* of a stream: the assistant's text so far; else: the JSON as it comes */
-    struct buf late; /* the end of the answer, held back until the turn is kept */
+    struct buf name, calls; /* of a stream, as the reader has found them */
+    struct buf late;        /* the end of the answer, held back until the turn is kept */
     struct sse events;
     struct ctx scratch; /* for one event at a time */
 };
@@ -89,7 +92,14 @@ static bool is_done(__attribute__((unused)) str event, str data)
     return str_is(data, "[DONE]");
 }
 
-const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done};
+const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done, NULL};
+
+static void read_piece(struct answer_capture *c, const struct json *piece)
+{
+    c->reader->piece(&c->scratch.arena, piece, &c->text);
+    if (c->reader->name)
+        c->reader->name(&c->scratch.arena, piece, &c->name, &c->calls);
+}
 
 /* A stream's pieces are added up as they come; an event that is no JSON is left out and does not
  * stop the rest. */
@@ -102,7 +112,7 @@ static void read_event(void *arg, str event, str data)
         return;
     }
     if (soft(&c->scratch, json_parse(&c->scratch, data, &piece)))
-        c->reader->piece(&c->scratch.arena, piece, &c->text);
+        read_piece(c, piece);
     arena_reset(&c->scratch.arena);
 }
 
@@ -131,15 +141,31 @@ static void read_bytes(struct filter *f, __attribute__((unused)) struct relay *r
 
 /* --- keeping --- */
 
+/* A name that was cut off is another one. */
+static void name_answer(struct ctx *ctx, const struct answer_capture *c, const struct buf *name,
+                        const struct buf *calls)
+{
+    if (name->n && !name->full)
+        turn_name_answer(ctx, c->engine, c->turn, buf_str(name), buf_str(calls));
+}
+
 /* A JSON answer is parsed only here, on whichever thread keeps the turn, so that the loop never
  * parses a long one. */
 static str captured_text(struct ctx *ctx, const struct answer_capture *c)
 {
     struct json *answer;
-    if (c->is_stream)
+    if (c->is_stream) {
+        name_answer(ctx, c, &c->name, &c->calls);
         return buf_str(&c->text);
+    }
     if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
         return S("");
+    if (c->reader->name) {
+        struct buf name = buf_make(&ctx->arena, NAME_MAX_BYTES);
+        struct buf calls = buf_make(&ctx->arena, CALLS_MAX);
+        c->reader->name(&ctx->arena, answer, &name, &calls);
+        name_answer(ctx, c, &name, &calls);
+    }
     return c->reader->whole(&ctx->arena, answer);
 }
 
@@ -165,6 +191,8 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
     if (r->code == 200 && !c->is_kept)
         turn_keep(ctx, app, c->turn, how == OK ? captured_text(ctx, c) : S(""));
     buf_free(&c->text);
+    buf_free(&c->name);
+    buf_free(&c->calls);
     buf_free(&c->late);
     sse_free(&c->events);
     ctx_free(&c->scratch);
@@ -255,6 +283,8 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
     c->engine = app->engine;
     c->turn = turn;
     c->text = buf_make(NULL, TEXT_MAX);
+    c->name = buf_make(NULL, NAME_MAX_BYTES);
+    c->calls = buf_make(NULL, CALLS_MAX);
     c->late = buf_make(NULL, ANSWER_MAX);
     c->events = sse_reader(EVENT_MAX);
     relay_add_filter(relay, &c->filter, before_end ? &holding : &watching);

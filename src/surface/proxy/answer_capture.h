@@ -11,6 +11,9 @@ struct answer_reader {
     void (*piece)(struct arena *a, const struct json *event, struct buf *text);
     /* Whether a client goes on at this event. */
     bool (*is_end)(str event, str data);
+    /* Adds the name by which a later request goes on from the answer, and the calls that it is when
+     * it has no text: of a whole answer, or what one event brings. NULL: there are no names. */
+    void (*name)(struct arena *a, const struct json *piece, struct buf *name, struct buf *calls);
 };
 extern const struct answer_reader completion_reader; /* of chat completions */
 

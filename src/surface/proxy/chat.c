@@ -337,7 +337,6 @@ static const struct route routes[] = {
     {ROUTE("GET", "/v1/models/{id}", get_model), ANSWERS(model), .quick_if = is_quick_list,
      .help = "one model"},
     {"POST", "/v1/completions", PASSES_TALK},
-    {"POST", "/v1/responses", PASSES_TALK},
     {"POST", "/v1/responses/input_tokens", PASSES},
     {"POST", "/v1/messages", PASSES_TALK},
     {"POST", "/v1/messages/count_tokens", PASSES},

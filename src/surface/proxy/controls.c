@@ -8,8 +8,6 @@
 #include "surface/common/person.h"
 #include "surface/common/switches.h"
 
-enum { SESSION_NAME_MAX = 256 };
-
 /* Not every space of the user: a receipt belongs to one space, and what is forgotten in another
  * would stay in it. */
 static enum status read_scope(struct ctx *ctx, const struct request *in, struct turn_in *out)
@@ -36,6 +34,8 @@ static enum status read_session(struct ctx *ctx, const struct request *in, str *
                                           "X-Conversation-Id",
                                           "X-LiteLLM-Session-Id",
                                           "X-Session-Affinity",
+                                          "Thread-Id",
+                                          "Session-Id",
                                           NULL};
     for (const char *const *h = headers; *h; h++) {
         *out = str_trim(request_header(in, *h));
@@ -82,7 +82,7 @@ enum status controls_name_session(struct ctx *ctx, const struct json *root, stru
     return OK;
 }
 
-/* The APIs refuse members that it does not know. */
+/* The APIs refuse members that they do not know. */
 enum status controls_hide_space(struct ctx *ctx, struct json **root, str *body)
 {
     struct buf b = buf_make(&ctx->arena, body->n * 6 + 3);

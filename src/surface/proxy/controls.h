@@ -4,6 +4,8 @@
 
 #include "surface/surface.h"
 
+enum { SESSION_NAME_MAX = 256 };
+
 /* What headers say. It is read before the body, since it decides whether the body has to be read.
  */
 MUST_USE enum status controls_read(struct ctx *ctx, const struct request *in, struct turn_in *out);
