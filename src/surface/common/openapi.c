@@ -269,7 +269,7 @@ static void write_path(struct api *api, const struct surface *s, const struct ro
             return;
     json_member_open(&api->w, r->path, '{');
     for (const struct route *same = r; same->method; same++)
-        if (str_is(str_of(same->path), r->path))
+        if (same->words.name && str_is(str_of(same->path), r->path))
             write_operation(api, s, same);
     json_close(&api->w, '}');
 }
@@ -323,6 +323,7 @@ static void write_tags(struct api *api)
 {
     static const struct field tags[] = {
         {.name = "openai", .help = "chats with memory, and the model server's other endpoints"},
+        {.name = "responses", .help = "OpenAI's Responses API with memory"},
         {.name = "memories", .help = "rememberd's own API: everything about what is remembered"},
         {.name = "mcp", .help = "the Model Context Protocol"},
         {.name = "omniroute", .help = "for clients of OmniRoute"},

@@ -1,6 +1,4 @@
-/* answer.c - answers in the shape of OpenAI's Responses API: read, and written by the built-in
- * model.
- */
+/* answer.c - answers of the Responses API: read, and written by the built-in model. */
 #include "surface/responses/answer.h"
 
 #include <ctype.h>

@@ -1,6 +1,4 @@
-/* answer.h - answers in the shape of OpenAI's Responses API: read, and written by the built-in
- * model.
- */
+/* answer.h - answers of the Responses API: read, and written by the built-in model. */
 #pragma once
 
 #include "surface/proxy/answer_capture.h"
