@@ -6,7 +6,7 @@ const { generateText, streamText } = require('ai');
 const { createOpenAI } = require('@ai-sdk/openai');
 const { ChatOpenAI } = require('@langchain/openai');
 const { HumanMessage } = require('@langchain/core/messages');
-const { run, serve, until, upstream } = require('./lib.js');
+const { serve, until, upstream } = require('./lib.js');
 
 const OPENING = '<remembered>';
 const PATH = '/v1/responses';
@@ -62,6 +62,13 @@ async function said(server, body, headers) {
   return res;
 }
 const add = async (server, content, headers = {}) => (await server.ask('POST', '/v1/memories', { content }, headers)).json().id;
+
+// What is kept of a conversation, once its last turn is on the disk.
+const historyOf = async (server, session, headers) => (await server.ask('GET', `/v1/session/${session}/history?limit=200`, undefined, headers)).json().messages;
+async function kept(server, res, headers = {}) {
+  await server.receipt(res.headers['x-rememberd-receipt'], headers);
+  return (await historyOf(server, res.headers['x-omniroute-session-id'], headers) ?? []).map((m) => [m.role, m.content]);
+}
 
 async function ready(t, handler = words('Fine.'), flags = []) {
   const up = await upstream(t, handler);
@@ -129,7 +136,7 @@ const talk = ['Where does my sister live?', 'What car do I drive?', 'Thanks!', '
 // Answers in turn; with tools every third question first thinks and looks something up.
 const scripted = (req, res, asked) => {
   const input = inputOf(asked), last = input.filter((item) => !isBlock(item)).pop(), n = input.filter((item) => item.role === 'user').length;
-  const looks = asked.json.tools && last.role === 'user' && (asked.json.previous_response_id ? made % 3 === 0 : n % 3 === 0);
+  const looks = asked.json.tools && last.role === 'user' && (asked.json.previous_response_id || asked.json.conversation ? made % 3 === 0 : n % 3 === 0);
   answer(res, asked, () => (looks ? [{ type: 'reasoning', id: `rs_${made}`, summary: [] }, callItem()].slice(asked.json.stream ? 1 : 0) : [messageItem(`Answer ${made}.`)]));
 };
 
@@ -213,8 +220,9 @@ for (const [name, { stream, tools, conversation }] of Object.entries({ 'whole': 
     if (tools) assert.ok(up.asked.length > talk.length, 'tools were called');
     const given = up.asked.flatMap(blocksOf).join('\n');
     for (const fact of ['Ada lives in Oslo', 'called Biscuit', 'green Saab', 'called Halcyon']) assert.equal(count(given, fact), 1, fact);
-    const history = (await server.ask('GET', `/v1/sessions/${session}`)).json();
-    assert.ok(history.messages === undefined || history.messages.length >= talk.length, JSON.stringify(history).slice(0, 200));
+    const kept = await historyOf(server, session);
+    assert.deepEqual(kept.filter((m) => m.role === 'user').map((m) => m.content), talk);
+    assert.equal(kept.filter((m) => m.role === 'assistant').length, talk.length, 'each with its answer');
   });
 }
 
@@ -246,4 +254,301 @@ test('an id that another user\'s response has leads nowhere', async (t) => {
   const other = await said(server, { input: 'Hello there', previous_response_id: first.id }, { 'x-memory-user': 'bob' });
   assert.notEqual(mine.headers['x-omniroute-session-id'], other.headers['x-omniroute-session-id']);
   assert.equal(up.last().json.previous_response_id, first.id, 'passed on as it is');
+});
+
+// --- what is learnt ---
+
+test('the user\'s words and the answer are kept, whole or streamed, and other doors are given them', async (t) => {
+  const { up, server } = await ready(t, words('Your dentist lives in Elm Street, next to the bakery.'));
+  for (const stream of [false, true]) {
+    const res = await said(server, { input: `My dentist is Dr. ${stream ? 'Lindqvist' : 'Moreau'}.`, stream, instructions: 'Be brief.' });
+    assert.deepEqual(await kept(server, res), [['user', `My dentist is Dr. ${stream ? 'Lindqvist' : 'Moreau'}.`], ['assistant', 'Your dentist lives in Elm Street, next to the bakery.']]);
+  }
+  await server.chat({ model: 'scripted', messages: [{ role: 'user', content: 'Who is my dentist?' }] }).catch(() => {});
+  assert.match(up.last().body.toString(), /Lindqvist/, 'a chat completion is given it');
+  const found = await server.ask('POST', '/v1/memories/search', { query: 'dentist' });
+  assert.match(found.text, /Lindqvist/);
+  await server.tell('My sister Ada lives in Oslo.');
+  await said(server, { input: 'Where does my sister live?' });
+  assert.match(blocksOf(up.last())[0], /Ada lives in Oslo/, 'and is given what a chat completion learnt');
+});
+
+test('of a long answer that ends early the text is kept, of one that breaks off the user\'s words', async (t) => {
+  let end = 'response.incomplete';
+  const { server } = await ready(t, (req, res, asked) => {
+    made++;
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    const text = eventsOf(asked, [messageItem('A long story.')], end);
+    if (end) res.end(text);
+    else res.write(text.slice(0, -20), () => res.destroy());
+  });
+  assert.deepEqual(await kept(server, await said(server, { input: 'Tell me a story.', stream: true })), [['user', 'Tell me a story.'], ['assistant', 'A long story.']]);
+  end = null;
+  const receipt = await new Promise((done, failed) => {
+    const req = require('node:http').request(server.url + PATH, { method: 'POST', headers: { 'content-type': 'application/json' } }, (res) => {
+      res.on('data', () => {}).on('error', () => {}).on('close', () => done(res));
+    });
+    req.on('error', failed).end(JSON.stringify({ model: 'scripted', input: 'Another one.', stream: true }));
+  });
+  assert.deepEqual(await kept(server, receipt), [['user', 'Another one.']]);
+});
+
+test('a stream reaches the client byte for byte', async (t) => {
+  let sent;
+  const { server } = await ready(t, (req, res, asked) => {
+    made++;
+    sent = `: hello\n\nevent: response.new_kind\ndata: {"type":"response.new_kind"}\n\n${eventsOf(asked, [messageItem('Ä piece 😀.')])}`;
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' });
+    res.end(sent);
+  });
+  assert.equal((await said(server, { input: 'Hello there', stream: true })).text, sent);
+});
+
+test('what is forgotten leaves the conversation that it was given in', async (t) => {
+  const { up, server } = await ready(t);
+  const boat = await add(server, 'Our boat is called Halcyon.');
+  const input = [{ role: 'user', content: 'What is our boat called?' }];
+  await said(server, { input });
+  assert.match(blocksOf(up.last())[0], /Halcyon/);
+  input.push({ role: 'assistant', content: [{ type: 'output_text', text: 'Fine.' }] }, { role: 'user', content: 'Tell me a joke.' });
+  await said(server, { input });
+  assert.equal(blocksOf(up.last()).length, 1);
+  assert.equal((await server.ask('DELETE', `/v1/memories/${boat}`)).status, 200);
+  await said(server, { input });
+  assert.deepEqual(blocksOf(up.last()), []);
+});
+
+test('an item that the client has read from the server and sends back is not there twice', async (t) => {
+  const { up, server } = await ready(t);
+  await add(server, 'Our boat is called Halcyon.');
+  await said(server, { input: [{ role: 'user', content: 'What is our boat called?' }] });
+  const stored = up.last().json.input;
+  await said(server, { input: [...stored, messageItem('Fine.'), { role: 'user', content: 'Thanks!' }] });
+  assert.equal(blocksOf(up.last()).length, 1);
+});
+
+// --- switches, people, spaces ---
+
+test('memory is off, readonly or after as the request says, and a packed body passes', async (t) => {
+  const { up, server } = await ready(t);
+  await add(server, 'Our boat is called Halcyon.');
+  const body = { model: 'scripted', input: 'What is our boat called?' };
+  const off = await said(server, body, { 'x-memory-mode': 'off' });
+  assert.deepEqual([up.last().json, off.headers['x-rememberd-receipt'], off.headers['x-memory']], [body, undefined, undefined]);
+  await kept(server, await said(server, body, { 'x-memory-mode': 'after' }));
+  assert.equal(blocksOf(up.last()).length, 0);
+  const before = (await server.ask('GET', '/v1/sessions')).text;
+  const readonly = await said(server, { ...body, input: 'And what is our boat called again?' }, { 'x-memory-mode': 'readonly' });
+  assert.equal(blocksOf(up.last()).length, 1);
+  await server.receipt(readonly.headers['x-rememberd-receipt']);
+  assert.equal((await server.ask('GET', '/v1/sessions')).text, before, 'nothing is kept');
+  const packed = await server.ask('POST', PATH, body, { 'content-encoding': 'x-none' });
+  assert.equal(packed.headers['x-memory'], 'off; reason=encoding');
+  const wrong = await server.ask('POST', PATH, { model: 'scripted', input: [17] });
+  assert.equal(wrong.headers['x-memory'], 'off; reason=messages');
+  assert.deepEqual(up.last().json.input, [17], 'the model server words the error');
+});
+
+test('people and spaces have memories of their own, and the space is not passed on', async (t) => {
+  const { up, server } = await ready(t);
+  await add(server, 'Our boat is called Halcyon.', { 'x-memory-user': 'ada' });
+  await add(server, 'Our boat is called Albatross.', { 'x-memory-space': 'work' });
+  const input = 'What is our boat called?';
+  for (const body of [{ user: 'ada' }, { safety_identifier: 'ada' }, { metadata: { user_id: 'ada' } }]) {
+    await said(server, { input, ...body });
+    assert.match(blocksOf(up.last())[0], /Halcyon/);
+    assert.doesNotMatch(blocksOf(up.last())[0], /Albatross/);
+  }
+  await said(server, { input, space: 'work' });
+  assert.match(blocksOf(up.last())[0], /Albatross/);
+  assert.ok(!('space' in up.last().json));
+  await said(server, { input });
+  assert.deepEqual(blocksOf(up.last()), []);
+});
+
+test('recall can be kept to the conversation', async (t) => {
+  const { up, server } = await ready(t);
+  await add(server, 'Our boat is called Halcyon.');
+  await said(server, { input: 'What is our boat called?' }, { 'x-memory-scope': 'session' });
+  assert.deepEqual(blocksOf(up.last()), []);
+});
+
+test('errors of rememberd itself have OpenAI\'s shape', async (t) => {
+  const { server } = await ready(t);
+  const cases = [[{ 'x-memory-mode': 'sometimes' }, {}, 'X-Memory-Mode'], [{ 'x-session-history': 'on' }, {}, 'X-Session-History'], [{ 'x-memory-tools': 'on' }, {}, 'X-Memory-Tools'],
+    [{}, { conversation: 'c'.repeat(257) }, 'conversation'], [{ 'x-session-id': 's'.repeat(257) }, {}, 'X-Session-Id']];
+  for (const [headers, body, param] of cases) {
+    const res = await ask(server, { input: 'hi', ...body }, headers);
+    assert.equal(res.status, 400, res.text);
+    assert.deepEqual([res.json().error.type, res.json().error.param], ['invalid_request_error', param]);
+  }
+  const alone = await serve(t);
+  const missing = await alone.ask('POST', PATH, { model: 'rememberd/demo' });
+  assert.deepEqual([missing.status, missing.json().error.param], [400, 'input']);
+});
+
+test('a WebSocket is refused with 426', async (t) => {
+  const { server, up } = await ready(t);
+  const res = await server.ask('GET', PATH, undefined, { upgrade: 'websocket', connection: 'Upgrade', 'openai-beta': 'responses_websockets=2026-02-06' });
+  assert.equal(res.status, 426);
+  assert.match(res.json().error.message, /POST \/v1\/responses/);
+  assert.equal(up.asked.length, 0);
+});
+
+// --- programs' own questions ---
+
+const codex = (kind = 'turn', more = {}) => ({ originator: 'codex_exec', 'thread-id': 'T1', 'session-id': 'T1', 'x-codex-turn-metadata': JSON.stringify({ request_kind: kind, thread_id: 'T1', ...more }) });
+const userItem = (text) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] });
+
+test('a program\'s own question in a conversation sees what stood there, gets nothing new and teaches nothing', async (t) => {
+  const { up, server } = await ready(t);
+  await add(server, 'My sister Ada lives in Oslo.');
+  const input = [userItem('Where does my sister live?')], question = 'Where does my sister live?';
+  const first = await said(server, { input, store: false }, codex());
+  const before = await kept(server, first);
+  const [given] = blocksOf(up.last());
+  const history = [...input, messageItem('Fine.')], summary = userItem('You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary of my dog called Biscuit.');
+  const asides = [[{ input: [...history, summary] }, codex('compaction')], [{ input: [...history, summary] }, { 'thread-id': 'T1' }], [{ input: [...history, { type: 'compaction_trigger' }] }, { 'thread-id': 'T1' }],
+    [{ input: [...history, userItem('My dog is called Biscuit.')] }, codex('prewarm')], [{ input: history }, { 'thread-id': 'T1', 'x-openai-subagent': 'compact' }]];
+  for (const [body, headers] of asides) {
+    const res = await said(server, { ...body, store: false }, headers);
+    assert.deepEqual(blocksOf(up.last()), [given], JSON.stringify(headers));
+    assert.equal(textOf(up.last().json.input[1]), given, 'at the same place');
+    assert.deepEqual(await kept(server, res), before, JSON.stringify(headers));
+  }
+  const task = await said(server, { input: `### Task:\nSuggest a title for: ${question}` }, { 'x-openwebui-task': 'title_generation' });
+  assert.deepEqual(blocksOf(up.last()), []);
+  assert.deepEqual(await kept(server, task), []);
+  const title = await said(server, { input: 'Generate a title for this conversation:\nUser: Where does my sister live?' });
+  assert.deepEqual([blocksOf(up.last()), await kept(server, title)], [[], []], 'by its form, without a header');
+  assert.doesNotMatch((await server.ask('POST', '/v1/memories/search', { query: 'Biscuit' })).text, /Biscuit\./);
+});
+
+test('a sub-agent is given memories and teaches none', async (t) => {
+  const { up, server } = await ready(t);
+  await add(server, 'My sister Ada lives in Oslo.');
+  for (const headers of [{ 'x-openai-subagent': 'review' }, { 'x-codex-parent-thread-id': 'T0' }, codex('turn', { parent_thread_id: 'T0' })]) {
+    const res = await said(server, { input: [userItem('Where does my sister live?')] }, { ...headers, 'thread-id': 'T2' });
+    assert.equal(blocksOf(up.last()).length, 1);
+    assert.deepEqual(await kept(server, res), []);
+  }
+});
+
+test('what Codex says in the user\'s name is not the user\'s', async (t) => {
+  const { up, server } = await ready(t);
+  await add(server, 'My sister Ada lives in Oslo.');
+  const notes = ['# AGENTS.md instructions for /p\n\nMy boss is called Quentin.', '<environment_context>My boss is called Quentin.</environment_context>', '<user_instructions>x</user_instructions>'].map(userItem);
+  const input = [...notes, userItem('Where does my sister live?'), userItem('<turn_aborted>x</turn_aborted>')];
+  const first = await said(server, { input, store: false }, codex());
+  assert.equal(up.last().json.input.findIndex(isBlock), 4, 'behind the user\'s own words');
+  assert.deepEqual(await kept(server, first), [['user', 'Where does my sister live?'], ['assistant', 'Fine.']]);
+  const after = [...notes, userItem('Where does my sister live?'), userItem('Another language model started to solve this problem. Quentin.'), userItem('My dog is called Biscuit.')];
+  const all = await kept(server, await said(server, { input: after, store: false }, codex()));
+  assert.deepEqual(all.filter(([role]) => role === 'user').map(([, text]) => text), ['Where does my sister live?', 'My dog is called Biscuit.']);
+  const found = (await server.ask('GET', '/v1/memories')).json().memories.map((m) => m.content).join();
+  assert.match(found, /Biscuit/);
+  assert.doesNotMatch(found, /Quentin/);
+});
+
+// Made-up requests of known clients with what is expected of each: a file with one JSON object a line.
+const vectors = process.env.REMEMBERD_CLIENT_VECTORS;
+test('requests as known clients send them', { skip: vectors ? false : 'REMEMBERD_CLIENT_VECTORS names no file with requests' }, async (t) => {
+  const question = 'Where does my sister live?';
+  const list = require('node:fs').readFileSync(vectors, 'utf8').trim().split('\n').map((line) => JSON.parse(line)).filter((v) => v.request.path === PATH);
+  assert.ok(list.length >= 5);
+  for (const { name, request, expect } of list)
+    await t.test(name, async (t) => {
+      const { up, server } = await ready(t);
+      await add(server, 'My sister Ada lives in Oslo.');
+      const send = ({ method = 'POST', path, headers, body }) => server.ask(method, path, body ?? undefined, headers);
+      if (expect.status) return assert.equal((await send(request)).status, expect.status);
+      const spoken = expect.user_text ?? 'I like green tea'; // a courtesy is given nothing, so something is asked in its place
+      request.body = JSON.parse(JSON.stringify(request.body).replaceAll(JSON.stringify(spoken), JSON.stringify(question)));
+      if (expect.inject === 'replay only') await said(server, { input: [userItem(question)] }, codex());
+      const before = expect.inject === 'replay only' ? await until('the turn is kept', () => historyOf(server, 'T1')) : [];
+      const res = await send(request);
+      assert.equal(res.status, 200, res.text);
+      const sent = inputOf(up.last()), at = sent.findIndex(isBlock);
+      assert.equal(sent.filter(isBlock).length, 1);
+      assert.equal(textOf(sent[at - 1]), question);
+      assert.deepEqual([sent[at].role, sent[at - 1].role], ['developer', 'user']);
+      const now = await kept(server, res);
+      if (expect.learn) assert.ok(now.some(([role, text]) => role === 'user' && text === question));
+      else assert.deepEqual(now, before.map((m) => [m.role, m.content]));
+      if (expect.conversation) assert.equal(res.headers['x-omniroute-session-id'], expect.conversation);
+    });
+});
+
+// --- clients from npm ---
+
+test('the openai client: the built-in model answers, whole, streamed, and going on from a response', async (t) => {
+  const server = await serve(t), client = server.client();
+  const first = await client.responses.create({ model: 'rememberd/demo', input: 'My sister Ada lives in Oslo.' });
+  assert.match(first.id, /^resp_[0-9a-f]{32}$/);
+  assert.match(first.output_text, /Noted/);
+  const later = await client.responses.create({ model: 'rememberd/demo', input: 'Where does my sister live?' });
+  assert.match(later.output_text, /Oslo/);
+  assert.ok(later.usage.input_tokens > 0 && later.usage.total_tokens === later.usage.input_tokens + later.usage.output_tokens);
+  const stream = client.responses.stream({ model: 'rememberd/demo', input: 'Where does my sister live?' });
+  let text = '', sequence = 0;
+  for await (const event of stream) {
+    assert.equal(event.sequence_number, sequence++);
+    if (event.type === 'response.output_text.delta') text += event.delta;
+  }
+  const whole = await stream.finalResponse();
+  assert.match(text, /Oslo/);
+  assert.equal(whole.output_text, text);
+  const on = await client.responses.create({ model: 'rememberd/demo', input: 'Where does Ada live, did I say?', previous_response_id: first.id });
+  assert.deepEqual([on.previous_response_id, /Oslo/.test(on.output_text)], [first.id, true]);
+});
+
+test('the openai client: a chain of responses through a model server', async (t) => {
+  const { up, server } = await ready(t, scripted), client = server.client();
+  await add(server, 'My sister Ada lives in Oslo.');
+  const first = await client.responses.create({ model: 'scripted', input: 'Where does my sister live?' });
+  assert.equal(first.id, `resp_${made}`);
+  assert.equal(blocksOf(up.last()).length, 1);
+  const second = await client.responses.stream({ model: 'scripted', input: 'Where does my sister live?', previous_response_id: first.id }).finalResponse();
+  assert.equal(blocksOf(up.last()).length, 0);
+  assert.match(second.output_text, /^Answer/);
+});
+
+for (const store of [true, false])
+  test(`the AI SDK, ${store ? 'with' : 'without'} stored responses: its conversations only grow`, async (t) => {
+    const { up, server } = await ready(t, scripted);
+    for (const fact of facts) await add(server, fact);
+    const model = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'client-key' })('gpt-5');
+    const messages = [];
+    for (const [i, content] of talk.slice(0, 8).entries()) {
+      messages.push({ role: 'user', content });
+      const asked = { model, system: 'Be brief.', messages, providerOptions: { openai: { store } }, maxRetries: 0 };
+      if (i % 2) {
+        const res = streamText({ ...asked, onError: ({ error }) => { throw error; } });
+        assert.match(await res.text, /^Answer/);
+        messages.push(...(await res.response).messages);
+      } else {
+        const res = await generateText(asked);
+        assert.match(res.text, /^Answer/);
+        messages.push(...res.response.messages);
+      }
+    }
+    assertGrows(up.asked);
+    assert.ok(blocksOf(up.last()).length >= 4);
+  });
+
+test('LangChain with the Responses API: its conversations only grow', async (t) => {
+  const { up, server } = await ready(t, scripted);
+  for (const fact of facts) await add(server, fact);
+  const model = new ChatOpenAI({ model: 'gpt-5', apiKey: 'client-key', useResponsesApi: true, maxRetries: 0, configuration: { baseURL: `${server.url}/v1` } });
+  const messages = [];
+  for (const [i, content] of talk.slice(0, 8).entries()) {
+    messages.push(new HumanMessage(content));
+    let answered;
+    if (i % 2) for await (const piece of await model.stream(messages)) answered = answered ? answered.concat(piece) : piece;
+    else answered = await model.invoke(messages);
+    assert.match(answered.text, /^Answer/);
+    messages.push(answered);
+  }
+  assertGrows(up.asked);
+  assert.ok(blocksOf(up.last()).length >= 4);
 });
