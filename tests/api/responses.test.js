@@ -2,11 +2,13 @@
 'use strict';
 const { test } = require('node:test');
 const assert = require('node:assert/strict');
+const { execFile } = require('node:child_process');
+const { promisify } = require('node:util');
 const { generateText, streamText } = require('ai');
 const { createOpenAI } = require('@ai-sdk/openai');
 const { ChatOpenAI } = require('@langchain/openai');
 const { HumanMessage } = require('@langchain/core/messages');
-const { serve, upstream } = require('./lib.js');
+const { serve, tempFolder, upstream } = require('./lib.js');
 
 const OPENING = '<remembered>';
 const PATH = '/v1/responses';
@@ -550,4 +552,25 @@ test('LangChain with the Responses API: its conversations only grow', async (t) 
   }
   assertGrows(up.asked);
   assert.ok(blocksOf(up.last()).length >= 4);
+});
+
+// The program is too large to be installed with the tests: name it to have it tried.
+const codexBin = process.env.REMEMBERD_CODEX;
+test('Codex: a conversation that is taken up again only grows', { skip: codexBin ? false : 'REMEMBERD_CODEX names no codex' }, async (t) => {
+  const { up, server } = await ready(t, words('Answer.')), home = tempFolder(), folder = tempFolder();
+  await add(server, 'My sister Ada lives in Oslo.');
+  const settings = ['model_provider="memory"', 'model="scripted"', 'model_providers.memory.name="memory"', `model_providers.memory.base_url="${server.url}/v1"`, 'model_providers.memory.wire_api="responses"'];
+  const codexRun = (...args) => promisify(execFile)(codexBin, ['exec', '--skip-git-repo-check', ...settings.flatMap((one) => ['-c', one]), ...args],
+    { cwd: folder, env: { PATH: process.env.PATH, HOME: home, CODEX_HOME: home }, timeout: 60000 });
+  const running = codexRun('Where does my sister live?');
+  running.child.stdin.end();
+  assert.match((await running).stdout, /Answer/);
+  const again = codexRun('resume', '--last', 'My dog is called Biscuit.');
+  again.child.stdin.end();
+  assert.match((await again).stdout, /Answer/);
+  assert.equal(up.asked.length, 2);
+  assertGrows(up.asked, true);
+  assert.equal(blocksOf(up.last()).length, 1);
+  const found = (await server.ask('GET', '/v1/memories')).json().memories.map((m) => m.content).join();
+  assert.match(found, /Biscuit/);
 });
