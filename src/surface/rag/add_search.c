@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/id.h"
 #include "base/words.h"
 #include "surface/common/memory_json.h"
 #include "surface/rag/rag.h"
@@ -148,7 +149,8 @@ static enum status add_memory(struct ctx *ctx, struct app *app, const struct req
     enum memory_kind kind = c->memory_type;
     assert(kind < KIND_COUNT && c->priority <= PRIORITY_COUNT);
     bool is_asked = c->priority != PRIORITY_COUNT;
-    *out = (struct memory){.content = content,
+    *out = (struct memory){.id = id_random(&ctx->arena), /* keep_first finds what says the same */
+                           .content = content,
                            .category = str_of(kind_names[kind]),
                            .type = kind == KIND_PROCEDURE ? TYPE_PROCEDURAL
                                    : kind == KIND_CONTEXT ? TYPE_EPISODIC
@@ -173,7 +175,9 @@ static enum status keep_first(struct ctx *ctx, struct app *app, const struct req
         return NOT_FOUND;
     TRY(s);
     struct forget mine = {.pool = rag_pool(in), .id = m->id, .keeps_statements = true};
-    TRY(engine_forget(ctx, app->engine, &mine, &erased));
+    s = engine_forget(ctx, app->engine, &mine, &erased);
+    if (s != OK && !soft_if(ctx, s, NOT_FOUND)) /* another request has erased it in its turn */
+        return s;
     *m = first;
     return merge_memory(ctx, app, in, m);
 }
