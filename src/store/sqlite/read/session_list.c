@@ -109,7 +109,8 @@ static enum status look_up(struct finding *f, int64_t pool, const struct session
             add_place(f, place);
     }
     f->total += is_any_time(f) ? (int64_t)found->n : in_time;
-    qsort(f->v + before, f->n - before, sizeof *f->v, newest_first);
+    if (f->n > before)
+        qsort(f->v + before, f->n - before, sizeof *f->v, newest_first);
     return OK;
 }
 
