@@ -82,7 +82,7 @@ void word_lists_free(struct word_lists *lists)
 static uint64_t hash_token(const struct word_lists *lists, str token)
 {
     uint64_t hash;
-    static_assert(sizeof hash == crypto_shorthash_BYTES);
+    static_assert(sizeof hash == crypto_shorthash_BYTES, "a hash fills it");
     crypto_shorthash((uint8_t *)&hash, (const uint8_t *)token.p, token.n, lists->key);
     return hash ? hash : 1;
 }
