@@ -127,6 +127,23 @@ test('what is forgotten or has expired leaves the conversation that it was given
   await until('it expires', async () => !/7391/.test(await say('And one more.')));
 });
 
+for (const [door, method, path] of [['REST', 'PATCH', '/v1/memories/'], ['OmniRoute', 'PUT', '/api/memory/'], ['the RAG backend', 'PATCH', '/api/v1/memory/']])
+  test(`what is corrected over ${door} is given anew in the conversation that had it`, async (t) => {
+    const up = await upstream(t), server = await serve(t, { flags: ['--upstream', up.url] });
+    const { id } = (await server.ask('POST', '/v1/memories', { content: 'Our boat is called Halcyon.' })).json();
+    const messages = [];
+    const say = async (content) => {
+      messages.push({ role: 'user', content });
+      messages.push((await server.chat({ model: 'scripted', messages })).json().choices[0].message);
+      return up.last().body.toString();
+    };
+    assert.match(await say('What is our boat called?'), /Halcyon/);
+    assert.equal((await server.ask(method, path + id, { content: 'Our boat is called Meridian.' })).status, 200);
+    const now = await say('What is our boat called now?');
+    assert.match(now, /Meridian/);
+    assert.doesNotMatch(now, /Halcyon/);
+  });
+
 test('a compacted conversation, and a block that the client sent back, get nothing twice', async (t) => {
   const up = await upstream(t), server = await serve(t, { flags: ['--upstream', up.url] });
   await learn(server);

@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "base/id.h"
-#include "base/log.h"
 
 /*
  * A client does not know the block that was added to its message, so its next request comes without
@@ -12,15 +11,14 @@
  * has cached, and models that sign their thinking refuse the conversation. So each block is put
  * back where it stood. It is found by the chain of its message, hence not after a client has
  * compacted the conversation or changed what was said; and it is gone with its receipt, which is
- * erased when something in the block is forgotten.
+ * erased when something in the block is forgotten. It is also gone when a memory in it was
+ * corrected or has expired; nothing else takes a block away, as that would change the prompt from
+ * there on.
  *
  * What stands in the conversation already is not told again: a memory by its id, a message by its
- * id and the passage that was given. A conversation that holds much gets no new blocks; old ones
- * are never taken away, as that would change the prompt from there on.
+ * id, or by the passage that was given of it. That is also what bounds the blocks of a
+ * conversation.
  */
-
-/* Blocks beside newer messages than these are looked for; far more than any provider's context. */
-enum { REPLAYS_MAX = 2000 };
 
 static void take_message(struct replay *v, struct earlier_block *blocks, size_t *n, uint64_t chain,
                          size_t at, bool in_window)
@@ -50,14 +48,17 @@ static bool is_there(struct arena *a, const struct turn *t, const struct earlier
            engine_strip_block(a, t->in.said[b->at].text).n < t->in.said[b->at].text.n;
 }
 
-static void add_told(struct arena *a, struct strs *all, struct strs more)
+static struct strs told_by_all(struct arena *a, const struct replay *v, size_t n)
 {
-    str *v = NEW_N(a, str, all->n + more.n + 1);
-    if (all->n)
-        memcpy(v, all->v, all->n * sizeof *v);
-    if (more.n)
-        memcpy(v + all->n, more.v, more.n * sizeof *v);
-    *all = (struct strs){v, all->n + more.n};
+    struct strs all = {0};
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++)
+        most += v[i].told.n;
+    all.v = NEW_N(a, str, most + 1);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < v[i].told.n; k++)
+            all.v[all.n++] = v[i].told.v[k];
+    return all;
 }
 
 void replay_find(struct ctx *ctx, struct engine *e, struct turn *t)
@@ -69,15 +70,11 @@ void replay_find(struct ctx *ctx, struct engine *e, struct turn *t)
     if (!t->in.replays)
         return;
     n = earlier_messages(t, v, blocks);
-    size_t skip = n > REPLAYS_MAX ? n - REPLAYS_MAX : 0;
-    if (!n ||
-        !soft(ctx, store_replays(ctx, e->store, t->in.pool, t->record.session, v + skip, n - skip)))
+    if (!n || !soft(ctx, store_replays(ctx, e->store, t->in.pool, t->record.session, v, n)))
         return;
-    for (size_t i = skip; i < n; i++) {
-        if (!v[i].block.n)
-            continue;
-        add_told(&ctx->arena, &t->told, v[i].told);
-        if (is_there(&ctx->arena, t, &blocks[i]))
+    t->told = told_by_all(&ctx->arena, v, n);
+    for (size_t i = 0; i < n; i++) {
+        if (!v[i].block.n || is_there(&ctx->arena, t, &blocks[i]))
             continue;
         blocks[kept] = blocks[i];
         blocks[kept++].block = v[i].block;

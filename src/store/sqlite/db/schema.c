@@ -330,8 +330,14 @@ static const char step_9[] =
     "\"again\",\"off\",\"failed\"]') WHERE value = decision), 10), count(*) FROM receipt"
     " WHERE created > 0 GROUP BY 1, 2, 3;";
 
+/* A corrected memory leaves the conversations that it was given in, and is given anew. */
+static const char step_10[] =
+    "CREATE TRIGGER replay_of_memory AFTER UPDATE OF content ON memory"
+    " WHEN NEW.content <> OLD.content BEGIN DELETE FROM replay WHERE pool = NEW.pool AND EXISTS"
+    " (SELECT 1 FROM json_each(replay.told) AS one WHERE one.value = NEW.id); END;";
+
 static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5,
-                                    step_6, step_7, step_8, step_9};
+                                    step_6, step_7, step_8, step_9, step_10};
 
 int schema_version(void)
 {
