@@ -9,7 +9,7 @@
 #include "base/log.h"
 
 /* Writes of other processes give no signal, so each job also looks every LOOK_MS. */
-enum { LOOK_MS = 2000, NICE = 10 };
+enum { LOOK_MS = 2000, NICE = 10, COMPLAIN_MS = 60000 };
 
 struct job {
     const char *name;
@@ -17,6 +17,7 @@ struct job {
     int64_t first_s, every_s; /* first run and interval; both 0: after each write */
     bool is_heavy;            /* runs at a lower priority than requests */
     bool is_parallel;         /* in core_parallel threads */
+    bool is_late;             /* only after a start without the disk */
 };
 
 /* The jobs: thin rows over the engine, which finds out what is due. *more: call again at once. */
@@ -60,9 +61,18 @@ static enum status consolidate_some(struct ctx *ctx, struct instance *instance, 
     return engine_consolidate_some(ctx, instance->engine, more);
 }
 
-/* embed makes vectors, mirror copies them to Qdrant, distil turns finished conversations into facts
- * and episodes, prune deletes receipts and expired memories, consolidate tidies. */
+/* Only while the server waits for its disk. */
+static enum status settle_some(struct ctx *ctx, struct instance *instance, bool *more)
+{
+    *more = false;
+    return instance_settle(ctx, instance);
+}
+
+/* settle reads what could not be read at start. embed makes vectors, mirror copies them to Qdrant,
+ * distil turns finished conversations into facts and episodes, prune deletes receipts and expired
+ * memories, consolidate tidies. */
 static const struct job jobs[] = {
+    {"settle", settle_some, .first_s = 1, .every_s = 2, .is_late = true},
     {"embed", embed_some, .is_heavy = true},
     {"mirror", sync_qdrant},
     {"distil", distil_some, .is_heavy = true, .is_parallel = true},
@@ -73,6 +83,16 @@ static const struct job jobs[] = {
 };
 #define JOBS (sizeof jobs / sizeof *jobs)
 
+/* A disk that fails for hours must not fill the log. */
+static bool may_complain(struct worker *w)
+{
+    int64_t now = clock_mono_us();
+    if (w->complained_us && now - w->complained_us < (int64_t)COMPLAIN_MS * 1000)
+        return false;
+    w->complained_us = now;
+    return true;
+}
+
 /* One step with a fresh ctx, whose memory is freed: jobs run for months. A failure is logged and
  * waits for the next write or tick, so that a broken source does not spin. */
 static bool run_job(struct worker *w)
@@ -82,7 +102,7 @@ static bool run_job(struct worker *w)
     snprintf(ctx.id, sizeof ctx.id, "%s", w->job->name);
     if (w->job->run(&ctx, w->all->instance, &more) == OK)
         return more;
-    if (!w->all->is_ending)
+    if (!w->all->is_ending && may_complain(w))
         log_event(LOG_WARN, "background.failed", "job=%s why=\"%s\"", w->job->name, ctx.why);
     return false;
 }
@@ -126,6 +146,8 @@ void background_begin(struct background *b, struct instance *instance)
     b->instance = instance;
     for (size_t i = 0; i < JOBS; i++) {
         int64_t threads = jobs[i].is_parallel ? instance->settings.core_parallel : 1;
+        if (jobs[i].is_late && instance->is_settled)
+            continue;
         while (threads-- > 0)
             begin_worker(b, &jobs[i]);
     }

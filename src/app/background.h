@@ -14,6 +14,7 @@ struct background {
     struct worker {
         struct background *all;
         const struct job *job;
+        int64_t complained_us; /* when its last failure was logged */
         pthread_t thread;
     } workers[WORKERS_MAX];
     size_t n;

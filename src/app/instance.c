@@ -53,12 +53,24 @@ enum status instance_make_folder(struct ctx *ctx, const struct instance *instanc
     return OK;
 }
 
+/* One for each thread that may read, so that none waits for another: the workers, of which there
+ * are two per core unless the setting says otherwise, the event loops and the background. */
+static size_t readers_of(const struct settings *s)
+{
+    enum { LEAST = 64, BESIDE = 64 };
+    size_t wanted = (size_t)s->workers + (size_t)s->loops + BESIDE;
+    return wanted > LEAST + BESIDE ? wanted : LEAST;
+}
+
 /* The only place where a key is looked up; the store keeps its own copy. */
 static enum status open_store(struct ctx *ctx, struct instance *instance)
 {
     CLEANUP(key_free) struct key key = {0};
     TRY(key_find(ctx, &instance->settings, instance->folder, instance->file, &key));
-    struct store_settings store = {.path = instance->file, .key = key.bytes};
+    struct store_settings store = {.path = instance->file,
+                                   .key = key.bytes,
+                                   .readers = readers_of(&instance->settings),
+                                   .may_wait = instance->may_wait};
     if (key.bytes) /* a core file would hold it, and what it protects */
         setrlimit(RLIMIT_CORE, &(struct rlimit){0});
     instance->key_from = key.from;
@@ -66,15 +78,29 @@ static enum status open_store(struct ctx *ctx, struct instance *instance)
 }
 
 /* From the bottom up: folder, key, store, engine. instance_close is safe after any failure in
- * between, as the rest is zero. */
-enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)
+ * between, as the rest is zero. A store that may wait makes the folder itself, later. */
+static enum status open_parts(struct ctx *ctx, const struct options *o, bool may_wait,
+                              struct instance *out)
 {
     TRY(instance_find(ctx, &o->settings, out));
     out->settings = o->settings;
     out->settings.data = out->folder;
-    TRY(instance_make_folder(ctx, out));
+    out->may_wait = may_wait;
+    enum status made = instance_make_folder(ctx, out);
+    if (!may_wait || !soft_if(ctx, made, STORAGE))
+        TRY(made);
     TRY(open_store(ctx, out));
     return engine_open(ctx, out->store, &out->settings, &out->engine);
+}
+
+enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)
+{
+    return open_parts(ctx, o, false, out);
+}
+
+enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)
+{
+    return open_parts(ctx, o, true, out);
 }
 
 /* Of two processes that create the file at one time, the second reads what the first wrote. */
@@ -108,7 +134,7 @@ enum status instance_take_seal(struct ctx *ctx, struct instance *instance)
 }
 
 /* A warning only: these users can store their model keys again, and all others work. */
-void instance_check_seal(struct ctx *ctx, struct instance *instance)
+static void check_seal(struct ctx *ctx, struct instance *instance)
 {
     size_t lost = 0;
     soft(ctx, engine_lost_keys(ctx, instance->engine, &lost));
@@ -117,6 +143,22 @@ void instance_check_seal(struct ctx *ctx, struct instance *instance)
                   "users=%zu why=\"the API keys of these users were encrypted with another key: "
                   "restore that key, or let the users store their API keys again\"",
                   lost);
+}
+
+enum status instance_settle(struct ctx *ctx, struct instance *instance)
+{
+    assert(instance->may_wait);
+    if (instance->is_settled || !soft(ctx, store_ping(ctx, instance->store)))
+        return OK;
+    enum status s = instance_take_seal(ctx, instance);
+    if (s == STORAGE && ctx->detail == STORE_DISK_FAILED) {
+        ctx_clear_failure(ctx);
+        return OK;
+    }
+    TRY(s);
+    check_seal(ctx, instance);
+    instance->is_settled = true;
+    return OK;
 }
 
 /* The engine first: it uses the store until it is closed. */

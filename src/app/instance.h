@@ -10,10 +10,18 @@ struct instance {
     str key_from;             /* where the key of an encrypted store is, in words; or "" */
     struct store *store;
     struct engine *engine;
+    bool may_wait;   /* the server's: opens although the disk fails */
+    bool is_settled; /* what the disk has for a server is read, or made */
 };
 
 /* Creates a missing data folder, private to its owner. */
 MUST_USE enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out);
+/* The same for a server, which starts although the disk is full or cannot be written to. Chats then
+ * go on without memory, and the store opens when the disk allows it. */
+MUST_USE enum status instance_open_server(struct ctx *ctx, const struct options *o,
+                                          struct instance *out);
+/* On the server: what needs the disk once. OK also when the disk fails; is_settled tells. */
+MUST_USE enum status instance_settle(struct ctx *ctx, struct instance *instance);
 void instance_close(struct instance *h);
 
 /* Creates the data folder only; instance_open does so as well. */
@@ -25,8 +33,6 @@ MUST_USE enum status instance_find(struct ctx *ctx, const struct settings *s, st
 /* Gives the engine the key that encrypts model keys of users: the setting encryption_key, or else
  * DATA/seal.key, which is created when missing. FORBIDDEN: other users can read that file. */
 MUST_USE enum status instance_take_seal(struct ctx *ctx, struct instance *instance);
-/* Logs how many users have model keys that this key cannot decrypt. */
-void instance_check_seal(struct ctx *ctx, struct instance *instance);
 
 static inline struct pool_ref pool_of(const struct options *o)
 {

@@ -1,5 +1,6 @@
 /* main.c - reads the command line, runs the command, and prints why it failed. */
 #include <assert.h>
+#include <signal.h>
 #include <sodium.h>
 #include <sys/stat.h>
 
@@ -117,13 +118,15 @@ static int print_tables(struct ctx *ctx, const struct options *o)
     return EXIT_OK;
 }
 
-/* The mask comes first, so that every file is private. Keys leave the environment before anything
+/* The mask comes first, so that every file is private. Without SIGXFSZ a file at its limit of size
+ * (ulimit -f) is a write that fails, as on a full disk. Keys leave the environment before anything
  * else can read or pass it on. */
 int main(int argc, char **argv)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};
     struct options o;
     umask(077);
+    signal(SIGXFSZ, SIG_IGN);
     if (sodium_init() < 0) {
         fprintf(stderr, "rememberd: the system has no source of random numbers\n");
         return EXIT_FAILED;

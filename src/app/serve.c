@@ -203,9 +203,8 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     raise_descriptors();
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    TRY(instance_open(ctx, o, &instance));
-    TRY(instance_take_seal(ctx, &instance));
-    instance_check_seal(ctx, &instance);
+    TRY(instance_open_server(ctx, o, &instance));
+    TRY(instance_settle(ctx, &instance));
     TRY(may_listen(ctx, o, &instance));
     struct app app = {.settings = &o->settings,
                       .engine = instance.engine,

@@ -21,6 +21,9 @@ struct ctx {
     char why[400];             /* the first failure in words, for the caller */
 };
 
+/* The detail of a STORAGE failure whose cause is that there is no database for now: in HTTP 503. */
+enum { STORAGE_AWAY = 101 };
+
 /* Notes why in words and gives s back; the first note wins. */
 enum status fail(struct ctx *ctx, enum status s, const char *fmt, ...) PRINTF_LIKE(3, 4);
 

@@ -90,7 +90,9 @@ const struct field settings_table[] = {
     {INT(struct settings, header_max), .otherwise = 64 << 10, .min = 1024, .max = 1 << 20,
      .group = GROUP_NETWORK, .unit = "BYTES", .help = "Largest request header"},
     {INT(struct settings, connections_max), .otherwise = 4096, .min = 1, .max = 100000,
-     .group = GROUP_NETWORK, .unit = "N", .help = "Most client connections at one time"},
+     .group = GROUP_NETWORK, .unit = "N",
+     .help = "Most client connections at one time. At this limit the connection that is idle for "
+             "longest is closed for a new one"},
     {INT(struct settings, address_connections_max), .otherwise = 512, .min = 0, .max = 1000000,
      .group = GROUP_NETWORK, .unit = "N",
      .help =

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "http/crowd.h"
 #include "http/exchange.h"
 #include "http/flow.h"
 #include "http/loop.h"
@@ -19,6 +20,7 @@
 enum {
     OUT_KEPT = 4096,        /* bytes of output room that an idle connection keeps */
     PENDING_MAX = 64 << 10, /* pipelined bytes kept while a request is answered */
+    HEAD_MS = 5000,         /* for the headers of a request, when all places are taken */
     LINGER_MS = 2000        /* for the client to read the reply before the socket goes */
 };
 
@@ -112,6 +114,7 @@ static void feed_parser(struct conn *c, str bytes)
     c->is_feeding = true;
     while (bytes.n && (c->state == CONN_IDLE || c->state == CONN_READING) && !c->closing) {
         if (c->state == CONN_IDLE) {
+            crowd_leave(c);
             c->x = exchange_new(c);
             c->state = CONN_READING;
             c->deadline_us = after_ms(c->loop->server->settings.request_ms);
@@ -179,6 +182,7 @@ static void finish_exchange(struct conn *c)
     }
     c->state = CONN_IDLE;
     c->deadline_us = after_ms(c->loop->server->settings.idle_ms);
+    crowd_enter(c);
     if (c->is_feeding)
         return; /* the caller's loop in feed_parser goes on with the next request */
     take_pending(c);
@@ -329,6 +333,7 @@ void conn_close(struct conn *c)
     if (c->closing)
         return;
     c->closing = true;
+    crowd_leave(c);
     *c->at = c->next;
     if (c->next)
         c->next->at = c->at;
@@ -421,6 +426,8 @@ void conn_open(struct loop *l, int fd, bool is_refused)
     if (l->conns)
         l->conns->at = &c->next;
     l->conns = c;
+    if (!is_refused)
+        crowd_enter(c);
     conn_parser_init(c);
     loop_tick(l);
     if (open_handle(c, fd, peer.ss_family == AF_UNIX) != 0) {
@@ -461,6 +468,15 @@ static void sweep_writer(struct conn *c, int64_t now)
     }
 }
 
+/* A client that sends its headers slowly holds a place as an idle one does, and is not closed for a
+ * new client. So when all places are taken it has less time. */
+static bool is_slow_head(const struct conn *c, int64_t now)
+{
+    const struct server *s = c->loop->server;
+    int64_t began = c->deadline_us - s->settings.request_ms * 1000;
+    return !c->x->head_done && now > began + HEAD_MS * 1000 && crowd_is_full(s);
+}
+
 /* Called for each connection about ten times a second, so a deadline may pass by up to SWEEP_MS.
  * What is late decides what happens: a client that does not read is cut; the silence of an upstream
  * is a failure that the client reads (504, or the end of a stream that has begun); a request that
@@ -476,11 +492,14 @@ void conn_sweep(struct conn *c, int64_t now)
             stream_sweep(c->x);
         return;
     }
-    if (now <= c->deadline_us)
+    int64_t wait_ms = c->loop->server->settings.request_ms;
+    if (c->state == CONN_READING && is_slow_head(c, now))
+        wait_ms = HEAD_MS;
+    else if (now <= c->deadline_us)
         return;
     if (c->state == CONN_READING) {
         fail(&c->x->ctx, TIMED_OUT, "the request was not complete after %lld ms",
-             (long long)c->loop->server->settings.request_ms);
+             (long long)wait_ms);
         conn_refuse(c, TIMED_OUT, 408);
         return;
     }

@@ -23,6 +23,7 @@ struct conn {
     struct loop *loop;
     struct conn *next, **at; /* in loop->conns */
     struct conn *next_dirty;
+    struct conn *idle_next, **idle_at; /* in loop->idle_first while it is idle */
     llhttp_t parser;
     struct exchange *x;
     struct buf pending, out, sending;

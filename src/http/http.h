@@ -90,7 +90,8 @@ struct server_settings {
     unsigned socket_mode; /* of the file of a unix socket */
     size_t body_max, header_max, reply_max;
     size_t bodies_max;      /* bytes of all bodies at once, more are answered 429; 0: 32 largest */
-    size_t connections_max; /* more are answered 503 and closed */
+    size_t connections_max; /* the longest idle one makes room for a new one; when none is idle,
+                               a new one is answered 503 and closed */
     size_t queue_max;       /* requests waiting for a worker; more are answered 429 */
     size_t workers, loops;  /* 0: one per core */
     int64_t idle_ms, request_ms, upstream_ms; /* keep-alive, reading a request, upstream silence */
@@ -116,7 +117,7 @@ void server_close(struct server *s);
 /* Counters for /metrics and /health, summed over loops. */
 struct server_stats {
     uint64_t requests, errors, relays, relays_cancelled, bytes_in, bytes_out, rejected_busy,
-        rejected_connections;
+        rejected_connections, shed_connections;
     size_t connections, active, queued;
 };
 void server_stats(const struct server *s, struct server_stats *out);

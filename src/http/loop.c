@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "http/conn.h"
+#include "http/crowd.h"
 #include "http/exchange.h"
 #include "http/multi.h"
 
@@ -153,6 +154,7 @@ static void on_wake(uv_async_t *wake)
     struct loop *l = wake->data;
     take_sockets(l);
     take_exchanges(l);
+    crowd_shed(l);
     enter_phase(l);
 }
 
@@ -196,6 +198,7 @@ void loop_open(struct loop *l, struct server *s)
 {
     l->server = s;
     l->inbox_end = &l->inbox;
+    crowd_open(l);
     pthread_mutex_init(&l->lock, NULL);
     if (uv_loop_init(&l->uv) != 0)
         abort();

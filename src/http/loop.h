@@ -17,7 +17,7 @@ struct watch;
 
 struct counters {
     _Atomic uint64_t requests, errors, relays, relays_cancelled, bytes_in, bytes_out, rejected_busy,
-        rejected_connections;
+        rejected_connections, shed_connections;
 };
 
 struct loop {
@@ -36,6 +36,9 @@ struct loop {
     } sockets[SOCKETS_MAX];
     size_t n_sockets;
     struct conn *conns, *dirty;
+    struct conn *idle_first, **idle_end; /* longest idle first; crowd.c */
+    _Atomic size_t idle_count, sheds;
+    _Atomic int64_t idle_from_us;
     struct exchange *owed;
     CURLM *multi;
     struct watch **watches; /* by file descriptor */

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/conn.h"
+#include "http/crowd.h"
 #include "http/libcurl.h"
 #include "http/loop.h"
 
@@ -41,7 +42,7 @@ enum {
 static void take_socket(struct server *s, int fd)
 {
     int one = 1;
-    bool is_refused = atomic_load(&s->connections) >= s->settings.connections_max;
+    bool is_refused = crowd_is_full(s) && !crowd_make_room(s);
     struct loop *first = &s->loops[0], *l = &s->loops[s->next_loop++ % s->n_loops];
     if (is_refused) {
         count_up(&first->count.rejected_connections, 1);
@@ -290,5 +291,6 @@ void server_stats(const struct server *s, struct server_stats *out)
         out->bytes_out += c->bytes_out;
         out->rejected_busy += c->rejected_busy;
         out->rejected_connections += c->rejected_connections;
+        out->shed_connections += c->shed_connections;
     }
 }

@@ -8,15 +8,26 @@ struct store;
 
 enum { STORE_KEY_BYTES = 32 };
 
+/* The detail of a STORAGE failure (ctx->detail) that is the disk's and not the content's: it is
+ * full, cannot be written to, or fails. The same call may go well later. */
+enum { STORE_DISK_FAILED = 100 };
+
 struct store_settings {
     str path;            /* the database file, or "postgresql://…" (UNSUPPORTED in this build) */
     const uint8_t *key;  /* STORE_KEY_BYTES, copied by the store; NULL: the file is plain */
     size_t readers;      /* most reads at once; 0: a default */
+    bool may_wait;       /* opens although the disk fails: see store_open */
     size_t vector_bytes; /* most memory for vectors; 0: 512 MiB */
 };
 
-/* FORBIDDEN: the key is wrong, missing, or given for a plain file; nothing is changed. TOO_BUSY:
- * the file is being replaced. */
+/*
+ * FORBIDDEN: the key is wrong, missing, or given for a plain file; nothing is changed. TOO_BUSY:
+ * the file is being replaced.
+ *
+ * With may_wait a disk that is full or cannot be written to is no failure. The store then tries
+ * again every few seconds. Until it is open, store_ping and writes fail with STORAGE (STORAGE_AWAY)
+ * and say why; an existing file is read where that is possible.
+ */
 MUST_USE enum status store_open(struct ctx *ctx, const struct store_settings *settings,
                                 struct store **out);
 void store_close(struct store *s); /* writes what is queued first */
@@ -50,7 +61,8 @@ MUST_USE enum status store_copy(struct ctx *ctx, const struct store_copy *copy);
 /* --- its health --- */
 
 MUST_USE enum status store_stats(struct ctx *ctx, struct store *s, struct store_stats *out);
-/* Cheap: one read, and the result of the last write. */
+/* Cheap: one read, a look whether the file is still in its place, and the result of the last write.
+ * A write that failed is tried again every few seconds, so that the disk's recovery is noticed. */
 MUST_USE enum status store_ping(struct ctx *ctx, struct store *s);
 /* Checks invariants: the file's integrity, words against rows, positions without holes. Findings
  * come as lines; "" means healthy. */

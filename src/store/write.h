@@ -79,7 +79,10 @@ MUST_USE enum status store_settle_pool(struct ctx *ctx, struct store *s, struct 
 
 /*
  * Erases rows with their words and vectors, memories that came from them, their summaries and the
- * receipts that show them, in one transaction; *erased counts memories and messages. Other members
+ * receipts that show them; *erased counts memories and messages. Little is erased in one
+ * transaction. Much (over 64 documents) is erased in pieces, between which others write; when the
+ * process is killed, the next store_open finishes. After STORAGE a part may be gone, and the rest
+ * stays until it is forgotten again. Other members
  * of an erased summary are open again, or closed by the memory that has their key by now.
  * Forgetting a message also erases what was distilled from its whole session, and episodes merged
  * with that; the user's messages in these sessions are distilled again. NOT_FOUND when nothing

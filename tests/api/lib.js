@@ -1,7 +1,7 @@
 // lib.js - starts the real binary and scripted upstreams; every test file stands on it.
 'use strict';
 const assert = require('node:assert/strict');
-const { spawn } = require('node:child_process');
+const { execFileSync, spawn } = require('node:child_process');
 const { once } = require('node:events');
 const fs = require('node:fs');
 const http = require('node:http');
@@ -134,14 +134,18 @@ async function serve(t, { flags = [], data = tempFolder(), env = {} } = {}) {
   return server.ready();
 }
 
-// A server whose files cannot grow over so many KiB, as on a full disk.
-async function onFullDisk(t, kib, flags = []) {
-  const data = tempFolder();
-  const child = spawn('sh', ['-c', `trap '' XFSZ; ulimit -f ${2 * kib}; exec "$0" "$@"`, bin, 'serve', '--listen', '127.0.0.1:0', '--data', data,
+// A server whose files cannot grow over so many KiB, as on a full disk. freeDisk lets them grow.
+async function onFullDisk(t, kib, flags = [], data = tempFolder()) {
+  const child = spawn('sh', ['-c', `ulimit -S -f ${2 * kib}; exec "$0" "$@"`, bin, 'serve', '--listen', '127.0.0.1:0', '--data', data,
     '--log-level', 'error', ...flags], { env: cleanEnv(), stdio: ['ignore', 'pipe', 'pipe'] });
   const server = new Server(child, data);
   t.after(() => server.stop('SIGKILL'));
   return server.ready();
+}
+
+function freeDisk(server, kib) {
+  const limit = kib === undefined ? 'unlimited' : String(1024 * kib);
+  execFileSync('prlimit', [`--fsize=${limit}:`, '--pid', String(server.child.pid)]);
 }
 
 // Runs a command to its end.
@@ -223,4 +227,4 @@ function check(one) {
   if (one.method === 'POST' && /json/.test(one.headers['content-type'] ?? '')) one.json = JSON.parse(one.body);
 }
 
-module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, onFullDisk, run, serve, tempFolder, until, upstream };
+module.exports = { inlined, OpenAI, Server, answer, bin, chunk, cleanEnv, completion, freeDisk, onFullDisk, run, serve, tempFolder, until, upstream };

@@ -26,7 +26,7 @@ static bool holds_syncs;
 static sqlite3_vfs *real, shim;
 static struct {
     enum disk_fault fault;
-    int left;
+    int left, tries;
     bool for_good, has_failed, remembers;
 } disk;
 static struct kept kept[KEPT_MAX];
@@ -34,6 +34,7 @@ static struct kept kept[KEPT_MAX];
 static bool fails(enum disk_fault a, enum disk_fault b)
 {
     pthread_mutex_lock(&lock);
+    disk.tries += a != DISK_READ_FAILS && a != DISK_LOCKED_OPEN;
     bool now = false;
     if (disk.fault != DISK_IS_FINE && (disk.fault == a || disk.fault == b)) {
         now = disk.left == 0 || (disk.for_good && disk.has_failed);
@@ -61,6 +62,14 @@ bool disk_mend(void)
     disk.fault = DISK_IS_FINE;
     pthread_mutex_unlock(&lock);
     return failed;
+}
+
+int disk_tries(void)
+{
+    pthread_mutex_lock(&lock);
+    int tries = disk.tries;
+    pthread_mutex_unlock(&lock);
+    return tries;
 }
 
 void disk_hold_syncs(bool hold)
@@ -252,6 +261,10 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int fl
 {
     struct file *file = (struct file *)f;
     (void)vfs;
+    bool writes = (flags & SQLITE_OPEN_READWRITE) && !(flags & SQLITE_OPEN_DELETEONCLOSE);
+    f->pMethods = NULL;
+    if (writes && fails(DISK_LOCKED_OPEN, DISK_LOCKED_OPEN))
+        return SQLITE_CANTOPEN;
     file->path = name;
     file->real = sqlite3_malloc(real->szOsFile);
     memset(file->real, 0, (size_t)real->szOsFile);

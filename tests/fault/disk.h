@@ -12,12 +12,16 @@ enum disk_fault {
     DISK_IS_FULL,
     DISK_SYNC_FAILS,
     DISK_READ_FAILS,
+    DISK_LOCKED_OPEN, /* a file that is there cannot be opened for writing, nor made */
 };
 
 /* The nth matching step from now fails, and with for_good all after it. 0 is the first. */
 void disk_fail(enum disk_fault fault, int nth, bool for_good);
 /* Whether the fault has come to pass; the disk is fine again. */
 bool disk_mend(void);
+
+/* Writes, truncations and syncs that were tried so far. */
+int disk_tries(void);
 
 /* Syncs hang from now on, until they are let through. */
 void disk_hold_syncs(bool hold);

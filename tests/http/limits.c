@@ -80,25 +80,87 @@ TEST(headers_over_the_limit_are_a_431)
     server_close(s);
 }
 
-TEST(more_connections_than_allowed_get_a_503)
+/* A connection whose request is being answered. */
+static int dial_busy(const struct server *s, struct app *app)
+{
+    int before = atomic_load(&app->held), fd = dial(s);
+    SAY(fd, "GET /hold HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    WAIT_FOR(atomic_load(&app->held) == before + 1);
+    return fd;
+}
+
+TEST(more_busy_connections_than_allowed_get_a_503)
 {
     SERVE(settings.connections_max = 2);
-    int first = dial(s), second = dial(s);
-    SAY(first, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    SAY(second, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    hear_until(ctx, first, "true}");
-    hear_until(ctx, second, "true}");
-    int third = dial(s);
+    int first = dial_busy(s, &app), second = dial_busy(s, &app), third = dial(s);
     str reply = hear_all(ctx, third);
     CHECK_INT(code_of(reply), 503);
     CHECK(holds(reply, "its limit of 2 connections"));
-    close(first);
+    atomic_store(&app.let_go, true);
+    CHECK_INT(code_of(hear_until(ctx, first, "true}")), 200);
+    CHECK_INT(code_of(hear_until(ctx, second, "true}")), 200);
     struct server_stats stats;
-    WAIT_FOR((server_stats(s, &stats), stats.connections == 1));
+    server_stats(s, &stats);
     CHECK_INT(stats.rejected_connections, 1);
+    CHECK_INT(stats.shed_connections, 0);
     CHECK_INT(code_of(ask(ctx, s, "GET", "/hello", "", S(""))), 200);
+    close(first);
     close(second);
     close(third);
+    server_close(s);
+}
+
+/* Half of them never sent a byte, the others wait for their next request. */
+TEST(idle_connections_shut_nobody_out)
+{
+    enum { IDLE = 98, NEW = 300 };
+    SERVE();
+    int fds[IDLE], busy = dial_busy(s, &app);
+    for (int i = 0; i < IDLE; i++) {
+        fds[i] = dial(s);
+        if (i % 2) {
+            SAY(fds[i], "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            hear_until(ctx, fds[i], "true}");
+        }
+    }
+    struct server_stats stats;
+    WAIT_FOR((server_stats(s, &stats), stats.connections == IDLE + 1));
+    int part = dial(s); /* has begun a request, so it is not idle */
+    SAY(part, "GET /hello HTTP/1.1\r\n");
+    WAIT_FOR((server_stats(s, &stats), stats.active == 2));
+    int kept[NEW];
+    for (int i = 0; i < NEW; i++) {
+        kept[i] = dial(s);
+        SAY(kept[i], "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        CHECK_INT(code_of(hear_until(ctx, kept[i], "}")), 200);
+    }
+    CHECK(hears_end(fds[0]) && hears_end(fds[IDLE - 1]) && hears_end(kept[0]));
+    SAY(kept[NEW - 1], "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    CHECK_INT(code_of(hear_until(ctx, kept[NEW - 1], "}")), 200);
+    WAIT_FOR((server_stats(s, &stats), stats.connections <= settings.connections_max));
+    CHECK(stats.shed_connections >= NEW && stats.rejected_connections == 0);
+    SAY(part, "Host: localhost\r\n\r\n");
+    CHECK_INT(code_of(hear_until(ctx, part, "true}")), 200);
+    atomic_store(&app.let_go, true);
+    CHECK_INT(code_of(hear_until(ctx, busy, "true}")), 200);
+    for (int i = 0; i < IDLE; i++)
+        close(fds[i]);
+    for (int i = 0; i < NEW; i++)
+        close(kept[i]);
+    close(part);
+    close(busy);
+    server_close(s);
+}
+
+TEST(slow_headers_have_less_time_when_all_places_are_taken)
+{
+    SERVE(settings.connections_max = 1; settings.request_ms = 60000);
+    int fd = dial(s);
+    SAY(fd, "GET /hello HTTP/1.1\r\n");
+    str reply = hear_all(ctx, fd);
+    CHECK_INT(code_of(reply), 408);
+    CHECK(holds(reply, "not complete after 5000 ms"));
+    close(fd);
     server_close(s);
 }
 

@@ -1,9 +1,12 @@
 /* forget.c - forgetting reaches every copy, and nothing else. */
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/store.h"
 #include "store/store.h"
 
@@ -375,5 +378,53 @@ TEST(a_bundle_erases_what_it_names_with_what_it_adds)
     CHECK(!got.valid_to);
     CHECK_OK(store_memory(ctx, s, mine, S("two"), &got));
     CHECK(!stands_in(ctx, &p, "-wal", "Zanzibar") && !stands_in(ctx, &p, "", "Zanzibar"));
+    check_healthy(ctx, s);
+}
+
+struct writing {
+    struct store *s;
+    atomic_bool is_ending;
+    atomic_int n;
+};
+
+static void *write_on(void *arg)
+{
+    struct writing *w = arg;
+    while (!atomic_load(&w->is_ending)) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        struct ctx *ctx = &own;
+        struct memory m = fact("", "", "walks after lunch");
+        CHECK_OK(keep(ctx, w->s, other_user, PUT_SUPERSEDE, &m));
+        atomic_fetch_add(&w->n, 1);
+    }
+    return NULL;
+}
+
+/* In one transaction others would write once or twice meanwhile. */
+TEST(others_write_while_much_is_erased)
+{
+    enum { N = 6000, TOGETHER = 1000 };
+    PLACE(p);
+    STORE(s, p);
+    pthread_t thread;
+    struct writing w = {.s = s};
+    struct memory *v = NEW_N(&ctx->arena, struct memory, TOGETHER);
+    for (size_t at = 0; at < N; at += TOGETHER) {
+        for (size_t i = 0; i < TOGETHER; i++)
+            v[i] = fact("", "", str_printf(&ctx->arena, "fact %zu of many", at + i).p);
+        CHECK_OK(
+            store_write(ctx, s,
+                        &(struct bundle){.pool = mine, .memories = v, .n_memories = TOGETHER}));
+    }
+    CHECK_INT(pthread_create(&thread, NULL, write_on, &w), 0);
+    WAIT_FOR(atomic_load(&w.n) > 0);
+    int before = atomic_load(&w.n);
+    CHECK_INT(forget(ctx, s, (struct forget){.pool = mine, .memories = true}), N);
+    int meanwhile = atomic_load(&w.n) - before;
+    atomic_store(&w.is_ending, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK(meanwhile >= 10);
+    CHECK_INT(find(ctx, s, mine, "fact").n, 0);
+    CHECK_INT(find(ctx, s, other_user, "walks").n, w.n);
     check_healthy(ctx, s);
 }

@@ -94,7 +94,8 @@ static int write_part(const char *part, const uint8_t *key)
 
 static enum status not_written(struct ctx *ctx, const char *path, int why)
 {
-    return fail(ctx, STORAGE, "the key file '%s' cannot be written: %s", path, strerror(why));
+    return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "the key file '%s' cannot be written: %s", path,
+                   strerror(why));
 }
 
 /* Written beside the target and renamed, so that a crash never leaves half a key. */

@@ -22,12 +22,13 @@ enum {
 void engine_take_seal(struct engine *e, const uint8_t *key)
 {
     assert(key);
-    seal_free(e);
-    e->accounts.seal = sodium_malloc(SEAL_KEY_BYTES); /* locked in memory, never swapped out */
-    if (!e->accounts.seal)
+    uint8_t *seal = sodium_malloc(SEAL_KEY_BYTES); /* locked in memory, never swapped out */
+    if (!seal)
         abort();
-    memcpy(e->accounts.seal, key, SEAL_KEY_BYTES);
-    sodium_mprotect_readonly(e->accounts.seal);
+    memcpy(seal, key, SEAL_KEY_BYTES);
+    sodium_mprotect_readonly(seal);
+    seal_free(e);
+    e->accounts.seal = seal;
 }
 
 void seal_free(struct engine *e)

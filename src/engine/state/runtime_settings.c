@@ -300,8 +300,10 @@ const struct runtime *engine_runtime(struct engine *e)
     bool is_due = clock_mono_us() - e->runtime.looked >= LOOK_US;
     if (is_due && !atomic_exchange(&e->runtime.is_changing, true)) {
         struct ctx own = {0};
-        if (look_for_change(&own, e) != OK)
+        bool failed = look_for_change(&own, e) != OK;
+        if (failed && !e->runtime.is_unread)
             log_event(LOG_WARN, "settings.unread", "why=\"%s\"", own.why);
+        e->runtime.is_unread = failed;
         ctx_free(&own);
         e->runtime.is_changing = false;
     }
@@ -388,7 +390,11 @@ enum status runtime_open(struct ctx *ctx, struct engine *e)
     e->runtime.is_changing = true;
     enum status s = look_for_change(ctx, e);
     e->runtime.is_changing = false;
-    return s;
+    /* A store that is opened later is read then, as after a change by another process. */
+    if (s != STORAGE || ctx->detail != STORAGE_AWAY)
+        return s;
+    ctx_clear_failure(ctx);
+    return OK;
 }
 
 void runtime_free(struct engine *e)

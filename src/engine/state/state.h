@@ -24,6 +24,7 @@ struct settings_state {
     _Atomic(struct snapshot *) now;
     atomic_bool is_changing;     /* one thread makes another snapshot */
     atomic_int_least64_t looked; /* clock_mono_us of the last look at what is stored */
+    bool is_unread;              /* that look failed; of the thread that is changing */
 };
 
 /* What makes vectors, and for which set. */
@@ -61,7 +62,7 @@ struct work_state {
 };
 
 struct accounts_state {
-    uint8_t *seal;                   /* what model keys are sealed with, guarded; or NULL */
+    uint8_t *_Atomic seal;           /* what model keys are sealed with, guarded; or NULL */
     atomic_bool needs_token;         /* once it is true it stays */
     atomic_int_least64_t token_look; /* clock_mono_us of the last look that found none; 0: never */
 };

@@ -9,6 +9,7 @@
 #include "store/sqlite/state/notes.h"
 #include "store/sqlite/state/reader.h"
 #include "store/sqlite/state/writer.h"
+#include "store/sqlite/write/forget_long.h"
 
 /*
  * Two kinds of connections work on one file in WAL mode (sqlite.org/wal.html): the writer's, used
@@ -17,9 +18,8 @@
  * answered (word_lists); all else is in SQLite's page caches.
  */
 
-/* Readers are opened on demand; this many, so that no call waits for one. 64 readers times 8 MB
- * of page cache is the most that they take. 512 MiB hold about 1.9 million vectors of 256
- * dimensions. */
+/* Readers are opened on demand. Together they take 512 MB of page cache at most. 512 MiB hold
+ * about 1.9 million vectors of 256 dimensions. */
 enum { READERS_DEFAULT = 64, VECTOR_BYTES_DEFAULT = 512 << 20 };
 
 /* The writer first: queued tasks are still written. The hold last, since closing a descriptor of
@@ -30,6 +30,7 @@ static void close_store(struct store *base)
     struct sqlite_store *s = sqlite_of(base);
     writer_close(s->writer);
     readers_close(s);
+    files_close(&s->files);
     shelf_close(&s->shelf);
     word_lists_free(s->lists);
     pthread_mutex_destroy(&s->lock);
@@ -41,25 +42,49 @@ static void close_store(struct store *base)
 }
 
 /* Runs on the writer's connection before the first task. Sessions that a crashed process had
- * claimed are free again, and words split by other rules are indexed again. */
+ * claimed are free again, words split by other rules are indexed again, and what a killed process
+ * had begun to erase is erased. */
 static enum status prepare_writer(struct ctx *ctx, struct db *db)
 {
     TRY(claims_free(ctx, db));
-    return words_renew(ctx, db);
+    TRY(words_renew(ctx, db));
+    return forgets_finish(ctx, db);
 }
 
-/* In this order: the hold keeps others from replacing the file, the key is checked before anything
- * is written, and the writer brings up the schema before a reader prepares its statements. */
-static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
+/* The hold keeps others from replacing the file, and the key is checked before anything is
+ * written. Runs again when it has failed and the store may wait. */
+static enum status take_file(struct ctx *ctx, struct sqlite_store *s)
 {
+    hold_leave(&s->hold);
+    s->hold = (struct hold){.fd = -1};
     TRY(file_make_folders(ctx, s->path));
     TRY(hold_take(ctx, s->path, HOLD_SHARED, &s->hold));
     TRY(file_check_key(ctx, s->path, file_kind(s->hold.fd), s->key));
     file_remove_part(ctx, s->path);
     hold_mark(&s->hold);
-    TRY(writer_open(ctx, s, prepare_writer, &s->writer));
+    return OK;
+}
+
+/* The writer brings up the schema before a reader prepares its statements. */
+static enum status open_parts(struct ctx *ctx, struct sqlite_store *s)
+{
+    static const struct writer_steps steps = {take_file, prepare_writer};
+    TRY(writer_open(ctx, s, &steps, &s->writer));
+    if (atomic_load(&s->files.state) == FILES_AWAY)
+        return OK;
     READER(first);
     return reader_begin(ctx, s, &first);
+}
+
+/* Waits for a reader end at a deadline, which setting the system time must not move. */
+static void make_reader_locks(struct sqlite_store *s)
+{
+    pthread_condattr_t steady;
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->given, &steady);
+    pthread_condattr_destroy(&steady);
 }
 
 /* Memory that is not swapped where the system allows, between guard pages, and wiped when freed. */
@@ -82,6 +107,8 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
     s->base.ops = &sqlite_ops;
     s->path = heap_alloc(settings->path.n + 1);
     memcpy(s->path, settings->path.p, settings->path.n);
+    files_open(&s->files, s->path);
+    s->may_wait = settings->may_wait;
     s->hold.fd = -1;
     s->key = keep_key(settings->key);
     s->max_open = settings->readers ? settings->readers : READERS_DEFAULT;
@@ -89,8 +116,7 @@ static enum status open_store(struct ctx *ctx, const struct store_settings *sett
         s->max_open = READERS_MAX;
     shelf_open(&s->shelf, settings->vector_bytes ? settings->vector_bytes : VECTOR_BYTES_DEFAULT);
     s->lists = word_lists_new();
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->given, NULL);
+    make_reader_locks(s);
     enum status status = open_parts(ctx, s);
     if (status != OK) {
         close_store(&s->base);
@@ -188,13 +214,14 @@ enum status sqlite_stats(struct ctx *ctx, struct store *base, struct store_stats
     return OK;
 }
 
-/* Reads one row: a disk that cannot be read fails here. Writing is judged by the last group. */
+/* Reads one row: a disk that cannot be read fails here. Writing is judged by the last group, which
+ * the writer tries again from time to time when it has failed. */
 enum status sqlite_ping(struct ctx *ctx, struct store *s)
 {
     bool any;
     TRY(sqlite_has_tokens(ctx, s, &any));
-    struct writer_state w = writer_state(sqlite_of(s)->writer);
-    return w.last == OK ? OK : fail(ctx, w.last, "the last write failed");
+    TRY(files_check(ctx, &sqlite_of(s)->files));
+    return writer_failure(ctx, sqlite_of(s)->writer);
 }
 
 const struct store_ops sqlite_ops = {

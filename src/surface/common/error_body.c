@@ -18,7 +18,7 @@ static bool rule_fits(const struct error_rule *rule, const struct ctx *ctx, enum
     bool is_known = in->who.pool.user.n > 0;
     return rule->status == s && (!rule->field || !strcmp(ctx->field, rule->field)) &&
            (!rule->path || (is_known && str_is(in->path, rule->path))) &&
-           !(rule->is_before_auth && is_known);
+           (!rule->detail || rule->detail == ctx->detail) && !(rule->is_before_auth && is_known);
 }
 
 struct error_body error_body_of(struct ctx *ctx, enum status s, const struct request *in,
@@ -65,6 +65,7 @@ static const struct error_rule openai_rules[] = {
     {TOO_BUSY, .type = server, .name = "server_busy"},
     {TIMED_OUT, .type = server, .name = "timeout"},
     {UPSTREAM, .type = server, .name = "upstream_unreachable"},
+    {STORAGE, .detail = STORAGE_AWAY, .type = server, .name = "storage_unavailable"},
     {STORAGE, .type = server, .name = "storage_failed"},
     {UNSUPPORTED, .type = invalid, .name = "unsupported"},
     {0},

@@ -7,6 +7,7 @@
 struct error_rule {
     enum status status;
     const char *field;   /* only when the failure is of this field; NULL: any */
+    int detail;          /* only with this detail; 0: any */
     const char *path;    /* only at this path, once the caller is known; NULL: any */
     bool is_before_auth; /* only while the caller is not known */
     int code;            /* of HTTP; 0: the status's own */

@@ -25,6 +25,7 @@ static const struct error_rule rules[] = {
     {NOT_FOUND, .name = "NOT_FOUND"},
     {CONFLICT, .name = "CONFLICT"},
     {TOO_LARGE, .name = "REQUEST_TOO_LARGE"},
+    {STORAGE, .detail = STORAGE_AWAY, .name = "SERVICE_UNAVAILABLE"},
     {TOO_BUSY, .name = "SERVER_BUSY"},
     {TIMED_OUT, .code = 502, .name = "LLM_SERVICE_ERROR"},
     {UPSTREAM, .code = 502, .name = "LLM_SERVICE_ERROR"},

@@ -33,6 +33,7 @@ static const struct error_rule rules[] = {
     {TIMED_OUT, .name = "timeout"},
     {UPSTREAM, .name = "upstream_failed"},
     {STORAGE, .is_before_auth = true, .code = 503, .name = unavailable},
+    {STORAGE, .detail = STORAGE_AWAY, .name = unavailable},
     {STORAGE, .path = ingest_path, .name = "memory_ingest_failed"},
     {STORAGE, .name = "memory_failed"},
     {UNSUPPORTED, .name = "unsupported"},

@@ -172,7 +172,9 @@ static enum status show_ready(struct ctx *ctx, struct app *app, const struct req
 {
     bool is_well = engine_ping(ctx, app->engine) == OK;
     const struct ready_out shape = {is_well,
-                                    is_well ? S("Service is ready") : S("Service is not ready")};
+                                    is_well ? S("Service is ready")
+                                            : str_printf(&ctx->arena, "Service is not ready: %s",
+                                                         ctx->why)};
     (void)in;
     out->code = is_well ? 200 : 503;
     reply_fields(out, ready_out_fields, &shape);
@@ -205,6 +207,8 @@ static void server_metrics(struct buf *b, const struct server_stats *s)
                  (double)s->rejected_busy);
     write_metric(b, "rejected_connections_total", "counter", "connections refused",
                  (double)s->rejected_connections);
+    write_metric(b, "shed_connections_total", "counter",
+                 "idle connections closed to make room for a new one", (double)s->shed_connections);
     write_metric(b, "connections", "gauge", "open connections", (double)s->connections);
     write_metric(b, "requests_active", "gauge", "requests being answered", (double)s->active);
     write_metric(b, "requests_queued", "gauge", "requests waiting for a worker", (double)s->queued);

@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "store/file.h"
+#include "store/sqlite/db/file.h"
 #include "store/sqlite/db/functions.h"
 
 static const struct {
@@ -35,13 +36,23 @@ static const char pragmas[] = "PRAGMA journal_mode=WAL;"
                               "PRAGMA wal_autocheckpoint=4000;"
                               "PRAGMA journal_size_limit=67108864;";
 
+/* What SQLite says when the disk is full, cannot be written to, or fails. */
+static int detail_of(int rc)
+{
+    static const int disk[] = {SQLITE_FULL, SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN};
+    for (size_t i = 0; i < sizeof disk / sizeof *disk; i++)
+        if ((rc & 0xFF) == disk[i])
+            return STORE_DISK_FAILED;
+    return 0;
+}
+
 enum status db_failed(struct ctx *ctx, struct db *db, int rc)
 {
     if (rc == SQLITE_BUSY)
         return fail(ctx, TOO_BUSY, "another process is writing to the database");
-    return fail(ctx, STORAGE, "the database failed: %s (%d)",
-                db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc),
-                db->handle ? sqlite3_extended_errcode(db->handle) : rc);
+    return fail_as(ctx, STORAGE, detail_of(rc), "the database failed: %s (%d)",
+                   db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc),
+                   db->handle ? sqlite3_extended_errcode(db->handle) : rc);
 }
 
 /* The cipher is named in full, so that a build with other defaults reads the same files: AEGIS-256
@@ -77,6 +88,16 @@ static int set_up(sqlite3 *handle)
     }
 }
 
+static enum status refuse_file(struct ctx *ctx, const char *path, struct db *db, int rc)
+{
+    if (rc == SQLITE_NOTADB)
+        return fail(ctx, STORAGE, "'%s' is not a rememberd database", path);
+    if (rc == SQLITE_READONLY)
+        return fail_as(ctx, STORAGE, STORE_DISK_FAILED, "'%s' cannot be written to", path);
+    return fail_as(ctx, STORAGE, detail_of(rc), "'%s' cannot be opened: %s", path,
+                   db->handle ? sqlite3_errmsg(db->handle) : "out of memory");
+}
+
 /* NOMUTEX: a connection is used by one thread at a time, so SQLite's own mutexes would only cost
  * time. */
 enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
@@ -97,11 +118,27 @@ enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struc
         rc = set_up(db->handle);
     if (rc == SQLITE_OK)
         return OK;
-    enum status status =
-        rc == SQLITE_NOTADB     ? fail(ctx, STORAGE, "'%s' is not a rememberd database", path)
-        : rc == SQLITE_READONLY ? fail(ctx, STORAGE, "'%s' cannot be written to", path)
-                                : fail(ctx, STORAGE, "'%s' cannot be opened: %s", path,
-                                       db->handle ? sqlite3_errmsg(db->handle) : "out of memory");
+    enum status status = refuse_file(ctx, path, db, rc);
+    db_close(db);
+    return status;
+}
+
+/* immutable: SQLite reads this file alone, takes no lock and makes nothing beside it. */
+enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db)
+{
+    static const char pragmas_to_read[] = "PRAGMA temp_store=2; PRAGMA trusted_schema=OFF;"
+                                          "PRAGMA cell_size_check=ON; PRAGMA cache_size=-1000;";
+    *db = (struct db){0};
+    str uri = file_uri(&ctx->arena, path, "immutable=1");
+    int rc = sqlite3_open_v2(uri.p, &db->handle,
+                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc == SQLITE_OK)
+        rc = db_set_key(db->handle, key);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db->handle, pragmas_to_read, NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        return OK;
+    enum status status = refuse_file(ctx, path, db, rc);
     db_close(db);
     return status;
 }

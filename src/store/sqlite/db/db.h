@@ -39,6 +39,9 @@ struct db {
 /* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.
  * On failure db is closed. */
 MUST_USE enum status db_open(struct ctx *ctx, const char *path, const uint8_t *key, struct db *db);
+/* The same of a file that cannot be written to and that nobody else changes: it is only read. */
+MUST_USE enum status db_open_to_read(struct ctx *ctx, const char *path, const uint8_t *key,
+                                     struct db *db);
 /* Must be the first call on a connection. Returns SQLite's result. */
 int db_set_key(sqlite3 *handle, const uint8_t *key);
 /* Adds our SQL functions and prepares the statements of readers or of the writer. */
@@ -51,7 +54,8 @@ MUST_USE enum status db_exec(struct ctx *ctx, struct db *db, const char *text);
 /* The first column of the first row of a text without parameters. */
 MUST_USE enum status db_int(struct ctx *ctx, struct db *db, const char *text, int64_t *out);
 
-/* Notes the database's last failure in words; TOO_BUSY while another process writes. */
+/* Notes the database's last failure in words; TOO_BUSY while another process writes. A failure of
+ * the disk has STORE_DISK_FAILED as its detail. */
 enum status db_failed(struct ctx *ctx, struct db *db, int rc);
 
 /* Rows changed by the last statement. */

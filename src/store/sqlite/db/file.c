@@ -21,6 +21,16 @@
  * of its frames (sqlite.org/fileformat2.html, "The Write-Ahead Log"). */
 enum { HEAD = 24, PAGE = 4096, WAL_HEAD = 32, FRAME_HEAD = 24 };
 
+/* Failures of the disk, as against those of a name or of rights. */
+static int detail_of(int error)
+{
+    static const int disk[] = {ENOSPC, EDQUOT, EROFS, EIO, EFBIG};
+    for (size_t i = 0; i < sizeof disk / sizeof *disk; i++)
+        if (error == disk[i])
+            return STORE_DISK_FAILED;
+    return 0;
+}
+
 /* Each folder on the way, from the root down; existing ones are skipped. */
 enum status file_make_folders(struct ctx *ctx, const char *path)
 {
@@ -29,7 +39,8 @@ enum status file_make_folders(struct ctx *ctx, const char *path)
     for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
         if (mkdir(p, 0700) != 0 && errno != EEXIST)
-            return fail(ctx, STORAGE, "cannot create the folder '%s': %s", p, strerror(errno));
+            return fail_as(ctx, STORAGE, detail_of(errno), "cannot create the folder '%s': %s", p,
+                           strerror(errno));
         *slash = '/';
     }
     return OK;
@@ -52,7 +63,8 @@ static enum status open_file(struct ctx *ctx, const char *path, struct hold *h)
         return OK;
     int why = h->fd < 0 ? errno : EISDIR;
     hold_leave(h);
-    return fail(ctx, STORAGE, "cannot open the database '%s': %s", path, strerror(why));
+    return fail_as(ctx, STORAGE, detail_of(why), "cannot open the database '%s': %s", path,
+                   strerror(why));
 }
 
 static enum status refuse_busy(struct ctx *ctx, const char *path, enum hold_how how)

@@ -79,7 +79,7 @@ static enum status add_rows(struct ctx *ctx, struct db *db, enum sql which)
     }
     if (status == OK)
         status = sql_end(&q);
-    return status == OK ? OK : fail(ctx, status, "%s", row.why);
+    return status == OK ? OK : fail_as(ctx, status, row.detail, "%s", row.why);
 }
 
 /* Runs when the store is opened, before any search. All in one transaction: a crash leaves the old

@@ -96,8 +96,11 @@ static void read_token(struct query *q, struct token *out)
 /* All causes (unknown, revoked, expired) give the same answer. */
 enum status sqlite_find_token(struct ctx *ctx, struct store *s, str hash, struct token *out)
 {
+    bool is_empty;
     READER(r);
-    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(reader_begin_access(ctx, sqlite_of(s), &r, &is_empty));
+    if (is_empty)
+        return fail(ctx, NOT_FOUND, "the token is not known");
     SQL_RUN(q, ctx, r.db, SQL_TOKEN_BY_HASH, hash, clock_ms());
     if (sql_row(&q)) {
         read_token(&q, out);
@@ -111,8 +114,12 @@ enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct tok
 {
     struct token *v = NULL;
     size_t have = 0, cap = 0;
+    bool is_empty;
     READER(r);
-    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    *n = 0;
+    TRY(reader_begin_access(ctx, sqlite_of(s), &r, &is_empty));
+    if (is_empty)
+        return OK;
     SQL_RUN(q, ctx, r.db, user.n ? SQL_TOKEN_LIST : SQL_TOKEN_LIST_ALL);
     if (user.n)
         sql_text(&q, user);
@@ -128,8 +135,12 @@ enum status sqlite_tokens(struct ctx *ctx, struct store *s, str user, struct tok
 
 enum status sqlite_has_tokens(struct ctx *ctx, struct store *s, bool *out)
 {
+    bool is_empty;
     READER(r);
-    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    *out = false;
+    TRY(reader_begin_access(ctx, sqlite_of(s), &r, &is_empty));
+    if (is_empty)
+        return OK;
     SQL_RUN(q, ctx, r.db, SQL_TOKEN_ANY);
     bool any = sql_row(&q);
     TRY(sql_end(&q));

@@ -1,7 +1,11 @@
-/* reader.c - a few connections that only read, lent to one call at a time. */
+/* reader.c - connections that only read, lent to one call at a time. */
 #include "store/sqlite/state/reader.h"
 
 #include <assert.h>
+#include <errno.h>
+
+#include "base/clock.h"
+#include "store/sqlite/state/writer.h"
 
 /*
  * In WAL mode readers neither wait for the writer nor for each other, but a connection serves one
@@ -9,18 +13,42 @@
  * kept.
  *
  * The pool of connections grows to max_open and never shrinks. When all are lent, a call waits for
- * the next one without regard to its deadline, so max_open should not be less than the number of
- * threads that read.
+ * the next one, to its deadline.
+ *
+ * Before the store is open (the disk is full or cannot be written to), each read opens the file for
+ * itself, without locks and without the log: nobody else can write there either. After the file was
+ * lost no connection is opened, since it would open another file.
  */
 
+enum { CACHE_KIB = 8000, CACHES_KIB = 512000 }; /* of one connection, and of all */
+
+/* The file was lost while it was opened: what is at the path now may be another database beside the
+ * old log. Closing its only connection would bring that log into it. */
+static enum status refuse_lost(struct ctx *ctx, struct sqlite_store *s, struct db *db)
+{
+    if (db->handle)
+        sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    ctx_clear_failure(ctx);
+    return files_check(ctx, &s->files);
+}
+
+/* Looked at before and behind the opening: it must be the file that the writer has. */
 static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct db **out)
 {
+    TRY(files_check(ctx, &s->files));
     struct db *db = heap_alloc(sizeof *db);
+    size_t cache = CACHES_KIB / s->max_open < CACHE_KIB ? CACHES_KIB / s->max_open : CACHE_KIB;
     enum status status = db_open(ctx, s->path, s->key, db);
     if (status == OK)
-        status = db_exec(ctx, db, "PRAGMA query_only=ON");
+        status = db_exec(
+            ctx, db,
+            str_printf(&ctx->arena, "PRAGMA query_only=ON; PRAGMA cache_size=-%zu", cache).p);
     if (status == OK)
         status = db_prepare(ctx, db, READS);
+    struct ctx look = ctx_detached(ctx);
+    if (files_check(&look, &s->files) != OK)
+        status = refuse_lost(ctx, s, db);
+    ctx_free(&look);
     if (status != OK) {
         db_close(db);
         free(db);
@@ -31,22 +59,42 @@ static enum status reader_open(struct ctx *ctx, struct sqlite_store *s, struct d
     return OK;
 }
 
+static bool may_open(const struct sqlite_store *s)
+{
+    return s->n_open < s->max_open && atomic_load(&s->files.state) == FILES_OPEN;
+}
+
+/* Waits until a reader is idle or may be opened. The lock is held. */
+static enum status wait_for_reader(struct ctx *ctx, struct sqlite_store *s)
+{
+    int64_t left_us = ctx->deadline_us ? ctx->deadline_us - clock_mono_us() : 0;
+    struct timespec until = writer_in_ms(left_us > 0 ? left_us / 1000 + 1 : 0);
+    int rc = 0;
+    while (!s->n_idle && !may_open(s) && s->n_open && rc != ETIMEDOUT)
+        rc = ctx->deadline_us ? pthread_cond_timedwait(&s->given, &s->lock, &until)
+                              : pthread_cond_wait(&s->given, &s->lock);
+    if (s->n_idle || may_open(s))
+        return OK;
+    return s->n_open ? fail(ctx, TIMED_OUT, "all %zu connections that read the database are in use",
+                            s->n_open)
+                     : files_check(ctx, &s->files);
+}
+
 /* An idle reader, else a new one, else the next that is given back. */
 static enum status take_reader(struct ctx *ctx, struct sqlite_store *s, struct db **out)
 {
     pthread_mutex_lock(&s->lock);
-    while (!s->n_idle && s->n_open == s->max_open)
-        pthread_cond_wait(&s->given, &s->lock);
-    bool is_new = !s->n_idle;
+    enum status status = wait_for_reader(ctx, s);
+    bool is_new = status == OK && !s->n_idle;
     /* The place is taken before the lock is left; opening happens without it. */
     if (is_new)
         s->n_open++;
-    else
+    else if (status == OK)
         *out = s->idle[--s->n_idle];
     pthread_mutex_unlock(&s->lock);
     if (!is_new)
-        return OK;
-    enum status status = reader_open(ctx, s, out);
+        return status;
+    status = reader_open(ctx, s, out);
     if (status != OK) {
         pthread_mutex_lock(&s->lock);
         s->n_open--;
@@ -65,16 +113,60 @@ static void give_back(struct sqlite_store *s, struct db *db)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* The file as it is, while the store cannot be opened. A log holds newer pages, which cannot be
+ * read without writing beside it. The failure is that of the opening, which says more. */
+static enum status open_passing(struct ctx *ctx, struct sqlite_store *s, struct db **out)
+{
+    struct stat log;
+    struct ctx own = ctx_child(ctx, 0);
+    const char *path = str_printf(&own.arena, "%s-wal", s->path).p;
+    struct db *db = heap_alloc(sizeof *db);
+    bool has_log = stat(path, &log) == 0 && log.st_size > 0;
+    enum status status = has_log ? STORAGE : db_open_to_read(&own, s->path, s->key, db);
+    if (status == OK)
+        status = db_prepare(&own, db, READS);
+    ctx_free(&own);
+    if (status == OK) {
+        *out = db;
+        return OK;
+    }
+    db_close(db);
+    free(db);
+    return writer_failure(ctx, s->writer);
+}
+
 /* A transaction, so that all statements of a read see the same state. *out is set before the
  * transaction begins, so that READER gives the connection back also when that fails. The view
  * begins with the first statement that reads (BEGIN DEFERRED). */
-enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader *out)
+static enum status begin_read(struct ctx *ctx, struct sqlite_store *s, struct reader *out)
 {
     struct db *db;
-    TRY(take_reader(ctx, s, &db));
+    bool is_passing = atomic_load(&s->files.state) == FILES_AWAY;
+    TRY(is_passing ? open_passing(ctx, s, &db) : take_reader(ctx, s, &db));
     assert(!db_in_transaction(db));
-    *out = (struct reader){s, db};
+    *out = (struct reader){s, db, is_passing};
     return SQL_DO(ctx, db, SQL_BEGIN_READ);
+}
+
+enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader *out)
+{
+    if (atomic_load(&s->files.state) == FILES_LOST)
+        return files_check(ctx, &s->files);
+    return begin_read(ctx, s, out);
+}
+
+enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s, struct reader *out,
+                                bool *is_empty)
+{
+    *is_empty = atomic_load(&s->files.state) == FILES_AWAY &&
+                store_kind(ctx, str_of(s->path)) == STORE_ABSENT;
+    return *is_empty ? OK : begin_read(ctx, s, out);
+}
+
+static void close_reader(struct db *db)
+{
+    db_close(db);
+    free(db);
 }
 
 void reader_end(struct reader *r)
@@ -86,16 +178,16 @@ void reader_end(struct reader *r)
         SQL_RUN(q, &quiet, r->db, SQL_COMMIT);
         (void)!sql_do(&q);
     }
-    give_back(r->s, r->db);
+    if (r->is_passing)
+        close_reader(r->db);
+    else
+        give_back(r->s, r->db);
     ctx_free(&quiet);
 }
 
 void readers_close(struct sqlite_store *s)
 {
     assert(s->n_idle == s->n_open);
-    while (s->n_idle) {
-        struct db *db = s->idle[--s->n_idle];
-        db_close(db);
-        free(db);
-    }
+    while (s->n_idle)
+        close_reader(s->idle[--s->n_idle]);
 }

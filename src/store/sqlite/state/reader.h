@@ -7,11 +7,18 @@
 struct reader {
     struct sqlite_store *s;
     struct db *db;
+    bool is_passing; /* opened for this read alone */
 };
 
 #define READER(r) CLEANUP(reader_end) struct reader r = {0}
 
+/* TIMED_OUT when no connection is free until the ctx's deadline. STORAGE also when the file was
+ * deleted or replaced. */
 MUST_USE enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader *out);
+/* For credentials alone, which decide who may ask also when there is no memory: a deleted or
+ * replaced file is read on. *is_empty: there never was a file, and so no reader. */
+MUST_USE enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s,
+                                         struct reader *out, bool *is_empty);
 void reader_end(struct reader *r);
 /* All readers have been given back. */
 void readers_close(struct sqlite_store *s);

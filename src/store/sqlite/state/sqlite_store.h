@@ -5,10 +5,12 @@
 #include <pthread.h>
 
 #include "store/sqlite/db/file.h"
+#include "store/sqlite/state/files.h"
 #include "store/store_int.h"
 #include "store/vectors/shelf.h"
 
-enum { READERS_MAX = 64 };
+/* One for each thread that may read: workers (256 at most), event loops and the background. */
+enum { READERS_MAX = 384 };
 
 struct db;
 struct word_lists;
@@ -17,13 +19,16 @@ struct writer;
 struct sqlite_store {
     struct store base;
     char *path;
+    struct store_files files;
     struct hold hold;
     uint8_t *key; /* in guarded memory; or NULL */
     struct writer *writer;
+    bool may_wait;        /* is opened later when the disk fails now */
     pthread_mutex_t lock; /* of the readers */
-    pthread_cond_t given; /* signalled when a reader is given back */
+    pthread_cond_t given; /* signalled when a reader is given back; of the monotonic clock */
     struct db *idle[READERS_MAX];
     size_t n_idle, n_open, max_open;
+    atomic_int forgets; /* calls of sqlite_forget that run */
     struct shelf shelf; /* vectors in memory */
     struct word_lists *lists;
     int64_t unreadable; /* vectors that were damaged; under the lock */

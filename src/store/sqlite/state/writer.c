@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "base/log.h"
-#include "store/sqlite/db/schema.h"
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/index/word_lists.h"
 #include "store/sqlite/index/words.h"
@@ -102,6 +101,9 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
 {
     w->changes = (struct index_changes){0};
     notes_clear(&w->notes);
+    if (!w->is_open)
+        return writer_failure(ctx, w);
+    TRY(files_check(ctx, &w->s->files));
     TRY(make_safe(w, ctx));
     TRY(set_sync(w, ctx, is_full));
     TXN(all);
@@ -113,7 +115,7 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
             TRY(index_apply(ctx, &w->db, &w->changes));
         t->result = run_task(w, t);
         if (!db_in_transaction(&w->db))
-            return fail(ctx, t->result, "%s", t->ctx->why);
+            return fail_as(ctx, t->result, t->ctx->detail, "%s", t->ctx->why);
         if (t->is_alone && t->result != OK) {
             notes_clear(&w->notes);
             return OK; /* undone as a whole */
@@ -121,12 +123,13 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     }
     TRY(index_apply(ctx, &w->db, &w->changes));
     TRY(words_seal(ctx, &w->db));
-    return txn_commit(&all);
+    TRY(txn_commit(&all));
+    return files_check(ctx, &w->s->files); /* what went into a lost file is not acknowledged */
 }
 
 /* Erased rows must not stay readable in the log. Readers of the log may delay this to a later
  * checkpoint. */
-static void empty_log(struct writer *w)
+void writer_empty_log(struct writer *w)
 {
     sqlite3_busy_timeout(w->db.handle, EMPTY_LOG_MS);
     sqlite3_exec(w->db.handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
@@ -140,7 +143,7 @@ static void fail_all(struct task *first, const struct ctx *why)
         if (t->result != OK)
             continue;
         ctx_clear_failure(t->ctx);
-        t->result = fail(t->ctx, why->failed, "%s", why->why);
+        t->result = fail_as(t->ctx, why->failed, why->detail, "%s", why->why);
     }
 }
 
@@ -170,7 +173,7 @@ static void answer_for_lost(struct writer *w, struct task *t)
 static void show_group(struct writer *w, struct task *first, uint64_t last_no)
 {
     pthread_mutex_lock(&w->lock);
-    w->result = OK;
+    writer_note_result(w, NULL, OK);
     w->commits++;
     w->seen_no = last_no;
     w->is_syncing = true;
@@ -195,10 +198,10 @@ static void finish_group(struct writer *w, struct task *first)
         answer_for_lost(w, t);
         assert(w->queued > 0);
         w->queued--;
-        w->writes += t->result == OK;
-        wrote |= t->result == OK && !t->is_flush && !t->is_touch;
+        w->writes += t->result == OK && !t->is_probe;
+        wrote |= t->result == OK && !t->is_flush && !t->is_touch && !t->is_probe;
         w->touches -= t->is_touch;
-        w->failures += t->result == STORAGE;
+        w->failures += t->result == STORAGE && !t->is_probe;
         if (t->nobody_waits) {
             w->n_later--;
             w->later_bytes -= t->bytes;
@@ -246,16 +249,14 @@ static bool is_idle(const struct writer *w)
     return !w->is_ending && (!w->first || is_held);
 }
 
-/* Until there is something to do; meanwhile a follower learns what other processes write. The lock
- * is held, but not during a look. */
+/* Until there is something to do, or a look is due. Meanwhile a follower learns what other
+ * processes write. The lock is held, but not during its look. */
 static void wait_until_busy(struct writer *w, struct ctx *ctx)
 {
-    while (is_idle(w)) {
+    while (is_idle(w) && !writer_is_due(w)) {
         int64_t due_ms = notes_due_ms(&w->notes);
-        struct timespec until = writer_in_ms(due_ms);
-        if (due_ms < 0) {
-            pthread_cond_wait(&w->some, &w->lock);
-        } else if (due_ms > 0) {
+        struct timespec until = writer_in_ms(due_ms > 0 && due_ms < LOOK_MS ? due_ms : LOOK_MS);
+        if (due_ms != 0) {
             pthread_cond_timedwait(&w->some, &w->lock, &until);
         } else {
             pthread_mutex_unlock(&w->lock);
@@ -266,23 +267,24 @@ static void wait_until_busy(struct writer *w, struct ctx *ctx)
 }
 
 /* Touches wait for other writes to join, so that a write seldom finds the disk busy with a touch.
- * The lock is held. */
+ * It may return when there is nothing to write. The lock is held. */
 static void wait_for_some(struct writer *w, struct ctx *ctx)
 {
     wait_until_busy(w, ctx);
     struct timespec until = writer_in_ms(TOUCH_MS);
     int rc = 0;
-    while (rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
+    while (w->first && rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
            !w->is_ending)
         rc = pthread_cond_timedwait(&w->some, &w->lock, &until);
 }
 
 /* Ends a group that needs no further sync: all of it is durable, or none of it can be read. Groups
  * end in the order of their commits. */
-static void end_group(struct writer *w, struct task *first, uint64_t last_no, enum status result)
+static void end_group(struct writer *w, const struct ctx *ctx, struct task *first, uint64_t last_no,
+                      enum status result)
 {
     pthread_mutex_lock(&w->lock);
-    w->result = result;
+    writer_note_result(w, ctx, result);
     w->commits += result == OK;
     w->seen_no = last_no;
     pthread_cond_broadcast(&w->seen);
@@ -295,7 +297,7 @@ static void end_group(struct writer *w, struct task *first, uint64_t last_no, en
 /* The order behind a commit matters: the log is emptied before the tasks end, so that a caller
  * whose erasure has returned can rely on it. Who follows is told before that, too: an event comes
  * no later than the answer to the request that made it. */
-static void write_group(struct writer *w, struct ctx *ctx, struct task *first)
+void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
 {
     uint64_t last_no = first->no;
     bool erases = false, is_full = false;
@@ -304,19 +306,19 @@ static void write_group(struct writer *w, struct ctx *ctx, struct task *first)
         is_full |= t->call && !t->nobody_waits;
     }
     enum status result = run_group(w, ctx, first, is_full);
-    word_lists_end(w->db.lists, result == OK);
+    word_lists_end(w->s->lists, result == OK);
     for (const struct task *t = first; t; t = t->next)
         erases |= t->erases && t->result == OK;
     if (result != OK)
         fail_all(first, ctx);
     else if (erases)
-        empty_log(w);
+        writer_empty_log(w);
     if (result == OK)
         notes_tell(&w->notes);
     if (notes_due_ms(&w->notes) == 0)
         notes_look(ctx, &w->db, &w->notes);
     if (result != OK || is_full)
-        end_group(w, first, last_no, result);
+        end_group(w, ctx, first, last_no, result);
     else
         show_group(w, first, last_no);
 }
@@ -328,11 +330,15 @@ static void *write_groups(void *arg)
     pthread_mutex_lock(&w->lock);
     for (;;) {
         wait_for_some(w, &ctx);
-        if (!w->first)
+        if (writer_is_due(w))
+            writer_look(w, &ctx);
+        if (!w->first && w->is_ending)
             break;
+        if (!w->first || (is_idle(w) && !w->is_ending))
+            continue;
         struct task *group = take_group(w);
         pthread_mutex_unlock(&w->lock);
-        write_group(w, &ctx, group);
+        writer_write(w, &ctx, group);
         ctx_clear_failure(&ctx);
         arena_reset(&ctx.arena);
         pthread_mutex_lock(&w->lock);
@@ -360,7 +366,7 @@ static void end_sync(struct writer *w, struct ctx *ctx, struct task *first, enum
     finish_group(w, first);
     pthread_mutex_lock(&w->lock);
     if (result != OK) {
-        w->result = result;
+        writer_note_result(w, ctx, result);
         w->is_unsafe = true;
     }
     w->is_syncing = w->unsynced != NULL;
@@ -416,14 +422,6 @@ static void end_locks(struct writer *w)
     pthread_cond_destroy(&w->committed);
 }
 
-static enum status open_connection(struct ctx *ctx, const struct sqlite_store *s, struct db *db)
-{
-    TRY(db_open(ctx, s->path, s->key, db));
-    TRY(schema_bring(ctx, db)); /* statements are prepared against the newest tables */
-    db->hold = &s->hold;
-    return db_prepare(ctx, db, WRITES);
-}
-
 /* Ends the thread that syncs, behind its last sync. */
 static void end_syncs(struct writer *w)
 {
@@ -455,24 +453,29 @@ static void free_writer(struct writer *w)
     free(w);
 }
 
-enum status writer_open(struct ctx *ctx, const struct sqlite_store *s,
-                        enum status (*prepare)(struct ctx *ctx, struct db *db), struct writer **out)
+/* A store that may wait and finds its disk failing is opened by the thread later. */
+static enum status open_or_wait(struct ctx *ctx, struct writer *w)
+{
+    enum status status = writer_connect(ctx, w);
+    if (status != STORAGE || ctx->detail != STORE_DISK_FAILED || !w->s->may_wait)
+        return status;
+    writer_note_result(w, ctx, status);
+    ctx_clear_failure(ctx);
+    return OK;
+}
+
+enum status writer_open(struct ctx *ctx, struct sqlite_store *s, const struct writer_steps *steps,
+                        struct writer **out)
 {
     struct writer *w = heap_alloc(sizeof *w);
     make_locks(w);
     notes_open(&w->notes);
+    w->s = s;
+    w->steps = steps;
     w->last = &w->first;
     w->last_unsynced = &w->unsynced;
     w->groups = 1;
-    w->is_full = true; /* as every connection begins */
-    enum status status = open_connection(ctx, s, &w->db);
-    w->db.changes = &w->changes;
-    w->db.notes = &w->notes;
-    if (status == OK)
-        status = prepare(ctx, &w->db);
-    w->db.lists = s->lists; /* from here on there are readers */
-    if (status == OK)
-        status = log_sync_open(ctx, s, &w->log);
+    enum status status = open_or_wait(ctx, w);
     if (status == OK)
         status = start_threads(ctx, w);
     if (status == OK)

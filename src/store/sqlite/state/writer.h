@@ -2,6 +2,8 @@
  */
 #pragma once
 
+#include <time.h>
+
 #include "store/sqlite/db/query.h"
 #include "store/sqlite/state/sqlite_store.h"
 
@@ -18,6 +20,7 @@ struct task {
     bool erases;     /* the log is emptied behind it, so that nothing erased stays readable */
     bool is_touch;   /* may wait a little, and wakes nobody */
     bool is_flush;   /* fails for what nobody waited for */
+    bool is_probe;   /* the writer's own try whether the disk is well again */
     /* The writer's own. */
     size_t bytes;
     uint64_t no; /* its place in the queue */
@@ -34,10 +37,16 @@ struct later {
         pool; /* writer_pool of what it writes, for writer_settle_pool; 0: nobody waits for it */
 };
 
-/* Opens the writer's connection, runs prepare on it, and starts the thread. */
-MUST_USE enum status writer_open(struct ctx *ctx, const struct sqlite_store *s,
-                                 enum status (*prepare)(struct ctx *ctx, struct db *db),
-                                 struct writer **out);
+/* What opening takes besides the connection. */
+struct writer_steps {
+    enum status (*take_file)(struct ctx *ctx, struct sqlite_store *s); /* before */
+    enum status (*prepare)(struct ctx *ctx, struct db *db);            /* on the connection */
+};
+
+/* Opens the writer's connection and starts the thread. When the disk fails and the store may wait,
+ * the thread opens it later. */
+MUST_USE enum status writer_open(struct ctx *ctx, struct sqlite_store *s,
+                                 const struct writer_steps *steps, struct writer **out);
 void writer_close(struct writer *w); /* writes what is queued first */
 
 /* Runs the task on the writer and waits until it is durable. */
@@ -62,11 +71,15 @@ MUST_USE enum status writer_reach_disk(struct ctx *ctx, struct writer *w);
 
 /* Nobody follows any more when this returns, whatever the database does. */
 void writer_unfollow(struct writer *w);
+/* OK, or how and why the last write, or the opening, failed. */
+enum status writer_failure(struct ctx *ctx, struct writer *w);
+
+/* So long from now, by the monotonic clock, for a timed wait. */
+struct timespec writer_in_ms(int64_t ms);
 
 struct writer_state {
     int64_t queued;
     uint64_t writes, commits, failures;
-    enum status last;
 };
 struct writer_state writer_state(struct writer *w);
 

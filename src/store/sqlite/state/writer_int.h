@@ -2,7 +2,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <time.h>
 
 #include "store/sqlite/index/index.h"
 #include "store/sqlite/state/log_sync.h"
@@ -11,7 +10,8 @@
 
 enum {
     QUEUE_MAX = 4096, /* tasks that nobody waits for */
-    POOL_SLOTS = 256  /* pools of one slot wait for each other's writes */
+    POOL_SLOTS = 256, /* pools of one slot wait for each other's writes */
+    LOOK_MS = 2000    /* between two looks at the disk when nothing is written */
 };
 
 struct writer {
@@ -33,7 +33,13 @@ struct writer {
     bool is_ending, is_woken;
     uint64_t groups; /* groups that wrote something, from 1 on */
     uint64_t writes, commits, failures;
-    enum status result;
+    enum status result; /* of the last group, or of opening */
+    char why[400];      /* it failed */
+    struct sqlite_store *s;
+    const struct writer_steps *steps;
+    bool is_open;    /* db and log; set by the thread alone, under the lock */
+    bool has_left;   /* a lost file: the log is empty */
+    int64_t look_us; /* of the next look */
     struct ctx lost; /* first failure of a task without a waiter, until a flush reports it */
     struct db db;
     struct log_sync log;
@@ -41,5 +47,16 @@ struct writer {
     struct notes notes;           /* the same, for who follows; of the writing thread alone */
 };
 
-/* So long from now, by the clock of the writer's timed waits. */
-struct timespec writer_in_ms(int64_t ms);
+/* Opens the connections; on failure none is open. */
+MUST_USE enum status writer_connect(struct ctx *ctx, struct writer *w);
+/* The result of a group, or of opening. The lock is held. */
+void writer_note_result(struct writer *w, const struct ctx *ctx, enum status result);
+/* Whether it is time for a look: when nothing is written, or the store is not open yet. */
+bool writer_is_due(const struct writer *w);
+/* Looks whether the files are in their places; after a failure writes a row, or opens the store.
+ * The lock is held. */
+void writer_look(struct writer *w, struct ctx *ctx);
+/* Brings the log into the file, unless a reader needs it. */
+void writer_empty_log(struct writer *w);
+/* Writes a group of tasks and ends them. */
+void writer_write(struct writer *w, struct ctx *ctx, struct task *first);

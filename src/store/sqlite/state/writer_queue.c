@@ -154,7 +154,7 @@ enum status writer_reach_disk(struct ctx *ctx, struct writer *w)
 struct writer_state writer_state(struct writer *w)
 {
     pthread_mutex_lock(&w->lock);
-    struct writer_state out = {w->queued, w->writes, w->commits, w->failures, w->result};
+    struct writer_state out = {w->queued, w->writes, w->commits, w->failures};
     pthread_mutex_unlock(&w->lock);
     return out;
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/records/pending.h"
@@ -162,17 +163,26 @@ enum status eraser_end(struct eraser *e, int64_t *erased)
     return OK;
 }
 
-/* The memory of a batch is freed before the next, so that erasing a large pool needs little. */
+bool budget_is_spent(struct budget *b)
+{
+    if (b)
+        b->is_spent = b->is_spent || clock_mono_us() >= b->until_us;
+    return b && b->is_spent;
+}
+
+/* The memory of a batch is freed before the next, so that erasing a large pool needs little. With a
+ * budget batches are small: the words of a row may take half a millisecond. */
 enum status erase_in_batches(struct ctx *ctx, struct db *db, int64_t pool, struct part work,
                              enum status (*step)(struct eraser *e, struct part *w, size_t *n),
                              int64_t *erased)
 {
     work.arena = &ctx->arena;
-    for (size_t n = ERASE_BATCH; n == ERASE_BATCH;) {
+    work.batch = work.budget ? ERASE_FEW : ERASE_BATCH;
+    for (size_t n = work.batch; n == work.batch && !budget_is_spent(work.budget);) {
         CLEANUP(ctx_free) struct ctx mine = ctx_child(ctx, 0);
         struct eraser e = {.ctx = &mine, .db = db, .pool = pool};
         enum status status = step(&e, &work, &n);
-        assert(n <= ERASE_BATCH);
+        assert(n <= work.batch);
         if (status == OK)
             status = eraser_end(&e, erased);
         if (status != OK)

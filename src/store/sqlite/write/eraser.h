@@ -6,7 +6,7 @@
 #include "store/sqlite/index/index.h"
 
 /* Rows that are erased before their words are, in one go. */
-enum { ERASE_BATCH = 256 };
+enum { ERASE_BATCH = 256, ERASE_FEW = 16 };
 
 /* One batch. */
 struct eraser {
@@ -33,14 +33,27 @@ MUST_USE enum status erase_distilled(struct eraser *e, str session);
 /* The index and the pool's counts follow; adds to *erased. */
 MUST_USE enum status eraser_end(struct eraser *e, int64_t *erased);
 
+/* How long an erasure may take before other writes have their turn; then it goes on in another
+ * transaction, where it finds what is left. */
+struct budget {
+    int64_t until_us; /* clock_mono_us */
+    bool is_spent;    /* something may be left */
+};
+/* NULL: there is no limit. Marks the budget when its time is over. */
+bool budget_is_spent(struct budget *b);
+
 /* What is erased batch by batch. */
 struct part {
     struct arena *arena; /* of what stays from one batch to the next */
     int64_t session;
+    str session_id;
     const struct forget *what;
-    str last; /* id of the batch before */
+    struct budget *budget; /* or NULL */
+    size_t batch;          /* most rows of a batch */
+    str last;              /* id of the batch before */
+    str *goes_on;          /* set to last, for the next transaction; or NULL */
 };
-/* Each batch has memory of its own; one of less than ERASE_BATCH rows (*n) is the last. */
+/* Each batch has memory of its own; one of less than w->batch rows (*n) is the last. */
 MUST_USE enum status erase_in_batches(
     struct ctx *ctx, struct db *db, int64_t pool, struct part work,
     enum status (*step)(struct eraser *e, struct part *w, size_t *n), int64_t *erased);

@@ -8,9 +8,6 @@
 #include "store/sqlite/db/rows.h"
 #include "store/sqlite/index/titles.h"
 #include "store/sqlite/records/pending.h"
-#include "store/sqlite/records/undo_record.h"
-#include "store/sqlite/search/vector_cache.h"
-#include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/eraser.h"
 
 /*
@@ -27,10 +24,10 @@
 
 static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
 {
-    struct message *v = NEW_N(&e->ctx->arena, struct message, ERASE_BATCH);
+    struct message *v = NEW_N(&e->ctx->arena, struct message, w->batch);
     size_t have = 0;
     SQL_RUN(q, e->ctx, e->db, SQL_MESSAGE_RANGE, e->pool, session_first(w->session),
-            session_last(w->session), ERASE_BATCH);
+            session_last(w->session), (int64_t)w->batch);
     while (sql_row(&q))
         read_message(&q, &v[have++]);
     TRY(sql_end(&q));
@@ -40,20 +37,33 @@ static enum status erase_messages(struct eraser *e, struct part *w, size_t *n)
     return OK;
 }
 
-static enum status first_memories(struct eraser *e, enum sql which, struct memory **v, size_t *n)
+static enum status erase_all(struct eraser *e, const struct memory *v, size_t n)
 {
-    SQL_RUN(q, e->ctx, e->db, which, e->pool, ERASE_BATCH);
+    for (size_t i = 0; i < n; i++)
+        TRY(erase_memory(e, &v[i]));
+    return OK;
+}
+
+static enum status first_memories(struct eraser *e, enum sql which, struct part *w,
+                                  struct memory **v, size_t *n)
+{
+    SQL_RUN(q, e->ctx, e->db, which, e->pool, (int64_t)w->batch);
     return read_memories(&q, v, n);
 }
 
 static enum status erase_pool_memories(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    (void)w;
-    TRY(first_memories(e, SQL_MEMORY_OF_POOL, &v, n));
-    for (size_t i = 0; i < *n; i++)
-        TRY(erase_memory(e, &v[i]));
-    return OK;
+    TRY(first_memories(e, SQL_MEMORY_OF_POOL, w, &v, n));
+    return erase_all(e, v, *n);
+}
+
+static enum status erase_session_memories(struct eraser *e, struct part *w, size_t *n)
+{
+    struct memory *v;
+    SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_SESSION, e->pool, w->session_id, (int64_t)w->batch);
+    TRY(read_memories(&q, &v, n));
+    return erase_all(e, v, *n);
 }
 
 /* Memories of a type or age. The id of the last one begins the next batch. */
@@ -61,13 +71,13 @@ static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
     SQL_RUN(q, e->ctx, e->db, SQL_MEMORY_OF_KIND, e->pool,
-            name_index(type_names, w->what->type, -1), w->what->before, w->last, ERASE_BATCH);
+            name_index(type_names, w->what->type, -1), w->what->before, w->last, (int64_t)w->batch);
     TRY(read_memories(&q, &v, n));
-    for (size_t i = 0; i < *n; i++)
-        TRY(erase_memory(e, &v[i]));
     if (*n)
         w->last = str_dup(w->arena, v[*n - 1].id);
-    return OK;
+    if (*n && w->goes_on)
+        *w->goes_on = w->last;
+    return erase_all(e, v, *n);
 }
 
 /* --- summaries of what was erased --- */
@@ -77,11 +87,9 @@ static enum status erase_kind(struct eraser *e, struct part *w, size_t *n)
 static enum status erase_summaries(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    (void)w;
-    TRY(first_memories(e, SQL_MEMORY_OF_ERASED, &v, n));
-    for (size_t i = 0; i < *n; i++)
-        TRY(erase_memory(e, &v[i]));
-    *n = *n ? ERASE_BATCH : 0;
+    TRY(first_memories(e, SQL_MEMORY_OF_ERASED, w, &v, n));
+    TRY(erase_all(e, v, *n));
+    *n = *n ? w->batch : 0;
     return OK;
 }
 
@@ -111,8 +119,7 @@ enum status memory_reopen(struct eraser *e, struct memory *m)
 static enum status reopen_members(struct eraser *e, struct part *w, size_t *n)
 {
     struct memory *v;
-    (void)w;
-    TRY(first_memories(e, SQL_MEMORY_TO_REOPEN, &v, n));
+    TRY(first_memories(e, SQL_MEMORY_TO_REOPEN, w, &v, n));
     for (size_t i = 0; i < *n; i++)
         TRY(memory_reopen(e, &v[i]));
     return OK;
@@ -126,32 +133,37 @@ enum status undo_summaries(struct ctx *ctx, struct db *db, int64_t pool, int64_t
 
 /* --- what can be forgotten --- */
 
-static enum status erase_learnt(struct eraser *e, str session)
+static enum status erase_learnt(const struct forgetting *f, struct part all, int64_t pool)
 {
-    TRY(erase_distilled(e, session));
-    return erase_memories_with(e, SQL_MEMORY_BY_SESSION, session);
+    struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
+    TRY(erase_distilled(&e, all.session_id));
+    TRY(eraser_end(&e, f->erased));
+    return erase_in_batches(f->ctx, f->db, pool, all, erase_session_memories, f->erased);
 }
 
-static enum status erase_session(struct ctx *ctx, struct db *db, int64_t pool, int64_t no, str id,
-                                 const struct forget *what, int64_t *erased)
+/* The row goes last: as long as it is there, the session is found again. */
+static enum status erase_session_row(const struct forgetting *f, int64_t pool, int64_t no)
 {
-    struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    TRY(signals_erase(f->ctx, f->db, (struct session_ref){pool, no}));
+    TRY(title_put(f->ctx, f->db, pool, no, S("")));
+    TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_DELETE, pool, no));
+    return pool_count(f->ctx, f->db, pool, (struct pool_gain){.sessions = -1});
+}
+
+static enum status erase_session(const struct forgetting *f, int64_t pool, int64_t no, str id)
+{
     assert(pool && id.n);
-    struct part all = {.session = no, .what = what};
+    struct part all = {.session = no, .session_id = id, .what = f->what, .budget = f->budget};
     if (no)
-        TRY(erase_in_batches(ctx, db, pool, all, erase_messages, erased));
-    TRY(what->keeps_memories ? SQL_DO(ctx, db, SQL_MEMORY_LEAVE_SESSION, pool, id)
-                             : erase_learnt(&e, id));
-    TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SESSION, pool, id));
-    if (no)
-        TRY(signals_erase(ctx, db, (struct session_ref){pool, no}));
-    TRY(eraser_end(&e, erased));
-    if (!no)
+        TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_messages, f->erased));
+    if (budget_is_spent(f->budget))
         return OK;
-    e.messages = e.memories = e.closed = 0;
-    TRY(title_put(ctx, db, pool, no, S("")));
-    TRY(SQL_DO(ctx, db, SQL_SESSION_DELETE, pool, no));
-    return pool_count(ctx, db, pool, (struct pool_gain){.sessions = -1});
+    TRY(f->what->keeps_memories ? SQL_DO(f->ctx, f->db, SQL_MEMORY_LEAVE_SESSION, pool, id)
+                                : erase_learnt(f, all, pool));
+    if (budget_is_spent(f->budget))
+        return OK;
+    TRY(SQL_DO(f->ctx, f->db, SQL_RECEIPT_DELETE_SESSION, pool, id));
+    return no ? erase_session_row(f, pool, no) : OK;
 }
 
 static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, int64_t *no, str *id)
@@ -165,26 +177,45 @@ static enum status next_session(struct ctx *ctx, struct db *db, int64_t pool, in
     return sql_end(&q);
 }
 
-static enum status erase_pool(struct ctx *ctx, struct db *db, int64_t pool,
-                              const struct forget *what, int64_t *erased)
+/* Rows of a pool that nothing hangs on. */
+static enum status erase_rows(const struct forgetting *f, enum sql which, int64_t pool)
 {
-    assert(pool);
-    str id = S("");
-    /* Done first: each session would search these tables, and leave a row for each vector. */
-    TRY(SQL_DO(ctx, db, SQL_RECEIPT_DELETE_ALL, pool));
-    TRY(SQL_DO(ctx, db, SQL_WORK_FORGET, pool));
-    TRY(SQL_DO(ctx, db, SQL_VECTOR_DELETE_ALL, pool));
-    TRY(SQL_DO(ctx, db, SQL_VECTOR_TODO_DELETE_ALL, pool));
-    TRY(SQL_DO(ctx, db, SQL_TITLE_DELETE_ALL, pool));
-    TRY(SQL_DO(ctx, db, SQL_BAR_DELETE_ALL, pool));
-    TRY(SQL_DO(ctx, db, SQL_UNDO_DELETE_ALL, pool));
-    for (int64_t no = 1; no;) {
-        TRY(next_session(ctx, db, pool, &no, &id));
-        if (no)
-            TRY(erase_session(ctx, db, pool, no, id, what, erased));
+    while (!budget_is_spent(f->budget)) {
+        TRY(SQL_DO(f->ctx, f->db, which, pool, ERASE_BATCH));
+        if (!db_changes(f->db))
+            break;
     }
-    TRY(erase_in_batches(ctx, db, pool, (struct part){0}, erase_pool_memories, erased));
-    return SQL_DO(ctx, db, SQL_POOL_DELETE, pool);
+    return OK;
+}
+
+static enum status erase_sessions(const struct forgetting *f, int64_t pool)
+{
+    for (int64_t no = 1; no && !budget_is_spent(f->budget);) {
+        str id;
+        TRY(next_session(f->ctx, f->db, pool, &no, &id));
+        if (no)
+            TRY(erase_session(f, pool, no, id));
+    }
+    return OK;
+}
+
+static enum status erase_pool(const struct forgetting *f, int64_t pool)
+{
+    /* Done first: each session would search these tables, and leave a row for each vector. */
+    static const enum sql first[] = {SQL_RECEIPT_DELETE_SOME, SQL_VECTOR_DELETE_SOME,
+                                     SQL_VECTOR_TODO_DELETE_SOME, SQL_TITLE_DELETE_SOME};
+    const struct part all = {.budget = f->budget};
+    assert(pool);
+    TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET, pool));
+    TRY(SQL_DO(f->ctx, f->db, SQL_BAR_DELETE_ALL, pool));
+    TRY(SQL_DO(f->ctx, f->db, SQL_UNDO_DELETE_ALL, pool));
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        TRY(erase_rows(f, first[i], pool));
+    TRY(erase_sessions(f, pool));
+    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_pool_memories, f->erased));
+    if (budget_is_spent(f->budget))
+        return OK;
+    return SQL_DO(f->ctx, f->db, SQL_POOL_DELETE, pool);
 }
 
 static enum status next_pool(struct ctx *ctx, struct db *db, str user, int64_t *pool)
@@ -193,32 +224,30 @@ static enum status next_pool(struct ctx *ctx, struct db *db, str user, int64_t *
     return sql_number(&q, pool);
 }
 
-static enum status erase_user(struct ctx *ctx, struct db *db, const struct forget *what,
-                              int64_t *erased)
+static enum status erase_user(const struct forgetting *f)
 {
     int64_t pool = 0, n = 0;
-    TRY(SQL_DO(ctx, db, SQL_WORK_FORGET_USER, what->pool.user));
-    for (;;) {
-        TRY(next_pool(ctx, db, what->pool.user, &pool));
+    TRY(SQL_DO(f->ctx, f->db, SQL_WORK_FORGET_USER, f->what->pool.user));
+    while (!budget_is_spent(f->budget)) {
+        TRY(next_pool(f->ctx, f->db, f->what->pool.user, &pool));
         if (!pool)
             break;
-        TRY(erase_pool(ctx, db, pool, what, erased));
+        TRY(erase_pool(f, pool));
         n++;
     }
-    return n ? OK : fail(ctx, NOT_FOUND, "there is nothing to forget");
+    return n ? OK : fail(f->ctx, NOT_FOUND, "there is nothing to forget");
 }
 
 /* A session without a row may still be named by memories or receipts. total_changes counts rows of
  * any table, so it also sees the ones that only name the session. */
-static enum status forget_session(struct ctx *ctx, struct db *db, int64_t pool, str id,
-                                  const struct forget *what, int64_t *erased)
+static enum status forget_session(const struct forgetting *f, int64_t pool, str id)
 {
-    int64_t no, changed = sqlite3_total_changes64(db->handle);
-    TRY(session_find(ctx, db, pool, id, &no));
-    TRY(erase_session(ctx, db, pool, no, id, what, erased));
-    return no || sqlite3_total_changes64(db->handle) > changed
+    int64_t no, changed = sqlite3_total_changes64(f->db->handle);
+    TRY(session_find(f->ctx, f->db, pool, id, &no));
+    TRY(erase_session(f, pool, no, id));
+    return no || sqlite3_total_changes64(f->db->handle) > changed
                ? OK
-               : fail(ctx, NOT_FOUND, "no memory, message or session has the id '" S_FMT "'",
+               : fail(f->ctx, NOT_FOUND, "no memory, message or session has the id '" S_FMT "'",
                       S_ARG(id));
 }
 
@@ -233,47 +262,49 @@ static enum status find_message(struct eraser *e, str id, struct message *out)
 }
 
 /* The id is a memory's, a message's or, failing both, a session's. */
-static enum status forget_id(struct ctx *ctx, struct db *db, int64_t pool,
-                             const struct forget *what, int64_t *erased)
+static enum status forget_id(const struct forgetting *f, int64_t pool)
 {
-    struct eraser e = {.ctx = ctx, .db = db, .pool = pool};
+    struct eraser e = {.ctx = f->ctx, .db = f->db, .pool = pool};
     struct message message = {0};
-    TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, what->id));
-    TRY(find_message(&e, what->id, &message));
+    TRY(erase_memories_with(&e, SQL_MEMORY_BY_ID, f->what->id));
+    TRY(find_message(&e, f->what->id, &message));
     if (message.id.n) {
         TRY(erase_message(&e, &message, false));
-        TRY(signal_erase(ctx, db, pool, message.doc));
+        TRY(signal_erase(f->ctx, f->db, pool, message.doc));
         TRY(erase_distilled(&e, message.session));
-        TRY(SQL_DO(ctx, db, SQL_SESSION_SHRINK, pool, doc_session(message.doc)));
+        TRY(SQL_DO(f->ctx, f->db, SQL_SESSION_SHRINK, pool, doc_session(message.doc)));
     }
     if (e.messages + e.memories + e.closed)
-        return eraser_end(&e, erased);
-    return forget_session(ctx, db, pool, what->id, what, erased);
+        return eraser_end(&e, f->erased);
+    return forget_session(f, pool, f->what->id);
 }
 
-static enum status forget_kind(struct ctx *ctx, struct db *db, int64_t pool,
-                               const struct forget *what, int64_t *erased)
+static enum status forget_kind(const struct forgetting *f, int64_t pool)
 {
-    TRY(erase_in_batches(ctx, db, pool, (struct part){.what = what}, erase_kind, erased));
-    return *erased ? OK : fail(ctx, NOT_FOUND, "there is no such memory");
+    const struct part all = {.what = f->what,
+                             .budget = f->budget,
+                             .last = f->last ? *f->last : S(""),
+                             .goes_on = f->last};
+    TRY(erase_in_batches(f->ctx, f->db, pool, all, erase_kind, f->erased));
+    return *f->erased ? OK : fail(f->ctx, NOT_FOUND, "there is no such memory");
 }
 
 /* A user or a pool takes its receipts and summaries with it; other cases look them up. */
-static enum status erase_what(struct ctx *ctx, struct db *db, const struct forget *what,
-                              int64_t pool, int64_t *erased)
+static enum status erase_what(const struct forgetting *f, int64_t pool)
 {
+    const struct forget *what = f->what;
     if (what->all_spaces)
-        return erase_user(ctx, db, what, erased);
+        return erase_user(f);
     if (!pool)
-        return fail(ctx, NOT_FOUND, "there is nothing to forget");
+        return fail(f->ctx, NOT_FOUND, "there is nothing to forget");
     if (what->everything)
-        return erase_pool(ctx, db, pool, what, erased);
-    TRY(what->n_ids      ? erase_each(ctx, db, pool, what->ids, what->n_ids, erased)
-        : what->memories ? forget_kind(ctx, db, pool, what, erased)
-        : what->id.n     ? forget_id(ctx, db, pool, what, erased)
-                         : forget_session(ctx, db, pool, what->session, what, erased));
-    TRY(undo_summaries(ctx, db, pool, erased));
-    return SQL_DO(ctx, db, SQL_RECEIPT_DELETE_SHOWN, pool);
+        return erase_pool(f, pool);
+    TRY(what->n_ids      ? erase_each(f->ctx, f->db, pool, what->ids, what->n_ids, f->erased)
+        : what->memories ? forget_kind(f, pool)
+        : what->id.n     ? forget_id(f, pool)
+                         : forget_session(f, pool, what->session));
+    TRY(undo_summaries(f->ctx, f->db, pool, f->erased));
+    return SQL_DO(f->ctx, f->db, SQL_RECEIPT_DELETE_SHOWN, pool);
 }
 
 /* --- the words of what is forgotten --- */
@@ -315,59 +346,38 @@ static enum status count_all(struct ctx *ctx, struct db *db, int64_t *out)
     return sql_number(&q, out);
 }
 
-enum status pool_forget(struct ctx *ctx, struct db *db, const struct forget *what, int64_t *erased)
+/* How many documents go, and whether the index is rewritten for it. */
+enum status forget_measure(struct ctx *ctx, struct db *db, const struct forget *what,
+                           int64_t *documents, bool *rewrites)
 {
     struct pool_row row;
-    int64_t documents, all;
-    assert(db->changes && db_in_transaction(db));
-    TRY(erased_clear(ctx, db));
-    *erased = 0;
+    int64_t all;
     TRY(pool_find(ctx, db, what->pool, &row));
-    TRY(count_documents(ctx, db, what, row.no, &documents));
+    TRY(count_documents(ctx, db, what, row.no, documents));
     TRY(count_all(ctx, db, &all));
-    bool rewrite = documents > MANY && documents * REWRITE_PAYS > all;
-    TRY(SQL_DO(ctx, db, SQL_WORDS_REMOVAL, !rewrite));
-    TRY(erase_what(ctx, db, what, row.no, erased));
-    if (!rewrite)
-        return OK;
-    TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
-    return SQL_DO(ctx, db, SQL_WORDS_REMOVAL, true);
-}
-
-/* --- the operation of the face --- */
-
-struct forget_call {
-    const struct forget *what;
-    int64_t *erased;
-};
-
-static enum status forget_what(struct ctx *ctx, struct db *db, const void *what)
-{
-    const struct forget_call *f = what;
-    const struct undo_mark *mark = f->what->undo;
-    struct pool_row pool;
-    UNDO_RECORD(undo);
-    TRY(pool_find(ctx, db, f->what->pool, &pool));
-    /* Who erases for good does not want what was erased before to come back. */
-    if (!mark && pool.no)
-        TRY(SQL_DO(ctx, db, SQL_UNDO_DELETE_ALL, pool.no));
-    TRY(undo_record_begin(ctx, db, mark, &undo));
-    TRY(pool_forget(ctx, db, f->what, f->erased));
-    return undo_record_end(ctx, db, pool.no, mark, &undo);
-}
-
-enum status sqlite_forget(struct ctx *ctx, struct store *s, const struct forget *what,
-                          int64_t *erased)
-{
-    int64_t n = 0;
-    struct forget_call f = {what, &n};
-    struct task t = {.ctx = ctx,
-                     .call = forget_what,
-                     .what = &f,
-                     .is_alone = !what->id.n && !what->n_ids,
-                     .erases = true};
-    TRY(writer_run(sqlite_of(s)->writer, &t));
-    vector_cache_follow(sqlite_of(s), what->everything ? NULL : &what->pool);
-    *erased = n;
+    *rewrites = *documents > MANY && *documents * REWRITE_PAYS > all;
     return OK;
+}
+
+/* Words are removed at once again behind it, whoever erases next. */
+enum status forget_some(const struct forgetting *f, bool rewrites)
+{
+    struct pool_row row;
+    assert(f->db->changes && db_in_transaction(f->db));
+    TRY(erased_clear(f->ctx, f->db));
+    TRY(pool_find(f->ctx, f->db, f->what->pool, &row));
+    TRY(SQL_DO(f->ctx, f->db, SQL_WORDS_REMOVAL, !rewrites));
+    TRY(erase_what(f, row.no));
+    return rewrites ? SQL_DO(f->ctx, f->db, SQL_WORDS_REMOVAL, true) : OK;
+}
+
+enum status pool_forget(struct ctx *ctx, struct db *db, const struct forget *what, int64_t *erased)
+{
+    struct forgetting f = {.ctx = ctx, .db = db, .what = what, .erased = erased};
+    int64_t documents;
+    bool rewrites;
+    *erased = 0;
+    TRY(forget_measure(ctx, db, what, &documents, &rewrites));
+    TRY(forget_some(&f, rewrites));
+    return rewrites ? SQL_DO(ctx, db, SQL_WORDS_REWRITE) : OK;
 }

@@ -4,6 +4,7 @@
 #include "store/sqlite/search/vector_cache.h"
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/eraser.h"
+#include "store/sqlite/write/forget_long.h"
 
 /*
  * An expired memory is not recalled from the moment it expires; pruning only frees its space. A
@@ -61,6 +62,7 @@ enum status sqlite_prune(struct ctx *ctx, struct store *s, int64_t receipts_befo
 {
     int64_t all = 0, some = 1;
     struct prune p = {receipts_before, expired_before, &some};
+    TRY(forgets_drop(ctx, sqlite_of(s)));
     while (some) {
         TRY(writer_call(ctx, sqlite_of(s)->writer, prune_some, &p));
         all += some;

@@ -1,0 +1,34 @@
+/* files.h - whether the files that are open are still the ones at their paths. */
+#pragma once
+
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "base/ctx.h"
+
+enum files_state {
+    FILES_AWAY, /* nothing is open yet: the disk failed when the store was to be opened */
+    FILES_OPEN,
+    FILES_LOST, /* a file was deleted or replaced; to the end of the process */
+};
+
+enum { STORE_FILES = 3 }; /* the database, its log, and the log's index */
+
+struct store_files {
+    char *path;
+    _Atomic(enum files_state) state;
+    struct {
+        dev_t device;
+        ino_t inode; /* 0: it was not there */
+    } files[STORE_FILES];
+};
+
+void files_open(struct store_files *p, const char *path);
+void files_close(struct store_files *p);
+/* The files are open: those that are at the paths now. */
+void files_take(struct ctx *ctx, struct store_files *p);
+/* A look at the disk. STORAGE from the first time on that one of the files was another one or
+ * missing: what is written now would be lost. OK while nothing is open. */
+/* Whether the index of the log is still the one that other processes see. */
+bool files_has_log_index(struct ctx *ctx, const struct store_files *p);
+MUST_USE enum status files_check(struct ctx *ctx, struct store_files *p);

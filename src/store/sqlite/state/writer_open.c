@@ -1,0 +1,133 @@
+/* writer_open.c - the writer's connections: opened, now or later, and tried again after a failure.
+ */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/sqlite/db/schema.h"
+#include "store/sqlite/state/writer_int.h"
+
+/*
+ * A server must not need somebody's write to find out that its disk is well again: a load balancer
+ * sends nobody to a server that is not ready. So the writer looks every LOOK_MS when nothing is
+ * written. As long as all is well, a look is a question for the names of three files. After a
+ * failure it is one row in a durable transaction (4 to 12 KB), or opening the store.
+ */
+
+static enum status open_connection(struct ctx *ctx, const struct sqlite_store *s, struct db *db)
+{
+    TRY(db_open(ctx, s->path, s->key, db));
+    TRY(schema_bring(ctx, db)); /* statements are prepared against the newest tables */
+    db->hold = &s->hold;
+    return db_prepare(ctx, db, WRITES);
+}
+
+/* A failure leaves nothing open, so that it can be called again. */
+static enum status open_parts(struct ctx *ctx, struct writer *w)
+{
+    TRY(w->steps->take_file(ctx, w->s));
+    TRY(open_connection(ctx, w->s, &w->db));
+    w->db.changes = &w->changes;
+    w->db.notes = &w->notes;
+    w->is_full = true; /* as every connection begins */
+    TRY(w->steps->prepare(ctx, &w->db));
+    w->db.lists = w->s->lists; /* from here on there are readers */
+    return log_sync_open(ctx, w->s, &w->log);
+}
+
+enum status writer_connect(struct ctx *ctx, struct writer *w)
+{
+    assert(!w->is_open);
+    enum status status = open_parts(ctx, w);
+    pthread_mutex_lock(&w->lock);
+    w->is_open = status == OK;
+    pthread_mutex_unlock(&w->lock);
+    if (status != OK)
+        db_close(&w->db);
+    else
+        files_take(ctx, &w->s->files);
+    return status;
+}
+
+void writer_note_result(struct writer *w, const struct ctx *ctx, enum status result)
+{
+    bool was_ok = w->result == OK;
+    w->result = result;
+    snprintf(w->why, sizeof w->why, "%s", result == OK ? "" : ctx->why);
+    if (was_ok != (result == OK))
+        log_event(result == OK ? LOG_INFO : LOG_ERROR,
+                  result == OK ? "store.recovered" : "store.failing", "why=\"%s\"",
+                  result == OK ? "the database is written again" : ctx->why);
+}
+
+enum status writer_failure(struct ctx *ctx, struct writer *w)
+{
+    pthread_mutex_lock(&w->lock);
+    enum status result = w->result;
+    if (result != OK)
+        result = fail_as(ctx, result, w->is_open ? STORE_DISK_FAILED : STORAGE_AWAY, "%s: %s",
+                         w->is_open ? "the last write failed" : "the database is not open", w->why);
+    pthread_mutex_unlock(&w->lock);
+    return result;
+}
+
+/* Replaces a row of the writer's own, which is enough to make a commit, and so a sync. */
+static enum status write_probe(struct ctx *ctx, struct db *db,
+                               __attribute__((unused)) const void *what)
+{
+    return SQL_DO(ctx, db, SQL_FACT_PUT, S("probe"), S(""));
+}
+
+bool writer_is_due(const struct writer *w)
+{
+    bool is_lost = atomic_load(&w->s->files.state) == FILES_LOST && !w->has_left;
+    return is_lost || ((!w->first || !w->is_open) && clock_mono_us() >= w->look_us);
+}
+
+/* Opens the store when it is not open yet. */
+static void open_now(struct writer *w, struct ctx *ctx)
+{
+    enum status status = writer_connect(ctx, w);
+    pthread_mutex_lock(&w->lock);
+    writer_note_result(w, ctx, status);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* The log may lie beside another database now, whose log it would be taken for. So it is emptied,
+ * into the file that it belongs to; when only the log was deleted, nothing is lost by that. Not
+ * without the index, which holds the locks that keep other processes out meanwhile. */
+static void leave_lost(struct writer *w, struct ctx *ctx)
+{
+    if (w->has_left || files_check(ctx, &w->s->files) == OK)
+        return;
+    w->has_left = true;
+    if (files_has_log_index(ctx, &w->s->files))
+        writer_empty_log(w);
+}
+
+/* The lock is held when it is called and when it returns, and not in between. The probe's number
+ * is taken before a task of another thread gets one. */
+void writer_look(struct writer *w, struct ctx *ctx)
+{
+    struct ctx own = {0};
+    struct task probe = {.ctx = &own, .call = write_probe, .is_probe = true};
+    bool is_open = w->is_open, has_failed = is_open && w->result != OK;
+    if (atomic_load(&w->s->files.state) == FILES_LOST)
+        has_failed = false;
+    if (has_failed) {
+        probe.no = ++w->queued_no;
+        w->queued++;
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (!is_open)
+        open_now(w, ctx);
+    else if (has_failed)
+        writer_write(w, ctx, &probe);
+    else
+        leave_lost(w, ctx);
+    ctx_clear_failure(ctx);
+    arena_reset(&ctx->arena);
+    ctx_free(&own);
+    pthread_mutex_lock(&w->lock);
+    w->look_us = clock_mono_us() + (int64_t)LOOK_MS * 1000;
+}

@@ -1,0 +1,349 @@
+/* forget_long.c - store_forget: at once, or in pieces between which others write. */
+#include "store/sqlite/write/forget_long.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/fields.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "store/sqlite/db/file.h"
+#include "store/sqlite/db/lookup.h"
+#include "store/sqlite/records/undo_record.h"
+#include "store/sqlite/search/vector_cache.h"
+#include "store/sqlite/state/writer.h"
+#include "store/sqlite/write/forget.h"
+
+/*
+ * There is one writer, so a transaction that erases a hundred thousand rows would hold up every
+ * other user for a second or more. What is small goes in one transaction. What is large goes in
+ * pieces of PIECE_MS, each of which leaves a sound store:
+ *
+ * begin   a row of the table fact says what is to be erased, and who does it (the mark of hold)
+ * erase   rows and what hangs on them, again and again until nothing is left
+ * merge   the words index is rewritten, page by page, where words were only marked
+ * end     the row is deleted, and the log emptied; now the call answers
+ *
+ * A process that is killed in between leaves the row, and the next one that opens the store
+ * finishes before it does anything else. A piece that fails (the disk is full) ends the call with a
+ * failure: the row is deleted, and the caller has to ask again.
+ */
+
+enum {
+    SMALL = 64,      /* documents that go in one transaction */
+    PIECE_MS = 5,    /* of work in a transaction, before its commit */
+    MERGE_PAGES = 4, /* of the words index, between two looks at the clock */
+};
+
+/* What the row says. */
+struct kept_forget {
+    str user, space, session, type;
+    int64_t before;
+    bool keeps_memories, everything, all_spaces, memories, rewrites;
+};
+static const struct field kept_forget_fields[] = {
+    {STR(struct kept_forget, user)},
+    {STR(struct kept_forget, space)},
+    {STR(struct kept_forget, session)},
+    {STR(struct kept_forget, type)},
+    {INT(struct kept_forget, before)},
+    {BOOL(struct kept_forget, keeps_memories)},
+    {BOOL(struct kept_forget, everything)},
+    {BOOL(struct kept_forget, all_spaces)},
+    {BOOL(struct kept_forget, memories)},
+    {BOOL(struct kept_forget, rewrites)},
+    {0},
+};
+
+/* A call under way. */
+struct long_forget {
+    struct forget what;
+    str name; /* of the row */
+    bool rewrites;
+    bool is_done; /* the phase */
+    bool is_merging;
+    int64_t erased;
+    str last; /* id of the last memory of a kind */
+};
+
+/* --- the row --- */
+
+static enum status keep_forget(struct ctx *ctx, struct db *db, struct long_forget *l)
+{
+    const struct forget *w = &l->what;
+    struct buf b = buf_make(&ctx->arena, 1 << 20);
+    struct json_out out = json_to(&b);
+    const struct kept_forget kept = {
+        .user = w->pool.user,
+        .space = w->pool.space,
+        .session = w->session,
+        .type = w->type,
+        .before = w->before,
+        .keeps_memories = w->keeps_memories,
+        .everything = w->everything,
+        .all_spaces = w->all_spaces,
+        .memories = w->memories,
+        .rewrites = l->rewrites,
+    };
+    assert(db->hold && !w->id.n && !w->n_ids && !w->undo);
+    fields_write(&out, kept_forget_fields, &kept);
+    l->name = str_printf(&ctx->arena, "forget:%lld:" S_FMT, (long long)db->hold->mark,
+                         S_ARG(id_random(&ctx->arena)));
+    return SQL_DO(ctx, db, SQL_FACT_PUT, l->name, buf_str(&b));
+}
+
+static enum status read_forget(struct ctx *ctx, str text, struct forget *what, bool *rewrites)
+{
+    struct kept_forget kept;
+    struct json *root;
+    TRY(json_parse(ctx, text, &root));
+    TRY(fields_read(ctx, kept_forget_fields, root, false, &kept));
+    *what = (struct forget){.pool = {kept.user, kept.space},
+                            .session = kept.session,
+                            .type = kept.type,
+                            .before = kept.before,
+                            .keeps_memories = kept.keeps_memories,
+                            .everything = kept.everything,
+                            .all_spaces = kept.all_spaces,
+                            .memories = kept.memories};
+    *rewrites = kept.rewrites;
+    return OK;
+}
+
+/* --- the phases, each a task of the writer --- */
+
+/* An id that is a session's. One of a memory or message is little to erase. */
+static enum status names_session(struct ctx *ctx, struct db *db, const struct forget *what,
+                                 bool *out)
+{
+    struct pool_row pool;
+    doc_id doc = 0;
+    bool is_memory = false;
+    TRY(pool_find(ctx, db, what->pool, &pool));
+    TRY(message_find(ctx, db, pool.no, what->id, &doc));
+    SQL_RUN(q, ctx, db, SQL_MEMORY_BY_ID, pool.no, what->id);
+    TRY(sql_any(&q, &is_memory));
+    *out = !doc && !is_memory;
+    return OK;
+}
+
+/* At once, and recorded when it may be undone. */
+static enum status forget_at_once(struct ctx *ctx, struct db *db, struct long_forget *l)
+{
+    const struct undo_mark *mark = l->what.undo;
+    struct pool_row pool;
+    UNDO_RECORD(undo);
+    TRY(pool_find(ctx, db, l->what.pool, &pool));
+    TRY(undo_record_begin(ctx, db, mark, &undo));
+    TRY(pool_forget(ctx, db, &l->what, &l->erased));
+    return undo_record_end(ctx, db, pool.no, mark, &undo);
+}
+
+/* Ids are a bounded list, and a record of what can be undone is bounded, too. */
+static enum status measure_long(struct ctx *ctx, struct db *db, struct long_forget *l,
+                                bool *is_long)
+{
+    int64_t documents;
+    TRY(forget_measure(ctx, db, &l->what, &documents, &l->rewrites));
+    *is_long = documents > SMALL && !l->what.n_ids && !l->what.undo;
+    return *is_long && l->what.id.n ? names_session(ctx, db, &l->what, is_long) : OK;
+}
+
+/* All of it when it is little; otherwise only the row. Who erases for good does not want what was
+ * erased before to come back. */
+static enum status begin_forget(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct long_forget *l = *(struct long_forget *const *)what;
+    struct pool_row pool;
+    bool is_long;
+    TRY(pool_find(ctx, db, l->what.pool, &pool));
+    if (!l->what.undo && pool.no)
+        TRY(SQL_DO(ctx, db, SQL_UNDO_DELETE_ALL, pool.no));
+    TRY(measure_long(ctx, db, l, &is_long));
+    l->is_done = !is_long;
+    if (!is_long)
+        return forget_at_once(ctx, db, l);
+    if (l->what.id.n)
+        l->what.session = l->what.id;
+    l->what.id = S("");
+    return keep_forget(ctx, db, l);
+}
+
+/* What is gone already, others have erased. */
+static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct long_forget *l = *(struct long_forget *const *)what;
+    struct budget budget = {.until_us = clock_mono_us() + PIECE_MS * 1000};
+    const struct forgetting f = {.ctx = ctx,
+                                 .db = db,
+                                 .what = &l->what,
+                                 .budget = &budget,
+                                 .erased = &l->erased,
+                                 .last = &l->last};
+    enum status status = forget_some(&f, l->rewrites);
+    if (soft_if(ctx, status, NOT_FOUND))
+        status = OK;
+    l->is_done = !budget.is_spent;
+    return status;
+}
+
+/* FTS5 has nothing left to merge when the command changes no row but its own
+ * (sqlite.org/fts5.html, "The 'merge' Command"). */
+static enum status merge_piece(struct ctx *ctx, struct db *db, const void *what)
+{
+    struct long_forget *l = *(struct long_forget *const *)what;
+    int64_t until_us = clock_mono_us() + PIECE_MS * 1000;
+    while (!l->is_done && clock_mono_us() < until_us) {
+        int64_t before = sqlite3_total_changes64(db->handle);
+        TRY(SQL_DO(ctx, db, SQL_WORDS_MERGE, l->is_merging ? MERGE_PAGES : -MERGE_PAGES));
+        l->is_done = l->is_merging && sqlite3_total_changes64(db->handle) - before < 2;
+        l->is_merging = true;
+    }
+    return OK;
+}
+
+static enum status end_forget(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct long_forget *l = *(struct long_forget *const *)what;
+    return SQL_DO(ctx, db, SQL_FACT_DELETE, l->name);
+}
+
+/* --- the operation of the face --- */
+
+static enum status run_phase(struct ctx *ctx, struct sqlite_store *s, write_fn *phase,
+                             struct long_forget *l)
+{
+    enum status status = OK;
+    for (l->is_done = false; !l->is_done && status == OK;) {
+        struct task t = {.ctx = ctx, .call = phase, .what = &l, .is_alone = true};
+        status = writer_run(s->writer, &t);
+    }
+    return status;
+}
+
+/* Deleting the row may fail as well, as on a full disk; forgets_drop does it later. */
+static enum status give_up(struct ctx *ctx, struct sqlite_store *s, struct long_forget *l,
+                           enum status status)
+{
+    struct ctx own = ctx_detached(ctx);
+    struct task t = {.ctx = &own, .call = end_forget, .what = &l};
+    str why = ctx_take_why(ctx);
+    (void)!writer_run(s->writer, &t);
+    ctx_free(&own);
+    return fail(ctx, status,
+                "the erasure was broken off, and a part of it is done; ask again (" S_FMT ")",
+                S_ARG(why));
+}
+
+static enum status forget_in_pieces(struct ctx *ctx, struct sqlite_store *s, struct long_forget *l)
+{
+    struct task end = {.ctx = ctx, .call = end_forget, .what = &l, .erases = true};
+    enum status status = run_phase(ctx, s, erase_piece, l);
+    if (status == OK && l->rewrites)
+        status = run_phase(ctx, s, merge_piece, l);
+    if (status == OK)
+        status = writer_run(s->writer, &end);
+    return status == OK ? OK : give_up(ctx, s, l, status);
+}
+
+enum status sqlite_forget(struct ctx *ctx, struct store *base, const struct forget *what,
+                          int64_t *erased)
+{
+    struct sqlite_store *s = sqlite_of(base);
+    struct long_forget own = {.what = *what}, *l = &own;
+    struct task begin = {.ctx = ctx,
+                         .call = begin_forget,
+                         .what = &l,
+                         .is_alone = !what->id.n && !what->n_ids,
+                         .erases = true};
+    atomic_fetch_add(&s->forgets, 1);
+    enum status status = writer_run(s->writer, &begin);
+    if (status == OK && !own.is_done)
+        status = forget_in_pieces(ctx, s, l);
+    atomic_fetch_sub(&s->forgets, 1);
+    TRY(status);
+    vector_cache_follow(s, what->everything ? NULL : &what->pool);
+    *erased = own.erased;
+    return OK;
+}
+
+/* --- what others left --- */
+
+/* A row of the table fact: name and value. */
+struct forget_row {
+    str name, value;
+};
+
+static enum status read_rows(struct ctx *ctx, struct db *db, struct forget_row **out, size_t *n)
+{
+    size_t cap = 0;
+    *n = 0;
+    *out = NULL;
+    SQL_RUN(q, ctx, db, SQL_FACT_FORGETS);
+    while (sql_row(&q)) {
+        *out = arena_more(&ctx->arena, *out, *n, &cap, sizeof **out);
+        (*out)[(*n)++] = (struct forget_row){sql_get_text(&q), sql_get_text(&q)};
+    }
+    return sql_end(&q);
+}
+
+static int64_t mark_of(str name)
+{
+    int64_t mark = 0;
+    str_cut(&name, ':');
+    return str_int(str_cut(&name, ':'), &mark) ? mark : 0;
+}
+
+/* In one transaction, since nobody waits yet. */
+static enum status finish_forget(struct ctx *ctx, struct db *db, const struct forget_row *row)
+{
+    struct forget what;
+    int64_t erased = 0;
+    bool rewrites;
+    const struct forgetting f = {.ctx = ctx, .db = db, .what = &what, .erased = &erased};
+    TRY(read_forget(ctx, row->value, &what, &rewrites));
+    TXN(t);
+    TRY(txn_begin(ctx, db, &t));
+    enum status status = forget_some(&f, rewrites);
+    if (!soft_if(ctx, status, NOT_FOUND))
+        TRY(status);
+    if (rewrites)
+        TRY(SQL_DO(ctx, db, SQL_WORDS_REWRITE));
+    TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, row->name));
+    TRY(txn_commit(&t));
+    log_event(LOG_INFO, "store.forget_finished", "erased=%lld", (long long)erased);
+    return OK;
+}
+
+/* One that another process is at work on has its mark. */
+enum status forgets_finish(struct ctx *ctx, struct db *db)
+{
+    struct forget_row *v;
+    size_t n, done = 0;
+    TRY(read_rows(ctx, db, &v, &n));
+    for (size_t i = 0; i < n; i++) {
+        int64_t mark = mark_of(v[i].name);
+        if (mark && hold_has_mark(db->hold, mark))
+            continue;
+        TRY(finish_forget(ctx, db, &v[i]));
+        done++;
+    }
+    return done ? db_exec(ctx, db, "PRAGMA wal_checkpoint(TRUNCATE)") : OK;
+}
+
+static enum status drop_rows(struct ctx *ctx, struct db *db, const void *what)
+{
+    const struct sqlite_store *s = what;
+    struct forget_row *v;
+    size_t n;
+    TRY(read_rows(ctx, db, &v, &n));
+    for (size_t i = 0; i < n && !atomic_load(&s->forgets); i++)
+        if (mark_of(v[i].name) == db->hold->mark)
+            TRY(SQL_DO(ctx, db, SQL_FACT_DELETE, v[i].name));
+    return OK;
+}
+
+enum status forgets_drop(struct ctx *ctx, struct sqlite_store *s)
+{
+    return atomic_load(&s->forgets) ? OK : writer_call(ctx, s->writer, drop_rows, s);
+}

@@ -1,0 +1,11 @@
+/* forget_long.h - forgetting so much that it takes several transactions. */
+#pragma once
+
+#include "store/sqlite/db/query.h"
+#include "store/sqlite/state/sqlite_store.h"
+
+/* On the writer's connection, before the first task: finishes what a killed process had begun to
+ * erase. */
+MUST_USE enum status forgets_finish(struct ctx *ctx, struct db *db);
+/* Drops the rows of calls of this process that failed, and could not drop them. */
+MUST_USE enum status forgets_drop(struct ctx *ctx, struct sqlite_store *s);

@@ -1,0 +1,115 @@
+// disk.test.js - a disk that is full at start or later, and a database that is deleted: chats go on, probes tell.
+'use strict';
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const test = require('node:test');
+const { freeDisk, onFullDisk, run, serve, tempFolder, until, upstream } = require('./lib');
+
+const database = (data) => path.join(data, 'rememberd.db');
+const question = { model: 'm', messages: [{ role: 'user', content: 'What is my dog called?' }] };
+const note = { content: 'My dog is called Rex.' };
+
+async function ready(server) {
+  const [short, long, live] = await Promise.all(['/ready', '/health', '/health/live'].map((at) => server.ask('GET', at)));
+  assert.deepEqual([long.status, live.status], [short.status, short.status]);
+  return { status: short.status, message: short.json().message, store: long.json().store };
+}
+
+// The disk is failing: probes say why, chats are answered, memory is not.
+async function withoutMemory(server, model, why) {
+  const got = await ready(server);
+  assert.equal(got.status, 503);
+  assert.match(got.message, why);
+  assert.match(got.store, why);
+  const before = model.asked.length, chat = await server.chat(question);
+  assert.equal(chat.status, 200, chat.text);
+  assert.deepEqual(model.asked[before].json, question);
+  const added = await server.ask('POST', '/v1/memories', note);
+  assert.equal(added.status, 503, added.text);
+  assert.match(added.json().error.message, why);
+}
+
+// The three probes are compared only when it has recovered: that may happen between two of them.
+async function isReady(server) {
+  await until('readiness', async () => (await server.ask('GET', '/ready')).status === 200);
+  assert.equal((await ready(server)).status, 200);
+}
+
+const doors = [ // method, path, body, and what the dialect calls it
+  ['POST', '/v1/memories', note, (body) => body.error.code, 'storage_unavailable'],
+  ['GET', '/v1/memories', undefined, (body) => body.error.code, 'storage_unavailable'],
+  ['POST', '/api/memory', { ...note, key: 'dog' }, (body) => body.error.type, 'server_error'],
+  ['GET', '/api/memory', undefined, (body) => body.error.type, 'server_error'],
+  ['POST', '/memory/ingest', { agent_id: 'a', conversation_id: 'c', turns: [{ user: 'I like tea.', assistant: 'Noted.' }] }, (body) => body.error, 'memory_database_unavailable'],
+  ['POST', '/v1/session', { app_id: 'travel' }, (body) => body.error.code, 'SERVICE_UNAVAILABLE'],
+];
+
+test('a disk that is full at start: chats go on without memory, and it recovers by itself', async (t) => {
+  const model = await upstream(t);
+  const server = await onFullDisk(t, 0, ['--upstream', model.url], path.join(tempFolder(), 'not', 'there'));
+  await withoutMemory(server, model, /the database is not open: /);
+  for (const [method, at, body, of, expected] of doors) {
+    const res = await server.ask(method, at, body);
+    assert.deepEqual([res.status, of(res.json())], [503, expected], `${method} ${at}: ${res.text}`);
+  }
+  freeDisk(server);
+  await isReady(server);
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
+  await until('the key for model keys', () => fs.existsSync(path.join(server.data, 'seal.key')));
+  const chat = await server.chat(question);
+  assert.equal(chat.status, 200);
+  assert.match(JSON.stringify(model.last().json), /Rex/);
+});
+
+test('a disk that is full at start, with tokens in the database: they are asked for, and memory is read', async (t) => {
+  const model = await upstream(t), data = tempFolder();
+  const made = await run(['token', 'create', '--data', data]);
+  assert.equal(made.code, 0, made.stderr);
+  const token = /\brmb_\w+|\S{30,}/.exec(made.stdout)[0];
+  const headers = { authorization: `Bearer ${token}` };
+  const added = await run(['add', note.content, '--data', data]);
+  assert.equal(added.code, 0, added.stderr);
+  const server = await onFullDisk(t, 0, ['--upstream', model.url], data);
+  assert.equal((await server.ask('GET', '/ready')).status, 503);
+  assert.equal((await server.chat(question)).status, 401);
+  assert.equal((await server.chat(question, headers)).status, 200);
+  assert.match((await server.ask('GET', '/v1/memories', undefined, headers)).text, /\[\]|Rex/);
+  assert.equal((await server.ask('POST', '/v1/memories', note, headers)).status, 503);
+  freeDisk(server);
+  await isReady(server);
+  assert.equal((await server.ask('POST', '/v1/memories', note, headers)).status, 201);
+});
+
+test('a disk that fills up and has space again: ready by itself, and no signal ends the server', async (t) => {
+  const model = await upstream(t);
+  const server = await onFullDisk(t, 100000, ['--upstream', model.url]);
+  await isReady(server);
+  freeDisk(server, 4);
+  const added = await server.ask('POST', '/v1/memories', note);
+  assert.equal(added.status, 500, added.text);
+  assert.match((await ready(server)).message, /the last write failed: /);
+  assert.equal((await server.chat(question)).status, 200);
+  freeDisk(server);
+  await isReady(server);
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
+});
+
+for (const [what, change] of [
+  ['deleted', (data) => fs.rmSync(database(data))],
+  ['replaced', (data) => { fs.copyFileSync(database(data), `${database(data)}.other`); fs.renameSync(`${database(data)}.other`, database(data)); }],
+  ['robbed of its log', (data) => fs.rmSync(`${database(data)}-wal`)],
+])
+  test(`a database that is ${what} while the server runs takes no write, and chats go on`, async (t) => {
+    const model = await upstream(t);
+    const server = await serve(t, { flags: ['--upstream', model.url] });
+    assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
+    change(server.data);
+    await withoutMemory(server, model, /was deleted or replaced while it was open; restart rememberd/);
+    assert.match(server.stderr, /error store\.lost /);
+    await server.stop();
+    const again = await serve(t, { data: server.data });
+    assert.equal((await ready(again)).status, 200);
+    const kept = (await again.ask('GET', '/v1/memories')).text;
+    assert.equal(/Rex/.test(kept), what === 'robbed of its log', kept);
+  });

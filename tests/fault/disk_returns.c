@@ -1,0 +1,194 @@
+/* disk_returns.c - a disk that failed and is well again is noticed without a write, also at start.
+ */
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "disk.h"
+#include "lib/clock.h"
+#include "lib/store.h"
+#include "store/store.h"
+
+static enum status ping(struct store *s)
+{
+    CLEANUP(ctx_free) struct ctx own = {0};
+    return store_ping(&own, s);
+}
+
+static enum status add(struct ctx *ctx, struct store *s, const char *id)
+{
+    struct memory m = fact(id, "", "likes tea");
+    return keep(ctx, s, mine, PUT_SUPERSEDE, &m);
+}
+
+static const enum disk_fault faults[] = {DISK_WRITE_FAILS, DISK_IS_FULL, DISK_SYNC_FAILS};
+
+TEST(a_disk_that_is_well_again_is_noticed_without_a_write)
+{
+    disk_install();
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        PLACE(p);
+        STORE(s, p);
+        CHECK_OK(add(ctx, s, "before"));
+        disk_fail(faults[i], 0, true);
+        CHECK_INT(add(ctx, s, "during"), STORAGE);
+        ctx_clear_failure(ctx);
+        CHECK_INT(store_ping(ctx, s), STORAGE);
+        CHECK(holds(str_of(ctx->why), "the last write failed: "));
+        ctx_clear_failure(ctx);
+        CHECK(disk_mend());
+        WAIT_FOR(ping(s) == OK);
+        CHECK_OK(add(ctx, s, "after"));
+        check_healthy(ctx, s);
+    }
+}
+
+TEST(probes_of_a_failed_disk_are_few_and_no_writes)
+{
+    disk_install();
+    PLACE(p);
+    STORE(s, p);
+    struct store_stats before, after;
+    disk_fail(DISK_SYNC_FAILS, 0, true);
+    CHECK_INT(add(ctx, s, "during"), STORAGE);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_stats(ctx, s, &before));
+    int tries = disk_tries();
+    sleep(5);
+    CHECK(disk_tries() > tries && disk_tries() <= tries + 6);
+    CHECK_OK(store_stats(ctx, s, &after));
+    CHECK(before.failures == after.failures && before.writes == after.writes);
+    disk_mend();
+    WAIT_FOR(ping(s) == OK);
+    tries = disk_tries();
+    sleep(5);
+    CHECK_INT(disk_tries(), tries); /* nothing is written when all is well */
+    CHECK_OK(store_stats(ctx, s, &after));
+    CHECK_INT(after.writes, before.writes);
+}
+
+TEST(a_store_that_may_wait_opens_when_the_disk_is_well)
+{
+    disk_install();
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        PLACE(p);
+        struct store *s;
+        struct memory m;
+        bool any = true;
+        disk_fail(faults[i], 0, true);
+        struct store_settings settings = {.path = str_of(p.path)};
+        CHECK_INT(store_open(ctx, &settings, &s), STORAGE);
+        CHECK_INT(ctx->detail, STORE_DISK_FAILED);
+        ctx_clear_failure(ctx);
+        settings.may_wait = true;
+        CHECK_OK(store_open(ctx, &settings, &s));
+        CHECK_INT(store_ping(ctx, s), STORAGE);
+        CHECK(holds(str_of(ctx->why), "the database is not open: "));
+        ctx_clear_failure(ctx);
+        CHECK_INT(add(ctx, s, "during"), STORAGE);
+        ctx_clear_failure(ctx);
+        CHECK_INT(store_memory(ctx, s, mine, S("during"), &m), STORAGE);
+        ctx_clear_failure(ctx);
+        disk_mend();
+        WAIT_FOR(ping(s) == OK);
+        CHECK_OK(store_has_tokens(ctx, s, &any));
+        CHECK(!any);
+        CHECK_OK(add(ctx, s, "after"));
+        CHECK_OK(store_memory(ctx, s, mine, S("after"), &m));
+        check_healthy(ctx, s);
+        store_close(s);
+    }
+}
+
+/* What is there is read while nothing can be written, so that tokens go on being asked for. */
+TEST(a_store_that_waits_is_read)
+{
+    disk_install();
+    PLACE(p);
+    struct store *s;
+    struct memory m;
+    bool any = false;
+    struct token token = {.id = S("t"), .hash = S("h"), .pool = mine};
+    {
+        STORE(first, p);
+        CHECK_OK(add(ctx, first, "before"));
+        CHECK_OK(store_put_token(ctx, first, &token));
+    }
+    struct store_settings settings = {.path = str_of(p.path), .may_wait = true};
+    disk_fail(DISK_LOCKED_OPEN, 0, true);
+    CHECK_OK(store_open(ctx, &settings, &s));
+    CHECK_INT(store_ping(ctx, s), STORAGE);
+    ctx_clear_failure(ctx);
+    CHECK_OK(store_has_tokens(ctx, s, &any));
+    CHECK(any);
+    CHECK_OK(store_find_token(ctx, s, S("h"), &token));
+    CHECK_OK(store_memory(ctx, s, mine, S("before"), &m));
+    disk_mend();
+    WAIT_FOR(ping(s) == OK);
+    CHECK_OK(store_memory(ctx, s, mine, S("before"), &m));
+    CHECK_OK(add(ctx, s, "after"));
+    store_close(s);
+}
+
+/* Another program's file is not waited for. */
+TEST(a_foreign_file_is_no_failing_disk)
+{
+    PLACE(p);
+    struct store *s;
+    FILE *f = fopen(p.path, "w");
+    fputs("this is a text and no database at all", f);
+    fclose(f);
+    struct store_settings settings = {.path = str_of(p.path), .may_wait = true};
+    CHECK_INT(store_open(ctx, &settings, &s), STORAGE);
+    CHECK(holds(str_of(ctx->why), "is not a rememberd database"));
+}
+
+/* The row that says what is to be erased. */
+static bool is_under_way(const struct place *p)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    static const char text[] = "SELECT 1 FROM fact WHERE name LIKE 'forget:%'";
+    CHECK_INT(sqlite3_open(p->path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_prepare_v2(db, text, -1, &stmt, NULL), SQLITE_OK);
+    bool is_there = sqlite3_step(stmt) == SQLITE_ROW;
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return is_there;
+}
+
+/* A large erasure that meets a full disk fails, and is not taken up again: what came since then
+ * must stay. */
+TEST(an_erasure_that_is_broken_off_says_so_and_is_not_resumed)
+{
+    enum { N = 400 };
+    disk_install();
+    PLACE(p);
+    int64_t n, removed;
+    struct memory m;
+    {
+        STORE(s, p);
+        struct memory *v = NEW_N(&ctx->arena, struct memory, N);
+        for (int i = 0; i < N; i++)
+            v[i] = fact("", "", str_printf(&ctx->arena, "fact %d of many", i).p);
+        CHECK_OK(
+            store_write(ctx, s, &(struct bundle){.pool = mine, .memories = v, .n_memories = N}));
+        struct forget what = {.pool = mine, .everything = true};
+        disk_fail(DISK_IS_FULL, 60, true);
+        CHECK_INT(store_forget(ctx, s, &what, &n), STORAGE);
+        CHECK(holds(str_of(ctx->why), "a part of it is done; ask again"));
+        ctx_clear_failure(ctx);
+        CHECK(disk_mend());
+        CHECK(is_under_way(&p));
+        WAIT_FOR(ping(s) == OK);
+        CHECK_OK(add(ctx, s, "after"));
+        CHECK_OK(store_prune(ctx, s, 0, 0, &removed));
+        CHECK(!is_under_way(&p));
+        check_healthy(ctx, s);
+    }
+    STORE(s, p);
+    CHECK_OK(store_memory(ctx, s, mine, S("after"), &m));
+    CHECK(find(ctx, s, mine, "many").n > 0);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true}, &n));
+    CHECK_INT(find(ctx, s, mine, "many").n, 0);
+    check_healthy(ctx, s);
+}
