@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "http/curl/libcurl.h"
 #include "http/http.h"
-#include "http/libcurl.h"
 #include "http/reach.h"
 #include "http/reply.h"
 

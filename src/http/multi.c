@@ -8,9 +8,9 @@
 
 #include "http/client.h"
 #include "http/conn.h"
+#include "http/curl/libcurl.h"
 #include "http/exchange.h"
 #include "http/flow.h"
-#include "http/libcurl.h"
 #include "http/loop.h"
 
 enum { CONNECT_MS = 15000 }; /* for an upstream to take a connection */

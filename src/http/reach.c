@@ -3,8 +3,8 @@
 
 #include <sys/socket.h>
 
+#include "http/curl/libcurl.h"
 #include "http/http.h"
-#include "http/libcurl.h"
 
 /* Set once, before the first thread. */
 static str allowed;

@@ -3,11 +3,11 @@
 
 #include "base/clock.h"
 #include "http/conn.h"
+#include "http/curl/libcurl.h"
 #include "http/end_to_end.h"
 #include "http/exchange.h"
 #include "http/filter.h"
 #include "http/flow.h"
-#include "http/libcurl.h"
 #include "http/loop.h"
 #include "http/multi.h"
 #include "http/reply.h"

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "http/conn.h"
 #include "http/crowd.h"
-#include "http/libcurl.h"
+#include "http/curl/libcurl.h"
 #include "http/loop.h"
 
 /*

@@ -1,5 +1,5 @@
 /* libcurl.c - loads libcurl, once per process. */
-#include "http/libcurl.h"
+#include "http/curl/libcurl.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
