@@ -144,6 +144,13 @@ void notes_clear(struct notes *n)
     arena_reset(&n->arena);
 }
 
+void notes_reset(struct notes *n, str user)
+{
+    const struct event e = {.kind = EVENT_RESET, .pool.user = user};
+    if (n->to)
+        note_one(n, &e);
+}
+
 static void tell_follower(struct notes *n, const struct event *v, size_t many)
 {
     pthread_mutex_lock(&n->telling);

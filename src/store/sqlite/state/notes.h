@@ -35,6 +35,8 @@ void notes_leave(struct notes *n);
 MUST_USE enum status notes_follow(struct ctx *ctx, struct db *db, struct notes *n,
                                   struct follower *to);
 void notes_clear(struct notes *n);
+/* Much of the user's has changed: who follows reads again. */
+void notes_reset(struct notes *n, str user);
 /* What was noted can be read now. */
 void notes_tell(struct notes *n);
 /* How long until the next look at the writes of others, in ms: 0 when it is due, -1 when nobody

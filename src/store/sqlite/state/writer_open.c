@@ -49,9 +49,12 @@ enum status writer_connect(struct ctx *ctx, struct writer *w)
     return status;
 }
 
+/* Of a group that failed because nothing is open, the opening's result stays. */
 void writer_note_result(struct writer *w, const struct ctx *ctx, enum status result)
 {
     bool was_ok = w->result == OK;
+    if (!w->is_open && !was_ok && result != OK && ctx->detail == STORAGE_AWAY)
+        return;
     w->result = result;
     snprintf(w->why, sizeof w->why, "%s", result == OK ? "" : ctx->why);
     if (was_ok != (result == OK))

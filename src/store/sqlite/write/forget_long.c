@@ -11,6 +11,7 @@
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/records/undo_record.h"
 #include "store/sqlite/search/vector_cache.h"
+#include "store/sqlite/state/notes.h"
 #include "store/sqlite/state/writer.h"
 #include "store/sqlite/write/forget.h"
 
@@ -22,7 +23,7 @@
  * begin   a row of the table fact says what is to be erased, and who does it (the mark of hold)
  * erase   rows and what hangs on them, again and again until nothing is left
  * merge   the words index is rewritten, page by page, where words were only marked
- * end     the row is deleted, and the log emptied; now the call answers
+ * end     the row is deleted, the log emptied, and who follows is told; now the call answers
  *
  * A process that is killed in between leaves the row, and the next one that opens the store
  * finishes before it does anything else. A piece that fails (the disk is full) ends the call with a
@@ -181,6 +182,7 @@ static enum status erase_piece(struct ctx *ctx, struct db *db, const void *what)
                                  .erased = &l->erased,
                                  .last = &l->last};
     enum status status = forget_some(&f, l->rewrites);
+    notes_clear(db->notes); /* it is alone in its group; end_forget tells of all of it */
     if (soft_if(ctx, status, NOT_FOUND))
         status = OK;
     l->is_done = !budget.is_spent;
@@ -205,6 +207,7 @@ static enum status merge_piece(struct ctx *ctx, struct db *db, const void *what)
 static enum status end_forget(struct ctx *ctx, struct db *db, const void *what)
 {
     const struct long_forget *l = *(struct long_forget *const *)what;
+    notes_reset(db->notes, l->what.pool.user);
     return SQL_DO(ctx, db, SQL_FACT_DELETE, l->name);
 }
 
