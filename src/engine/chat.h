@@ -47,9 +47,11 @@ struct turn_in {
     bool replays;   /* blocks of earlier turns are put back, where turn_out.earlier says */
     bool has_helpers; /* the client may send prompts of its own: for titles, tags and the like */
     const struct preview *preview; /* of engine_preview alone; else NULL */
-    bool brings_all; /* the request has the whole conversation, also when the user alone speaks */
-    bool is_aside;   /* the client's own question about the conversation, which is not in said:
-                        earlier blocks are put back, nothing is recalled. Needs MODE_READONLY */
+    bool brings_all;  /* the request has the whole conversation, also when the user alone speaks */
+    bool is_aside;    /* the client's own question about the conversation, which is not in said:
+                         earlier blocks are put back, nothing is recalled. Needs MODE_READONLY */
+    bool notes_owner; /* the model's server keeps answers of all users in one account: whose this
+                         one is gets noted, with any mode */
 };
 
 /* A block that an earlier turn of the conversation got. */
@@ -122,6 +124,38 @@ void engine_turn_answered(struct engine *e, struct turn *t, turn_answer_text *an
 /* Keeps the turn unless someone has; a failure is logged. False, and nothing was done, when the
  * turn was never answered. */
 bool engine_finish_turn(struct ctx *ctx, struct engine *e, struct turn *t);
+
+/* --- conversations that the model's server keeps --- */
+
+/*
+ * The request has new messages only, behind the answer of this name or, with "", behind what the
+ * session t->session holds. Fills t->window with the messages that the model sees anyway, so that
+ * none of their memories is given twice, and the session of a known name unless it is set. An
+ * unknown name is the same as "". A store that fails leaves t as it is.
+ */
+void engine_goes_on(struct ctx *ctx, struct engine *e, struct turn_in *t, str answer);
+
+/* How later requests may refer to an answer. */
+struct answer_names {
+    str name;  /* by which a request goes on from it; "": it cannot */
+    str calls; /* what the answer is when it has no text */
+    str items; /* ids of its items, one a line */
+};
+
+/*
+ * Notes how the next request may go on from this turn's answer. A name that the pool has already is
+ * left to the answer before. Texts live in the ctx; engine_end_turn must follow with the same one.
+ */
+void turn_name_answer(struct ctx *ctx, struct engine *e, struct turn *t,
+                      const struct answer_names *names);
+
+/* What a model's server keeps. A conversation belongs to the user who first goes on from it. */
+enum held_kind { HELD_RESPONSE, HELD_ITEM, HELD_CONVERSATION };
+
+/* Whether the thing with that id is the user's: NOT_FOUND unless a turn with notes_owner has noted
+ * it for the user. */
+MUST_USE enum status engine_may_follow(struct ctx *ctx, struct engine *e, str user,
+                                       enum held_kind kind, str id);
 
 /* --- the built-in model --- */
 

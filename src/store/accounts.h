@@ -45,3 +45,12 @@ MUST_USE enum status store_has_tokens(struct ctx *ctx, struct store *s, bool *ou
 /* Notes when a token was shown; written later, together with other writes. TOO_BUSY when the queue
  * is full. */
 MUST_USE enum status store_token_used(struct ctx *ctx, struct store *s, str id, int64_t at);
+
+/* --- what a model's server keeps for users --- */
+
+/* Whose these are from now on, until that time (unix ms) or, with 0, for good. Written later.
+ * TOO_BUSY when the queue is full. */
+MUST_USE enum status store_note_owners(struct ctx *ctx, struct store *s, const str *names, size_t n,
+                                       str owner, int64_t until);
+/* "" when nobody was noted. What was noted just now may need store_settle. */
+MUST_USE enum status store_owner(struct ctx *ctx, struct store *s, str name, str *out);

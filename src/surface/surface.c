@@ -8,6 +8,7 @@
  * finds the most literal path. */
 const struct surface *const surfaces[] = {&surface_openai,
                                           &surface_anthropic,
+                                          &surface_responses,
                                           &surface_memories,
                                           &surface_review,
                                           &surface_preview,

@@ -153,7 +153,7 @@ const hello = { model: 'any', messages: [{ role: 'user', content: 'hi' }] };
 
 test('an answer without memory says why, and the log once for each kind', async (t) => {
   const { server } = await ready(t, ['--log-level', 'info']);
-  const kinds = [['/v1/completions', 'endpoint'], ['/v1/responses', 'endpoint'], ['/v1/chat/completions', 'encoding', { 'content-encoding': 'x-none' }],
+  const kinds = [['/v1/completions', 'endpoint'], ['/v1/chat/completions', 'encoding', { 'content-encoding': 'x-none' }],
     ['/v1/chat/completions', 'messages', {}, { model: 'any', messages: 'hi' }]];
   for (let round = 0; round < 3; round++)
     for (const [path, reason, headers, body] of kinds) {

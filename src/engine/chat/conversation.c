@@ -445,22 +445,26 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
 }
 
 /* An answer that the model gave with memory in front of it is an echo: its text is kept, but only
- * its novel sentences (says) can be found (novelty.c). A stand-in answer has none. */
+ * its novel sentences (says) can be found (novelty.c). A stand-in answer has none, and neither has
+ * the note of calls, which only holds the answer's name. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer)
 {
-    uint64_t own = hash_of(seed_of(t), S("assistant"), answer), chain = chain_link(t->chain, own);
-    bool is_echo = t->in.stand_in || t->out.block.n;
+    bool is_note = !str_trim(answer).n;
+    str role = is_note ? S("tool") : S("assistant"), text = is_note ? t->calls : answer;
+    uint64_t own = hash_of(seed_of(t), role, text), chain = chain_link(t->chain, own);
+    bool is_echo = t->in.stand_in || t->out.block.n || is_note;
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
+    assert(text.n);
     return (struct message){.id = id,
                             .session = t->record.session,
-                            .role = S("assistant"),
-                            .text = answer,
-                            .origin = ORIGIN_ASSISTANT,
+                            .role = role,
+                            .text = text,
+                            .origin = origin_of(role),
                             .created = clock_ms(),
                             .chain = chain,
                             .tail = t->last ? chain_link(t->last, own) : 0,
                             .is_echo = is_echo,
-                            .says = is_echo && !t->in.stand_in
+                            .says = is_echo && !is_note && !t->in.stand_in
                                         ? novel_sentences(a, answer, t->out.block)
                                         : S("")};
 }

@@ -21,6 +21,7 @@ struct turn {
     size_t n_fresh;
     uint64_t chain; /* hash of everything said */
     uint64_t last;  /* hash of the last message alone, for the tail of the answer */
+    str calls;      /* what an answer without text is; "": nothing that is kept */
     struct unkept unkept;
     turn_answer_text *answer_of; /* not NULL: the turn is answered */
     void *answer_arg;
@@ -38,7 +39,7 @@ static inline bool said_by_user(const struct said *s)
  */
 void turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
 
-/* The assistant's message at the end of a turn. */
+/* The assistant's message at the end of a turn; without a text, the note of its calls. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer);
 
 /* What the turn may do now: its mode, unless memory was switched off meanwhile. */

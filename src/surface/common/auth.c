@@ -146,12 +146,16 @@ bool auth_own_x_key(const struct request *in)
     return speaks_anthropic(in) && key.n && !auth_shows_token(key);
 }
 
+bool auth_has_own_key(const struct request *in)
+{
+    return auth_own_key(in).n || auth_own_x_key(in);
+}
+
 /* With the server's key all users are one account of the model server, so its stored things concern
  * all of them: the rule is that of ACCESS_OPERATOR. */
 enum status auth_model_server(struct ctx *ctx, const struct request *in)
 {
-    if (auth_own_key(in).n || auth_own_x_key(in) ||
-        soft(ctx, check_access(ctx, ACCESS_OPERATOR, &in->who)))
+    if (auth_has_own_key(in) || soft(ctx, check_access(ctx, ACCESS_OPERATOR, &in->who)))
         return OK;
     return fail(ctx, FORBIDDEN,
                 S_FMT " %.80s is passed on with your own key for the model server only: send "

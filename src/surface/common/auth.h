@@ -54,6 +54,8 @@ bool speaks_anthropic(const struct request *in);
 /* Whether a request of that API brings its own key as x-api-key, which then goes on in place of the
  * server's. At other APIs that header is one like any other. */
 bool auth_own_x_key(const struct request *in);
+/* Either of the two. */
+bool auth_has_own_key(const struct request *in);
 /* FORBIDDEN unless the client brings its own key or is the operator: for requests that reach what
  * others have stored at the model server. */
 MUST_USE enum status auth_model_server(struct ctx *ctx, const struct request *in);

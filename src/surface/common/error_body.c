@@ -59,6 +59,8 @@ static const struct error_rule openai_rules[] = {
     {NO_AUTH, .type = invalid, .name = "invalid_api_key"},
     {FORBIDDEN, .type = invalid, .name = "insufficient_permissions"},
     {NOT_FOUND, .field = "model", .type = invalid, .name = "model_not_found"},
+    {NOT_FOUND, .field = "previous_response_id", .code = 400, .type = invalid,
+     .name = "previous_response_not_found"},
     {NOT_FOUND, .type = invalid, .name = "not_found"},
     {CONFLICT, .type = invalid, .name = "conflict"},
     {TOO_LARGE, .type = invalid, .name = "request_too_large"},

@@ -278,7 +278,7 @@ static void write_path(struct api *api, const struct surface *const *list, const
     json_member_open(&api->w, r->path, '{');
     for (const struct surface *const *s = list; *s; s++)
         for (const struct route *same = (*s)->routes; same->method; same++)
-            if (str_is(str_of(same->path), r->path))
+            if (same->words.name && str_is(str_of(same->path), r->path))
                 write_operation(api, *s, same);
     json_close(&api->w, '}');
 }
@@ -333,6 +333,7 @@ static void write_tags(struct api *api)
     static const struct field tags[] = {
         {.name = "openai", .help = "chats with memory, and the model server's other endpoints"},
         {.name = "anthropic", .help = "Anthropic's messages, with memory"},
+        {.name = "responses", .help = "OpenAI's Responses API with memory"},
         {.name = "memories", .help = "rememberd's own API: everything about what is remembered"},
         {.name = "messages", .help = "what was said, in its conversation"},
         {.name = "sessions", .help = "conversations, and what was learnt and recalled in them"},

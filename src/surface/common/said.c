@@ -1,6 +1,8 @@
 /* said.c - the messages of a chat's request as text. */
 #include "surface/common/said.h"
 
+#include "core/tokens.h"
+
 /* A tool's result or a file may bring text in a user's message, which is not the user's words. */
 static bool is_text_part(const struct json *part)
 {
@@ -41,4 +43,20 @@ bool said_read(struct ctx *ctx, const struct json *messages, struct said **out, 
     }
     *out = said;
     return true;
+}
+
+str said_question(const struct said *said, size_t n)
+{
+    while (n-- > 0)
+        if (str_is(said[n].role, "user"))
+            return said[n].text;
+    return S("");
+}
+
+int64_t said_tokens(const struct said *said, size_t n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += tokens_of(said[i].text);
+    return sum;
 }

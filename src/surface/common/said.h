@@ -9,3 +9,7 @@ str text_of_content(struct arena *a, const struct json *content);
 /* The texts of an array of messages. False when it is not an array, is empty, or a message has no
  * role. */
 bool said_read(struct ctx *ctx, const struct json *messages, struct said **out, size_t *n);
+
+/* The user's last message, and how many tokens all of them have: for the built-in model. */
+str said_question(const struct said *said, size_t n);
+int64_t said_tokens(const struct said *said, size_t n);

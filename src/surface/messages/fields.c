@@ -2,23 +2,13 @@
 #include "surface/messages/fields.h"
 
 #include "engine/chat.h"
-#include "surface/common/auth.h"
-#include "surface/common/switches.h"
+#include "surface/proxy/chat_fields.h"
 
 /*
  * The members are those that clients use; a model's server may know more, and all of them are
  * passed on. rememberd itself reads model, messages, system, stream, max_tokens, tools, and what
  * names a person or a space.
  */
-
-#define TEXT(NAME, HELP)                                                                           \
-    {                                                                                              \
-        .name = NAME, .type = FIELD_STR, .help = HELP                                              \
-    }
-#define ANY(NAME, HELP)                                                                            \
-    {                                                                                              \
-        .name = NAME, .type = FIELD_JSON, .help = HELP                                             \
-    }
 
 static const struct field said_fields[] = {
     {.name = "role", .type = FIELD_STR, .required = true, .help = "user, assistant or system"},
@@ -28,10 +18,7 @@ static const struct field said_fields[] = {
 
 /* What both bodies begin with. */
 #define CONVERSATION                                                                               \
-    {.name = "model",                                                                              \
-     .type = FIELD_STR,                                                                            \
-     .required = true,                                                                             \
-     .help = "a model of the upstream for this API, or UPSTREAM/MODEL"},                           \
+    MODEL_ROW("a model of the upstream for this API, or UPSTREAM/MODEL"),                          \
         {.name = "messages", .type = FIELD_JSON, .required = true, .inside = said_fields},         \
         ANY("system", "a text, or a list of text blocks"),                                         \
         ANY("tools", "that the model may call"), ANY("tool_choice", "which"),                      \
@@ -47,7 +34,7 @@ const struct field message_in_fields[] = {
     ANY("output_config", "effort, and the form of the answer"),
     ANY("cache_control", "an automatic cache mark"),
     ANY("metadata", "user_id names the person"),
-    TEXT(SPACE_MEMBER, "the space to use, as in X-Memory-Space; it is not passed on"),
+    SPACE_ROW,
     {0},
 };
 
@@ -76,14 +63,7 @@ const struct field message_out_fields[] = {
 const struct field counted_in_fields[] = {CONVERSATION, {0}};
 const struct field counted_out_fields[] = {{.name = "input_tokens", .type = FIELD_INT}, {0}};
 
-static const char *const chat_scopes[] = {"space", "session", NULL};
 const struct field message_header_fields[] = {
-    SWITCH_ROWS,
-    {.name = "X-Memory-Scope",
-     .type = FIELD_STR,
-     .one_of = chat_scopes,
-     .help = "what is recalled: the space, or only this conversation"},
-    TEXT("X-Session-Id", "the conversation"),
-    TEXT(AGENT_HEADER, "an agent, whose space is used"),
+    CHAT_HEADER_ROWS,
     {0},
 };

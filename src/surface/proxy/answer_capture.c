@@ -10,7 +10,10 @@
 enum {
     TEXT_MAX = 1 << 20,   /* bytes of a stream's text that are kept; the rest is not */
     ANSWER_MAX = 4 << 20, /* a longer JSON answer is not read */
-    EVENT_MAX = 256 << 10
+    EVENT_MAX = 256 << 10,
+    NAME_MAX_BYTES = 1000,
+    CALLS_MAX = 16 << 10,
+    ITEMS_MAX = 64 << 10
 };
 
 /* The bytes are read, never changed: what the client gets does not depend on what is captured. */
@@ -25,7 +28,8 @@ struct answer_capture {
     bool is_kept;    /* the turn, before the end */
     bool is_whole;   /* the text is all there; whoever keeps the turn may read it */
     struct buf text; /* of a stream: the assistant's text so far; else: the JSON as it comes */
-    struct buf late; /* the end of the answer, held back until the turn is kept */
+    struct answer_naming naming; /* of a stream, as the reader has found it */
+    struct buf late;             /* the end of the answer, held back until the turn is kept */
     struct sse events;
     struct ctx scratch; /* for one event at a time */
 };
@@ -65,7 +69,14 @@ static bool is_done(__attribute__((unused)) str event, str data)
     return str_is(data, "[DONE]");
 }
 
-const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done};
+const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done, NULL};
+
+static void read_piece(struct answer_capture *c, const struct json *piece)
+{
+    c->reader->piece(&c->scratch.arena, piece, &c->text);
+    if (c->reader->name)
+        c->reader->name(piece, &c->naming);
+}
 
 /* A stream's pieces are added up as they come; an event that is no JSON is left out and does not
  * stop the rest. */
@@ -78,7 +89,7 @@ static void read_event(void *arg, str event, str data)
         return;
     }
     if (soft(&c->scratch, json_parse(&c->scratch, data, &piece)))
-        c->reader->piece(&c->scratch.arena, piece, &c->text);
+        read_piece(c, piece);
     arena_reset(&c->scratch.arena);
 }
 
@@ -107,15 +118,43 @@ static void read_bytes(struct filter *f, __attribute__((unused)) struct relay *r
 
 /* --- keeping --- */
 
+static struct answer_naming naming_in(struct arena *a)
+{
+    return (struct answer_naming){buf_make(a, NAME_MAX_BYTES), buf_make(a, CALLS_MAX),
+                                  buf_make(a, ITEMS_MAX)};
+}
+
+/* A name that was cut off is another one. */
+static str whole_name(const struct buf *b)
+{
+    return b->full ? S("") : buf_str(b);
+}
+
+static void name_answer(struct ctx *ctx, const struct answer_capture *c,
+                        const struct answer_naming *naming)
+{
+    const struct answer_names names = {whole_name(&naming->name), buf_str(&naming->calls),
+                                       whole_name(&naming->items)};
+    if (c->reader->name)
+        turn_name_answer(ctx, c->engine, c->turn, &names);
+}
+
 /* A JSON answer is parsed only here, on whichever thread keeps the turn, so that the loop never
  * parses a long one. */
 static str captured_text(struct ctx *ctx, const struct answer_capture *c)
 {
     struct json *answer;
-    if (c->is_stream)
+    if (c->is_stream) {
+        name_answer(ctx, c, &c->naming);
         return buf_str(&c->text);
+    }
     if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
         return S("");
+    if (c->reader->name) {
+        struct answer_naming naming = naming_in(&ctx->arena);
+        c->reader->name(answer, &naming);
+        name_answer(ctx, c, &naming);
+    }
     return c->reader->whole(&ctx->arena, answer);
 }
 
@@ -141,6 +180,9 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
     if (r->code == 200 && !c->is_kept)
         turn_keep(ctx, app, c->turn, how == OK ? captured_text(ctx, c) : S(""));
     buf_free(&c->text);
+    buf_free(&c->naming.name);
+    buf_free(&c->naming.calls);
+    buf_free(&c->naming.items);
     buf_free(&c->late);
     sse_free(&c->events);
     ctx_free(&c->scratch);
@@ -225,12 +267,13 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
                                               .work = keep_turn,
                                               .done = end_capture};
     struct answer_capture *c = NEW(&ctx->arena, struct answer_capture);
-    assert(turn && turn_out_of(turn)->mode != MODE_OFF);
+    assert(turn && (turn_out_of(turn)->mode != MODE_OFF || reader->name));
     assert(!before_end || reader == &completion_reader); /* hold_end looks for [DONE] */
     c->reader = reader;
     c->engine = app->engine;
     c->turn = turn;
     c->text = buf_make(NULL, TEXT_MAX);
+    c->naming = naming_in(NULL);
     c->late = buf_make(NULL, ANSWER_MAX);
     c->events = sse_reader(EVENT_MAX);
     relay_add_filter(relay, &c->filter, before_end ? &holding : &watching);

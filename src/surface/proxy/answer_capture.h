@@ -3,6 +3,11 @@
 
 #include "surface/surface.h"
 
+/* What becomes struct answer_names. */
+struct answer_naming {
+    struct buf name, calls, items;
+};
+
 /* Where an API has the assistant's text in its answers. */
 struct answer_reader {
     /* Of a whole answer, in the arena. */
@@ -11,12 +16,16 @@ struct answer_reader {
     void (*piece)(struct arena *a, const struct json *event, struct buf *text);
     /* Whether a client goes on at this event. */
     bool (*is_end)(str event, str data);
+    /* Adds how later requests may refer to the answer: of a whole answer, or what one event brings.
+     * NULL: they cannot. */
+    void (*name)(const struct json *piece, struct answer_naming *out);
 };
 extern const struct answer_reader completion_reader; /* of chat completions */
 
 /*
  * Adds a filter to the relay that collects the assistant's text; when an answer with code 200 has
- * ended, the turn is kept with that text. The turn must live as long as the relay.
+ * ended, the turn is kept with that text. The turn must live as long as the relay. A turn with
+ * MODE_OFF is not kept, but its answer is named.
  *
  * before_end, of chat completions alone: the turn is kept before the client has the last byte (of a
  * stream: its [DONE]), so that a client with a whole answer finds it in the session. A turn that

@@ -8,16 +8,13 @@
 #include "surface/common/error_body.h"
 #include "surface/common/said.h"
 #include "surface/common/switches.h"
-#include "surface/common/without_memory.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/chat_fields.h"
-#include "surface/proxy/controls.h"
 #include "surface/proxy/demo_answer.h"
+#include "surface/proxy/model_request.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/proxy/session_history.h"
-#include "surface/proxy/splice.h"
 #include "surface/proxy/tool_loop.h"
-#include "surface/proxy/upstream.h"
 
 /*
  * A completion: read the headers, and the body when memory or the choice of an upstream needs it;
@@ -28,29 +25,21 @@
 
 /* --- what a chat request says --- */
 
-/* Lives in the arena of the exchange, like the relay: the filters keep pointers into it until the
- * answer has ended. */
 struct chat {
-    const struct json *root, *messages; /* messages is NULL when there is nothing to work with */
-    const struct json *model;
-    str sent; /* the body as the upstream may get it */
-    struct target to;
-    struct turn_in in;
-    struct turn *turn;
-    bool wants_tools; /* offer the memory tool to the model */
+    struct model_request ask;
+    const struct json *messages; /* NULL when there is nothing to work with */
+    bool wants_tools;            /* offer the memory tool to the model */
     bool wants_history;
-    enum without_memory without; /* why there is no memory, unless the request asked so */
-    struct window window;        /* the session's earlier messages, if the request lacks them */
-    struct splice body;
+    struct window window; /* the session's earlier messages, if the request lacks them */
 };
 
 /* A session that the server keeps for the client goes on while memory is switched off for all. */
 static void drop_memory(struct chat *c, enum without_memory why)
 {
-    if (c->in.mode != MODE_OFF)
-        c->without = why;
-    if (!c->wants_history || why != WITHOUT_FOR_SETTING)
-        c->in.mode = MODE_OFF;
+    enum memory_mode asked = c->ask.in.mode;
+    model_drop_memory(&c->ask, why);
+    if (c->wants_history && why == WITHOUT_FOR_SETTING)
+        c->ask.in.mode = asked;
 }
 
 /* A header without a value counts as absent; a word other than on and off is refused rather than
@@ -71,11 +60,11 @@ static enum status read_wishes(struct ctx *ctx, struct app *app, const struct re
 {
     TRY(read_wish(ctx, in, "X-Memory-Tools", &c->wants_tools));
     TRY(read_wish(ctx, in, HISTORY_HEADER, &c->wants_history));
-    if (c->wants_history && !c->in.session.n)
+    if (c->wants_history && !c->ask.in.session.n)
         return fail_field(ctx, HISTORY_HEADER, "needs X-Session-Id, the session's name");
     if (!engine_remembers(app->engine))
         drop_memory(c, WITHOUT_FOR_SETTING);
-    if (request_header(in, "Content-Encoding").n)
+    if (model_is_packed(in))
         drop_memory(c, WITHOUT_FOR_ENCODING);
     return OK;
 }
@@ -84,29 +73,18 @@ static enum status read_wishes(struct ctx *ctx, struct app *app, const struct re
 static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
                              struct chat *c)
 {
-    struct json *root;
-    c->sent = in->body;
-    TRY(json_parse(ctx, c->sent, &root));
-    TRY(controls_find_who(ctx, app, in, root, &c->in));
-    TRY(controls_hide_space(ctx, &root, &c->sent));
-    TRY(controls_name_session(ctx, root, &c->in));
-    c->root = root;
-    c->model = json_get(root, "model");
-    if (c->model && c->model->type != JSON_STRING)
-        c->model = NULL;
-    TRY(target_of(ctx, app->settings, json_string(c->model), &c->to));
-    c->in.model = c->to.model;
-    c->in.stand_in = !c->to.up;
-    c->in.has_tools = json_get(root, "tools") || json_get(root, "functions");
+    TRY(model_read(ctx, app, in, &c->ask));
+    TRY(controls_name_session(ctx, c->ask.root, &c->ask.in));
+    c->ask.in.has_tools |= json_get(c->ask.root, "functions") != NULL;
     struct said *said;
-    const struct json *messages = json_get(root, "messages");
-    if (!said_read(ctx, messages, &said, &c->in.n_said)) {
-        c->in.n_said = 0;
+    const struct json *messages = json_get(c->ask.root, "messages");
+    if (!said_read(ctx, messages, &said, &c->ask.in.n_said)) {
+        c->ask.in.n_said = 0;
         drop_memory(c, WITHOUT_FOR_MESSAGES);
         return OK;
     }
     c->messages = messages;
-    c->in.said = said;
+    c->ask.in.said = said;
     return OK;
 }
 
@@ -114,7 +92,7 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
  * durable, since the next request must find these messages there. */
 static enum status read_history(struct ctx *ctx, struct app *app, struct chat *c)
 {
-    struct turn_in *t = &c->in;
+    struct turn_in *t = &c->ask.in;
     int64_t system_tokens = 0;
     str asked = S("");
     assert(t->session.n && c->messages);
@@ -142,29 +120,29 @@ static const struct json *element_at(const struct json *array, size_t i)
 
 static enum placement placement_of(const struct app *app, const struct chat *c)
 {
-    return c->in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->to);
+    return c->ask.in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->ask.to);
 }
 
 /* Of two splices at one place the first one comes first in the body: a block for the front is put
  * in before the session's messages, a block beside the message after them. */
 static void put_block(struct ctx *ctx, const struct app *app, struct chat *c, bool is_front)
 {
-    assert(c->turn && c->body.body.n);
-    const struct turn_out *t = turn_out_of(c->turn);
+    assert(c->ask.turn && c->ask.body.body.n);
+    const struct turn_out *t = turn_out_of(c->ask.turn);
     const struct json *at = t->block.n ? element_at(c->messages, t->block_at) : NULL;
     const struct block block = {
         .text = t->block,
         .where = placement_of(app, c),
-        .no_system = target_rejects_system(&ctx->arena, &c->to),
+        .no_system = target_rejects_system(&ctx->arena, &c->ask.to),
     };
     if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
-        splice_block(&ctx->arena, &c->body, c->root, c->messages, at, &block);
+        splice_block(&ctx->arena, &c->ask.body, c->ask.root, c->messages, at, &block);
 }
 
 /* Blocks of earlier turns, so that the model's server sees the prompt that it has cached. */
 static void put_earlier(struct ctx *ctx, const struct app *app, struct chat *c)
 {
-    const struct turn_out *t = turn_out_of(c->turn);
+    const struct turn_out *t = turn_out_of(c->ask.turn);
     bool is_front = placement_of(app, c) == PLACE_USER_PREFIX;
     struct cut *cuts = NEW_N(&ctx->arena, struct cut, t->n_earlier + 1);
     const struct json *m = c->messages ? c->messages->first : NULL;
@@ -178,19 +156,17 @@ static void put_earlier(struct ctx *ctx, const struct app *app, struct chat *c)
             m = m->next;
         n += splice_beside(&ctx->arena, m, is_front, b->block, &cuts[n]);
     }
-    c->body.more = cuts;
-    c->body.n_more = n;
+    c->ask.body.more = cuts;
+    c->ask.body.n_more = n;
 }
 
 /* The order of the calls matters where two splices have the same place; see put_block. */
 static void splice_chat(struct ctx *ctx, const struct app *app, struct chat *c)
 {
     put_earlier(ctx, app, c);
-    if (c->model && c->to.model.n < c->model->string.n)
-        splice_model(&ctx->arena, &c->body, c->model, c->to.model);
     put_block(ctx, app, c, true);
     if (c->window.n)
-        history_splice(&ctx->arena, &c->body, c->messages, &c->window);
+        history_splice(&ctx->arena, &c->ask.body, c->messages, &c->window);
     put_block(ctx, app, c, false);
 }
 
@@ -199,23 +175,23 @@ static void splice_chat(struct ctx *ctx, const struct app *app, struct chat *c)
 static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct request *in,
                                struct chat *c, str path)
 {
-    assert(c->turn && c->to.up);
-    c->body = (struct splice){.body = c->sent};
+    assert(c->ask.turn && c->ask.to.up);
+    c->ask.body = (struct splice){.body = c->ask.sent};
     splice_chat(ctx, app, c);
-    bool is_remembered = turn_out_of(c->turn)->mode != MODE_OFF;
+    bool is_remembered = turn_out_of(c->ask.turn)->mode != MODE_OFF;
     bool has_tool = c->wants_tools && is_remembered && engine_remembers(app->engine) &&
-                    tool_loop_offer(ctx, &c->body, c->root);
-    struct relay *r = relay_to(ctx, in, c->to.up, path, splice_done(&ctx->arena, &c->body));
-    const struct tool_loop_in loop = {.body = &c->body,
-                                      .root = c->root,
+                    tool_loop_offer(ctx, &c->ask.body, c->ask.root);
+    struct relay *r = model_relay(ctx, in, &c->ask, path);
+    const struct tool_loop_in loop = {.body = &c->ask.body,
+                                      .root = c->ask.root,
                                       .messages = c->messages,
-                                      .pool = c->in.pool,
-                                      .turn = c->turn,
+                                      .pool = c->ask.in.pool,
+                                      .turn = c->ask.turn,
                                       .max = app->settings->tool_rounds};
     if (has_tool)
         tool_loop_add(ctx, r, &loop);
     if (is_remembered) /* behind the tool loop, which hides answers that only call our tool */
-        answer_capture_add(ctx, app, r, c->turn, &completion_reader, c->in.is_durable);
+        answer_capture_add(ctx, app, r, c->ask.turn, &completion_reader, c->ask.in.is_durable);
     return r;
 }
 
@@ -225,26 +201,21 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
  * be kept before the answer, and its failure is the client's; any other failure is only logged. */
 static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
 {
-    const struct turn_in *in = &c->in;
-    assert(c->turn && !c->to.up);
-    str question = S(""), block = turn_out_of(c->turn)->block;
+    const struct turn_in *in = &c->ask.in;
+    assert(c->ask.turn && !c->ask.to.up);
+    str block = turn_out_of(c->ask.turn)->block, question = said_question(in->said, in->n_said);
     struct demo d = {
-        .stream = json_is_true(json_get(c->root, "stream")),
-        .with_usage = json_is_true(json_at(c->root, "stream_options.include_usage")),
-        .prompt_tokens = tokens_of(block) + c->window.tokens,
+        .stream = json_is_true(json_get(c->ask.root, "stream")),
+        .with_usage = json_is_true(json_at(c->ask.root, "stream_options.include_usage")),
+        .prompt_tokens = tokens_of(block) + c->window.tokens + said_tokens(in->said, in->n_said),
     };
     if (!in->n_said)
         return fail_field(ctx, "messages", "must be an array of messages, each with a role");
-    for (size_t i = 0; i < in->n_said; i++) {
-        d.prompt_tokens += tokens_of(in->said[i].text);
-        if (str_is(in->said[i].role, "user"))
-            question = in->said[i].text;
-    }
     d.answer = engine_demo_answer(ctx, question, block, in->window, in->n_window);
     demo_write(ctx, &d, out);
     if (in->is_durable)
-        return engine_end_turn(ctx, app->engine, c->turn, d.answer);
-    turn_keep(ctx, app, c->turn, d.answer);
+        return engine_end_turn(ctx, app->engine, c->ask.turn, d.answer);
+    turn_keep(ctx, app, c->ask.turn, d.answer);
     return OK;
 }
 
@@ -256,20 +227,19 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
 {
     struct chat *c = NEW(&ctx->arena, struct chat);
     const str path = S("/v1/chat/completions");
-    TRY(controls_read(ctx, in, &c->in));
+    TRY(controls_read(ctx, in, &c->ask.in));
     TRY(read_wishes(ctx, app, in, c));
-    bool is_packed = request_header(in, "Content-Encoding").n > 0;
-    if (is_packed || (c->in.mode == MODE_OFF && passes_unread(app->settings, in->body))) {
-        controls_add_headers(app, &c->in, c->turn, c->without, out);
+    if (model_passes(app, in, &c->ask)) {
+        controls_add_headers(app, &c->ask.in, c->ask.turn, c->ask.without, out);
         return pass_body(ctx, app, in, path, out);
     }
     TRY(read_chat(ctx, app, in, c));
-    if (c->wants_history && c->in.mode != MODE_OFF)
+    if (c->wants_history && c->ask.in.mode != MODE_OFF)
         TRY(read_history(ctx, app, c));
-    c->in.replays = c->to.up && placement_is_beside(placement_of(app, c));
-    c->turn = engine_begin_turn(ctx, app->engine, &c->in);
-    controls_add_headers(app, &c->in, c->turn, c->without, out);
-    if (!c->to.up)
+    c->ask.in.replays = c->ask.to.up && placement_is_beside(placement_of(app, c));
+    c->ask.turn = engine_begin_turn(ctx, app->engine, &c->ask.in);
+    controls_add_headers(app, &c->ask.in, c->ask.turn, c->ask.without, out);
+    if (!c->ask.to.up)
         return answer_demo(ctx, app, c, out);
     out->relay = ask_model(ctx, app, in, c, path);
     return OK;
@@ -278,9 +248,8 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
 /* Without memory a chat is a relay like any other, which the loop starts without a worker. */
 static bool is_quick_chat(const struct app *app, const struct request *in)
 {
-    bool is_off = switches_mode_or_full(in) == MODE_OFF ||
-                  (!engine_remembers(app->engine) && !request_header(in, HISTORY_HEADER).n);
-    return is_off && is_quick_to_pass(app, in);
+    bool is_off = switches_mode_or_full(in) == MODE_OFF;
+    return (is_off || !request_header(in, HISTORY_HEADER).n) && model_is_quick(app, in);
 }
 
 /* quick_if, not is_quick: the answer may be the upstream's, which needs libcurl. */
@@ -317,7 +286,6 @@ static const struct route routes[] = {
     {ROUTE("GET", "/v1/models/{id}", get_model), ANSWERS(model), .quick_if = is_quick_list,
      .help = "one model"},
     {"POST", "/v1/completions", PASSES_TALK},
-    {"POST", "/v1/responses", PASSES_TALK},
     {"POST", "/v1/responses/input_tokens", PASSES},
     {"POST", "/v1/embeddings", PASSES},
     {"POST", "/v1/moderations", PASSES},

@@ -2,23 +2,12 @@
 #include "surface/proxy/chat_fields.h"
 
 #include "engine/chat.h"
-#include "surface/common/auth.h"
-#include "surface/common/switches.h"
 
 /*
  * The members are those of OpenAI's API that its clients use; a model's server may know more, and
  * all of them are passed on. rememberd itself reads model, messages, stream, tools and what names
  * a person or a space.
  */
-
-#define TEXT(NAME, HELP)                                                                           \
-    {                                                                                              \
-        .name = NAME, .type = FIELD_STR, .help = HELP                                              \
-    }
-#define ANY(NAME, HELP)                                                                            \
-    {                                                                                              \
-        .name = NAME, .type = FIELD_JSON, .help = HELP                                             \
-    }
 
 static const struct field chat_message_fields[] = {
     {.name = "role",
@@ -33,10 +22,7 @@ static const struct field chat_message_fields[] = {
 };
 
 const struct field completion_in_fields[] = {
-    {.name = "model",
-     .type = FIELD_STR,
-     .required = true,
-     .help = "a model of the default upstream, or UPSTREAM/MODEL"},
+    MODEL_ROW("a model of the default upstream, or UPSTREAM/MODEL"),
     {.name = "messages", .type = FIELD_JSON, .required = true, .inside = chat_message_fields},
     {.name = "stream", .type = FIELD_BOOL, .help = "answer with events"},
     ANY("stream_options", "include_usage"),
@@ -51,10 +37,8 @@ const struct field completion_in_fields[] = {
     ANY("tool_choice", "which"),
     ANY("response_format", "text, JSON, or a JSON Schema"),
     TEXT("reasoning_effort", "how long a model thinks"),
-    TEXT("user", "the person who speaks, who has a memory of their own"),
-    TEXT("safety_identifier", "the same; user wins"),
-    ANY("metadata", "user_id names the person in the same way"),
-    TEXT(SPACE_MEMBER, "the space to use, as in X-Memory-Space; it is not passed on"),
+    OPENAI_PERSON_ROWS,
+    SPACE_ROW,
     {0},
 };
 
@@ -86,13 +70,9 @@ const struct field completion_out_fields[] = {
     {0},
 };
 
-static const char *const chat_scopes[] = {"space", "session", NULL};
+const char *const chat_scopes[] = {"space", "session", NULL};
 const struct field completion_header_fields[] = {
-    SWITCH_ROWS,
-    {.name = "X-Memory-Scope",
-     .type = FIELD_STR,
-     .one_of = chat_scopes,
-     .help = "what is recalled: the space, or only this conversation"},
+    CHAT_HEADER_ROWS,
     {.name = "X-Memory-Tools",
      .type = FIELD_SWITCH,
      .one_of = on_off_names,
@@ -101,8 +81,6 @@ const struct field completion_header_fields[] = {
      .type = FIELD_SWITCH,
      .one_of = on_off_names,
      .help = "the server keeps the conversation; the request has only new messages"},
-    TEXT("X-Session-Id", "the conversation"),
-    TEXT(AGENT_HEADER, "an agent, whose space is used"),
     {0},
 };
 const struct field completion_shown_fields[] = {

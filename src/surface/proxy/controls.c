@@ -8,8 +8,6 @@
 #include "surface/common/person.h"
 #include "surface/common/switches.h"
 
-enum { SESSION_NAME_MAX = 256 };
-
 /* Not every space of the user: a receipt belongs to one space, and what is forgotten in another
  * would stay in it. */
 static enum status read_scope(struct ctx *ctx, const struct request *in, struct turn_in *out)
@@ -36,6 +34,8 @@ static enum status read_session(struct ctx *ctx, const struct request *in, str *
                                           "X-Conversation-Id",
                                           "X-LiteLLM-Session-Id",
                                           "X-Session-Affinity",
+                                          "Thread-Id",
+                                          "Session-Id",
                                           NULL};
     for (const char *const *h = headers; *h; h++) {
         *out = str_trim(request_header(in, *h));
@@ -63,13 +63,12 @@ enum status controls_read(struct ctx *ctx, const struct request *in, struct turn
 /* Whose memory it is, and which space. Without memory nobody needs to know, and a name that may not
  * be used harms nobody. */
 enum status controls_find_who(struct ctx *ctx, struct app *app, const struct request *in,
-                              const struct json *root, struct turn_in *out)
+                              const struct json *root, struct identity *who, struct turn_in *out)
 {
-    struct identity who = in->who;
     if (out->mode == MODE_OFF)
         return OK;
-    TRY(auth_chat(ctx, app, in, root, &who));
-    out->pool = who.pool;
+    TRY(auth_chat(ctx, app, in, root, who));
+    out->pool = who->pool;
     return OK;
 }
 
@@ -82,7 +81,7 @@ enum status controls_name_session(struct ctx *ctx, const struct json *root, stru
     return OK;
 }
 
-/* The APIs refuse members that it does not know. */
+/* The APIs refuse members that they do not know. */
 enum status controls_hide_space(struct ctx *ctx, struct json **root, str *body)
 {
     struct buf b = buf_make(&ctx->arena, body->n * 6 + 3);

@@ -5,12 +5,15 @@
 #include "surface/common/without_memory.h"
 #include "surface/surface.h"
 
+enum { SESSION_NAME_MAX = 256 };
+
 /* What headers say. It is read before the body, since it decides whether the body has to be read.
  */
 MUST_USE enum status controls_read(struct ctx *ctx, const struct request *in, struct turn_in *out);
-/* Whose memory it is, and which space, by the body as well. */
+/* Whose memory it is, and which space, by the body as well. *who is a copy of in->who. */
 MUST_USE enum status controls_find_who(struct ctx *ctx, struct app *app, const struct request *in,
-                                       const struct json *root, struct turn_in *out);
+                                       const struct json *root, struct identity *who,
+                                       struct turn_in *out);
 /* The session that the body names, unless a header has named one. */
 MUST_USE enum status controls_name_session(struct ctx *ctx, const struct json *root,
                                            struct turn_in *out);

@@ -68,16 +68,17 @@ static bool serves_part(const struct surface *s, str first)
 static const char *const resources[] = {"doctor",   "episodes", "events",   "jobs",
                                         "messages", "preview",  "settings", "spaces",
                                         "stats",    "tokens",   NULL};
-/* The model server's own below a name that is served here as well: stored completions, and batches
- * of Anthropic's. */
+/* The model server's own below a name that is served here as well: stored completions, batches of
+ * Anthropic's, and stored responses, whatever their ids. */
 static const struct {
     const char *first, *second;
-} upstreams[] = {{"chat", "completions"}, {"messages", "batches"}};
+} upstreams[] = {{"chat", "completions"}, {"messages", "batches"}, {"responses", NULL}};
 
 static bool is_of_upstream(str first, str second)
 {
     for (size_t i = 0; i < sizeof upstreams / sizeof *upstreams; i++)
-        if (str_is(first, upstreams[i].first) && str_is(second, upstreams[i].second))
+        if (str_is(first, upstreams[i].first) &&
+            (!upstreams[i].second || str_is(second, upstreams[i].second)))
             return true;
     return false;
 }

@@ -53,6 +53,7 @@ static enum status prune_some(struct ctx *ctx, struct db *db, const void *what)
     TRY(prune_memories(ctx, db, p->expired_before, p->removed));
     TRY(prune_rows(ctx, db, SQL_RECEIPT_PRUNE, p->receipts_before, p->removed));
     TRY(prune_rows(ctx, db, SQL_WORK_PRUNE, clock_ms() - WORK_DAYS * DAY_MS, p->removed));
+    TRY(prune_rows(ctx, db, SQL_OWNER_PRUNE, clock_ms(), p->removed));
     return vectors_prune(ctx, db);
 }
 

@@ -1,0 +1,76 @@
+/* model_request.c - what a chat's request to any model API has besides its messages. */
+#include "surface/proxy/model_request.h"
+
+#include "surface/common/switches.h"
+#include "surface/proxy/passthrough.h"
+
+void model_drop_memory(struct model_request *m, enum without_memory why)
+{
+    if (m->in.mode != MODE_OFF)
+        m->without = why;
+    m->in.mode = MODE_OFF;
+}
+
+bool model_is_packed(const struct request *in)
+{
+    return request_header(in, "Content-Encoding").n > 0;
+}
+
+enum status model_refuse_wishes(struct ctx *ctx, const struct request *in)
+{
+    static const char *const headers[] = {"X-Memory-Tools", "X-Session-History", NULL};
+    for (const char *const *h = headers; *h; h++) {
+        str wish = str_trim(request_header(in, *h));
+        if (wish.n && !str_eq_nocase(wish, S("off")))
+            return fail_field(ctx, *h, "must be off at this endpoint");
+    }
+    return OK;
+}
+
+bool model_passes(const struct app *app, const struct request *in, const struct model_request *m)
+{
+    return model_is_packed(in) ||
+           (m->in.mode == MODE_OFF && passes_unread(app->settings, in->body));
+}
+
+bool model_is_quick(const struct app *app, const struct request *in)
+{
+    bool is_off = switches_mode_or_full(in) == MODE_OFF || !engine_remembers(app->engine);
+    return is_off && is_quick_to_pass(app, in);
+}
+
+enum status model_read(struct ctx *ctx, struct app *app, const struct request *in,
+                       struct model_request *m)
+{
+    struct json *root;
+    m->sent = in->body;
+    TRY(json_parse(ctx, m->sent, &root));
+    m->who = in->who;
+    TRY(controls_find_who(ctx, app, in, root, &m->who, &m->in));
+    TRY(controls_hide_space(ctx, &root, &m->sent));
+    m->root = root;
+    m->model = json_get(root, "model");
+    if (m->model && m->model->type != JSON_STRING)
+        m->model = NULL;
+    TRY(target_for(ctx, app->settings, in, json_string(m->model), &m->to));
+    const struct json *tools = json_get(root, "tools");
+    m->in.model = m->to.model;
+    m->in.stand_in = !m->to.up;
+    m->in.has_tools = tools && tools->n > 0;
+    return OK;
+}
+
+void model_set_caller(struct model_request *m, enum caller caller)
+{
+    if (caller != CALLER_CHAT && m->in.mode != MODE_OFF)
+        m->in.mode = m->in.mode == MODE_AFTER ? MODE_OFF : MODE_READONLY;
+    m->in.is_aside = caller == CALLER_ASIDE && m->in.mode == MODE_READONLY;
+}
+
+struct relay *model_relay(struct ctx *ctx, const struct request *in, struct model_request *m,
+                          str path)
+{
+    if (m->model && m->to.model.n < m->model->string.n)
+        splice_model(&ctx->arena, &m->body, m->model, m->to.model);
+    return relay_to(ctx, in, m->to.up, path, splice_done(&ctx->arena, &m->body));
+}

@@ -1,0 +1,50 @@
+/* model_request.h - what a chat's request to any model API has besides its messages. */
+#pragma once
+
+#include "surface/proxy/controls.h"
+#include "surface/proxy/splice.h"
+#include "surface/proxy/upstream.h"
+
+/* Which program asks, and what for. */
+enum caller {
+    CALLER_CHAT,  /* the user's own words */
+    CALLER_AGENT, /* a part of the program that works for the chat: its user is the chat's model */
+    CALLER_ASIDE  /* the program's own question: a title, a summary, a test of the key */
+};
+
+/* Lives in the arena of the exchange, like the relay: the filters keep pointers into it until the
+ * answer has ended. */
+struct model_request {
+    const struct json *root, *model; /* model: its name in root, or NULL */
+    str sent;                        /* the body as the upstream may get it */
+    struct target to;
+    struct identity who; /* by the body as well, unless memory is off */
+    struct turn_in in;
+    struct turn *turn;
+    enum without_memory without; /* why there is no memory, unless the request asked so */
+    struct splice body;
+};
+
+/* Off from here on, for a reason that the answer tells. */
+void model_drop_memory(struct model_request *m, enum without_memory why);
+/* A packed body (Content-Encoding) cannot be read here. */
+bool model_is_packed(const struct request *in);
+/* X-Memory-Tools and X-Session-History belong to chat completions; a client that counts on them
+ * must learn that. */
+MUST_USE enum status model_refuse_wishes(struct ctx *ctx, const struct request *in);
+
+/* Whether the body can be passed on as it is, without memory: it is packed, or memory is off and no
+ * upstream depends on the model's name. */
+bool model_passes(const struct app *app, const struct request *in, const struct model_request *m);
+/* The same without a look into the headers of the chat: the loop's thread may pass it on. */
+bool model_is_quick(const struct app *app, const struct request *in);
+
+/* Parses the body: whose memory, the model and its upstream. The messages are left to the API. */
+MUST_USE enum status model_read(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct model_request *m);
+/* Agents and the program's own questions see what the chat sees and teach nothing. */
+void model_set_caller(struct model_request *m, enum caller caller);
+
+/* Asks the upstream, when all else is spliced. */
+struct relay *model_relay(struct ctx *ctx, const struct request *in, struct model_request *m,
+                          str path);

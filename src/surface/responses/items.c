@@ -1,0 +1,139 @@
+/* items.c - the input of a response as a conversation: who said what, and where. */
+#include "surface/responses/items.h"
+
+#include <assert.h>
+
+#include "surface/common/said.h"
+
+/*
+ * The input is a list of items, of which messages are one kind; clients leave out the type of a
+ * message, and a text alone is one message of the user. Each item becomes one said message: tools'
+ * results are a tool's words, and all else that is no message is the model's doing, without a text.
+ * Reasoning, calls and references to earlier items are among these.
+ *
+ * A block of memory is an item of its own, directly behind the user's: items that belong together,
+ * such as a call and its result, have no message of the user between them.
+ */
+
+/* What Codex sends in the user's name. Of these the summary is the model's, and stands for all that
+ * was said before it. */
+static const struct {
+    const char *opening, *role;
+} wrappers[] = {
+    {"# AGENTS.md instructions for", "developer"},
+    {"<environment_context>", "developer"},
+    {"<user_instructions>", "developer"},
+    {"<permissions instructions>", "developer"},
+    {"<turn_aborted>", "developer"},
+    {"<skill>", "developer"},
+    {"Another language model started to solve this problem", "assistant"},
+};
+
+static str role_of_words(str role, str text, bool is_codex)
+{
+    text = str_trim(text);
+    for (size_t i = 0; is_codex && i < sizeof wrappers / sizeof *wrappers; i++)
+        if (str_is(role, "user") && str_starts(text, str_of(wrappers[i].opening)))
+            return str_of(wrappers[i].role);
+    return role;
+}
+
+str item_type(const struct json *item)
+{
+    str type = json_string(json_get(item, "type"));
+    return type.n ? type : json_get(item, "role") ? S("message") : S("item_reference");
+}
+
+static struct said said_of(struct arena *a, const struct json *item, bool is_codex)
+{
+    str type = item_type(item);
+    if (str_is(type, "message")) {
+        str role = json_string(json_get(item, "role"));
+        str text = text_of_content(a, json_get(item, "content"));
+        return (struct said){.role = role_of_words(role, text, is_codex), .text = text};
+    }
+    if (str_ends(type, S("_output")))
+        return (struct said){.role = S("tool"),
+                             .text = text_of_content(a, json_get(item, "output"))};
+    return (struct said){.role = S("assistant")};
+}
+
+static void add_said(struct items *out, struct said said, const struct json *place)
+{
+    out->places[out->n] = place;
+    out->said[out->n++] = said;
+}
+
+bool items_read(struct arena *a, const struct json *root, bool is_codex, struct items *out)
+{
+    const struct json *input = json_get(root, "input");
+    str instructions = json_string(json_get(root, "instructions"));
+    bool is_text = input && input->type == JSON_STRING;
+    *out = (struct items){.input = input};
+    if (!is_text && (!input || input->type != JSON_ARRAY || !input->n))
+        return false;
+    size_t most = is_text ? 2 : input->n + 1;
+    out->said = NEW_N(a, struct said, most);
+    out->places = NEW_N(a, const struct json *, most);
+    if (instructions.n)
+        add_said(out, (struct said){.role = S("system"), .text = instructions}, NULL);
+    if (is_text) {
+        add_said(out, (struct said){.role = S("user"), .text = input->string}, input);
+        return true;
+    }
+    for (const struct json *item = input->first; item; item = item->next) {
+        if (item->type != JSON_OBJECT)
+            return false;
+        add_said(out, said_of(a, item, is_codex), item);
+    }
+    assert(out->n <= most);
+    return true;
+}
+
+void items_cut(struct items *items, size_t shorter)
+{
+    assert(shorter <= items->n);
+    items->n = shorter;
+}
+
+/* --- where a block goes --- */
+
+/* Some clients read the stored items and send them back. */
+static bool is_next(struct arena *a, const struct json *item, str block)
+{
+    return item->next && item->next->type == JSON_OBJECT &&
+           str_eq(text_of_content(a, json_get(item->next, "content")), block);
+}
+
+static str item_of(struct arena *a, const char *role, str block)
+{
+    struct buf b = buf_make(a, block.n * 6 + 3);
+    struct json_out w = json_to(&b);
+    json_str(&w, block);
+    return str_printf(a,
+                      "{\"type\":\"message\",\"role\":\"%s\",\"content\":"
+                      "[{\"type\":\"input_text\",\"text\":" S_FMT "}]}",
+                      role, S_ARG(buf_str(&b)));
+}
+
+/* A text becomes the one item that it means. */
+bool items_put(struct arena *a, const struct items *items, size_t at, const char *role, str block,
+               struct cut *out)
+{
+    const struct json *place = items->places[at];
+    assert(at < items->n && place && block.n);
+    str item = item_of(a, role, block);
+    if (place == items->input) {
+        *out = (struct cut){place->source.p, place->source.n,
+                            str_printf(a,
+                                       "[{\"type\":\"message\",\"role\":\"user\",\"content\":" S_FMT
+                                       "}," S_FMT "]",
+                                       S_ARG(place->source), S_ARG(item))};
+        return true;
+    }
+    if (is_next(a, place, block))
+        return false;
+    *out =
+        (struct cut){place->source.p + place->source.n, 0, str_printf(a, "," S_FMT, S_ARG(item))};
+    return true;
+}

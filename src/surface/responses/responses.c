@@ -1,0 +1,233 @@
+/* responses.c - OpenAI's Responses API with memory around it. */
+#include <assert.h>
+
+#include "base/id.h"
+#include "core/tokens.h"
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/said.h"
+#include "surface/proxy/chat_fields.h"
+#include "surface/proxy/model_request.h"
+#include "surface/proxy/passthrough.h"
+#include "surface/responses/answer.h"
+#include "surface/responses/caller.h"
+#include "surface/responses/items.h"
+#include "surface/responses/response_fields.h"
+#include "surface/responses/stored.h"
+
+/*
+ * As at chat completions: the headers, then the body, then a turn of the engine, whose blocks are
+ * spliced into the body. A client either sends the whole conversation, and gets the blocks of
+ * earlier turns put back; or it names the response or the conversation that it goes on from. Then
+ * the model's server has the earlier messages with their blocks, and the engine finds out what
+ * these have told already.
+ */
+
+struct chat {
+    struct model_request ask;
+    struct items items;
+    str previous;   /* the response that this one goes on from, or "" */
+    bool is_held;   /* the model's server has the earlier messages */
+    bool is_unkept; /* it will not have this one */
+};
+
+/* --- what a request says --- */
+
+/* By its id, which may be the member itself. */
+static str conversation_of(const struct json *root)
+{
+    const struct json *v = json_get(root, "conversation");
+    return v && v->type == JSON_OBJECT ? json_string(json_get(v, "id")) : json_string(v);
+}
+
+/* Many conversations share a key that says which prompts begin alike; one that is a UUID is the
+ * name of one conversation. */
+static str cache_key_of(const struct json *root)
+{
+    str key = json_string(json_get(root, "prompt_cache_key"));
+    return id_is_uuid(key) ? key : S("");
+}
+
+/* Our own header first, then the name under which the model's server keeps the conversation, then
+ * the names that programs have for it. */
+static enum status name_session(struct ctx *ctx, const struct request *in, struct chat *c)
+{
+    str held = conversation_of(c->ask.root);
+    if (held.n > SESSION_NAME_MAX)
+        return fail_field(ctx, "conversation", "must have at most %d bytes", SESSION_NAME_MAX);
+    if (held.n && !str_trim(request_header(in, "X-Session-Id")).n)
+        c->ask.in.session = held;
+    TRY(controls_name_session(ctx, c->ask.root, &c->ask.in));
+    if (!c->ask.in.session.n)
+        c->ask.in.session = cache_key_of(c->ask.root);
+    c->previous = json_string(json_get(c->ask.root, "previous_response_id"));
+    c->is_held = c->previous.n || held.n;
+    return OK;
+}
+
+static void read_items(struct ctx *ctx, const struct request *in, struct chat *c)
+{
+    size_t own;
+    if (!items_read(&ctx->arena, c->ask.root, caller_is_codex(in), &c->items)) {
+        model_drop_memory(&c->ask, WITHOUT_FOR_MESSAGES);
+        return;
+    }
+    enum caller caller = response_caller(ctx, in, &c->items, &own);
+    items_cut(&c->items, own);
+    c->ask.in.said = c->items.said;
+    c->ask.in.n_said = c->items.n;
+    model_set_caller(&c->ask, caller);
+}
+
+/* With memory off nobody has asked yet who speaks, and a name that may not be used harms nobody. */
+static enum status guard_stored(struct ctx *ctx, struct app *app, const struct request *in,
+                                struct chat *c)
+{
+    struct identity *who = &c->ask.who;
+    struct turn_in *t = &c->ask.in;
+    if (t->mode == MODE_OFF && !soft(ctx, auth_chat(ctx, app, in, c->ask.root, who)))
+        *who = in->who;
+    t->pool = who->pool;
+    t->notes_owner = c->ask.to.up && stored_is_guarded(in, who);
+    return t->notes_owner ? stored_check(ctx, app, who->pool.user, c->ask.root) : OK;
+}
+
+static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct chat *c)
+{
+    TRY(model_read(ctx, app, in, &c->ask));
+    TRY(guard_stored(ctx, app, in, c));
+    TRY(name_session(ctx, in, c));
+    const struct json *store = json_get(c->ask.root, "store");
+    c->is_unkept = store && store->type == JSON_BOOL && !json_is_true(store);
+    c->ask.in.replays = c->ask.to.up != NULL;
+    c->ask.in.brings_all = !c->is_held;
+    read_items(ctx, in, c);
+    if (c->is_held && c->ask.in.mode != MODE_OFF)
+        engine_goes_on(ctx, app->engine, &c->ask.in, c->previous);
+    return OK;
+}
+
+/* --- asking --- */
+
+/* In the order of their places: the block of this turn comes behind all earlier ones. */
+static void put_blocks(struct ctx *ctx, struct chat *c)
+{
+    struct arena *a = &ctx->arena;
+    const struct turn_out *t = turn_out_of(c->ask.turn);
+    const char *role = target_rejects_system(a, &c->ask.to) ? "user" : "developer";
+    struct cut *cuts = NEW_N(a, struct cut, t->n_earlier + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_earlier; i++)
+        if (!t->earlier[i].in_window) /* else the model's server has it */
+            n += items_put(a, &c->items, t->earlier[i].at, role, t->earlier[i].block, &cuts[n]);
+    if (t->block.n)
+        n += items_put(a, &c->items, t->block_at, role, t->block, &cuts[n]);
+    c->ask.body.more = cuts;
+    c->ask.body.n_more = n;
+}
+
+static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct chat *c)
+{
+    assert(c->ask.turn && c->ask.to.up);
+    c->ask.body = (struct splice){.body = c->ask.sent};
+    put_blocks(ctx, c);
+    struct relay *r = model_relay(ctx, in, &c->ask, in->path);
+    if (turn_out_of(c->ask.turn)->mode != MODE_OFF || c->ask.in.notes_owner)
+        answer_capture_add(ctx, app, r, c->ask.turn,
+                           c->is_unkept ? &unkept_response_reader : &response_reader, false);
+    return r;
+}
+
+/* --- answering --- */
+
+/* The built-in model has no relay and thus no filters: the turn is kept here. It keeps its answers
+ * as well: a client may go on from them. */
+static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
+{
+    const struct turn_in *in = &c->ask.in;
+    str block = turn_out_of(c->ask.turn)->block, question = said_question(in->said, in->n_said);
+    struct demo d = {.stream = json_is_true(json_get(c->ask.root, "stream")),
+                     .prompt_tokens = tokens_of(block) + said_tokens(in->said, in->n_said)};
+    const struct answer_names names = {.name = response_id(&ctx->arena)};
+    if (!c->items.said)
+        return fail_field(ctx, "input", "must be a text, or a list of items");
+    d.answer = engine_demo_answer(ctx, question, block, in->window, in->n_window);
+    response_write(ctx, &d, names.name, c->previous, out);
+    if (!c->is_unkept)
+        turn_name_answer(ctx, app->engine, c->ask.turn, &names);
+    turn_keep(ctx, app, c->ask.turn, d.answer);
+    return OK;
+}
+
+/* Whether the body has to be read although memory takes no part: it may name what others have
+ * stored, and a person. */
+static bool must_read(const struct app *app, const struct request *in)
+{
+    return app->settings->n_upstreams > 0 && !auth_has_own_key(in);
+}
+
+/* POST /v1/responses. As at chat completions a packed body passes without memory, and so does one
+ * for which memory is switched off, where it cannot name what others have stored. */
+static enum status create_response(struct ctx *ctx, struct app *app, const struct request *in,
+                                   struct reply *out)
+{
+    struct chat *c = NEW(&ctx->arena, struct chat);
+    TRY(controls_read(ctx, in, &c->ask.in));
+    TRY(model_refuse_wishes(ctx, in));
+    if (must_read(app, in) && model_is_packed(in) && !auth_is_for_operator(&in->who))
+        return fail_field(ctx, "Content-Encoding",
+                          "must be absent here: the body has to be read, because it may name a "
+                          "stored response");
+    if (!engine_remembers(app->engine))
+        model_drop_memory(&c->ask, WITHOUT_FOR_SETTING);
+    if (model_is_packed(in))
+        model_drop_memory(&c->ask, WITHOUT_FOR_ENCODING);
+    if (model_is_packed(in) || (!must_read(app, in) && model_passes(app, in, &c->ask))) {
+        controls_add_headers(app, &c->ask.in, NULL, c->ask.without, out);
+        return pass_body(ctx, app, in, in->path, out);
+    }
+    TRY(read_chat(ctx, app, in, c));
+    c->ask.turn = engine_begin_turn(ctx, app->engine, &c->ask.in);
+    controls_add_headers(app, &c->ask.in, c->ask.turn, c->ask.without, out);
+    if (!c->ask.to.up)
+        return answer_demo(ctx, app, c, out);
+    out->relay = ask_model(ctx, app, in, c);
+    return OK;
+}
+
+/* Codex asks first whether the API is spoken over a WebSocket; after a 426 it goes on with HTTP at
+ * once. All else is the model's server's, with the rule for what others have stored. */
+static enum status open_socket(struct ctx *ctx, struct app *app, const struct request *in,
+                               struct reply *out)
+{
+    if (str_eq_nocase(str_trim(request_header(in, "Upgrade")), S("websocket"))) {
+        fail(ctx, UNSUPPORTED, "there is no WebSocket here: send POST /v1/responses");
+        word_openai_error(ctx, UNSUPPORTED, in, out);
+        out->code = 426;
+        ctx_clear_failure(ctx);
+        return OK;
+    }
+    TRY(auth_model_server(ctx, in));
+    return pass_body(ctx, app, in, in->path, out);
+}
+
+static bool is_quick_response(const struct app *app, const struct request *in)
+{
+    return !must_read(app, in) && model_is_quick(app, in);
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/v1/responses", create_response), SENDS(response_in), HEADERS(response_header),
+     SHOWS(completion_shown), ANSWERS(response_out), .words.stream = "text/event-stream",
+     .quick_if = is_quick_response, .help = "a response with memory, streamed or whole"},
+    {"GET", "/v1/responses", open_socket, .quick_if = is_quick_to_pass,
+     .help = "passed on like stored responses; 426 for a WebSocket"},
+    {0},
+};
+
+const struct surface surface_responses = {"responses",       routes,
+                                          word_openai_error, auth_agent_request,
+                                          SURFACE_SETTLES,   .errors = &openai_errors};
