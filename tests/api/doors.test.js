@@ -63,6 +63,10 @@ const find = {
   Cortex: async (server, question) => first((await json(server, 'POST', '/v1/memory/search', { query: question })).results),
   RAG: async (server, question) => first((await json(server, 'POST', '/api/v1/memory/search', { query: question })).memories),
   'a chat': (server, question, model) => given(server, question, model, {}),
+  'a response': async (server, question, model) => {
+    await json(server, 'POST', '/v1/responses', { model: 'any', input: question });
+    return JSON.stringify(model.last().json.input).replace(question, '');
+  },
 };
 
 async function given(server, question, model, headers) {

@@ -29,6 +29,8 @@ const writers = [
   ['the command line', `rememberd add "${FACT}" --key parrot --type semantic --category preference --importance 0.8`, undefined,
     { key: 'parrot', type: 'semantic', category: 'preference', importance: 0.8 }],
   ['a chat', 'POST /v1/chat/completions', { model: 'rememberd/demo', messages: [{ role: 'user', content: FACT }] }, { content: SAID, category: 'relationship', origin: 'user' }],
+  ['a response', 'POST /v1/responses', { model: 'rememberd/demo', input: FACT }, { content: SAID, category: 'relationship', origin: 'user' }],
+  ['a message', 'POST /v1/messages', { model: 'rememberd/demo', max_tokens: 100, messages: [{ role: 'user', content: FACT }] }, { content: SAID, category: 'relationship', origin: 'user' }],
   ['a file of conversations', 'rememberd ingest {file}', undefined, { content: SAID, category: 'relationship', origin: 'import', session: 's1' }],
 ];
 
@@ -118,6 +120,8 @@ const chat = { model: 'rememberd/demo', messages: [{ role: 'user', content: FACT
 const talks = [
   ['a chat', 'POST /v1/chat/completions', chat, {}, true],
   ['a chat of an agent', 'POST /v1/chat/completions', chat, { 'x-osaurus-agent-id': 'default' }, true],
+  ['a response', 'POST /v1/responses', { model: 'rememberd/demo', input: FACT }, {}, true],
+  ['a message', 'POST /v1/messages', { ...chat, max_tokens: 100 }, {}, true],
   ['a chat in a session', 'POST /v1/chat', { session_id: '{session}', message: FACT }, {}, true],
   ['a chat in an envelope', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{session}', message: FACT, user_id: 'local' }, {}, true],
   ['an ingest', 'POST /memory/ingest', { agent_id: 'default', conversation_id: 'c1', turns: [{ user: FACT, assistant: 'A fine name.' }] }, {}, false],

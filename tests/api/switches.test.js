@@ -11,6 +11,12 @@ const completion = (more = {}, own = {}) => ({
   own,
   say: (server, text, headers) => server.ask('POST', '/v1/chat/completions', { model: 'any', ...more, messages: [{ role: 'user', content: text }] }, { ...own, ...headers }),
 });
+const response = (more = {}) => ({
+  say: (server, text, headers) => server.ask('POST', '/v1/responses', { model: 'any', ...more, input: text }, headers),
+});
+const message = (more = {}) => ({
+  say: (server, text, headers) => server.ask('POST', '/v1/messages', { model: 'any', max_tokens: 100, ...more, messages: [{ role: 'user', content: text }] }, { 'anthropic-version': '2023-06-01', ...headers }),
+});
 const session = async (server) => (await server.ask('POST', '/v1/session', {})).json().session_id;
 
 // A door says one text in a conversation of its own, or in the one that is given.
@@ -18,6 +24,11 @@ const doors = {
   'a completion': completion(),
   'a streamed completion': completion({ stream: true }),
   "an agent's completion": completion({}, { 'x-osaurus-agent-id': 'butler' }),
+  'a response': response(),
+  'a streamed response': response({ stream: true }),
+  "a response's stored conversation": { say: (server, text, headers) => response({ conversation: `conv-${++names}` }).say(server, text, headers) },
+  'a message': message(),
+  'a streamed message': message({ stream: true }),
   'a completion with history': { ...completion(), keeps: true,
     say: (server, text, headers, id = `named-${++names}`) => completion().say(server, text, { 'x-session-id': id, 'x-session-history': 'on', ...headers }) },
   'Cortex': { keeps: true, say: async (server, text, headers, id) =>

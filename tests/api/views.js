@@ -83,6 +83,8 @@ const views = [
   ['chat', 'GET /v1/session/{other}/context?query=What+is+my+parrot+called%3F'],
   ['chat', 'POST /v1/chat/completions', chat],
   ['chat', 'POST /v1/chat/completions', chat, { 'x-osaurus-agent-id': 'default' }],
+  ['chat', 'POST /v1/responses', { model: 'rememberd/demo', input: QUESTION }],
+  ['chat', 'POST /v1/messages', { ...chat, max_tokens: 100 }],
   ['chat', 'POST /v1/chat', { session_id: '{other}', message: QUESTION }],
   ['chat', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{other}', message: QUESTION, user_id: 'local' }],
 ];

@@ -19,6 +19,8 @@ const reads = {
   'Cortex search': ['POST', '/v1/memory/search', { query: 'parrot name' }, 'app_id'],
   'MCP search': ['POST', '/mcp', rpc('memory_search', { query: 'parrot name' })],
   'MCP OmniRoute': ['POST', '/mcp', rpc('omniroute_memory_search', { query: 'parrot name' })],
+  response: ['POST', '/v1/responses', { model: 'rememberd/demo', input: 'What is the name of my parrot?' }],
+  message: ['POST', '/v1/messages', { model: 'rememberd/demo', max_tokens: 100, messages: [{ role: 'user', content: 'What is the name of my parrot?' }] }],
   chat: ['POST', '/v1/chat/completions', { model: 'rememberd/demo', messages: [{ role: 'user', content: 'What is the name of my parrot?' }] }],
 };
 

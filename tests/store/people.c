@@ -1,4 +1,5 @@
 /* people.c - those who registered and their tokens: kept together, one address each, no way in. */
+#include "lib/clock.h"
 #include "lib/store.h"
 #include "store/store.h"
 
@@ -216,4 +217,37 @@ TEST(forgetting_everything_leaves_the_user)
         &erased));
     CHECK_OK(store_user(ctx, s, S("anna"), &found));
     CHECK_OK(store_find_token(ctx, s, S("t1"), &seen));
+}
+
+static void check_owner(struct ctx *ctx, struct store *s, const char *name, const char *owner)
+{
+    str found;
+    CHECK_OK(store_settle(ctx, s));
+    CHECK_OK(store_owner(ctx, s, str_of(name), &found));
+    CHECK_STR(found, str_of(owner));
+}
+
+TEST(who_made_something_at_a_model_server_is_noted_until_its_time)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t now = clock_ms(), removed;
+    const str made[] = {S("r1"), S("i1")}, kept = S("c1");
+    check_owner(ctx, s, "r1", "");
+    CHECK_OK(store_note_owners(ctx, s, made, 2, S("anna"), now + 1000));
+    CHECK_OK(store_note_owners(ctx, s, &kept, 1, S("anna"), 0));
+    check_owner(ctx, s, "r1", "anna");
+    check_owner(ctx, s, "i1", "anna");
+    CHECK_OK(store_note_owners(ctx, s, made, 1, S("b o b"), now + 9000000));
+    check_owner(ctx, s, "r1", "b o b");
+    CHECK_OK(store_prune(ctx, s, 0, 0, &removed));
+    check_owner(ctx, s, "i1", "anna");
+    fake_clock_set(now + 2000);
+    CHECK_OK(store_prune(ctx, s, 0, 0, &removed));
+    fake_clock_stop();
+    CHECK_INT(removed, 1);
+    check_owner(ctx, s, "i1", "");
+    check_owner(ctx, s, "r1", "b o b");
+    check_owner(ctx, s, "c1", "anna");
+    check_healthy(ctx, s);
 }

@@ -417,36 +417,38 @@ enum status auth_listed(struct ctx *ctx, struct app *app, const struct identity 
     return OK;
 }
 
-/* The first space that has the id answers. Each try begins without the note of the one before, or
- * the first NOT_FOUND would be the words of a later failure. */
+bool auth_tries_next(struct ctx *ctx, enum status s, size_t i, size_t n)
+{
+    if (s != NOT_FOUND || i == n)
+        return false;
+    ctx_clear_failure(ctx);
+    return true;
+}
+
 enum status auth_find_memory(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                              struct memory *out)
 {
     struct pool_ref *pools;
-    size_t n, i = 0;
-    enum status s;
+    size_t n;
+    enum status s = NOT_FOUND;
     TRY(auth_pools(ctx, app, who, &pools, &n));
-    do {
-        ctx_clear_failure(ctx);
+    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++)
         s = engine_get(ctx, app->engine, pools[i], id, out);
-    } while (s == NOT_FOUND && ++i < n);
     return s;
 }
 
+/* A name that a client gave a session may be that of another one in another space. */
 enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                         const struct undo_mark *undo, int64_t *erased, int64_t *barred)
 {
     struct pool_ref *pools;
-    size_t n, i = 0;
-    enum status s;
+    size_t n;
+    enum status s = NOT_FOUND;
     TRY(auth_pools(ctx, app, who, &pools, &n));
-    if (!id_is_uuid(
-            id)) /* a session that a client named; another space may have one of that name */
-        n = 1;
-    do {
+    n = id_is_uuid(id) ? n : 1;
+    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++) {
         struct forget what = {.pool = pools[i], .id = id, .undo = undo, .barred = barred};
-        ctx_clear_failure(ctx);
         s = engine_forget(ctx, app->engine, &what, erased);
-    } while (s == NOT_FOUND && ++i < n);
+    }
     return s;
 }

@@ -97,6 +97,10 @@ MUST_USE enum status auth_key_pool(struct ctx *ctx, struct app *app, const struc
  * the others of its user that it reaches. */
 MUST_USE enum status auth_pools(struct ctx *ctx, struct app *app, const struct identity *who,
                                 struct pool_ref **out, size_t *n);
+/* Goes through them, beginning with i = 0 and s = NOT_FOUND, until one has it: true for another
+ * try, which begins without the note of the one before. Else the first NOT_FOUND would be the words
+ * of a later failure. */
+bool auth_tries_next(struct ctx *ctx, enum status s, size_t i, size_t n);
 /* The pools of a list: the request's, or with SPACE_ALL all in reach. */
 MUST_USE enum status auth_listed(struct ctx *ctx, struct app *app, const struct identity *who,
                                  struct pool_ref **out, size_t *n);

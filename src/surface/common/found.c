@@ -42,21 +42,19 @@ enum status found_session(struct ctx *ctx, struct app *app, const struct identit
     return OK;
 }
 
-/* The other ids are UUIDs: the first space that has one answers. Each try begins without the note
- * of the one before, or the first NOT_FOUND would be the words of a later failure. */
+/* The other ids are UUIDs: the first space that has one answers. */
 
 enum status found_message(struct ctx *ctx, struct app *app, const struct identity *who, str id,
                           size_t around, struct message_around *out, struct pool_ref *pool)
 {
     struct pool_ref *pools;
-    size_t n, i = 0;
-    enum status s;
+    size_t n;
+    enum status s = NOT_FOUND;
     TRY(auth_pools(ctx, app, who, &pools, &n));
-    do {
-        ctx_clear_failure(ctx);
+    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++) {
         *pool = pools[i];
         s = engine_message(ctx, app->engine, pools[i], id, around, out);
-    } while (s == NOT_FOUND && ++i < n);
+    }
     return s;
 }
 
@@ -64,14 +62,13 @@ enum status found_receipt(struct ctx *ctx, struct app *app, const struct identit
                           struct receipt *out, struct pool_ref *pool)
 {
     struct pool_ref *pools;
-    size_t n, i = 0;
-    enum status s;
+    size_t n;
+    enum status s = NOT_FOUND;
     TRY(auth_pools(ctx, app, who, &pools, &n));
-    do {
-        ctx_clear_failure(ctx);
+    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++) {
         *pool = pools[i];
         s = engine_receipt(ctx, app->engine, pools[i], id, out);
-    } while (s == NOT_FOUND && ++i < n);
+    }
     return s;
 }
 

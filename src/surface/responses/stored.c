@@ -70,19 +70,25 @@ static enum status check_conversation(struct ctx *ctx, struct app *app, str user
 }
 
 /* Items that hold all that they say. Of all others the model's server may look up the id: a
- * reference, an image, thoughts that are not in the item. */
+ * reference, thoughts and images that are not in the item, kinds that are not known here. */
 static bool is_whole(const struct json *item)
 {
-    static const char *const types[] = {"message", "function_call", "custom_tool_call",
-                                        "compaction", NULL};
+    static const char *const types[] = {"message",          "function_call",
+                                        "custom_tool_call", "local_shell_call",
+                                        "web_search_call",  "tool_search_call",
+                                        "compaction",       NULL};
     str type = item_type(item);
-    return name_index(types, type, -1) >= 0 || str_ends(type, S("_output")) ||
-           (str_is(type, "reasoning") && json_string(json_get(item, "encrypted_content")).n);
+    if (str_is(type, "reasoning"))
+        return json_string(json_get(item, "encrypted_content")).n > 0;
+    if (str_is(type, "image_generation_call"))
+        return json_string(json_get(item, "result")).n > 0;
+    return name_index(types, type, -1) >= 0 || str_ends(type, S("_output"));
 }
 
 static enum status check_item(struct ctx *ctx, struct app *app, str user, const struct json *item)
 {
-    static const char *const members[] = {"type", "id", "role", "encrypted_content", NULL};
+    static const char *const members[] = {"type",   "id", "role", "encrypted_content",
+                                          "result", NULL};
     if (item->type != JSON_OBJECT)
         return OK;
     for (const char *const *m = members; *m; m++)
