@@ -8,7 +8,7 @@ const { generateText, streamText } = require('ai');
 const { createOpenAI } = require('@ai-sdk/openai');
 const { ChatOpenAI } = require('@langchain/openai');
 const { HumanMessage } = require('@langchain/core/messages');
-const { serve, tempFolder, upstream } = require('./lib.js');
+const { run, serve, tempFolder, upstream } = require('./lib.js');
 
 const OPENING = '<remembered>';
 const PATH = '/v1/responses';
@@ -306,6 +306,10 @@ test('a client with a token cannot hide in a packed body what it goes on from, a
   const packed = await ask(server, { input: 'hi', previous_response_id: 'resp_1' }, headers);
   assert.deepEqual([packed.status, packed.json().error.param, up.asked.length], [400, 'Content-Encoding', 0]);
   assert.equal((await ask(server, { input: 'hi', previous_response_id: 'resp_1' }, { authorization: `Bearer ${token}` })).json().error.code, 'previous_response_not_found');
+  const operator = { authorization: `Bearer ${JSON.parse((await run(['token', 'create', '--json', '--admin', '--data', server.data])).stdout).token}` };
+  await said(server, { input: 'hi', previous_response_id: 'resp_1' }, operator);
+  assert.equal((await ask(server, { input: 'hi' }, { ...operator, 'content-encoding': 'x-none' })).status, 200);
+  assert.equal((await ask(server, { input: 'hi', previous_response_id: 'resp_1' }, { ...operator, 'x-memory-user': 'ada' })).status, 403, 'this token speaks for nobody');
 });
 
 test('whose a response is outlives the server', async (t) => {
