@@ -1,0 +1,59 @@
+// node studio/build.mjs OUT: the page as files to embed. Equal sources give equal files.
+import { build } from 'esbuild';
+import { createHash } from 'node:crypto';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+const types = { '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.html': 'text/html; charset=utf-8' };
+
+export async function bundle({ minify = true } = {}) {
+  const { outputFiles } = await build({
+    entryPoints: { studio: path.join(here, 'src/main.tsx') },
+    bundle: true, minify, write: false, format: 'esm', target: 'es2022', outdir: '/', splitting: true, metafile: true,
+    entryNames: 'assets/[name].[hash]', chunkNames: 'assets/[name].[hash]', assetNames: 'assets/[name].[hash]',
+    jsx: 'automatic', jsxImportSource: 'preact', charset: 'utf8', legalComments: 'none', logLevel: 'warning',
+    absWorkingDir: here,
+  });
+  const files = outputFiles.map((f) => ({ name: f.path.replace(/^\/+/, ''), bytes: Buffer.from(f.contents) }));
+  const icon = fs.readFileSync(path.join(here, 'src/icon.svg'));
+  files.push({ name: `assets/icon.${createHash('sha256').update(icon).digest('hex').slice(0, 8).toUpperCase()}.svg`, bytes: icon });
+  const find = (start, end) => '/' + files.find((f) => f.name.startsWith(`assets/${start}.`) && f.name.endsWith(end)).name;
+  const html = fs.readFileSync(path.join(here, 'src/index.html'), 'utf8')
+    .replace('{{script}}', find('studio', '.js')).replace('{{style}}', find('studio', '.css')).replace('{{icon}}', find('icon', '.svg'));
+  return [{ name: 'index.html', bytes: Buffer.from(html) }, ...files.sort((a, b) => (a.name < b.name ? -1 : 1))];
+}
+
+function write(out, files) {
+  const list = [];
+  fs.rmSync(out, { recursive: true, force: true });
+  for (const { name, bytes } of files) {
+    const file = path.join(out, name);
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    fs.writeFileSync(file, bytes);
+    const gz = gzipSync(bytes, { level: 9 });
+    const br = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+    gz[9] = 3; // the system that made it, whatever it was
+    if (gz.length < bytes.length) fs.writeFileSync(`${file}.gz`, gz);
+    if (br.length < bytes.length) fs.writeFileSync(`${file}.br`, br);
+    list.push({
+      path: name === 'index.html' ? '/' : `/${name}`, file: name, type: types[path.extname(name)], immutable: name !== 'index.html',
+      bytes: bytes.length, gz: gz.length < bytes.length, br: br.length < bytes.length, gz_bytes: gz.length, br_bytes: br.length,
+    });
+  }
+  fs.writeFileSync(path.join(out, 'files.json'), JSON.stringify(list, null, 1) + '\n');
+  return list;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const out = process.argv[2];
+  if (!out) {
+    console.error('usage: node studio/build.mjs OUT');
+    process.exit(2);
+  }
+  const list = write(path.resolve(out), await bundle());
+  const sum = (key) => list.reduce((n, f) => n + f[key], 0);
+  console.log(`${list.length} files, ${sum('bytes')} bytes, ${sum('gz_bytes')} with gzip, ${sum('br_bytes')} with brotli`);
+}

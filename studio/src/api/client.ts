@@ -1,0 +1,74 @@
+// Requests to the server that served the page. A failure is a Problem, whose sentence a person can read.
+import { signal } from '@preact/signals';
+
+export class Problem extends Error {
+  constructor(readonly status: number, readonly code: string, message: string, readonly field: string | null = null) {
+    super(message);
+  }
+}
+
+export const isOnline = signal(true);
+export const needsSignIn = signal(false);
+/** The space that requests name; '' is the caller's own. */
+export const space = signal(sessionStorage.getItem('space') ?? '');
+/** Another user, whom an operator has chosen to look at. */
+export const lookAs = signal('');
+
+export type Query = Record<string, string | number | boolean | null | undefined>;
+
+export function address(path: string, query: Query = {}): string {
+  const q = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined && value !== null && value !== '' && value !== false) q.set(name, String(value));
+  return q.size ? `${path}?${q}` : path;
+}
+
+async function problemOf(res: Response): Promise<Problem> {
+  const text = await res.text();
+  try {
+    const body = JSON.parse(text);
+    const inner = body.error && typeof body.error === 'object' ? body.error : body;
+    const detail = inner.detail ?? inner.message ?? body.message ?? text;
+    return new Problem(res.status, inner.code ?? '', String(detail), inner.field ?? inner.param ?? null);
+  } catch {
+    return new Problem(res.status, '', text.slice(0, 300) || res.statusText);
+  }
+}
+
+export interface Options { headers?: Record<string, string>; signal?: AbortSignal; raw?: BodyInit }
+
+/** The response itself. Throws Problem when the server refuses, or cannot be reached (status 0). */
+export async function request(method: string, path: string, body?: unknown, options: Options = {}): Promise<Response> {
+  const headers: Record<string, string> = { ...options.headers };
+  if (lookAs.value) headers['X-Memory-Look-As'] = lookAs.value;
+  let res: Response;
+  try {
+    if (body !== undefined) headers['Content-Type'] = 'application/json';
+    res = await fetch(path, {
+      method, headers, credentials: 'same-origin', cache: 'no-store', signal: options.signal ?? null,
+      body: options.raw ?? (body === undefined ? null : JSON.stringify(body)),
+    });
+  } catch (e) {
+    if (e instanceof DOMException && e.name === 'AbortError') throw e;
+    isOnline.value = false;
+    throw new Problem(0, 'unreachable', 'The server cannot be reached.');
+  }
+  isOnline.value = true;
+  if (res.status === 401) needsSignIn.value = true;
+  if (!res.ok) throw await problemOf(res);
+  return res;
+}
+
+export async function call<T>(method: string, path: string, body?: unknown, options?: Options): Promise<T> {
+  const res = await request(method, path, body, options);
+  const text = await res.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+/** GET in the chosen space. */
+export function get<T>(path: string, query: Query = {}, options?: Options): Promise<T> {
+  return call<T>('GET', address(path, { space: space.value, ...query }), undefined, options);
+}
+
+/** A one-line reason, for toasts. */
+export const reason = (e: unknown): string => (e instanceof Error ? e.message : String(e));

@@ -1,0 +1,86 @@
+// The frame around all pages: where to go, the state in one sentence, who is here.
+import { useEffect, useState } from 'preact/hooks';
+import { isOnline, needsSignIn, Problem } from './api/client.ts';
+import { onChange } from './api/events.ts';
+import { t } from './i18n/index.ts';
+import type { Key } from './i18n/en.ts';
+import { Failed } from './parts/basics.tsx';
+import { Icon } from './parts/icons.tsx';
+import { Toasts } from './parts/toasts.tsx';
+import { Access } from './pages/access/access.tsx';
+import { SignIn } from './pages/access/sign-in.tsx';
+import { Cleanup } from './pages/cleanup/cleanup.tsx';
+import { Engine } from './pages/engine/engine.tsx';
+import { Memories } from './pages/memories/memories.tsx';
+import { Receipts } from './pages/receipts/receipts.tsx';
+import { Sessions } from './pages/sessions/sessions.tsx';
+import { Start } from './pages/start/start.tsx';
+import { Timeline } from './pages/timeline/timeline.tsx';
+import { Try } from './pages/try/try.tsx';
+import { Keys, useShortcuts } from './shortcuts.tsx';
+import { addressOf, go, pageNames, route, type PageName } from './state/route.ts';
+import { begin, readSettings, readSpaces, readStats } from './state/session.ts';
+import { Top } from './top.tsx';
+
+const pages: Record<PageName, () => preact.JSX.Element> = {
+  start: Start, memories: Memories, try: Try, receipts: Receipts, sessions: Sessions, timeline: Timeline, engine: Engine,
+  cleanup: Cleanup, access: Access,
+};
+
+function Nav() {
+  return (
+    <nav class="nav" aria-label={t('pages')}>
+      {pageNames.map((name) => (
+        <a key={name} href={addressOf(name)} aria-current={route.value.page === name ? 'page' : undefined}
+          onClick={(e) => {
+            if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
+            e.preventDefault();
+            go(name);
+          }}>
+          <Icon name={name} /><span>{t(`page ${name}` as Key)}</span>
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Lost() {
+  return isOnline.value ? null : <div class="notice bad-news" role="alert"><span class="grow">{t('lost server')}</span></div>;
+}
+
+export function App() {
+  const [error, setError] = useState<Problem | null>(null), [isReady, setReady] = useState(false), [showsKeys, setShowsKeys] = useState(false);
+  const start = () => begin().then(() => { setReady(true); setError(null); }, (e) => setError(e instanceof Problem ? e : new Problem(0, '', String(e))));
+  useEffect(() => void start(), []);
+  useEffect(() => {
+    if (!needsSignIn.value) void start();
+  }, [needsSignIn.value]);
+  useEffect(() => onChange(/^(memory|turn|receipt|session)\./, () => void readStats().catch(() => undefined)), []);
+  useEffect(() => onChange(/^space\./, () => void readSpaces().catch(() => undefined)), []);
+  useEffect(() => onChange(/^settings\./, () => void readSettings().catch(() => undefined)), []);
+  useShortcuts(() => setShowsKeys(true));
+  const page = route.value.page;
+  useEffect(() => void (document.title = `${t(`page ${page}` as Key)} · rememberd`));
+  if (needsSignIn.value) return <><SignIn /><Toasts /></>;
+  const Page = pages[page];
+  return (
+    <div class="frame">
+      <a class="skip" href="#content">{t('skip')}</a>
+      <div class="side">
+        <div class="brand"><Icon name="memories" /><span>rememberd</span></div>
+        <Nav />
+        <div class="side-end tiny quiet"><button type="button" class="button plain small-button" onClick={() => setShowsKeys(true)}><Icon name="help" />{t('shortcuts')} <kbd>?</kbd></button></div>
+      </div>
+      <div class="main">
+        <Top />
+        <main id="content" class="page" tabIndex={-1}>
+          <Lost />
+          {error && error.status !== 401 && error.status !== 0 && <Failed error={error} retry={start} />}
+          {isReady && <Page key={page} />}
+        </main>
+      </div>
+      {showsKeys && <Keys close={() => setShowsKeys(false)} />}
+      <Toasts />
+    </div>
+  );
+}

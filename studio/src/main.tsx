@@ -1,0 +1,12 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { startLive } from './api/events.ts';
+import { startLooks } from './state/looks.ts';
+import './style/tokens.css';
+import './style/base.css';
+import './style/parts.css';
+import 'uplot/dist/uPlot.min.css';
+
+startLooks();
+startLive();
+render(<App />, document.getElementById('app')!);

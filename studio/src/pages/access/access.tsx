@@ -1,0 +1,96 @@
+// People, spaces and tokens: who reaches what.
+import { useState } from 'preact/hooks';
+import { address, call, lookAs } from '../../api/client.ts';
+import type { Page, Space, User } from '../../api/types.ts';
+import { t } from '../../i18n/index.ts';
+import { Ago, Button, Failed, Head, Search, tryTo } from '../../parts/basics.tsx';
+import { TypedConfirm } from '../../parts/layers.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { begin, chooseSpace, isOperator, me, readSpaces, signOut } from '../../state/session.ts';
+import { useLoaded, useSettled } from '../../state/use.ts';
+import { Tokens } from './tokens.tsx';
+
+export function Access() {
+  return (
+    <>
+      <Head title={t('page access')} about={t('access about')}>
+        {me.value?.signed_in_until && <Button icon="out" onClick={() => tryTo(signOut)}>{t('sign out')}</Button>}
+      </Head>
+      {me.value && <p class="small quiet">{t('you are', { user: me.value.user })} {me.value.needs_token ? t('needs token') : t('no tokens yet')}</p>}
+      <Tokens />
+      <Spaces />
+      {isOperator.value && <Users />}
+    </>
+  );
+}
+
+function Spaces() {
+  const { data, error, reload } = useLoaded(() => call<Page<Space>>('GET', '/v1/spaces'), [], /^(space|memory|turn)\./);
+  const [erases, setErases] = useState<Space | null>(null);
+  return (
+    <section class="card" aria-label={t('spaces')}>
+      <header><h2>{t('spaces')}</h2><span class="small quiet">{t('spaces about')}</span></header>
+      {error.value && <Failed error={error.value} retry={reload} />}
+      <div class="table-box">
+        <table>
+          <thead><tr><th scope="col">{t('space')}</th><th scope="col">{t('memories')}</th><th scope="col">{t('page sessions')}</th><th scope="col">{t('messages')}</th><th scope="col">{t('last change')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
+          <tbody>
+            {data.value?.items.map((s) => (
+              <tr key={s.space}>
+                <td><button type="button" class="facet" onClick={() => chooseSpace(s.own ? '' : s.space)}>{s.space}{s.own ? ` (${t('own')})` : ''}</button></td>
+                <td class="number">{s.memories}</td><td class="number">{s.sessions}</td><td class="number">{s.messages}</td><td class="small quiet"><Ago at={s.updated} /></td>
+                <td><Button small look="danger" icon="trash" onClick={() => setErases(s)}>{t('erase')}</Button></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {erases && <TypedConfirm title={t('erase space')} text={t('erase space about', { space: erases.space })} word={erases.space} action={t('erase')} close={() => setErases(null)}
+        run={() => tryTo(async () => {
+          await call('DELETE', `/v1/spaces/${encodeURIComponent(erases.space)}`);
+          await readSpaces();
+          reload();
+          toast({ text: t('erased') });
+        })} />}
+    </section>
+  );
+}
+
+function Users() {
+  const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [erases, setErases] = useState<User | null>(null);
+  const { data, error, reload } = useLoaded(() => call<Page<User>>('GET', address('/v1/users', { contains, limit: 100 })), [contains]);
+  const look = (u: User) => tryTo(async () => {
+    lookAs.value = u.id === me.value?.user ? '' : u.id;
+    chooseSpace('');
+    await begin();
+  });
+  return (
+    <section class="card" aria-label={t('people')}>
+      <header><h2>{t('people')}</h2><div class="grow"><Search value={typed} onInput={setTyped} label={t('search people')} /></div></header>
+      {error.value && <Failed error={error.value} retry={reload} />}
+      <div class="table-box">
+        <table>
+          <thead><tr><th scope="col">{t('person')}</th><th scope="col">{t('memories')}</th><th scope="col">{t('messages')}</th><th scope="col">{t('tokens')}</th><th scope="col">{t('last seen')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
+          <tbody>
+            {data.value?.items.map((u) => (
+              <tr key={u.id}>
+                <td><span class="wrap">{u.id}</span>{u.email && <span class="tiny quiet"> {u.email}</span>}</td>
+                <td class="number">{u.memories}</td><td class="number">{u.messages}</td><td class="number">{u.tokens}</td><td class="small quiet"><Ago at={u.last_active} /></td>
+                <td><div class="row tight">
+                  <Button small icon="eye" title={t('look as about')} onClick={() => look(u)}>{t('look as')}</Button>
+                  <Button small look="danger" icon="trash" onClick={() => setErases(u)}>{t('erase')}</Button>
+                </div></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {erases && <TypedConfirm title={t('erase person')} text={t('erase person about', { person: erases.id })} word={erases.id} action={t('erase')} close={() => setErases(null)}
+        run={() => tryTo(async () => {
+          await call('DELETE', address(`/v1/users/${encodeURIComponent(erases.id)}`, { confirm: erases.id }));
+          reload();
+          toast({ text: t('erased') });
+        })} />}
+    </section>
+  );
+}

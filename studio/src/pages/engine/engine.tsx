@@ -1,0 +1,73 @@
+// What the server is made of, what it is doing, and how it is set.
+import { call, Problem } from '../../api/client.ts';
+import type { Finding } from '../../api/types.ts';
+import { t } from '../../i18n/index.ts';
+import { Button, Chip, Failed, Head, Segments, type ChipLook } from '../../parts/basics.tsx';
+import { refine, route } from '../../state/route.ts';
+import { isOperator } from '../../state/session.ts';
+import { useLoaded } from '../../state/use.ts';
+import { Jobs } from './jobs.tsx';
+import { Settings } from './settings.tsx';
+
+interface EngineStatus {
+  keyword: { available: boolean; backend: string };
+  embedding: { source: string | null; model: string | null; dimensions: number | null; available: boolean; reason: string };
+  vectorStore: { backend: string; available: boolean; rowCount: number; needsReindex: number; failed: number; reason: string };
+  qdrant: { enabled: boolean; healthy: boolean | null; latencyMs: number | null; error: string | null; pending: number };
+  rerank: { enabled: boolean; model: string | null; available: boolean; reason: string };
+}
+
+export function Engine() {
+  const tab = route.value.query.tab ?? 'work';
+  const options: [string, string][] = [['work', t('tab work')], ...(isOperator.value ? [['settings', t('tab settings')], ['doctor', t('tab doctor')]] as [string, string][] : [])];
+  return (
+    <>
+      <Head title={t('page engine')} about={t('engine about')}>
+        <Segments label={t('page engine')} value={tab} onChange={(x) => refine({ tab: x === 'work' ? undefined : x })} options={options} />
+      </Head>
+      {tab === 'work' && <><Chips /><Jobs /></>}
+      {tab === 'settings' && <Settings />}
+      {tab === 'doctor' && <Doctor />}
+    </>
+  );
+}
+
+function Part({ name, look, state, more }: { name: string; look: ChipLook; state: string; more?: string | null }) {
+  return <div class="card figure stack close"><span class="label">{name}</span><div><Chip look={look}>{state}</Chip></div>{more && <span class="tiny quiet wrap">{more}</span>}</div>;
+}
+
+function Chips() {
+  const { data, error } = useLoaded(() => call<EngineStatus>('GET', '/api/memory/engine-status'), [], /^(settings|job)\./);
+  const s = data.value;
+  if (error.value) return error.value.status === 403 || error.value.status === 401 ? null : <Failed error={error.value} />;
+  if (!s) return null;
+  const on = (ok: boolean) => (ok ? t('ready') : t('off'));
+  return (
+    <div class="figures">
+      <Part name={t('words index')} look={s.keyword.available ? 'good' : 'bad'} state={s.keyword.backend} />
+      <Part name={t('embedding')} look={s.embedding.available ? 'good' : ''} state={s.embedding.model ?? on(s.embedding.available)} more={s.embedding.available ? s.embedding.source : s.embedding.reason} />
+      <Part name={t('vectors')} look={s.vectorStore.available ? 'good' : ''} state={t('n vectors', { n: s.vectorStore.rowCount })} more={s.vectorStore.needsReindex ? t('n waiting', { n: s.vectorStore.needsReindex }) : null} />
+      <Part name="Qdrant" look={!s.qdrant.enabled ? '' : s.qdrant.healthy ? 'good' : 'bad'} state={s.qdrant.enabled ? (s.qdrant.healthy ? t('ready') : t('failing')) : t('off')} more={s.qdrant.error} />
+      <Part name={t('rerank')} look={s.rerank.available ? 'good' : ''} state={s.rerank.model ?? on(s.rerank.available)} more={s.rerank.enabled ? s.rerank.reason : null} />
+    </div>
+  );
+}
+
+function Doctor() {
+  const { data, error, isLoading, reload } = useLoaded(() => call<{ ok: boolean; findings: Finding[] }>('GET', '/v1/doctor'), []);
+  const look: Record<Finding['level'], ChipLook> = { ok: 'good', warn: 'warn', bad: 'bad' };
+  return (
+    <section class="card" aria-label={t('tab doctor')}>
+      <header><h2>{t('tab doctor')}</h2><Button small icon="refresh" disabled={isLoading.value} onClick={reload}>{t('check again')}</Button></header>
+      <div class="stack pad">
+        {isLoading.value && <p class="quiet">{t('checking')}</p>}
+        {error.value && <Failed error={error.value as Problem} />}
+        <ul class="stack">
+          {data.value?.findings.map((f) => (
+            <li key={f.what + f.detail} class="row"><Chip look={look[f.level]}>{t(`level ${f.level}`)}</Chip><span class="grow"><strong>{f.what}</strong> <span class="wrap">{f.detail}</span>{f.advice && <span class="small quiet wrap"> {f.advice}</span>}</span></li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+// Every setting: value, where it comes from, what it costs, whether it acts at once.
+import { useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { call } from '../../api/client.ts';
+import type { Setting } from '../../api/types.ts';
+import { t, word } from '../../i18n/index.ts';
+import { Button, Check, Chip, Search, Segments, Select, tryTo } from '../../parts/basics.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { readSettings, settings } from '../../state/session.ts';
+
+async function set(name: string, value: unknown) {
+  await tryTo(async () => {
+    await call('PATCH', '/v1/settings', { [name]: value });
+    await readSettings();
+    toast({ text: t('changed') });
+  });
+}
+
+export function Settings() {
+  const [find, setFind] = useState(''), [which, setWhich] = useState('now');
+  const wanted = settings.value.filter((s) => (which === 'all' || (which === 'now' ? s.acts === 'at once' : s.source !== 'default'))
+    && `${s.name} ${s.help} ${s.group}`.toLowerCase().includes(find.toLowerCase()));
+  const groups = [...new Set(wanted.map((s) => s.group))];
+  return (
+    <div class="stack">
+      <div class="row">
+        <Search value={find} onInput={setFind} label={t('search settings')} />
+        <Segments label={t('filters')} value={which} onChange={setWhich} options={[['now', t('act at once')], ['changed', t('not default')], ['all', t('show all')]]} />
+      </div>
+      {groups.map((g) => (
+        <section key={g} class="card" aria-label={g}>
+          <header><h2>{g}</h2></header>
+          <ul class="pad stack">{wanted.filter((s) => s.group === g).map((s) => <One key={`${s.name}=${String(s.value)}`} setting={s} />)}</ul>
+        </section>
+      ))}
+      {!wanted.length && <p class="quiet">{t('nothing matches')}</p>}
+    </div>
+  );
+}
+
+function One({ setting: s }: { setting: Setting }) {
+  return (
+    <li class="setting">
+      <div class="grow stack close">
+        <div class="row"><code>{s.name}</code>{s.source !== 'default' && <Chip look="accent">{word('source', s.source)}</Chip>}{s.acts !== 'at once' && <Chip>{t('needs restart')}</Chip>}</div>
+        <span class="small quiet">{s.help}</span>
+        {s.cost && <span class="tiny quiet">{t('cost')}: {s.cost}</span>}
+      </div>
+      <div class="setting-value">
+        {s.acts === 'at once' ? <Editor setting={s} /> : <span class="mono wrap">{s.value === null || s.value === '' ? '–' : String(s.value)}</span>}
+        {s.source === 'changed' && <Button small look="plain" icon="undo" label={t('take back')} onClick={() => void set(s.name, null)} />}
+      </div>
+    </li>
+  );
+}
+
+function Editor({ setting: s }: { setting: Setting }) {
+  const text = useSignal(s.value === null ? '' : String(s.value));
+  if (s.type === 'boolean') return <Check checked={s.value === true} onChange={(on) => void set(s.name, on)}>{s.value === true ? t('on') : t('off')}</Check>;
+  if (s.choices) return <Select label={s.name} value={String(s.value ?? '')} onChange={(v) => void set(s.name, v)} options={s.choices.map((c) => [c, c])} />;
+  const isNumber = s.type === 'integer' || s.type === 'number';
+  const keep = () => {
+    if (text.value !== String(s.value ?? '')) void set(s.name, text.value === '' && isNumber ? null : isNumber ? Number(text.value) : text.value);
+  };
+  return (
+    <input class="input" aria-label={s.name} type={s.secret ? 'password' : isNumber ? 'number' : 'text'} autocomplete="off" value={s.secret ? '' : text.value}
+      placeholder={s.secret && s.value ? '***' : ''} {...(isNumber && s.min !== null ? { min: s.min } : {})} {...(isNumber && s.max !== null ? { max: s.max } : {})} step={s.type === 'number' ? 'any' : 1}
+      onInput={(e) => (text.value = e.currentTarget.value)} onBlur={keep} onKeyDown={(e) => e.key === 'Enter' && e.currentTarget.blur()} />
+  );
+}

@@ -1,0 +1,65 @@
+// Many at once: what is selected, or all that the filter matches.
+import type { Signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { address, call, space, type Query } from '../../api/client.ts';
+import type { Memory } from '../../api/types.ts';
+import { t } from '../../i18n/index.ts';
+import { Button, Field, tryTo } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/layers.tsx';
+import { toastUndo } from '../../parts/toasts.tsx';
+
+interface Erased { erased: number; undo?: string | null }
+interface BulkResult { selected: number; changed: number; remaining: number; next: string | null; undo?: string | null }
+
+export async function forgetOne(m: Memory) {
+  await tryTo(async () => {
+    const res = await call<Erased>('DELETE', `/v1/memories/${encodeURIComponent(m.id)}?undo=true`);
+    toastUndo(t('forgotten', { n: 1 }), res.undo);
+  });
+}
+
+async function bulk(body: Record<string, unknown>): Promise<BulkResult> {
+  return call<BulkResult>('POST', address('/v1/memories/bulk', { space: space.value === '*' ? '' : space.value }), { ...body, undo: true });
+}
+
+interface BulkProps { picked: Signal<Set<string>>; total: number; filter: Query; isBest: boolean }
+
+export function Bulk({ picked, total, filter, isBest }: BulkProps) {
+  const [isAll, setAll] = useState(false), [tags, setTags] = useState<string | null>(null);
+  const n = isAll ? total : picked.value.size;
+  if (!n) return null;
+  const what = () => (isAll ? { filter: Object.fromEntries(Object.entries(filter).filter(([, v]) => v !== undefined && v !== '')) } : { ids: [...picked.value].slice(0, 1000) });
+  const clear = () => {
+    picked.value = new Set();
+    setAll(false);
+  };
+  const run = (body: Record<string, unknown>, said: (n: number) => string) => tryTo(async () => {
+    const res = await bulk({ ...what(), ...body });
+    clear();
+    toastUndo(said(res.changed) + (res.remaining ? ` ${t('n remain', { n: res.remaining })}` : ''), res.undo);
+  });
+  const canAll = !isBest && !isAll && total > picked.value.size;
+  return (
+    <div class="notice good-news row" role="region" aria-label={t('selection')}>
+      <strong class="number">{t('n selected', { n })}</strong>
+      {canAll && <Button small look="plain" onClick={() => setAll(true)}>{t('select all n', { n: total })}</Button>}
+      <span class="grow" />
+      <Button small icon="check" onClick={() => setTags('')}>{t('set tags')}</Button>
+      <Button small look="danger" icon="trash" onClick={() => run({ action: 'delete' }, (n) => t('forgotten', { n }))}>{t('forget')}</Button>
+      <Button small look="plain" onClick={clear}>{t('cancel')}</Button>
+      {tags !== null && (
+        <Dialog title={t('set tags')} close={() => setTags(null)}>
+          <form class="stack" onSubmit={(e) => {
+            e.preventDefault();
+            const list = tags.split(',').map((x) => x.trim()).filter(Boolean);
+            setTags(null);
+            void run({ action: 'change', change: { tags: list } }, (n) => t('changed n', { n }));
+          }}>
+            <Field label={t('tags')} hint={t('tags hint')}><input class="input" autofocus value={tags} onInput={(e) => setTags(e.currentTarget.value)} /></Field>
+            <div><Button type="submit" look="main">{t('keep')}</Button></div>
+          </form>
+        </Dialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+// One memory: correct it in place; how it came about, and who was given it.
+import { useState } from 'preact/hooks';
+import { address, call, request, type Problem } from '../../api/client.ts';
+import type { HistoryItem, Memory, MessageContext, Page, ReceiptItem } from '../../api/types.ts';
+import { t, time, word } from '../../i18n/index.ts';
+import { Ago, Button, Chip, Empty, Failed, Segments, tryTo } from '../../parts/basics.tsx';
+import { Drawer } from '../../parts/layers.tsx';
+import { Decision } from '../../parts/receipt.tsx';
+import { toastUndo } from '../../parts/toasts.tsx';
+import { go } from '../../state/route.ts';
+import { useLoaded } from '../../state/use.ts';
+import { forgetOne } from './bulk.tsx';
+import { MemoryFields } from './fields.tsx';
+import { isClosed } from './row.tsx';
+
+const tabs = ['details', 'history', 'source', 'uses'] as const;
+type Tab = (typeof tabs)[number];
+
+export function MemoryDrawer({ id, close }: { id: string; close: () => void }) {
+  const [tab, setTab] = useState<Tab>('details');
+  const path = `/v1/memories/${encodeURIComponent(id)}`;
+  const { data, error, reload } = useLoaded(() => call<Memory>('GET', path), [id], /^memory\./);
+  const m = data.value;
+  const change = (members: Partial<Memory>) => tryTo(async () => {
+    const res = await request('PATCH', `${path}?undo=true`, members);
+    data.value = (await res.json()) as Memory;
+    toastUndo(t('changed'), res.headers.get('X-Rememberd-Undo'));
+  });
+  const forget = async () => {
+    if (m) await forgetOne(m);
+    close();
+  };
+  return (
+    <Drawer title={t('memory')} close={close} actions={m && <Button small look="danger" icon="trash" keys="Delete" onClick={forget}>{t('forget')}</Button>}>
+      {error.value && (error.value.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error.value} retry={reload} />)}
+      {m && !error.value && (
+        <>
+          {isClosed(m) && <div class="row"><Chip look="warn">{t('closed')}</Chip><span class="small quiet">{m.superseded_by ? t('replaced by a newer one') : t('closed about')}</span></div>}
+          <Segments label={t('memory')} value={tab} onChange={(v) => setTab(v as Tab)} options={tabs.map((x) => [x, t(`tab ${x}`)])} />
+          {tab === 'details' && <MemoryFields key={m.updated} memory={m} change={change} />}
+          {tab === 'history' && <History path={path} />}
+          {tab === 'source' && <Source memory={m} path={path} />}
+          {tab === 'uses' && <Uses path={path} />}
+        </>
+      )}
+    </Drawer>
+  );
+}
+
+function History({ path }: { path: string }) {
+  const { data, error } = useLoaded(() => call<Page<HistoryItem>>('GET', `${path}/history`), [path], /^memory\./);
+  if (error.value) return <Failed error={error.value} />;
+  return (
+    <ol class="stack">
+      {data.value?.items.map((h, i) => (
+        <li key={i} class="stack close">
+          <span class="small"><strong>{word('event', h.event)}</strong> <span class="quiet">{time(h.at)}</span></span>
+          {h.content && <span class="wrap">{h.content}</span>}
+          {h.before && Object.entries(h.before).map(([name, was]) => (
+            <span key={name} class="small quiet wrap">{t('was', { name, what: typeof was === 'object' ? JSON.stringify(was) : String(was) })}</span>
+          ))}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function sourceError(e: Problem) {
+  return e.status === 404 ? <Empty title={t('no source')}><p>{t('no source about')}</p></Empty> : <Failed error={e} />;
+}
+
+function Source({ memory, path }: { memory: Memory; path: string }) {
+  const { data, error } = useLoaded(() => call<MessageContext>('GET', `${path}/source?around=3`), [path]);
+  if (error.value) return sourceError(error.value);
+  const c = data.value;
+  if (!c) return <p class="quiet">{t('loading')}</p>;
+  return (
+    <div class="stack">
+      <div class="talk">
+        {[...c.before, c.message, ...c.after].map((msg) => (
+          <div key={msg.id} class={`said ${msg.role === 'user' ? 'user' : 'assistant'}`}>
+            <p class="wrap">{msg.text.length > 600 ? `${msg.text.slice(0, 600)}…` : msg.text}</p>
+            {msg.id === c.message.id && <div class="under"><Chip look="accent">{t('learnt here')}</Chip><span>{time(msg.created)}</span></div>}
+          </div>
+        ))}
+      </div>
+      <div><Button small icon="sessions" onClick={() => go('sessions', { id: memory.session, at: c.message.id })}>{t('show conversation')}</Button></div>
+    </div>
+  );
+}
+
+function Uses({ path }: { path: string }) {
+  const { data, error } = useLoaded(() => call<Page<ReceiptItem>>('GET', address(`${path}/uses`, { limit: 50 })), [path], /^receipt\./);
+  if (error.value) return <Failed error={error.value} />;
+  if (data.value && !data.value.items.length) return <Empty title={t('never given')}><p>{t('never given about')}</p></Empty>;
+  return (
+    <ul class="stack">
+      {data.value?.items.map((r) => (
+        <li key={r.id} class="stack close">
+          <button type="button" class="facet" onClick={() => go('receipts', { id: r.id })}>
+            <span class="cut">{r.question || t('no question kept')}</span><span class="tiny quiet"><Ago at={r.created} /></span>
+          </button>
+          <span class="tiny quiet row"><Decision value={r.decision} />{r.score?.toFixed(2)} {r.why}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

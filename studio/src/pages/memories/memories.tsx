@@ -1,0 +1,121 @@
+// Everything that is remembered: find, see, correct, forget.
+import { useSignal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import { address, call, get, space } from '../../api/client.ts';
+import { onChange } from '../../api/events.ts';
+import type { Facets as FacetCounts, Found, FoundPage, Memory, MemoryPage } from '../../api/types.ts';
+import { number, t } from '../../i18n/index.ts';
+import { Button, Empty, Failed, Head, Search, Segments, Select } from '../../parts/basics.tsx';
+import { useRows, Virtual } from '../../parts/virtual.tsx';
+import { draft } from '../../state/looks.ts';
+import { refine, route } from '../../state/route.ts';
+import { useKeys, useSettled } from '../../state/use.ts';
+import { AddMemory } from './add.tsx';
+import { Bulk, forgetOne } from './bulk.tsx';
+import { MemoryDrawer } from './drawer.tsx';
+import { Facets, filterOf } from './facets.tsx';
+import { MemoryRow } from './row.tsx';
+import { Transfer } from './transfer.tsx';
+
+const sorts = ['created', 'updated', 'importance', 'last_used', 'uses'] as const;
+
+/** A search by meaning finds messages as well; here only memories have a row. */
+async function bestMatches(query: string): Promise<Memory[]> {
+  const body = { query, kind: 'memory', limit: 50 };
+  const found = await call<FoundPage>('POST', address('/v1/memories/search', { space: space.value === '*' ? '' : space.value }), body);
+  const one = (f: Found) => call<Memory>('GET', `/v1/memories/${encodeURIComponent(f.id)}`).catch(() => null);
+  return (await Promise.all(found.results.map(one))).filter((m): m is Memory => !!m);
+}
+
+export function Memories() {
+  const query = route.value.query;
+  const kept = draft('memories-search'), [typed, setTyped] = useState(query.q ?? kept.get());
+  const find = useSettled(typed.trim()), isBest = query.how === 'best' && find !== '';
+  const facets = useSignal<FacetCounts>({}), [current, setCurrent] = useState(-1), [adds, setAdds] = useState(false);
+  const [showsFacets, setShowsFacets] = useState(false);
+  const picked = useSignal<Set<string>>(new Set());
+  const filter = filterOf(query);
+  const sort = query.sort ?? 'created', order = query.order ?? 'desc';
+  useEffect(() => {
+    kept.set(typed);
+    refine({ q: find || undefined });
+  }, [find]);
+  const listQuery = { ...filter, contains: find };
+  const rows = useRows<Memory>(async (offset, limit) => {
+    if (isBest) {
+      const items = offset ? [] : await bestMatches(find);
+      return { items, total: items.length };
+    }
+    const page = await get<MemoryPage>('/v1/memories', { ...listQuery, sort, order, offset, limit, facets: offset === 0 });
+    if (page.facets) facets.value = page.facets;
+    return { items: page.memories, total: page.total };
+  }, [JSON.stringify(listQuery), sort, order, isBest, space.value]);
+  useEffect(() => {
+    let timer = 0;
+    const end = onChange(/^memory\./, () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => rows.reload(), 250) as unknown as number;
+    });
+    return () => {
+      clearTimeout(timer);
+      end();
+    };
+  }, []);
+  const total = rows.total.value ?? 0, at = (i: number) => rows.at(i);
+  const open = (m: Memory | undefined) => m && refine({ id: m.id });
+  const toggle = (m: Memory | undefined) => {
+    if (!m) return;
+    const next = new Set(picked.value);
+    if (!next.delete(m.id)) next.add(m.id);
+    picked.value = next;
+  };
+  const move = (by: number) => setCurrent(Math.max(0, Math.min(total - 1, current + by)));
+  useKeys({
+    j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1),
+    Enter: () => open(at(current)), e: () => open(at(current)), x: () => toggle(at(current)), n: () => setAdds(true),
+    Delete: () => { const m = at(current); if (m) void forgetOne(m); },
+    Escape: () => (query.id ? refine({ id: undefined }) : (picked.value = new Set())),
+  });
+  return (
+    <>
+      <Head title={t('page memories')} about={t('memories about')}>
+        <Transfer filter={listQuery} />
+        <Button look="main" icon="plus" keys="n" onClick={() => setAdds(true)}>{t('add')}</Button>
+      </Head>
+      <div class="row">
+        <Search value={typed} onInput={setTyped} label={t('search memories')} />
+        <Segments label={t('how to search')} value={query.how ?? 'contains'} onChange={(how) => refine({ how: how === 'best' ? how : undefined })}
+          options={[['contains', t('contains')], ['best', t('best match')]]} />
+        <div><Select label={t('sort')} value={sort} onChange={(s) => refine({ sort: s })} options={sorts.map((s) => [s, t(`sort ${s}`)])} /></div>
+        <Button icon="down" label={order === 'desc' ? t('descending') : t('ascending')} onClick={() => refine({ order: order === 'desc' ? 'asc' : undefined })} />
+        <Button class="narrow-only" icon="filter" aria-expanded={showsFacets} onClick={() => setShowsFacets(!showsFacets)}>{t('filters')}</Button>
+      </div>
+      {rows.error.value && <Failed error={rows.error.value as never} retry={rows.reload} />}
+      <div class="with-side">
+        <div class={showsFacets ? '' : 'wide-only'}><Facets counts={facets.value} query={query} /></div>
+        <div class="stack">
+          <Bulk picked={picked} total={total} filter={listQuery} isBest={isBest} />
+          <p class="small quiet number" role="status">{rows.total.value === null ? t('loading') : t('n memories', { n: total })}{find && !isBest ? ` ${t('that contain', { what: find })}` : ''}</p>
+          {rows.total.value === 0
+            ? <NoMemories isFiltered={!!find || Object.keys(filter).length > 0} />
+            : (
+              <div class="list">
+                <Virtual<Memory> label={t('page memories')} current={current} rows={{ total, at, see: rows.see }}
+                  row={(m, i) => <MemoryRow key={m?.id ?? i} memory={m} index={i} find={find} isAt={i === current} isOpen={!!m && m.id === query.id}
+                    isPicked={!!m && picked.value.has(m.id)} onOpen={() => { setCurrent(i); open(m); }} onPick={() => { setCurrent(i); toggle(m); }} />} />
+              </div>
+            )}
+        </div>
+      </div>
+      {query.id && <MemoryDrawer key={query.id} id={query.id} close={() => refine({ id: undefined })} />}
+      {adds && <AddMemory close={() => setAdds(false)} />}
+      <span class="hidden-text" data-version={rows.version.value}>{number(total)}</span>
+    </>
+  );
+}
+
+function NoMemories({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered
+    ? <Empty title={t('nothing matches')}><p>{t('nothing matches about')}</p></Empty>
+    : <Empty title={t('no memories')}><p>{t('no memories about')}</p></Empty>;
+}

@@ -1,0 +1,28 @@
+// One line of the list.
+import type { Memory } from '../../api/types.ts';
+import { day, percent, t, word } from '../../i18n/index.ts';
+import { Chip, Marked } from '../../parts/basics.tsx';
+
+interface RowProps {
+  memory: Memory | undefined; index: number; find: string; isAt: boolean; isOpen: boolean; isPicked: boolean; onOpen: () => void; onPick: () => void;
+}
+
+export const isClosed = (m: Memory) => m.valid_to !== null || (m.expires !== null && new Date(m.expires).getTime() <= Date.now());
+
+export function MemoryRow({ memory: m, index, find, isAt, isOpen, isPicked, onOpen, onPick }: RowProps) {
+  if (!m) return <div class="item waiting" role="option" aria-selected={false} id={`row-${index}`}>…</div>;
+  return (
+    <div class={`item${isAt ? ' at' : ''}${isOpen ? ' open' : ''}`} role="option" aria-selected={isPicked} id={`row-${index}`} onClick={onOpen}>
+      <input type="checkbox" checked={isPicked} tabIndex={-1} aria-label={t('select this')} onClick={(e) => e.stopPropagation()} onChange={onPick} />
+      <div class="lines">
+        <span class="cut"><Marked text={m.content} find={find} /></span>
+        <span class="tiny quiet cut">
+          {[m.category || word('layer', m.layer), m.key, word('origin', m.origin), m.tags.map((x) => `#${x}`).join(' ')].filter(Boolean).join(' · ')}
+        </span>
+      </div>
+      {isClosed(m) && <Chip look="warn">{t('closed')}</Chip>}
+      <span class="tiny quiet number wide-only" title={t('importance')}>{percent(m.importance)}</span>
+      <span class="tiny quiet wide-only">{day(m.created)}</span>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// Import, export, and making the list shorter.
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { address, call, space, type Query } from '../../api/client.ts';
+import { t } from '../../i18n/index.ts';
+import { Button, Check, tryTo } from '../../parts/basics.tsx';
+import { Dialog } from '../../parts/layers.tsx';
+import { toast } from '../../parts/toasts.tsx';
+import { go } from '../../state/route.ts';
+
+function save(path: string) {
+  const a = document.createElement('a');
+  a.href = path;
+  a.download = `rememberd-${new Date().toISOString().slice(0, 10)}.jsonl`;
+  document.body.append(a);
+  a.click();
+  a.remove();
+}
+
+export function Transfer({ filter }: { filter: Query }) {
+  const isOpen = useSignal(false), imports = useSignal(false), box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const away = (e: Event) => {
+      if (!box.current?.contains(e.target as Node)) isOpen.value = false;
+    };
+    addEventListener('pointerdown', away);
+    return () => removeEventListener('pointerdown', away);
+  }, []);
+  const run = (what: () => void) => () => {
+    isOpen.value = false;
+    what();
+  };
+  const from = (query: Query) => address('/v1/memories/export', { space: space.value, ...query });
+  return (
+    <div class="menu" ref={box} onKeyDown={(e) => e.key === 'Escape' && (isOpen.value = false)}>
+      <Button icon="more" label={t('more')} aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)} />
+      {isOpen.value && (
+        <div>
+          <Button icon="upload" onClick={run(() => (imports.value = true))}>{t('import')}</Button>
+          <Button icon="download" onClick={run(() => save(from(filter)))}>{t('export these')}</Button>
+          <Button icon="download" onClick={run(() => save(from({ all: true })))}>{t('export all')}</Button>
+          <Button icon="cleanup" onClick={run(() => go('cleanup', { tab: 'compact' }))}>{t('compact')}</Button>
+        </div>
+      )}
+      {imports.value && <Import close={() => (imports.value = false)} />}
+    </div>
+  );
+}
+
+function Import({ close }: { close: () => void }) {
+  const file = useSignal<File | null>(null), isDry = useSignal(true), result = useSignal<Record<string, unknown> | null>(null);
+  const run = () => tryTo(async () => {
+    if (!file.value) return;
+    const path = address('/v1/memories/import', { dry_run: isDry.value, space: space.value === '*' ? '' : space.value });
+    result.value = await call('POST', path, undefined, { raw: file.value, headers: { 'Content-Type': 'application/jsonl' } });
+    if (!isDry.value) {
+      toast({ text: t('imported') });
+      close();
+    }
+  });
+  return (
+    <Dialog title={t('import')} close={close}>
+      <p class="quiet">{t('import about')}</p>
+      <input class="input" type="file" accept=".jsonl,.ndjson,.json" aria-label={t('file')} onChange={(e) => { file.value = e.currentTarget.files?.[0] ?? null; result.value = null; }} />
+      <Check checked={isDry.value} onChange={(on) => (isDry.value = on)}>{t('only count')}</Check>
+      {result.value && (
+        <dl class="pairs" role="status">
+          {Object.entries(result.value).map(([name, n]) => <><dt key={name}>{name}</dt><dd class="number">{String(n)}</dd></>)}
+        </dl>
+      )}
+      <div class="row"><Button look="main" disabled={!file.value} onClick={run}>{isDry.value ? t('count') : t('import')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,100 @@
+// What chats were given, as it happens.
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { call, get, Problem, space } from '../../api/client.ts';
+import { onChange } from '../../api/events.ts';
+import type { Page, Receipt, ReceiptItem } from '../../api/types.ts';
+import { t, took } from '../../i18n/index.ts';
+import { Ago, Button, Empty, Failed, Head, Segments } from '../../parts/basics.tsx';
+import { Drawer } from '../../parts/layers.tsx';
+import { Decision, ReceiptView } from '../../parts/receipt.tsx';
+import { go, refine, route } from '../../state/route.ts';
+import { useLoaded } from '../../state/use.ts';
+
+const shows: Record<string, (r: ReceiptItem) => boolean> = {
+  all: () => true, given: (r) => r.given > 0, silent: (r) => r.given === 0 && r.decision !== 'failed', failed: (r) => r.decision === 'failed',
+};
+
+export function Receipts() {
+  const query = route.value.query, show = query.show ?? 'all';
+  const items = useSignal<ReceiptItem[]>([]), next = useSignal<string | null>(null), total = useSignal(0), error = useSignal<Problem | null>(null), isLoaded = useSignal(false);
+  const filter = { session: query.session, memory: query.memory, ...(show === 'failed' ? { decision: 'failed' } : {}) };
+  const read = async (cursor?: string) => {
+    try {
+      const page = await get<Page<ReceiptItem>>('/v1/receipts', { ...filter, cursor, limit: 100 });
+      items.value = cursor ? [...items.value, ...page.items] : page.items;
+      next.value = page.next;
+      total.value = page.total;
+      error.value = null;
+    } catch (e) {
+      error.value = e as Problem;
+    }
+    isLoaded.value = true;
+  };
+  useEffect(() => void read(), [JSON.stringify(filter), space.value]);
+  useEffect(() => {
+    let timer = 0;
+    const end = onChange(/^receipt\./, () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void read(), 200) as unknown as number;
+    });
+    return () => {
+      clearTimeout(timer);
+      end();
+    };
+  }, [JSON.stringify(filter)]);
+  const shown = items.value.filter(shows[show] ?? shows.all!);
+  return (
+    <>
+      <Head title={t('page receipts')} about={t('receipts about')} />
+      <div class="row">
+        <Segments label={t('filters')} value={show} onChange={(x) => refine({ show: x === 'all' ? undefined : x })}
+          options={[['all', t('show all')], ['given', t('show given')], ['silent', t('show silent')], ['failed', t('show failed')]]} />
+        {query.session && <Button small icon="close" onClick={() => refine({ session: undefined })}>{`${t('session')}: ${query.session}`}</Button>}
+        {query.memory && <Button small icon="close" onClick={() => refine({ memory: undefined })}>{`${t('memory')}: ${query.memory.slice(0, 8)}`}</Button>}
+        <span class="grow" />
+        <span class="small quiet number" role="status">{t('n receipts', { n: total.value })}</span>
+      </div>
+      {error.value && <Failed error={error.value} retry={() => void read()} />}
+      {isLoaded.value && !shown.length && !error.value && <Empty title={t('no receipts')}><p>{t('no receipts about')}</p><Button look="main" icon="try" onClick={() => go('try')}>{t('page try')}</Button></Empty>}
+      {shown.length > 0 && (
+        <div class="card table-box">
+          <table>
+            <caption class="hidden-text">{t('page receipts')}</caption>
+            <thead><tr><th scope="col" class="wide-only">{t('when')}</th><th scope="col">{t('question')}</th><th scope="col">{t('decision')}</th><th scope="col" class="wide-only">{t('lines')}</th><th scope="col">{t('tokens')}</th><th scope="col" class="wide-only">{t('took')}</th></tr></thead>
+            <tbody>
+              {shown.map((r) => (
+                <tr key={r.id}>
+                  <td class="small quiet wide-only"><Ago at={r.created} /></td>
+                  <td><button type="button" class="facet" onClick={() => refine({ id: r.id })}><span class="wrap">{r.question || t('no question kept')}</span></button><span class="narrow-only tiny quiet"><Ago at={r.created} /></span></td>
+                  <td><Decision value={r.decision} /></td>
+                  <td class="number wide-only">{r.given} / {r.considered}</td>
+                  <td class="number">{r.tokens}</td>
+                  <td class="number wide-only">{took(r.took_us)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {next.value && <div><Button onClick={() => void read(next.value!)}>{t('more')}</Button></div>}
+      {query.id && <ReceiptDrawer key={query.id} id={query.id} close={() => refine({ id: undefined })} />}
+    </>
+  );
+}
+
+export function ReceiptDrawer({ id, close }: { id: string; close: () => void }) {
+  const { data, error, reload } = useLoaded(() => call<Receipt>('GET', `/v1/receipts/${encodeURIComponent(id)}`), [id]);
+  const r = data.value;
+  return (
+    <Drawer title={t('receipt')} close={close} actions={r && <Button small icon="try" onClick={() => go('try', { tab: 'simulate', q: r.question })}>{t('what if')}</Button>}>
+      {error.value && (error.value.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error.value} retry={reload} />)}
+      {r && (
+        <>
+          <ReceiptView receipt={r} onOpen={(l) => (l.kind === 'memory' ? go('memories', { id: l.id }) : go('sessions', { message: l.id }))} />
+          <div><Button small icon="sessions" onClick={() => go('sessions', { id: r.session })}>{t('show conversation')}</Button></div>
+        </>
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,50 @@
+// Keys that work everywhere, and the list of all of them.
+import { useEffect, useRef } from 'preact/hooks';
+import type { Key } from './i18n/en.ts';
+import { t } from './i18n/index.ts';
+import { Dialog } from './parts/layers.tsx';
+import { go, type PageName } from './state/route.ts';
+import { useKeys } from './state/use.ts';
+
+const places: Record<string, PageName> = { s: 'start', m: 'memories', t: 'try', r: 'receipts', c: 'sessions', l: 'timeline', e: 'engine', u: 'cleanup', a: 'access' };
+
+export function useShortcuts(showKeys: () => void) {
+  const waiting = useRef(0);
+  useKeys({
+    '?': showKeys,
+    '/': () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
+    g: () => {
+      clearTimeout(waiting.current);
+      waiting.current = setTimeout(() => (waiting.current = 0), 1200) as unknown as number;
+    },
+  });
+  useEffect(() => {
+    const listen = (e: KeyboardEvent) => {
+      const place = waiting.current && places[e.key];
+      if (!place || e.ctrlKey || e.metaKey) return;
+      e.preventDefault();
+      e.stopImmediatePropagation();
+      clearTimeout(waiting.current);
+      waiting.current = 0;
+      go(place);
+    };
+    addEventListener('keydown', listen, true);
+    return () => removeEventListener('keydown', listen, true);
+  }, []);
+}
+
+const keys: [string, Key][] = [
+  ['/', 'key search'], ['j  k', 'key move'], ['Enter', 'key open'], ['x', 'key select'], ['e', 'key edit'], ['Delete', 'key forget'], ['n', 'key new'],
+  ['Esc', 'key close'], ['?', 'key help'],
+];
+
+export function Keys({ close }: { close: () => void }) {
+  return (
+    <Dialog title={t('shortcuts')} close={close}>
+      <dl class="keys">
+        {keys.map(([key, what]) => <><dt key={key}><kbd>{key}</kbd></dt><dd>{t(what)}</dd></>)}
+        {Object.entries(places).map(([key, page]) => <><dt key={key}><kbd>g</kbd> <kbd>{key}</kbd></dt><dd>{t(`page ${page}` as Key)}</dd></>)}
+      </dl>
+    </Dialog>
+  );
+}

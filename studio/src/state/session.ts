@@ -1,0 +1,69 @@
+// Who is looking, in which space, at what kind of server.
+import { computed, signal } from '@preact/signals';
+import { call, get, lookAs, needsSignIn, Problem, request, space } from '../api/client.ts';
+import type { Me, Page, Setting, Space, Stats } from '../api/types.ts';
+
+export const me = signal<Me | null>(null);
+export const spaces = signal<Space[]>([]);
+export const stats = signal<Stats | null>(null);
+export const settings = signal<Setting[]>([]);
+/** Whether memory is on; null: this caller may not know. */
+export const isOn = computed(() => {
+  const s = settings.value.find((x) => x.name === 'memory');
+  return s ? s.value === true : null;
+});
+export const isOperator = computed(() => settings.value.length > 0);
+
+export async function readStats() {
+  stats.value = await get<Stats>('/v1/stats', { space: space.value === '*' ? '*' : space.value });
+}
+
+export async function readSettings() {
+  try {
+    settings.value = (await call<{ items: Setting[] }>('GET', '/v1/settings')).items;
+  } catch (e) {
+    if (!(e instanceof Problem) || e.status === 0) throw e;
+    settings.value = [];
+  }
+}
+
+export async function readSpaces() {
+  spaces.value = (await call<Page<Space>>('GET', '/v1/spaces')).items;
+}
+
+export async function readMe() {
+  try {
+    me.value = await call<Me>('GET', '/v1/me');
+  } catch (e) {
+    if (e instanceof Problem && e.status === 404) me.value = null;
+    else throw e;
+  }
+}
+
+export async function begin() {
+  await readMe();
+  await Promise.all([readStats(), readSpaces(), readSettings()]);
+}
+
+export function chooseSpace(name: string) {
+  sessionStorage.setItem('space', name);
+  space.value = name;
+}
+
+export async function setOn(on: boolean) {
+  await call('PATCH', '/v1/settings', { memory: on });
+  await readSettings();
+}
+
+export async function signIn(token: string) {
+  await call('POST', '/v1/sign-in', { token });
+  needsSignIn.value = false;
+  await begin();
+}
+
+export async function signOut() {
+  await request('DELETE', '/v1/sign-in');
+  lookAs.value = '';
+  me.value = null;
+  needsSignIn.value = true;
+}
