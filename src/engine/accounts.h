@@ -62,6 +62,19 @@ MUST_USE enum status engine_revoke_token(struct ctx *ctx, struct engine *e, str 
 MUST_USE enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct token **out,
                                        size_t *n);
 
+/* --- browsers --- */
+
+enum { SIGN_IN_MS = 12 * 3600 * 1000 };
+/* A secret for a browser that shows this token, good until that time (unix ms): as long as the token
+ * at most. NO_AUTH as engine_token. */
+MUST_USE enum status engine_sign_in(struct ctx *ctx, struct engine *e, str token, str *secret,
+                                    int64_t *until);
+/* The token whose rights the browser has; NO_AUTH when it is signed out, or the token is no longer
+ * valid. */
+MUST_USE enum status engine_signed_in(struct ctx *ctx, struct engine *e, str secret,
+                                      struct token *out, int64_t *until);
+MUST_USE enum status engine_sign_out(struct ctx *ctx, struct engine *e, str secret);
+
 /* --- everyone who has something here --- */
 
 /* A page of them by id; *total counts all that match. */

@@ -1,5 +1,5 @@
 // The frame around all pages: where to go, the state in one sentence, who is here.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { isOnline, needsSignIn, Problem } from './api/client.ts';
 import { onChange } from './api/events.ts';
 import { t } from './i18n/index.ts';
@@ -60,6 +60,11 @@ export function App() {
   useEffect(() => onChange(/^settings\./, () => void readSettings().catch(() => undefined)), []);
   useShortcuts(() => setShowsKeys(true));
   const page = route.value.page;
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [page]);
   useEffect(() => void (document.title = `${t(`page ${page}` as Key)} · rememberd`));
   if (needsSignIn.value) return <><SignIn /><Toasts /></>;
   const Page = pages[page];

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/id.h"
+#include "surface/common/look_as.h"
 #include "surface/common/person.h"
 
 /*
@@ -67,10 +68,36 @@ static enum status accept_local(struct ctx *ctx, struct request *in)
     return OK;
 }
 
+/* A browser says of each request which page made it; one that does not say it names at least the
+ * page's host where the request could change something. */
+static bool is_of_own_page(const struct request *in)
+{
+    str site = request_header(in, "Sec-Fetch-Site"), origin = request_header(in, "Origin");
+    if (site.n)
+        return str_is(site, "same-origin");
+    size_t scheme = str_find(origin, S("://"));
+    return scheme < origin.n &&
+           str_eq_nocase(str_sub(origin, scheme + 3, origin.n), request_header(in, "Host"));
+}
+
+str auth_cookie(const struct request *in)
+{
+    str all = request_header(in, "Cookie");
+    while (all.n) {
+        str one = str_trim(str_cut(&all, ';')), name = str_cut(&one, '=');
+        if (str_is(name, COOKIE_NAME))
+            return is_of_own_page(in) ? one : S("");
+    }
+    return S("");
+}
+
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out)
 {
+    int64_t until;
     str secret = has_token_as_key(in) ? str_trim(request_header(in, "x-api-key")) : bearer_of(in);
+    if (!engine_is_token(secret) && auth_cookie(in).n)
+        return engine_signed_in(ctx, app->engine, auth_cookie(in), out, &until);
     if (!secret.n)
         return fail(ctx, NO_AUTH,
                     "an access token of this server is needed: send 'Authorization: Bearer TOKEN'");
@@ -184,6 +211,7 @@ enum status auth_request(struct ctx *ctx, struct app *app, enum route_access nee
         return OK;
     TRY(accept_credential(ctx, app, in));
     TRY(person_find(ctx, app, in, NULL, &in->who));
+    TRY(look_as(ctx, app, in, &in->who));
     TRY(check_access(ctx, needs, &in->who));
     TRY(auth_name_space(ctx, app, &in->who, request_header(in, SPACE_HEADER), SPACE_HEADER));
     bool reads = str_is(in->method, "GET") || str_is(in->method, "HEAD");

@@ -40,6 +40,10 @@ MUST_USE enum status auth_needs_token(struct ctx *ctx, struct app *app, bool *ou
  */
 enum status auth_token(struct ctx *ctx, struct app *app, const struct request *in,
                        struct token *out);
+/* What a signed-in browser shows, or "": in requests of this server's own page alone, so that no
+ * other page acts in its user's name. */
+#define COOKIE_NAME "rememberd_session"
+str auth_cookie(const struct request *in);
 /* Whether it may change the server for all users: an admin token of LOCAL_USER. */
 bool auth_is_operator(const struct token *token);
 /*

@@ -18,6 +18,8 @@ extern const struct surface surface_events;
 extern const struct surface surface_jobs;
 extern const struct surface surface_settings;
 extern const struct surface surface_tokens;
+extern const struct surface surface_sign_in;
+extern const struct surface surface_studio;
 extern const struct surface surface_users;
 extern const struct surface surface_mcp;
 extern const struct surface surface_omniroute_memory;

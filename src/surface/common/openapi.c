@@ -345,6 +345,8 @@ static void write_tags(struct api *api)
         {.name = "settings", .help = "the server's settings"},
         {.name = "doctor", .help = "what is wrong, and what to do"},
         {.name = "tokens", .help = "access tokens"},
+        {.name = "sign-in", .help = "browsers that sign in, and who the caller is"},
+        {.name = "studio", .help = "the web page"},
         {.name = "users", .help = "users, and the people behind their keys"},
         {.name = "mcp", .help = "the Model Context Protocol"},
         {.name = "omniroute", .help = "for clients of OmniRoute"},

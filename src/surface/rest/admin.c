@@ -311,35 +311,6 @@ static enum status show_openapi(struct ctx *ctx, struct app *app, const struct r
     return OK;
 }
 
-/* Host is the client's text inside HTML, so that a name with markup in it is not shown. */
-static enum status show_page(struct ctx *ctx, struct app *app, const struct request *in,
-                             struct reply *out)
-{
-    static const char text[] =
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>rememberd</title>"
-        "<meta name=\"viewport\" content=\"width=device-width\">"
-        "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44em;margin:3em auto;"
-        "padding:0 1em}pre{background:#8882;padding:1em;overflow:auto}</style>"
-        "<h1>rememberd</h1><p>A memory for applications that talk to a language model. Point an "
-        "OpenAI client at this server instead of at the model: what was said in one conversation "
-        "is remembered in the next.</p><pre>from openai import OpenAI\n"
-        "client = OpenAI(base_url=\"http://HOST/v1\",\n"
-        "                api_key=\"the model's key\")</pre>"
-        "<p><a href=\"/openapi.json\">The API</a> · <a href=\"/health\">Health</a> · "
-        "<a href=\"/metrics\">Metrics</a></p></html>\n";
-    (void)ctx, (void)app;
-    str host = request_header(in, "Host"), all = str_of(text);
-    size_t at = str_find(all, S("HOST"));
-    out->type = S("text/html; charset=utf-8");
-    for (size_t i = 0; i < host.n; i++)
-        if (strchr("<>&\"'", host.p[i]))
-            host = S("localhost:7077");
-    buf_add(&out->body, str_sub(all, 0, at));
-    buf_add(&out->body, host);
-    buf_add(&out->body, str_sub(all, at + 4, all.n));
-    return OK;
-}
-
 /* Only described: the document is written by openapi.c. */
 static const struct field openapi_out_fields[] = {
     {.name = "openapi", .type = FIELD_STR, .help = "3.1.0"},
@@ -350,8 +321,6 @@ static const struct field openapi_out_fields[] = {
 };
 
 static const struct route routes[] = {
-    {ROUTE("GET", "/", show_page), .words.type = "text/html", .is_quick = true,
-     .access = ACCESS_OPEN, .help = "a short description of this server"},
     {ROUTE("GET", "/health", show_health), .words.code_too = 503, .access = ACCESS_OPEN,
      ANSWERS(health_out), .help = "whether the server works"},
     {ROUTE("GET", "/health/live", show_live), .words.code_too = 503, .access = ACCESS_OPEN,

@@ -24,7 +24,6 @@ export function addressOf(page: PageName, query: Record<string, string | undefin
 export function go(page: PageName, query: Record<string, string | undefined> = {}) {
   history.pushState(null, '', addressOf(page, query));
   route.value = read();
-  document.querySelector<HTMLElement>('h1')?.focus();
   scrollTo(0, 0);
 }
 

@@ -42,7 +42,10 @@ export async function readMe() {
 
 export async function begin() {
   await readMe();
-  await Promise.all([readStats(), readSpaces(), readSettings()]);
+  await Promise.all([readSpaces(), readSettings()]);
+  const names = spaces.value.map((s) => s.space);
+  if (!space.value && !spaces.value.some((s) => s.own) && names.length) chooseSpace(names.includes('default') ? 'default' : names[0]!);
+  await readStats();
 }
 
 export function chooseSpace(name: string) {

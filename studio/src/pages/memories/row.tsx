@@ -2,6 +2,7 @@
 import type { Memory } from '../../api/types.ts';
 import { day, percent, t, word } from '../../i18n/index.ts';
 import { Chip, Marked } from '../../parts/basics.tsx';
+import { Icon } from '../../parts/icons.tsx';
 
 interface RowProps {
   memory: Memory | undefined; index: number; find: string; isAt: boolean; isOpen: boolean; isPicked: boolean; onOpen: () => void; onPick: () => void;
@@ -13,7 +14,7 @@ export function MemoryRow({ memory: m, index, find, isAt, isOpen, isPicked, onOp
   if (!m) return <div class="item waiting" role="option" aria-selected={false} id={`row-${index}`}>…</div>;
   return (
     <div class={`item${isAt ? ' at' : ''}${isOpen ? ' open' : ''}`} role="option" aria-selected={isPicked} id={`row-${index}`} onClick={onOpen}>
-      <input type="checkbox" checked={isPicked} tabIndex={-1} aria-label={t('select this')} onClick={(e) => e.stopPropagation()} onChange={onPick} />
+      <span class={isPicked ? 'pick on' : 'pick'} aria-hidden="true" title={t('select this')} onClick={(e) => { e.stopPropagation(); onPick(); }}>{isPicked && <Icon name="check" />}</span>
       <div class="lines">
         <span class="cut"><Marked text={m.content} find={find} /></span>
         <span class="tiny quiet cut">

@@ -1,0 +1,110 @@
+/* sign_in.c - /v1/sign-in and /v1/me: who the page's user is. */
+#include "base/clock.h"
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+
+/*
+ * A browser cannot keep a token safely, so it is given a cookie that scripts cannot read, that is
+ * sent to this server alone, and that counts only in requests of its own page (auth_cookie).
+ */
+
+struct sign_in {
+    str token;
+};
+static const struct field sign_in_fields[] = {
+    {STR(struct sign_in, token), .required = true, .min = 1, .max = 256, .help = "an access token"},
+    {0},
+};
+
+struct me_out {
+    str user, space, version;
+    bool is_admin, is_local, needs_token;
+    int64_t signed_in_until;
+};
+static const struct field me_out_fields[] = {
+    {STR(struct me_out, user), .help = "whose memory it is"},
+    {STR(struct me_out, space), .help = "the space of requests that name none"},
+    {BOOL(struct me_out, is_admin), .help = "may reach every space of the user"},
+    {BOOL(struct me_out, is_local), .help = "is let in without a token, on this machine"},
+    {BOOL(struct me_out, needs_token), .help = "whether requests need a token"},
+    {TIME(struct me_out, signed_in_until), .help = "of a browser that has signed in; or null"},
+    {STR(struct me_out, version), .help = "of rememberd"},
+    {0},
+};
+
+static enum status show_me(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    struct token token;
+    struct me_out me = {.user = in->who.pool.user,
+                        .space = in->who.pool.space,
+                        .version = S(REMEMBERD_VERSION),
+                        .is_admin = in->who.is_admin,
+                        .is_local = !in->who.token.n};
+    TRY(auth_needs_token(ctx, app, &me.needs_token));
+    if (in->who.token.n && auth_cookie(in).n)
+        soft(ctx, engine_signed_in(ctx, app->engine, auth_cookie(in), &token, &me.signed_in_until));
+    reply_fields(out, me_out_fields, &me);
+    return OK;
+}
+
+/* A proxy that ends TLS says so. Whoever makes it up has a cookie that it cannot send itself. */
+static const char *secure_if(const struct request *in)
+{
+    return str_eq_nocase(request_header(in, "X-Forwarded-Proto"), S("https")) ? "; Secure" : "";
+}
+
+static void set_cookie(struct ctx *ctx, const struct request *in, str secret, int64_t seconds,
+                       struct reply *out)
+{
+    reply_header(out, "Set-Cookie",
+                 str_printf(&ctx->arena,
+                            COOKIE_NAME "=" S_FMT "; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s",
+                            S_ARG(secret), (long long)seconds, secure_if(in)));
+}
+
+static enum status sign_in(struct ctx *ctx, struct app *app, const struct request *in,
+                           struct reply *out)
+{
+    const struct sign_in *what = in->in;
+    struct token token;
+    str secret;
+    int64_t until;
+    TRY(engine_sign_in(ctx, app->engine, str_trim(what->token), &secret, &until));
+    TRY(engine_signed_in(ctx, app->engine, secret, &token, &until));
+    set_cookie(ctx, in, secret, (until - clock_ms()) / 1000, out);
+    const struct me_out me = {.user = token.pool.user,
+                              .space = token.pool.space,
+                              .version = S(REMEMBERD_VERSION),
+                              .is_admin = token.is_admin,
+                              .needs_token = true,
+                              .signed_in_until = until};
+    reply_fields(out, me_out_fields, &me);
+    return OK;
+}
+
+/* Also of a browser whose token was revoked: there is nothing that it may not end. */
+static enum status sign_out(struct ctx *ctx, struct app *app, const struct request *in,
+                            struct reply *out)
+{
+    if (auth_cookie(in).n)
+        TRY(engine_sign_out(ctx, app->engine, auth_cookie(in)));
+    set_cookie(ctx, in, S(""), 0, out);
+    out->code = 204;
+    return OK;
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/v1/sign-in", sign_in), READS(sign_in), ANSWERS(me_out), .strict = true,
+     .access = ACCESS_OPEN, .body_max = 4096,
+     .help = "sign a browser in: the answer sets a cookie with the rights of the token"},
+    {ROUTE("DELETE", "/v1/sign-in", sign_out), .access = ACCESS_OPEN, .words.code = 204,
+     .help = "sign the browser out"},
+    {ROUTE("GET", "/v1/me", show_me), ANSWERS(me_out), .help = "who the caller is"},
+    {0},
+};
+
+const struct surface surface_sign_in = {"sign-in",    routes,
+                                        word_problem, auth_request,
+                                        SURFACE_SETTLES, .errors = &problem_errors};

@@ -1,0 +1,19 @@
+/* files.h - the built page as it lies in the binary; tools/embed-page writes the table. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct page_bytes {
+    const char *p;
+    size_t n; /* 0: there is no such form */
+};
+
+struct page_file {
+    const char *path, *type, *etag; /* "/assets/studio.AB12CD34.js"; '"…"' */
+    bool is_immutable;              /* its path names its content */
+    struct page_bytes plain, gzip, brotli;
+};
+
+/* Ends with an all-zero row; without a built page that is the only one. */
+extern const struct page_file page_files[];

@@ -1,0 +1,137 @@
+// Everything that is remembered: seen, found, corrected, forgotten, and brought back.
+'use strict';
+const { assert, test, serve, until, open, seed } = require('./lib.js');
+const fs = require('node:fs');
+
+const rows = (page) => page.getByRole('listbox').getByRole('option');
+const total = (page, n) => page.getByRole('status').filter({ hasText: new RegExp(`^${n} memor`) }).waitFor();
+
+test('with 10,000 memories: scrolls, searches, filters, sorts; reload and back keep the place', async (t) => {
+  const server = await serve(t);
+  await seed(server, 10000);
+  const page = await open(t, server, '/studio/memories');
+  await total(page, '10,000');
+  assert.ok((await rows(page).count()) < 60, 'only the rows in sight exist');
+  await page.getByRole('listbox').evaluate((box) => (box.scrollTop = 5000 * 56));
+  await page.getByText('Statement 4999 ').waitFor();
+  await page.getByRole('searchbox').fill('Statement 777');
+  await total(page, 11);
+  assert.equal(await page.locator('mark').first().innerText(), 'Statement');
+  await page.getByRole('searchbox').fill('');
+  await total(page, '10,000');
+  await page.getByRole('group', { name: 'Category' }).getByRole('button', { name: /^home/ }).click();
+  await total(page, '1,667');
+  assert.match(page.url(), /category=home/);
+  await page.getByRole('combobox', { name: 'Sort' }).selectOption('importance');
+  await page.reload();
+  await total(page, '1,667');
+  await page.getByRole('link', { name: 'Receipts' }).click();
+  await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+  await page.goBack();
+  await total(page, '1,667');
+});
+
+test('is added, corrected in place, taken back, forgotten, and put back', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/memories');
+  await page.getByText('Nothing is remembered yet').waitFor();
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('dialog').getByRole('textbox', { name: /^Text/ }).fill('Ada drinks green tea.');
+  await page.getByRole('dialog').getByRole('button', { name: 'Keep' }).click();
+  await rows(page).first().click();
+  const drawer = page.getByRole('dialog', { name: 'Memory' }), content = drawer.getByRole('textbox', { name: 'Text' });
+  await content.fill('never kept');
+  await content.press('Escape');
+  assert.equal(await content.inputValue(), 'Ada drinks green tea.');
+  await content.fill('Ada drinks black tea.');
+  await content.press('Enter');
+  await page.getByRole('listbox').getByText('Ada drinks black tea.').waitFor();
+  await drawer.getByRole('button', { name: 'History' }).click();
+  await drawer.getByText('content was: Ada drinks green tea.').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('listbox').getByText('Ada drinks green tea.').waitFor();
+  await drawer.getByRole('button', { name: 'Forget' }).click();
+  await page.getByText('Nothing is remembered yet').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('listbox').getByText('Ada drinks green tea.').waitFor();
+});
+
+test('many are selected and forgotten at once, by keyboard as well', async (t) => {
+  const server = await serve(t);
+  await seed(server, 30);
+  const page = await open(t, server, '/studio/memories');
+  await total(page, 30);
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByText('2 selected').waitFor();
+  await page.getByRole('button', { name: 'Forget', exact: true }).click();
+  await total(page, 28);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await total(page, 30);
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByRole('button', { name: 'Select all 30' }).click();
+  await page.getByRole('button', { name: 'Forget', exact: true }).click();
+  await page.getByText('Nothing is remembered yet').waitFor();
+});
+
+test('is exported and imported', async (t) => {
+  const server = await serve(t), other = await serve(t);
+  await seed(server, 12);
+  const page = await open(t, server, '/studio/memories');
+  await page.getByRole('button', { name: 'More' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export everything' }).click()]);
+  const file = await download.path();
+  assert.equal(fs.readFileSync(file, 'utf8').trim().split('\n').filter((l) => l.includes('"kind":"memory"')).length, 12);
+  const second = await open(t, other, '/studio/memories');
+  await second.getByRole('button', { name: 'More' }).click();
+  await second.getByRole('button', { name: 'Import' }).click();
+  await second.getByLabel('File').setInputFiles({ name: 'copy.jsonl', mimeType: 'application/jsonl', buffer: fs.readFileSync(file) });
+  await second.getByRole('button', { name: 'Count', exact: true }).click();
+  await second.getByRole('dialog').getByText('12', { exact: true }).first().waitFor();
+  await second.getByText('Only count').click();
+  await second.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+  await total(second, 12);
+});
+
+test('shows where a memory came from and which chats were given it; two tabs stay true', async (t) => {
+  const server = await serve(t);
+  await server.tell('My dog is called Rex and I live in Lisbon.');
+  await server.tell('What is my dog called?');
+  const page = await open(t, server, '/studio/memories'), other = await open(t, server, '/studio/memories');
+  await page.getByText('lives in Lisbon').click();
+  const drawer = page.getByRole('dialog', { name: 'Memory' });
+  await drawer.getByRole('button', { name: 'Source' }).click();
+  await drawer.getByText('My dog is called Rex and I live in Lisbon.').waitFor();
+  await drawer.getByRole('button', { name: 'Show the conversation' }).click();
+  await page.getByRole('region', { name: 'Conversation' }).getByText('My dog is called Rex').first().waitFor();
+  await server.ask('POST', '/v1/memories', { content: 'Written by somebody else.' });
+  await other.getByText('Written by somebody else.').waitFor();
+  await until('the line above', async () => /Memory is on/.test(await other.locator('.top').innerText()));
+});
+
+// Whatever a text holds, it is shown and not run.
+test('texts are never read as HTML', async (t) => {
+  const server = await serve(t);
+  const bad = ['<img src=x onerror=alert(1)>', '<script>alert(2)</script>', '"><svg onload=alert(3)>', "javascript:alert(4)", '{{constructor.constructor("alert(5)")()}}',
+    '<iframe srcdoc="<script>alert(6)</script>">', '<a href="javascript:alert(7)">x</a>', '\u202e<b>x</b>', '<style>body{display:none}</style>', '`${alert(8)}`'];
+  for (const text of bad) {
+    await server.ask('POST', '/v1/memories', { content: `Note ${text}`, tags: [text], category: text.slice(0, 40), key: `key ${text}`.slice(0, 60) });
+    await server.tell(`My favourite word is ${text}`, { 'x-session-id': `session ${text}`.replace(/[^ -~]/g, '').slice(0, 100) });
+  }
+  await server.tell('What is my favourite word?');
+  const page = await open(t, server, '/studio/memories');
+  await page.getByText('Note <script>alert(2)</script>').first().waitFor();
+  await page.getByText('Note <img src=x').first().click();
+  await page.getByRole('dialog', { name: 'Memory' }).waitFor();
+  for (const at of ['/studio/receipts', '/studio/sessions', '/studio/timeline', '/studio/cleanup', '/studio/try?tab=simulate&q=%3Cimg%20src%3Dx%20onerror%3Dalert(9)%3E', '/studio/memories?category=%3Cscript%3Ealert(10)%3C%2Fscript%3E']) {
+    await page.goto(server.url + at);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForTimeout(300);
+    assert.equal(await page.evaluate(() => document.querySelectorAll('img, script:not([src]), iframe, #app a[href^="javascript"]').length), 0, at);
+  }
+  await page.goto(`${server.url}/studio/receipts`);
+  await page.getByText('What is my favourite word?').first().click();
+  await page.getByRole('dialog', { name: 'Receipt' }).locator('pre.block').waitFor();
+});
