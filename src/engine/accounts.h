@@ -65,8 +65,8 @@ MUST_USE enum status engine_all_tokens(struct ctx *ctx, struct engine *e, struct
 /* --- browsers --- */
 
 enum { SIGN_IN_MS = 12 * 3600 * 1000 };
-/* A secret for a browser that shows this token, good until that time (unix ms): as long as the token
- * at most. NO_AUTH as engine_token. */
+/* A secret for a browser that shows this token, good until that time (unix ms), which is no later
+ * than the token's end. NO_AUTH as engine_token. */
 MUST_USE enum status engine_sign_in(struct ctx *ctx, struct engine *e, str token, str *secret,
                                     int64_t *until);
 /* The token whose rights the browser has; NO_AUTH when it is signed out, or the token is no longer

@@ -1,5 +1,6 @@
 // The frame around all pages: where to go, the state in one sentence, who is here.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { Component, type ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isOnline, needsSignIn, Problem } from './api/client.ts';
 import { onChange } from './api/events.ts';
 import { t } from './i18n/index.ts';
@@ -44,6 +45,21 @@ function Nav() {
   );
 }
 
+/** A fault of one page leaves the others usable. */
+class Guarded extends Component<{ children: ComponentChildren }, { fault: Error | null }> {
+  override state = { fault: null as Error | null };
+  static override getDerivedStateFromError(fault: Error) {
+    return { fault };
+  }
+  override componentDidCatch(fault: Error) {
+    console.error(fault);
+  }
+  render() {
+    const { fault } = this.state;
+    return fault ? <Failed error={new Problem(0, 'fault', fault.message)} retry={() => this.setState({ fault: null })} /> : this.props.children;
+  }
+}
+
 function Lost() {
   return isOnline.value ? null : <div class="notice bad-news" role="alert"><span class="grow">{t('lost server')}</span></div>;
 }
@@ -61,7 +77,7 @@ export function App() {
   useShortcuts(() => setShowsKeys(true));
   const page = route.value.page;
   const isFirst = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFirst.current) document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [page]);
@@ -81,7 +97,7 @@ export function App() {
         <main id="content" class="page" tabIndex={-1}>
           <Lost />
           {error && error.status !== 401 && error.status !== 0 && <Failed error={error} retry={start} />}
-          {isReady && <Page key={page} />}
+          {isReady && <Guarded key={page}><Page /></Guarded>}
         </main>
       </div>
       {showsKeys && <Keys close={() => setShowsKeys(false)} />}

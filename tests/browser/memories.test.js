@@ -26,7 +26,7 @@ test('with 10,000 memories: scrolls, searches, filters, sorts; reload and back k
   await page.reload();
   await total(page, '1,667');
   await page.getByRole('link', { name: 'Receipts' }).click();
-  await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Receipts' }).waitFor();
   await page.goBack();
   await total(page, '1,667');
 });

@@ -4,9 +4,9 @@
 #include "engine/state/state.h"
 
 /*
- * The secret is 32 random bytes. The store keeps its hash, beside the hash of the token and the time
- * when the browser is signed out. So a token that is revoked or expires signs its browsers out, a
- * restart does not, and every server of one database knows them.
+ * The secret is 32 random bytes. The store keeps its hash, beside the hash of the token and the
+ * time when the browser is signed out. So a token that is revoked or expires signs its browsers
+ * out, a restart does not, and every server of one database knows them.
  */
 
 enum { SECRET_BYTES = 32, SECRET_TEXT_MAX = 100 };

@@ -27,12 +27,12 @@ enum status look_as(struct ctx *ctx, struct app *app, const struct request *in,
         return fail(ctx, FORBIDDEN, "another user's memory can only be looked at");
     enum status s = engine_account(ctx, app->engine, user, &account);
     if (s != OK)
-        return s == NOT_FOUND ? fail(ctx, NOT_FOUND, "there is no user '%.100s'",
-                                     str_c(&ctx->arena, user))
-                              : s;
-    log_event(LOG_INFO, "access.look_as", "id=%s operator=" S_FMT " token=" S_FMT
-              " user=\"" S_FMT "\" path=" S_FMT, ctx->id, S_ARG(who->own.user), S_ARG(who->token),
-              S_ARG(account.id), S_ARG(in->path));
+        return s == NOT_FOUND
+                   ? fail(ctx, NOT_FOUND, "there is no user '%.100s'", str_c(&ctx->arena, user))
+                   : s;
+    log_event(LOG_INFO, "access.look_as",
+              "id=%s operator=" S_FMT " token=" S_FMT " user=\"" S_FMT "\" path=" S_FMT, ctx->id,
+              S_ARG(who->own.user), S_ARG(who->token), S_ARG(account.id), S_ARG(in->path));
     who->pool = (struct pool_ref){account.id, S(DEFAULT_SPACE)};
     who->is_person = true;
     return OK;

@@ -60,7 +60,8 @@ static void set_cookie(struct ctx *ctx, const struct request *in, str secret, in
 {
     reply_header(out, "Set-Cookie",
                  str_printf(&ctx->arena,
-                            COOKIE_NAME "=" S_FMT "; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s",
+                            COOKIE_NAME "=" S_FMT
+                                        "; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s",
                             S_ARG(secret), (long long)seconds, secure_if(in)));
 }
 
@@ -105,6 +106,5 @@ static const struct route routes[] = {
     {0},
 };
 
-const struct surface surface_sign_in = {"sign-in",    routes,
-                                        word_problem, auth_request,
-                                        SURFACE_SETTLES, .errors = &problem_errors};
+const struct surface surface_sign_in = {"sign-in",    routes,          word_problem,
+                                        auth_request, SURFACE_SETTLES, .errors = &problem_errors};

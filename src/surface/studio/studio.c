@@ -9,8 +9,8 @@
  * does. Its files are named after their content and kept by browsers for good. The document itself
  * is asked for each time, and answered with 304 as long as it is the same.
  *
- * Each place of the page has a path of its own, which the browser resolves: all of them are the same
- * document, so that a reload and a link lead back to the place.
+ * Each place of the page has a path of its own, which the browser resolves: all of them are the
+ * same document, so that a reload and a link lead back to the place.
  */
 
 /* Nothing from elsewhere, no code or style in the document, no frame around it. */

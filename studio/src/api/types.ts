@@ -1,7 +1,7 @@
 // The shapes of the API that the page reads: docs/reference/rest.md, looking.md, live.md, admin.md.
 export interface Memory {
   id: string; content: string; layer: string; type: string; category: string; key: string; tags: string[];
-  metadata: Record<string, unknown>; importance: number; uses: number; last_used: string | null; origin: string; source: string;
+  metadata: Record<string, unknown> | null; importance: number; uses: number; last_used: string | null; origin: string; source: string;
   session: string; space: string; created: string; updated: string; expires: string | null; valid_from: string | null;
   valid_to: string | null; superseded_by: string;
 }

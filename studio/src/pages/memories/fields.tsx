@@ -61,7 +61,7 @@ export function MemoryFields({ memory: m, change }: { memory: Memory; change: Ch
         {m.valid_to && <><dt>{t('true until')}</dt><dd>{time(m.valid_to)}</dd></>}
         <dt>{t('recalled')}</dt><dd>{t('n times', { n: m.uses })}{m.uses > 0 && m.last_used ? `, ${time(m.last_used)}` : ''}</dd>
         <dt>id</dt><dd class="mono wrap">{m.id}</dd>
-        {Object.keys(m.metadata).length > 0 && <><dt>{t('metadata')}</dt><dd class="mono wrap">{JSON.stringify(m.metadata)}</dd></>}
+        {Object.keys(m.metadata ?? {}).length > 0 && <><dt>{t('metadata')}</dt><dd class="mono wrap">{JSON.stringify(m.metadata)}</dd></>}
       </dl>
       <span class="hidden-text">{number(m.uses)}</span>
     </div>
