@@ -56,7 +56,7 @@ export function Timeline() {
         </div>
       )}
       {s && lines && (
-        <div class="columns">
+        <div class="columns two">
           <div class="card pad"><Plot title={t('plot memories')} at={at} lines={lines.added} isStacked /></div>
           <div class="card pad"><Plot title={t('plot tokens')} at={at} lines={lines.tokens} /></div>
           <div class="card pad"><Plot title={t('plot silence')} at={at} lines={lines.silent} isStacked /></div>
