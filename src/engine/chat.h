@@ -45,11 +45,12 @@ struct turn_in {
     str answer_id;  /* the id that the answer gets; "": derived from what was said */
     bool has_tools; /* the answer may be a tool call; then the same question comes again at once */
     bool replays;   /* blocks of earlier turns are put back, where turn_out.earlier says */
-    bool has_helpers; /* the client may send prompts of its own: for titles, tags and the like */
+    bool has_helpers; /* the client may send prompts of its own, unnamed: the form decides */
     const struct preview *preview; /* of engine_preview alone; else NULL */
     bool brings_all;  /* the request has the whole conversation, also when the user alone speaks */
-    bool is_aside;    /* the client's own question about the conversation, which is not in said:
-                         earlier blocks are put back, nothing is recalled. Needs MODE_READONLY */
+    str helper;       /* "title of Open WebUI": the client's own call, and what it is for; or "" */
+    bool is_aside;    /* that call's message is not in said: earlier blocks are put back, nothing is
+                         recalled. Needs MODE_READONLY and helper */
     bool notes_owner; /* the model's server keeps answers of all users in one account: whose this
                          one is gets noted, with any mode */
 };
@@ -64,6 +65,7 @@ struct earlier_block {
 /* What a turn has found. A helper's prompt is a turn with MODE_OFF that has a receipt. */
 struct turn_out {
     enum memory_mode mode; /* the one asked for, or MODE_OFF: memory is switched off */
+    str helper;            /* the one given, or that it was recognized by its form; "": a user's */
     str receipt;           /* id of the receipt; "" when memory is switched off */
     str session;           /* id of the session that was found or begun; "" with MODE_OFF */
     str block;             /* the memory block for the last user message, or "" */

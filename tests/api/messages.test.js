@@ -290,30 +290,6 @@ test('after a summary the conversation begins anew in its session, and grows fro
 
 // --- requests of programs ---
 
-const vectors = path.join(__dirname, '../../../shared/spec/clients-vectors.jsonl');
-const spec = process.env.REMEMBERD_SPEC ? path.join(process.env.REMEMBERD_SPEC, 'clients-vectors.jsonl') : vectors;
-
-test('captured requests get memory, and teach, as their purpose says', { skip: !fs.existsSync(spec) && `no ${path.basename(spec)}: set REMEMBERD_SPEC to its folder` }, async (t) => {
-  const { up, server } = await ready(t);
-  const all = fs.readFileSync(spec, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line)).filter((v) => v.request.path.startsWith('/v1/messages') && v.request.body?.messages);
-  assert.ok(all.length >= 12, `${all.length} requests`);
-  for (const v of all) {
-    const who = { 'x-memory-user': `reader of ${v.name}` };
-    const words = v.expect.user_text ?? 'I like green tea';
-    await server.ask('POST', '/v1/memories', { content: `I said: ${words}` }, who);
-    const res = await server.ask('POST', v.request.path, v.request.body, { ...v.request.headers, ...who });
-    assert.equal(res.status, 200, `${v.name}: ${res.text}`);
-    const id = res.headers['x-rememberd-receipt'], receipt = id && (await server.receipt(id, who));
-    const isAgent = v.purpose === 'subagent'; // it reads what the chat reads, and teaches nothing
-    if (v.expect.inject === false && !isAgent) assert.equal(blocks(up.last()), 0, v.name);
-    if (v.expect.user_text) assert.equal(receipt.question, v.expect.user_text, v.name);
-    if (v.expect.conversation) assert.equal(res.headers['x-omniroute-session-id'], v.expect.conversation, v.name);
-    const found = (await server.ask('POST', '/v1/memories/search', { query: words, limit: 20 }, who)).text;
-    if (v.expect.learn === false) assert.equal(found.split(words).length - 1 > 1, false, `${v.name} taught: ${found}`);
-    if (v.expect.learn === true) assert.equal(receipt.decision !== 'off' && receipt.question.length > 0, true, v.name);
-  }
-});
-
 const tools = [{ name: 'Bash', input_schema: { type: 'object' } }];
 const asides = {
   'a form without tools': { body: { output_config: { format: { type: 'json_schema', schema: {} } } } },

@@ -8,11 +8,8 @@
 TEST(helpers_of_front_ends_are_recognised)
 {
     static const char *const helpers[] = {
-        "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.",
-        "### Task:\nYou are an autocompletion system. Continue the text in `<text>`",
         "Provide a concise, 5-word-or-less title for the conversation, using title case",
         "Generate a concise, descriptive title for this conversation based on the user's message.",
-        "Summarize in a 10-word Title. Give the title only.",
         "Find a heading of two to five words for this exchange. Output just the heading, nothing "
         "else." TALK,
         "Which topics come up below? Answer with a JSON array." TALK,
@@ -32,8 +29,6 @@ TEST(helpers_of_front_ends_are_recognised)
     for (const char *const *t = helpers; *t; t++)
         if (!is_helper_prompt(&ctx->arena, S(""), str_of(*t)))
             fail_msg("%s", *t);
-    CHECK(is_helper_prompt(&ctx->arena, S("You are a title generator. You output ONLY a title."),
-                           S("hello")));
     CHECK(is_helper_prompt(&ctx->arena, S("Reply with one emoji for the mood, nothing else."),
                            S("user: I am so glad\nassistant: Great!")));
 }

@@ -370,7 +370,22 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
     replay_find(ctx, e, t);
     if (is_repeated(t) || (t->in.is_aside && t->record.chain))
         return repeat_block(ctx, e, t, began);
+    if (t->in.is_aside)
+        return OK;
     return search_block(ctx, e, t, began);
+}
+
+/* Why a call of the client's program was given nothing, or less than its user would be. */
+static void note_helper(struct turn *t)
+{
+    struct receipt *r = &t->record;
+    bool is_left_out = t->in.is_aside || t->out.mode == MODE_OFF;
+    bool is_given = t->out.block.n || !is_left_out || str_is(r->decision, "failed");
+    str call = str_printf(t->arena, "helper call: " S_FMT, S_ARG(t->out.helper));
+    if (!is_given)
+        r->decision = S("off");
+    r->reason =
+        is_given ? str_printf(t->arena, S_FMT "; " S_FMT, S_ARG(r->reason), S_ARG(call)) : call;
 }
 
 /* Written for every turn with memory on, also when nothing was recalled: "why was nothing found?"
@@ -379,6 +394,8 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
 {
     struct receipt *r = &t->record;
     assert(!t->out.block.n || t->out.block_at < t->in.n_said);
+    if (t->out.helper.n)
+        note_helper(t);
     r->id = t->in.preview ? S("") : id_random(&ctx->arena);
     r->created = clock_ms();
     r->block = t->out.block;
@@ -408,10 +425,8 @@ static bool is_helper_turn(struct arena *a, const struct turn_in *in)
 /* Nothing is recalled and nothing but the receipt is kept, which says why. */
 static void leave_helper_alone(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
 {
-    count_turn(t, &e->counters.helpers, 1);
     t->out.mode = MODE_OFF;
-    t->record.decision = S("off");
-    t->record.reason = S("a helper prompt of the chat program, not the user's words");
+    t->out.helper = S("the chat program, by its form");
     finish_record(ctx, e, t, began);
 }
 
@@ -442,7 +457,7 @@ static struct turn *make_turn(struct ctx *ctx, struct engine *e, const struct tu
     struct turn *t = NEW(&ctx->arena, struct turn);
     t->in = *in;
     t->arena = &ctx->arena;
-    t->out = (struct turn_out){.mode = turn_mode_now(e, in)};
+    t->out = (struct turn_out){.mode = turn_mode_now(e, in), .helper = in->helper};
     t->record = (struct receipt){.decision = S("none"), .reason = S("nothing was asked")};
     return t;
 }
@@ -452,6 +467,9 @@ static bool ask_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t 
 {
     ctx_clear_failure(ctx);
     bool is_helper = is_helper_turn(&ctx->arena, &t->in);
+    assert(!t->in.is_aside || t->in.helper.n);
+    if (is_helper || t->in.is_aside)
+        count_turn(t, &e->counters.helpers, 1);
     (is_helper ? leave_helper_alone : recall_turn)(ctx, e, t, began);
     return is_helper;
 }

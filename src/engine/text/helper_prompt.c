@@ -7,45 +7,17 @@
 
 /*
  * Chat programs ask the same model for titles, tags and follow-up suggestions. Nobody said these
- * prompts, so they must neither be recalled for nor remembered. Known openings are compared first;
- * since users may reword them, the form decides next: an order with a form of output ("one JSON
- * object", "at most five words"), no "I" or "my" outside the quoted conversation, and that
- * conversation in lines with roles. The error to avoid is the other one, a user's message taken for
- * a program's: a word for oneself outside the conversation is enough to let it pass.
+ * prompts, so they must neither be recalled for nor remembered. The templates of known programs are
+ * recognized before (surface/common/helper_calls.c). Users may reword them, so here the form
+ * decides: an order with a form of output ("one JSON object", "at most five words"), no "I" or "my"
+ * outside the quoted conversation, and that conversation in lines with roles. The error to avoid is
+ * the other one, a user's message taken for a program's: a word for oneself outside the
+ * conversation is enough to let it pass.
  */
 
 /* Bytes that are looked at: templates bring long guidelines, and a long system prompt is that of an
  * application. */
 enum { ORDER_MAX = 1500, SYSTEM_MAX = 1000, OPENING_MAX = 400, LABEL_MAX = 24 };
-
-/* --- openings that known front ends send --- */
-
-static bool has_known_mark(str order)
-{
-    static const char *const marks[] = {
-        "### Task:\nGenerate a concise",
-        "### Task:\nGenerate 1-3 broad tags",
-        "### Task:\nSuggest 3-5 relevant follow-up",
-        "### Task:\nAnalyze the chat history",
-        "### Task:\nYou are an autocompletion system",
-        "Generate a detailed prompt for am image generation",
-        "Your task is to reflect the speaker's likely facial expression",
-        "You have been provided with a set of responses from various models",
-        "Analyze this conversation and provide:\n1. The detected language",
-        "Given the following... please reply with a title",
-        "Summarize in a 10-word Title",
-        "You are a title generator",
-        "Generate a title for this conversation",
-        "You are a professional conversation summarizer",
-        "Summarize the provided coding session",
-        "CRITICAL: This is a summarization-only request",
-        "Generate an enhanced version of this prompt",
-        NULL};
-    for (const char *const *m = marks; *m; m++)
-        if (str_find(order, str_of(*m)) < order.n)
-            return true;
-    return false;
-}
 
 /* --- a conversation inside the prompt --- */
 
@@ -211,11 +183,6 @@ bool is_helper_prompt(struct arena *a, str system, str user)
     str order = str_printf(a, S_FMT "\n" S_FMT, S_ARG(system), S_ARG(utf8_cut(own, ORDER_MAX)));
     str openings[] = {utf8_cut(system, OPENING_MAX), utf8_cut(user, OPENING_MAX)};
     bool has_history = str_find(user, S("<chat_history>")) < user.n;
-    if (str_starts(user, S("### Task:")) && has_history)
-        return true;
-    for (size_t i = 0; i < 2; i++)
-        if (has_known_mark(openings[i]))
-            return true;
     for (size_t i = 0; i < 2; i++) {
         struct phrase_words opening = phrase_words_of(a, phrase_fold(a, openings[i]));
         if (orders_title(&opening) && !has_self(&opening))

@@ -15,6 +15,7 @@ static const struct {
     [WITHOUT_FOR_ENCODING] = {NULL, "off; reason=encoding"},
     [WITHOUT_FOR_MESSAGES] = {NULL, "off; reason=messages"},
     [WITHOUT_FOR_SETTING] = {NULL, "off; reason=setting"},
+    [WITHOUT_FOR_HELPER] = {NULL, "off; reason=helper"},
 };
 
 enum without_memory without_memory_at(str path)
@@ -33,13 +34,28 @@ static bool is_first(struct app *app, enum without_memory kind)
            !(atomic_fetch_or(&app->without_memory, bit) & bit);
 }
 
+static void note_kind(struct app *app, enum without_memory kind)
+{
+    if (is_first(app, kind))
+        log_event(LOG_INFO, "chat.without_memory", "memory=\"%s\" path=%s", kinds[kind].says,
+                  kinds[kind].path ? kinds[kind].path : "any");
+}
+
 void without_memory_note(struct app *app, enum without_memory kind, struct reply *out)
 {
     assert(kind < WITHOUT_KINDS);
     if (kind == WITH_MEMORY)
         return;
     reply_header(out, "X-Memory", str_of(kinds[kind].says));
-    if (is_first(app, kind))
-        log_event(LOG_INFO, "chat.without_memory", "memory=\"%s\" path=%s", kinds[kind].says,
-                  kinds[kind].path ? kinds[kind].path : "any");
+    note_kind(app, kind);
+}
+
+void without_memory_helper(struct app *app, struct ctx *ctx, const char *mode, str call,
+                           struct reply *out)
+{
+    assert(call.n && str_find(call, S("\"")) == call.n);
+    reply_header(out, "X-Memory",
+                 str_printf(&ctx->arena, "%s; reason=helper; call=\"" S_FMT "\"", mode,
+                            S_ARG(call)));
+    note_kind(app, WITHOUT_FOR_HELPER);
 }

@@ -10,6 +10,7 @@ enum without_memory {
     WITHOUT_FOR_ENCODING, /* a packed body, which cannot be read here */
     WITHOUT_FOR_MESSAGES, /* a body without messages that can be read */
     WITHOUT_FOR_SETTING,  /* memory is switched off for everyone */
+    WITHOUT_FOR_HELPER,   /* the client's own call; some of these read */
     WITHOUT_KINDS
 };
 
@@ -18,3 +19,7 @@ enum without_memory without_memory_at(str path);
 
 /* Adds the header X-Memory to the answer, and the first time of each kind a line to the log. */
 void without_memory_note(struct app *app, enum without_memory kind, struct reply *out);
+/* The same for a call of the client's own: what memory does for it ("off", "readonly"), and what
+ * the call is for. */
+void without_memory_helper(struct app *app, struct ctx *ctx, const char *mode, str call,
+                           struct reply *out);

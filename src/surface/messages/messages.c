@@ -5,9 +5,9 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/helper_calls.h"
 #include "surface/common/said.h"
 #include "surface/messages/answer.h"
-#include "surface/messages/caller.h"
 #include "surface/messages/fields.h"
 #include "surface/messages/talk.h"
 #include "surface/proxy/chat_fields.h"
@@ -44,22 +44,42 @@ static const struct json *last_content(const struct json *root, size_t *from_end
     return found;
 }
 
+/* Each block of the system text by itself: clients put a line of their own before the others. */
+static struct helper_facts facts_of(struct arena *a, const struct request *in,
+                                    const struct json *root, const struct json *last)
+{
+    const struct json *system = json_get(root, "system"), *messages = json_get(root, "messages");
+    bool has_blocks = system && system->type == JSON_ARRAY;
+    str *texts = NEW_N(a, str, has_blocks ? system->n + 1 : 1);
+    struct helper_facts f = {.in = in,
+                             .root = root,
+                             .system = texts,
+                             .last = talk_text(a, last),
+                             .messages = messages ? messages->n : 0};
+    for (const struct json *b = has_blocks ? system->first : NULL; b; b = b->next)
+        texts[f.n_system++] = json_string(json_get(b, "text"));
+    if (!has_blocks)
+        texts[f.n_system++] = json_string(system);
+    return f;
+}
+
 /* False when there are no messages that can be read. */
 static bool read_talk(struct ctx *ctx, const struct request *in, struct chat *c)
 {
     struct arena *a = &ctx->arena;
     size_t from_end, aside = talk_aside(a, c->ask.root);
     const struct json *last = last_content(c->ask.root, &from_end);
-    enum caller caller = caller_of(a, in, c->ask.root, talk_text(a, last));
-    if (aside && caller == CALLER_CHAT)
-        caller = CALLER_ASIDE;
-    else
-        aside = caller == CALLER_ASIDE ? from_end : 0;
+    const struct helper_facts facts = facts_of(a, in, c->ask.root, last);
+    const struct helper_call *call = helper_call_find(&facts);
+    helper_call_apply(a, aside && !call ? &helper_note : call, &c->ask.in);
+    if (!c->ask.in.is_aside)
+        aside = 0;
+    else if (call)
+        aside = from_end;
     if (!talk_read(a, c->ask.root, aside, &c->talk))
         return false;
     c->ask.in.said = c->talk.said;
     c->ask.in.n_said = c->talk.n;
-    model_set_caller(&c->ask, caller);
     return true;
 }
 
@@ -135,12 +155,12 @@ static enum status complete_message(struct ctx *ctx, struct app *app, const stru
     if (model_is_packed(in))
         model_drop_memory(&c->ask, WITHOUT_FOR_ENCODING);
     if (model_passes(app, in, &c->ask)) {
-        controls_add_headers(app, &c->ask.in, NULL, c->ask.without, out);
+        controls_add_headers(ctx, app, &c->ask.in, NULL, c->ask.without, out);
         return pass_body(ctx, app, in, path, out);
     }
     TRY(read_chat(ctx, app, in, c));
     c->ask.turn = engine_begin_turn(ctx, app->engine, &c->ask.in);
-    controls_add_headers(app, &c->ask.in, c->ask.turn, c->ask.without, out);
+    controls_add_headers(ctx, app, &c->ask.in, c->ask.turn, c->ask.without, out);
     if (!c->ask.to.up)
         return answer_demo(ctx, app, c, out);
     out->relay = ask_model(ctx, app, in, c, path);

@@ -6,6 +6,7 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/helper_calls.h"
 #include "surface/common/said.h"
 #include "surface/common/switches.h"
 #include "surface/proxy/answer_capture.h"
@@ -69,6 +70,21 @@ static enum status read_wishes(struct ctx *ctx, struct app *app, const struct re
     return OK;
 }
 
+/* The program's own message is not said by anyone, and it brings what it is about: nothing of a
+ * session is added to it. */
+static void read_helper(struct ctx *ctx, const struct request *in, struct chat *c)
+{
+    struct turn_in *t = &c->ask.in;
+    const struct helper_facts facts =
+        helper_facts_of(&ctx->arena, in, c->ask.root, t->said, t->n_said);
+    helper_call_apply(&ctx->arena, helper_call_find(&facts), t);
+    if (!t->is_aside)
+        return;
+    c->wants_history = false;
+    while (t->n_said && !str_is(t->said[--t->n_said].role, "user"))
+        ;
+}
+
 /* A body without proper messages is passed on without memory: the upstream words what is wrong. */
 static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
                              struct chat *c)
@@ -85,6 +101,7 @@ static enum status read_chat(struct ctx *ctx, struct app *app, const struct requ
     }
     c->messages = messages;
     c->ask.in.said = said;
+    read_helper(ctx, in, c);
     return OK;
 }
 
@@ -203,13 +220,14 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
 {
     const struct turn_in *in = &c->ask.in;
     assert(c->ask.turn && !c->ask.to.up);
-    str block = turn_out_of(c->ask.turn)->block, question = said_question(in->said, in->n_said);
+    size_t n = c->messages ? c->messages->n : 0; /* also those that are not the turn's */
+    str block = turn_out_of(c->ask.turn)->block, question = said_question(in->said, n);
     struct demo d = {
         .stream = json_is_true(json_get(c->ask.root, "stream")),
         .with_usage = json_is_true(json_at(c->ask.root, "stream_options.include_usage")),
-        .prompt_tokens = tokens_of(block) + c->window.tokens + said_tokens(in->said, in->n_said),
+        .prompt_tokens = tokens_of(block) + c->window.tokens + said_tokens(in->said, n),
     };
-    if (!in->n_said)
+    if (!c->messages)
         return fail_field(ctx, "messages", "must be an array of messages, each with a role");
     d.answer = engine_demo_answer(ctx, question, block, in->window, in->n_window);
     demo_write(ctx, &d, out);
@@ -230,7 +248,7 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
     TRY(controls_read(ctx, in, &c->ask.in));
     TRY(read_wishes(ctx, app, in, c));
     if (model_passes(app, in, &c->ask)) {
-        controls_add_headers(app, &c->ask.in, c->ask.turn, c->ask.without, out);
+        controls_add_headers(ctx, app, &c->ask.in, c->ask.turn, c->ask.without, out);
         return pass_body(ctx, app, in, path, out);
     }
     TRY(read_chat(ctx, app, in, c));
@@ -238,7 +256,7 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
         TRY(read_history(ctx, app, c));
     c->ask.in.replays = c->ask.to.up && placement_is_beside(placement_of(app, c));
     c->ask.turn = engine_begin_turn(ctx, app->engine, &c->ask.in);
-    controls_add_headers(app, &c->ask.in, c->ask.turn, c->ask.without, out);
+    controls_add_headers(ctx, app, &c->ask.in, c->ask.turn, c->ask.without, out);
     if (!c->ask.to.up)
         return answer_demo(ctx, app, c, out);
     out->relay = ask_model(ctx, app, in, c, path);

@@ -97,8 +97,8 @@ enum status controls_hide_space(struct ctx *ctx, struct json **root, str *body)
     return json_parse(ctx, *body, root);
 }
 
-void controls_add_headers(struct app *app, const struct turn_in *in, const struct turn *turn,
-                          enum without_memory without, struct reply *out)
+void controls_add_headers(struct ctx *ctx, struct app *app, const struct turn_in *in,
+                          const struct turn *turn, enum without_memory without, struct reply *out)
 {
     const struct turn_out *t = turn ? turn_out_of(turn) : NULL;
     str session = t && t->session.n ? t->session : in->session;
@@ -106,5 +106,9 @@ void controls_add_headers(struct app *app, const struct turn_in *in, const struc
         reply_header(out, "X-Rememberd-Receipt", t->receipt);
     if (session.n)
         reply_header(out, "X-OmniRoute-Session-Id", session);
-    without_memory_note(app, without, out);
+    if (t && t->helper.n && without == WITH_MEMORY)
+        without_memory_helper(app, ctx, memory_mode_names[in->is_aside ? MODE_OFF : t->mode],
+                              t->helper, out);
+    else
+        without_memory_note(app, without, out);
 }

@@ -22,5 +22,5 @@ MUST_USE enum status controls_hide_space(struct ctx *ctx, struct json **root, st
 
 /* The receipt's id and the session, for clients that ask for them later, and whether memory took
  * part. turn is NULL without one. */
-void controls_add_headers(struct app *app, const struct turn_in *in, const struct turn *turn,
-                          enum without_memory without, struct reply *out);
+void controls_add_headers(struct ctx *ctx, struct app *app, const struct turn_in *in,
+                          const struct turn *turn, enum without_memory without, struct reply *out);

@@ -62,8 +62,11 @@ enum status model_read(struct ctx *ctx, struct app *app, const struct request *i
 
 void model_set_caller(struct model_request *m, enum caller caller)
 {
-    if (caller != CALLER_CHAT && m->in.mode != MODE_OFF)
-        m->in.mode = m->in.mode == MODE_AFTER ? MODE_OFF : MODE_READONLY;
+    if (caller == CALLER_CHAT || m->in.mode == MODE_OFF)
+        return;
+    m->in.helper =
+        caller == CALLER_AGENT ? S("sub-agent of the client") : S("own call of the client");
+    m->in.mode = m->in.mode == MODE_AFTER ? MODE_OFF : MODE_READONLY;
     m->in.is_aside = caller == CALLER_ASIDE && m->in.mode == MODE_READONLY;
 }
 

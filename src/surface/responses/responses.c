@@ -186,12 +186,12 @@ static enum status create_response(struct ctx *ctx, struct app *app, const struc
     if (model_is_packed(in))
         model_drop_memory(&c->ask, WITHOUT_FOR_ENCODING);
     if (model_is_packed(in) || (!must_read(app, in) && model_passes(app, in, &c->ask))) {
-        controls_add_headers(app, &c->ask.in, NULL, c->ask.without, out);
+        controls_add_headers(ctx, app, &c->ask.in, NULL, c->ask.without, out);
         return pass_body(ctx, app, in, in->path, out);
     }
     TRY(read_chat(ctx, app, in, c));
     c->ask.turn = engine_begin_turn(ctx, app->engine, &c->ask.in);
-    controls_add_headers(app, &c->ask.in, c->ask.turn, c->ask.without, out);
+    controls_add_headers(ctx, app, &c->ask.in, c->ask.turn, c->ask.without, out);
     if (!c->ask.to.up)
         return answer_demo(ctx, app, c, out);
     out->relay = ask_model(ctx, app, in, c);

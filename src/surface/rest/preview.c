@@ -3,6 +3,7 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/helper_calls.h"
 #include "surface/common/memory_json.h"
 #include "surface/common/said.h"
 #include "surface/proxy/splice.h"
@@ -116,6 +117,16 @@ static enum status read_model(struct ctx *ctx, struct app *app, const struct pre
     return OK;
 }
 
+/* The request's own body is not the chat's: headers and words decide. */
+static void read_helper(struct ctx *ctx, const struct request *in, struct turn_in *out)
+{
+    const struct helper_facts facts =
+        helper_facts_of(&ctx->arena, in, NULL, out->said, out->n_said);
+    helper_call_apply(&ctx->arena, helper_call_find(&facts), out);
+    while (out->is_aside && out->n_said && !str_is(out->said[--out->n_said].role, "user"))
+        ;
+}
+
 static enum status preview_show(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct reply *out)
 {
@@ -136,6 +147,7 @@ static enum status preview_show(struct ctx *ctx, struct app *app, const struct r
     TRY(read_question(ctx, p, &turn));
     TRY(check_preview(ctx, p, turn.is_planned));
     TRY(read_model(ctx, app, p, &turn));
+    read_helper(ctx, in, &turn);
     engine_preview(ctx, app->engine, &turn, &r);
     TRY(receipt_shape(ctx, &r, &shown));
     struct preview_out shape = {.decision = r.decision,

@@ -1,0 +1,30 @@
+/* helper_calls.h - requests that a client's program makes for itself: titles, tags, sub-agents. */
+#pragma once
+
+#include "surface/surface.h"
+
+/* One row of the table: who asks for what, how it is recognized, and what memory does for it. */
+struct helper_call;
+
+/* What is looked at of a request. */
+struct helper_facts {
+    const struct request *in;
+    const struct json *root; /* the body */
+    const str *system;       /* the system texts */
+    size_t n_system;
+    str last;        /* the last message of the user, with what the program has added to it */
+    size_t messages; /* besides the system texts */
+};
+
+/* The facts of a body whose system texts are messages, as at chat completions. */
+struct helper_facts helper_facts_of(struct arena *a, const struct request *in,
+                                    const struct json *root, const struct said *said, size_t n);
+
+/* The first row that fits, or NULL: a chat of the user's, as far as the table knows. */
+const struct helper_call *helper_call_find(const struct helper_facts *f);
+/* For what only its API can recognize: a message without any words of the user. */
+extern const struct helper_call helper_note;
+
+/* Sets the mode, the name and the kind of the turn. A turn with is_aside is begun without the
+ * messages from the user's last one on. */
+void helper_call_apply(struct arena *a, const struct helper_call *call, struct turn_in *turn);
