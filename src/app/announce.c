@@ -69,6 +69,15 @@ static void announce_try(struct ctx *ctx, const struct settings *s, str url, boo
     putchar('\n');
 }
 
+/* Whoever lists an origin should see what its pages may do. */
+static void announce_origins(const struct settings *s, bool needs_token)
+{
+    if (str_trim(s->origins).n)
+        printf("web pages: " S_FMT " (%s)\n", S_ARG(s->origins),
+               needs_token ? "with a token"
+                           : "without a token they can read and change everything");
+}
+
 /* The first line goes out at once: programs that start a server wait for it to learn the port. */
 void announce(struct ctx *ctx, struct instance *instance, str url)
 {
@@ -81,6 +90,7 @@ void announce(struct ctx *ctx, struct instance *instance, str url)
     announce_upstreams(&instance->settings);
     printf("memory: %s\n", engine_remembers(instance->engine) ? "on" : "off");
     announce_access(needs_token);
+    announce_origins(&instance->settings, needs_token);
     announce_try(ctx, &instance->settings, url, needs_token);
     fflush(stdout);
 }

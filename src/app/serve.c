@@ -57,6 +57,38 @@ static enum status may_listen(struct ctx *ctx, const struct options *o, struct i
                 S_ARG(o->settings.listen));
 }
 
+/* All headers; some are named, too, for browsers that do not know the star. */
+#define EXPOSED                                                                                    \
+    "X-Rememberd-Receipt, X-OmniRoute-Session-Id, X-Memory, X-Request-Id, Request-Id, "            \
+    "Retry-After, Mcp-Session-Id, *"
+
+/* NULL-ended, as http wants it; NULL when there are none. */
+static const char *const *origins_of(struct ctx *ctx, str list)
+{
+    const char **origins = NEW_N(&ctx->arena, const char *, list.n + 2);
+    size_t n = 0;
+    while (list.n) {
+        str origin = str_trim(str_cut(&list, ','));
+        if (origin.n)
+            origins[n++] = str_c(&ctx->arena, origin);
+    }
+    return n ? origins : NULL;
+}
+
+/* A page that a user happens to visit is on this machine, as any local program is. Without a token
+ * it could read and change everything, so pages of any site need one. */
+static enum status check_origins(struct ctx *ctx, const struct settings *s)
+{
+    bool is_wide;
+    for (const char *const *o = origins_of(ctx, s->origins); o && *o; o++) {
+        TRY(origin_check(ctx, str_of(*o), &is_wide));
+        if (is_wide && !s->require_token)
+            return fail_field(ctx, "origins",
+                              "'%s' fits pages of any site; it needs --require-token on", *o);
+    }
+    return OK;
+}
+
 /* "*" among the names allows every Host. NULL-ended, as http wants it; NULL when only loopback's
  * names are served. */
 static const char *const *hosts_of(struct ctx *ctx, str list, bool *any)
@@ -175,6 +207,8 @@ static struct server_settings server_settings_of(struct ctx *ctx, const struct s
         .has_upstream = s->n_upstreams > 0,
     };
     out.hosts = hosts_of(ctx, s->hosts, &out.any_host);
+    out.origins = origins_of(ctx, s->origins);
+    out.exposed = S(EXPOSED);
     return out;
 }
 
@@ -203,6 +237,7 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     raise_descriptors();
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
+    TRY(check_origins(ctx, &o->settings));
     TRY(instance_open_server(ctx, o, &instance));
     TRY(instance_settle(ctx, &instance));
     TRY(may_listen(ctx, o, &instance));

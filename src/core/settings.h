@@ -81,7 +81,8 @@ struct settings {
     bool memory, keep_secrets, learn_history;
     enum placement placement;
     enum extract_rules extraction;
-    str hosts; /* further Host names that are served, separated by commas; * for any */
+    str origins; /* of foreign web pages that are served: patterns, separated by commas */
+    str hosts;   /* further Host names that are served, separated by commas; * for any */
     int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days, tool_rounds;
     double gate_threshold; /* score the best must have for any to go in; lower talks more */
     int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,

@@ -133,6 +133,10 @@ const struct field settings_table[] = {
     {STR(struct settings, hosts), .otherwise_str = "", .max = 4000, .group = GROUP_NETWORK,
      .unit = "LIST",
      .help = "Host names accepted besides the loopback names, separated by commas. * = any"},
+    {STR(struct settings, origins), .otherwise_str = "", .max = 4000, .group = GROUP_NETWORK,
+     .unit = "LIST",
+     .help = "Origins of web pages that may use the server, separated by commas, such as "
+             "http://localhost:* or https://*.example.org"},
     {ENUM(struct settings, embedding_source), .otherwise_str = "auto", .one_of = embed_choice_names,
      .group = GROUP_VECTORS,
      .help = "What makes vectors: remote (an upstream), static (a lookup table), transformers (a "

@@ -14,9 +14,10 @@ static const char *const of_one_connection[] = {
     "Upgrade",
     NULL,
 };
-/* curl writes these itself, and unpacks what comes packed. */
+/* curl writes these itself, and unpacks what comes packed. A page asks us, not the upstream, which
+ * would refuse pages that it does not know. */
 static const char *const not_to_upstream[] = {
-    "Accept-Encoding", "Content-Length", "Expect", "Host", NULL,
+    "Accept-Encoding", "Content-Length", "Expect", "Host", "Origin", NULL,
 };
 /* These speak for the upstream's origin, and a browser would believe them of ours. The last one is
  * written by relay.c for every answer. */

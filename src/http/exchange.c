@@ -188,7 +188,13 @@ bool exchange_head_is_there(struct exchange *x)
     str raw = split_target(x);
     x->in.is_loopback &= guard_is_local(&x->in, x->is_old);
     x->is_head = str_is(x->in.method, "HEAD");
+    x->is_shared = guard_shares(settings, request_header(&x->in, "Origin"));
     enum status s = find_route(x, raw);
+    if (s != OK && x->is_shared && guard_is_preflight(&x->in)) {
+        ctx_clear_failure(&x->ctx); /* the request itself gets the answer */
+        x->refused = 0;
+        s = OK;
+    }
     if (s == OK)
         s = guard_check(&x->ctx, settings, &x->in, x->is_old);
     if (s == OK)
@@ -364,6 +370,8 @@ static void answer_options(struct exchange *x)
     x->out.code = 204;
     if (x->allow.n)
         reply_header(&x->out, "Allow", x->allow);
+    if (x->is_shared && guard_is_preflight(&x->in))
+        guard_preflight(&x->in, &x->out);
     reply_send(x);
 }
 

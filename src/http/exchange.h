@@ -50,6 +50,7 @@ struct exchange {
     size_t body_max, body_counted;  /* the latter is in the server's bodies */
     uint64_t length;                /* of the body, as it was announced, or 0 */
     bool is_admitting, is_admitted; /* before the body was read: admit runs, and has run */
+    bool is_shared;                 /* a foreign page asks that may read the answer */
     bool is_limited;                /* refused by a limit, which is no news for the log */
     struct meter *of_address, *of_token;
     bool wants_continue; /* the client waits for our leave to send the body */

@@ -1,7 +1,9 @@
-/* guard.h - which Host and Origin are served. */
+/* guard.h - which Host and Origin are served, and what browsers are told of it. */
 #pragma once
 
 #include "http/http.h"
+
+struct exchange;
 
 /*
  * Whether a request from a peer on this machine is of this machine: it names a loopback host, in
@@ -13,3 +15,12 @@ str guard_client(const struct request *in);
 /* FORBIDDEN or BAD_INPUT with a reason. is_old: HTTP/1.0, which needs no Host. */
 MUST_USE enum status guard_check(struct ctx *ctx, const struct server_settings *settings,
                                  const struct request *in, bool is_old);
+
+/* Whether a foreign page of this origin may read answers (settings->origins). "" is no page. */
+bool guard_shares(const struct server_settings *settings, str origin);
+/* OPTIONS by which a browser asks before the request itself. */
+bool guard_is_preflight(const struct request *in);
+/* Headers of the answer to a preflight. */
+void guard_preflight(const struct request *in, struct reply *out);
+/* Lines for every answer's head. */
+void guard_head(const struct exchange *x, struct buf *b);

@@ -95,11 +95,18 @@ struct server_settings {
     size_t queue_max;       /* requests waiting for a worker; more are answered 429 */
     size_t workers, loops;  /* 0: one per core */
     int64_t idle_ms, request_ms, upstream_ms; /* keep-alive, reading a request, upstream silence */
-    const char *const *hosts; /* NULL-ended: Host names served besides loopback's; NULL: none */
-    bool any_host;            /* every Host name is served */
+    const char *const *hosts;   /* NULL-ended: Host names served besides loopback's; NULL: none */
+    bool any_host;              /* every Host name is served */
+    const char *const *origins; /* NULL-ended: patterns of foreign pages that are served, as
+                                   origin_check reads them; NULL: none */
+    str exposed;                /* headers of answers that these pages may read, with commas */
     struct server_limits limits;
     bool has_upstream; /* libcurl is loaded at once, so that the first relay need not wait */
 };
+
+/* SCHEME://HOST[:PORT], "null" or "*": BAD_INPUT says what is wrong. *is_wide: a page of any site
+ * fits. */
+MUST_USE enum status origin_check(struct ctx *ctx, str pattern, bool *is_wide);
 
 /* Binds and starts the loops; *out is set before the first handler runs. surfaces is NULL-ended;
  * the first one words errors that belong to no route. */

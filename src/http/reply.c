@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "http/conn.h"
 #include "http/exchange.h"
+#include "http/guard.h"
 #include "http/loop.h"
 
 /* Codes of RFC 9110; a dialect may choose another one in its word_error. TOO_BUSY is 429, not 503:
@@ -115,6 +116,7 @@ void reply_begin(struct exchange *x, struct buf *b, bool needs_date, bool needs_
         add_line(b, S("X-Request-Id"), str_of(x->ctx.id));
     if (x->surface->trace)
         add_line(b, str_of(x->surface->trace), request_trace(&x->ctx, &x->in, x->surface->trace));
+    guard_head(x, b);
     if (!x->keep_alive)
         add_line(b, S("Connection"), S("close"));
     else if (x->is_old)

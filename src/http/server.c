@@ -109,20 +109,27 @@ static void allow_files(size_t connections)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static const char *const *copy_list(struct arena *a, const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    const char **copy = NEW_N(a, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = str_c(a, str_of(list[i]));
+    return copy;
+}
+
 static void copy_settings(struct server *s, const struct server_settings *settings)
 {
     struct arena *a = &s->ctx.arena;
-    size_t n = 0;
     s->settings = *settings;
     s->settings.listen = str_dup(a, settings->listen);
+    s->settings.exposed = str_dup(a, settings->exposed);
     if (!settings->bodies_max)
         s->settings.bodies_max = settings->body_max * BODIES_AT_ONCE;
-    while (settings->hosts && settings->hosts[n])
-        n++;
-    const char **hosts = NEW_N(a, const char *, n + 1);
-    for (size_t i = 0; i < n; i++)
-        hosts[i] = str_c(a, str_of(settings->hosts[i]));
-    s->settings.hosts = hosts;
+    s->settings.hosts = copy_list(a, settings->hosts);
+    s->settings.origins = copy_list(a, settings->origins);
 }
 
 /* On a worker, while the first clients may come: a call to the upstream before this has ended waits
