@@ -6,6 +6,7 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
+#include "surface/common/helper_calls.h"
 #include "surface/common/said.h"
 #include "surface/proxy/chat_fields.h"
 #include "surface/proxy/model_request.h"
@@ -66,6 +67,21 @@ static enum status name_session(struct ctx *ctx, const struct request *in, struc
     return OK;
 }
 
+/* Calls of front ends that speak this API as they speak chat completions: one table knows them. The
+ * words of such a call are the user's last message. */
+static void read_helper(struct ctx *ctx, const struct request *in, struct chat *c)
+{
+    struct turn_in *t = &c->ask.in;
+    const struct helper_facts facts =
+        helper_facts_of(&ctx->arena, in, c->ask.root, t->said, t->n_said);
+    helper_call_apply(&ctx->arena, helper_call_find(&facts), t);
+    if (!t->is_aside)
+        return;
+    while (t->n_said && !str_is(t->said[--t->n_said].role, "user"))
+        ;
+    items_cut(&c->items, t->n_said);
+}
+
 static void read_items(struct ctx *ctx, const struct request *in, struct chat *c)
 {
     size_t own;
@@ -78,6 +94,8 @@ static void read_items(struct ctx *ctx, const struct request *in, struct chat *c
     c->ask.in.said = c->items.said;
     c->ask.in.n_said = c->items.n;
     model_set_caller(&c->ask, caller);
+    if (caller == CALLER_CHAT)
+        read_helper(ctx, in, c);
 }
 
 /* With memory off nobody has asked yet who speaks, and a name that may not be used harms nobody. */
