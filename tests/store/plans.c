@@ -63,7 +63,7 @@ static sqlite3 *open_beside(const struct place *p)
               SQLITE_OK);
     sqlite3_create_function(handle, "take", 1, SQLITE_UTF8, NULL, take, NULL, NULL);
     sqlite3_create_function(handle, "tokens", 1, SQLITE_UTF8, NULL, take, NULL, NULL);
-    sqlite3_create_function(handle, "lowered", 1, SQLITE_UTF8, NULL, take, NULL, NULL);
+    sqlite3_create_function(handle, "holds", 2, SQLITE_UTF8, NULL, take, NULL, NULL);
     return handle;
 }
 

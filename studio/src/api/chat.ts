@@ -1,5 +1,6 @@
 // A chat through this server, as any client would have it.
 import { lookAs, Problem, request, space } from './client.ts';
+import { receiptWritten } from './events.ts';
 import type { Receipt } from './types.ts';
 import { call } from './client.ts';
 
@@ -42,6 +43,7 @@ export async function chat(o: ChatOptions): Promise<Reply> {
 
 /** A receipt is written with its turn, a moment after the answer. */
 export async function receiptOf(id: string): Promise<Receipt> {
+  await receiptWritten(id);
   for (let tries = 0; ; tries++) {
     try {
       return await call<Receipt>('GET', `/v1/receipts/${encodeURIComponent(id)}`);

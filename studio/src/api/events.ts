@@ -15,7 +15,26 @@ export function onChange(kinds: RegExp, run: (change: Change) => void): () => vo
   return () => listeners.delete(listener);
 }
 
+const written = new Set<string>();
+
+/** When the receipt is on disk, as the stream tells it; after some time in any case. */
+export function receiptWritten(id: string): Promise<void> {
+  if (written.has(id)) return Promise.resolve();
+  return new Promise((done) => {
+    const end = onChange(/^receipt\.written$/, (c) => {
+      if (c.id !== id) return;
+      end();
+      done();
+    });
+    setTimeout(() => (end(), done()), isLive.value ? 1500 : 200);
+  });
+}
+
 function tell(change: Change) {
+  if (change.kind === 'receipt.written' && change.id) {
+    if (written.size > 200) written.clear();
+    written.add(change.id);
+  }
   for (const l of [...listeners]) if (change.kind === 'reset' || l.kinds.test(change.kind)) l.run(change);
 }
 

@@ -1,4 +1,4 @@
-/* functions.c - take() collects the matches of a word, tokens() counts, lowered() folds case. */
+/* functions.c - take() collects the matches of a word, tokens() counts, holds() finds a part. */
 #include "store/sqlite/db/functions.h"
 
 #include <assert.h>
@@ -49,14 +49,50 @@ static void count_tokens(sqlite3_context *result, int n, sqlite3_value **values)
     sqlite3_result_int64(result, tokens_of((str){p, (size_t)sqlite3_value_bytes(values[0])}));
 }
 
-/* SQLite's own lower() folds ASCII letters only. */
-static void fold_case(sqlite3_context *result, int n, sqlite3_value **values)
+/* Texts are nearly always ASCII, and then nothing has to be written to be compared. */
+static bool is_ascii(str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] >= 0x80)
+            return false;
+    return true;
+}
+
+static char ascii_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static bool ascii_holds(str text, str part)
+{
+    for (size_t i = 0; i + part.n <= text.n; i++) {
+        size_t n = 0;
+        while (n < part.n && ascii_lower(text.p[i + n]) == part.p[n])
+            n++;
+        if (n == part.n)
+            return true;
+    }
+    return false;
+}
+
+static str text_of_value(sqlite3_value *v)
+{
+    const char *p = (const char *)sqlite3_value_text(v);
+    return p ? (str){p, (size_t)sqlite3_value_bytes(v)} : S("");
+}
+
+/* holds(text, part): whether the part is in the text, in any case. part is lower case already. */
+static void find_part(sqlite3_context *result, int n, sqlite3_value **values)
 {
     struct arena own = {0};
+    str text = text_of_value(values[0]), part = text_of_value(values[1]);
     (void)n;
-    const char *p = (const char *)sqlite3_value_text(values[0]);
-    str text = utf8_lower(&own, (str){p, (size_t)sqlite3_value_bytes(values[0])});
-    sqlite3_result_text(result, text.p, (int)text.n, SQLITE_TRANSIENT);
+    if (is_ascii(text)) {
+        sqlite3_result_int(result, ascii_holds(text, part));
+        return;
+    }
+    text = utf8_lower(&own, text);
+    sqlite3_result_int(result, !part.n || str_find(text, part) < text.n);
     arena_free(&own);
 }
 
@@ -86,7 +122,7 @@ enum status functions_add(struct ctx *ctx, struct db *db)
         rc =
             sqlite3_create_function(db->handle, "tokens", 1, FLAGS, NULL, count_tokens, NULL, NULL);
     if (rc == SQLITE_OK)
-        rc = sqlite3_create_function(db->handle, "lowered", 1, FLAGS, NULL, fold_case, NULL, NULL);
+        rc = sqlite3_create_function(db->handle, "holds", 2, FLAGS, NULL, find_part, NULL, NULL);
     return rc == SQLITE_OK ? OK : db_failed(ctx, db, rc);
 }
 

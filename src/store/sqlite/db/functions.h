@@ -1,4 +1,4 @@
-/* functions.h - the SQL functions that a connection gets from us: take, tokens, lowered. */
+/* functions.h - the SQL functions that a connection gets from us: take, tokens, holds. */
 #pragma once
 
 #include "core/memory.h"

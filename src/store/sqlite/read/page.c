@@ -35,7 +35,7 @@ struct paging {
     struct db *db;
     const struct memory_page_in *in;
     const struct memory_select *f;
-    str contains; /* lowered */
+    str contains; /* in lower case */
     int64_t now;
     int64_t *pools; /* numbers; 0: there is no such pool */
     struct place *places;
