@@ -8,7 +8,8 @@
 /*
  * usage: train_rank words|vectors DUMP …  (rememberd eval locomo FILE --dump DUMP; --sessions 2
  * makes small pools). Fits one of the two sets of weights and leaves the other as it is; dumps for
- * vectors come from an evaluation in which they took part.
+ * vectors come from an evaluation in which they took part. A + before a dump's name: it and those
+ * behind it are of other conversations than those before.
  *
  * Two fits. The ranking: for each question the softmax over its candidates against the evidence
  * (conditional logit), so that what is the same for all candidates cannot count. The probability:
@@ -18,7 +19,7 @@
  * it: those are the figures to quote. The rows of rank_weights.def go to standard output.
  */
 
-enum { COLUMNS_MAX = 48, FIXED = 6, CONVERSATIONS_MAX = 32, STEPS = 25, TOP = 10 };
+enum { COLUMNS_MAX = 48, FIXED = 6, GROUP = 16, STEPS = 25, TOP = 10 };
 
 static const double penalty = 1;
 
@@ -62,6 +63,7 @@ struct row {
 struct data {
     struct row *v;
     size_t n, cap;
+    int first; /* number of the first conversation of the group that is being read */
     enum set set;
 };
 
@@ -84,7 +86,7 @@ static void read_dump(struct data *d, const char *path, int no)
         for (int i = 0; i < SIGNALS; i++)
             r->x[i] = strtod(at, &at);
         r->dump = no;
-        r->conversation = (int)fixed[0];
+        r->conversation = d->first + (int)fixed[0];
         r->question = (int)fixed[1];
         r->own = (int)fixed[2];
         r->gold = (int)fixed[4];
@@ -446,8 +448,11 @@ int main(int argc, char **argv)
         return 2;
     }
     d.set = strcmp(argv[1], "words") ? VECTORS : WORDS;
-    for (int i = 2; i < argc; i++)
-        read_dump(&d, argv[i], i - 2);
+    for (int i = 2; i < argc; i++) {
+        bool is_other = argv[i][0] == '+';
+        d.first += is_other ? GROUP : 0;
+        read_dump(&d, argv[i] + is_other, i - 2);
+    }
     for (size_t r = 0; r < d.n; r++)
         if (d.v[r].conversation >= conversations)
             conversations = d.v[r].conversation + 1;

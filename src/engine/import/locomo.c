@@ -66,6 +66,8 @@ static void read_session(struct ctx *ctx, const struct locomo *c, const struct j
         m->session = out->id;
         m->speaker = json_string(json_get(t, "speaker"));
         m->role = str_eq(m->speaker, c->speakers[0]) ? S("user") : S("assistant");
+        if (str_is(m->speaker, "user") || str_is(m->speaker, "assistant"))
+            m->speaker = S(""); /* a role, as in a chat with a model: nobody's name */
         m->text = text_of(&ctx->arena, t);
         m->ref = json_string(json_get(t, "dia_id"));
         m->origin = ORIGIN_IMPORT;

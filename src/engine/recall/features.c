@@ -188,6 +188,7 @@ static void of_message(const struct asked_of *q, const struct message *m, double
     out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
     out[SIGNAL_speaker] = q->person.n && str_eq(m->speaker, q->person);
     out[SIGNAL_opening] = doc_position(m->doc) < 2;
+    out[SIGNAL_assistant] = !m->speaker.n && str_is(m->role, "assistant");
 }
 
 static void of_memory(const struct asked_of *q, const struct memory *m, double *out)
@@ -215,6 +216,7 @@ void signals_of(const struct asked_of *q, struct candidate *c, const struct mess
     c->signals = out;
     of_words(q, c, out);
     out[SIGNAL_answers] = is_question(previous) ? out[SIGNAL_previous] : 0;
+    out[SIGNAL_assistant_turn] = out[SIGNAL_assistant] * out[SIGNAL_turn];
 }
 
 /* An estimate without reading the text: candidates that promise least are not read at all. */

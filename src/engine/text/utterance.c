@@ -324,14 +324,17 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
     return !knows_nothing(&w, s->text) && !promises_to_keep(&w);
 }
 
-/* The text itself, and no copy, when all of it states something; "" when nothing does. */
+/* The text itself, and no copy, when all of it states something; "" when nothing does. What judging
+ * a sentence takes is used again for the next: answers are long, and a recall judges sixty. */
 str utterance_statements(struct arena *a, str text, bool is_user)
 {
     struct sentence s;
     struct buf b = buf_make(a, text.n + 1);
+    CLEANUP(arena_free) struct arena scratch = {0};
     bool is_whole = true;
     for (str rest = text; sentence_cut(&rest, &s);) {
-        if (is_statement(a, &s, is_user) || !str_trim(s.text).n)
+        arena_reset(&scratch);
+        if (is_statement(&scratch, &s, is_user) || !str_trim(s.text).n)
             buf_add(&b, s.text);
         else
             is_whole = false;
