@@ -43,6 +43,36 @@ static bool place_holds(struct ctx *ctx, const struct place *p, const char *text
     return found;
 }
 
+/* More than goes in one transaction without a mark: what can be undone is never done in pieces. */
+TEST(a_long_conversation_comes_back_whole)
+{
+    enum { MANY = 150 };
+    PLACE(p);
+    STORE(s, p);
+    const struct undo_mark mark = {S("u1"), clock_ms() + 60000};
+    struct message *v = NEW_N(&ctx->arena, struct message, MANY), back;
+    int64_t erased, restored;
+    for (size_t i = 0; i < MANY; i++)
+        v[i] = (struct message){.id = str_printf(&ctx->arena, "m%zu", i),
+                                .session = S("long"),
+                                .role = i % 2 ? S("assistant") : S("user"),
+                                .text = str_printf(&ctx->arena, "Word %zu was said.", i),
+                                .created = 1000 + (int64_t)i};
+    struct bundle b = {.pool = mine,
+                       .session = {.id = S("long")},
+                       .messages = v,
+                       .n_messages = MANY};
+    CHECK_OK(store_write(ctx, s, &b));
+    const struct forget what = {.pool = mine, .session = S("long"), .undo = &mark};
+    CHECK_OK(store_forget(ctx, s, &what, &erased));
+    CHECK_INT(erased, MANY);
+    check_healthy(ctx, s);
+    CHECK_OK(store_undo(ctx, s, mine, S("u1"), &restored));
+    CHECK_OK(store_message(ctx, s, mine, S("m149"), &back));
+    CHECK_STR(back.text, S("Word 149 was said."));
+    check_healthy(ctx, s);
+}
+
 TEST(what_was_erased_comes_back_with_its_number_times_and_uses)
 {
     PLACE(p);
