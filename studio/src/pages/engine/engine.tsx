@@ -7,6 +7,8 @@ import { refine, route } from '../../state/route.ts';
 import { isOperator } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { Jobs } from './jobs.tsx';
+import { Log } from './log.tsx';
+import { Qdrant } from './qdrant.tsx';
 import { Settings } from './settings.tsx';
 
 interface EngineStatus {
@@ -19,13 +21,14 @@ interface EngineStatus {
 
 export function Engine() {
   const tab = route.value.query.tab ?? 'work';
-  const options: [string, string][] = [['work', t('tab work')], ...(isOperator.value ? [['settings', t('tab settings')], ['doctor', t('tab doctor')]] as [string, string][] : [])];
+  const options: [string, string][] = [['work', t('tab work')], ['log', t('tab log')], ...(isOperator.value ? [['settings', t('tab settings')], ['doctor', t('tab doctor')]] as [string, string][] : [])];
   return (
     <>
       <Head title={t('page engine')} about={t('engine about')}>
         <Segments label={t('page engine')} value={tab} onChange={(x) => refine({ tab: x === 'work' ? undefined : x })} options={options} />
       </Head>
-      {tab === 'work' && <><Chips /><Jobs /></>}
+      {tab === 'work' && <><Chips /><Jobs />{isOperator.value && <Qdrant />}</>}
+      {tab === 'log' && <Log />}
       {tab === 'settings' && <Settings />}
       {tab === 'doctor' && <Doctor />}
     </>

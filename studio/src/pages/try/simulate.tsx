@@ -9,6 +9,7 @@ import { ReceiptView } from '../../parts/receipt.tsx';
 import { draft } from '../../state/looks.ts';
 import { route } from '../../state/route.ts';
 import { useSettled } from '../../state/use.ts';
+import { Strategies } from './strategies.tsx';
 
 const here = () => (space.value === '*' ? '' : space.value);
 
@@ -62,6 +63,7 @@ export function Simulate() {
           </section>
         </div>
       )}
+      {asked && <Strategies query={asked} budget={budget.value} />}
       {!asked && <p class="quiet">{t('simulate about')}</p>}
     </div>
   );
