@@ -80,7 +80,7 @@ test('plots have data, and lanes show what followed what', async (t) => {
   }));
   await page.locator('.plot canvas').first().waitFor();
   assert.ok((await drawn()).length >= 4 && (await drawn()).every(Boolean));
-  await page.locator('.lane', { hasText: 'Contoso' }).getByText('Northwind').waitFor();
+  await page.locator('.lane', { hasText: 'Contoso' }).getByText('Northwind').waitFor({ state: 'attached' });
   await page.getByText('As a table').first().click();
 });
 
