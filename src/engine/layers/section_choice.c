@@ -23,7 +23,7 @@ enum {
  * Three ways to choose, by the setting gate_mode: off (always episodes, and everything goes in),
  * phrases ("do you remember", "my …", or a name from an episode), and the core model, with phrases
  * as its fallback. The choice sets two things: the section, and the bar, a factor for the gate's
- * threshold. Asked outright a twentieth is enough; where nothing asks the threshold holds; where
+ * threshold. Asked outright a tenth is enough; where nothing asks the threshold holds; where
  * the model says "none" it must be four times as sure, so a wrong "none" of a small model hides
  * only what is doubtful (decisions/023).
  */

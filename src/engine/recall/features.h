@@ -13,7 +13,7 @@
 #define GATE_COSINE 5
 /* A phrase that asks for memory ("do you remember") lowers what the best needs to the first share,
  * one that only speaks of the user ("my garden") to the second. */
-#define GATE_ASKED 0.05
+#define GATE_ASKED 0.1
 #define GATE_OF_USER 0.2
 
 enum signal {
