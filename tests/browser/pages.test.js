@@ -163,6 +163,23 @@ test('every page by keyboard, with the shortcuts that it names', async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement.type), 'search');
 });
 
+test('every page is the same after a reload, and back leads back', async (t) => {
+  const server = await lived(t), page = await open(t, server), titles = {};
+  for (const [name, at] of Object.entries(places)) {
+    await page.goto(server.url + at);
+    titles[name] = await page.getByRole('heading', { level: 1 }).innerText();
+    await page.reload();
+    assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), titles[name], name);
+    assert.equal(page.url(), server.url + at, name);
+  }
+  const links = ['Memories', 'Try', 'Receipts', 'Conversations', 'Timeline', 'Engine', 'Clean up', 'Access'];
+  for (const link of links) await page.getByRole('link', { name: link }).click();
+  for (const link of links.slice(0, -1).reverse()) {
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: link }).waitFor();
+  }
+});
+
 test('no serious violation of accessibility on any page, in both themes', async (t) => {
   const server = await lived(t), found = [];
   await seed(server, 40);
