@@ -224,6 +224,7 @@ static bool is_under_way(const struct place *p)
     sqlite3_stmt *stmt = NULL;
     static const char text[] = "SELECT 1 FROM fact WHERE name LIKE 'forget:%'";
     CHECK_INT(sqlite3_open(p->path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 1000);
     CHECK_INT(sqlite3_prepare_v2(db, text, -1, &stmt, NULL), SQLITE_OK);
     bool is_there = sqlite3_step(stmt) == SQLITE_ROW;
     sqlite3_finalize(stmt);
@@ -245,6 +246,16 @@ static void child(const struct place *p, const struct deed *deed, struct pool_re
     _exit(0);
 }
 
+/* Waits until the child has begun to erase, or has ended. */
+static void wait_under_way(const struct place *p, pid_t pid)
+{
+    siginfo_t end = {0};
+    while (!is_under_way(p) && end.si_pid == 0) {
+        CHECK(waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0);
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+}
+
 /* Kills it so many microseconds after it has begun, or lets it end (below 0); how long it took. */
 static int64_t run_child(const struct place *p, const struct deed *deed, struct pool_ref pool,
                          int64_t kill_after_us)
@@ -259,6 +270,8 @@ static int64_t run_child(const struct place *p, const struct deed *deed, struct 
     close(ends[1]);
     CHECK(read(ends[0], &begun, 1) == 1);
     close(ends[0]);
+    if (deed->in_pieces)
+        wait_under_way(p, pid);
     int64_t began = clock_mono_us();
     if (kill_after_us >= 0) {
         nanosleep(&(struct timespec){kill_after_us / 1000000, kill_after_us % 1000000 * 1000},
