@@ -65,7 +65,8 @@ struct recall_in {
     bool is_unordered;  /* the reranking model is not asked */
     bool is_patient;    /* a search: missing vectors are made first, and no closed value is shown */
     enum strategy strategy;
-    int64_t after; /* only what was made since (unix ms); 0: any age */
+    bool has_strategy; /* engine_search: it is named, so the setting does not count */
+    int64_t after;     /* only what was made since (unix ms); 0: any age */
     int64_t as_of; /* what was said and true at that time (unix ms), as far as it is kept: what was
                       closed or has expired since is there, what came later is not, and what was
                       forgotten or corrected does not come back; 0: now */

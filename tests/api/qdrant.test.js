@@ -184,6 +184,47 @@ test('its search, health and cleanup by themselves', async (t) => {
   assert.equal((await s.ok('POST', '/api/settings/qdrant/cleanup')).deletedCount, 1);
 });
 
+test('the same over rememberd\'s own API, whose failures are problems', async (t) => {
+  const s = await setting(t, { on: false });
+  for (const path of ['/v1/engine/qdrant/search', '/v1/engine/qdrant/cleanup']) {
+    const off = await s.server.ask('POST', path, path.endsWith('search') ? { query: 'x' } : undefined);
+    assert.equal(off.status, 501);
+    assert.match(off.json().detail, /set qdrant_enabled and qdrant_host first/);
+  }
+  assert.deepEqual((await s.ok('GET', '/v1/engine')).qdrant, { enabled: false, available: false, latency_ms: null, waiting: 0, error: '', note: '' });
+  await s.change({ enabled: true, host: '127.0.0.1', port: s.qdrant.port, collection: 'mem', embeddingModel: 'maker/words' });
+  const memory = await s.add({ content: 'green tea' });
+  await s.inStep();
+  const { results } = await s.ok('POST', '/v1/engine/qdrant/search', { query: 'green tea', limit: 3 });
+  assert.deepEqual(results.map((r) => [r.id, r.payload.content]), [[memory.id, 'green tea']]);
+  const old = { kind: 'omniroute_memory', userId: 'local', apiKeyId: 'default', memoryId: 'm', createdAtUnix: 1e9, expiresAtUnix: null };
+  await s.client.upsert('mem', { wait: true, points: [{ id: 1, vector: vectorOf('a'), payload: old }] });
+  assert.deepEqual(await s.ok('POST', '/v1/engine/qdrant/cleanup'), { erased: 1, retention_days: 30 });
+  const parts = await s.ok('GET', '/v1/engine');
+  assert.deepEqual([parts.words.available, parts.embedding.source, parts.embedding.model, parts.vectors.store, parts.vectors.rows], [true, 'remote', 'words', 'sqlite-vec', 1]);
+  assert.ok(parts.qdrant.enabled && parts.qdrant.available && parts.qdrant.latency_ms > 0);
+  await s.qdrant.stop();
+  const gone = await s.server.ask('POST', '/v1/engine/qdrant/search', { query: 'green tea' });
+  assert.ok(gone.status >= 502, gone.text);
+  assert.match((await s.ok('GET', '/v1/engine')).qdrant.error, /^Qdrant: no answer/);
+});
+
+test('a search by a named strategy says how it was found', async (t) => {
+  const s = await setting(t, { on: false });
+  for (const content of ['green tea in the morning', 'the dog sleeps', 'a walk at noon']) await s.add({ content });
+  await until('vectors', async () => (await s.ok('GET', '/v1/engine')).vectors.rows === 3);
+  const by = async (strategy, more) => s.ok('POST', '/v1/memories/search', { query: 'green tea', kind: 'memory', strategy, explain: true, ...more });
+  const hybrid = await by('hybrid'), semantic = await by('semantic'), recent = await by('recent', { limit: 2 });
+  assert.deepEqual([hybrid, semantic, recent].map((r) => r.steps.strategy), ['hybrid', 'semantic', 'recent']);
+  assert.ok(hybrid.results[0].signals.share > 0 && semantic.results[0].signals.dense > 0);
+  assert.deepEqual(recent.results.map((r) => r.text), ['a walk at noon', 'the dog sleeps']);
+  assert.deepEqual([hybrid.steps.store, hybrid.steps.reranked], ['sqlite-vec', false]);
+  const plain = await s.ok('POST', '/v1/memories/search', { query: 'green tea' });
+  assert.equal(plain.steps, undefined);
+  const wrong = await s.server.ask('POST', '/v1/memories/search', { query: 'x', strategy: 'exact' });
+  assert.deepEqual([wrong.status, wrong.json().field], [400, 'strategy']);
+});
+
 test('down at the start, and down later: nothing is lost, and it catches up', async (t) => {
   const s = await setting(t);
   await s.qdrant.stop();

@@ -360,6 +360,30 @@ test('jobs are seen by those they are about', async (t) => {
 
 const byName = (res) => Object.fromEntries(res.json().items.map((s) => [s.name, s]));
 
+test('the log has what was done in the background, of the spaces in reach, and the parts are for admins', async (t) => {
+  const server = await serve(t);
+  for (const space of ['one', 'two']) {
+    await made(server, '/v1/memories', { content: `The kettle of ${space} is blue.` }, { 'x-memory-space': space });
+    const job = await made(server, '/v1/jobs', { kind: 'consolidate' }, { 'x-memory-space': space });
+    await until('the job ends', async () => (await server.ask('GET', `/v1/jobs/${job.id}`)).json().state === 'done');
+  }
+  const log = async (query = '', headers = {}) => (await server.ask('GET', `/v1/log${query}`, undefined, headers)).json();
+  const all = await log('?kind=consolidate');
+  assert.deepEqual(all.items.map((w) => w.space), ['two', 'one']);
+  assert.deepEqual([all.total, all.next], [2, null]);
+  assert.deepEqual(Object.keys(all.items[0]), ['space', 'kind', 'status', 'details', 'model', 'tokens_in', 'tokens_out', 'took_ms', 'created']);
+  assert.ok(!JSON.stringify(all).includes('kettle'));
+  assert.equal((await log('?kind=consolidate&limit=1')).items.length, 1);
+  assert.deepEqual((await log('?kind=distil')).items, []);
+  assert.equal((await server.ask('GET', '/v1/log?limit=501')).json().field, 'limit');
+  const admin = auth(await token(server, '--admin')), one = auth(await token(server, '--space', 'one'));
+  assert.deepEqual((await log('?kind=consolidate', one)).items.map((w) => w.space), ['one']);
+  assert.deepEqual((await log('?kind=consolidate', { ...admin, 'x-memory-space': 'two' })).items.map((w) => w.space), ['two']);
+  for (const [method, target] of [['GET', '/v1/engine'], ['POST', '/v1/engine/qdrant/search'], ['POST', '/v1/engine/qdrant/cleanup']])
+    assert.equal((await server.ask(method, target, method === 'POST' ? { query: 'x' } : undefined, one)).status, 403, target);
+  assert.ok((await server.ask('GET', '/v1/engine', undefined, admin)).json().words.available);
+});
+
 test('settings are listed with where they come from, and none is left out', async (t) => {
   const fs = require('node:fs'), path = require('node:path'), { tempFolder } = require('./lib.js');
   const file = path.join(tempFolder(), 'settings.json');

@@ -2,6 +2,8 @@
 'use strict';
 const { test } = require('node:test');
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
 const { execFile } = require('node:child_process');
 const { promisify } = require('node:util');
 const { generateText, streamText } = require('ai');
@@ -514,10 +516,10 @@ test('what Codex says in the user\'s name is not the user\'s', async (t) => {
 });
 
 // Made-up requests of known clients with what is expected of each: a file with one JSON object a line.
-const vectors = process.env.REMEMBERD_CLIENT_VECTORS;
-test('requests as known clients send them', { skip: vectors ? false : 'REMEMBERD_CLIENT_VECTORS names no file with requests' }, async (t) => {
+const vectors = path.join(process.env.REMEMBERD_SPEC ?? path.join(__dirname, '../../../shared/spec'), 'clients-vectors.jsonl');
+test('requests as known clients send them', { skip: !fs.existsSync(vectors) && `no ${path.basename(vectors)}: set REMEMBERD_SPEC to its folder` }, async (t) => {
   const question = 'Where does my sister live?';
-  const list = require('node:fs').readFileSync(vectors, 'utf8').trim().split('\n').map((line) => JSON.parse(line)).filter((v) => v.request.path === PATH);
+  const list = fs.readFileSync(vectors, 'utf8').trim().split('\n').map((line) => JSON.parse(line)).filter((v) => v.request.path === PATH);
   assert.ok(list.length >= 5);
   for (const { name, request, expect } of list)
     await t.test(name, async (t) => {

@@ -32,16 +32,16 @@ const duties = [ // product, duty, place, what a person finds there
   ['OmniRoute', 'compact', memories, more('Compact')],
   ['OmniRoute', 'statistics', '/studio/timeline', text('tokens given to chats')],
   ['OmniRoute', 'simulate: query', simulate, box('searchbox', 'What would you ask?')],
-  ['OmniRoute', 'simulate: exact', simulate, button('Exact')],
+  ['OmniRoute', 'simulate: exact, which is the newest', simulate, button('Newest')],
   ['OmniRoute', 'simulate: semantic', simulate, button('Semantic')],
   ['OmniRoute', 'simulate: hybrid', simulate, button('Hybrid')],
   ['OmniRoute', 'simulate: token budget', simulate, box('spinbutton', 'Budget in tokens')],
   ['OmniRoute', 'simulate: score, tier, tokens, by words, by meaning', simulate, async (page) => {
     for (const name of ['Score', 'Tier', 'By words', 'By meaning']) await page.getByRole('region', { name: 'Memories by strategy' }).getByRole('columnheader', { name }).waitFor();
-    return page.getByRole('region', { name: 'Memories by strategy' }).getByRole('cell', { name: 'fts5' }).first();
+    return page.getByRole('region', { name: 'Memories by strategy' }).getByRole('cell', { name: 'By words' }).first();
   }],
   ['OmniRoute', 'simulate: how it was resolved', simulate, text(/^Vectors: none/)],
-  ['OmniRoute', 'engine: keywords', engine, text('FTS5')],
+  ['OmniRoute', 'engine: keywords', engine, text('SQLite FTS5')],
   ['OmniRoute', 'engine: embedding', engine, text('Embedding')],
   ['OmniRoute', 'engine: vector store', engine, text('0 vectors')],
   ['OmniRoute', 'engine: rerank', engine, text('Rerank')],

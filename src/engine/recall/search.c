@@ -63,6 +63,8 @@ static struct recall_in search_of(struct engine *e, const struct recall_in *in, 
     if (in->gate)
         return ask;
     ask.budget_tokens = -1;
+    if (in->has_strategy)
+        return ask;
     ask.words_only |= is_newest;
     ask.strategy = !str_trim(in->question).n ? STRATEGY_RECENT
                    : is_newest               ? STRATEGY_HYBRID

@@ -16,6 +16,7 @@ extern const struct surface surface_stats;
 extern const struct surface surface_doctors;
 extern const struct surface surface_events;
 extern const struct surface surface_jobs;
+extern const struct surface surface_parts;
 extern const struct surface surface_settings;
 extern const struct surface surface_tokens;
 extern const struct surface surface_sign_in;

@@ -26,7 +26,7 @@ enum search_kind { SEARCH_ALL, SEARCH_MEMORIES, SEARCH_MESSAGES };
 static const char *const search_kinds[] = {"all", "memory", "message", NULL};
 
 struct search_in {
-    str query, layer, type;
+    str query, layer, type, strategy;
     enum search_kind kind;
     int64_t limit;
     double min_score;
@@ -41,7 +41,20 @@ static const struct field search_in_fields[] = {
      .help = "only memories, or only messages"},
     {STR(struct search_in, layer), .one_of = layer_names, .help = "only memories of this layer"},
     {STR(struct search_in, type), .one_of = type_names, .help = "only memories of this type"},
+    {STR(struct search_in, strategy), .one_of = strategy_names,
+     .help = "hybrid: words and vectors; semantic: vectors; recent: the newest; default: the "
+             "setting"},
     {BOOL(struct search_in, explain), .help = "include reasons in words and numbers"},
+    {0},
+};
+
+static const struct field steps_fields[] = {
+    {ENUM(struct recall_steps, strategy), .one_of = strategy_names,
+     .help = "the strategy that was used in the end"},
+    {STR(struct recall_steps, store),
+     .help = "where vectors were searched: sqlite-vec, qdrant or none"},
+    {AS_BOOL(struct recall_steps, is_reranked, "reranked")},
+    {STR(struct recall_steps, fallback), .help = "why another strategy was used, or empty"},
     {0},
 };
 
@@ -51,6 +64,7 @@ struct search_out {
     const struct json *results;
     int64_t took_us;
     str vectors, without;
+    const struct json *steps;
 };
 static const struct field search_out_fields[] = {
     {JSON(struct search_out, results), .inside = found_out_fields,
@@ -60,6 +74,8 @@ static const struct field search_out_fields[] = {
      .help = "source of the vectors that were used"},
     {STR(struct search_out, without), .empty = EMPTY_OUT,
      .help = "why no vectors were used although a source is configured"},
+    {JSON(struct search_out, steps), .empty = EMPTY_OUT,
+     .help = "with explain: the strategy that was used, store, reranked and fallback"},
     {0},
 };
 
@@ -92,6 +108,18 @@ void surface_memory_json(struct ctx *ctx, const struct memory *m, struct buf *ou
     write_shape(out, memory_fields, m);
 }
 
+static enum status steps_json(struct ctx *ctx, const struct recall_steps *steps,
+                              const struct json **out)
+{
+    enum { STEPS_MAX = 8192 };
+    struct buf b = buf_make(&ctx->arena, STEPS_MAX);
+    struct json *parsed;
+    write_shape(&b, steps_fields, steps);
+    TRY(json_parse(ctx, buf_str(&b), &parsed));
+    *out = parsed;
+    return OK;
+}
+
 /* explain costs text for each result and is off unless asked for. */
 enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, bool explain,
                                struct buf *out)
@@ -99,8 +127,10 @@ enum status surface_found_json(struct ctx *ctx, const struct recall_out *found, 
     struct found_out *items = NEW_N(&ctx->arena, struct found_out, found->n);
     for (size_t i = 0; i < found->n; i++)
         items[i] = found_shape(ctx, &found->v[i], explain);
-    struct search_out shape = {NULL, found->took_us, found->vectors, found->without};
+    struct search_out shape = {NULL, found->took_us, found->vectors, found->without, NULL};
     TRY(json_list(ctx, found_out_fields, items, found->n, sizeof *items, &shape.results));
+    if (explain)
+        TRY(steps_json(ctx, &found->steps, &shape.steps));
     write_shape(out, search_out_fields, &shape);
     return OK;
 }
@@ -209,10 +239,14 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
                             .memories_only = of_memories,
                             .turns_only = q->kind == SEARCH_MESSAGES,
                             .layer = q->layer,
-                            .type = q->type};
+                            .type = q->type,
+                            .has_strategy = q->strategy.n > 0};
     struct recall_out found;
     if (q->kind == SEARCH_MESSAGES && of_memories)
         return fail_field(ctx, "kind", "must not be message: messages have no layer and no type");
+    for (int i = 0; strategy_names[i]; i++)
+        if (str_is(q->strategy, strategy_names[i]))
+            ask.strategy = (enum strategy)i;
     TRY(engine_search(ctx, app->engine, &ask, &found));
     size_t n = 0;
     for (size_t i = 0; i < found.n; i++)

@@ -423,7 +423,7 @@ export const de: Record<Key, string> = {
   'strategies': 'Erinnerungen nach Strategie',
   'strategy hybrid': 'Hybrid',
   'strategy semantic': 'Nach Bedeutung',
-  'strategy exact': 'Exakt',
+  'strategy recent': 'Neueste',
   'by meaning': 'Nach Bedeutung',
   'tier': 'Stufe',
   'tab log': 'Protokoll',

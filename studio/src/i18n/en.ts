@@ -421,7 +421,7 @@ export const en = {
   'strategies': 'Memories by strategy',
   'strategy hybrid': 'Hybrid',
   'strategy semantic': 'Semantic',
-  'strategy exact': 'Exact',
+  'strategy recent': 'Newest',
   'by meaning': 'By meaning',
   'tier': 'Tier',
   'tab log': 'Log',

@@ -11,11 +11,11 @@ import { Log } from './log.tsx';
 import { Qdrant } from './qdrant.tsx';
 import { Settings } from './settings.tsx';
 
-interface EngineStatus {
-  keyword: { available: boolean; backend: string };
-  embedding: { source: string | null; model: string | null; dimensions: number | null; available: boolean; reason: string };
-  vectorStore: { backend: string; available: boolean; rowCount: number; needsReindex: number; failed: number; reason: string };
-  qdrant: { enabled: boolean; healthy: boolean | null; latencyMs: number | null; error: string | null; pending: number };
+interface EngineParts {
+  words: { available: boolean };
+  embedding: { source: string | null; model: string | null; available: boolean; reason: string };
+  vectors: { rows: number; waiting: number; available: boolean };
+  qdrant: { enabled: boolean; available: boolean; error: string };
   rerank: { enabled: boolean; model: string | null; available: boolean; reason: string };
 }
 
@@ -40,17 +40,17 @@ function Part({ name, look, state, more }: { name: string; look: ChipLook; state
 }
 
 function Chips() {
-  const { data, error } = useLoaded(() => call<EngineStatus>('GET', '/api/memory/engine-status'), [], /^(settings|job)\./);
+  const { data, error } = useLoaded(() => call<EngineParts>('GET', '/v1/engine'), [], /^(settings|job)\./);
   const s = data.value;
   if (error.value) return error.value.status === 403 || error.value.status === 401 ? null : <Failed error={error.value} />;
   if (!s) return null;
   const on = (ok: boolean) => (ok ? t('ready') : t('off'));
   return (
     <div class="figures">
-      <Part name={t('words index')} look={s.keyword.available ? 'good' : 'bad'} state={s.keyword.backend} />
+      <Part name={t('words index')} look={s.words.available ? 'good' : 'bad'} state={s.words.available ? t('ready') : t('failing')} more="SQLite FTS5" />
       <Part name={t('embedding')} look={s.embedding.available ? 'good' : ''} state={s.embedding.model ?? on(s.embedding.available)} more={s.embedding.available ? s.embedding.source : s.embedding.reason} />
-      <Part name={t('vectors')} look={s.vectorStore.available ? 'good' : ''} state={t('n vectors', { n: s.vectorStore.rowCount })} more={s.vectorStore.needsReindex ? t('n waiting', { n: s.vectorStore.needsReindex }) : null} />
-      <Part name="Qdrant" look={!s.qdrant.enabled ? '' : s.qdrant.healthy ? 'good' : 'bad'} state={s.qdrant.enabled ? (s.qdrant.healthy ? t('ready') : t('failing')) : t('off')} more={s.qdrant.error} />
+      <Part name={t('vectors')} look={s.vectors.available ? 'good' : ''} state={t('n vectors', { n: s.vectors.rows })} more={s.vectors.waiting ? t('n waiting', { n: s.vectors.waiting }) : null} />
+      <Part name="Qdrant" look={!s.qdrant.enabled ? '' : s.qdrant.available ? 'good' : 'bad'} state={s.qdrant.enabled ? (s.qdrant.available ? t('ready') : t('failing')) : t('off')} more={s.qdrant.error} />
       <Part name={t('rerank')} look={s.rerank.available ? 'good' : ''} state={s.rerank.model ?? on(s.rerank.available)} more={s.rerank.enabled ? s.rerank.reason : null} />
     </div>
   );

@@ -63,7 +63,7 @@ export function Simulate() {
           </section>
         </div>
       )}
-      {asked && <Strategies query={asked} budget={budget.value} />}
+      {asked && <Strategies query={asked} />}
       {!asked && <p class="quiet">{t('simulate about')}</p>}
     </div>
   );

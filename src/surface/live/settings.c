@@ -19,7 +19,7 @@ static const struct field change_fields[] = {
 #define LIVE(TYPE, MEMBER, NAME, ROW)                                                              \
     {AS_##TYPE(struct runtime, MEMBER, NAME), .empty = EMPTY_NULL, .like = &runtime_fields[ROW]},
 #define COST(NAME, WORDS)
-#include "surface/rest/settings_live.def"
+#include "surface/live/settings_live.def"
 #undef LIVE
 #undef COST
     {0},
@@ -29,7 +29,7 @@ static const struct {
 } costs[] = {
 #define LIVE(TYPE, MEMBER, NAME, ROW)
 #define COST(NAME, WORDS) {NAME, WORDS},
-#include "surface/rest/settings_live.def"
+#include "surface/live/settings_live.def"
 #undef LIVE
 #undef COST
 };
