@@ -136,13 +136,15 @@ TEST(a_page_is_found_in_the_order_of_its_index)
         {"MEMORY_PAGE_CREATED_UP", "memory_recent (pool=? AND created>? AND created<?"},
         {"MEMORY_PAGE_UPDATED_DOWN", "memory_updated (pool=? AND updated<?"},
         {"MEMORY_PAGE_UPDATED_UP", "memory_updated (pool=? AND updated>?"},
-        {"MEMORY_PAGE_IMPORTANCE_DOWN", "memory_importance (pool=? AND importance>?"},
-        {"MEMORY_PAGE_IMPORTANCE_UP", "memory_importance (pool=? AND importance>?"},
+        {"MEMORY_PAGE_IMPORTANCE_DOWN", "memory_weight (pool=? AND importance>?"},
+        {"MEMORY_PAGE_IMPORTANCE_UP", "memory_weight (pool=? AND importance>?"},
         {"MEMORY_PAGE_LAST_USED_DOWN", "memory_used (pool=? AND last_used<?"},
         {"MEMORY_PAGE_LAST_USED_UP", "memory_used (pool=? AND last_used>?"},
         {"MEMORY_PAGE_USES_DOWN", "memory_uses (pool=? AND uses<?"},
         {"MEMORY_PAGE_USES_UP", "memory_uses (pool=? AND uses>?"},
-        {"MEMORY_KINDS", "COVERING INDEX memory_recent (pool=? AND created>? AND created<?"},
+        {"MEMORY_KINDS_CREATED",
+         "COVERING INDEX memory_recent (pool=? AND created>? AND created<?"},
+        {"MEMORY_KINDS_IMPORTANCE", "COVERING INDEX memory_weight (pool=? AND importance>?"},
     };
     sqlite3 *handle = open_beside(&p);
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {

@@ -336,8 +336,14 @@ static const char step_10[] =
     " WHEN NEW.content <> OLD.content BEGIN DELETE FROM replay WHERE pool = NEW.pool AND EXISTS"
     " (SELECT 1 FROM json_each(replay.told) AS one WHERE one.value = NEW.id); END;";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4, step_5,
-                                    step_6, step_7, step_8, step_9, step_10};
+/* What counts of a range of importance ask, in the index itself. */
+static const char step_11[] =
+    "DROP INDEX memory_importance;"
+    "CREATE INDEX memory_weight ON memory(pool, importance, no, valid_to, expires, layer, type,"
+    " origin, created, category);";
+
+static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5, step_6,
+                                    step_7, step_8, step_9, step_10, step_11};
 
 int schema_version(void)
 {

@@ -116,6 +116,18 @@ static void add_tally(struct paging *p, struct memory_tally one)
     *at = (uint32_t)++p->n_tallies;
 }
 
+static bool is_selected(const struct memory_select *f, bool is_closed)
+{
+    return f->closed == CLOSED_TOO || is_closed == (f->closed == CLOSED_ONLY);
+}
+
+static bool is_of_kind(const struct memory_select *f, const struct memory_tally *t)
+{
+    return (f->type < 0 || t->type == f->type) && (f->layer < 0 || t->layer == f->layer) &&
+           (f->origin < 0 || t->origin == f->origin) && is_selected(f, t->is_closed) &&
+           (!f->category.n || str_eq(t->category, f->category));
+}
+
 /* The category is not copied for each of many rows: it lives until the next one. */
 static struct memory_tally read_kind(struct query *q, size_t at)
 {
@@ -126,11 +138,6 @@ static struct memory_tally read_kind(struct query *q, size_t at)
     t.is_closed = sql_get_int(q) != 0;
     t.category = sql_see_blob(q);
     return t;
-}
-
-static bool is_selected(const struct memory_select *f, bool is_closed)
-{
-    return f->closed == CLOSED_TOO || is_closed == (f->closed == CLOSED_ONLY);
 }
 
 static enum status tally_kinds(struct paging *p, size_t at)
@@ -161,26 +168,77 @@ static enum status tally_kinds(struct paging *p, size_t at)
     return sql_end(&x);
 }
 
-static enum sql kinds_of(const struct memory_select *f)
+/* Of a range of importance, or of dates, or of both: the range of one is read. */
+static enum status count_range(struct paging *p, size_t at)
 {
-    return f->session.n                ? SQL_MEMORY_KINDS_SESSION
-           : f->key.n                  ? SQL_MEMORY_KINDS_KEY
-           : f->expires_before         ? SQL_MEMORY_KINDS_EXPIRY
-           : f->tag.n || f->contains.n ? SQL_MEMORY_KINDS_ANY
-                                       : SQL_MEMORY_KINDS;
+    const struct memory_select *f = p->f;
+    bool is_weighed = f->importance_min > 0 || f->importance_max < 1;
+    SQL_RUN(q, p->ctx, p->db, is_weighed ? SQL_MEMORY_KINDS_IMPORTANCE : SQL_MEMORY_KINDS_CREATED,
+            p->pools[at]);
+    if (is_weighed) {
+        SQL_BIND(&q, f->importance_min, f->importance_max);
+    } else {
+        SQL_BIND(&q, f->after ? f->after : INT64_MIN, f->before ? f->before : INT64_MAX);
+    }
+    while (sql_row(&q)) {
+        struct memory_tally t = read_kind(&q, at);
+        int64_t expires = sql_get_int(&q), created = sql_get_int(&q);
+        t.is_closed |= expires && expires <= p->now;
+        if (is_of_kind(f, &t) && (!f->after || created >= f->after) &&
+            (!f->before || created < f->before))
+            add_tally(p, t);
+    }
+    return sql_end(&q);
+}
+
+/* In the order of the list, behind the place where the page begins. */
+static bool is_behind(const struct memory_page_in *in, double value, int64_t row)
+{
+    if (!in->has_place)
+        return true;
+    if (value == in->place_value)
+        return in->is_ascending ? row > in->place_row : row < in->place_row;
+    return in->is_ascending ? value > in->place_value : value < in->place_value;
+}
+
+static void add_place(struct paging *p, size_t at, int64_t no, double value)
+{
+    p->places = arena_more(&p->ctx->arena, p->places, p->n, &p->cap, sizeof *p->places);
+    p->places[p->n++] = (struct place){.no = no, .value = value, .pool = p->pools[at], .at = at};
+}
+
+static bool asks_text(const struct memory_select *f)
+{
+    return !f->session.n && !f->key.n && !f->expires_before && (f->tag.n || f->contains.n);
 }
 
 static enum status count_kinds(struct paging *p, size_t at)
 {
-    enum sql which = kinds_of(p->f);
-    SQL_RUN(q, p->ctx, p->db, which);
-    bind_kinds(&q, p, p->f, p->pools[at]);
-    if (which != SQL_MEMORY_KINDS) {
-        SQL_BIND(&q, p->f->session, p->f->key, p->contains, p->f->tag);
+    const struct memory_select *f = p->f;
+    bool is_any = asks_text(f);
+    SQL_RUN(q, p->ctx, p->db,
+            is_any         ? SQL_MEMORY_KINDS_ANY
+            : f->session.n ? SQL_MEMORY_KINDS_SESSION
+            : f->key.n     ? SQL_MEMORY_KINDS_KEY
+                           : SQL_MEMORY_KINDS_EXPIRY);
+    bind_kinds(&q, p, f, p->pools[at]);
+    SQL_BIND(&q, f->session, f->key, p->contains, f->tag);
+    if (is_any) {
+        SQL_BIND(&q, p->in->sort);
     }
-    while (sql_row(&q))
+    while (sql_row(&q)) {
         add_tally(p, read_kind(&q, at));
+        int64_t no = is_any ? sql_get_int(&q) : 0;
+        double value = is_any ? sql_get_real(&q) : 0;
+        if (is_any && p->in->limit && is_behind(p->in, value, no))
+            add_place(p, at, no, value);
+    }
     return sql_end(&q);
+}
+
+static bool asks_range(const struct memory_select *f)
+{
+    return !f->session.n && !f->key.n && !f->expires_before && !f->tag.n && !f->contains.n;
 }
 
 static int64_t sum_of(const struct paging *p, size_t from)
@@ -244,12 +302,8 @@ static enum status read_places(struct paging *p, size_t at)
         SQL_BIND(&q, in->sort, up ? 1 : -1);
     }
     while (sql_row(&q)) {
-        p->places = arena_more(&p->ctx->arena, p->places, p->n, &p->cap, sizeof *p->places);
-        struct place *place = &p->places[p->n++];
-        place->no = sql_get_int(&q);
-        place->value = sql_get_real(&q);
-        place->pool = p->pools[at];
-        place->at = at;
+        int64_t no = sql_get_int(&q);
+        add_place(p, at, no, sql_get_real(&q));
     }
     return sql_end(&q);
 }
@@ -298,8 +352,9 @@ static enum status page_pool(struct paging *p, size_t at)
     if (asks_kinds(p->f))
         TRY(tally_kinds(p, at));
     else if (p->in->counts)
-        TRY(count_kinds(p, at));
-    if (!p->in->limit || (is_known(p, at, &known) && !known))
+        TRY(asks_range(p->f) ? count_range(p, at) : count_kinds(p, at));
+    bool has_places = p->in->counts && asks_text(p->f);
+    if (has_places || !p->in->limit || (is_known(p, at, &known) && !known))
         return OK;
     return read_places(p, at);
 }

@@ -41,9 +41,9 @@ enum {
 };
 
 /*
- * A task that may erase much runs without a savepoint: a savepoint keeps what each page was, and
+ * A task that changes much runs without a savepoint: a savepoint keeps what each page was, and
  * SQLite walks through all of that at the end of every statement, so that the time would grow with
- * the square of what is erased.
+ * the square of what is changed.
  */
 static enum status run_task(struct writer *w, struct task *t)
 {

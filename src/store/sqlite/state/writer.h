@@ -16,7 +16,7 @@ struct task {
     write_fn *call;  /* NULL: nothing to write */
     const void *what;
     bool only_notes; /* changes the index only through db->changes, so a group shares the work */
-    bool is_alone;   /* may erase much: a group and a transaction of its own, without savepoint */
+    bool is_alone;   /* changes much: a group and a transaction of its own, without savepoint */
     bool erases;     /* the log is emptied behind it, so that nothing erased stays readable */
     bool is_touch;   /* may wait a little, and wakes nobody */
     bool is_flush;   /* fails for what nobody waited for */

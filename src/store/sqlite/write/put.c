@@ -264,6 +264,10 @@ static enum status write_bundle(struct ctx *ctx, struct db *db, const void *what
 
 /* --- the operations of the face --- */
 
+/* More in one bundle change so many pages that a savepoint of their own costs more than a group of
+ * their own. */
+enum { MANY = 50 };
+
 enum status sqlite_write(struct ctx *ctx, struct store *s, struct bundle *b)
 {
     struct write w = {b, words_of_bundle(&ctx->arena, b), true};
@@ -271,7 +275,7 @@ enum status sqlite_write(struct ctx *ctx, struct store *s, struct bundle *b)
                      .call = write_bundle,
                      .what = &w,
                      .only_notes = !b->n_erase,
-                     .is_alone = b->replaces,
+                     .is_alone = b->replaces || b->n_memories + b->n_messages > MANY,
                      .erases = b->replaces || b->n_erase};
     TRY(writer_run(sqlite_of(s)->writer, &t));
     if (t.erases)
