@@ -1,4 +1,6 @@
 /* remember.c - add, search, list, forget and review on the command line. */
+#include <unistd.h>
+
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
@@ -131,6 +133,19 @@ enum status command_forget_check(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
+/* A person at a terminal is asked; a script has said what it means. */
+static enum status confirm_all(struct ctx *ctx, const struct options *o)
+{
+    char line[16];
+    if (!o->everything || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return OK;
+    fprintf(stderr, "This erases all memories and conversations of %s, for good. Type yes: ",
+            o->all_spaces ? "the user" : "the space");
+    if (fgets(line, sizeof line, stdin) && str_is(str_trim(str_of(line)), "yes"))
+        return OK;
+    return fail(ctx, BAD_INPUT, "nothing was erased");
+}
+
 enum status command_forget(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
@@ -143,12 +158,13 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
         .everything = o->everything,
         .all_spaces = o->all_spaces,
     };
+    TRY(confirm_all(ctx, o));
     TRY(instance_open(ctx, o, &instance));
     TRY(engine_forget(ctx, instance.engine, &what, &erased));
     if (o->json)
         printf("{\"erased\":%lld,\"barred\":%lld}\n", (long long)erased, (long long)barred);
     else
-        printf("erased %lld\n", (long long)erased);
+        printf("erased %lld memories and messages\n", (long long)erased);
     if (barred && !o->json)
         printf("barred %lld statements: they stay in the history of conversations and are not "
                "recalled\n",

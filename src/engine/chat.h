@@ -161,7 +161,7 @@ MUST_USE enum status engine_may_follow(struct ctx *ctx, struct engine *e, str us
 
 /* --- the built-in model --- */
 
-/* rememberd/demo: the built-in model without a server. Answers from the block, and from those of
- * the user's earlier messages in the window that share a word with the question. */
-str engine_demo_answer(struct ctx *ctx, str question, str block, const struct message *window,
-                       size_t n_window);
+/* rememberd/demo: the built-in model without a server. Answers from the turn's block, and from
+ * those of the user's earlier messages in the window that share a word with the question. */
+str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *turn,
+                       const struct message *window, size_t n_window);

@@ -12,6 +12,7 @@
 
 enum { ANSWER_MAX = 4096, WORDS_MAX = 200, QUOTED_MAX = 3 };
 
+#define QUOTES " What I remember about this: "
 #define WHO_I_AM                                                                                   \
     "I am rememberd/demo, the built-in offline stand-in, not a real model: I only repeat what is " \
     "remembered."
@@ -51,15 +52,16 @@ static size_t shared_words(struct words question, struct words line)
 
 /* Marks the lines that share the most words with the question, at most QUOTED_MAX. Later lines are
  * newer, so they win a tie. Lines that are questions hold no facts and are never marked. */
-static size_t choose_lines(struct arena *a, str question, const str *lines, size_t n, bool *chosen)
+static size_t choose_lines(struct arena *a, str question, const struct demo_line *v, size_t n,
+                           bool *chosen)
 {
     struct words q = words_of(a, question, WORDS_MAX);
     size_t *shared = NEW_N(a, size_t, n + 1), best = 0, count = 0;
     for (size_t i = 0; i < n; i++) {
-        bool tells = !str_ends(lines[i], S("?"));
+        bool tells = !str_ends(v[i].text, S("?"));
         /* 1 is added so that a line that shares no word may still be quoted when no line does
          * better: recall has chosen it. */
-        shared[i] = tells ? 1 + shared_words(q, words_of(a, lines[i], WORDS_MAX)) : 0;
+        shared[i] = tells ? 1 + shared_words(q, words_of(a, v[i].text, WORDS_MAX)) : 0;
         best = shared[i] > best ? shared[i] : best;
     }
     for (size_t i = n; i-- > 0 && count < QUOTED_MAX;) {
@@ -69,23 +71,63 @@ static size_t choose_lines(struct arena *a, str question, const str *lines, size
     return count;
 }
 
-/* The answer says in each case that this is not a real model, since people try it first. */
-str llm_demo_answer(struct arena *a, str question, const str *remembered, size_t n)
+/* An outdated line is never quoted without what was said since. */
+static void add_later(const struct demo_line *v, size_t n, bool *chosen, bool *later)
 {
-    struct buf b = buf_make(a, ANSWER_MAX);
-    bool *chosen = NEW_N(a, bool, n + 1);
-    if (!is_question(question))
-        return S("Noted, I will have it in mind for later conversations. " WHO_I_AM);
-    size_t left = choose_lines(a, question, remembered, n, chosen);
-    if (!left)
-        return S(WHO_I_AM " About this I remember nothing yet.");
-    buf_add(&b, S(WHO_I_AM " What I remember about this: "));
+    size_t first = 0, count = 0;
+    while (first < n && !(chosen[first] && v[first].is_outdated))
+        first++;
+    for (size_t i = n; i-- > first + 1 && count < QUOTED_MAX;) {
+        if (v[i].is_outdated || chosen[i] || str_ends(v[i].text, S("?")))
+            continue;
+        later[i] = true;
+        count++;
+    }
+}
+
+static bool quote_lines(struct buf *b, const struct demo_line *v, size_t n, const bool *chosen)
+{
+    bool has_some = false, has_end = false;
     for (size_t i = 0; i < n; i++) {
         if (!chosen[i])
             continue;
-        left--;
-        buf_printf(&b, "\xE2\x80\x9C" S_FMT "\xE2\x80\x9D%s", S_ARG(remembered[i]),
-                   left ? "; " : ".");
+        buf_printf(b, "%s\xE2\x80\x9C" S_FMT "\xE2\x80\x9D", has_some ? "; " : "",
+                   S_ARG(v[i].text));
+        has_some = true;
+        has_end = str_ends(v[i].text, S(".")) || str_ends(v[i].text, S("!"));
     }
+    if (has_some && !has_end)
+        buf_add(b, S("."));
+    return has_some;
+}
+
+/* The answer says in each case that this is not a real model, since people try it first. */
+str llm_demo_answer(struct arena *a, str question, const struct demo_line *remembered, size_t n,
+                    bool is_kept)
+{
+    struct buf b = buf_make(a, ANSWER_MAX);
+    bool *chosen = NEW_N(a, bool, n + 1), *later = NEW_N(a, bool, n + 1);
+    if (!is_question(question))
+        return is_kept ? S("Noted, I will have it in mind for later conversations. " WHO_I_AM)
+                       : S("I will not keep this: memory is off for this chat. " WHO_I_AM);
+    if (!choose_lines(a, question, remembered, n, chosen))
+        return S(WHO_I_AM " About this I remember nothing yet.");
+    add_later(remembered, n, chosen, later);
+    buf_add(&b, S(WHO_I_AM QUOTES));
+    quote_lines(&b, remembered, n, chosen);
+    size_t at = b.n;
+    buf_add(&b, S(" And since then: "));
+    if (!quote_lines(&b, remembered, n, later))
+        b.n = at;
     return buf_str(&b);
+}
+
+str llm_without_demo(str answer)
+{
+    static const char intro[] = WHO_I_AM, quotes[] = QUOTES;
+    size_t at = str_find(answer, S(WHO_I_AM));
+    if (at == answer.n)
+        return answer;
+    str rest = str_sub(answer, at + sizeof intro - 1, answer.n);
+    return str_starts(rest, S(QUOTES)) ? str_sub(rest, sizeof quotes - 1, rest.n) : S("");
 }

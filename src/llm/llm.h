@@ -5,11 +5,22 @@
 
 #include "core/settings.h"
 
+/* What is remembered, older lines first. */
+struct demo_line {
+    str text;
+    bool is_outdated; /* a later line replaces it, or a part of it */
+};
+
 /*
  * The answer of rememberd/demo: says that the model is a stand-in, and quotes the remembered lines
- * that match the question best. Deterministic.
+ * that match the question best, an outdated one with what came later. Deterministic. is_kept:
+ * whether what the user says is remembered.
  */
-str llm_demo_answer(struct arena *a, str question, const str *remembered, size_t n);
+str llm_demo_answer(struct arena *a, str question, const struct demo_line *remembered, size_t n,
+                    bool is_kept);
+
+/* What such an answer quotes, as it says nothing else of its own; another answer as it is. */
+str llm_without_demo(str answer);
 
 /* One request to a model, without streaming. */
 struct llm_ask {

@@ -1,11 +1,11 @@
 // cli.test.js - the command line: what it prints, what it keeps, and how it ends.
 'use strict';
 const assert = require('node:assert/strict');
-const { execFile, execFileSync } = require('node:child_process');
+const { execFile, execFileSync, spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { run, serve, tempFolder, until, upstream } = require('./lib');
+const { bin, run, serve, tempFolder, until, upstream } = require('./lib');
 
 async function ok(args, options) {
   const res = await run(args, options);
@@ -29,7 +29,7 @@ test('what is added is found, listed and forgotten, also while the server runs',
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 200, 'the server sees it at once');
   await server.tell('My dog is called Rex.');
   assert.match(await ok(['search', 'dog', ...at]), /Rex/);
-  assert.match(await ok(['forget', added.id, ...at]), /^erased 1\n$/);
+  assert.match(await ok(['forget', added.id, ...at]), /^erased 1 memories and messages\n$/);
   assert.equal((await server.ask('GET', `/v1/memories/${added.id}`)).status, 404);
   assert.equal((await run(['forget', added.id, ...at])).code, 1);
   await ok(['forget', '--everything', ...at]);
@@ -346,4 +346,25 @@ test('the line to try works with a token, and with an upstream', async (t) => {
     const answer = await execLine(lines.try.replace('YOUR_TOKEN', token));
     assert.equal(answer.model ?? answer.data[0].id, more.length ? 'm Bearer sk-1' : 'rememberd/demo');
   }
+});
+
+// A terminal of its own, as script(1) makes one.
+test('at a terminal, erasing everything asks first', async (t) => {
+  const data = tempFolder(), at = ['--data', data];
+  await ok(['add', 'My dog is called Rex.', ...at]);
+  const typed = (answer) => new Promise((done) => {
+    const child = spawn('script', ['-qec', `${bin} forget --everything --data ${data}`, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.on('data', (part) => { text += part; if (/Type yes: $/.test(text)) child.stdin.end(`${answer}\n`); });
+    child.on('close', (code) => done([code, text]));
+  });
+  const [code, said] = await typed('no');
+  assert.notEqual(code, 0);
+  assert.match(said, /This erases all memories and conversations of the space, for good/);
+  assert.match(said, /nothing was erased/);
+  assert.match(await ok(['list', ...at]), /Rex/);
+  const [done, text] = await typed('yes');
+  assert.equal(done, 0, text);
+  assert.match(text, /erased 1 memories and messages/);
+  assert.match(await ok(['list', ...at]), /^0 of 0$/m);
 });

@@ -128,6 +128,11 @@ test('as of a time, what was true then is recalled, and what was forgotten is no
   assert.match(then.block, /Porto/);
   assert.doesNotMatch(then.block, /Bergen|K99/);
   assert.equal(before.block, '');
+  const search = async (more) => (await ok(server, 'POST', '/v1/memories/search', { query: 'the town', ...more })).results.map((r) => r.text).join();
+  assert.match(await search({}), /Bergen/);
+  assert.match(await search({ as_of: ago(10) }), /Porto/);
+  assert.doesNotMatch(await search({ as_of: ago(10) }), /Bergen|K99/);
+  await refused(server, 'POST', '/v1/memories/search', { query: 'x', as_of: '2200-01-01' }, 400, 'as_of');
 });
 
 test('an agent\'s preview is of its plan', async (t) => {

@@ -1,4 +1,5 @@
 /* block.c - memory goes into a chat as data and comes out of a text without a trace. */
+#include "engine/recall/currency.h"
 #include "engine/state/state.h"
 #include "engine/text/block_strip.h"
 
@@ -238,30 +239,58 @@ TEST(the_stand_in_quotes_what_fits)
 {
     struct recalled v[] = {message("1", "my dog is called Rex", NOW), memory("likes tea", NOW)};
     str block = block_render(&ctx->arena, v, 2, -1, NOW);
-    str answer = engine_demo_answer(ctx, S("What is my dog's name?"), block, NULL, 0);
+    str answer = engine_demo_answer(ctx, S("What is my dog's name?"),
+                                    &(struct turn_out){.block = block}, NULL, 0);
     CHECK(str_find(answer, S("\xE2\x80\x9Cmy dog is called Rex\xE2\x80\x9D")) < answer.n);
     CHECK(str_find(answer, S("tea")) == answer.n);
     CHECK(str_find(answer, S("stand-in")) < answer.n);
-    CHECK_STR(engine_demo_answer(ctx, S("What is my dog's name?"), block, NULL, 0), answer);
+    CHECK_STR(engine_demo_answer(ctx, S("What is my dog's name?"),
+                                 &(struct turn_out){.block = block}, NULL, 0),
+              answer);
 }
 
 TEST(the_stand_in_quotes_no_questions)
 {
     struct recalled v[] = {message("1", "What is my dog's name?", NOW),
                            message("2", "Rex it is", NOW)};
-    str both = engine_demo_answer(ctx, S("My dog's name?"),
-                                  block_render(&ctx->arena, v, 2, -1, NOW), NULL, 0);
+    str both =
+        engine_demo_answer(ctx, S("My dog's name?"),
+                           &(struct turn_out){.block = block_render(&ctx->arena, v, 2, -1, NOW)},
+                           NULL, 0);
     CHECK(str_find(both, S("Rex")) < both.n && str_find(both, S("name?")) == both.n);
-    str one = engine_demo_answer(ctx, S("My dog's name?"), block_render(&ctx->arena, v, 1, -1, NOW),
-                                 NULL, 0);
+    str one =
+        engine_demo_answer(ctx, S("My dog's name?"),
+                           &(struct turn_out){.block = block_render(&ctx->arena, v, 1, -1, NOW)},
+                           NULL, 0);
     CHECK(str_find(one, S("nothing")) < one.n);
+}
+
+/* The block of the README's second minute: where one lived, and that one has moved. */
+TEST(the_stand_in_quotes_an_outdated_line_with_what_came_later)
+{
+    struct recalled v[] = {message("1", "My dog is called Rex and I live in Lisbon.", NOW - 2000),
+                           message("2", "I moved to Berlin.", NOW - 1000)};
+    v[0].text = str_printf(&ctx->arena, S_FMT S_FMT, S_ARG(currency_mark(PARTLY)),
+                           S_ARG(v[0].message.text));
+    struct turn_out turn = {.block = block_render(&ctx->arena, v, 2, -1, NOW)};
+    CHECK(str_find(turn.block, currency_mark(PARTLY)) < turn.block.n);
+    str answer = engine_demo_answer(ctx, S("Where do I live?"), &turn, NULL, 0);
+    CHECK(
+        str_ends(answer, S("\xE2\x80\x9CMy dog is called Rex and I live in Lisbon.\xE2\x80\x9D And "
+                           "since then: \xE2\x80\x9CI moved to Berlin.\xE2\x80\x9D")));
 }
 
 TEST(the_stand_in_is_honest)
 {
-    str nothing = engine_demo_answer(ctx, S("What is my dog's name?"), S(""), NULL, 0);
+    str nothing = engine_demo_answer(ctx, S("What is my dog's name?"),
+                                     &(struct turn_out){.block = S("")}, NULL, 0);
     CHECK(str_find(nothing, S("nothing")) < nothing.n);
-    str noted = engine_demo_answer(ctx, S("My dog is called Rex."), S(""), NULL, 0);
+    str noted = engine_demo_answer(ctx, S("My dog is called Rex."),
+                                   &(struct turn_out){.block = S("")}, NULL, 0);
     CHECK(str_find(noted, S("Noted")) < noted.n && str_find(noted, S("stand-in")) < noted.n);
     CHECK(str_find(noted, S("saved")) == noted.n);
+    struct turn_out off = {.mode = MODE_OFF}, readonly = {.mode = MODE_READONLY};
+    CHECK(str_starts(engine_demo_answer(ctx, S("I am Ada."), &off, NULL, 0), S("I will not keep")));
+    CHECK(str_starts(engine_demo_answer(ctx, S("I am Ada."), &readonly, NULL, 0),
+                     S("I will not keep")));
 }

@@ -100,6 +100,36 @@ TEST(a_question_that_stands_alone_stays)
     check_all(ctx, e, boundaries, 2, cases);
 }
 
+/* Only "and" goes on from what was said: the rest asks for something known of the user. */
+TEST(a_question_for_what_is_known_of_the_user_stays_behind_and)
+{
+    static const struct case_of cases[] = {{"And where do I live?", NULL},
+                                           {"Und wo wohne ich?", NULL},
+                                           {0}};
+    ENGINE(e, s, p);
+    check_all(ctx, e, boundaries, 2, cases);
+    struct rewritten is = ask(ctx, e, boundaries, 2, "And where does he live?");
+    CHECK_STR(is.how, S("rules"));
+}
+
+/* The stand-in's own words are no topic; what it quotes is. */
+TEST(the_stand_in_is_not_spoken_of)
+{
+    static const struct said before[] = {
+        {S_("user"), S_("Which tea should I buy?"), {0}},
+        {S_("assistant"),
+         S_("I am rememberd/demo, the built-in offline stand-in, not a real model: I only repeat "
+            "what is remembered. What I remember about this: \xE2\x80\x9CMy favourite tea is Earl "
+            "Grey.\xE2\x80\x9D"),
+         {0}},
+    };
+    ENGINE(e, s, p);
+    struct rewritten is = ask(ctx, e, before, 2, "And how much of it?");
+    CHECK(str_find(is.search, S("Earl Grey")) < is.search.n);
+    CHECK(str_find(is.search, S("stand-in")) == is.search.n);
+    CHECK(str_find(is.search, S("model")) == is.search.n);
+}
+
 TEST(follow_ups_are_known_by_whole_words)
 {
     static const char *const questions[] = {

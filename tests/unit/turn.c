@@ -54,7 +54,8 @@ TEST(what_was_told_in_one_conversation_is_known_in_the_next)
     CHECK_STR(r.block, block);
     CHECK_STR(r.question, S("What is my dog's name?"));
     CHECK(r.n > 0 && r.lines[0].injected && r.lines[0].why.n && r.tokens > 0);
-    str answer = engine_demo_answer(ctx, S("What is my dog's name?"), block, NULL, 0);
+    str answer = engine_demo_answer(ctx, S("What is my dog's name?"),
+                                    &(struct turn_out){.block = block}, NULL, 0);
     CHECK(holds(answer, "Rex"));
 }
 
@@ -65,7 +66,9 @@ TEST(the_first_conversation_of_the_readme)
     talk_ask(&one, "My dog is called Rex and I live in Lisbon.", "Noted.");
     CHECK_STR(facts(ctx, e, mine), S("lives in Lisbon | my dog is called Rex"));
     str block = talk_ask(&two, "What is my dog called?", "Rex.");
-    CHECK(holds(engine_demo_answer(ctx, S("What is my dog called?"), block, NULL, 0), "Rex"));
+    CHECK(holds(engine_demo_answer(ctx, S("What is my dog called?"),
+                                   &(struct turn_out){.block = block}, NULL, 0),
+                "Rex"));
 }
 
 TEST(nothing_relevant_is_silence)

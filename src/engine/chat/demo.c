@@ -1,6 +1,7 @@
 /* demo.c - what the built-in model answers: what was recalled, and what the user said before. */
 #include "base/words.h"
 #include "engine/chat.h"
+#include "engine/recall/currency.h"
 #include "engine/text/block_strip.h"
 #include "llm/llm.h"
 
@@ -20,14 +21,25 @@ static bool share_a_word(struct words a, struct words b)
     return false;
 }
 
+/* Without the mark that it is given with. A line that is marked as ended is there because the
+ * question asks how it was, and stays as it is. */
+static struct demo_line demo_line_of(str text)
+{
+    for (enum currency is = DOUBTFUL; is <= PARTLY; is++)
+        if (str_starts(text, currency_mark(is)))
+            return (struct demo_line){str_sub(text, currency_mark(is).n, text.n), true};
+    return (struct demo_line){text, false};
+}
+
 /* The block was recalled for this question, so each of its lines is quoted; an earlier message must
  * share a word with the question. */
-str engine_demo_answer(struct ctx *ctx, str question, str block, const struct message *window,
-                       size_t n_window)
+str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *turn,
+                       const struct message *window, size_t n_window)
 {
     struct arena *a = &ctx->arena;
-    struct strs known = block_texts(a, block);
-    str *lines = NEW_N(a, str, known.n + n_window + 1);
+    struct strs known = block_texts(a, turn->block);
+    struct demo_line *lines = NEW_N(a, struct demo_line, known.n + n_window + 1);
+    bool is_kept = !turn->helper.n && (turn->mode == MODE_FULL || turn->mode == MODE_AFTER);
     size_t n = 0;
     question = engine_strip_block(a, question);
     struct words asked = words_of(a, question, LINE_WORDS_MAX);
@@ -35,9 +47,9 @@ str engine_demo_answer(struct ctx *ctx, str question, str block, const struct me
         str line = utf8_cut(str_trim(window[i].text), LINE_MAX_BYTES);
         if (str_is(window[i].role, "user") &&
             share_a_word(asked, words_of(a, line, LINE_WORDS_MAX)))
-            lines[n++] = line;
+            lines[n++] = (struct demo_line){line, false};
     }
     for (size_t i = 0; i < known.n; i++)
-        lines[n++] = known.v[i];
-    return llm_demo_answer(a, question, lines, n);
+        lines[n++] = demo_line_of(known.v[i]);
+    return llm_demo_answer(a, question, lines, n, is_kept);
 }

@@ -1,7 +1,9 @@
 /* rewrite.c - a follow-up question becomes one that can be understood alone. */
 #include "engine/chat/rewrite.h"
 
+#include "engine/text/memory_intent.h"
 #include "engine/text/query.h"
+#include "llm/llm.h"
 
 /*
  * "When did she move there?" holds no word that finds anything. follow_of (text/followup.c) says
@@ -22,7 +24,7 @@ static struct history history_of(struct arena *a, const struct rewrite_in *in)
     size_t n = 0;
     for (size_t i = in->n; i-- > 0 && n < HISTORY_MAX;) {
         struct said s = in->before[i];
-        s.text = str_trim(engine_strip_block(a, s.text));
+        s.text = str_trim(llm_without_demo(engine_strip_block(a, s.text)));
         if ((str_is(s.role, "user") || str_is(s.role, "assistant")) && s.text.n)
             last[n++] = s;
     }
@@ -39,6 +41,16 @@ static bool may_ask_model(const struct engine *e, const struct rewrite_in *in)
            e->settings->core_model.n && e->settings->query_rewriting == REWRITE_ON;
 }
 
+/* "And where do I live?": only its opening goes on from what was said, and the rest asks for
+ * something that is known of the user by itself. */
+static bool asks_alone(struct arena *a, str question, const struct follow *f)
+{
+    if (f->lacks_person || !f->only_opens)
+        return false;
+    struct gate gate = gate_of(a, question, NULL, 0);
+    return gate.section == GATE_IDENTITY && !gate.is_weak;
+}
+
 void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,
                     struct rewritten *out)
 {
@@ -50,7 +62,7 @@ void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *
         return;
     struct words w = words_of(a, in->question, FOLLOW_WORDS_MAX + 1);
     struct follow f = follow_of(&w, in->question);
-    if (!f.lacks_person && !f.lacks_thing)
+    if ((!f.lacks_person && !f.lacks_thing) || asks_alone(a, in->question, &f))
         return;
     str why = str_printf(a, "\"" S_FMT "\" needs what was said before", S_ARG(f.because));
     struct rewritten found = rewrite_by_rules(a, in->question, &w, &h, &f);

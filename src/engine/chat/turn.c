@@ -189,6 +189,19 @@ static struct strs excluded_of(struct arena *a, const struct turn *t)
     return all;
 }
 
+/* What recall found good enough may all be held back, or be in the conversation already: then the
+ * receipt must not say that memory was given. */
+static void note_decision(struct ctx *ctx, struct turn *t, str decision, str reason)
+{
+    struct arena *a = &ctx->arena;
+    t->record.decision = str_dup(a, decision);
+    t->record.reason = str_dup(a, reason);
+    if (t->out.block.n || str_is(decision, "none"))
+        return;
+    t->record.decision = S("none");
+    t->record.reason = str_printf(a, S_FMT "; but nothing of it may be given now", S_ARG(reason));
+}
+
 /* Recall reads far more than it keeps, and the turn lives as long as the model's answer streams: so
  * recall has a ctx of its own, and the few results are copied. */
 static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *t)
@@ -225,8 +238,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
     str block = block_render(&own.arena, found.v, found.n, budget, now);
     t->out.block = str_dup(&ctx->arena, block);
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
-    t->record.decision = str_dup(&ctx->arena, found.decision);
-    t->record.reason = str_dup(&ctx->arena, found.reason);
+    note_decision(ctx, t, found.decision, found.reason);
     keep_lines(t, found.v, found.n);
     return OK;
 }

@@ -228,6 +228,7 @@ struct follow follow_of(const struct words *w, str question)
                    (is_short(w) || is_short_elsewhere(w) || has_pronoun_elsewhere(w));
     if (f.because.n == 0)
         f.because = opening.n ? opening : is_bare ? question : S("");
+    f.only_opens = opening.n && !f.lacks_thing && !is_bare;
     f.lacks_thing |= opening.n || is_bare;
     return f;
 }

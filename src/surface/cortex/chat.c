@@ -327,7 +327,7 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
         without_memory_note(app, WITHOUT_FOR_SETTING, out);
     if (scene->to.up)
         return ask_model(ctx, app, wish, scene, &answer, out);
-    str text = engine_demo_answer(ctx, wish->message, turn->block, asks->window, asks->n_window);
+    str text = engine_demo_answer(ctx, wish->message, turn, asks->window, asks->n_window);
     return chat_answer_now(ctx, app, &answer, text, out);
 }
 

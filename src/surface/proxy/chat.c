@@ -229,7 +229,8 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     };
     if (!c->messages)
         return fail_field(ctx, "messages", "must be an array of messages, each with a role");
-    d.answer = engine_demo_answer(ctx, question, block, in->window, in->n_window);
+    d.answer =
+        engine_demo_answer(ctx, question, turn_out_of(c->ask.turn), in->window, in->n_window);
     demo_write(ctx, &d, out);
     if (in->is_durable)
         return engine_end_turn(ctx, app->engine, c->ask.turn, d.answer);

@@ -1,6 +1,8 @@
 /* memories.c - memories and search over plain REST. */
 #include <assert.h>
 
+#include "base/clock.h"
+
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
@@ -28,7 +30,7 @@ static const char *const search_kinds[] = {"all", "memory", "message", NULL};
 struct search_in {
     str query, layer, type, strategy;
     enum search_kind kind;
-    int64_t limit;
+    int64_t limit, as_of;
     double min_score;
     bool explain;
 };
@@ -44,6 +46,7 @@ static const struct field search_in_fields[] = {
     {STR(struct search_in, strategy), .one_of = strategy_names,
      .help = "hybrid: words and vectors; semantic: vectors; recent: the newest; default: the "
              "setting"},
+    {TIME(struct search_in, as_of), .help = "what was said and true at this time; absent: now"},
     {BOOL(struct search_in, explain), .help = "include reasons in words and numbers"},
     {0},
 };
@@ -240,10 +243,14 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
                             .turns_only = q->kind == SEARCH_MESSAGES,
                             .layer = q->layer,
                             .type = q->type,
+                            .as_of = q->as_of,
+                            .asked = q->as_of,
                             .has_strategy = q->strategy.n > 0};
     struct recall_out found;
     if (q->kind == SEARCH_MESSAGES && of_memories)
         return fail_field(ctx, "kind", "must not be message: messages have no layer and no type");
+    if (q->as_of > clock_ms())
+        return fail_field(ctx, "as_of", "must not be in the future");
     for (int i = 0; strategy_names[i]; i++)
         if (str_is(q->strategy, strategy_names[i]))
             ask.strategy = (enum strategy)i;
