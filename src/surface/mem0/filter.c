@@ -478,30 +478,46 @@ static void add_name(struct arena *a, struct strs *v, str name)
     v->v = more;
 }
 
-/* A part that names no user allows any: "" stands for the credential's own memory, which has none.
- * n 0: the part names none. */
-static struct strs users_of(struct arena *a, const struct mem0_filter *f)
+/* Whose memories can fit: these users', or (any) anybody's, of whom only these are named. */
+struct allowed {
+    bool any;
+    struct strs names;
+};
+
+static void add_names(struct arena *a, struct strs *to, const struct strs *more)
 {
-    struct strs out = {0};
-    bool is_first = true;
-    if (is_id(f, ENTITY_USER) && f->op == EQ)
-        add_name(a, &out, f->value->string);
-    for (const struct json *v = is_id(f, ENTITY_USER) && f->op == IN ? f->value->first : NULL; v;
-         v = v->next)
-        add_name(a, &out, v->string);
-    if (f->kind != NODE_AND && f->kind != NODE_OR)
+    for (size_t i = 0; i < more->n; i++)
+        add_name(a, to, more->v[i]);
+}
+
+static struct allowed join_allowed(struct arena *a, bool is_and, struct allowed x, struct allowed y)
+{
+    struct allowed out = {.any = is_and ? x.any && y.any : x.any || y.any};
+    if (is_and && x.any != y.any)
+        return x.any ? y : x;
+    if (!is_and || x.any) {
+        add_names(a, &out.names, &x.names);
+        add_names(a, &out.names, &y.names);
         return out;
-    for (const struct mem0_filter *part = f->first; part; part = part->next) {
-        struct strs of = users_of(a, part), kept = {0};
-        if (f->kind == NODE_OR && !of.n)
-            add_name(a, &of, S(""));
-        for (size_t i = 0; i < of.n; i++)
-            if (f->kind == NODE_OR || is_first || has_name(&out, of.v[i]))
-                add_name(a, f->kind == NODE_OR ? &out : &kept, of.v[i]);
-        if (f->kind == NODE_AND && of.n)
-            out = kept;
-        is_first &= !of.n;
     }
+    for (size_t i = 0; i < x.names.n; i++)
+        if (has_name(&y.names, x.names.v[i]))
+            add_name(a, &out.names, x.names.v[i]);
+    return out;
+}
+
+static struct allowed allowed_by(struct arena *a, const struct mem0_filter *f)
+{
+    bool is_and = f->kind == NODE_AND, names_user = is_id(f, ENTITY_USER);
+    struct allowed out = {.any = f->kind != NODE_OR};
+    if (names_user && (f->op == EQ || f->op == IN)) {
+        out.any = false;
+        for (const struct json *v = f->op == IN ? f->value->first : f->value; v;
+             v = f->op == IN ? v->next : NULL)
+            add_name(a, &out.names, v->string);
+    }
+    for (const struct mem0_filter *part = f->first; part && f->kind != NODE_NOT; part = part->next)
+        out = join_allowed(a, is_and, out, allowed_by(a, part));
     return out;
 }
 
@@ -519,7 +535,10 @@ enum status mem0_filter_users(struct ctx *ctx, const struct mem0_filter *f, stru
         return fail_field(ctx, "filters",
                           "'user_id' must name the user: memories of different users are never "
                           "read together. GET /v1/entities/ lists the users");
-    *out = users_of(&ctx->arena, f);
+    struct allowed allowed = allowed_by(&ctx->arena, f);
+    if (allowed.any && allowed.names.n)
+        add_name(&ctx->arena, &allowed.names, S("")); /* the credential itself, who is not named */
+    *out = allowed.names;
     return OK;
 }
 

@@ -15,8 +15,8 @@ MUST_USE enum status mem0_filter_read(struct ctx *ctx, const struct json *filter
 bool mem0_filter_fits(struct ctx *ctx, const struct mem0_filter *f, const struct mem0_who *who,
                       const struct memory *m);
 
-/* The users whose memories can fit; 0 when the filter names none. BAD_INPUT: it names none of its
- * own, but any. */
+/* The users that the filter names and whose memories can fit, "" for the credential itself; 0 when
+ * it names none. BAD_INPUT: it asks for whichever user. */
 MUST_USE enum status mem0_filter_users(struct ctx *ctx, const struct mem0_filter *f,
                                        struct strs *out);
 /* The ids that every memory which fits has, and whether the filter asks for nothing else. */
