@@ -127,6 +127,24 @@ const deletes = [
   ['DELETE /api/v1/memory?confirm=true', 'all memories'],
   ['DELETE /api/v1/memory', 'nothing', { refused: true }],
 
+  ['DELETE /v1/memories/{memory}/', 'the memory'],
+  ['DELETE /v1/memories/{message}/', 'nothing', { refused: true }],
+  ['DELETE /v1/memories/{session}/', 'nothing', { refused: true }],
+  ['DELETE /v1/memories/', 'nothing', { refused: true }],
+  ['DELETE /v1/memories/?run_id={session}', 'all'],
+  ['DELETE /v1/memories/?run_id=other', 'nothing'],
+  ['DELETE /v1/memories/?user_id=local', 'nothing'], // the person of that name, who is someone else
+  ['DELETE /v1/memories/?agent_id=other', 'nothing'],
+  ['DELETE /v1/memories/?agent_id=default', 'nothing'],
+  ['DELETE /v1/batch/', 'the memory', { body: { memories: [{ memory_id: '{memory}' }] } }],
+  ['DELETE /v1/entities/{type}/{session}/', 'all'],
+  ['DELETE /v2/entities/{type}/{session}/', 'all'],
+  ['DELETE /v2/entities/{type}/other/', 'nothing'],
+  ['DELETE /memories/{memory}', 'the memory'],
+  ['DELETE /memories/{session}', 'nothing', { refused: true }],
+  ['DELETE /memories?run_id={session}', 'all'],
+  ['DELETE /memories?agent_id=other', 'nothing'],
+
   ['POST /memory/ingest', 'all', { body: { agent_id: 'default', conversation_id: 'birds', turns: [] }, way: 'ingested' }],
   ['POST /memory/ingest', 'nothing', { body: { agent_id: 'default', conversation_id: 'fish', turns: [] }, way: 'ingested' }],
   ['DELETE /v1/memories/{message}', 'all', { way: 'ingested' }],
@@ -138,6 +156,8 @@ const deletes = [
   ['DELETE /v1/memories/{memory}', 'all', { way: 'added by MCP' }],
   ['DELETE /api/memory/{memory}', 'all', { way: 'added by REST' }],
   ['DELETE /api/v1/memory/{memory}', 'all', { way: 'added by OmniRoute' }],
+  ['DELETE /v1/memories/{memory}/', 'all', { way: 'added by REST' }],
+  ['DELETE /memories/{memory}', 'all', { way: 'added by MCP' }],
   ['DELETE /v1/memory/{memory}', 'all', { way: 'added by the RAG backend' }],
   ['memory_forget', 'all', { body: { id: '{memory}' }, way: 'added by Cortex' }],
   ['rememberd forget {memory}', 'all', { way: "added by OmniRoute's tool" }],
@@ -148,7 +168,7 @@ for (const [call, erases, { body, refused = false, way = 'said' } = {}] of delet
   test(`${call}${body ? ` ${JSON.stringify(body)}` : ''}${refused ? ' is refused and' : ''} erases ${erases}${way === 'said' ? '' : `, ${way}`}`, async (t) => {
     const server = await serve(t);
     const { names, words: of, before } = await ways[way](server);
-    Object.assign(names, { space: 'default', user: 'local' });
+    Object.assign(names, { space: 'default', user: 'local', type: 'run' });
     const asked = await server.tell(QUESTION, { 'x-memory-mode': 'readonly' });
     names.receipt = asked.headers['x-rememberd-receipt'];
     if (before && erases !== 'nothing') assert.deepEqual(await look(server, names, of), expected(states[before]));
