@@ -196,6 +196,7 @@ test('every route and tool that deletes has a row', () => {
   assert.deepEqual(destructive.filter((name) => !changes.includes(name) && !tested.has(name)), []);
 });
 
+const plainIds = (call) => call.replace(/\bID$/, '{id}').replace(/\{\w+\}/g, '{id}');
 /** What the last two cells of a row of the page's tables must say, by what the call erases. */
 const says = {
   nothing: (erases) => /^nothing/.test(erases),
@@ -213,7 +214,7 @@ test('the tables of the page on forgetting say what the calls do', () => {
   for (const { calls, erases, leaves } of rows)
     for (const [, call] of calls.matchAll(/`((?:[A-Z]+ \/|rememberd |memory_|omniroute_)[^`]+)`/g)) {
       const whole = call.replace('APP', 'default').replace('TYPE', 'factual').replace('DATE', '2090-01-01'), [, what] = /\(a (memory|message|session)\)/.exec(calls) ?? [];
-      const same = deletes.filter(([one, , more]) => (one.replace(/\{\w+\}/g, '{id}').replace(/ID$/, '{id}') === whole.replace(/\bID$/, '{id}')) && !more?.refused &&
+      const same = deletes.filter(([one, , more]) => (one.replace(/\{\w+\}/g, '{id}').replace(/ID$/, '{id}') === plainIds(whole)) && !more?.refused &&
         (!what || JSON.stringify([one, more?.body]).includes(`{${what}}`)) && !/^added/.test(more?.way ?? ''));
       if (!same.length) wrong.push(`${call}: no test`);
       const state = same.map(([, one]) => one).find((one) => one !== 'nothing') ?? 'nothing';

@@ -69,6 +69,10 @@ test('with infer the messages are a conversation: facts are found in every turn,
   const stranger = await server.chat({ model: 'rememberd/demo', user: 'bob', messages: say('What is my parrot called?') });
   assert.doesNotMatch(stranger.text, /Quito/);
 
+  const nameless = await mem0.add([...say('I work for a bakery.'), { role: 'assistant', content: 'Nice.' }, ...say('Well, well.'), ...say('My sister is called Ada.')], { userId: 'cid' });
+  assert.equal(nameless.results.length, 2, JSON.stringify(nameless));
+  assert.equal(new Set((await mem0.getAll({ filters: { user_id: 'cid' } })).results.map((one) => one.runId)).size, 1, 'one conversation');
+
   assert.deepEqual((await mem0.add(say('My parrot is called Quito.'), { userId: 'ann' })).results, [], 'it is known');
   assert.equal((await mem0.getAll({ filters: { user_id: 'ann' } })).count, 2);
   const more = await mem0.add(say('My parrot is called Quito.'), asIs({ userId: 'ann' }));
@@ -161,6 +165,10 @@ test('an agent and an app are spaces, a run is a session; the four are parts of 
   await add('six', { runId: 'r' });
   await add('seven', { agentId: 'a', runId: 'r' });
   await add('eight', { agentId: 'default' });
+  for (const agentId of [' a', 'a ', 'a\n', 'A', 'a%2Fb', '%61', 'ä']) {
+    await mem0.add(say(`of ${agentId}`), asIs({ userId: 'bob', agentId }));
+    assert.deepEqual((await mem0.getAll({ filters: { user_id: 'bob', agent_id: agentId } })).results.map((one) => [one.memory, one.agentId]), [[`of ${agentId}`.trim(), agentId]]);
+  }
   const list = async (filters) => texts(await mem0.getAll({ filters: { user_id: 'ann', ...filters } })).reverse();
   assert.deepEqual(await list({}), ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight']);
   assert.deepEqual(await list({ agent_id: 'a' }), ['two', 'four', 'seven']);
@@ -255,6 +263,9 @@ const filterRows = [
   [{ keywords: { contains: 'ruary' } }, ['February']],
   [{ keywords: { contains: 'RUARY' } }, []],
   [{ text: { icontains: 'RUARY' } }, ['February']],
+  [{ text: 'JANUARY' }, ['January']],
+  [{ run_id: { nin: ['r'] } }, ['January', 'February', 'March']],
+  [{ user_id: { nin: ['ann'] } }, []],
   [{ run_id: '*' }, []],
   [{ memory_ids: [] }, []],
 ];
@@ -301,8 +312,8 @@ test('filters: fields, operators, AND, OR, NOT, in lists and in searches', async
   for (const ids of [[one.id], { in: [one.id, 'x'] }])
     assert.deepEqual(monthsIn(await mem0.getAll({ filters: { user_id: 'ann', memory_ids: ids } })), ['February']);
   for (const [filter, words] of wrongFilters)
-    for (const call of [mem0.getAll({ filters: { user_id: 'ann', ...filter } }), mem0.search('month', { filters: { user_id: 'ann', ...filter } })])
-      await refused(call, 'ValidationError', 400, words);
+    for (const call of [(asked) => mem0.getAll(asked), (asked) => mem0.search('month', asked)])
+      await refused(call({ filters: { user_id: 'ann', ...filter } }), 'ValidationError', 400, words);
   // Beside the filters.
   assert.deepEqual(monthsIn(await mem0.getAll({ filters: { user_id: 'ann' }, categories: ['spring'] })), ['March']);
   assert.deepEqual(monthsIn(await mem0.search('month', { filters: { user_id: 'ann' }, metadata: { n: 1 } })), ['January']);
@@ -451,4 +462,11 @@ test('the self-hosted API: add, list, search, change, history, erase', async (t)
   assert.deepEqual(await texts(ask('GET', '/memories?user_id=bob')), []);
   assert.equal((await ask('DELETE', '/memories'))[0], 400);
   assert.equal((await ask('GET', '/memories?user=bob'))[0], 400, 'an unknown parameter does not widen a list');
+});
+
+test('user_id names a person also where no other name does', async (t) => {
+  const server = await serve(t, { flags: ['--user-from', 'none'] }), mem0 = client(server);
+  await mem0.add(say('The word is zanzibar.'), asIs({ userId: 'ann' }));
+  await mem0.add(say('The word is quokka.'), asIs({ userId: 'bob' }));
+  assert.deepEqual(texts(await mem0.getAll({ filters: { user_id: 'ann' } })), ['The word is zanzibar.']);
 });

@@ -108,11 +108,13 @@ enum status mem0_everyone(struct ctx *ctx, struct app *app, const struct request
 
 /* --- where --- */
 
-/* One part of a space's name: what parts it from the other is escaped. */
+/* One part of a space's name. Escaped is what parts it from the other, and white space at its ends,
+ * which names of spaces do not have. */
 static void add_part(struct buf *b, str part)
 {
     for (size_t i = 0; i < part.n; i++) {
-        if (part.p[i] == '/' || part.p[i] == '%')
+        bool is_blank = (i == 0 || i + 1 == part.n) && (unsigned char)part.p[i] <= ' ';
+        if (is_blank || part.p[i] == '/' || part.p[i] == '%')
             buf_printf(b, "%%%02X", (unsigned char)part.p[i]);
         else
             buf_byte(b, part.p[i]);
