@@ -77,6 +77,8 @@ test('with infer the messages are a conversation: facts are found in every turn,
   assert.equal((await mem0.getAll({ filters: { user_id: 'ann' } })).count, 2);
   const more = await mem0.add(say('My parrot is called Quito.'), asIs({ userId: 'ann' }));
   assert.equal(more.results.length, 1, 'without infer it is kept once more');
+  const again = await mem0.add([...say('My parrot is called Quito.'), ...say('My parrot is called Quito.')], asIs({ userId: 'ann' }));
+  assert.equal(new Set([...more.results, ...again.results].map((one) => one.id)).size, 3, 'as often as it is given');
 });
 
 test('two users never meet: not in a search, a list, a count, an erasure', async (t) => {
@@ -141,6 +143,18 @@ test('a token decides which users it may name, by id as well', async (t) => {
     assert.deepEqual((await own.getAll({ filters })).results.map((one) => [one.id, one.userId, one.agentId]), [[id, 'ann', 'x']]);
   assert.equal((await own.get(id)).userId, 'ann');
   await refused(own.getAll({ filters: { user_id: 'bob' } }), 'AuthenticationError', 403, /may not speak/);
+
+  // A token without a space of its choice has one that no other token reaches.
+  const closed = client(server, await makeToken(server, '--user', 'local/ann'));
+  const [secret] = (await closed.add(say('The word is halcyon.'), asIs({ userId: 'ann', runId: 'secret' }))).results;
+  assert.equal((await closed.get(secret.id)).memory, 'The word is halcyon.');
+  for (const other of [own, any]) {
+    await refused(other.get(secret.id), 'MemoryNotFoundError', 404, /no memory/);
+    await other.deleteUsers({ runId: 'secret' });
+    assert.ok(!(await other.users()).results.some((one) => one.name === 'secret' || (one.type === 'agent' && one.name !== 'x')), 'no trace of it');
+    assert.equal((await other.getAll({ filters: { user_id: 'ann' } })).count, 1);
+  }
+  assert.equal((await closed.get(secret.id)).memory, 'The word is halcyon.');
 
   // A header that names a person is what counts.
   const token = any.apiKey, ask = (method, target, body, who) => server.ask(method, target, body, { authorization: `Token ${token}`, 'x-memory-user': who });
