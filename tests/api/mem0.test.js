@@ -4,7 +4,7 @@ process.env.MEM0_TELEMETRY = 'false';
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { MemoryClient } = require('mem0ai');
-const { run, serve, until, upstream } = require('./lib');
+const { answer, run, serve, until, upstream } = require('./lib');
 
 const client = (server, apiKey = 'm0-anything') => new MemoryClient({ apiKey, host: server.url });
 const makeToken = async (server, ...flags) =>
@@ -79,6 +79,21 @@ test('with infer the messages are a conversation: facts are found in every turn,
   assert.equal(more.results.length, 1, 'without infer it is kept once more');
   const again = await mem0.add([...say('My parrot is called Quito.'), ...say('My parrot is called Quito.')], asIs({ userId: 'ann' }));
   assert.equal(new Set([...more.results, ...again.results].map((one) => one.id)).size, 3, 'as often as it is given');
+});
+
+test('with a core model the messages are distilled, too', async (t) => {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, JSON.stringify({
+    episode: { summary: 'The user bought a boat.', topics: [], decisions: [], action_items: [], salience: 0.7 }, entities: [],
+    pinned_candidates: [{ content: 'User bought a boat', salience: 0.8, tags: ['boats'] }], identity_facts: [] })));
+  const server = await serve(t, { flags: ['--upstream', model.url, '--core-model', 'core'] }), mem0 = client(server);
+  const added = await mem0.add(say(`I bought a boat. ${'It is a fine boat with sails and oars and a cabin. '.repeat(5)}`), { userId: 'ann', runId: 'sea' });
+  assert.match(added.message, /the core model distils the messages/);
+  await server.ask('POST', '/memory/sync', {}, { 'x-memory-user': 'ann' });
+  const { results } = await until('it is distilled', async () => {
+    const page = await mem0.getAll({ filters: { user_id: 'ann', run_id: 'sea' } });
+    return page.results.some((one) => one.memory === 'The user bought a boat.') && page;
+  });
+  assert.deepEqual(results.find((one) => one.memory === 'User bought a boat').categories.includes('boats'), true);
 });
 
 test('two users never meet: not in a search, a list, a count, an erasure', async (t) => {
