@@ -110,7 +110,7 @@ function value(name, of, victim, app) {
   const schema = resolved(of);
   if (/^(user_?id|id)$/i.test(name)) return victim.id;
   if (name === 'filters') return { OR: [{ user_id: victim.id }, { user_id: victim.name }, { agent_id: app }, { created_at: { gt: '2020-01-01' } }] };
-  if (name === 'categories' || (name === 'metadata' && !schema.type)) return null;
+  if (/^(categories|start_date|end_date|keywords)$/.test(name) || (name === 'metadata' && !schema.type)) return null;
   if (name === 'messages' && !schema.type) return [{ role: 'user', content: 'Which town is it?' }];
   if (name === 'model') return 'rememberd/demo';
   if (/response_?id/i.test(name)) return victim.ids.response[0];

@@ -345,6 +345,9 @@ test('filters: fields, operators, AND, OR, NOT, in lists and in searches', async
       await refused(call({ filters: { user_id: 'ann', ...filter } }), 'ValidationError', 400, words);
   // Beside the filters.
   assert.deepEqual(monthsIn(await mem0.getAll({ filters: { user_id: 'ann' }, categories: ['spring'] })), ['March']);
+  assert.deepEqual(monthsIn(await mem0.getAll({ filters: { user_id: 'ann' }, startDate: '2026-01-15', endDate: '2026-02-01' })), ['February']);
+  assert.deepEqual(monthsIn(await mem0.getAll({ filters: { user_id: 'ann' }, keywords: 'MARCH' })), ['March']);
+  await refused(mem0.getAll({ filters: { user_id: 'ann' }, startDate: 'soon' }), 'ValidationError', 400, /'created_at' must be a date or a time/);
   assert.deepEqual(monthsIn(await mem0.search('month', { filters: { user_id: 'ann' }, metadata: { n: 1 } })), ['January']);
   assert.deepEqual(monthsIn(await mem0.search('month', { filters: { user_id: 'ann' }, topK: 2 })).length, 2);
 });

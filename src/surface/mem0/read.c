@@ -67,42 +67,62 @@ void mem0_page_links(struct ctx *ctx, const struct request *in, const struct mem
 
 /* --- the filter --- */
 
-static void write_part(struct json_out *w, const char *name, const struct json *v)
+/* A member beside the filters, as a condition: {"created_at": {"gte": …}}. */
+struct condition {
+    const char *field, *op; /* op NULL: the value alone */
+    const struct json *value;
+};
+
+static void write_condition(struct json_out *w, const struct condition *c)
 {
-    if (!v || v->type == JSON_NULL)
+    if (!c->value || c->value->type == JSON_NULL)
         return;
     json_open(w, '{');
-    json_member_raw(w, name, v->source);
+    if (c->op)
+        json_member_open(w, c->field, '{');
+    json_member_raw(w, c->op ? c->op : c->field, c->value->source);
+    if (c->op)
+        json_close(w, '}');
     json_close(w, '}');
 }
 
-/* {"AND": [filters, {"user_id": …}, …]}: names of members are those of the grammar. */
+static void write_ids(struct json_out *w, const struct mem0_ids *of)
+{
+    static const char *const names[] = {"user_id", "agent_id", "app_id", "run_id"};
+    const str ids[] = {of->user_id, of->agent_id, of->app_id, of->run_id};
+    for (size_t i = 0; i < ENTITY_COUNT; i++) {
+        if (!ids[i].n)
+            continue;
+        json_open(w, '{');
+        json_member_str(w, names[i], ids[i]);
+        json_close(w, '}');
+    }
+}
+
+/* {"AND": [filters, {"user_id": …}, …]} */
 static enum status read_filter(struct ctx *ctx, const struct mem0_asked *asked,
                                enum mem0_grammar grammar, const struct mem0_filter **out)
 {
+    const struct condition conditions[] = {{"metadata", NULL, asked->metadata},
+                                           {"categories", NULL, asked->categories},
+                                           {"created_at", "gte", asked->start_date},
+                                           {"created_at", "lte", asked->end_date},
+                                           {"keywords", "icontains", asked->keywords}};
+    enum { CONDITIONS = sizeof conditions / sizeof *conditions, IDS_MAX = 16384 };
     const struct json *filters = asked->filters;
-    const str ids[] = {asked->ids.user_id, asked->ids.agent_id, asked->ids.app_id,
-                       asked->ids.run_id};
-    static const char *const names[] = {"user_id", "agent_id", "app_id", "run_id"};
-    size_t most = (filters ? filters->source.n : 0) +
-                  (asked->metadata ? asked->metadata->source.n : 0) +
-                  (asked->categories ? asked->categories->source.n : 0);
-    struct buf b = buf_make(&ctx->arena, most + 16384);
-    struct json_out w = json_to(&b);
+    size_t most = IDS_MAX + (filters ? filters->source.n : 0);
     struct json *all;
+    for (size_t i = 0; i < CONDITIONS; i++)
+        most += conditions[i].value ? conditions[i].value->source.n + 64 : 0;
+    struct buf b = buf_make(&ctx->arena, most);
+    struct json_out w = json_to(&b);
     json_open(&w, '{');
     json_member_open(&w, "AND", '[');
     if (filters && filters->type != JSON_NULL)
         json_raw(&w, filters->source);
-    for (size_t i = 0; i < ENTITY_COUNT; i++) {
-        if (!ids[i].n)
-            continue;
-        json_open(&w, '{');
-        json_member_str(&w, names[i], ids[i]);
-        json_close(&w, '}');
-    }
-    write_part(&w, "metadata", asked->metadata);
-    write_part(&w, "categories", asked->categories);
+    write_ids(&w, &asked->ids);
+    for (size_t i = 0; i < CONDITIONS; i++)
+        write_condition(&w, &conditions[i]);
     json_close(&w, ']');
     json_close(&w, '}');
     assert(!b.full);

@@ -6,13 +6,16 @@
 /* What a list and a search have in common: every condition must fit. */
 struct mem0_asked {
     struct mem0_ids ids;
-    const struct json *filters, *metadata, *categories;
+    const struct json *filters, *metadata, *categories, *start_date, *end_date, *keywords;
     bool show_expired;
 };
 #define MEM0_ASKED_ROWS                                                                            \
     MEM0_ID_ROWS, {JSON(struct mem0_asked, filters), .help = "an object: docs/from-mem0.md"},      \
         {JSON(struct mem0_asked, metadata), .help = "an object: these pairs"},                     \
         {JSON(struct mem0_asked, categories), .help = "names: any of these"},                      \
+        {JSON(struct mem0_asked, start_date), .help = "created then or later"},                    \
+        {JSON(struct mem0_asked, end_date), .help = "created then or earlier"},                    \
+        {JSON(struct mem0_asked, keywords), .help = "a text in it, letters of any case"},          \
     {                                                                                              \
         BOOL(struct mem0_asked, show_expired), .help = "of a list: also those that have expired"   \
     }
