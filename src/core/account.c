@@ -34,6 +34,25 @@ str person_user(struct arena *a, str owner, str person)
     return str_printf(a, S_FMT "/" S_FMT, S_ARG(owner), S_ARG(escaped_name(a, person)));
 }
 
+/* Escaping leaves no '/' in a name, so a user with one is a person behind a person's own key. */
+str person_name(struct arena *a, str owner, str user)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    if (user.n <= owner.n + 1 || !str_starts(user, owner) || user.p[owner.n] != '/')
+        return S("");
+    str rest = str_sub(user, owner.n + 1, user.n);
+    struct buf b = buf_make(a, rest.n);
+    for (size_t i = 0; i < rest.n; i++) {
+        bool is_escape = rest.p[i] == '%' && i + 2 < rest.n;
+        const char *high = is_escape ? strchr(digits, rest.p[i + 1]) : NULL;
+        const char *low = high ? strchr(digits, rest.p[i + 2]) : NULL;
+        buf_byte(&b, low ? (char)((high - digits) << 4 | (low - digits)) : rest.p[i]);
+        i += low ? 2 : 0;
+    }
+    str name = buf_str(&b);
+    return str_eq(person_user(a, owner, name), user) ? name : S("");
+}
+
 bool person_is_owner(struct arena *a, str owner, str person)
 {
     str last = owner;

@@ -28,6 +28,8 @@ bool token_is_valid(const struct token *t, int64_t now);
  * '%' and control bytes are escaped. So two persons, and persons of two owners, are never one user.
  */
 str person_user(struct arena *a, str owner, str person);
+/* The other way round: the person that a user of the owner is; "" when it is none. */
+str person_name(struct arena *a, str owner, str user);
 /* Whether a token of the owner that speaks for nobody else may be given that name all the same:
  * the owner's own, or the part behind the last '/' of an owner that is a person. */
 bool person_is_owner(struct arena *a, str owner, str person);

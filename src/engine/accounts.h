@@ -84,6 +84,9 @@ MUST_USE enum status engine_accounts(struct ctx *ctx, struct engine *e,
 /* NOT_FOUND without a note. */
 MUST_USE enum status engine_account(struct ctx *ctx, struct engine *e, str id, struct account *out);
 
+/* The names of the people behind a user's keys who have something here, by name. */
+MUST_USE enum status engine_people(struct ctx *ctx, struct engine *e, str owner, struct strs *out);
+
 struct erase_account {
     str id;
     bool with_people;       /* and those behind its keys: OWNER/PERSON */

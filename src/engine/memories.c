@@ -207,6 +207,12 @@ enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory
     return store_memory_totals(ctx, e->store, f, out);
 }
 
+enum status engine_check_quota(struct ctx *ctx, struct engine *e, str user, size_t memories,
+                               size_t messages)
+{
+    return quota_check(ctx, e, user, memories, messages);
+}
+
 enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct pool_info **out,
                           size_t *n)
 {

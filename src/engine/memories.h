@@ -33,6 +33,10 @@ MUST_USE enum status engine_list(struct ctx *ctx, struct engine *e, const struct
 /* A page of the selected memories, and with in->counts how many there are of each kind. */
 MUST_USE enum status engine_page(struct ctx *ctx, struct engine *e, const struct memory_page_in *in,
                                  struct memory_page *out);
+/* FORBIDDEN in words when the user may not store so many more: for what is kept as of a chat, which
+ * itself never fails for it. */
+MUST_USE enum status engine_check_quota(struct ctx *ctx, struct engine *e, str user,
+                                        size_t memories, size_t messages);
 /* A user's spaces, by name. */
 MUST_USE enum status engine_spaces(struct ctx *ctx, struct engine *e, str user,
                                    struct pool_info **out, size_t *n);

@@ -25,6 +25,7 @@ struct route_words {
     const char *sends_name;
     const struct field *gives; /* the answer's table */
     const char *gives_name;
+    bool is_list;              /* the answer is an array of these */
     const char *type;          /* of an answer that is not JSON */
     const char *stream;        /* type of the same answer in pieces */
     const struct field *shows; /* headers of the answer */

@@ -39,5 +39,7 @@ const struct surface *const surfaces[] = {&surface_openai,
                                           &surface_cortex_chat,
                                           &surface_cortex_a2a,
                                           &surface_rag,
+                                          &surface_mem0,
+                                          &surface_mem0_server,
                                           &surface_admin,
                                           NULL};

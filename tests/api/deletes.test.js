@@ -127,6 +127,24 @@ const deletes = [
   ['DELETE /api/v1/memory?confirm=true', 'all memories'],
   ['DELETE /api/v1/memory', 'nothing', { refused: true }],
 
+  ['DELETE /v1/memories/{memory}/', 'the memory'],
+  ['DELETE /v1/memories/{message}/', 'nothing', { refused: true }],
+  ['DELETE /v1/memories/{session}/', 'nothing', { refused: true }],
+  ['DELETE /v1/memories/', 'nothing', { refused: true }],
+  ['DELETE /v1/memories/?run_id={session}', 'all'],
+  ['DELETE /v1/memories/?run_id=other', 'nothing'],
+  ['DELETE /v1/memories/?user_id=local', 'nothing'], // the person of that name, who is someone else
+  ['DELETE /v1/memories/?agent_id=other', 'nothing'],
+  ['DELETE /v1/memories/?agent_id=default', 'nothing'],
+  ['DELETE /v1/batch/', 'the memory', { body: { memories: [{ memory_id: '{memory}' }] } }],
+  ['DELETE /v1/entities/{type}/{session}/', 'all'],
+  ['DELETE /v2/entities/{type}/{session}/', 'all'],
+  ['DELETE /v2/entities/{type}/other/', 'nothing'],
+  ['DELETE /memories/{memory}', 'the memory'],
+  ['DELETE /memories/{session}', 'nothing', { refused: true }],
+  ['DELETE /memories?run_id={session}', 'all'],
+  ['DELETE /memories?agent_id=other', 'nothing'],
+
   ['POST /memory/ingest', 'all', { body: { agent_id: 'default', conversation_id: 'birds', turns: [] }, way: 'ingested' }],
   ['POST /memory/ingest', 'nothing', { body: { agent_id: 'default', conversation_id: 'fish', turns: [] }, way: 'ingested' }],
   ['DELETE /v1/memories/{message}', 'all', { way: 'ingested' }],
@@ -138,6 +156,8 @@ const deletes = [
   ['DELETE /v1/memories/{memory}', 'all', { way: 'added by MCP' }],
   ['DELETE /api/memory/{memory}', 'all', { way: 'added by REST' }],
   ['DELETE /api/v1/memory/{memory}', 'all', { way: 'added by OmniRoute' }],
+  ['DELETE /v1/memories/{memory}/', 'all', { way: 'added by REST' }],
+  ['DELETE /memories/{memory}', 'all', { way: 'added by MCP' }],
   ['DELETE /v1/memory/{memory}', 'all', { way: 'added by the RAG backend' }],
   ['memory_forget', 'all', { body: { id: '{memory}' }, way: 'added by Cortex' }],
   ['rememberd forget {memory}', 'all', { way: "added by OmniRoute's tool" }],
@@ -148,7 +168,7 @@ for (const [call, erases, { body, refused = false, way = 'said' } = {}] of delet
   test(`${call}${body ? ` ${JSON.stringify(body)}` : ''}${refused ? ' is refused and' : ''} erases ${erases}${way === 'said' ? '' : `, ${way}`}`, async (t) => {
     const server = await serve(t);
     const { names, words: of, before } = await ways[way](server);
-    Object.assign(names, { space: 'default', user: 'local' });
+    Object.assign(names, { space: 'default', user: 'local', type: 'run' });
     const asked = await server.tell(QUESTION, { 'x-memory-mode': 'readonly' });
     names.receipt = asked.headers['x-rememberd-receipt'];
     if (before && erases !== 'nothing') assert.deepEqual(await look(server, names, of), expected(states[before]));
@@ -176,6 +196,7 @@ test('every route and tool that deletes has a row', () => {
   assert.deepEqual(destructive.filter((name) => !changes.includes(name) && !tested.has(name)), []);
 });
 
+const plainIds = (call) => call.replace(/\bID$/, '{id}').replace(/\{\w+\}/g, '{id}');
 /** What the last two cells of a row of the page's tables must say, by what the call erases. */
 const says = {
   nothing: (erases) => /^nothing/.test(erases),
@@ -193,7 +214,7 @@ test('the tables of the page on forgetting say what the calls do', () => {
   for (const { calls, erases, leaves } of rows)
     for (const [, call] of calls.matchAll(/`((?:[A-Z]+ \/|rememberd |memory_|omniroute_)[^`]+)`/g)) {
       const whole = call.replace('APP', 'default').replace('TYPE', 'factual').replace('DATE', '2090-01-01'), [, what] = /\(a (memory|message|session)\)/.exec(calls) ?? [];
-      const same = deletes.filter(([one, , more]) => (one.replace(/\{\w+\}/g, '{id}').replace(/ID$/, '{id}') === whole.replace(/\bID$/, '{id}')) && !more?.refused &&
+      const same = deletes.filter(([one, , more]) => (one.replace(/\{\w+\}/g, '{id}').replace(/ID$/, '{id}') === plainIds(whole)) && !more?.refused &&
         (!what || JSON.stringify([one, more?.body]).includes(`{${what}}`)) && !/^added/.test(more?.way ?? ''));
       if (!same.length) wrong.push(`${call}: no test`);
       const state = same.map(([, one]) => one).find((one) => one !== 'nothing') ?? 'nothing';

@@ -25,6 +25,9 @@ const writers = [
   ['the RAG backend', 'POST /api/v1/memory', { content: FACT, memory_type: 'entity', priority: 'critical', source: 'a form', metadata: { n: 1 } },
     { category: 'entity', importance: 0.95, metadata: { n: 1, source: 'a form' } }],
   ['Cortex', 'POST /v1/memory/save', { content: FACT, importance: 0.8, tags: ['birds'] }, { importance: 0.8, tags: ['birds'] }],
+  ['mem0', 'POST /v3/memories/add/', { messages: [{ role: 'user', content: FACT }], run_id: 's1', infer: false, metadata: { n: 1 }, expiration_date: '2090-01-02' },
+    { session: 's1', metadata: { n: 1 }, expires: '2090-01-03T00:00:00.000Z' }],
+  ["mem0's own server", 'POST /memories', { messages: [{ role: 'assistant', content: FACT }], run_id: 's1', infer: false }, { session: 's1' }],
   ["Cortex's profile", 'PATCH /v1/users/me/profile', { facts: { parrot: 'Quito' } }, { content: 'parrot: Quito', layer: 'identity', category: 'profile', tags: ['profile'] }],
   ['the command line', `rememberd add "${FACT}" --key parrot --type semantic --category preference --importance 0.8`, undefined,
     { key: 'parrot', type: 'semantic', category: 'preference', importance: 0.8 }],
@@ -49,6 +52,9 @@ const shapes = {
     source: m.metadata?.source || m.source || null }),
   ragFound: (m) => ({ id: m.id, content: m.content, type: kindOf(m) }),
   cortex: (m) => ({ id: m.id, content: m.content, importance_score: m.importance, created_at: m.created, tags: m.tags.length ? m.tags : m.category ? [m.category] : [] }),
+  mem0: (m) => ({ id: m.id, memory: m.content, user_id: null, agent_id: null, app_id: null, run_id: m.session || null, metadata: m.metadata,
+    created_at: m.created, updated_at: m.updated, categories: [...new Set([m.category, ...m.tags])].filter(Boolean),
+    expiration_date: m.expires && new Date(Date.parse(m.expires) - 1).toISOString().slice(0, 10) }),
   cortexFound: (m) => ({ id: m.id, content: m.content, created_at: m.created }),
 };
 
@@ -72,6 +78,15 @@ const readers = [
   ['POST /api/v1/memory/search', { query: QUESTION }, 'ragFound'],
   ['GET /api/v1/memory/{id}', undefined, 'rag'],
   ['GET /v1/memory/me', undefined, 'cortex'],
+  ['GET /v1/memories/', undefined, 'mem0'],
+  ['GET /v1/memories/{id}/', undefined, 'mem0'],
+  ['POST /v2/memories/', {}, 'mem0'],
+  ['POST /v3/memories/', {}, 'mem0'],
+  ['POST /v2/memories/search/', { query: QUESTION }, 'mem0'],
+  ['POST /v3/memories/search/', { query: QUESTION }, 'mem0'],
+  ['GET /memories', undefined, 'mem0'],
+  ['GET /memories/{id}', undefined, 'mem0'],
+  ['POST /search', { query: QUESTION }, 'mem0'],
   ['GET /v1/memory/list', undefined, 'cortex'],
   ['POST /v1/memory/search', { query: QUESTION }, 'cortexFound'],
 ];
@@ -125,6 +140,7 @@ const talks = [
   ['a chat in a session', 'POST /v1/chat', { session_id: '{session}', message: FACT }, {}, true],
   ['a chat in an envelope', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{session}', message: FACT, user_id: 'local' }, {}, true],
   ['an ingest', 'POST /memory/ingest', { agent_id: 'default', conversation_id: 'c1', turns: [{ user: FACT, assistant: 'A fine name.' }] }, {}, false],
+  ['messages for mem0', 'POST /v3/memories/add/', { run_id: 'c1', messages: [{ role: 'user', content: FACT }, { role: 'assistant', content: 'A fine name.' }] }, {}, true],
   ['a file', 'rememberd ingest {file}', undefined, {}, true],
   ['a file without facts', 'rememberd ingest {file} --no-extract', undefined, {}, false],
 ];

@@ -39,11 +39,16 @@ TEST(a_person_is_a_user_that_no_other_name_makes)
         str owner = str_of(owners[i / NAMES]), name = str_of(names[i % NAMES]);
         made[i] = person_user(&ctx->arena, owner, name);
         CHECK(person_is_owner(&ctx->arena, made[i], name));
+        CHECK_STR(person_name(&ctx->arena, owner, made[i]), name);
         for (size_t j = 0; j < i; j++)
             CHECK(!str_eq(made[i], made[j]));
     }
     CHECK_STR(made[0], S("local/a"));
     CHECK_STR(person_user(&ctx->arena, S("x"), S("a/b%\x01")), S("x/a%2Fb%25%01"));
+    CHECK_STR(person_name(&ctx->arena, S("x"), S("x/a/b")), S(""));
+    CHECK_STR(person_name(&ctx->arena, S("x"), S("x/")), S(""));
+    CHECK_STR(person_name(&ctx->arena, S("x"), S("xy/a")), S(""));
+    CHECK_STR(person_name(&ctx->arena, S("x"), S("x/a%2fb")), S(""));
     CHECK(person_is_owner(&ctx->arena, S("ann"), S("ann")));
     CHECK(!person_is_owner(&ctx->arena, S("ann"), S("an")));
     CHECK(!person_is_owner(&ctx->arena, S("shop/ann"), S("shop")));

@@ -225,6 +225,20 @@ static enum status merge_user(struct ctx *ctx, struct engine *e, const struct re
     return u.email.n ? OK : fail_missing(ctx, "email");
 }
 
+enum status engine_people(struct ctx *ctx, struct engine *e, str owner, struct strs *out)
+{
+    struct strs users, people = {0};
+    TRY(store_users(ctx, e->store, &users));
+    people.v = NEW_N(&ctx->arena, str, users.n + 1);
+    for (size_t i = 0; i < users.n; i++) {
+        str name = person_name(&ctx->arena, owner, users.v[i]);
+        if (name.n)
+            people.v[people.n++] = name;
+    }
+    *out = people;
+    return OK;
+}
+
 /* User and first token are one write. may_change is only set for a caller who has shown a token of
  * that user. */
 enum status engine_register(struct ctx *ctx, struct engine *e, const struct registration *r,

@@ -36,4 +36,6 @@ extern const struct surface surface_cortex_memory;
 extern const struct surface surface_cortex_chat;
 extern const struct surface surface_cortex_a2a;
 extern const struct surface surface_rag;
+extern const struct surface surface_mem0;
+extern const struct surface surface_mem0_server;
 extern const struct surface surface_admin;

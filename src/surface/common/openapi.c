@@ -83,12 +83,23 @@ static void write_ref(struct json_out *w, str ref)
     json_close(w, '}');
 }
 
+static void write_list(struct api *api, const struct field *table)
+{
+    json_open(&api->w, '{');
+    json_member_str(&api->w, "type", S("array"));
+    json_key(&api->w, "items");
+    write_ref(&api->w, api_schema_ref(&api->names, table, SCHEMA_OUTPUT));
+    json_close(&api->w, '}');
+}
+
 static void write_media(struct api *api, const char *type, const struct field *table,
-                        enum schema_use use)
+                        enum schema_use use, bool is_list)
 {
     json_member_open(&api->w, type, '{');
     json_key(&api->w, "schema");
-    if (table)
+    if (table && is_list)
+        write_list(api, table);
+    else if (table)
         write_ref(&api->w, api_schema_ref(&api->names, table, use));
     else
         json_raw(&api->w, S("{\"type\":\"string\"}"));
@@ -112,7 +123,7 @@ static void write_body(struct api *api, const struct route *r)
     json_member_open(&api->w, "requestBody", '{');
     json_member_bool(&api->w, "required", needs_a_field(table));
     json_member_open(&api->w, "content", '{');
-    write_media(api, "application/json", table, r->takes ? route_body_use(r) : SCHEMA_INPUT);
+    write_media(api, "application/json", table, r->takes ? route_body_use(r) : SCHEMA_INPUT, false);
     json_close(&api->w, '}');
     json_close(&api->w, '}');
 }
@@ -149,9 +160,9 @@ static void write_answer(struct api *api, const struct surface *s, const struct 
     if (has_body) {
         json_member_open(&api->w, "content", '{');
         write_media(api, words->type ? words->type : "application/json", words->gives,
-                    SCHEMA_OUTPUT);
+                    SCHEMA_OUTPUT, words->is_list);
         if (words->stream)
-            write_media(api, words->stream, NULL, SCHEMA_OUTPUT);
+            write_media(api, words->stream, NULL, SCHEMA_OUTPUT, false);
         json_close(&api->w, '}');
     }
     json_close(&api->w, '}');
@@ -200,7 +211,7 @@ static void write_failure(struct api *api, const struct surface *s, str code, co
     json_member_open(&api->w, str_c(api->arena, code), '{');
     json_member_str(&api->w, "description", str_of(words));
     json_member_open(&api->w, "content", '{');
-    write_media(api, s->errors->type, s->errors->table, SCHEMA_OUTPUT);
+    write_media(api, s->errors->type, s->errors->table, SCHEMA_OUTPUT, false);
     json_close(&api->w, '}');
     json_close(&api->w, '}');
 }
@@ -353,6 +364,7 @@ static void write_tags(struct api *api)
         {.name = "osaurus", .help = "for clients of Osaurus"},
         {.name = "cortex", .help = "for clients of Traylinx Cortex"},
         {.name = "rag", .help = "for clients of the RAG backend"},
+        {.name = "mem0", .help = "for clients of mem0, hosted and self-hosted"},
         {.name = "admin", .help = "state of the server"},
         {0},
     };

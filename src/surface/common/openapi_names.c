@@ -12,7 +12,7 @@
  * two tables have the same one: the second gets the name of its handler in front.
  */
 
-static const char *const products[] = {"omniroute", "osaurus", "cortex", "rag", NULL};
+static const char *const products[] = {"omniroute", "osaurus", "cortex", "rag", "mem0", NULL};
 
 /* list_out -> ListOut; a first letter small for operations. */
 static str camel_case(struct arena *a, str snake, bool is_first_small)

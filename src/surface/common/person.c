@@ -222,3 +222,17 @@ enum status person_find(struct ctx *ctx, struct app *app, const struct request *
     }
     return person.name.n ? become_person(ctx, &person, who) : OK;
 }
+
+/* Also where an operator looks at another user: the request is about that user alone. */
+enum status person_named(struct ctx *ctx, str source, str name, struct identity *who)
+{
+    const struct person person = {source, name};
+    assert(name.n);
+    if (str_eq(who->pool.user, who->own.user))
+        return become_person(ctx, &person, who);
+    TRY(check_name(ctx, &person));
+    if (!str_eq(person_user(&ctx->arena, who->own.user, name), who->pool.user))
+        return fail(ctx, FORBIDDEN, S_FMT ": the request names another person in a header",
+                    S_ARG(source));
+    return OK;
+}

@@ -15,5 +15,9 @@
 MUST_USE enum status person_find(struct ctx *ctx, struct app *app, const struct request *in,
                                  const struct json *body, struct identity *who);
 
+/* The same for a name that an API has in a place of its own, called source. Where the request has
+ * named somebody already it must be the same one, or it is FORBIDDEN. */
+MUST_USE enum status person_named(struct ctx *ctx, str source, str name, struct identity *who);
+
 /* The conversation that the body of a chat names, or "": Claude Code's is in metadata.user_id. */
 str person_session(struct ctx *ctx, const struct json *body);

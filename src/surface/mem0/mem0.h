@@ -1,0 +1,121 @@
+/* mem0.h - what the files of mem0's API share: whose memories, where they are, how they look. */
+#pragma once
+
+#include "surface/common/auth.h"
+#include "surface/common/error_body.h"
+
+/* The four names of mem0's entities, in the order of mem0_entities. */
+enum mem0_entity { ENTITY_USER, ENTITY_AGENT, ENTITY_APP, ENTITY_RUN, ENTITY_COUNT };
+extern const char *const mem0_entities[]; /* user, agent, app, run */
+
+/* As a request names them, or as a memory has them; "" is none. */
+struct mem0_ids {
+    str user_id, agent_id, app_id, run_id;
+};
+/* The rows of a table whose struct S begins with ids. */
+#define MEM0_ID(MEMBER, HELP)                                                                      \
+    {                                                                                              \
+        STR(struct mem0_ids, MEMBER), .max = 256, .help = HELP                                     \
+    }
+#define MEM0_ID_ROWS                                                                               \
+    MEM0_ID(user_id, "the person"), MEM0_ID(agent_id, "the agent: a space of its own"),            \
+        MEM0_ID(app_id, "the app: a space of its own"), MEM0_ID(run_id, "the conversation")
+
+/* One user of mem0's: a person behind the credential, or (user_id "") the credential itself. */
+struct mem0_who {
+    struct identity id;
+    str user_id;
+};
+
+/* --- scope.c --- */
+
+/* Token as Bearer, in the same header. */
+enum status mem0_admit(struct ctx *ctx, struct app *app, enum route_access needs,
+                       struct request *in);
+MUST_USE enum status mem0_who(struct ctx *ctx, const struct request *in, str user_id,
+                              struct mem0_who *out);
+/* Everyone whom the credential may speak for, itself first; one alone when a header names it. */
+MUST_USE enum status mem0_everyone(struct ctx *ctx, struct app *app, const struct request *in,
+                                   struct mem0_who **out, size_t *n);
+/* Where the memories of these ids are written. */
+MUST_USE enum status mem0_pool(struct ctx *ctx, struct app *app, const struct mem0_who *who,
+                               const struct mem0_ids *ids, struct pool_ref *out);
+/* Where they may be: the pools in reach whose agent and app are these; "" is any. */
+MUST_USE enum status mem0_pools(struct ctx *ctx, struct app *app, const struct mem0_who *who,
+                                const struct mem0_ids *ids, struct pool_ref **out, size_t *n);
+/* The ids of what a space of who holds. */
+struct mem0_ids mem0_ids_of(struct ctx *ctx, const struct mem0_who *who, str space, str session);
+bool mem0_has_ids(const struct mem0_ids *ids);
+
+/* A memory that the caller reaches, and whose it is. */
+struct mem0_found {
+    struct mem0_who who;
+    struct memory memory;
+    struct pool_ref pool;
+};
+/* NOT_FOUND is the same for one that is not there and one out of reach. */
+MUST_USE enum status mem0_find(struct ctx *ctx, struct app *app, const struct request *in, str id,
+                               struct mem0_found *out);
+
+/* --- shape.c --- */
+
+struct mem0_memory {
+    str id, memory, hash;
+    struct mem0_ids ids;
+    str metadata;
+    struct strs categories;
+    str expiration_date;
+    int64_t created_at, updated_at;
+    double score; /* NAN: it was not searched */
+};
+extern const struct field mem0_memory_fields[];
+struct mem0_memory mem0_shape(struct ctx *ctx, const struct mem0_who *who, const struct memory *m);
+/* YYYY-MM-DD: up to the end of that day, UTC. "" is never. */
+MUST_USE enum status mem0_expires(struct ctx *ctx, str date, int64_t *out);
+
+void mem0_show(struct ctx *ctx, const struct mem0_found *found, struct reply *out);
+
+struct mem0_said {
+    str message;
+};
+extern const struct field mem0_said_fields[];
+enum status mem0_say(struct reply *out, str message);
+
+void word_mem0_error(struct ctx *ctx, enum status s, const struct request *in, struct reply *out);
+extern const struct error_shape mem0_errors;
+#define MEM0_SURFACE(ROUTES)                                                                       \
+    {                                                                                              \
+        "mem0", ROUTES, word_mem0_error, mem0_admit, SURFACE_SETTLES, .errors = &mem0_errors       \
+    }
+
+/* --- the calls, each by its two sets of paths --- */
+
+struct mem0_add_in {
+    struct mem0_ids ids;
+    const struct json *messages;
+    bool infer;
+    str metadata, expiration_date;
+    double timestamp;
+};
+extern const struct field mem0_add_in_fields[];
+MUST_USE enum status mem0_add(struct ctx *ctx, struct app *app, const struct request *in,
+                              const struct mem0_add_in *add, const struct json **results,
+                              str *message);
+extern const struct field mem0_added_fields[];
+
+handler mem0_get, mem0_history, mem0_erase;
+struct mem0_erase_in {
+    bool delete_linked;
+};
+extern const struct field mem0_erase_in_fields[];
+extern const struct field mem0_history_fields[];
+
+struct mem0_change_in {
+    str text, metadata, expiration_date;
+    const struct json *timestamp;
+};
+extern const struct field mem0_change_in_fields[];
+/* json is what c was read from: null is told from absent there. *out is the memory as it is now. */
+MUST_USE enum status mem0_change(struct ctx *ctx, struct app *app, const struct request *in, str id,
+                                 const struct mem0_change_in *c, const struct json *json,
+                                 struct mem0_found *out);
