@@ -9,6 +9,7 @@ const { test } = require('node:test');
 const { createAnthropic } = require('@ai-sdk/anthropic');
 const { generateText, streamText } = require('ai');
 const { run, serve } = require('./lib.js');
+const long = require('./long_talk.js');
 const { Anthropic, OPENING, answer, assertGrows, blocks, claude, event, message, say, sdk } = require('./messages_lib.js');
 
 const user = (content) => ({ messages: [{ role: 'user', content }] });
@@ -266,6 +267,15 @@ for (const [name, way] of Object.entries(ways)) {
     assert.ok(blocks(up.last()) >= 8, `${blocks(up.last())} blocks stand in the last request`);
   });
 }
+
+test(`a conversation of ${long.talk.length} turns only grows at its end`, async (t) => {
+  const { up, server } = await ready(t, { handler: scripted });
+  for (const content of long.facts) await server.ask('POST', '/v1/memories', { content });
+  await converse(server, long.talk, ways['as Claude Code sends it']);
+  assert.ok(up.asked.length > long.talk.length);
+  assertGrows(up.asked);
+  assert.ok(blocks(up.last()) >= 40, `${blocks(up.last())} blocks stand in the last request`);
+});
 
 test('after a summary the conversation begins anew in its session, and grows from there', async (t) => {
   const { up, server } = await ready(t, { handler: scripted }), way = ways['as Claude Code sends it'];

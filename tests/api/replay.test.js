@@ -4,6 +4,8 @@ const { test } = require('node:test');
 const assert = require('node:assert/strict');
 const { serve, upstream, answer, completion, until, tempFolder } = require('./lib.js');
 
+const long = require('./long_talk.js');
+
 const OPENING = '<remembered>';
 
 // Facts of an earlier conversation, and a long talk that asks for them, in the order of a real one: questions, small talk, new facts.
@@ -81,6 +83,23 @@ for (const [name, options] of Object.entries(ways)) {
     assert.ok(blocks(up.last()) >= 8, `${blocks(up.last())} blocks stand in the last request`);
   });
 }
+
+// With all of it: a tool, streams, parts, two instances, restarts.
+test(`a conversation of ${long.talk.length} turns only grows at its end`, async (t) => {
+  const up = await upstream(t, scripted), data = tempFolder(), flags = ['--upstream', up.url];
+  const servers = [await serve(t, { flags, data }), await serve(t, { flags, data })];
+  for (const content of long.facts) await servers[0].ask('POST', '/v1/memories', { content });
+  await converse(async (i) => {
+    if (i % 60 === 59) {
+      await servers[0].stop();
+      servers[0] = await serve(t, { flags, data });
+    }
+    return servers[i % 2];
+  }, long.talk, { tools: true, parts: true, read: (id) => Promise.all(servers.map((s) => s.receipt(id))) });
+  assert.ok(up.asked.length > long.talk.length);
+  assertGrows(up.asked);
+  assert.ok(blocks(up.last()) >= 40, `${blocks(up.last())} blocks stand in the last request`);
+});
 
 test('through two instances in turn, and restarts in between', async (t) => {
   const up = await upstream(t, scripted), data = tempFolder(), flags = ['--upstream', up.url];

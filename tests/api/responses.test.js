@@ -11,6 +11,7 @@ const { createOpenAI } = require('@ai-sdk/openai');
 const { ChatOpenAI } = require('@langchain/openai');
 const { HumanMessage } = require('@langchain/core/messages');
 const { run, serve, tempFolder, upstream } = require('./lib.js');
+const long = require('./long_talk.js');
 
 const OPENING = '<remembered>';
 const PATH = '/v1/responses';
@@ -150,10 +151,10 @@ const outputOf = (res) => (res.headers['content-type'].includes('event-stream')
 const results = (output) => output.filter((item) => item.type === 'function_call').map(({ call_id }) => ({ type: 'function_call_output', call_id, output: `looked for ${call_id}` }));
 
 // A client that sends the whole conversation each time; first is the form of its first request.
-async function converse(server, { stream = false, tools = false, text = false, refer = false, headers = {}, more = {} } = {}) {
+async function converse(server, { stream = false, tools = false, text = false, refer = false, headers = {}, more = {}, questions = talk } = {}) {
   const input = [{ role: 'developer', content: 'Be brief.' }];
   if (text) input.pop();
-  for (const question of talk) {
+  for (const question of questions) {
     input.push({ role: 'user', content: question });
     for (;;) {
       const body = { input: text && input.length === 1 ? question : input, stream, ...more, ...(tools && { tools: [{ type: 'function', name: 'look', parameters: {} }] }) };
@@ -199,6 +200,14 @@ for (const [name, options] of Object.entries(ways)) {
     assert.equal(count(blocks.join(), 'My dog is called Biscuit'), 1, 'given once');
   });
 }
+
+test(`a conversation of ${long.talk.length} turns only grows at its end`, async (t) => {
+  const { up, server } = await ready(t, scripted);
+  for (const fact of long.facts) await add(server, fact);
+  await converse(server, { tools: true, stream: true, questions: long.talk });
+  assertGrows(up.asked, false);
+  assert.ok(blocksOf(up.last()).length >= 40, `${blocksOf(up.last()).length} blocks stand in the last request`);
+});
 
 for (const [name, { stream, tools, conversation }] of Object.entries({ 'whole': {}, 'streamed': { stream: true }, 'with tools': { tools: true }, 'with tools, streamed': { tools: true, stream: true },
   'in a conversation with an id': { conversation: true }, 'in a conversation, with tools': { conversation: true, tools: true } })) {
