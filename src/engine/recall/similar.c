@@ -341,6 +341,7 @@ enum status engine_similar(struct ctx *ctx, struct engine *e, const struct simil
         .in = in,
         .ask = {.pool = in->pool, .question = in->query, .memories_only = true, .after = in->after},
         .found = NEW_N(&ctx->arena, struct similar, MOST)};
+    engine_catch_up(ctx, e, in->pool);
     TRY(find_open(ctx, e, &l.ask, &l.finder));
     l.is_about_user = is_about_user(&ctx->arena, in->query);
     TRY(look_by_words(&l));
