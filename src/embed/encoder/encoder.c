@@ -11,7 +11,7 @@
 #include "embed/tokenizer.h"
 
 /*
- * The model is BERT's encoder: six layers over all tokens of a block. Products are of 8-bit
+ * The model is BERT's encoder: six layers over all tokens of a block. Products are of
  * integers: weights have a scale for each output, the vectors of tokens one for each token, found
  * anew before each product. The steps between are in f32. Nothing changes after the weights are
  * expanded, so any number of threads may run it; each call has its own struct work.
@@ -93,7 +93,7 @@ struct work {
     float *more; /* tokens × hidden: the output of one part */
     float *wide; /* tokens × wide: query, key and value, or the wide layer; sums of products */
     float *room;
-    int8_t *bytes;
+    uint8_t *bytes;
     float rows[TOKENS_MAX]; /* the scale of each token's bytes */
 };
 

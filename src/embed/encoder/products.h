@@ -1,16 +1,22 @@
-/* products.h - products of a matrix of 8-bit weights with the vectors of some tokens, exact. */
+/* products.h - products of a matrix of 7-bit weights with 8-bit vectors of tokens, exact. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A block of PRODUCT_ROWS outputs lies together: for each PRODUCT_STEP inputs in turn, the weights
- * of every output. No value is -128. */
-enum { PRODUCT_ROWS = 64, PRODUCT_STEP = 4, PRODUCT_INPUTS_MAX = 1536 };
+/*
+ * A block of PRODUCT_ROWS outputs lies together: for each PRODUCT_STEP inputs in turn, the weights
+ * of every output. A weight is at most PRODUCT_WEIGHT: two products with bytes then fit into 16
+ * bits, which AVX2 adds them in.
+ */
+enum { PRODUCT_ROWS = 64, PRODUCT_STEP = 4, PRODUCT_WEIGHT = 63 };
+
+/* What is added to a value to make it a byte without a sign. */
+enum { PRODUCT_OFFSET = 128 };
 
 struct product {
     const int8_t *weights;
-    const int32_t *sums;    /* of each output's weights */
+    const int32_t *starts;  /* of each output: minus PRODUCT_OFFSET times the sum of its weights */
     size_t outputs, inputs; /* multiples of PRODUCT_ROWS and PRODUCT_STEP */
 };
 
@@ -21,8 +27,9 @@ static inline size_t product_place(size_t inputs, size_t output, size_t input)
            output % PRODUCT_ROWS * PRODUCT_STEP + input % PRODUCT_STEP;
 }
 
-/* x holds n rows of p->inputs values, none of them -128; out gets n rows of p->outputs. */
-typedef void product_run(const struct product *p, const int8_t *x, size_t n, int32_t *out);
+/* x holds n rows of p->inputs values, each with PRODUCT_OFFSET added; out gets n rows of
+ * p->outputs. */
+typedef void product_run(const struct product *p, const uint8_t *x, size_t n, int32_t *out);
 
 product_run product_plain;
 #ifdef __x86_64__

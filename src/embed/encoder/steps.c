@@ -30,11 +30,11 @@ INLINE float greatest_of(const wide *v, size_t n)
     return greatest;
 }
 
-/* Adding the magic number rounds to a whole one, ties to even, which then stands in the low bits. A
- * row of zeros has the scale 0. */
-INLINE void to_bytes_body(const float *v, size_t n, size_t wide_n, int8_t *out, float *scales)
+/* Adding the magic number rounds to a whole one, ties to even, which then is in the low bits. A row
+ * of zeros has the scale 0. */
+INLINE void to_bytes_body(const float *v, size_t n, size_t wide_n, uint8_t *out, float *scales)
 {
-    const float magic = 0x1.8p23f;
+    const float magic = 0x1.8p23F + PRODUCT_OFFSET;
     for (size_t r = 0; r < n; r++, v += wide_n, out += wide_n) {
         float greatest = greatest_of((const wide *)v, wide_n);
         float by = greatest > 0 ? 127 / greatest : 0;
@@ -42,7 +42,7 @@ INLINE void to_bytes_body(const float *v, size_t n, size_t wide_n, int8_t *out, 
         for (size_t i = 0; i < wide_n; i += WIDE) {
             wide x = *(const wide *)(v + i) * by + magic;
             for (int k = 0; k < WIDE; k++)
-                out[i + (size_t)k] = (int8_t)((wide_int)x)[k];
+                out[i + (size_t)k] = (uint8_t)((wide_int)x)[k];
         }
     }
 }
@@ -170,7 +170,7 @@ INLINE void project_body(const float *directions, const float *v, float *out)
 
 /* One set from the bodies above, for processors with the features in TARGET. */
 #define STEPS(SET, BETWEEN, TARGET)                                                                \
-    TARGET static void to_bytes_##SET(const float *v, size_t n, size_t wide_n, int8_t *out,        \
+    TARGET static void to_bytes_##SET(const float *v, size_t n, size_t wide_n, uint8_t *out,       \
                                       float *scales)                                               \
     {                                                                                              \
         to_bytes_body(v, n, wide_n, out, scales);                                                  \

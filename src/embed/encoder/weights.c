@@ -1,4 +1,4 @@
-/* weights.c - expands 4-bit weights to 8 bits, and the rest of the file to floats. */
+/* weights.c - expands 4-bit weights to 7 bits, and the rest of the file to floats. */
 #include "embed/encoder/weights.h"
 
 #include <assert.h>
@@ -6,9 +6,9 @@
 
 /*
  * A group of weights has a scale of its own, and a product of integers can have only one for each
- * output. So a row becomes 8-bit numbers with one scale: it has 16 levels in each group before, and
- * 255 over all after, and loses little. The embedding table stays as it is in the file: a text
- * reads a few of its rows.
+ * output. So a row becomes 7-bit numbers with one scale: it has 16 levels in each group before, and
+ * 127 over all after. That loses a fortieth of what the 4 bits have lost. The embedding table stays
+ * as it is in the file: a text reads a few of its rows.
  */
 
 static const size_t byte_count = (size_t)ENCODER_LAYERS * (4 * ENCODER_HIDDEN * ENCODER_HIDDEN +
@@ -35,18 +35,18 @@ static void read_row(const struct encoder_file *f, size_t from, size_t n, float 
     }
 }
 
-/* Rounds one row to 8 bits and puts it where the products read it; returns its sum. */
+/* Rounds one row to 7 bits and puts it where the products read it; returns its sum. */
 static int32_t pack_row(const float *row, size_t inputs, size_t output, int8_t *out, float *scale)
 {
     float most = 0;
     int32_t sum = 0;
     for (size_t i = 0; i < inputs; i++)
         most = fabsf(row[i]) > most ? fabsf(row[i]) : most;
-    *scale = most / 127;
-    float by = most > 0 ? 127 / most : 0;
+    *scale = most / PRODUCT_WEIGHT;
+    float by = most > 0 ? PRODUCT_WEIGHT / most : 0;
     for (size_t i = 0; i < inputs; i++) {
         long v = lrintf(row[i] * by);
-        assert(v >= -127 && v <= 127);
+        assert(v >= -PRODUCT_WEIGHT && v <= PRODUCT_WEIGHT);
         out[product_place(inputs, output, i)] = (int8_t)v;
         sum += (int32_t)v;
     }
@@ -64,14 +64,14 @@ static const float *take_floats(struct reading *r, size_t n)
 static void take_linear(struct reading *r, size_t outputs, size_t inputs, struct linear *out)
 {
     float row[ENCODER_WIDE], *columns = NEW_N(&r->out->arena, float, outputs);
-    int32_t *sums = NEW_N(&r->out->arena, int32_t, outputs);
+    int32_t *starts = NEW_N(&r->out->arena, int32_t, outputs);
     assert(inputs <= ENCODER_WIDE && outputs % PRODUCT_ROWS == 0 && inputs % PRODUCT_STEP == 0);
     for (size_t o = 0; o < outputs; o++) {
         read_row(&r->out->file, r->nibbles, inputs, row);
-        sums[o] = pack_row(row, inputs, o, r->bytes, &columns[o]);
+        starts[o] = -PRODUCT_OFFSET * pack_row(row, inputs, o, r->bytes, &columns[o]);
         r->nibbles += inputs;
     }
-    out->product = (struct product){r->bytes, sums, outputs, inputs};
+    out->product = (struct product){r->bytes, starts, outputs, inputs};
     out->columns = columns;
     r->bytes += outputs * inputs;
 }
