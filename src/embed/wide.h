@@ -17,4 +17,9 @@ enum { WIDE = 8 };
 
 /* A loop that is written out, if n is a constant of at most 8: what it adds up stays in registers,
  * where an array would be kept in memory. */
-#define EACH(i, n) _Pragma("GCC unroll 8") for (size_t i = 0; i < (n); i++)
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
+#define EACH(i, n) UNROLLED for (size_t i = 0; i < (n); i++)
