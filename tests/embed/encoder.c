@@ -283,6 +283,19 @@ TEST(a_block_is_read_with_the_text_before_it)
     encoder_free(e);
 }
 
+TEST(a_block_holds_as_many_texts_as_fit)
+{
+    struct encoder *e = encoder_new();
+    str texts[] = {words(ctx, 0, 53), words(ctx, 7, 53), words(ctx, 3, 54), words(ctx, 1, 5)};
+    struct encoded all[4], one;
+    CHECK_OK(encoder_texts(ctx, e, S(""), texts, 4, all));
+    CHECK_OK(encoder_texts(ctx, e, texts[1], texts + 2, 1, &one));
+    CHECK(memcmp(one.tokens, all[2].tokens, one.n * ENCODER_KEPT)); /* the first is read, too */
+    CHECK_OK(encoder_texts(ctx, e, texts[2], texts + 3, 1, &one));
+    check_same(&all[3], &one); /* 160 are full */
+    encoder_free(e);
+}
+
 TEST(long_texts_are_cut_and_leave_room_for_less_before_them)
 {
     struct encoder *e = encoder_new();
