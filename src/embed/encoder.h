@@ -1,5 +1,4 @@
-/* encoder.h - the encoder in the binary: a vector for each token of a text, and one for the text.
- */
+/* encoder.h - the encoder in the binary: vectors of a text and of each of its tokens. */
 #pragma once
 
 #include "base/ctx.h"
@@ -18,19 +17,21 @@ enum {
 
 struct encoder;
 
-/* Costs nothing: the weights are expanded, into 11 MB, with the first text. Thread-safe; each call
+/* Costs nothing: the weights are expanded, into 12 MB, with the first text. Thread-safe; each call
  * uses one core. */
 struct encoder *encoder_new(void);
 void encoder_free(struct encoder *e);
 
-/* Arrays are in the ctx's arena. */
+/*
+ * Arrays are in the ctx's arena. A token's vector is ENCODER_KEPT values of length 127, but for
+ * rounding: the product of two of them is 127 * 127 times their cosine. The pooled vector is the
+ * mean of the tokens' vectors in the whole space; it has length 1, or is all 0 without tokens.
+ */
 struct encoded {
-    size_t n;            /* tokens */
-    const uint32_t *ids; /* their numbers in the vocabulary */
-    const int8_t
-        *tokens; /* n vectors of ENCODER_KEPT values, each of length 127 but for rounding */
-    float pooled[ENCODER_SPACE]; /* the mean of the tokens in the whole space, length 1; all 0 when
-                                    there is no token */
+    size_t n;             /* tokens */
+    const uint32_t *ids;  /* their numbers in the vocabulary */
+    const int8_t *tokens; /* n vectors, one after the other */
+    float pooled[ENCODER_SPACE];
 };
 
 /*

@@ -59,7 +59,7 @@ static enum status check_header(struct ctx *ctx, str bytes)
 {
     static const char magic[] = "ENCODER\n";
     unsigned char sum[32];
-    if (bytes.n < HEADER || memcmp(bytes.p, magic, sizeof magic - 1))
+    if (bytes.n < HEADER || memcmp(bytes.p, magic, sizeof magic - 1) != 0)
         return fail(ctx, BAD_INPUT, "not an encoder's file");
     if (number_at(bytes, 8, 4) != VERSION || number_at(bytes, 12, 4) != HEADER)
         return fail(ctx, BAD_INPUT, "the encoder's file has the version %u; only %d is supported",
@@ -69,7 +69,7 @@ static enum status check_header(struct ctx *ctx, str bytes)
                     bytes.n, (unsigned long long)number_at(bytes, 16, 8));
     crypto_generichash(sum, sizeof sum, (const unsigned char *)bytes.p + SIZES_AT,
                        bytes.n - SIZES_AT, NULL, 0);
-    if (memcmp(sum, bytes.p + SUM_AT, sizeof sum))
+    if (memcmp(sum, bytes.p + SUM_AT, sizeof sum) != 0)
         return fail(ctx, BAD_INPUT, "the encoder's file does not match its checksum");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (number_at(bytes, SIZES_AT + 4 * i, 4) != sizes[i])
