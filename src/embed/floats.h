@@ -9,8 +9,8 @@ typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
 
 static inline void floats_add(float *sum, const float *v, size_t n)
 {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
+    size_t i = 0, fours = n / 4 * 4;
+    for (; i < fours; i += 4)
         *(four *)(sum + i) += *(const four *)(v + i);
     for (; i < n; i++)
         sum[i] += v[i];
@@ -18,8 +18,8 @@ static inline void floats_add(float *sum, const float *v, size_t n)
 
 static inline void floats_scale(float *v, float by, size_t n)
 {
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
+    size_t i = 0, fours = n / 4 * 4;
+    for (; i < fours; i += 4)
         *(four *)(v + i) *= by;
     for (; i < n; i++)
         v[i] *= by;
@@ -28,8 +28,8 @@ static inline void floats_scale(float *v, float by, size_t n)
 static inline float floats_dot(const float *a, const float *b, size_t n)
 {
     four sum = {0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
+    size_t i = 0, fours = n / 4 * 4;
+    for (; i < fours; i += 4)
         sum += *(const four *)(a + i) * *(const four *)(b + i);
     float rest = sum[0] + sum[1] + sum[2] + sum[3];
     for (; i < n; i++)

@@ -3,21 +3,15 @@
 
 #include <math.h>
 
+#include "embed/wide.h"
+
 /*
- * Eight floats as one value. On a processor without such registers the compiler uses two or more.
- * Helpers take pointers, because a vector argument has no stable calling convention.
- *
  * Matrix products are left to oneDNN; what remains between them is bound by memory and by erf and
  * exp, which are computed here for eight numbers at a time, where the C library takes one. Each
  * body is inlined into one function per instruction set, and the best set is chosen when a model is
  * opened. All lengths are multiples of KERNEL_LANES (sizes of a model are checked, rows of scores
  * padded), so no loop has a rest to handle.
  */
-typedef float wide __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int wide_int __attribute__((vector_size(32), aligned(4), may_alias));
-
-#define INLINE static inline __attribute__((always_inline))
-
 /* Branch-free by bit masks: the comparison gives all ones or all zeros in each lane. */
 INLINE void clamp(wide *x, float least, float most)
 {
@@ -176,13 +170,25 @@ const struct kernels *kernels_plain(void)
 
 #ifdef __x86_64__
 KERNELS(avx2, __attribute__((target("avx2,fma"))))
+/* Without fused multiply-add, each operation rounds as in the plain set. */
+KERNELS(avx2_exact, __attribute__((target("avx2"))))
 
 const struct kernels *kernels_best(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : &plain;
 }
+
+const struct kernels *kernels_exact(void)
+{
+    return __builtin_cpu_supports("avx2") ? &avx2_exact : &plain;
+}
 #else
 const struct kernels *kernels_best(void)
+{
+    return &plain;
+}
+
+const struct kernels *kernels_exact(void)
 {
     return &plain;
 }

@@ -21,3 +21,5 @@ struct kernels {
 const struct kernels *kernels_best(void);
 /* The set that runs on every processor; tests compare the others with it. */
 const struct kernels *kernels_plain(void);
+/* The fastest set whose results are those of the plain one, bit by bit. */
+const struct kernels *kernels_exact(void);

@@ -80,30 +80,44 @@ uint32_t tokenizer_greatest(const struct tokenizer *t)
     return t->greatest;
 }
 
-/* --- reading tokenizer.json --- */
+/* --- reading a vocabulary --- */
+
+/* Room for n pieces with so many bytes in all. */
+static void make_table(struct tokenizer *t, size_t n, size_t bytes)
+{
+    size_t places = 64;
+    while (places < n * 2)
+        places *= 2;
+    t->mask = places - 1;
+    t->pieces = heap_alloc(places * sizeof *t->pieces);
+    t->bytes = heap_alloc(bytes + 1);
+    assert(n <= t->mask); /* a free slot ends every search */
+}
 
 /* Empty and over-long pieces cannot match a word, so they only count for the greatest id. */
-static enum status read_piece(struct ctx *ctx, struct tokenizer *t, const struct json *entry,
-                              str prefix, uint32_t *at)
+static void add_piece(struct tokenizer *t, str s, uint32_t id, str prefix, uint32_t *at)
 {
-    int64_t id = entry->type == JSON_NUMBER ? json_int_or(entry, -1) : -1;
-    str s = entry->key;
     bool inner = prefix.n && s.n > prefix.n && str_starts(s, prefix);
     if (inner)
         s = str_sub(s, prefix.n, s.n);
-    if (id < 0 || id >= INT32_MAX)
-        return fail(ctx, BAD_INPUT, "the token '" S_FMT "' has no valid id", S_ARG(entry->key));
-    t->greatest = id > t->greatest ? (uint32_t)id : t->greatest;
+    t->greatest = id > t->greatest ? id : t->greatest;
     if (!s.n || s.n > PIECE_MAX)
-        return OK;
+        return;
     struct piece *p = place_of(t, s, inner, hash_of(s, inner));
     if (!p->n) {
         memcpy(t->bytes + *at, s.p, s.n);
         *p = (struct piece){.at = *at, .n = (uint8_t)s.n, .inner = inner};
         *at += (uint32_t)s.n;
     }
-    p->id = (uint32_t)id;
+    p->id = id;
     t->longest = s.n > t->longest ? s.n : t->longest;
+}
+
+static enum status find_unknown(struct ctx *ctx, struct tokenizer *t, str token)
+{
+    t->unknown = tokenizer_id(t, token);
+    if (t->unknown == TOKEN_NONE)
+        return fail(ctx, BAD_INPUT, "the tokenizer has no token for unknown words");
     return OK;
 }
 
@@ -113,21 +127,18 @@ static enum status read_vocabulary(struct ctx *ctx, struct tokenizer *t, const s
     str prefix = json_string(json_get(model, "continuing_subword_prefix"));
     if (!vocab || vocab->type != JSON_OBJECT || !vocab->n)
         return fail(ctx, BAD_INPUT, "the tokenizer has no vocabulary");
-    size_t places = 64;
-    while (places < (size_t)vocab->n * 2)
-        places *= 2;
-    t->mask = places - 1;
-    t->pieces = heap_alloc(places * sizeof *t->pieces);
-    t->bytes = heap_alloc(vocab->source.n + 1);
-    assert(vocab->n <= t->mask); /* a free slot ends every search */
+    make_table(t, (size_t)vocab->n, vocab->source.n);
     uint32_t at = 0;
-    for (const struct json *entry = vocab->first; entry; entry = entry->next)
-        TRY(read_piece(ctx, t, entry, prefix, &at));
-    t->unknown = tokenizer_id(t, json_string(json_get(model, "unk_token")));
-    if (t->unknown == TOKEN_NONE)
-        return fail(ctx, BAD_INPUT, "the tokenizer has no token for unknown words");
-    return OK;
+    for (const struct json *entry = vocab->first; entry; entry = entry->next) {
+        int64_t id = entry->type == JSON_NUMBER ? json_int_or(entry, -1) : -1;
+        if (id < 0 || id >= INT32_MAX)
+            return fail(ctx, BAD_INPUT, "the token '" S_FMT "' has no valid id", S_ARG(entry->key));
+        add_piece(t, entry->key, (uint32_t)id, prefix, &at);
+    }
+    return find_unknown(ctx, t, json_string(json_get(model, "unk_token")));
 }
+
+/* --- reading tokenizer.json --- */
 
 /* Other kinds of tokenizers would silently give other ids, and so wrong vectors. */
 static enum status check_kind(struct ctx *ctx, const struct json *root, const char *part,
@@ -177,6 +188,27 @@ enum status tokenizer_open(struct ctx *ctx, const char *path, struct tokenizer *
     str text;
     TRY(file_read(ctx, path, FILE_MAX, &text));
     return tokenizer_read(ctx, text, out);
+}
+
+enum status tokenizer_of_lines(struct ctx *ctx, str lines, struct tokenizer **out)
+{
+    struct tokenizer *t = heap_alloc(sizeof *t);
+    uint32_t at = 0, id = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < lines.n; i++)
+        n += lines.p[i] == '\n';
+    t->word_chars = 100;
+    t->clean = t->spaced_han = t->bare = t->lower = true;
+    make_table(t, n + 1, lines.n);
+    while (lines.n)
+        add_piece(t, str_cut(&lines, '\n'), id++, S("##"), &at);
+    enum status s = find_unknown(ctx, t, S("[UNK]"));
+    if (s != OK) {
+        tokenizer_free(t);
+        return s;
+    }
+    *out = t;
+    return OK;
 }
 
 void tokenizer_free(struct tokenizer *t)

@@ -8,6 +8,8 @@ struct tokenizer;
 /* UNSUPPORTED: another kind than BERT's normaliser and WordPiece. */
 MUST_USE enum status tokenizer_open(struct ctx *ctx, const char *path, struct tokenizer **out);
 MUST_USE enum status tokenizer_read(struct ctx *ctx, str json, struct tokenizer **out);
+/* BERT's uncased tokenizer, from a vocabulary with a token a line, in the order of their ids. */
+MUST_USE enum status tokenizer_of_lines(struct ctx *ctx, str lines, struct tokenizer **out);
 void tokenizer_free(struct tokenizer *t);
 
 enum { TOKEN_NONE = UINT32_MAX };

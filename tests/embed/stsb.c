@@ -2,17 +2,23 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "embed/encoder.h"
 #include "embed/floats.h"
 #include "embed/static.h"
 #include "embed/transformer.h"
 #include "lib/tiny_models.h"
 
-static const char *missing(void)
+static const char *missing_pairs(void)
 {
     struct ctx ctx = {0};
     bool is_there = shared_file(&ctx, "data/stsb/sts-test.csv") != NULL;
     ctx_free(&ctx);
-    return !is_there ? "STS-B is not beside the repository (../shared/data)" : missing_models();
+    return !is_there ? "STS-B is not beside the repository (../shared/data)" : NULL;
+}
+
+static const char *missing(void)
+{
+    return missing_pairs() ? missing_pairs() : missing_models();
 }
 
 static const char *missing_onednn(void)
@@ -134,4 +140,23 @@ TEST_NEEDS(the_transformer_agrees_with_people, missing_onednn)
     printf("all-MiniLM-L6-v2: %zu pairs, Spearman %.4f, %.1f s\n", p->n, rho, took);
     CHECK(rho >= 0.815);
     transformer_close(t);
+}
+
+/* In the space of 128 dimensions; 0.823 is the unquantised model in its 384, 0.798 in the space. */
+TEST_NEEDS(the_encoder_agrees_with_people, missing_pairs)
+{
+    struct encoder *e = encoder_new();
+    struct pairs *p = read_pairs(ctx, STEP);
+    float *v = NEW_N(&ctx->arena, float, 2 * p->n * ENCODER_SPACE);
+    int64_t began = clock_mono_us();
+    for (size_t i = 0; i < 2 * p->n; i++) {
+        struct encoded text;
+        CHECK_OK(encoder_texts(ctx, e, S(""), &p->texts[i], 1, &text));
+        memcpy(v + i * ENCODER_SPACE, text.pooled, sizeof text.pooled);
+    }
+    double took = (double)(clock_mono_us() - began) / 1e6;
+    double rho = agreement(ctx, p, v, ENCODER_SPACE);
+    printf("the encoder: %zu pairs, Spearman %.4f, %.1f s\n", p->n, rho, took);
+    CHECK(rho >= 0.79);
+    encoder_free(e);
 }

@@ -1,16 +1,30 @@
 /* tokenizer.c - BERT's rules one by one, and the references' numbers for every text. */
 #include "embed/tokenizer.h"
 
+#include "embed/encoder/format.h"
 #include "lib/tiny_models.h"
 
-/* The pieces of a text as their tokens, joined by spaces. */
+static str lines_of(struct ctx *ctx, const char *const *tokens)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    for (size_t i = 0; tokens[i]; i++)
+        buf_printf(&b, "%s\n", tokens[i]);
+    return buf_str(&b);
+}
+
+/* The pieces of a text as their tokens, joined by spaces; both ways of reading a vocabulary must
+ * agree. */
 static str pieces(struct ctx *ctx, const char *const *tokens, str text)
 {
-    struct tokenizer *t;
-    uint32_t ids[64];
+    struct tokenizer *t, *other;
+    uint32_t ids[64], others[64];
     struct buf b = buf_make(&ctx->arena, 4096);
     CHECK_OK(tokenizer_read(ctx, tokenizer_of(ctx, tokens), &t));
+    CHECK_OK(tokenizer_of_lines(ctx, lines_of(ctx, tokens), &other));
     size_t n = tokenizer_ids(t, text, true, ids, 64);
+    CHECK_INT(tokenizer_ids(other, text, true, others, 64), n);
+    CHECK(n == 0 || !memcmp(ids, others, n * sizeof *ids));
+    tokenizer_free(other);
     for (size_t i = 0; i < n; i++)
         buf_printf(&b, "%s%s", i ? " " : "", tokens[ids[i]]);
     tokenizer_free(t);
@@ -87,13 +101,23 @@ TEST(another_kind_is_refused_by_name)
     static const char *const none[] = {"x", NULL};
     ctx_clear_failure(ctx);
     CHECK_STATUS(tokenizer_read(ctx, tokenizer_of(ctx, none), &t), BAD_INPUT);
+    ctx_clear_failure(ctx);
+    CHECK_STATUS(tokenizer_of_lines(ctx, S("x\n"), &t), BAD_INPUT);
 }
 
-static void compare(struct ctx *ctx, const char *model, size_t skip)
+TEST(lines_are_numbered_in_their_order)
 {
     struct tokenizer *t;
-    str path = str_printf(&ctx->arena, S_FMT "/tokenizer.json", S_ARG(model_path(ctx, model)));
-    CHECK_OK(tokenizer_open(ctx, path.p, &t));
+    CHECK_OK(tokenizer_of_lines(ctx, S("[UNK]\na\n\n##b\nc\n"), &t));
+    CHECK_INT(tokenizer_id(t, S("a")), 1);
+    CHECK_INT(tokenizer_id(t, S("c")), 4);
+    CHECK_INT(tokenizer_greatest(t), 4);
+    tokenizer_free(t);
+}
+
+/* skip: tokens at each end of a reference that are not of the text. */
+static void compare_with(struct ctx *ctx, const struct tokenizer *t, const char *model, size_t skip)
+{
     for (const struct json *c = reference(ctx, model)->first; c; c = c->next) {
         uint32_t ids[1024];
         const struct json *want = json_get(c, "ids"), *id = want->first;
@@ -104,6 +128,14 @@ static void compare(struct ctx *ctx, const char *model, size_t skip)
         for (size_t i = 0; i < n; i++, id = id->next)
             CHECK_INT(ids[i], json_int_or(id, -1));
     }
+}
+
+static void compare(struct ctx *ctx, const char *model, size_t skip)
+{
+    struct tokenizer *t;
+    str path = str_printf(&ctx->arena, S_FMT "/tokenizer.json", S_ARG(model_path(ctx, model)));
+    CHECK_OK(tokenizer_open(ctx, path.p, &t));
+    compare_with(ctx, t, model, skip);
     tokenizer_free(t);
 }
 
@@ -111,4 +143,14 @@ TEST_NEEDS(the_numbers_are_the_references, missing_models)
 {
     compare(ctx, "potion-base-8M", 0);
     compare(ctx, "all-MiniLM-L6-v2", 1);
+}
+
+TEST_NEEDS(the_numbers_of_the_built_in_vocabulary_are_the_references, missing_models)
+{
+    struct tokenizer *t;
+    struct encoder_file f;
+    CHECK_OK(encoder_file_read(ctx, encoder_builtin(), &f));
+    CHECK_OK(tokenizer_of_lines(ctx, f.vocabulary, &t));
+    compare_with(ctx, t, "all-MiniLM-L6-v2", 1);
+    tokenizer_free(t);
 }

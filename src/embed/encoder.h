@@ -1,0 +1,43 @@
+/* encoder.h - the encoder in the binary: vectors of a text and of each of its tokens. */
+#pragma once
+
+#include "base/ctx.h"
+
+/*
+ * all-MiniLM-L6-v2, quantised (docs/decisions/041-encoder.md). It reads English. The vectors of
+ * tokens depend on the whole text around them.
+ */
+enum {
+    ENCODER_SPACE = 128, /* dimensions of the pooled vector */
+    ENCODER_KEPT = 64,   /* of a token's vector: the first of the space */
+    ENCODER_TEXT = 120,  /* tokens of a text that count */
+    ENCODER_BEFORE = 60, /* tokens of the text before that are read along with a block */
+    ENCODER_BLOCK = 160, /* tokens that are read together, those included */
+};
+
+struct encoder;
+
+/* Costs nothing: the weights are expanded, into 12 MB, with the first text. Thread-safe; each call
+ * uses one core. */
+struct encoder *encoder_new(void);
+void encoder_free(struct encoder *e);
+
+/*
+ * Arrays are in the ctx's arena. A token's vector is ENCODER_KEPT values of length 127, but for
+ * rounding: the product of two of them is 127 * 127 times their cosine. The pooled vector is the
+ * mean of the tokens' vectors in the whole space; it has length 1, or is all 0 without tokens.
+ */
+struct encoded {
+    size_t n;             /* tokens */
+    const uint32_t *ids;  /* their numbers in the vocabulary */
+    const int8_t *tokens; /* n vectors, one after the other */
+    float pooled[ENCODER_SPACE];
+};
+
+/*
+ * Texts that follow each other, as "Speaker: text". They are read in blocks: as many texts as fit,
+ * after the end of the text before them. before is the text before the first, or empty. A question
+ * is a text alone. TIMED_OUT at the deadline of the ctx.
+ */
+MUST_USE enum status encoder_texts(struct ctx *ctx, struct encoder *e, str before, const str *texts,
+                                   size_t n, struct encoded *out);
