@@ -31,6 +31,7 @@ enum status importer_begin(struct importer *im, struct ctx *ctx, struct engine *
 
 void importer_end(struct importer *im)
 {
+    seen_free(&im->seen);
     ctx_free(&im->work);
 }
 
@@ -154,6 +155,12 @@ enum status importer_write(struct importer *im)
     return ctx_has_time(im->ctx) ? OK : fail(im->ctx, TIMED_OUT, "the import took too long");
 }
 
+/* A dry run finds nothing of itself in the store. */
+static bool would_be_new(struct importer *im, str id)
+{
+    return !im->dry_run || seen_add(&im->seen, hash64(&id, 1));
+}
+
 /* A message that is kept already has the time that it is kept with; one without a time that says
  * what was forgotten was said before that. */
 static enum status date_known(struct importer *im, struct message *m, int64_t created, bool *is_new)
@@ -163,7 +170,7 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
     if (!im->once && (created || !im->bars.n))
         return OK;
     enum status s = store_message(&im->work, im->e->store, im->pool, m->id, &kept);
-    *is_new = s == NOT_FOUND;
+    *is_new = s == NOT_FOUND && would_be_new(im, m->id);
     if (s == OK && !created)
         m->created = kept.created;
     if (!soft_if(&im->work, s, NOT_FOUND))
@@ -181,7 +188,7 @@ static enum status count_session(struct importer *im)
     if (!im->dry_run)
         TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
     enum status s = store_session(&im->work, im->e->store, im->pool, im->session.id, &there);
-    im->new_sessions += s == NOT_FOUND;
+    im->new_sessions += s == NOT_FOUND && would_be_new(im, im->session.id);
     return soft_if(&im->work, s, NOT_FOUND) ? OK : pass_failure(im, s);
 }
 

@@ -1,6 +1,7 @@
 /* importer.h - messages from elsewhere on their way into a pool: masked, dated, in bundles. */
 #pragma once
 
+#include "engine/import/seen.h"
 #include "engine/recall/bars.h"
 #include "engine/state/state.h"
 
@@ -17,6 +18,7 @@ struct importer {
     bool extract; /* facts from the user's words */
     bool once;
     bool dry_run;           /* with once: nothing is written */
+    struct seen seen;       /* with dry_run: ids of sessions and messages that would be written */
     struct session session; /* of the bundle; id "" before the first */
     struct message *messages;
     struct memory *memories; /* facts of the messages */

@@ -60,7 +60,39 @@ static enum status ingest_locomo(struct importer *im, str text)
     return OK;
 }
 
+enum status locomo_all(struct foreign *f, str text)
+{
+    struct locomo *all;
+    size_t n;
+    TRY(locomo_read(f->ctx, text, &all, &n));
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < all[i].n_sessions; k++) {
+            const struct locomo_session *from = &all[i].sessions[k];
+            TRY(foreign_session(f, &(struct session){.id = from->id}, from->messages, from->n));
+        }
+    }
+    return OK;
+}
+
 /* --- JSON lines --- */
+
+static struct message message_of(const struct line *line)
+{
+    return (struct message){.role = line->role,
+                            .speaker = line->speaker,
+                            .text = line->content,
+                            .ref = line->id,
+                            .origin = ORIGIN_IMPORT,
+                            .created = line->created};
+}
+
+enum status turn_line(struct foreign *f, const struct json *record)
+{
+    struct line line;
+    TRY(fields_read(f->ctx, line_table, record, false, &line));
+    const struct message m = message_of(&line);
+    return foreign_session(f, &(struct session){.id = line.session}, &m, 1);
+}
 
 static enum status read_line(struct importer *im, str text, struct line *out)
 {
@@ -83,12 +115,7 @@ static enum status add_line(struct importer *im, str text)
         TRY(importer_session(im, &next));
         TRY(importer_pass(im->ctx, &im->work, read_line(im, text, &line)));
     }
-    struct message m = {.role = line.role,
-                        .speaker = line.speaker,
-                        .text = line.content,
-                        .ref = line.id,
-                        .origin = ORIGIN_IMPORT,
-                        .created = line.created};
+    const struct message m = message_of(&line);
     return importer_message(im, &m);
 }
 
