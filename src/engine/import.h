@@ -49,7 +49,7 @@ enum { IMPORT_PROBLEMS_MAX = 100 }; /* that are kept in words; all are counted *
 
 /* What was read, and of it what is new. With dry_run: what would be. */
 struct import_report {
-    str format;             /* of the last file */
+    str format;             /* "several": the files of a folder differ */
     int64_t files, ignored; /* ignored: files of a folder that no format knows */
     int64_t records;
     int64_t sessions, new_sessions;

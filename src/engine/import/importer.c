@@ -180,15 +180,16 @@ static enum status date_known(struct importer *im, struct message *m, int64_t cr
     return OK;
 }
 
-/* What this import has queued must be found by the next look-up, as files may hold a session twice.
- */
+/* A session that comes again, as files may hold one twice: what was queued of it must be found by
+ * the next look-up. */
 static enum status count_session(struct importer *im)
 {
     struct session there;
-    if (!im->dry_run)
+    bool is_first = seen_add(&im->seen, hash64(&im->session.id, 1));
+    if (!is_first && !im->dry_run)
         TRY(pass_failure(im, store_settle(&im->work, im->e->store)));
     enum status s = store_session(&im->work, im->e->store, im->pool, im->session.id, &there);
-    im->new_sessions += s == NOT_FOUND && would_be_new(im, im->session.id);
+    im->new_sessions += s == NOT_FOUND && is_first;
     return soft_if(&im->work, s, NOT_FOUND) ? OK : pass_failure(im, s);
 }
 

@@ -18,7 +18,7 @@ struct importer {
     bool extract; /* facts from the user's words */
     bool once;
     bool dry_run;           /* with once: nothing is written */
-    struct seen seen;       /* with dry_run: ids of sessions and messages that would be written */
+    struct seen seen;       /* with once: ids of sessions; with dry_run, of messages, too */
     struct session session; /* of the bundle; id "" before the first */
     struct message *messages;
     struct memory *memories; /* facts of the messages */

@@ -116,8 +116,9 @@ static enum status read_file(struct import_run *run, const struct import_format 
                         .path = file->name,
                         .text = text,
                         .modified = file->modified};
+    str before = run->report->format;
     run->report->files++;
-    run->report->format = str_of(row->name);
+    run->report->format = before.n && !str_is(before, row->name) ? S("several") : str_of(row->name);
     if (row->read_text)
         return read_text(run, row, &f);
     switch (row->shape) {
