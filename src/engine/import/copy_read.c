@@ -103,12 +103,12 @@ static void put_text(struct ctx *ctx, struct json *v, enum line_kind kind,
         [LINE_MEMORY] = "content", [LINE_MESSAGE] = "text"};
     if (!record->has_text || !names[kind])
         return;
-    struct json *member = NEW(&ctx->arena, struct json);
-    *member = (struct json){.type = JSON_STRING,
-                            .key = str_of(names[kind]),
-                            .string = record->text,
-                            .next = v->first};
-    v->first = member;
+    struct json *member = NEW(&ctx->arena, struct json), **tail = &v->first;
+    *member =
+        (struct json){.type = JSON_STRING, .key = str_of(names[kind]), .string = record->text};
+    while (*tail)
+        tail = &(*tail)->next;
+    *tail = member; /* the last one of a name counts */
     v->n++;
 }
 
