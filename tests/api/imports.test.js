@@ -261,3 +261,16 @@ test('the command line exports everything of a user, and imports it back', async
   assert.equal(one.new_memories, done.memories, 'a named space gets everything');
   assert.equal((await run(['export', '--format', 'html', ...from])).code, 2);
 });
+
+test('the page of formats, the help and the API name the same formats', async () => {
+  const page = fs.readFileSync(path.join(__dirname, '../../docs/reference/import.md'), 'utf8').split('## Formats')[1].split('\n## ')[0];
+  const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \|.*\|$/gm)];
+  const named = rows.map(([, name]) => name).sort();
+  for (const [row, name] of rows) assert.match(row, /`rememberd import [^`]+`/, `${name} has a command`);
+  const schema = JSON.parse((await ok(['--schema'])).stdout);
+  const { parameters } = schema.paths['/v1/memories/import'].post;
+  assert.deepEqual([...parameters.find(({ name }) => name === 'format').schema.enum].sort(), named);
+  const help = (await ok(['import', '--help'])).stdout.replace(/\s+/g, ' ');
+  const listed = /Format of the file: (.*?)\. Without/.exec(help)[1].split(/, | or /).sort();
+  assert.deepEqual(listed, named);
+});

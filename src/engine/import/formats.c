@@ -30,6 +30,7 @@ static const struct import_format formats[] = {
     {"openmemory", RECORDS_LINES, .keys = "content state", .read = openmemory_memory},
     {"mem0", RECORDS_ITEMS, '[', .keys = "memory", .read = mem0_memory},
     {"mem0", RECORDS_ITEMS, '{', .member = "results", .keys = "memory", .read = mem0_memory},
+    {"mem0", RECORDS_LINES, .keys = "id memory", .read = mem0_memory},
     {"mcp-memory", RECORDS_LINES, .keys = "type name entityType", .read = graph_line},
     {"mcp-memory", RECORDS_LINES, .keys = "type from to relationType", .read = graph_line},
     {"claude-code", RECORDS_LINES, .keys = "type sessionId message", .read = claude_code_line},
