@@ -1,10 +1,11 @@
 // imports.test.js - other programs' files: recognised, read, found by recall, once only, and broken records named; our own export as Markdown.
 'use strict';
 const assert = require('node:assert/strict');
+const { execFileSync, spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const test = require('node:test');
-const { run, serve, tempFolder } = require('./lib');
+const { bin, cleanEnv, run, serve, tempFolder, until } = require('./lib');
 
 const samples = path.join(__dirname, 'data/imports');
 const sample = (name) => path.join(samples, name);
@@ -156,6 +157,38 @@ test('a file that was cut off is read up to there, and the whole file later adds
   fs.writeFileSync(file, text);
   const whole = await json(['import', file, ...at]);
   assert.deepEqual([whole.messages, whole.new_messages, whole.broken], [50, 50 - half.new_messages, 0]);
+});
+
+// A conversation of a few messages in each record.
+function manyChats(file, n) {
+  const chat = (i) => ({ uuid: `c${i}`, name: `Chat ${i}`, created_at: '2026-09-01T10:00:00Z', chat_messages: Array.from({ length: 4 }, (_, k) => (
+    { uuid: `c${i}-${k}`, text: `Message ${k} of chat ${i || 'lighthouse'} is about ${'sailing and tea '.repeat(5)}.`, sender: k % 2 ? 'assistant' : 'human', created_at: `2026-09-01T10:00:0${k}Z` })) });
+  fs.writeFileSync(file, JSON.stringify(Array.from({ length: n }, (_, i) => chat(i))));
+}
+
+test('an import that was killed is run again, and everything is there once', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'conversations.json'), all = 10000;
+  manyChats(file, all);
+  const child = spawn(bin, ['import', file, ...at, '--no-extract'], { env: cleanEnv(), stdio: 'ignore' });
+  const ended = new Promise((done) => child.once('exit', (code, signal) => done(signal)));
+  await until('some of it is stored', async () => (await searched(at, 'lighthouse')).length > 0, 60000);
+  child.kill('SIGKILL');
+  assert.equal(await ended, 'SIGKILL', 'it was killed before it had ended');
+  const rest = await json(['import', file, ...at, '--no-extract']);
+  assert.ok(rest.new_messages > 0 && rest.new_messages < 4 * all, `${rest.new_messages} were missing`);
+  const copy = lines((await ok(['export', ...at])).stdout);
+  const ids = (kind) => copy.filter((line) => line.kind === kind).map(({ id }) => id);
+  assert.deepEqual([ids('session').length, new Set(ids('message')).size, ids('message').length], [all, 4 * all, 4 * all]);
+});
+
+test('a bar is drawn on a terminal, and nowhere else', async () => {
+  const file = path.join(tempFolder(), 'conversations.json');
+  manyChats(file, 1000);
+  const line = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+  const seen = execFileSync('python3', ['-c', line, bin, 'import', file, '--data', tempFolder()], { env: cleanEnv(), encoding: 'utf8' });
+  assert.match(seen, /import +\[=* *\] +\d+ %  \d+\.\d of \d+\.\d MB/);
+  const res = await ok(['import', file, '--data', tempFolder()]);
+  assert.equal(res.stderr, '');
 });
 
 test('what is no known file is refused in words, with what to do', async () => {

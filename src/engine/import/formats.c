@@ -48,6 +48,8 @@ const char *const import_formats[] = {"rememberd",  "chatgpt", "claude",     "le
                                       "codex",      "turns",   "locomo",     "markdown",
                                       "list",       NULL};
 
+enum { LOOKED_AT = 20 }; /* records or lines of a file */
+
 /* Whether the object has all of the names. */
 static bool has_keys(str object, const char *keys)
 {
@@ -62,19 +64,23 @@ static bool has_keys(str object, const char *keys)
     return true;
 }
 
-static bool first_fits(str list, const char *keys)
+/* One of the first: a broken one must not hide what the others are. */
+static bool items_fit(str list, const char *keys)
 {
     CLEANUP(ctx_free) struct ctx own = {0};
     struct items it;
     struct item item;
-    return items_open(list, &it) && it.close == ']' && items_next(&own, &it, &item) == OK &&
-           item.value.n && has_keys(item.value, keys);
+    if (!items_open(list, &it) || it.close != ']')
+        return false;
+    for (int i = 0; i < LOOKED_AT && items_next(&own, &it, &item) == OK && item.value.n; i++)
+        if (has_keys(item.value, keys))
+            return true;
+    return false;
 }
 
 /* A transcript may begin with lines of other kinds. */
 static bool lines_fit(str text, const char *keys)
 {
-    enum { LOOKED_AT = 20 };
     for (int i = 0; text.n && i < LOOKED_AT; i++) {
         str line = str_trim(str_cut(&text, '\n'));
         if (str_starts(line, S("{")) && has_keys(line, keys))
@@ -90,7 +96,7 @@ static bool row_fits(const struct import_format *row, str path, str text)
         return false;
     switch (row->shape) {
     case RECORDS_ITEMS:
-        return first_fits(row->member ? items_member(text, row->member) : text, row->keys);
+        return items_fit(row->member ? items_member(text, row->member) : text, row->keys);
     case RECORDS_WHOLE:
         return first == '{' && has_keys(text, row->keys);
     case RECORDS_LINES:
