@@ -159,6 +159,29 @@ test('a file that was cut off is read up to there, and the whole file later adds
   assert.deepEqual([whole.messages, whole.new_messages, whole.broken], [50, 50 - half.new_messages, 0]);
 });
 
+test('text beside exported conversations, and any .txt of a folder, is read only when asked for', async () => {
+  const at = ['--data', tempFolder()], folder = tempFolder();
+  fs.copyFileSync(sample('chatgpt/conversations-001.json'), path.join(folder, 'conversations.json'));
+  fs.writeFileSync(path.join(folder, 'file-1-upload.md'), '# Log\n\nAn uploaded page about basalt.\n');
+  fs.writeFileSync(path.join(folder, 'Zettel.txt'), 'An uploaded line about granite\n');
+  const { format, files, ignored, memories } = await json(['import', folder, ...at, '--dry-run']);
+  assert.deepEqual([format, files, ignored, memories], ['chatgpt', 1, 2, 0]);
+  for (const name of ['markdown', 'list']) assert.deepEqual(await json(['import', folder, ...at, '--format', name]).then((r) => [r.format, r.files, r.new_memories]), [name, 1, 1]);
+  fs.rmSync(path.join(folder, 'conversations.json'));
+  assert.deepEqual(await json(['import', folder, ...at, '--dry-run']).then((r) => [r.format, r.files, r.ignored]), ['markdown', 1, 1]);
+});
+
+test('what an export could not take back is broken', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'x.jsonl'), long = 'x'.repeat(257);
+  const turn = (more) => JSON.stringify({ session: 's', content: 'Ada sails', ...more });
+  fs.writeFileSync(file, [turn({ session: long }), turn({ id: long }), turn({ session: 'x'.repeat(256), id: 'x'.repeat(256) })].join('\n'));
+  const { problems, new_messages } = await json(['import', file, ...at]);
+  assert.deepEqual([problems, new_messages], [[1, 2].map((no) => `x.jsonl, line ${no}: id: must have at most 256 bytes, has 257`), 1]);
+  const copy = path.join(tempFolder(), 'copy.jsonl');
+  await ok(['export', copy, ...at]);
+  assert.equal((await json(['import', copy, '--data', tempFolder()])).new_messages, 1);
+});
+
 // A conversation of a few messages in each record.
 function manyChats(file, n) {
   const chat = (i) => ({ uuid: `c${i}`, name: `Chat ${i}`, created_at: '2026-09-01T10:00:00Z', chat_messages: Array.from({ length: 4 }, (_, k) => (

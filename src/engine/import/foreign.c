@@ -10,7 +10,16 @@
 #include "engine/extract/secrets.h"
 #include "engine/import/sink.h"
 
-enum { SESSION_ID_MAX = 500, CONTENT_MAX = 65536, BATCH = 500, BATCH_BYTES = 2 << 20 };
+/* Bytes, as the lines of our own export take them. */
+enum { ID_MAX = 256, TITLE_MAX = 4096, CATEGORY_MAX = 128, CONTENT_MAX = 65536 };
+enum { BATCH = 500, BATCH_BYTES = 2 << 20 };
+
+static enum status check_size(struct foreign *f, const char *field, str text, size_t most)
+{
+    if (text.n <= most)
+        return OK;
+    return fail_field(f->ctx, field, "must have at most %zu bytes, has %zu", most, text.n);
+}
 
 void foreign_skip(struct foreign *f)
 {
@@ -35,13 +44,13 @@ static enum status open_session(struct import_run *run, const struct session *s)
     struct session kept = *s;
     if (str_eq(run->im.session.id, s->id))
         return OK;
-    if (s->id.n > SESSION_ID_MAX)
-        return fail_field(&run->record, "id", "must have at most %d bytes", SESSION_ID_MAX);
     TRY(importer_write(&run->im));
     run->im.session = (struct session){.id = S("")};
     arena_reset(&run->session.arena);
     kept.id = str_dup(&run->session.arena, s->id);
     kept.title = str_dup(&run->session.arena, s->title);
+    if (!run->e->settings->keep_secrets)
+        kept.title = secrets_masked(run->e->extractor, &run->session.arena, kept.title);
     kept.metadata = str_dup(&run->session.arena, s->metadata);
     return importer_session(&run->im, &kept);
 }
@@ -51,6 +60,10 @@ enum status foreign_session(struct foreign *f, const struct session *session,
 {
     struct import_run *run = f->run;
     assert(session->id.n && run->im.once);
+    TRY(check_size(f, "id", session->id, ID_MAX));
+    TRY(check_size(f, "title", session->title, TITLE_MAX));
+    for (size_t i = 0; i < n; i++)
+        TRY(check_size(f, "id", v[i].ref, ID_MAX));
     TRY(open_session(run, session));
     for (size_t i = 0; i < n; i++) {
         struct message m = message_copy(&run->im.work.arena, &v[i]);
@@ -114,15 +127,12 @@ static enum status complete_memory(struct foreign *f, struct memory *m)
     bool has_time = m->created > 0;
     int64_t now = f->modified ? f->modified : run->im.now;
     m->content = str_trim(m->content);
-    if (m->content.n > CONTENT_MAX)
-        return fail_field(f->ctx, "content", "must have at most %d bytes, has %zu", CONTENT_MAX,
-                          m->content.n);
+    TRY(check_size(f, "content", m->content, CONTENT_MAX));
+    TRY(check_size(f, "category", m->category, CATEGORY_MAX));
     if (!run->e->settings->keep_secrets)
         m->content = secrets_masked(run->e->extractor, a, m->content);
     m->metadata = metadata_of(f, m);
-    if (m->metadata.n > METADATA_MAX)
-        return fail_field(f->ctx, "metadata", "must have at most %d bytes, has %zu", METADATA_MAX,
-                          m->metadata.n);
+    TRY(check_size(f, "metadata", m->metadata, METADATA_MAX));
     m->id = id_for(f, m);
     m->origin = ORIGIN_IMPORT;
     m->updated = m->updated ? m->updated : has_time ? m->created : now;

@@ -48,7 +48,7 @@ const char *const import_formats[] = {"rememberd",  "chatgpt", "claude",     "le
                                       "codex",      "turns",   "locomo",     "markdown",
                                       "list",       NULL};
 
-enum { LOOKED_AT = 20 }; /* records or lines of a file */
+enum { LOOKED_AT = 50 }; /* records or lines of a file */
 
 /* Whether the object has all of the names. */
 static bool has_keys(str object, const char *keys)
@@ -108,7 +108,7 @@ static bool row_fits(const struct import_format *row, str path, str text)
     return false;
 }
 
-const struct import_format *format_of(str name, str path, str text)
+const struct import_format *format_of(str name, str path, str text, bool is_chosen)
 {
     const struct import_format *any = NULL;
     str head = str_trim(text);
@@ -117,7 +117,7 @@ const struct import_format *format_of(str name, str path, str text)
             continue;
         if (row_fits(row, path, head))
             return row;
-        if (name.n && row->may_be_any)
+        if (name.n && is_chosen && row->may_be_any)
             any = row;
     }
     return any;

@@ -24,7 +24,8 @@ struct import_format {
     bool is_copy;                   /* our own export, which is taken as a whole or not at all */
 };
 
-/* The row of a file, or NULL. name "": any format. */
-const struct import_format *format_of(str name, str path, str text);
+/* The row of a file, or NULL. name "": any format. is_chosen: the file itself was named, so text is
+ * what the format says. */
+const struct import_format *format_of(str name, str path, str text, bool is_chosen);
 /* Why no row fits, in words for a person. */
 str format_missing(struct arena *a, str name, str text);

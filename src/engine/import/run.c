@@ -189,22 +189,42 @@ static str without_mark(str text)
     return str_starts(text, S("\xEF\xBB\xBF")) ? str_sub(text, 3, text.n) : text;
 }
 
+static str last_name(str path)
+{
+    while (str_find(path, S("/")) < path.n)
+        str_cut(&path, '/');
+    return path;
+}
+
 /* What tells a coding agent how to work is no memory of anybody. */
 static bool is_instructions(str name)
 {
     static const char *const files[] = {"CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md",
                                         NULL};
-    while (str_find(name, S("/")) < name.n)
-        str_cut(&name, '/');
     return str_is_one_of(name, files);
+}
+
+/* Of a folder, what was not asked for by name: any text may be called .txt, and beside exported
+ * conversations stand files that the user once sent to the model. */
+static bool is_left_out(const struct import_run *run, const struct import_format *row, str path)
+{
+    bool is_text = row->shape == RECORDS_TEXT && !row->is_copy && !run->in->format.n;
+    return is_instructions(last_name(path)) ||
+           (is_text && (run->is_archive || !strcmp(row->name, "list")));
+}
+
+static bool is_archived(str path)
+{
+    str name = last_name(path);
+    return str_starts(name, S("conversations")) && str_ends(name, S(".json"));
 }
 
 static enum status import_one(struct import_run *run, const struct folder_file *file, str bytes,
                               bool is_part)
 {
     str text = without_mark(bytes);
-    const struct import_format *row = format_of(run->in->format, file->name, text);
-    if (row && is_part && is_instructions(file->name))
+    const struct import_format *row = format_of(run->in->format, file->name, text, !is_part);
+    if (row && is_part && is_left_out(run, row, file->name))
         row = NULL;
     if (!row && !is_part && !str_trim(text).n) {
         run->report->files++; /* the export of an empty space */
@@ -238,8 +258,10 @@ enum status engine_import(struct ctx *ctx, struct engine *e, const struct import
     enum status s = OK;
     TRY(begin_run(&run, ctx, e, in, out));
     TRY(folder_files(ctx, path, &v, &n, &is_folder));
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         run.all += v[i].bytes;
+        run.is_archive |= is_folder && is_archived(v[i].name);
+    }
     for (size_t i = 0; i < n && s == OK; i++)
         s = import_path(&run, &v[i], is_folder);
     enum status finished = finish_run(&run);
