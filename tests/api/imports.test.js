@@ -182,6 +182,15 @@ test('what an export could not take back is broken', async () => {
   assert.equal((await json(['import', copy, '--data', tempFolder()])).new_messages, 1);
 });
 
+test('a transcript of a sub-agent is not what the user said', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'rollout.jsonl');
+  const text = fs.readFileSync(sample('rollout.jsonl'), 'utf8');
+  for (const mark of ['"thread_source": "subagent"', '"parent_thread_id": "x"', '"source": {"subagent": "review"}']) {
+    fs.writeFileSync(file, text.replace('"source": "exec"', mark));
+    assert.equal((await json(['import', file, ...at, '--dry-run'])).messages, 0, mark);
+  }
+});
+
 // A conversation of a few messages in each record.
 function manyChats(file, n) {
   const chat = (i) => ({ uuid: `c${i}`, name: `Chat ${i}`, created_at: '2026-09-01T10:00:00Z', chat_messages: Array.from({ length: 4 }, (_, k) => (
