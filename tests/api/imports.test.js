@@ -182,6 +182,16 @@ test('what an export could not take back is broken', async () => {
   assert.equal((await json(['import', copy, '--data', tempFolder()])).new_messages, 1);
 });
 
+test('what a file holds twice is counted and stored once, also in a dry run', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'list.txt');
+  fs.writeFileSync(file, 'Ada rows\nAda skis\nAda rows\n');
+  for (const more of [['--dry-run'], []]) {
+    const { memories, new_memories } = await json(['import', file, ...at, ...more]);
+    assert.deepEqual([memories, new_memories], [3, 2]);
+  }
+  assert.equal((await listed(at)).length, 2);
+});
+
 test('a transcript of a sub-agent is not what the user said', async () => {
   const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'rollout.jsonl');
   const text = fs.readFileSync(sample('rollout.jsonl'), 'utf8');
