@@ -1,5 +1,7 @@
 /* import.c - any file: an import ends, counts what it read, and a text survives Markdown. */
 #include <assert.h>
+#include <dirent.h>
+#include <unistd.h>
 
 #include "engine/engine.h"
 #include "engine/import/copy_lines.h"
@@ -7,18 +9,30 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static char folder[] = "/tmp/fuzz-import-XXXXXX";
+
+/* With its few files, at the end. */
+static void remove_folder(void)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(folder);
+}
+
 /* One for all inputs, as each import is a dry run. */
 static struct engine *open_engine(void)
 {
     static struct engine *engine;
     static struct settings settings;
-    static char folder[] = "/tmp/fuzz-import-XXXXXX";
     static struct ctx ctx;
     struct store *store;
     struct strs rest;
     if (engine)
         return engine;
-    assert(mkdtemp(folder));
+    assert(mkdtemp(folder) && atexit(remove_folder) == 0);
     const struct store_settings where = {.path = str_printf(&ctx.arena, "%s/memory.db", folder)};
     assert(settings_load(&ctx, 0, NULL, &rest, &settings) == OK);
     assert(store_open(&ctx, &where, &store) == OK);
