@@ -182,6 +182,13 @@ test('what an export could not take back is broken', async () => {
   assert.equal((await json(['import', copy, '--data', tempFolder()])).new_messages, 1);
 });
 
+test('the name of a file does not command the terminal', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'a\x1b[31m\nb.json');
+  fs.writeFileSync(file, '[{"memory":"Ada sails"},{"memory":""}]');
+  const { stderr } = await ok(['import', file, ...at]);
+  assert.match(stderr, /^ {2}a ?\[31m b\.json, record 2: memory: must not be empty\n$/);
+});
+
 test('what a file holds twice is counted and stored once, also in a dry run', async () => {
   const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'list.txt');
   fs.writeFileSync(file, 'Ada rows\nAda skis\nAda rows\n');

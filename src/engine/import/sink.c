@@ -1,7 +1,10 @@
 /* sink.c - one import: what its readers give goes through it into the store. */
 #include "engine/import/sink.h"
 
-enum { PROGRESS_STEP = 1 << 18 }; /* bytes between two calls */
+enum {
+    PROGRESS_STEP = 1 << 18, /* bytes between two calls */
+    PROBLEM_MAX = 1000       /* characters: a path and the rule */
+};
 
 void import_note(struct import_run *run, str path, const char *what, int64_t no)
 {
@@ -11,9 +14,9 @@ void import_note(struct import_run *run, str path, const char *what, int64_t no)
     r->broken++;
     if (r->problems.n < IMPORT_PROBLEMS_MAX) {
         str place = no ? str_printf(a, ", %s %lld", what, (long long)no) : S("");
-        r->problems.v[r->problems.n++] =
-            str_printf(a, S_FMT S_FMT ": %s%s%s", S_ARG(path), S_ARG(place), from->field,
-                       from->field[0] ? ": " : "", from->why);
+        str problem = str_printf(a, S_FMT S_FMT ": %s%s%s", S_ARG(path), S_ARG(place), from->field,
+                                 from->field[0] ? ": " : "", from->why);
+        r->problems.v[r->problems.n++] = engine_line(a, problem, PROBLEM_MAX);
     }
     ctx_clear_failure(from);
 }
