@@ -189,6 +189,19 @@ test('the name of a file does not command the terminal', async () => {
   assert.match(stderr, /^ {2}a ?\[31m b\.json, record 2: memory: must not be empty\n$/);
 });
 
+test('a message without id and time is the same one in a later copy of the file, and for ingest', async () => {
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'turns.jsonl');
+  fs.writeFileSync(file, '{"session":"s","content":"Ada sails"}\n{"session":"s","content":"Ada sails"}\n{"session":"s","content":"Ada rows"}\n');
+  fs.utimesSync(file, 1.7e9, 1.7e9);
+  assert.equal((await json(['import', file, ...at])).new_messages, 3);
+  const copy = (await ok(['export', ...at])).stdout;
+  assert.deepEqual(lines(copy).filter(({ kind }) => kind === 'message').map(({ created }) => created), Array(3).fill('2023-11-14T22:13:20.000Z'), 'they are as old as the file');
+  fs.utimesSync(file, 1.71e9, 1.71e9);
+  assert.equal((await json(['import', file, ...at])).new_messages, 0);
+  await ok(['ingest', file, ...at]);
+  assert.equal((await ok(['export', ...at])).stdout, copy);
+});
+
 test('what a file holds twice is counted and stored once, also in a dry run', async () => {
   const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'list.txt');
   fs.writeFileSync(file, 'Ada rows\nAda skis\nAda rows\n');

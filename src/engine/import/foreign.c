@@ -65,10 +65,10 @@ enum status foreign_session(struct foreign *f, const struct session *session,
     for (size_t i = 0; i < n; i++)
         TRY(check_size(f, "id", v[i].ref, ID_MAX));
     TRY(open_session(run, session));
+    run->im.now = session->created ? session->created : f->modified ? f->modified : run->now;
     for (size_t i = 0; i < n; i++) {
         struct message m = message_copy(&run->im.work.arena, &v[i]);
         m.origin = ORIGIN_IMPORT;
-        m.created = m.created ? m.created : session->created ? session->created : f->modified;
         TRY(importer_message(&run->im, &m));
     }
     return OK;
@@ -125,7 +125,7 @@ static enum status complete_memory(struct foreign *f, struct memory *m)
     struct arena *a = &f->ctx->arena;
     const struct import_run *run = f->run;
     bool has_time = m->created > 0;
-    int64_t now = f->modified ? f->modified : run->im.now;
+    int64_t now = f->modified ? f->modified : run->now;
     m->content = str_trim(m->content);
     TRY(check_size(f, "content", m->content, CONTENT_MAX));
     TRY(check_size(f, "category", m->category, CATEGORY_MAX));

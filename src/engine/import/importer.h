@@ -23,8 +23,8 @@ struct importer {
     struct message *messages;
     struct memory *memories; /* facts of the messages */
     size_t n, n_memories, memories_cap;
-    size_t n_new; /* with once: of the messages */
-    int64_t now;
+    size_t n_new;     /* with once: of the messages */
+    int64_t now;      /* of a message without a time; no part of its id */
     struct bars bars; /* of the pool */
     struct ingest_report report;
     int64_t new_messages, new_sessions; /* with once */

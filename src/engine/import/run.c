@@ -148,6 +148,7 @@ static enum status begin_run(struct import_run *run, struct ctx *ctx, struct eng
     if (in->format.n && name_index(import_formats, in->format, -1) < 0)
         return fail_field(ctx, "format", "is not a known format: " S_FMT, S_ARG(in->format));
     TRY(importer_begin(&run->im, ctx, e, in->pool, in->extract));
+    run->now = run->im.now;
     run->im.ctx = &run->record;
     run->im.once = true;
     run->im.dry_run = in->dry_run;

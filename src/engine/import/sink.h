@@ -15,6 +15,7 @@ struct import_run {
     struct importer im;
     struct memory *memories;
     size_t n_memories, n_new, bytes;
+    int64_t now;
     bool is_archive;         /* a folder with what a chat program exports */
     struct seen seen;        /* ids of this run's memories */
     int64_t done, all, told; /* bytes, for the progress */
