@@ -328,6 +328,8 @@ test('an export as Markdown imports back equal', async (t) => {
   const back = (await other.ask('POST', '/v1/memories/import', res.text)).json();
   assert.deepEqual([back.format, back.lines, back.broken], ['rememberd', jsonl.split('\n').length - 1, 0]);
   assert.equal((await other.ask('GET', '/v1/memories/export?all=true&space=*')).text, jsonl);
+  const titled = (await other.ask('POST', '/v1/memories/import?name=copy.md', `# My memories\n\n${res.text}`)).json();
+  assert.deepEqual([titled.format, titled.memories], ['rememberd', 0], 'a title in front is no note');
   const again = (await other.ask('POST', '/v1/memories/import', res.text)).json();
   assert.deepEqual([again.memories, again.sessions, again.messages, again.bars], [0, 0, 0, 0]);
   const broken = await other.ask('POST', '/v1/memories/import', `${res.text}<!-- rememberd {"kind":"memory"} -->\n\n\nNo id.\n`);

@@ -89,6 +89,15 @@ static bool lines_fit(str text, const char *keys)
     return false;
 }
 
+/* Somebody may have put a title in front. */
+static bool a_line_begins(str text, str with)
+{
+    for (int i = 0; text.n && i < LOOKED_AT; i++)
+        if (str_starts(str_cut(&text, '\n'), with))
+            return true;
+    return false;
+}
+
 static bool row_fits(const struct import_format *row, str path, str text)
 {
     char first = text.n ? *text.p : 0;
@@ -102,7 +111,7 @@ static bool row_fits(const struct import_format *row, str path, str text)
     case RECORDS_LINES:
         return lines_fit(text, row->keys);
     case RECORDS_TEXT:
-        return (row->begins && str_starts(text, str_of(row->begins))) ||
+        return (row->begins && a_line_begins(text, str_of(row->begins))) ||
                (row->ends && str_ends(path, str_of(row->ends)));
     }
     return false;

@@ -17,7 +17,7 @@ struct import_format {
     char bracket;       /* that a JSON file opens with; 0: either */
     const char *member; /* of the file's object, whose elements are the records; or NULL */
     const char *keys;   /* names that a record has, between blanks; of lines one of the first */
-    const char *begins, *ends; /* of TEXT: the file, and its name; or NULL */
+    const char *begins, *ends; /* of TEXT: one of the first lines, and the name; or NULL */
     foreign_reader *read;
     foreign_text_reader *read_text; /* of TEXT; of LINES and WHOLE in place of read */
     bool may_be_any;                /* of TEXT: with --format any file is one */
