@@ -29,6 +29,8 @@ enum status command_mcp(struct ctx *ctx, const struct options *o);
 enum status command_ingest(struct ctx *ctx, const struct options *o);
 enum status command_import_check(struct ctx *ctx, const struct options *o);
 enum status command_import(struct ctx *ctx, const struct options *o);
+enum status command_export_check(struct ctx *ctx, const struct options *o);
+enum status command_export(struct ctx *ctx, const struct options *o);
 enum status command_eval_check(struct ctx *ctx, const struct options *o);
 enum status command_eval(struct ctx *ctx, const struct options *o);
 enum status command_token_check(struct ctx *ctx, const struct options *o);

@@ -106,6 +106,12 @@ static const struct {
 } own_help[] = {
     {"reindex", "force", "Make all vectors again, also those that exist"},
     {"restore", "force", "Replace the database that exists"},
+    {"import", "dry_run", "Only count what would be new"},
+    {"import", "format",
+     "Format of the file: rememberd, chatgpt, claude, letta, openmemory, mem0, mcp-memory, "
+     "claude-code, codex, turns, locomo, markdown or list. Without --format, rememberd looks at "
+     "the file"},
+    {"export", "format", "jsonl (the default) or markdown"},
 };
 
 /* The help of a row in one command; what no --space means depends on the command, too. */

@@ -81,6 +81,8 @@ const struct field options_table[] = {
     {STR(struct options, tools), .otherwise_str = "", .max = 1000, .unit = "LIST",
      .help = "Tools that are listed: all, default, osaurus, omniroute, or names, separated by "
              "commas. Others can be called all the same"},
+    {STR(struct options, format), .otherwise_str = "", .max = 100, .unit = "NAME",
+     .help = "Format of the file. Without --format, rememberd looks at the file"},
     {STR(struct options, contains), .otherwise_str = "", .unit = "TEXT",
      .help = "Only memories with this text in the content or the key, or users with it in the "
              "name or the e-mail address"},

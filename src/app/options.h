@@ -8,7 +8,7 @@ struct options {
     bool help, version, routes, schema, json, print_settings, explain, closed, everything,
         all_spaces, admin, no_extract, force, dry_run, follow_ups, allowed, people;
     str user, space, acts_for, level, pool, name, key, type, category, session, contains, dump,
-        from, new_key_file, tools;
+        from, new_key_file, tools, format;
     struct strs k;
     double importance;
     int64_t limit, offset, days, sessions, older_than;

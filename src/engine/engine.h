@@ -9,6 +9,7 @@
 #include "engine/distil.h"
 #include "engine/eval.h"
 #include "engine/events.h"
+#include "engine/export.h"
 #include "engine/history.h"
 #include "engine/import.h"
 #include "engine/jobs.h"
@@ -20,7 +21,6 @@
 #include "engine/runtime.h"
 #include "engine/sessions.h"
 #include "engine/text.h"
-#include "engine/transfer.h"
 
 struct engine;
 struct store;

@@ -193,7 +193,7 @@ function complaint(check, { operation }, res) {
   const mayFail = [501, 502].includes(res.status) || /memory_disabled/.test(res.text); // a setting or a model's server is missing
   if (res.status >= 500 && !operation.responses[res.status] && !mayFail) return `status ${res.status}`;
   const type = (res.headers['content-type'] ?? '').split(';')[0];
-  if (!res.text) return res.status === 204 || res.status === 202 || type === 'application/x-ndjson' ? '' : 'a body is missing';
+  if (!res.text) return res.status === 204 || res.status === 202 || ['application/x-ndjson', 'text/markdown'].includes(type) ? '' : 'a body is missing';
   const content = answer.content?.[type];
   if (!content) return `${type} is not described for ${res.status}`;
   const { $ref, items } = content.schema;

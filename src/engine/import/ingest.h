@@ -1,6 +1,7 @@
 /* ingest.h - what import and measuring share. */
 #pragma once
 
+#include "engine/import/foreign.h"
 #include "engine/import/locomo.h"
 #include "engine/state/state.h"
 
@@ -8,3 +9,6 @@
 MUST_USE enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                          const struct locomo *c, bool extract,
                                          struct ingest_report *out);
+
+/* LoCoMo's file as a foreign text. */
+foreign_text_reader locomo_all;

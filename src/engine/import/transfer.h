@@ -1,4 +1,4 @@
-/* transfer.h - a part of the engine's face: what a space holds, taken out and put in unchanged. */
+/* transfer.h - what a space holds, taken out and put in unchanged. */
 #pragma once
 
 #include "core/memory.h"
@@ -41,4 +41,4 @@ MUST_USE enum status engine_transfer_session(struct ctx *ctx, struct engine *e,
                                              struct message *v, size_t n, int64_t *added);
 MUST_USE enum status engine_transfer_put_bars(struct ctx *ctx, struct engine *e,
                                               struct pool_ref pool, const struct transfer_bar *v,
-                                              size_t n, int64_t *added);
+                                              size_t n, bool dry_run, int64_t *added);

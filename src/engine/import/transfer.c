@@ -1,5 +1,5 @@
 /* transfer.c - what a space holds, for a copy elsewhere: read in parts, and put in unchanged. */
-#include "engine/transfer.h"
+#include "engine/import/transfer.h"
 
 #include <assert.h>
 
@@ -109,7 +109,8 @@ static bool is_same(const struct transfer_bar *a, const struct transfer_bar *b)
 }
 
 enum status engine_transfer_put_bars(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                     const struct transfer_bar *v, size_t n, int64_t *added)
+                                     const struct transfer_bar *v, size_t n, bool dry_run,
+                                     int64_t *added)
 {
     struct transfer_bar *old;
     size_t n_old, missing = 0;
@@ -127,8 +128,10 @@ enum status engine_transfer_put_bars(struct ctx *ctx, struct engine *e, struct p
                                            .terms = v[i].terms,
                                            .n = v[i].n};
     }
-    if (!missing)
+    if (!missing || dry_run) {
+        *added += (int64_t)missing;
         return OK;
+    }
     const struct barring b = {.pool = pool, .bars = bars, .n = missing};
     const struct bundle makes_pool = {.pool = pool};
     struct bundle empty = makes_pool;

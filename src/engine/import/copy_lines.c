@@ -1,6 +1,7 @@
-/* transfer_lines.c - the tables of an export's lines, written and read by the same rows. */
-#include "core/memory.h"
-#include "surface/rest/transfer.h"
+/* copy_lines.c - the tables of our own export's lines, written and read by the same rows. */
+#include "engine/import/copy_lines.h"
+
+#include "engine/import/transfer.h"
 
 const char *const line_kinds[] = {"memory", "session", "message", "bar", NULL};
 
@@ -72,7 +73,7 @@ const struct field bar_line_fields[] = {
 };
 
 /* The kind comes first, so that a reader need not look at the rest of a line that it skips. */
-void line_write(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)
+void copy_write_line(struct buf *out, struct ctx *ctx, enum line_kind kind, const void *v)
 {
     static const struct field *const tables[] = {memory_line_fields, session_line_fields,
                                                  message_line_fields, bar_line_fields};
@@ -108,4 +109,18 @@ bool hashes_read(struct ctx *ctx, str text, uint64_t **out, size_t *n)
     *out = v;
     *n = text.n / 16;
     return text.n % 16 == 0;
+}
+
+bool copy_next_line(struct arena *a, str *rest, int64_t *line, struct copy_record *out)
+{
+    (void)a;
+    while (rest->n) {
+        str text = str_trim(str_cut(rest, '\n'));
+        ++*line;
+        if (!text.n)
+            continue;
+        *out = (struct copy_record){.json = text, .line = *line};
+        return true;
+    }
+    return false;
 }

@@ -1,0 +1,69 @@
+/* foreign.h - what a reader of another program's file is given, and what it gives. */
+#pragma once
+
+#include "core/session.h"
+
+struct import_run;
+
+/* Where a reader is. Of one file; `state` is the reader's own between two records. */
+struct foreign {
+    struct ctx *ctx; /* of the record: its texts live until the next one */
+    struct import_run *run;
+    const char *format; /* "chatgpt" */
+    str path;           /* of the file inside what is imported: "notes/tea.md" */
+    str text;           /* the whole file */
+    int64_t modified;   /* the file, unix ms; 0: not known */
+    struct {
+        str session; /* of lines that do not name theirs; on the heap of the run */
+        bool is_left_out;
+    } state;
+};
+
+/*
+ * A reader first reads a whole record and then gives what is in it, so a broken record gives
+ * nothing. Its failures are BAD_INPUT or TOO_LARGE with the field and the rule.
+ */
+
+/* A conversation, or more of it: messages with their texts, times and ids at the source. A message
+ * without a time has the session's. */
+MUST_USE enum status foreign_session(struct foreign *f, const struct session *session,
+                                     const struct message *v, size_t n);
+/*
+ * A memory. id is the one at the source: a UUID stays, another one gives a UUID that is the same in
+ * each import, as does the content where there is no id. metadata is what the source has beside it,
+ * a JSON object or "". Without times it is as old as the file, or new.
+ */
+MUST_USE enum status foreign_memory(struct foreign *f, const struct memory *m);
+/* Counts one that is left out on purpose. */
+void foreign_skip(struct foreign *f);
+/* A text that outlives the record. */
+str foreign_keep(struct foreign *f, str s);
+
+/* --- what several readers need --- */
+
+/* "chatgpt-ID": sessions of two programs never meet. */
+str foreign_session_id(const struct foreign *f, str id);
+/* A time as ISO 8601, or seconds or milliseconds since 1970; absent and null are 0. */
+MUST_USE enum status foreign_time(struct ctx *ctx, const struct json *v, const char *field,
+                                  int64_t *out);
+/* The texts of an array of {type, text} with that type, a blank line between two; a string is
+ * itself. type NULL: any. */
+str foreign_text_of(struct arena *a, const struct json *content, const char *type);
+/*
+ * Each line or list item of a text as a memory of its own, like m: bullets, numbers and "[date]" in
+ * front go, headings become tags. An item without a date has m's time.
+ */
+MUST_USE enum status foreign_lines(struct foreign *f, str text, const struct memory *m);
+/* The sections of a Markdown text as memories: markdown.c. title goes in front of each; part of
+ * where, which makes the ids. */
+MUST_USE enum status foreign_sections(struct foreign *f, str where, str title, str text,
+                                      const struct memory *like);
+
+/* --- the readers, by the kind of record --- */
+
+typedef enum status foreign_reader(struct foreign *f, const struct json *record);
+typedef enum status foreign_text_reader(struct foreign *f, str text);
+foreign_reader chatgpt_conversation, claude_conversation, claude_memories, claude_project,
+    claude_code_line, codex_line, letta_agent, turn_line, mem0_memory, openmemory_memory,
+    graph_line;
+foreign_text_reader markdown_note, list_lines;
