@@ -607,3 +607,48 @@ TEST(every_pattern_compiles)
     CHECK(n > 100);
     extractor_free(x);
 }
+
+/* --- what means nothing to a reader who was not there --- */
+
+TEST(a_lost_referent_is_no_fact)
+{
+    static const char *const lost[] = {"I decided to postpone it until June.",
+                                       "I love escaping to that world.",
+                                       "I love the color and texture.",
+                                       "I love all the yellow leaves.",
+                                       "I love the smell and taste it adds.",
+                                       "I chose to replace them."};
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+        user(ctx, lost[i], "");
+    user(ctx, "I love the sea.", "preference:sea > loves the sea");
+    user(ctx, "I love my cats and feeding them.",
+         "preference:cats_and_feeding_them > loves my cats and feeding them");
+    user(ctx, "I love it when it rains.", "preference:it_when_it_rains > loves it when it rains");
+    user(ctx, "I prefer Rust because it is fast.",
+         "preference:rust > prefers Rust because it is fast");
+}
+
+TEST(good_advice_to_somebody_else_is_no_note)
+{
+    static const char *const advice[] = {
+        "Thanks for the pictures! Don't forget to take some more!",
+        "It is tough. Remember to take care of yourself.",
+        "Have a great time. And remember to stay positive and motivate others.",
+        "Remember to treat yourself!"};
+    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
+        user(ctx, advice[i], "");
+    user(ctx, "Remember to water the plants.",
+         "note:water_the_plants > remember to water the plants");
+    user(ctx, "Thanks! Remember to call my mum on Sunday.",
+         "note:call_my_mum_on_sunday > remember to call my mum on Sunday");
+    user(ctx, "Thanks! Remember that the gate code is 4411.",
+         "note:gate_code_is_4411 > the gate code is 4411");
+}
+
+TEST(a_time_or_an_occasion_is_no_employer_school_or_partner)
+{
+    user(ctx, "I start work at 8 AM instead of 9 AM.", "");
+    user(ctx, "I attend all 5 rehearsals at the theater.", "");
+    user(ctx, "I'm happy seeing my work make a difference.", "");
+    user(ctx, "I am dating Tanya.", "entity:partner > I am dating Tanya");
+}

@@ -167,6 +167,25 @@ static bool is_request(const struct fact_row *row)
     return is_note(row) || !strcmp(row->category, "instruction");
 }
 
+/* "Remember the milk on Friday" is meant for whoever keeps notes; good advice among other sentences
+ * is meant for another person. */
+static bool is_for_us(struct found *f, str note)
+{
+    struct match m;
+    if (clause_find(f, CLAUSE_OTHERS, note, 0, &m))
+        return false;
+    return f->opens || clause_find(f, CLAUSE_OWN, note, 0, &m);
+}
+
+/* Whether a reader who was not there knows what is meant. */
+static bool is_clear(struct found *f, str told)
+{
+    struct match m;
+    if (clause_find(f, CLAUSE_WEAK, told, 0, &m) || clause_find(f, CLAUSE_LOST, told, 0, &m))
+        return false;
+    return clause_find(f, CLAUSE_ALONE, told, 0, &m) || !clause_find(f, CLAUSE_WHICH, told, 0, &m);
+}
+
 /* Takes what the row says of the clause; returns where the clause ends. */
 static size_t take_row(struct found *f, struct piece s, size_t at, const struct fact_row *row,
                        const struct match *m)
@@ -185,11 +204,25 @@ static size_t take_row(struct found *f, struct piece s, size_t at, const struct 
     for (int i = 1; i < PATTERN_GROUPS; i++)
         if (m->group[i].n)
             st.groups[i] = (str){s.text.p + (m->group[i].p - s.mask.p), m->group[i].n};
-    if (is_note(row) && st.x.text.n)
+    if (is_note(row) && st.x.text.n && is_for_us(f, st.x.mask))
         add_note(f, &st);
-    else if (!is_note(row) && (!has_rest || !clause_find(f, CLAUSE_WEAK, st.x.mask, 0, &cut)))
+    else if (!is_note(row) && (!has_rest || is_clear(f, st.x.mask)))
         add_statement(f, &st);
     return end;
+}
+
+/* Whether a clause that fills a slot names one who, or which, can. */
+static bool names_value(struct found *f, enum slot slot, str clause, str value)
+{
+    struct match m;
+    bool names_one = slot == SLOT_employer || slot == SLOT_school || slot == SLOT_partner;
+    if (clause_find(f, CLAUSE_WEAK, value, 0, &m))
+        return false;
+    if (names_one && clause_find(f, CLAUSE_NO_NAME, value, 0, &m))
+        return false;
+    if (slot == SLOT_school && clause_find(f, CLAUSE_NO_SCHOOL, value, 0, &m))
+        return false;
+    return slot != SLOT_partner || !clause_find(f, CLAUSE_SEEING, clause, 0, &m);
 }
 
 /* What no row of the table knows: a slot that the clause fills, of the user's or of one who is
@@ -208,8 +241,8 @@ static bool take_claim(struct found *f, struct piece s, size_t *at)
     bool is_told = claim.slot != SLOT_COUNT && slot_is_kept(claim.slot) && !claim.ends &&
                    !claim.is_supposed && claim.value < claim.end && claim.at <= SUBJECT_WORDS &&
                    claim.at > 0;
-    if (!is_told || clause_find(f, CLAUSE_WEAK,
-                                str_sub(clause.mask, w.v[claim.value].at, clause.mask.n), 0, &cut))
+    if (!is_told || !names_value(f, claim.slot, clause.mask,
+                                 str_sub(clause.mask, w.v[claim.value].at, clause.mask.n)))
         return false;
     const struct word *last = &w.v[claim.at - 1];
     str subject = lexicon_is(w.v[0].text, LEX_DETERMINER)
@@ -427,6 +460,7 @@ static bool take_line(struct found *f, str line)
     while (rest.text.n) {
         struct piece s = cut_sentence(&rest, &asks);
         take_sentence(f, s, asks);
+        f->opens = false;
     }
     return true;
 }
@@ -438,7 +472,8 @@ void statements_find(struct found *f, str text)
     bool fenced = false, is_short = text.n <= NOTES_TEXT_MAX, is_first = true;
     while (text.n) {
         str line = str_cut(&text, '\n'), bare = str_trim(line);
-        f->takes_notes = is_short || is_first || !str_trim(text).n;
+        f->opens = is_first || !str_trim(text).n;
+        f->takes_notes = is_short || f->opens;
         is_first = false;
         if (str_starts(bare, S("```")) || str_starts(bare, S("~~~")))
             fenced = !fenced;

@@ -60,6 +60,7 @@ struct found {
     str source;       /* for the metadata */
     bool newest_wins; /* of two with one key in a text; else the first */
     bool takes_notes; /* what asks to be remembered is, here */
+    bool opens;       /* this sentence is the first of the text, or of its last line */
 };
 
 /* Adds a fact. NULL: there is no room, it holds a secret, or an earlier fact with its key wins. */
