@@ -33,8 +33,9 @@ TEST(records_are_cut_by_brackets_and_quotes)
 
 TEST(a_text_that_ends_too_soon_says_where)
 {
-    static const char *const texts[] = {"[1,2",      "[{\"a\":1},{\"b\"", "[\"abc", "[1 2]",
-                                        "{\"a\" 1}", "{\"a\":",           "{a:1}",  "[\"\\"};
+    static const char *const texts[] = {"[1,2",  "[{\"a\":1},{\"b\"", "[\"abc",
+                                        "[1 2]", "{\"a\" 1}",         "{\"a\":",
+                                        "{a:1}", "[1] [2]",           "[\"\\"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         ctx_clear_failure(ctx);
         CHECK(str_ends(cut(ctx, texts[i]), S("!")));

@@ -28,7 +28,8 @@ static void add_file(struct listing *l, str path, str name, const struct stat *s
  */
 static int is_content(const struct dirent *e)
 {
-    static const char *const others[] = {"__MACOSX", "node_modules", NULL};
+    static const char *const others[] = {"__MACOSX", "node_modules", "templates", "Templates",
+                                         NULL};
     return e->d_name[0] != '.' && !str_is_one_of(str_of(e->d_name), others);
 }
 

@@ -87,8 +87,10 @@ enum status items_next(struct ctx *ctx, struct items *it, struct item *out)
 {
     str s = skip_space(it->rest);
     *out = (struct item){S(""), S("")};
-    if (s.n && *s.p == it->close)
-        return OK;
+    if (s.n && *s.p == it->close) {
+        s = skip_space(str_sub(s, 1, s.n));
+        return s.n ? fail_at(ctx, it, s, "something follows the end") : OK;
+    }
     if (it->has_begun) {
         if (!s.n || *s.p != ',')
             return fail_at(ctx, it, s,
