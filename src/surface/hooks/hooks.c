@@ -244,11 +244,10 @@ static bool is_kept(const struct hook *h, str answer)
  * model's tool call. The same prompt may be answered more than once: other hooks and the agent's
  * background work make it go on.
  */
-static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h,
-                               struct reply *out)
+static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out)
 {
-    str answer = h->in->last_assistant_message.n ? h->in->last_assistant_message
-                                                 : h->in->prompt_response;
+    str answer =
+        h->in->last_assistant_message.n ? h->in->last_assistant_message : h->in->prompt_response;
     size_t asked = last_said(h, "user"), n = 0;
     struct turn_in *t = &h->turn;
     answer_context(ctx, h, S(""), out);
@@ -289,8 +288,8 @@ static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *
     to.metadata = buf_str(&b);
     if (!h->n_said || h->turn.mode == MODE_READONLY)
         return OK;
-    enum status s = engine_change_session(ctx, app->engine, h->turn.pool, h->turn.session, &to,
-                                          &session);
+    enum status s =
+        engine_change_session(ctx, app->engine, h->turn.pool, h->turn.session, &to, &session);
     if (!soft_if(ctx, s, NOT_FOUND))
         TRY(s);
     return engine_sync(ctx, app->engine, h->turn.pool, &sessions);
@@ -303,9 +302,12 @@ static const struct {
     const char *name;
     enum status (*run)(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out);
 } events[] = {
-    {"UserPromptSubmit", recall_prompt}, {"BeforeAgent", recall_prompt},
-    {"Stop", keep_answer},               {"AfterAgent", keep_answer},
-    {"PreCompact", flush_session},       {"PreCompress", flush_session},
+    {"UserPromptSubmit", recall_prompt},
+    {"BeforeAgent", recall_prompt},
+    {"Stop", keep_answer},
+    {"AfterAgent", keep_answer},
+    {"PreCompact", flush_session},
+    {"PreCompress", flush_session},
 };
 
 static enum status take_hook(struct ctx *ctx, struct app *app, const struct request *in,
