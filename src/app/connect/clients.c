@@ -133,12 +133,16 @@ static void write_hook(struct ctx *ctx, const struct client_entry *e,
     json_close(&w, '}');
 }
 
-/* "/usr/bin/rememberd hook --url …", in quotes or not. */
+/* "/usr/bin/rememberd hook --url …"; add_word writes a path with a space in quotes. */
 static bool runs_hook(str command)
 {
-    size_t at = str_find(command, S("rememberd"));
-    str rest = str_sub(command, at, command.n);
-    return str_starts(rest, S("rememberd hook")) || str_starts(rest, S("rememberd' hook"));
+    static const str word = S(" hook");
+    size_t at = str_find(command, word);
+    str program = str_sub(command, 0, at), rest = str_sub(command, at, command.n);
+    bool is_quoted = str_starts(program, S("'"));
+    bool is_one_word = is_quoted || str_find(program, S(" ")) == program.n;
+    return is_one_word && str_ends(program, is_quoted ? S("/rememberd'") : S("/rememberd")) &&
+           (rest.n == word.n || str_starts(rest, S(" hook ")));
 }
 
 /* Nothing but ours: what someone has put beside it stays. */

@@ -335,7 +335,8 @@ static enum status drop_child(struct ctx *ctx, const struct page *p, const struc
         return OK;
     }
     from = words_end(p->text, from);
-    if (!before && str_trim(str_sub(p->text, to, close)).n == 0)
+    bool is_alone = from == begin_of(p, in) + 1 && !str_trim(str_sub(p->text, to, close)).n;
+    if (is_alone)
         to = close;
     *out = edit_splice(a, p->text, from, to, S(""));
     if (before && comma == close) {
