@@ -4,10 +4,11 @@ const assert = require('node:assert/strict');
 const { execFileSync, spawn } = require('node:child_process');
 const { once } = require('node:events');
 const fs = require('node:fs');
+const http = require('node:http');
 const path = require('node:path');
 const { test } = require('node:test');
 const { bin, cleanEnv, serve, tempFolder, until } = require('./lib.js');
-const { answer, claude } = require('./messages_lib.js');
+const { answer } = require('./messages_lib.js');
 
 const root = path.resolve(__dirname, '../..'), plugin = path.join(root, 'plugins/claude-code');
 const json = (file) => JSON.parse(fs.readFileSync(file, 'utf8'));
@@ -48,13 +49,26 @@ test('Claude Code accepts the plug-in and the marketplace', { skip, timeout: 600
   for (const folder of [plugin, root]) assert.match(execFileSync(program, ['plugin', 'validate', folder], { env, encoding: 'utf8' }), /Validation passed/);
 });
 
-// A project, a server, and Claude Code with a scripted model: what it was asked is in up.asked.
-async function stage(t) {
-  const up = await claude(t, (req, res, asked) => {
-    if (asked.json?.messages && !/count_tokens/.test(asked.url)) return answer(res, asked, 'Noted by the model.');
+// What Claude Code asks its model, which answers the same to all.
+async function model(t) {
+  const asked = [];
+  const server = http.createServer(async (req, res) => {
+    const parts = [];
+    for await (const part of req) parts.push(part);
+    const json = /^\/v1\/messages(\?|$)/.test(req.url) ? JSON.parse(Buffer.concat(parts)) : null;
+    if (json) asked.push(json);
+    if (json) return answer(res, { json }, 'Noted by the model.');
     res.writeHead(404, { 'content-type': 'application/json' });
     return res.end('{"type":"error","error":{"type":"not_found_error","message":"no"}}');
-  });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => { server.closeAllConnections(); server.close(); });
+  return { asked, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+// A project, a server, and Claude Code with that model.
+async function stage(t) {
+  const up = await model(t);
   const server = await serve(t), home = tempFolder(), work = fs.realpathSync(tempFolder());
   const env = { PATH: process.env.PATH, HOME: home, ANTHROPIC_BASE_URL: up.url, ANTHROPIC_API_KEY: 'sk-test', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' };
   const ask = async (...args) => {
@@ -62,7 +76,7 @@ async function stage(t) {
     child.stdout.resume();
     assert.equal((await once(child, 'close'))[0], 0, args[0]);
   };
-  const given = () => JSON.stringify(up.asked.filter((one) => one.json?.messages && one.json.tools?.length).at(-1).json.messages);
+  const given = () => JSON.stringify(up.asked.filter((one) => one.tools?.length).at(-1).messages);
   const space = () => until('the space', async () => (await server.ask('GET', '/v1/spaces')).json().items.map((s) => s.space).find((s) => s.startsWith(`project:${path.basename(work)}-`)));
   const history = async (session) => (await server.ask('GET', `/v1/session/${session}/history?space=${encodeURIComponent(await space())}`)).json().messages?.map((m) => [m.role, m.content]);
   return { server, ask, given, history, home, env };
