@@ -27,6 +27,12 @@ const made = {
   zed: { '.config/zed/settings.json': { context_servers: { rememberd: { url: `${url}/mcp` } } } },
 };
 
+test('the page about connect has every program with its files', () => {
+  const page = fs.readFileSync(path.join(__dirname, '../../docs/reference/hooks.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (`\.[^|]*`) \| (.*) \|$/gm)].map(([, name, files, what]) => [name, files.match(/[^`, ]+/g).sort(), /hooks/.test(what)]);
+  assert.deepEqual(rows.sort(), Object.entries(made).map(([name, files]) => [name, Object.keys(files).sort(), /hooks/.test(JSON.stringify(files))]).sort());
+});
+
 // A home folder of its own, and the command in it. files: what is in it before.
 function home(files = {}) {
   const folder = fs.realpathSync(tempFolder());

@@ -1,6 +1,8 @@
 // hooks.test.js - what coding agents report by hooks: prompts get memories, answers are kept, projects stay apart.
 'use strict';
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
 const { test } = require('node:test');
 const { run, serve, until } = require('./lib.js');
 
@@ -169,6 +171,24 @@ test('what nobody typed, other events and other clients', async (t) => {
   const recalled = await a.send('BeforeAgent', { prompt: 'What is the build machine called?' });
   assert.equal(recalled.hookSpecificOutput.hookEventName, 'BeforeAgent');
   assert.match(recalled.hookSpecificOutput.additionalContext, /Wagtail/);
+  await a.send('AfterAgent', { prompt_response: 'It is Wagtail.' });
+  // It shows its model the context of a prompt with this prompt alone.
+  assert.match((await a.send('BeforeAgent', { prompt: 'And what is the build machine called again?' })).hookSpecificOutput?.additionalContext ?? '', /Wagtail/);
+});
+
+test('the page about hooks has each event with what it does', async (t) => {
+  const page = fs.readFileSync(path.join(__dirname, '../../docs/reference/hooks.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| [^|`]+ \| `(\w+)` \| `(\w+)` \| (recalls|keeps|what waits)/gm)];
+  assert.equal(rows.length, 3);
+  const server = await serve(t);
+  for (const column of [1, 2]) {
+    const [recall, keep, flush] = rows.map((row) => row[column]), a = agent(server, alpha, `s-${column}`);
+    await a.send(recall, { prompt: `The build machine number ${column} is called Wagtail.` });
+    await a.send(keep, { last_assistant_message: 'Noted.', prompt_response: 'Noted.' });
+    assert.equal((await history(server, `s-${column}`, await project(server, 'alpha'))).length, 2);
+    await a.send(flush);
+    assert.match((await server.ask('GET', `/v1/session/s-${column}`)).json().metadata.compacted_at, /^20\d\d-/);
+  }
 });
 
 test('memory is switched off for a request, and for all', async (t) => {

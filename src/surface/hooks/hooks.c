@@ -22,7 +22,7 @@
  * only read. Each is a turn of its own with its own receipt, so that forgetting in one space needs
  * to know of no other. A request that names a space has that one alone.
  *
- * The agent keeps what a hook has added and sends it again, so nothing is put back here, and no
+ * An agent that keeps what a hook has added sends it again, so nothing is put back here, and no
  * memory is given twice (turn_in.replays finds what was given). After a compaction the agent has
  * only a summary: what was said before may be recalled again, and what was given before may be
  * given again. The time of the last compaction is in the session's metadata.
@@ -72,8 +72,17 @@ static const struct field hook_out_fields[] = {
 
 /* --- what a hook is about --- */
 
+struct hook;
+
+struct hook_event {
+    const char *name;
+    enum status (*run)(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out);
+    bool keeps_context; /* the agent shows its model a prompt's context with later prompts, too */
+};
+
 struct hook {
     const struct hook_in *in;
+    const struct hook_event *event;
     struct turn_in turn;  /* where the conversation is kept, its session and mode */
     struct pool_ref own;  /* the user's, which is only read; user "": there is none beside */
     struct message *said; /* the conversation, as it is kept */
@@ -109,19 +118,18 @@ static enum status read_conversation(struct ctx *ctx, struct app *app, struct ho
 static enum status read_hook(struct ctx *ctx, struct app *app, const struct request *in,
                              struct hook *h)
 {
-    const struct hook_in *a = in->in;
-    str path = a->project.n ? a->project : a->cwd;
+    str path = h->in->project.n ? h->in->project : h->in->cwd;
     assert(in->who.pool.user.n);
-    *h = (struct hook){.in = a, .turn = {.pool = in->who.pool, .session = a->session_id}};
-    TRY(switches_mode(ctx, in, &h->turn.mode));
-    if (!engine_remembers(app->engine) || h->turn.mode == MODE_OFF)
-        return OK;
-    if (!in->who.space_from)
-        TRY(project_pool(ctx, app, in->who.pool.user, a->session_id, path, &h->turn.pool));
-    if (!h->turn.pool.space.n)
-        h->turn.pool = in->who.pool;
-    else if (!in->who.space_from)
-        h->own = in->who.pool;
+    h->turn.session = h->in->session_id;
+    h->turn.pool = in->who.pool;
+    if (!in->who.space_from) {
+        struct pool_ref project;
+        TRY(project_pool(ctx, app, in->who.pool.user, h->turn.session, path, &project));
+        if (project.space.n) {
+            h->own = in->who.pool;
+            h->turn.pool = project;
+        }
+    }
     return read_conversation(ctx, app, h);
 }
 
@@ -147,7 +155,7 @@ static struct turn_in own_turn(struct arena *a, const struct hook *h, size_t end
                         .session = h->turn.session,
                         .mode = MODE_READONLY,
                         .brings_all = true,
-                        .replays = true,
+                        .replays = h->event->keeps_context,
                         .budget_tokens = TOKENS_MAX / 2};
     assert(h->own.user.n && end <= h->n_said);
     t.said = shown_and(a, h, end, prompt, &t.n_said);
@@ -198,7 +206,7 @@ static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *
         t->n_said = 1;
         t->window = h->said + h->since;
         t->n_window = h->n_said - h->since;
-        t->replays = true;
+        t->replays = h->event->keeps_context;
         t->budget_tokens = h->own.user.n ? TOKENS_MAX / 2 : TOKENS_MAX;
         struct turn *turn = engine_begin_turn(ctx, app->engine, t);
         str own = own_block(ctx, app, h, said.text);
@@ -298,31 +306,40 @@ static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *
 /* --- the table --- */
 
 /* Names of the same moment in Claude Code and Codex, and in Gemini CLI. */
-static const struct {
-    const char *name;
-    enum status (*run)(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out);
-} events[] = {
-    {"UserPromptSubmit", recall_prompt},
-    {"BeforeAgent", recall_prompt},
-    {"Stop", keep_answer},
-    {"AfterAgent", keep_answer},
-    {"PreCompact", flush_session},
-    {"PreCompress", flush_session},
+static const struct hook_event events[] = {
+    {"UserPromptSubmit", recall_prompt, true},
+    {"BeforeAgent", recall_prompt, false},
+    {"Stop", keep_answer, true},
+    {"AfterAgent", keep_answer, false},
+    {"PreCompact", flush_session, true},
+    {"PreCompress", flush_session, false},
 };
+
+/* NULL: nothing is to be done. */
+static const struct hook_event *event_of(str name)
+{
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (str_is(name, events[i].name))
+            return &events[i];
+    return NULL;
+}
 
 static enum status take_hook(struct ctx *ctx, struct app *app, const struct request *in,
                              struct reply *out)
 {
-    struct hook h;
-    TRY(read_hook(ctx, app, in, &h));
-    bool is_on = engine_remembers(app->engine);
-    for (size_t i = 0; is_on && h.turn.mode != MODE_OFF && i < sizeof events / sizeof *events; i++)
-        if (str_is(h.in->hook_event_name, events[i].name))
-            return events[i].run(ctx, app, &h, out);
-    if (!is_on)
+    const struct hook_in *a = in->in;
+    struct hook h = {.in = a, .event = event_of(a->hook_event_name)};
+    TRY(switches_mode(ctx, in, &h.turn.mode));
+    if (!engine_remembers(app->engine)) {
+        h.turn.mode = MODE_OFF;
         without_memory_note(app, WITHOUT_FOR_SETTING, out);
-    answer_context(ctx, &h, S(""), out);
-    return OK;
+    }
+    if (!h.event || h.turn.mode == MODE_OFF) {
+        answer_context(ctx, &h, S(""), out);
+        return OK;
+    }
+    TRY(read_hook(ctx, app, in, &h));
+    return h.event->run(ctx, app, &h, out);
 }
 
 static const struct route routes[] = {
