@@ -60,18 +60,22 @@ static void blank_comments(str s, char *out)
     }
 }
 
-/* A comma before a closing bracket, which JSON itself has not. */
+/* A comma between a value and a closing bracket, which JSON itself has not. */
 static void blank_commas(const char *plain, size_t n, char *out)
 {
     str s = {plain, n};
     size_t comma = n;
+    char last = ',';
     memcpy(out, plain, n);
     for (size_t i = 0; i < n; i++) {
-        if ((plain[i] == '}' || plain[i] == ']') && comma < n)
+        char c = plain[i];
+        if (is_space(c))
+            continue;
+        if (char_is_one_of(c, "}]") && comma < n)
             out[comma] = ' ';
-        if (!is_space(plain[i]))
-            comma = plain[i] == ',' ? i : n;
-        if (plain[i] == '"')
+        comma = c == ',' && !char_is_one_of(last, "{[,:") ? i : n;
+        last = c;
+        if (c == '"')
             i = string_end(s, i) - 1;
     }
 }
@@ -155,15 +159,11 @@ static void add_value(struct buf *b, const struct json *v, str base, str unit, s
     buf_byte(b, is_object ? '}' : ']');
 }
 
-static enum status pretty(struct ctx *ctx, str value, str base, str unit, str *out)
+static str pretty(struct arena *a, const struct json *v, str base, str unit)
 {
-    struct json *v;
-    struct buf b = buf_make(&ctx->arena, VALUE_MAX);
-    TRY(json_parse(ctx, value, &v));
+    struct buf b = buf_make(a, v->source.n * 64 + VALUE_MAX);
     add_value(&b, v, base, unit, 0);
-    assert(!b.full);
-    *out = buf_str(&b);
-    return OK;
+    return buf_str(&b);
 }
 
 /* The white space that the line of this byte begins with. */
@@ -184,7 +184,7 @@ str edit_splice(struct arena *a, str text, size_t from, size_t to, str with)
     buf_add(&b, str_sub(text, 0, from));
     buf_add(&b, with);
     buf_add(&b, str_sub(text, to, text.n));
-    return buf_str(&b);
+    return b.n ? buf_str(&b) : S("");
 }
 
 /* --- putting in --- */
@@ -215,10 +215,9 @@ static size_t comma_after(const struct page *p, const struct json *v, size_t to)
 }
 
 /* Behind the last child. name is "" in an array. */
-static enum status add_child(struct ctx *ctx, const struct page *p, const struct json *in,
-                             const char *name, str value, str *out)
+static str add_child(struct arena *a, const struct page *p, const struct json *in, const char *name,
+                     const struct json *value)
 {
-    struct arena *a = &ctx->arena;
     const struct json *last = last_child(in);
     size_t close = end_of(p, in) - 1, at = words_end(p->text, close);
     bool is_one_line = last && str_find(in->source, S("\n")) == in->source.n;
@@ -228,27 +227,28 @@ static enum status add_child(struct ctx *ctx, const struct page *p, const struct
                                      : str_printf(a, S_FMT S_FMT, S_ARG(outer), S_ARG(p->unit));
     str head = *name ? str_printf(a, "\"%s\": ", name) : S("");
     if (is_one_line)
-        text = str_printf(a, " " S_FMT S_FMT, S_ARG(head), S_ARG(value));
-    else {
-        TRY(pretty(ctx, value, inner, p->unit, &value));
-        text = str_printf(a, "\n" S_FMT S_FMT S_FMT, S_ARG(inner), S_ARG(head), S_ARG(value));
-    }
+        text = str_printf(a, " " S_FMT S_FMT, S_ARG(head), S_ARG(value->source));
+    else
+        text = str_printf(a, "\n" S_FMT S_FMT S_FMT, S_ARG(inner), S_ARG(head),
+                          S_ARG(pretty(a, value, inner, p->unit)));
     if (comma < close)
         text = str_printf(a, S_FMT ",", S_ARG(text));
     if (!last)
         text = str_printf(a, S_FMT "\n" S_FMT, S_ARG(text), S_ARG(outer));
-    *out = edit_splice(a, p->text, at, last ? at : close, text);
+    text = edit_splice(a, p->text, at, last ? at : close, text);
     if (last && comma == close)
-        *out = edit_splice(a, *out, end_of(p, last), end_of(p, last), S(","));
-    return OK;
+        text = edit_splice(a, text, end_of(p, last), end_of(p, last), S(","));
+    return text;
 }
 
-static enum status replace_value(struct ctx *ctx, const struct page *p, const struct json *v,
-                                 str value, str *out)
+/* A value that says the same stays as it is written. */
+static str replace_value(struct arena *a, const struct page *p, const struct json *v,
+                         const struct json *value)
 {
-    TRY(pretty(ctx, value, indent_at(p, begin_of(p, v)), p->unit, &value));
-    *out = edit_splice(&ctx->arena, p->text, begin_of(p, v), end_of(p, v), value);
-    return OK;
+    if (str_eq(pretty(a, v, S(""), S(" ")), pretty(a, value, S(""), S(" "))))
+        return p->text;
+    str base = indent_at(p, begin_of(p, v));
+    return edit_splice(a, p->text, begin_of(p, v), end_of(p, v), pretty(a, value, base, p->unit));
 }
 
 /* {"b": {"c": value}} for what is missing of a path; an array around the value of an element. */
@@ -294,7 +294,9 @@ static enum status walk_path(struct ctx *ctx, const struct page *p, const struct
 
 enum status edit_json_put(struct ctx *ctx, str text, const struct place *at, str value, str *out)
 {
+    struct arena *a = &ctx->arena;
     struct page p;
+    struct json *v;
     const struct json *in;
     const char *const *left;
     if (!str_trim(text).n)
@@ -302,12 +304,12 @@ enum status edit_json_put(struct ctx *ctx, str text, const struct place *at, str
     TRY(page_read(ctx, text, &p));
     TRY(walk_path(ctx, &p, at, &in, &left));
     if (*left)
-        return add_child(ctx, &p, in, *left,
-                         wrapped(&ctx->arena, left + 1, at->is_ours != NULL, value), out);
-    if (!at->is_ours)
-        return replace_value(ctx, &p, in, value, out);
-    const struct json *own = own_element(in, at->is_ours);
-    return own ? replace_value(ctx, &p, own, value, out) : add_child(ctx, &p, in, "", value, out);
+        value = wrapped(a, left + 1, at->is_ours != NULL, value);
+    TRY(json_parse(ctx, value, &v));
+    const struct json *own = *left || !at->is_ours ? in : own_element(in, at->is_ours);
+    bool is_new = *left || !own;
+    *out = is_new ? add_child(a, &p, in, *left ? *left : "", v) : replace_value(a, &p, own, v);
+    return OK;
 }
 
 /* --- taking out --- */
