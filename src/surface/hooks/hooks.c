@@ -10,6 +10,7 @@
 #include "surface/hooks/project.h"
 #include "surface/messages/talk.h"
 #include "surface/proxy/answer_capture.h"
+#include "surface/proxy/chat_fields.h"
 #include "surface/proxy/controls.h"
 
 /*
@@ -343,7 +344,8 @@ static enum status take_hook(struct ctx *ctx, struct app *app, const struct requ
 }
 
 static const struct route routes[] = {
-    {ROUTE("POST", "/v1/hooks", take_hook), HEADERS(switch), READS(hook_in), ANSWERS(hook_out),
+    {ROUTE("POST", "/v1/hooks", take_hook), HEADERS(switch), SHOWS(completion_shown),
+     READS(hook_in), ANSWERS(hook_out),
      .help = "a hook of a coding agent: a prompt gets memories, an answer is kept"},
     {0},
 };
