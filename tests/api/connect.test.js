@@ -204,6 +204,7 @@ test('another server, a space and a token', async () => {
   }
   for (const bad of ['ftp://x', 'x', 'http://u:p@x', 'http://x?a']) assert.match(await h.refused('cursor', '--url', bad), /--url/);
   assert.match((await h.connect(['cursor', '--yes', '--listen', 'unix:/tmp/x'])).stderr, /name a URL with --url/);
+  assert.match(await h.ok('cursor', '--remove', '--listen', 'unix:/tmp/x'), /Taken out/);
 });
 
 test('hooks of the user stay beside ours', async () => {

@@ -314,7 +314,8 @@ enum status command_connect(struct ctx *ctx, const struct options *o)
         return list_clients(ctx);
     p->client = client_of(o->words.v[1]);
     p->is_removal = o->remove;
-    TRY(find_server(ctx, o, &p->to));
+    if (!p->is_removal)
+        TRY(find_server(ctx, o, &p->to));
     TRY(plan_entries(ctx, p));
     if (!show_changes(ctx, p)) {
         printf("%s\n",
