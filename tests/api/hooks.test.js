@@ -238,6 +238,16 @@ test('an agent shows 10,000 characters of a hook: both blocks stay below', async
   assert.ok(context.length > 7000 && context.length < 10000, String(context.length));
 });
 
+test('a token of the project\'s own space gives each memory once', async (t) => {
+  const server = await serve(t);
+  await agent(server, alpha, 'old').says('The build machine is called Wagtail.');
+  const space = await project(server, 'alpha');
+  const { token } = JSON.parse((await run(['token', 'create', '--data', server.data, '--json', '--space', space])).stdout);
+  const context = await agent(server, alpha, 'now', { authorization: `Bearer ${token}` }).says('What is the build machine called?');
+  assert.match(context, /^<remembered>[^]*Wagtail/);
+  assert.equal(context.match(/<remembered>/g).length, 1);
+});
+
 test('users and people: their own, and nobody else\'s', async (t) => {
   const server = await serve(t);
   const says = (as, session, prompt) => agent(server, alpha, session, { 'x-memory-user': as }).says(prompt);

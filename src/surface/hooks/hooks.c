@@ -126,7 +126,7 @@ static enum status read_hook(struct ctx *ctx, struct app *app, const struct requ
     if (!in->who.space_from) {
         struct pool_ref project;
         TRY(project_pool(ctx, app, in->who.pool.user, h->turn.session, path, &project));
-        if (project.space.n) {
+        if (project.space.n && !str_eq(project.space, h->turn.pool.space)) {
             h->own = in->who.pool;
             h->turn.pool = project;
         }
