@@ -14,6 +14,7 @@ struct command {
     enum status (*run)(struct ctx *ctx, const struct options *o);
     bool is_server;            /* logs as the settings say; the other commands log warnings only */
     const char *without_space; /* what no --space means; NULL: the space default */
+    bool always_ok; /* who runs it takes a failure for an order: the exit status is always 0 */
 };
 
 extern const struct command commands[];
@@ -52,4 +53,7 @@ enum status command_review_check(struct ctx *ctx, const struct options *o);
 enum status command_review(struct ctx *ctx, const struct options *o);
 enum status command_compact(struct ctx *ctx, const struct options *o);
 enum status command_reopen(struct ctx *ctx, const struct options *o);
+enum status command_connect_check(struct ctx *ctx, const struct options *o);
+enum status command_connect(struct ctx *ctx, const struct options *o);
+enum status command_hook(struct ctx *ctx, const struct options *o);
 enum status command_doctor(struct ctx *ctx, const struct options *o);

@@ -93,6 +93,16 @@ const struct command commands[] = {
     {"review", "review [--allowed] | review allow ID | review forget ID | review hold ID",
      "List what is held back from chats because it instructs a model, and decide about it",
      "review allow ID", POOL "allowed ", 0, 2, command_review_check, command_review, false},
+    {"connect", "connect [NAME [--remove] [--yes] [--url URL] [--space NAME]]",
+     "Write the entry for this server into the settings of another program, after showing it, or "
+     "take it out again; without a name list the programs",
+     "connect claude-code", " url space remove yes ", 0, 1, command_connect_check, command_connect,
+     false, "the token's own space for tools, and the project's for hooks"},
+    {"hook", "hook [--url URL] [--space NAME]",
+     "Pass the hook event of a coding agent from standard input to the server, and print its "
+     "answer",
+     "hook --url http://127.0.0.1:7077", " url space ", 0, 0, NULL, command_hook, false,
+     "the space of the project, beside the user's own", true},
     {"doctor", "doctor", "Check data, settings and upstreams, and show what to do", "doctor",
      " json ", 0, 0, NULL, command_doctor, false},
     {0},

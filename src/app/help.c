@@ -200,7 +200,7 @@ void help_print_command(struct ctx *ctx, const struct command *c)
     if (c->is_server)
         add_groups(ctx, &b, &settings);
     buf_printf(&b, "\nExample\n  rememberd %s\n\nExit status\n  %s\n", c->example,
-               "0 = done, 1 = failed, 2 = wrong usage");
+               c->always_ok ? "0, whatever happens" : "0 = done, 1 = failed, 2 = wrong usage");
     print_whole(&b);
 }
 

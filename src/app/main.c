@@ -34,12 +34,13 @@ static const struct command *command_of(str name)
 
 /* --- running --- */
 
-/* "rememberd COMMAND: FIELD: WHY" on standard error, as one line that a script can log. */
-static int print_failure(const struct ctx *ctx, const char *command, int code)
+/* "rememberd COMMAND: FIELD: WHY" on standard error, as one line that a script can log. c is NULL
+ * when no command is known. */
+static int print_failure(const struct ctx *ctx, const struct command *c, int code)
 {
-    fprintf(stderr, "rememberd%s%s: %s%s%s\n", *command ? " " : "", command, ctx->field,
+    fprintf(stderr, "rememberd%s%s: %s%s%s\n", c ? " " : "", c ? c->name : "", ctx->field,
             ctx->field[0] ? ": " : "", ctx->why[0] ? ctx->why : status_name(ctx->failed));
-    return code;
+    return c && c->always_ok ? EXIT_OK : code;
 }
 
 /* Flags of other commands are refused, so that no flag is silently ignored. */
@@ -96,14 +97,14 @@ static int run_command(struct ctx *ctx, const struct options *o)
         return EXIT_OK;
     }
     if (check_usage(ctx, c, o) != OK)
-        return print_failure(ctx, c->name, EXIT_USAGE);
+        return print_failure(ctx, c, EXIT_USAGE);
     enum log_level level = o->settings.log_level;
     log_setup(c->is_server || level < LOG_WARN ? level : LOG_WARN,
               o->settings.log_format == LOG_JSON);
     for (size_t i = 0; i < o->settings.notes.n; i++)
         log_event(LOG_WARN, "settings.note", "note=\"" S_FMT "\"", S_ARG(o->settings.notes.v[i]));
     http_allow_addresses(o->settings.allow_addresses);
-    return c->run(ctx, o) == OK ? EXIT_OK : print_failure(ctx, c->name, EXIT_FAILED);
+    return c->run(ctx, o) == OK ? EXIT_OK : print_failure(ctx, c, EXIT_FAILED);
 }
 
 /* Routes and schema come from the same tables as the server, so they cannot be out of date. */
@@ -116,6 +117,14 @@ static int print_tables(struct ctx *ctx, const struct options *o)
         surface_openapi(surfaces, &b);
     fwrite(b.p, 1, b.n, stdout);
     return EXIT_OK;
+}
+
+/* When the words cannot be read, the command is still the first of them. Only one that must not
+ * fail is named, as the failure is one of all commands. */
+static const struct command *always_ok_of(int argc, char **argv)
+{
+    const struct command *c = argc > 1 ? command_of(str_of(argv[1])) : NULL;
+    return c && c->always_ok ? c : NULL;
 }
 
 /* The mask comes first, so that every file is private. Without SIGXFSZ a file at its limit of size
@@ -133,7 +142,7 @@ int main(int argc, char **argv)
     }
     key_take_environment();
     if (options_read(&ctx, argc - 1, argv + 1, &o) != OK)
-        return print_failure(&ctx, "", EXIT_USAGE);
+        return print_failure(&ctx, always_ok_of(argc, argv), EXIT_USAGE);
     if (o.version) {
         puts("rememberd " REMEMBERD_VERSION);
         return EXIT_OK;

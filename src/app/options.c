@@ -48,6 +48,8 @@ const struct field options_table[] = {
              "names separated by commas"},
     {BOOL(struct options, no_extract), .help = "Store the messages only, extract no facts"},
     {BOOL(struct options, allowed), .help = "Only what was allowed"},
+    {BOOL(struct options, remove), .help = "Take the entry out again"},
+    {BOOL(struct options, yes), .help = "Do not ask"},
     {BOOL(struct options, dry_run), .help = "Only show what would change, and why"},
     {BOOL(struct options, force), .help = "Do it to what exists, too"},
     {STR(struct options, pool), .otherwise_str = "each", .one_of = pools,
@@ -83,6 +85,8 @@ const struct field options_table[] = {
              "commas. Others can be called all the same"},
     {STR(struct options, format), .otherwise_str = "", .max = 100, .unit = "NAME",
      .help = "Format of the file. Without --format, rememberd looks at the file"},
+    {STR(struct options, url), .otherwise_str = "", .max = 2000, .unit = "URL",
+     .help = "Address of the server. Without --url: where the settings say that it listens"},
     {STR(struct options, contains), .otherwise_str = "", .unit = "TEXT",
      .help = "Only memories with this text in the content or the key, or users with it in the "
              "name or the e-mail address"},

@@ -331,7 +331,7 @@ static void note_unknown(struct ctx *ctx, struct settings *s, str variable)
     str typed = str_lower(&ctx->arena, str_sub(variable, strlen(variable_prefix), variable.n));
     struct suggestion near = {.typed = typed};
     suggest_from_table(&near, settings_table);
-    if (near.best && !near.distance)
+    if ((near.best && !near.distance) || str_is(variable, "REMEMBERD_TOKEN")) /* of clients */
         return;
     add_note(ctx, s,
              str_printf(&ctx->arena, "the variable " S_FMT " is not known and has no effect%s%s%s",

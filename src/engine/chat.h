@@ -47,10 +47,13 @@ struct turn_in {
     bool replays;   /* blocks of earlier turns are put back, where turn_out.earlier says */
     bool has_helpers; /* the client may send prompts of its own, unnamed: the form decides */
     const struct preview *preview; /* of engine_preview alone; else NULL */
-    bool brings_all;  /* the request has the whole conversation, also when the user alone speaks */
-    str helper;       /* "title of Open WebUI": the client's own call, and what it is for; or "" */
-    bool is_aside;    /* that call's message is not in said: earlier blocks are put back, nothing is
-                         recalled. Needs MODE_READONLY and helper */
+    bool brings_all; /* the request has the whole conversation, also when the user alone speaks */
+    str helper;      /* "title of Open WebUI": the client's own call, and what it is for; or "" */
+    bool is_aside;   /* that call's message is not in said: earlier blocks are put back, nothing is
+                        recalled. Needs MODE_READONLY and helper */
+    int64_t budget_tokens; /* most that the block may have; 0: as much as the setting allows */
+    str beside;       /* a block of another space that the model was given with the same question:
+                         an answer that repeats it is not new either */
     bool notes_owner; /* the model's server keeps answers of all users in one account: whose this
                          one is gets noted, with any mode */
 };

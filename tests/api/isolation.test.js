@@ -113,6 +113,7 @@ function value(name, of, victim, app) {
   if (/^(categories|start_date|end_date|keywords)$/.test(name) || (name === 'metadata' && !schema.type)) return null;
   if (name === 'messages' && !schema.type) return [{ role: 'user', content: 'Which town is it?' }];
   if (name === 'model') return 'rememberd/demo';
+  if (name === 'hook_event_name') return 'UserPromptSubmit';
   if (/response_?id/i.test(name)) return victim.ids.response[0];
   if (/email/i.test(name)) return victim.email;
   if (/session|conversation/i.test(name)) return victim.ids.session[0];
@@ -147,7 +148,7 @@ const isReachable = (who, route) => who.speaksForAll && route.operation.tags.inc
 async function attackEverything(t, server, ann, bob, outsiders = [bob]) {
   const all = routes((await server.ask('GET', '/openapi.json')).json());
   assert.ok(all.length > 60, `only ${all.length} endpoints are described`);
-  for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages']) assert.ok(all.some((route) => route.path === path), path);
+  for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/hooks']) assert.ok(all.some((route) => route.path === path), path);
   const before = await state(server, ann);
   const ids = Object.values(ann.ids).flat();
   let tried = 0;

@@ -444,6 +444,13 @@ void turn_place(struct ctx *ctx, struct engine *e, struct turn *t)
         t->out.ids.v[t->out.ids.n++] = t->in.window[i].id;
 }
 
+/* Of an answer with memory beside its question, from this space or another one. */
+static str new_in_answer(struct arena *a, const struct turn *t, str answer)
+{
+    str says = novel_sentences(a, answer, t->out.block);
+    return t->in.beside.n ? novel_sentences(a, says, t->in.beside) : says;
+}
+
 /* An answer that the model gave with memory in front of it is an echo: its text is kept, but only
  * its novel sentences (says) can be found (novelty.c). A stand-in answer has none, and neither has
  * the note of calls, which only holds the answer's name. */
@@ -452,7 +459,7 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
     bool is_note = !str_trim(answer).n;
     str role = is_note ? S("tool") : S("assistant"), text = is_note ? t->calls : answer;
     uint64_t own = hash_of(seed_of(t), role, text), chain = chain_link(t->chain, own);
-    bool is_echo = t->in.stand_in || t->out.block.n || is_note;
+    bool is_echo = t->in.stand_in || t->out.block.n || t->in.beside.n || is_note;
     str id = t->in.answer_id.n ? t->in.answer_id : message_id(a, t->record.session, chain);
     assert(text.n);
     return (struct message){.id = id,
@@ -465,6 +472,6 @@ struct message turn_answer(struct arena *a, const struct turn *t, str answer)
                             .tail = t->last ? chain_link(t->last, own) : 0,
                             .is_echo = is_echo,
                             .says = is_echo && !is_note && !t->in.stand_in
-                                        ? novel_sentences(a, answer, t->out.block)
+                                        ? new_in_answer(a, t, answer)
                                         : S("")};
 }

@@ -166,7 +166,10 @@ static void note_failure(struct ctx *ctx, struct engine *e, struct turn *t, enum
 static int64_t turn_budget(struct engine *e, const struct turn *t)
 {
     const struct preview *p = t->in.preview;
-    return p && p->budget_tokens ? p->budget_tokens : runtime_budget(e, engine_runtime(e));
+    int64_t most = t->in.budget_tokens, all = runtime_budget(e, engine_runtime(e));
+    if (p && p->budget_tokens)
+        return p->budget_tokens;
+    return most && most < all ? most : all;
 }
 
 static int64_t turn_now(const struct turn *t)

@@ -1,0 +1,355 @@
+/* hooks.c - what a coding agent reports while it works: a prompt, an answer, a compaction. */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/time_text.h"
+#include "surface/common/auth.h"
+#include "surface/common/dialects.h"
+#include "surface/common/error_body.h"
+#include "surface/common/switches.h"
+#include "surface/hooks/project.h"
+#include "surface/messages/talk.h"
+#include "surface/proxy/answer_capture.h"
+#include "surface/proxy/chat_fields.h"
+#include "surface/proxy/controls.h"
+
+/*
+ * A coding agent runs hooks at certain moments and sends them JSON: Claude Code by HTTP, others by
+ * `rememberd hook`. One turn of its chat is two requests here: the prompt, which is answered with
+ * memories, and the answer, which is kept. In between nothing waits. The prompt is kept when it
+ * comes, and the answer continues the conversation that ends with it.
+ *
+ * Two spaces are asked: the project's, where the conversation is kept, and the user's own, which is
+ * only read. Each is a turn of its own with its own receipt, so that forgetting in one space needs
+ * to know of no other. A request that names a space has that one alone.
+ *
+ * An agent that keeps what a hook has added sends it again, so nothing is put back here, and no
+ * memory is given twice (turn_in.replays finds what was given). After a compaction the agent has
+ * only a summary: what was said before may be recalled again, and what was given before may be
+ * given again. The time of the last compaction is in the session's metadata.
+ */
+
+/* An agent shows its model 10,000 characters of a hook's text; four are a token. */
+enum { TOKENS_MAX = 2400, MESSAGE_MAX = 4 << 20 };
+
+/* --- shapes --- */
+
+struct hook_in {
+    str hook_event_name, session_id, cwd, project, prompt, last_assistant_message, prompt_response;
+};
+static const struct field hook_in_fields[] = {
+    {STR(struct hook_in, hook_event_name), .required = true, .min = 1, .max = 100,
+     .help = "UserPromptSubmit or BeforeAgent recalls, Stop or AfterAgent keeps, PreCompact or "
+             "PreCompress flushes. Others do nothing"},
+    {STR(struct hook_in, session_id), .required = true, .min = 1, .max = SESSION_NAME_MAX,
+     .help = "the agent's session"},
+    {STR(struct hook_in, cwd), .max = 4096, .help = "the folder that the agent works in"},
+    {STR(struct hook_in, project), .max = 4096,
+     .help = "the root of the project, in place of cwd; rememberd hook adds it"},
+    {STR(struct hook_in, prompt), .help = "what the user has typed"},
+    {STR(struct hook_in, last_assistant_message), .help = "the answer, at Stop"},
+    {STR(struct hook_in, prompt_response), .help = "the answer, at AfterAgent"},
+    {0},
+};
+
+struct context_out {
+    str event, context;
+};
+static const struct field context_out_fields[] = {
+    {AS_STR(struct context_out, event, "hookEventName"), .required = true},
+    {AS_STR(struct context_out, context, "additionalContext"), .required = true,
+     .help = "memories, as text for the model"},
+    {0},
+};
+
+struct hook_out {
+    const struct json *specific;
+};
+static const struct field hook_out_fields[] = {
+    {AS_JSON(struct hook_out, specific, "hookSpecificOutput"), .empty = EMPTY_OUT,
+     .help = "hookEventName and additionalContext; absent when there is nothing to add"},
+    {0},
+};
+
+/* --- what a hook is about --- */
+
+struct hook;
+
+struct hook_event {
+    const char *name;
+    enum status (*run)(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out);
+    bool keeps_context; /* the agent shows its model a prompt's context with later prompts, too */
+};
+
+struct hook {
+    const struct hook_in *in;
+    const struct hook_event *event;
+    struct turn_in turn;  /* where the conversation is kept, its session and mode */
+    struct pool_ref own;  /* the user's, which is only read; user "": there is none beside */
+    struct message *said; /* the conversation, as it is kept */
+    size_t n_said;
+    size_t since; /* the first that the agent still shows its model */
+};
+
+/* 0: never. */
+static int64_t compacted_at(struct ctx *ctx, const struct session *s)
+{
+    struct json *metadata = NULL;
+    int64_t at = 0;
+    if (!s->metadata.n || !soft(ctx, json_parse(ctx, s->metadata, &metadata)) ||
+        !time_read(json_string(json_get(metadata, "compacted_at")), &at))
+        return 0;
+    return at;
+}
+
+static enum status read_conversation(struct ctx *ctx, struct app *app, struct hook *h)
+{
+    struct session session;
+    TRY(engine_session_messages(ctx, app->engine, h->turn.pool, h->turn.session, &h->said,
+                                &h->n_said));
+    if (!h->n_said)
+        return OK;
+    enum status s = engine_session(ctx, app->engine, h->turn.pool, h->turn.session, &session);
+    int64_t at = s == OK ? compacted_at(ctx, &session) : 0;
+    while (h->since < h->n_said && h->said[h->since].created <= at)
+        h->since++;
+    return soft_if(ctx, s, NOT_FOUND) ? OK : s;
+}
+
+static enum status read_hook(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct hook *h)
+{
+    str path = h->in->project.n ? h->in->project : h->in->cwd;
+    assert(in->who.pool.user.n);
+    h->turn.session = h->in->session_id;
+    h->turn.pool = in->who.pool;
+    if (!in->who.space_from) {
+        struct pool_ref project;
+        TRY(project_pool(ctx, app, in->who.pool.user, h->turn.session, path, &project));
+        if (project.space.n && !str_eq(project.space, h->turn.pool.space)) {
+            h->own = in->who.pool;
+            h->turn.pool = project;
+        }
+    }
+    return read_conversation(ctx, app, h);
+}
+
+/* --- a prompt --- */
+
+/* What the agent shows its model, up to the message `end`, and the prompt. */
+static const struct said *shown_and(struct arena *a, const struct hook *h, size_t end, str prompt,
+                                    size_t *n)
+{
+    struct said *v = NEW_N(a, struct said, h->n_said + 1);
+    *n = 0;
+    for (size_t i = h->since; i < end; i++)
+        v[(*n)++] = (struct said){.role = h->said[i].role, .text = h->said[i].text};
+    v[(*n)++] = (struct said){.role = S("user"), .text = prompt};
+    return v;
+}
+
+/* The turn in the user's own space. It keeps no conversation, so the whole of it is what finds what
+ * was given before. */
+static struct turn_in own_turn(struct arena *a, const struct hook *h, size_t end, str prompt)
+{
+    struct turn_in t = {.pool = h->own,
+                        .session = h->turn.session,
+                        .mode = MODE_READONLY,
+                        .brings_all = true,
+                        .replays = h->event->keeps_context,
+                        .budget_tokens = TOKENS_MAX / 2};
+    assert(h->own.user.n && end <= h->n_said);
+    t.said = shown_and(a, h, end, prompt, &t.n_said);
+    return t;
+}
+
+static str own_block(struct ctx *ctx, struct app *app, const struct hook *h, str prompt)
+{
+    if (!h->own.user.n || h->turn.mode == MODE_AFTER)
+        return S("");
+    const struct turn_in in = own_turn(&ctx->arena, h, h->n_said, prompt);
+    struct turn *t = engine_begin_turn(ctx, app->engine, &in);
+    turn_keep(ctx, app, t, S("")); /* the receipt */
+    return turn_out_of(t)->block;
+}
+
+static str join_blocks(struct arena *a, const struct hook *h, str project, str own)
+{
+    if (!h->own.user.n || (!project.n && !own.n))
+        return project;
+    return str_printf(a, "%s" S_FMT "%s%s" S_FMT, project.n ? "From work on this project:\n" : "",
+                      S_ARG(project), project.n && own.n ? "\n\n" : "",
+                      own.n ? "From all conversations of the user:\n" : "", S_ARG(own));
+}
+
+static void answer_context(struct ctx *ctx, const struct hook *h, str context, struct reply *out)
+{
+    struct buf b = buf_make(&ctx->arena, MESSAGE_MAX);
+    struct json_out w = json_to(&b);
+    const struct context_out shape = {h->in->hook_event_name, context};
+    struct json *specific = NEW(&ctx->arena, struct json);
+    fields_write(&w, context_out_fields, &shape);
+    *specific = (struct json){.type = JSON_OBJECT, .source = buf_str(&b)};
+    const struct hook_out whole = {.specific = context.n ? specific : NULL};
+    reply_fields(out, hook_out_fields, &whole);
+}
+
+/* The prompt is kept at once: an agent that is stopped reports no answer. */
+static enum status recall_prompt(struct ctx *ctx, struct app *app, struct hook *h,
+                                 struct reply *out)
+{
+    struct json typed = {.type = JSON_STRING, .string = h->in->prompt};
+    struct said said = {.role = S("user"), .text = talk_words(&ctx->arena, &typed)};
+    struct turn_in *t = &h->turn;
+    str context = S("");
+    if (str_trim(said.text).n) {
+        t->said = &said;
+        t->n_said = 1;
+        t->window = h->said + h->since;
+        t->n_window = h->n_said - h->since;
+        t->replays = h->event->keeps_context;
+        t->budget_tokens = h->own.user.n ? TOKENS_MAX / 2 : TOKENS_MAX;
+        struct turn *turn = engine_begin_turn(ctx, app->engine, t);
+        str own = own_block(ctx, app, h, said.text);
+        controls_add_headers(ctx, app, t, turn, WITH_MEMORY, out);
+        turn_keep(ctx, app, turn, S(""));
+        context = join_blocks(&ctx->arena, h, turn_out_of(turn)->block, own);
+    }
+    answer_context(ctx, h, context, out);
+    return OK;
+}
+
+/* --- an answer --- */
+
+/* The last message of that role; n_said: there is none. */
+static size_t last_said(const struct hook *h, const char *role)
+{
+    size_t i = h->n_said;
+    while (i && !str_is(h->said[i - 1].role, role))
+        i--;
+    return i ? i - 1 : h->n_said;
+}
+
+/* What the user's own space gave with the prompt. */
+static str block_beside(struct ctx *ctx, struct app *app, const struct hook *h, size_t asked)
+{
+    if (!h->own.user.n || h->turn.mode == MODE_AFTER || asked < h->since)
+        return S("");
+    struct turn_in in = own_turn(&ctx->arena, h, asked, h->said[asked].text);
+    in.is_aside = true;
+    in.helper = S("the end of the turn");
+    return turn_out_of(engine_begin_turn(ctx, app->engine, &in))->block;
+}
+
+/* An answer that comes twice is kept once. */
+static bool is_kept(const struct hook *h, str answer)
+{
+    const struct message *last = h->n_said ? &h->said[h->n_said - 1] : NULL;
+    return last && str_is(last->role, "assistant") && str_eq(str_trim(last->text), answer);
+}
+
+/*
+ * The answer continues the conversation behind its last prompt, which finds its block again as at a
+ * model's tool call. The same prompt may be answered more than once: other hooks and the agent's
+ * background work make it go on.
+ */
+static enum status keep_answer(struct ctx *ctx, struct app *app, struct hook *h, struct reply *out)
+{
+    str answer =
+        h->in->last_assistant_message.n ? h->in->last_assistant_message : h->in->prompt_response;
+    size_t asked = last_said(h, "user"), n = 0;
+    struct turn_in *t = &h->turn;
+    answer_context(ctx, h, S(""), out);
+    answer = str_trim(answer);
+    if (t->mode == MODE_READONLY || asked == h->n_said || !answer.n || is_kept(h, answer))
+        return OK;
+    struct said *said = NEW_N(&ctx->arena, struct said, h->n_said - asked + 1);
+    for (size_t i = asked; i < h->n_said; i++)
+        said[n++] = (struct said){.role = h->said[i].role, .text = h->said[i].text};
+    said[n++] = (struct said){.role = S("tool"), .text = S("")};
+    t->said = said;
+    t->n_said = n;
+    t->window = h->said;
+    t->n_window = h->n_said;
+    t->beside = block_beside(ctx, app, h, asked);
+    struct turn *turn = engine_begin_turn(ctx, app->engine, t);
+    controls_add_headers(ctx, app, t, turn, WITH_MEMORY, out);
+    turn_keep(ctx, app, turn, answer);
+    return OK;
+}
+
+/* --- a compaction --- */
+
+/* What waits to be distilled is due now, and the conversation counts as said from here on. */
+static enum status flush_session(struct ctx *ctx, struct app *app, struct hook *h,
+                                 struct reply *out)
+{
+    struct session session;
+    struct session_change to = {.sets_metadata = true};
+    struct buf b = buf_make(&ctx->arena, 100);
+    struct json_out w = json_to(&b);
+    int64_t sessions;
+    answer_context(ctx, h, S(""), out);
+    json_open(&w, '{');
+    json_key(&w, "compacted_at");
+    json_time(&w, clock_ms());
+    json_close(&w, '}');
+    to.metadata = buf_str(&b);
+    if (!h->n_said || h->turn.mode == MODE_READONLY)
+        return OK;
+    enum status s =
+        engine_change_session(ctx, app->engine, h->turn.pool, h->turn.session, &to, &session);
+    if (!soft_if(ctx, s, NOT_FOUND))
+        TRY(s);
+    return engine_sync(ctx, app->engine, h->turn.pool, &sessions);
+}
+
+/* --- the table --- */
+
+/* Names of the same moment in Claude Code and Codex, and in Gemini CLI. */
+static const struct hook_event events[] = {
+    {"UserPromptSubmit", recall_prompt, true},
+    {"BeforeAgent", recall_prompt, false},
+    {"Stop", keep_answer, true},
+    {"AfterAgent", keep_answer, false},
+    {"PreCompact", flush_session, true},
+    {"PreCompress", flush_session, false},
+};
+
+/* NULL: nothing is to be done. */
+static const struct hook_event *event_of(str name)
+{
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (str_is(name, events[i].name))
+            return &events[i];
+    return NULL;
+}
+
+static enum status take_hook(struct ctx *ctx, struct app *app, const struct request *in,
+                             struct reply *out)
+{
+    const struct hook_in *a = in->in;
+    struct hook h = {.in = a, .event = event_of(a->hook_event_name)};
+    TRY(switches_mode(ctx, in, &h.turn.mode));
+    if (!engine_remembers(app->engine)) {
+        h.turn.mode = MODE_OFF;
+        without_memory_note(app, WITHOUT_FOR_SETTING, out);
+    }
+    if (!h.event || h.turn.mode == MODE_OFF) {
+        answer_context(ctx, &h, S(""), out);
+        return OK;
+    }
+    TRY(read_hook(ctx, app, in, &h));
+    return h.event->run(ctx, app, &h, out);
+}
+
+static const struct route routes[] = {
+    {ROUTE("POST", "/v1/hooks", take_hook), HEADERS(switch), SHOWS(completion_shown),
+     READS(hook_in), ANSWERS(hook_out),
+     .help = "a hook of a coding agent: a prompt gets memories, an answer is kept"},
+    {0},
+};
+
+const struct surface surface_hooks = {"hooks",         routes,
+                                      word_problem,    auth_agent_request,
+                                      SURFACE_SETTLES, .errors = &problem_errors};
