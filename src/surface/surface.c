@@ -9,6 +9,7 @@
 const struct surface *const surfaces[] = {&surface_openai,
                                           &surface_anthropic,
                                           &surface_responses,
+                                          &surface_ollama,
                                           &surface_memories,
                                           &surface_review,
                                           &surface_preview,

@@ -6,6 +6,7 @@
 extern const struct surface surface_openai;
 extern const struct surface surface_anthropic;
 extern const struct surface surface_responses;
+extern const struct surface surface_ollama;
 extern const struct surface surface_memories;
 extern const struct surface surface_review;
 extern const struct surface surface_preview;

@@ -1,4 +1,5 @@
-/* message_blocks.c - where a block stands in chat completions, and in APIs with the same messages. */
+/* message_blocks.c - where a block stands in chat completions, and in APIs with the same messages.
+ */
 #include "surface/proxy/message_blocks.h"
 
 #include <assert.h>
