@@ -34,6 +34,7 @@ const writers = [
   ['a chat', 'POST /v1/chat/completions', { model: 'rememberd/demo', messages: [{ role: 'user', content: FACT }] }, { content: SAID, category: 'relationship', origin: 'user' }],
   ['a response', 'POST /v1/responses', { model: 'rememberd/demo', input: FACT }, { content: SAID, category: 'relationship', origin: 'user' }],
   ['a message', 'POST /v1/messages', { model: 'rememberd/demo', max_tokens: 100, messages: [{ role: 'user', content: FACT }] }, { content: SAID, category: 'relationship', origin: 'user' }],
+  ["a chat of Ollama's API", 'POST /api/chat', { model: 'rememberd/demo', messages: [{ role: 'user', content: FACT }] }, { content: SAID, category: 'relationship', origin: 'user' }],
   ['a file of conversations', 'rememberd ingest {file}', undefined, { content: SAID, category: 'relationship', origin: 'import', session: 's1' }],
 ];
 
@@ -137,6 +138,7 @@ const talks = [
   ['a chat of an agent', 'POST /v1/chat/completions', chat, { 'x-osaurus-agent-id': 'default' }, true],
   ['a response', 'POST /v1/responses', { model: 'rememberd/demo', input: FACT }, {}, true],
   ['a message', 'POST /v1/messages', { ...chat, max_tokens: 100 }, {}, true],
+  ["a chat of Ollama's API", 'POST /api/chat', chat, {}, true],
   ['a chat in a session', 'POST /v1/chat', { session_id: '{session}', message: FACT }, {}, true],
   ['a chat in an envelope', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{session}', message: FACT, user_id: 'local' }, {}, true],
   ['an ingest', 'POST /memory/ingest', { agent_id: 'default', conversation_id: 'c1', turns: [{ user: FACT, assistant: 'A fine name.' }] }, {}, false],
