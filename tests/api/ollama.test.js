@@ -206,6 +206,20 @@ for (const [name, { stream, tools, images, headers = {} }] of Object.entries(way
     assert.equal(up.asked.length, talk.length + rounds);
   });
 
+test('a message alone in a chat that is known begins it again, and keeps its block from then on', async (t) => {
+  const { up, server } = await ready(t), chat = { 'x-openwebui-chat-id': 'one' };
+  for (const content of facts) await server.ask('POST', '/v1/memories', { content });
+  for (const first of ['Where does my sister live?', 'What car do I drive?', 'What is my dog called?']) {
+    const messages = [{ role: 'user', content: first }], seen = up.asked.length;
+    for (const next of ['Thanks!', 'Who is my dentist?', 'Thanks again!']) {
+      messages.push(heard((await say(server, { messages }, chat)).text), { role: 'user', content: next });
+    }
+    await say(server, { messages }, chat);
+    assertGrows(up.asked.slice(seen));
+    assert.ok(blocks(up.last()) >= 2, up.last().body.toString());
+  }
+});
+
 test('what is erased leaves the conversation that was given it', async (t) => {
   const { up, server } = await ready(t);
   const { id } = (await server.ask('POST', '/v1/memories', { content: 'The alarm code is 7391.' })).json();

@@ -17,15 +17,13 @@ static str whole_text(__attribute__((unused)) struct arena *a, const struct json
     return text_of(answer);
 }
 
-/* After an error in the middle of a stream the answer is of no use. */
 static void add_line(__attribute__((unused)) struct arena *a, const struct json *line,
                      struct buf *text)
 {
-    if (json_get(line, "error"))
-        buf_clear(text);
     buf_add(text, text_of(line));
 }
 
+/* An error in the middle of a stream is a line of its own, behind which nothing comes. */
 static bool is_done(const struct json *line)
 {
     return json_is_true(json_get(line, "done"));
