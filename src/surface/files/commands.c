@@ -210,7 +210,7 @@ static enum status run_replace(struct running *c)
     size_t at = old.n ? str_find(file->text, old) : 0;
     str text = str_printf(a, S_FMT S_FMT S_FMT, S_ARG(str_sub(file->text, 0, at)), S_ARG(new),
                           S_ARG(str_sub(file->text, at + old.n, file->text.n)));
-    str snippet = numbered_lines(a, text, line - BESIDE, line + lines_in(new) - 1 + BESIDE);
+    str snippet = numbered_lines(a, text, line - BESIDE, line + BESIDE);
     return write_file(c, file, text,
                       str_printf(a,
                                  "The memory file has been edited. Here is the snippet showing the "

@@ -12,8 +12,11 @@
  * one.
  */
 
+/* U+FFFD stands for what is no character: two names that differ only there would be one. */
 static bool has_control(str text)
 {
+    if (str_find(text, S("\xEF\xBF\xBD")) < text.n)
+        return true;
     for (size_t i = 0; i < text.n; i++)
         if (iscntrl((unsigned char)text.p[i]))
             return true;

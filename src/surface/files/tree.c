@@ -70,18 +70,17 @@ const struct file *tree_blocks(const struct tree *t, str path)
 
 /* --- a folder --- */
 
-/* 1536 is 1.5K, 2048 is 2K. */
+/* 1536 is 1.5K, 2048 is 2K, and 1025 is 1.0K: the decimal is left out of whole numbers alone. */
 static str size_text(struct arena *a, size_t bytes)
 {
     static const char units[] = "BKMG";
-    double n = (double)bytes;
-    size_t unit = 0;
-    for (; n >= 1024 && units[unit + 1]; unit++)
-        n /= 1024;
-    str text = str_printf(a, "%.1f", n);
-    if (str_ends(text, S(".0")))
-        text.n -= 2;
-    return str_printf(a, S_FMT "%c", S_ARG(text), units[unit]);
+    size_t unit = 0, one = 1;
+    for (; bytes / one >= 1024 && units[unit + 1]; unit++)
+        one *= 1024;
+    if (bytes % one == 0)
+        return str_printf(a, "%zu%c", bytes / one, units[unit]);
+    size_t tenths = (bytes * 20 / one + 1) / 2;
+    return str_printf(a, "%zu.%zu%c", tenths / 10, tenths % 10, units[unit]);
 }
 
 static size_t size_below(const struct tree *t, str folder)
