@@ -206,6 +206,19 @@ for (const [name, { stream, tools, images, headers = {} }] of Object.entries(way
     assert.equal(up.asked.length, talk.length + rounds);
   });
 
+test('200 turns only grow, and every block is there to the end', async (t) => {
+  const long = require('./long_talk.js'), { up, server } = await ready(t, { handler: (req, res, asked) => answer(res, asked, `Answer ${asked.json.messages.length}.`) });
+  for (const content of long.facts) await server.ask('POST', '/v1/memories', { content });
+  const messages = [];
+  for (const content of long.talk) {
+    messages.push({ role: 'user', content });
+    messages.push(heard((await say(server, { messages })).text));
+  }
+  assertGrows(up.asked);
+  assert.equal(up.asked.length, 200);
+  assert.ok(blocks(up.last()) >= 40, `${blocks(up.last())} blocks are in the last request`);
+});
+
 test('a message alone in a chat that is known begins it again, and keeps its block from then on', async (t) => {
   const { up, server } = await ready(t), chat = { 'x-openwebui-chat-id': 'one' };
   for (const content of facts) await server.ask('POST', '/v1/memories', { content });
