@@ -5,7 +5,7 @@
 
 const char *const origin_names[] = {"user", "assistant", "tool", "import",
                                     "api",  "distilled", "mcp",  NULL};
-const char *const layer_names[] = {"fact", "episode", "identity", "summary", NULL};
+const char *const layer_names[] = {"fact", "episode", "identity", "summary", "file", NULL};
 const char *const type_names[] = {"factual", "episodic", "procedural", "semantic", NULL};
 
 const char *const kind_names[] = {"fact",   "preference",   "context", "procedure",

@@ -27,7 +27,8 @@ enum origin {
     ORIGIN_MCP, /* a model called a tool */
     ORIGIN_COUNT
 };
-enum layer { LAYER_FACT, LAYER_EPISODE, LAYER_IDENTITY, LAYER_SUMMARY, LAYER_COUNT };
+/* LAYER_FILE: a file that a model keeps for itself (engine/files.h). Stored as numbers, too. */
+enum layer { LAYER_FACT, LAYER_EPISODE, LAYER_IDENTITY, LAYER_SUMMARY, LAYER_FILE, LAYER_COUNT };
 enum memory_type { TYPE_FACTUAL, TYPE_EPISODIC, TYPE_PROCEDURAL, TYPE_SEMANTIC, TYPE_COUNT };
 
 /* NULL-ended lists of the names, in the order of the enums. */

@@ -19,8 +19,6 @@
  * comes from; the failure names the place.
  */
 
-static const char *const dialects[] = {"openai", "anthropic", NULL};
-
 const char *const key_header_names[] = {"authorization", "x-api-key", NULL};
 
 static const struct field upstream_table[] = {
@@ -33,9 +31,9 @@ static const struct field upstream_table[] = {
      .help = "placement for this upstream, instead of the setting placement"},
     {STR(struct upstream, dialect), .max = 20,
      .help =
-         "API of a core model at this upstream: openai (chat completions, the default) or "
-         "anthropic (messages). Requests of Anthropic's API that name no upstream go to the first "
-         "one with anthropic"},
+         "API of this upstream: openai (the default), anthropic or ollama. Requests of Anthropic's "
+         "or Ollama's own API that name no upstream go to the first one with it. A core model is "
+         "asked over Anthropic's API, otherwise over chat completions"},
     {STR(struct upstream, key_in), .max = 20,
      .help = "header of the key: authorization or x-api-key; empty: x-api-key for requests of "
              "Anthropic's API, otherwise authorization"},
@@ -51,8 +49,8 @@ static enum status add_upstream(struct ctx *ctx, struct settings *s, struct upst
     if (u.placement.n && name_index(placement_names, u.placement, -1) < 0)
         return fail_field(ctx, "upstreams.placement",
                           "must be one of: user-suffix, before-user, system, first-user");
-    if (u.dialect.n && name_index(dialects, u.dialect, -1) < 0)
-        return fail_field(ctx, "upstreams.dialect", "must be one of: openai, anthropic");
+    if (u.dialect.n && name_index(dialect_names, u.dialect, -1) < 0)
+        return fail_field(ctx, "upstreams.dialect", "must be one of: openai, anthropic, ollama");
     if (u.key_in.n && name_index(key_header_names, u.key_in, -1) < 0)
         return fail_field(ctx, "upstreams.key_in", "must be one of: authorization, x-api-key");
     while (str_ends(u.url, S("/")))
@@ -403,6 +401,20 @@ static enum status load_flags(struct ctx *ctx, int argc, char **argv, struct str
     return OK;
 }
 
+/* At the end, because they may come from another place than the address. */
+static void complete_default(struct settings *s)
+{
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        struct upstream *u = &s->upstreams[i];
+        if (u->name.n)
+            continue;
+        if (!u->key.n)
+            u->key = s->upstream_key;
+        if (!u->dialect.n && s->upstream_dialect)
+            u->dialect = str_of(dialect_names[s->upstream_dialect]);
+    }
+}
+
 /* At the end, because the addresses that are allowed may come from another place than the URLs. */
 static enum status check_addresses(struct ctx *ctx, const struct settings *s)
 {
@@ -435,10 +447,7 @@ enum status settings_load(struct ctx *ctx, int argc, char **argv, struct strs *r
     TRY(load_environment(ctx, out));
     out->place = FROM_OPTION;
     TRY(load_flags(ctx, argc, argv, rest, out, false));
-    /* At the end, because the key may come from another place than the address. */
-    for (size_t i = 0; i < out->n_upstreams; i++)
-        if (!out->upstreams[i].name.n && !out->upstreams[i].key.n)
-            out->upstreams[i].key = out->upstream_key;
+    complete_default(out);
     return check_addresses(ctx, out);
 }
 
@@ -469,7 +478,7 @@ static void print_upstream(struct buf *b, const struct upstream *u)
     if (u->placement.n)
         buf_printf(b, ", placement " S_FMT, S_ARG(u->placement));
     if (u->dialect.n)
-        buf_printf(b, ", core model API " S_FMT, S_ARG(u->dialect));
+        buf_printf(b, ", API " S_FMT, S_ARG(u->dialect));
     buf_byte(b, '\n');
 }
 
@@ -566,12 +575,16 @@ static bool has_version(str url)
     return false;
 }
 
-/* People give the address with its version, as clients want it, or without: both work. path begins
- * with /v1, which is dropped when the base URL has a version of its own. */
+/* People give the address with its version, as clients want it, or without: both work. A path with
+ * /v1 loses it when the base URL has a version of its own, and Ollama's paths are beside /v1. */
 str upstream_url(struct arena *a, const struct upstream *up, str path, str query)
 {
-    if (has_version(up->url))
-        path = str_sub(path, S("/v1").n, path.n);
-    return str_printf(a, S_FMT S_FMT "%s" S_FMT, S_ARG(up->url), S_ARG(path), query.n ? "?" : "",
+    static const str version = S("/v1");
+    str base = up->url;
+    if (!str_starts(path, version))
+        base.n -= str_ends(base, version) ? version.n : 0;
+    else if (has_version(base))
+        path = str_sub(path, version.n, path.n);
+    return str_printf(a, S_FMT S_FMT "%s" S_FMT, S_ARG(base), S_ARG(path), query.n ? "?" : "",
                       S_ARG(query));
 }

@@ -53,13 +53,17 @@ struct upstream {
     str url;       /* base URL, with or without a /v1 at the end */
     str key;       /* sent when the client's own key is not passed on */
     str placement; /* one of placement_names; "" takes the setting placement */
-    str dialect;   /* openai or anthropic; "" is openai */
+    str dialect;   /* one of dialect_names; "" is openai */
     str key_in;    /* one of key_header_names; "" is by the API of the request */
 };
 
 /* Headers in which a key may go: Authorization as a bearer token, and x-api-key. */
 enum key_header { KEY_AUTHORIZATION, KEY_X_API_KEY };
 extern const char *const key_header_names[];
+
+/* APIs of upstreams. One with ollama speaks OpenAI's as well. */
+enum api_dialect { DIALECT_OPENAI, DIALECT_ANTHROPIC, DIALECT_OLLAMA };
+extern const char *const dialect_names[];
 
 enum { UPSTREAMS_MAX = 16 };
 
@@ -75,6 +79,7 @@ struct settings {
         token_requests_max, token_rate_max;
     bool require_token;
     str listen, data, config, upstream, upstream_key;
+    enum api_dialect upstream_dialect; /* of the default upstream, unless the file says it */
     enum log_level log_level;
     enum log_format log_format;
     str key_file, key_command; /* of an encrypted store */
@@ -161,6 +166,7 @@ const struct upstream *settings_upstream(const struct settings *s, str *model);
 
 /*
  * The base URL and a path that begins with "/v1/", with one version between them: a base whose path
- * names a version ("/v1", "/v1beta/openai", "/paas/v4") keeps its own. query goes without '?'.
+ * names a version ("/v1", "/v1beta/openai", "/paas/v4") keeps its own. Or another path, to which a
+ * "/v1" at the end of the base does not belong. query goes without '?'.
  */
 str upstream_url(struct arena *a, const struct upstream *up, str path, str query);

@@ -2,6 +2,7 @@
 #include "core/runtime.h"
 
 const char *const placement_names[] = {"user-suffix", "before-user", "system", "first-user", NULL};
+const char *const dialect_names[] = {"openai", "anthropic", "ollama", NULL};
 const char *const extraction_names[] = {"off", "user", "omniroute", NULL};
 const char *const embed_choice_names[] = {"auto", "remote", "static", "transformers", NULL};
 static const char *const quantizations[] = {"none", "int8", NULL}; /* no binary ones */
@@ -51,6 +52,10 @@ const struct field settings_table[] = {
     {STR(struct settings, upstream_key), .otherwise_str = "", .max = 4000, .secret = true,
      .group = GROUP_MODELS, .unit = "KEY",
      .help = "API key for the default upstream, sent when the client's own key is not passed on"},
+    {ENUM(struct settings, upstream_dialect), .otherwise_str = "openai", .one_of = dialect_names,
+     .group = GROUP_MODELS,
+     .help = "API of the default upstream: openai, anthropic or ollama. Ollama's own API needs an "
+             "upstream with ollama"},
     {SWITCH(struct settings, memory), .otherwise_str = "on", .group = GROUP_MEMORY,
      .help = "Whether chats are remembered and memory is recalled, until the API changes it: on or "
              "off"},

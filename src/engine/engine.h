@@ -10,6 +10,7 @@
 #include "engine/eval.h"
 #include "engine/events.h"
 #include "engine/export.h"
+#include "engine/files.h"
 #include "engine/history.h"
 #include "engine/import.h"
 #include "engine/jobs.h"

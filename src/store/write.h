@@ -11,6 +11,7 @@ struct store;
 enum put_rule {
     PUT_SUPERSEDE, /* other content closes the old one (valid_to, superseded_by); same content
                       counts as said once more */
+    PUT_NEW,       /* CONFLICT */
     PUT_REPLACE,   /* content, type, session and expiry change in place, tags and salience too when
                       it was distilled; metadata is merged; id and created stay */
     PUT_IMPORT,    /* by id: the later update wins. By key: the one created later is true, in

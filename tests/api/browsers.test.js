@@ -59,7 +59,7 @@ test('origins by pattern: which pages are served, and which are not', async (t) 
 
 test('a preflight is answered in full, before any token', async (t) => {
   const data = tempFolder(), server = await serve(t, { data, flags: ['--origins', page, '--require-token', 'on'] });
-  for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/memories', '/mcp', '/api/memory', '/api/v1/memory/search', '/memory/status', '/a2a/conversation/chat', '/v1/events', '/nothing/here']) {
+  for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/memories', '/mcp', '/api/memory', '/api/chat', '/api/v1/memory/search', '/memory/status', '/a2a/conversation/chat', '/v1/events', '/nothing/here']) {
     const got = await preflight(server, path, page, { 'access-control-request-private-network': 'true' });
     assert.equal(got.status, 204, path);
     assert.equal(got.text, '');

@@ -187,7 +187,7 @@ test('tables, version and help', async () => {
   const file = path.join(tempFolder(), 'settings.json');
   fs.writeFileSync(file, JSON.stringify({ upstreams: [{ name: 'b', url: 'http://c', key: 'sk-secret', dialect: 'anthropic', placement: 'system' }] }));
   assert.match(await ok(['serve', '--print-settings', '--config', file]),
-    /# models b\/\.\.\. go to http:\/\/c, placement system, core model API anthropic\n/);
+    /# models b\/\.\.\. go to http:\/\/c, placement system, API anthropic\n/);
   const said = JSON.parse(await ok(['serve', '--print-settings', '--json', '--config', file]));
   assert.equal(said.listen, '127.0.0.1:7077');
   assert.deepEqual(said.upstreams, [{ name: 'b', url: 'http://c', key: '***', placement: 'system', dialect: 'anthropic', key_in: '' }]);

@@ -40,6 +40,10 @@ const ways = {
     const m = await only(server);
     return { names: { memory: m.id }, words: words(m.content), before: 'a profile' };
   },
+  async 'a file'(server) {
+    await ok(server, 'memory', { command: 'create', path: '/memories/birds/parrot.md', file_text: FACT });
+    return { names: { memory: (await only(server)).id }, words: words(FACT), before: 'a profile' }; // no fact either
+  },
   async held(server) {
     const { id } = (await ok(server, 'POST /v1/memories', { content: ORDER })).json();
     await server.tell(QUESTION, { 'x-memory-mode': 'readonly' });
@@ -151,6 +155,11 @@ const deletes = [
   ['POST /v1/review/{memory}', 'all', { body: { decision: 'forget' }, way: 'held' }],
   ['rememberd review forget {memory}', 'all', { way: 'held' }],
   ['POST /v1/review/{message}', 'the memory', { body: { decision: 'forget' }, way: 'held message' }],
+
+  ['memory', 'all', { body: { command: 'delete', path: '/memories/birds' }, way: 'a file' }],
+  ['POST /v1/memory_tool', 'all', { body: { command: 'delete', path: '/memories/birds/parrot.md' }, way: 'a file' }],
+  ['memory', 'nothing', { body: { command: 'delete', path: '/memories/fish' }, refused: true, way: 'a file' }],
+  ['DELETE /v1/memories/{memory}', 'all', { way: 'a file' }],
 
   // What one door added is gone at every door, whichever deletes it.
   ['DELETE /v1/memories/{memory}', 'all', { way: 'added by MCP' }],

@@ -196,7 +196,7 @@ test('the table of what is passed on for every client is that of the routes', ()
   const routes = run('--routes').split('\n').map((line) => /^(\w+) +(\S+) +(.*)$/.exec(line)).filter(Boolean);
   const withHelp = (help) => routes.filter((route) => help.test(route[3])).map(([, method, route]) => `${method} ${route}`).sort();
   const open = listed(rows.filter((row) => row.includes('| for every client |')).join());
-  assert.deepEqual(open, [...withHelp(/^passed on( without memory)?$/), 'GET /v1/models', 'GET /v1/models/{id}', 'POST /v1/chat/completions', 'POST /v1/messages', 'POST /v1/messages/count_tokens', 'POST /v1/responses'].sort());
+  assert.deepEqual(open, [...withHelp(/^passed on( without memory)?$/), 'GET /v1/models', 'GET /v1/models/{id}', 'POST /api/chat', 'POST /v1/chat/completions', 'POST /v1/messages', 'POST /v1/messages/count_tokens', 'POST /v1/responses'].sort());
   assert.deepEqual(listed(rows.filter((row) => / no \|$/.test(row)).join()), withHelp(/^passed on without memory$/));
   assert.ok(withHelp(/^passed on with the client's own key/).every((route) => /\/v1((\/\{[a-d]\}){1,4}|\/messages\/batches)$/.test(route)));
 });

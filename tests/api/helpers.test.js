@@ -6,6 +6,7 @@ const path = require('node:path');
 const { test } = require('node:test');
 const { answer, serve, upstream } = require('./lib.js');
 const { answer: answerMessage, blocks, plain } = require('./messages_lib.js');
+const { answer: answerOllama } = require('./ollama_lib.js');
 
 const QUESTION = '\nAnd where does my sister Ada live, quixotry?', EARLIER = '\nAnd what is my boat called?';
 const BLOCK = /<remembered>/;
@@ -18,9 +19,9 @@ const spec = path.join(process.env.REMEMBERD_SPEC ?? path.join(__dirname, '../..
 const otherwise = { 'cc-subagent': { inject: true, learn: false } };
 
 async function ready(t, flags = []) {
-  const up = await upstream(t, (req, res, asked) =>
-    asked.url.startsWith('/v1/messages') ? answerMessage(res, asked, 'fine') : answer(res, asked, 'fine'));
-  return { up, server: await serve(t, { flags: ['--upstream', up.url, ...flags] }) };
+  const spoken = { '/v1/messages': answerMessage, '/api/chat': answerOllama };
+  const up = await upstream(t, (req, res, asked) => (spoken[asked.url.split('?')[0]] ?? answer)(res, asked, 'fine'));
+  return { up, server: await serve(t, { flags: ['--upstream', up.url, '--upstream-dialect', 'ollama', ...flags] }) };
 }
 
 const isUser = (m) => m.role === 'user' && (typeof m.content === 'string' || m.content.some((block) => block.type === 'text'));
@@ -103,13 +104,13 @@ function checkPlace(body, got, expect, earlier) {
   assert.ok(!('cache_control' in end));
 }
 
-const isOurs = (v) => /^\/v1\/(chat\/completions|messages)(\?|$)/.test(v.request.path) && Array.isArray(v.request.body?.messages);
+const isOurs = (v) => /^\/(v1\/(chat\/completions|messages)|api\/chat)(\?|$)/.test(v.request.path) && v.request.body?.messages?.length > 0;
 
 for (const v of own) test(`a call as its client makes it: ${v.name}`, async (t) => check(t, await ready(t), v));
 
 test('captured requests of clients', { skip: !fs.existsSync(spec) && `no ${path.basename(spec)}: set REMEMBERD_SPEC to its folder` }, async (t) => {
   const shared = await ready(t), all = lines(spec).filter(isOurs);
-  assert.ok(all.length >= 34, `${all.length} requests`);
+  assert.ok(all.length >= 35, `${all.length} requests`);
   for (const v of all) await t.test(v.name, (t) => check(t, shared, v));
 });
 
@@ -119,6 +120,9 @@ test('captured requests without a chat', { skip: !fs.existsSync(spec) && `no ${p
   const counted = await server.ask('POST', count.request.path, count.request.body, count.request.headers);
   assert.deepEqual([counted.status, counted.headers['x-rememberd-receipt']], [200, undefined]);
   assert.deepEqual(up.last().json, count.request.body);
+  const load = named('ollama-load'), loaded = await server.ask('POST', load.request.path, load.request.body, load.request.headers);
+  assert.deepEqual([loaded.status, loaded.headers['x-rememberd-receipt'], loaded.headers['x-memory']], [200, undefined, 'off; reason=messages']);
+  assert.deepEqual(up.last().json, load.request.body);
   assert.ok((await server.ask('HEAD', '/', undefined, head.request.headers)).status < 500);
   const said = await server.ask('POST', old.request.path, { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'I like tea.' }], ...old.request.body });
   assert.equal(said.headers['x-omniroute-session-id'], old.expect.conversation);

@@ -148,7 +148,7 @@ const isReachable = (who, route) => who.speaksForAll && route.operation.tags.inc
 async function attackEverything(t, server, ann, bob, outsiders = [bob]) {
   const all = routes((await server.ask('GET', '/openapi.json')).json());
   assert.ok(all.length > 60, `only ${all.length} endpoints are described`);
-  for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/hooks']) assert.ok(all.some((route) => route.path === path), path);
+  for (const path of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/hooks', '/api/chat']) assert.ok(all.some((route) => route.path === path), path);
   const before = await state(server, ann);
   const ids = Object.values(ann.ids).flat();
   let tried = 0;

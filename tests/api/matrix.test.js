@@ -35,6 +35,7 @@ const writers = [
   ['a response', 'POST /v1/responses', { model: 'rememberd/demo', input: FACT }, { content: SAID, category: 'relationship', origin: 'user' }],
   ['a message', 'POST /v1/messages', { model: 'rememberd/demo', max_tokens: 100, messages: [{ role: 'user', content: FACT }] }, { content: SAID, category: 'relationship', origin: 'user' }],
   ['a hook', 'POST /v1/hooks', { hook_event_name: 'UserPromptSubmit', session_id: 's1', prompt: FACT }, { content: SAID, category: 'relationship', origin: 'user', session: 's1' }],
+  ["a chat of Ollama's API", 'POST /api/chat', { model: 'rememberd/demo', messages: [{ role: 'user', content: FACT }] }, { content: SAID, category: 'relationship', origin: 'user' }],
   ['a file of conversations', 'rememberd ingest {file}', undefined, { content: SAID, category: 'relationship', origin: 'import', session: 's1' }],
 ];
 
@@ -139,6 +140,7 @@ const talks = [
   ['a response', 'POST /v1/responses', { model: 'rememberd/demo', input: FACT }, {}, true],
   ['a message', 'POST /v1/messages', { ...chat, max_tokens: 100 }, {}, true],
   ['a hook', 'POST /v1/hooks', { hook_event_name: 'UserPromptSubmit', session_id: 's1', prompt: FACT }, {}, true],
+  ["a chat of Ollama's API", 'POST /api/chat', chat, {}, true],
   ['a chat in a session', 'POST /v1/chat', { session_id: '{session}', message: FACT }, {}, true],
   ['a chat in an envelope', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{session}', message: FACT, user_id: 'local' }, {}, true],
   ['an ingest', 'POST /memory/ingest', { agent_id: 'default', conversation_id: 'c1', turns: [{ user: FACT, assistant: 'A fine name.' }] }, {}, false],

@@ -10,7 +10,7 @@ const { bin, cleanEnv, run, serve, tempFolder, until } = require('./lib');
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const usual = ['memory_search', 'memory_context', 'memory_add', 'memory_update', 'memory_forget'];
 const omniroute = ['omniroute_memory_search', 'omniroute_memory_add', 'omniroute_memory_clear'];
-const names = [...usual, 'memory_get', 'search_memory', ...omniroute];
+const names = [...usual, 'memory_get', 'search_memory', 'memory', ...omniroute];
 
 // The SDK's client checks every structured result against the tool's output schema once the tools are listed.
 async function connect(t, transport) {
@@ -80,7 +80,7 @@ for (const [how, open] of Object.entries(transports)) {
       ['memory_search', 'memory_context', 'memory_get', 'search_memory', 'omniroute_memory_search']);
     // The hints of the protocol default to destructive and not idempotent.
     const may = (hint, otherwise) => tools.filter((one) => !one.annotations.readOnlyHint && (one.annotations[hint] ?? otherwise)).map((one) => one.name);
-    assert.deepEqual(may('destructiveHint', true), ['memory_update', 'memory_forget', 'omniroute_memory_add', 'omniroute_memory_clear']);
+    assert.deepEqual(may('destructiveHint', true), ['memory_update', 'memory_forget', 'memory', 'omniroute_memory_add', 'omniroute_memory_clear']);
     assert.deepEqual(may('idempotentHint', false), ['memory_update', 'omniroute_memory_add', 'omniroute_memory_clear']);
   });
 
@@ -88,7 +88,7 @@ for (const [how, open] of Object.entries(transports)) {
     const { client, listing } = await open(t);
     const listed = async (one) => (await one.listTools()).tools.map((tool) => tool.name);
     assert.deepEqual(await listed(client), usual);
-    for (const [wanted, expected] of [['default', usual], ['all', names], ['omniroute', omniroute], ['osaurus', ['search_memory']],
+    for (const [wanted, expected] of [['default', usual], ['all', names], ['omniroute', omniroute], ['osaurus', ['search_memory']], ['claude', ['memory']],
       ['memory_get', ['memory_get']], [' memory_get , default,memory_get', [...usual, 'memory_get']], ['omniroute,all', names]])
       assert.deepEqual(await listed(await listing(wanted)), expected, wanted);
     const only = await listing('memory_get');
@@ -272,7 +272,7 @@ test('HTTP: an address with an unknown tool is refused at once, with the names t
       continue;
     }
     await assert.rejects(overHttp(t, server, undefined, `?tools=${tools}`), (error) => {
-      for (const word of [`tools: unknown tool '${item}'`, 'all, default, osaurus, omniroute', ...names]) assert.ok(error.message.includes(word), `${word}: ${error.message}`);
+      for (const word of [`tools: unknown tool '${item}'`, 'all, default, claude, osaurus, omniroute', ...names]) assert.ok(error.message.includes(word), `${word}: ${error.message}`);
       return true;
     });
   }
@@ -281,7 +281,7 @@ test('HTTP: an address with an unknown tool is refused at once, with the names t
 test('stdio: an unknown tool is a wrong usage', async () => {
   const { code, stdout, stderr } = await run(['mcp', '--data', tempFolder(), '--tools', 'memory_add,memory_erase']);
   assert.deepEqual([code, stdout], [2, '']);
-  assert.match(stderr, /tools: unknown tool 'memory_erase'; choose from all, default, osaurus, omniroute, memory_search, /);
+  assert.match(stderr, /tools: unknown tool 'memory_erase'; choose from all, default, claude, osaurus, omniroute, memory_search, /);
 });
 
 test('HTTP: there is no session to end, and a client that ends it goes on', async (t) => {

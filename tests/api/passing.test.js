@@ -11,7 +11,8 @@ const ownKey = (key) => ({ 'x-upstream-authorization': `Bearer ${key}` });
 const open = [['POST', '/v1/chat/completions'], ['POST', '/v1/completions'], ['POST', '/v1/responses'], ['POST', '/v1/responses/input_tokens'],
   ['POST', '/v1/messages'], ['POST', '/v1/messages/count_tokens'], ['POST', '/v1/embeddings'], ['GET', '/v1/models'],
   ['GET', '/v1/models/gpt-5'], ['HEAD', '/v1/models'], ['POST', '/v1/audio/speech'], ['POST', '/v1/audio/transcriptions'], ['POST', '/v1/audio/translations'],
-  ['POST', '/v1/images/generations'], ['POST', '/v1/images/edits'], ['POST', '/v1/images/variations'], ['POST', '/v1/moderations']];
+  ['POST', '/v1/images/generations'], ['POST', '/v1/images/edits'], ['POST', '/v1/images/variations'], ['POST', '/v1/moderations'],
+  ['POST', '/api/chat'], ['POST', '/api/generate'], ['POST', '/api/embed'], ['POST', '/api/embeddings'], ['POST', '/api/show'], ['GET', '/api/tags'], ['GET', '/api/ps'], ['GET', '/api/version'], ['HEAD', '/api/version']];
 
 // These reach what others stored with that key, or are unknown here.
 const guarded = [['GET', '/v1/responses/resp_of_another'], ['DELETE', '/v1/responses/resp_of_another'], ['POST', '/v1/responses/resp_of_another/cancel'],
@@ -28,7 +29,8 @@ const here = [['GET', '/v1/memories/a/b'], ['POST', '/v1/memories/serach'], ['PO
   ['GET', '/v1/sessions/a/b'], ['POST', '/v1/session/a/b/c'], ['POST', '/v1/users/me/keys'], ['GET', '/v1/memory'], ['GET', '/v1/memory/a/b/c'],
   ['POST', '/v1/spaces'], ['GET', '/v1/stats/today'], ['POST', '/v1/settings'], ['POST', '/v1/events'], ['DELETE', '/v1/doctor'], ['GET', '/v1/tokens/a/b'],
   ['POST', '/v1/preview/again'], ['GET', '/v1/episodes/a'], ['GET', '/v1/messages'], ['DELETE', '/v1/messages/m-1'], ['POST', '/v1/messages/m-1'], ['POST', '/v1/messages/count_token'], ['GET', '/v1/messages/m-1/memories'],
-  ['POST', '/v1/chat/completion'], ['GET', '/v1/chat'], ['DELETE', '/v1/chat/a']];
+  ['POST', '/v1/chat/completion'], ['GET', '/v1/chat'], ['DELETE', '/v1/chat/a'],
+  ['POST', '/api/pull'], ['POST', '/api/push'], ['POST', '/api/create'], ['POST', '/api/copy'], ['DELETE', '/api/delete'], ['POST', '/api/blobs/sha256:0'], ['GET', '/api/chat'], ['POST', '/api/memories']];
 
 async function ready(t, flags = []) {
   const model = await upstream(t, (req, res, asked) => {
@@ -36,7 +38,7 @@ async function ready(t, flags = []) {
     res.writeHead(200, { 'content-type': 'application/json' });
     res.end('{"object":"list","data":[]}');
   });
-  const server = await serve(t, { flags: ['--upstream', model.url, '--upstream-key', 'sk-server', ...flags] });
+  const server = await serve(t, { flags: ['--upstream', model.url, '--upstream-key', 'sk-server', '--upstream-dialect', 'ollama', ...flags] });
   const make = async (...args) => JSON.parse((await run(['token', 'create', '--json', '--data', server.data, ...args])).stdout).token;
   return { model, server, make };
 }
@@ -153,7 +155,7 @@ const hello = { model: 'any', messages: [{ role: 'user', content: 'hi' }] };
 
 test('an answer without memory says why, and the log once for each kind', async (t) => {
   const { server } = await ready(t, ['--log-level', 'info']);
-  const kinds = [['/v1/completions', 'endpoint'], ['/v1/chat/completions', 'encoding', { 'content-encoding': 'x-none' }],
+  const kinds = [['/v1/completions', 'endpoint'], ['/api/generate', 'endpoint'], ['/v1/chat/completions', 'encoding', { 'content-encoding': 'x-none' }],
     ['/v1/chat/completions', 'messages', {}, { model: 'any', messages: 'hi' }]];
   for (let round = 0; round < 3; round++)
     for (const [path, reason, headers, body] of kinds) {
@@ -182,6 +184,7 @@ test('memory that is off for everyone is named in each chat\'s answer', async (t
     (headers) => server.chat({ ...hello, model: 'rememberd/demo' }, headers),
     (headers) => server.chat(hello, { 'x-session-history': 'on', 'x-session-id': 's', ...headers }),
     (headers) => server.ask('POST', '/v1/messages', hello, headers),
+    (headers) => server.ask('POST', '/api/chat', hello, headers),
     (headers) => server.ask('POST', '/v1/chat', { session_id: session, message: 'hi' }, headers)];
   for (const ask of doors) {
     const res = await ask({});

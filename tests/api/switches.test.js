@@ -2,7 +2,8 @@
 'use strict';
 const assert = require('node:assert/strict');
 const test = require('node:test');
-const { serve, until, upstream } = require('./lib');
+const { answer, serve, until, upstream } = require('./lib');
+const { answer: answerOllama } = require('./ollama_lib');
 
 const envelope = { message_id: 'm', sender_agent_key: 'k', timestamp: '2026-11-20T10:00:00Z' };
 let names = 0;
@@ -17,6 +18,9 @@ const response = (more = {}) => ({
 const message = (more = {}) => ({
   say: (server, text, headers) => server.ask('POST', '/v1/messages', { model: 'any', max_tokens: 100, ...more, messages: [{ role: 'user', content: text }] }, { 'anthropic-version': '2023-06-01', ...headers }),
 });
+const ollama = (more = {}) => ({
+  say: (server, text, headers) => server.ask('POST', '/api/chat', { model: 'any', ...more, messages: [{ role: 'user', content: text }] }, headers),
+});
 const session = async (server) => (await server.ask('POST', '/v1/session', {})).json().session_id;
 
 // A door says one text in a conversation of its own, or in the one that is given.
@@ -29,6 +33,8 @@ const doors = {
   "a response's stored conversation": { say: (server, text, headers) => response({ conversation: `conv-${++names}` }).say(server, text, headers) },
   'a message': message(),
   'a streamed message': message({ stream: true }),
+  "a chat of Ollama's API": ollama({ stream: false }),
+  "a streamed chat of Ollama's API": ollama(),
   'a completion with history': { ...completion(), keeps: true,
     say: (server, text, headers, id = `named-${++names}`) => completion().say(server, text, { 'x-session-id': id, 'x-session-history': 'on', ...headers }) },
   'Cortex': { keeps: true, say: async (server, text, headers, id) =>
@@ -53,8 +59,8 @@ const switches = {
 
 for (const [name, door] of Object.entries(doors)) {
   test(`every switch means the same: ${name}`, async (t) => {
-    const model = await upstream(t);
-    const server = await serve(t, { flags: ['--upstream', model.url] });
+    const model = await upstream(t, (req, res, asked) => (asked.url.startsWith('/api/') ? answerOllama : answer)(res, asked, 'fine'));
+    const server = await serve(t, { flags: ['--upstream', model.url, '--upstream-dialect', 'ollama'] });
     const say = async (text, headers, id) => {
       const res = await door.say(server, text, headers, id);
       assert.equal(res.status, 200, res.text);

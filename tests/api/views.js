@@ -93,6 +93,7 @@ const views = [
   ['chat', 'POST /v1/chat/completions', chat, { 'x-osaurus-agent-id': 'default' }],
   ['chat', 'POST /v1/responses', { model: 'rememberd/demo', input: QUESTION }],
   ['chat', 'POST /v1/messages', { ...chat, max_tokens: 100 }],
+  ['chat', 'POST /api/chat', { ...chat, stream: false }],
   ['chat', 'POST /v1/chat', { session_id: '{other}', message: QUESTION }],
   ['chat', 'POST /a2a/conversation/chat', { envelope, action: 'chat', session_id: '{other}', message: QUESTION, user_id: 'local' }],
 ];

@@ -21,6 +21,7 @@ const reads = {
   'MCP OmniRoute': ['POST', '/mcp', rpc('omniroute_memory_search', { query: 'parrot name' })],
   response: ['POST', '/v1/responses', { model: 'rememberd/demo', input: 'What is the name of my parrot?' }],
   message: ['POST', '/v1/messages', { model: 'rememberd/demo', max_tokens: 100, messages: [{ role: 'user', content: 'What is the name of my parrot?' }] }],
+  ollama: ['POST', '/api/chat', { model: 'rememberd/demo', stream: false, messages: [{ role: 'user', content: 'What is the name of my parrot?' }] }],
   chat: ['POST', '/v1/chat/completions', { model: 'rememberd/demo', messages: [{ role: 'user', content: 'What is the name of my parrot?' }] }],
 };
 

@@ -81,6 +81,25 @@ TEST(another_content_under_the_key_closes_the_old_one)
     check_healthy(ctx, s);
 }
 
+TEST(a_new_memory_takes_no_key_of_another)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct memory tea = fact("f1", "drink", "likes tea"),
+                  coffee = fact("", "drink", "likes coffee"), same = fact("", "drink", "likes tea"),
+                  other = fact("", "food", "likes bread");
+    CHECK_OK(keep(ctx, s, mine, PUT_NEW, &tea));
+    CHECK_INT(keep(ctx, s, mine, PUT_NEW, &coffee), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_INT(keep(ctx, s, mine, PUT_NEW, &same), CONFLICT);
+    ctx_clear_failure(ctx);
+    CHECK_OK(keep(ctx, s, mine, PUT_NEW, &other));
+    CHECK_INT(find(ctx, s, mine, "coffee").n, 0);
+    CHECK_INT(find(ctx, s, mine, "tea").memories, 2);
+    CHECK_INT(get(ctx, s, "f1").uses, 0);
+    check_healthy(ctx, s);
+}
+
 TEST(what_was_said_before_is_said_once_more)
 {
     PLACE(p);

@@ -159,6 +159,21 @@ TEST(one_version_stands_between_base_and_path)
               S("http://a/v1/files?limit=1"));
 }
 
+TEST(a_path_beside_the_version_takes_no_version)
+{
+    static const char *const cases[][2] = {
+        {"http://a", "http://a/api/chat"},
+        {"http://a/v1", "http://a/api/chat"},
+        {"http://v1.example", "http://v1.example/api/chat"},
+        {"http://a/gpu/v1", "http://a/gpu/api/chat"},
+        {"http://a/dev1", "http://a/dev1/api/chat"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct upstream up = {.url = str_of(cases[i][0])};
+        CHECK_STR(upstream_url(&ctx->arena, &up, S("/api/chat"), S("")), str_of(cases[i][1]));
+    }
+}
+
 TEST(providers_without_a_system_role_are_known)
 {
     CHECK(rejects_system(&ctx->arena, S(" O1-Mini ")));

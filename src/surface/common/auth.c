@@ -167,6 +167,11 @@ bool speaks_anthropic(const struct request *in)
     return request_header(in, "anthropic-version").n || (str_starts(in->path, path) && is_below);
 }
 
+bool speaks_ollama(const struct request *in)
+{
+    return str_starts(in->path, S("/api/"));
+}
+
 bool auth_own_x_key(const struct request *in)
 {
     str key = str_trim(request_header(in, "x-api-key"));

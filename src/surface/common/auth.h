@@ -55,8 +55,11 @@ str auth_own_key(const struct request *in);
 /* Whether the request is one of Anthropic's API: by its path, or the version header that each of
  * them has. */
 bool speaks_anthropic(const struct request *in);
-/* Whether a request of that API brings its own key as x-api-key, which then goes on in place of the
- * server's. At other APIs that header is one like any other. */
+/* Whether it is one of Ollama's own API, by its path: its routes are the only ones of a model
+ * server under /api. */
+bool speaks_ollama(const struct request *in);
+/* Whether a request of Anthropic's API brings its own key as x-api-key, which then goes on in place
+ * of the server's. At other APIs that header is one like any other. */
 bool auth_own_x_key(const struct request *in);
 /* Either of the two. */
 bool auth_has_own_key(const struct request *in);

@@ -6,8 +6,10 @@
 extern const struct surface surface_openai;
 extern const struct surface surface_anthropic;
 extern const struct surface surface_responses;
+extern const struct surface surface_ollama;
 extern const struct surface surface_memories;
 extern const struct surface surface_hooks;
+extern const struct surface surface_files;
 extern const struct surface surface_review;
 extern const struct surface surface_preview;
 extern const struct surface surface_receipts;

@@ -203,12 +203,16 @@ static bool forces_tool(const struct json *root, const char *name)
            str_is(json_string(json_at(root, "tool_choice.function.name")), name);
 }
 
+/* The last one is Ollama's. A negative number means that there is no limit. */
 static bool wants_one_token(const struct json *root)
 {
-    static const char *const members[] = {"max_tokens", "max_completion_tokens", NULL};
-    for (const char *const *m = members; *m; m++)
-        if (json_int_or(json_get(root, *m), 2) < 2)
+    static const char *const members[] = {"max_tokens", "max_completion_tokens",
+                                          "options.num_predict", NULL};
+    for (const char *const *m = members; *m; m++) {
+        int64_t most = json_int_or(json_at(root, *m), 2);
+        if (most == 0 || most == 1)
             return true;
+    }
     return false;
 }
 
@@ -286,4 +290,15 @@ void helper_call_apply(struct arena *a, const struct helper_call *call, struct t
     turn->helper = str_printf(a, "%s of %s", call->purpose, call->client);
     turn->mode = turn->mode == MODE_AFTER ? MODE_OFF : MODE_READONLY;
     turn->is_aside = call->effect == NOTHING && turn->mode == MODE_READONLY;
+}
+
+void helper_call_read(struct arena *a, const struct request *in, const struct json *root,
+                      struct turn_in *turn)
+{
+    const struct helper_facts facts = helper_facts_of(a, in, root, turn->said, turn->n_said);
+    helper_call_apply(a, helper_call_find(&facts), turn);
+    if (!turn->is_aside)
+        return;
+    while (turn->n_said && !str_is(turn->said[--turn->n_said].role, "user"))
+        ;
 }

@@ -28,3 +28,8 @@ extern const struct helper_call helper_note;
 /* Sets the mode, the name and the kind of the turn. A turn with is_aside is begun without the
  * messages from the user's last one on. */
 void helper_call_apply(struct arena *a, const struct helper_call *call, struct turn_in *turn);
+
+/* All of it for such a body, whose messages are in turn->said: of an aside, the program's own
+ * message and what follows it are left out. */
+void helper_call_read(struct arena *a, const struct request *in, const struct json *root,
+                      struct turn_in *turn);

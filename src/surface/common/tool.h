@@ -14,6 +14,7 @@ struct tool_call {
     /* out */
     const void *out; /* a struct of tool.gives */
     str text;        /* what a model reads; "" for out as JSON */
+    bool is_refused; /* the text says why nothing was done */
 };
 
 /* A failure becomes the result of the call, so that the model can try again. */

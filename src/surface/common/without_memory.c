@@ -12,6 +12,7 @@ static const struct {
     const char *says; /* the header's value */
 } kinds[WITHOUT_KINDS] = {
     [WITHOUT_AT_COMPLETIONS] = {"/v1/completions", "off; reason=endpoint"},
+    [WITHOUT_AT_GENERATE] = {"/api/generate", "off; reason=endpoint"},
     [WITHOUT_FOR_ENCODING] = {NULL, "off; reason=encoding"},
     [WITHOUT_FOR_MESSAGES] = {NULL, "off; reason=messages"},
     [WITHOUT_FOR_SETTING] = {NULL, "off; reason=setting"},

@@ -7,6 +7,7 @@
 enum without_memory {
     WITH_MEMORY, /* or without, as the request asked */
     WITHOUT_AT_COMPLETIONS,
+    WITHOUT_AT_GENERATE,
     WITHOUT_FOR_ENCODING, /* a packed body, which cannot be read here */
     WITHOUT_FOR_MESSAGES, /* a body without messages that can be read */
     WITHOUT_FOR_SETTING,  /* memory is switched off for everyone */

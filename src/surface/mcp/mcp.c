@@ -319,7 +319,7 @@ static enum status call_tool(struct mcp *m)
     struct buf json = buf_make(&ctx->arena, RESULT_MAX);
     enum status s = run_tool(t, &c, &json);
     if (s == OK) {
-        write_result(m, c.text.n ? c.text : buf_str(&json), buf_str(&json));
+        write_result(m, c.text.n ? c.text : buf_str(&json), c.is_refused ? S("") : buf_str(&json));
         return OK;
     }
     const char *why = ctx->why[0] ? ctx->why : status_name(s);

@@ -1,6 +1,7 @@
 /* tool_list.c - which tools tools/list names, and how each is described to a model. */
 #include <assert.h>
 
+#include "surface/files/files.h"
 #include "surface/mcp/mcp.h"
 #include "surface/omniroute/common.h"
 
@@ -11,10 +12,10 @@
  * proposal, and reach depends on the credential alone.
  */
 
-/* The general tools come first; no name is in both tables. */
+/* The general tools come first; no name is in two tables. */
 static const struct tool *tool_at(size_t i)
 {
-    static const struct tool *const tables[] = {memory_tools, omniroute_tools, NULL};
+    static const struct tool *const tables[] = {memory_tools, file_tools, omniroute_tools, NULL};
     for (const struct tool *const *table = tables; *table; table++)
         for (const struct tool *t = *table; t->name; t++)
             if (!i--)
@@ -56,9 +57,10 @@ static enum status check_item(struct ctx *ctx, str item)
             return OK;
         buf_printf(&names, ", %s", t->name);
     }
-    return fail_field(ctx, "tools",
-                      "unknown tool '%.60s'; choose from all, default, osaurus, omniroute" S_FMT,
-                      str_c(&ctx->arena, item), S_ARG(buf_str(&names)));
+    return fail_field(
+        ctx, "tools",
+        "unknown tool '%.60s'; choose from all, default, claude, osaurus, omniroute" S_FMT,
+        str_c(&ctx->arena, item), S_ARG(buf_str(&names)));
 }
 
 enum status tools_check(struct ctx *ctx, str wanted)

@@ -38,7 +38,7 @@ static bool is_stop(str event, __attribute__((unused)) str data)
     return str_is(event, "message_stop");
 }
 
-const struct answer_reader message_reader = {whole_text, add_piece, is_stop, NULL};
+const struct answer_reader message_reader = {whole_text, add_piece, is_stop, NULL, NULL};
 
 /* --- the built-in model's --- */
 

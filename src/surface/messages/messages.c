@@ -148,12 +148,7 @@ static enum status complete_message(struct ctx *ctx, struct app *app, const stru
 {
     struct chat *c = NEW(&ctx->arena, struct chat);
     const str path = S("/v1/messages");
-    TRY(controls_read(ctx, in, &c->ask.in));
-    TRY(model_refuse_wishes(ctx, in));
-    if (!engine_remembers(app->engine))
-        model_drop_memory(&c->ask, WITHOUT_FOR_SETTING);
-    if (model_is_packed(in))
-        model_drop_memory(&c->ask, WITHOUT_FOR_ENCODING);
+    TRY(model_begin(ctx, app, in, &c->ask));
     if (model_passes(app, in, &c->ask)) {
         controls_add_headers(ctx, app, &c->ask.in, NULL, c->ask.without, out);
         return pass_body(ctx, app, in, path, out);

@@ -1,4 +1,4 @@
-/* answer_capture.c - the assistant's text out of a JSON answer or a stream of events. */
+/* answer_capture.c - the assistant's text out of a JSON answer or a stream of events or lines. */
 #include "surface/proxy/answer_capture.h"
 
 #include <assert.h>
@@ -22,15 +22,16 @@ struct answer_capture {
     struct engine *engine;
     struct turn *turn;
     const struct answer_reader *reader;
-    bool is_stream;
-    bool is_wanted;  /* the answer's code is 200 */
-    bool has_ended;  /* the stream's last event came */
-    bool is_kept;    /* the turn, before the end */
-    bool is_whole;   /* the text is all there; whoever keeps the turn may read it */
+    bool is_stream, is_lines; /* is_lines: each line of the stream is JSON */
+    bool is_wanted;           /* the answer's code is 200 */
+    bool has_ended;           /* the stream's last event came */
+    bool is_kept;             /* the turn, before the end */
+    bool is_whole;            /* the text is all there; whoever keeps the turn may read it */
     struct buf text; /* of a stream: the assistant's text so far; else: the JSON as it comes */
     struct answer_naming naming; /* of a stream, as the reader has found it */
     struct buf late;             /* the end of the answer, held back until the turn is kept */
     struct sse events;
+    struct buf line;    /* that is not whole yet */
     struct ctx scratch; /* for one event at a time */
 };
 
@@ -69,7 +70,7 @@ static bool is_done(__attribute__((unused)) str event, str data)
     return str_is(data, "[DONE]");
 }
 
-const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done, NULL};
+const struct answer_reader completion_reader = {text_of_completion, add_delta, is_done, NULL, NULL};
 
 static void read_piece(struct answer_capture *c, const struct json *piece)
 {
@@ -84,13 +85,30 @@ static void read_event(void *arg, str event, str data)
 {
     struct answer_capture *c = arg;
     struct json *piece;
-    if (c->reader->is_end(event, data)) {
+    if (c->reader->is_end && c->reader->is_end(event, data)) {
         c->has_ended = true;
         return;
     }
-    if (soft(&c->scratch, json_parse(&c->scratch, data, &piece)))
+    if (soft(&c->scratch, json_parse(&c->scratch, data, &piece))) {
         read_piece(c, piece);
+        c->has_ended |= c->reader->is_last && c->reader->is_last(piece);
+    }
     arena_reset(&c->scratch.arena);
+}
+
+/* A line over the limit is left out, like an event. */
+static void read_lines(struct answer_capture *c, str bytes)
+{
+    while (bytes.n) {
+        size_t n = str_find(bytes, S("\n"));
+        bool is_whole = n < bytes.n;
+        buf_add(&c->line, str_cut(&bytes, '\n'));
+        if (!is_whole)
+            return;
+        if (!c->line.full && c->line.n)
+            read_event(c, S(""), buf_str(&c->line));
+        buf_clear(&c->line);
+    }
 }
 
 /* Only 200 is an answer to keep. The limit depends on what is collected: text alone, or a whole
@@ -99,7 +117,8 @@ static void begin_answer(struct filter *f, struct relay *r)
 {
     struct answer_capture *c = capture_of(f);
     c->is_wanted = r->code == 200;
-    c->is_stream = str_find(r->type, S("text/event-stream")) < r->type.n;
+    c->is_lines = str_find(r->type, S("application/x-ndjson")) < r->type.n;
+    c->is_stream = c->is_lines || str_find(r->type, S("text/event-stream")) < r->type.n;
     c->text.max = c->is_stream ? TEXT_MAX : ANSWER_MAX;
 }
 
@@ -110,7 +129,9 @@ static void read_bytes(struct filter *f, __attribute__((unused)) struct relay *r
     struct answer_capture *c = capture_of(f);
     if (!c->is_wanted || c->is_whole)
         return;
-    if (c->is_stream)
+    if (c->is_lines)
+        read_lines(c, bytes);
+    else if (c->is_stream)
         sse_feed(&c->events, bytes, read_event, c);
     else
         buf_add(&c->text, bytes);
@@ -146,7 +167,7 @@ static str captured_text(struct ctx *ctx, const struct answer_capture *c)
     struct json *answer;
     if (c->is_stream) {
         name_answer(ctx, c, &c->naming);
-        return buf_str(&c->text);
+        return c->reader->is_last && !c->has_ended ? S("") : buf_str(&c->text);
     }
     if (c->text.full || json_parse(ctx, buf_str(&c->text), &answer) != OK)
         return S("");
@@ -184,6 +205,7 @@ static void end_capture(struct filter *f, struct ctx *ctx, struct app *app, stru
     buf_free(&c->naming.calls);
     buf_free(&c->naming.items);
     buf_free(&c->late);
+    buf_free(&c->line);
     sse_free(&c->events);
     ctx_free(&c->scratch);
 }
@@ -276,5 +298,6 @@ void answer_capture_add(struct ctx *ctx, struct app *app, struct relay *relay, s
     c->naming = naming_in(NULL);
     c->late = buf_make(NULL, ANSWER_MAX);
     c->events = sse_reader(EVENT_MAX);
+    c->line = buf_make(NULL, EVENT_MAX);
     relay_add_filter(relay, &c->filter, before_end ? &holding : &watching);
 }

@@ -14,8 +14,11 @@ struct answer_reader {
     str (*whole)(struct arena *a, const struct json *answer);
     /* Adds what one event of a stream brings; the arena is for this event alone. */
     void (*piece)(struct arena *a, const struct json *event, struct buf *text);
-    /* Whether a client goes on at this event. */
+    /* Whether a client goes on at this event; or NULL. */
     bool (*is_end)(str event, str data);
+    /* The same for an API that has it in the last piece itself, which is read as well. Of a stream
+     * that ends without one nothing is kept. */
+    bool (*is_last)(const struct json *piece);
     /* Adds how later requests may refer to the answer: of a whole answer, or what one event brings.
      * NULL: they cannot. */
     void (*name)(const struct json *piece, struct answer_naming *out);

@@ -6,12 +6,12 @@
 #include "surface/common/auth.h"
 #include "surface/common/dialects.h"
 #include "surface/common/error_body.h"
-#include "surface/common/helper_calls.h"
 #include "surface/common/said.h"
 #include "surface/common/switches.h"
 #include "surface/proxy/answer_capture.h"
 #include "surface/proxy/chat_fields.h"
 #include "surface/proxy/demo_answer.h"
+#include "surface/proxy/message_blocks.h"
 #include "surface/proxy/model_request.h"
 #include "surface/proxy/passthrough.h"
 #include "surface/proxy/session_history.h"
@@ -70,38 +70,16 @@ static enum status read_wishes(struct ctx *ctx, struct app *app, const struct re
     return OK;
 }
 
-/* The program's own message is not said by anyone, and it brings what it is about: nothing of a
- * session is added to it. */
-static void read_helper(struct ctx *ctx, const struct request *in, struct chat *c)
-{
-    struct turn_in *t = &c->ask.in;
-    const struct helper_facts facts =
-        helper_facts_of(&ctx->arena, in, c->ask.root, t->said, t->n_said);
-    helper_call_apply(&ctx->arena, helper_call_find(&facts), t);
-    if (!t->is_aside)
-        return;
-    c->wants_history = false;
-    while (t->n_said && !str_is(t->said[--t->n_said].role, "user"))
-        ;
-}
-
-/* A body without proper messages is passed on without memory: the upstream words what is wrong. */
+/* A body without proper messages is passed on without memory. Nothing of a session is added to the
+ * program's own message: it brings what it is about. */
 static enum status read_chat(struct ctx *ctx, struct app *app, const struct request *in,
                              struct chat *c)
 {
     TRY(model_read(ctx, app, in, &c->ask));
     TRY(controls_name_session(ctx, c->ask.root, &c->ask.in));
     c->ask.in.has_tools |= json_get(c->ask.root, "functions") != NULL;
-    struct said *said;
-    const struct json *messages = json_get(c->ask.root, "messages");
-    if (!said_read(ctx, messages, &said, &c->ask.in.n_said)) {
-        c->ask.in.n_said = 0;
-        drop_memory(c, WITHOUT_FOR_MESSAGES);
-        return OK;
-    }
-    c->messages = messages;
-    c->ask.in.said = said;
-    read_helper(ctx, in, c);
+    c->messages = model_read_messages(ctx, in, &c->ask);
+    c->wants_history &= !c->ask.in.is_aside;
     return OK;
 }
 
@@ -125,66 +103,19 @@ static enum status read_history(struct ctx *ctx, struct app *app, struct chat *c
     return history_of(ctx, app, t, system_tokens, asked, &c->window);
 }
 
-/* --- where the block goes --- */
-
-static const struct json *element_at(const struct json *array, size_t i)
-{
-    const struct json *v = array->first;
-    while (v && i--)
-        v = v->next;
-    return v;
-}
-
-static enum placement placement_of(const struct app *app, const struct chat *c)
-{
-    return c->ask.in.is_planned ? PLACE_USER_PREFIX : target_placement(app->settings, &c->ask.to);
-}
+/* --- asking --- */
 
 /* Of two splices at one place the first one comes first in the body: a block for the front is put
  * in before the session's messages, a block beside the message after them. */
-static void put_block(struct ctx *ctx, const struct app *app, struct chat *c, bool is_front)
-{
-    assert(c->ask.turn && c->ask.body.body.n);
-    const struct turn_out *t = turn_out_of(c->ask.turn);
-    const struct json *at = t->block.n ? element_at(c->messages, t->block_at) : NULL;
-    const struct block block = {
-        .text = t->block,
-        .where = placement_of(app, c),
-        .no_system = target_rejects_system(&ctx->arena, &c->ask.to),
-    };
-    if (at && is_front == (block.where == PLACE_SYSTEM || block.where == PLACE_FIRST_USER))
-        splice_block(&ctx->arena, &c->ask.body, c->ask.root, c->messages, at, &block);
-}
-
-/* Blocks of earlier turns, so that the model's server sees the prompt that it has cached. */
-static void put_earlier(struct ctx *ctx, const struct app *app, struct chat *c)
-{
-    const struct turn_out *t = turn_out_of(c->ask.turn);
-    bool is_front = placement_of(app, c) == PLACE_USER_PREFIX;
-    struct cut *cuts = NEW_N(&ctx->arena, struct cut, t->n_earlier + 1);
-    const struct json *m = c->messages ? c->messages->first : NULL;
-    size_t at = 0, n = 0;
-    history_put_earlier(&ctx->arena, &c->window, t, is_front);
-    for (size_t i = 0; i < t->n_earlier; i++) {
-        const struct earlier_block *b = &t->earlier[i];
-        if (b->in_window)
-            continue;
-        for (; at < b->at; at++)
-            m = m->next;
-        n += splice_beside(&ctx->arena, m, is_front, b->block, &cuts[n]);
-    }
-    c->ask.body.more = cuts;
-    c->ask.body.n_more = n;
-}
-
-/* The order of the calls matters where two splices have the same place; see put_block. */
 static void splice_chat(struct ctx *ctx, const struct app *app, struct chat *c)
 {
-    put_earlier(ctx, app, c);
-    put_block(ctx, app, c, true);
+    bool is_front = blocks_placement(app, &c->ask) == PLACE_USER_PREFIX;
+    history_put_earlier(&ctx->arena, &c->window, turn_out_of(c->ask.turn), is_front);
+    blocks_put_earlier(ctx, app, &c->ask, c->messages);
+    blocks_put(ctx, app, &c->ask, c->messages, true);
     if (c->window.n)
         history_splice(&ctx->arena, &c->ask.body, c->messages, &c->window);
-    put_block(ctx, app, c, false);
+    blocks_put(ctx, app, &c->ask, c->messages, false);
 }
 
 /* The tool is offered only where its searches make sense: the client asked for it and memory is on.
@@ -255,7 +186,7 @@ static enum status complete_chat(struct ctx *ctx, struct app *app, const struct 
     TRY(read_chat(ctx, app, in, c));
     if (c->wants_history && c->ask.in.mode != MODE_OFF)
         TRY(read_history(ctx, app, c));
-    c->ask.in.replays = c->ask.to.up && placement_is_beside(placement_of(app, c));
+    c->ask.in.replays = blocks_are_replayed(app, &c->ask);
     c->ask.turn = engine_begin_turn(ctx, app->engine, &c->ask.in);
     controls_add_headers(ctx, app, &c->ask.in, c->ask.turn, c->ask.without, out);
     if (!c->ask.to.up)

@@ -1,6 +1,8 @@
 /* model_request.c - what a chat's request to any model API has besides its messages. */
 #include "surface/proxy/model_request.h"
 
+#include "surface/common/helper_calls.h"
+#include "surface/common/said.h"
 #include "surface/common/switches.h"
 #include "surface/proxy/passthrough.h"
 
@@ -24,6 +26,18 @@ enum status model_refuse_wishes(struct ctx *ctx, const struct request *in)
         if (wish.n && !str_eq_nocase(wish, S("off")))
             return fail_field(ctx, *h, "must be off at this endpoint");
     }
+    return OK;
+}
+
+enum status model_begin(struct ctx *ctx, struct app *app, const struct request *in,
+                        struct model_request *m)
+{
+    TRY(controls_read(ctx, in, &m->in));
+    TRY(model_refuse_wishes(ctx, in));
+    if (!engine_remembers(app->engine))
+        model_drop_memory(m, WITHOUT_FOR_SETTING);
+    if (model_is_packed(in))
+        model_drop_memory(m, WITHOUT_FOR_ENCODING);
     return OK;
 }
 
@@ -58,6 +72,21 @@ enum status model_read(struct ctx *ctx, struct app *app, const struct request *i
     m->in.stand_in = !m->to.up;
     m->in.has_tools = tools && tools->n > 0;
     return OK;
+}
+
+const struct json *model_read_messages(struct ctx *ctx, const struct request *in,
+                                       struct model_request *m)
+{
+    struct said *said;
+    const struct json *messages = json_get(m->root, "messages");
+    if (!said_read(ctx, messages, &said, &m->in.n_said)) {
+        m->in.n_said = 0;
+        model_drop_memory(m, WITHOUT_FOR_MESSAGES);
+        return NULL;
+    }
+    m->in.said = said;
+    helper_call_read(&ctx->arena, in, m->root, &m->in);
+    return messages;
 }
 
 void model_set_caller(struct model_request *m, enum caller caller)

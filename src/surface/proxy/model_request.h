@@ -33,6 +33,11 @@ bool model_is_packed(const struct request *in);
  * must learn that. */
 MUST_USE enum status model_refuse_wishes(struct ctx *ctx, const struct request *in);
 
+/* What headers say, at an API without those wishes. Memory is dropped when it is off for everyone,
+ * or the body is packed. */
+MUST_USE enum status model_begin(struct ctx *ctx, struct app *app, const struct request *in,
+                                 struct model_request *m);
+
 /* Whether the body can be passed on as it is, without memory: it is packed, or memory is off and no
  * upstream depends on the model's name. */
 bool model_passes(const struct app *app, const struct request *in, const struct model_request *m);
@@ -42,6 +47,11 @@ bool model_is_quick(const struct app *app, const struct request *in);
 /* Parses the body: whose memory, the model and its upstream. The messages are left to the API. */
 MUST_USE enum status model_read(struct ctx *ctx, struct app *app, const struct request *in,
                                 struct model_request *m);
+/* The member "messages" of a body whose system texts are messages: what was said, and whether the
+ * client's program asks for itself. NULL, without memory, when it cannot be read: the upstream
+ * words what is wrong. */
+const struct json *model_read_messages(struct ctx *ctx, const struct request *in,
+                                       struct model_request *m);
 /* Agents and the program's own questions see what the chat sees and teach nothing. */
 void model_set_caller(struct model_request *m, enum caller caller);
 

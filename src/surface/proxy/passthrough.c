@@ -42,9 +42,7 @@ enum status pass_body(struct ctx *ctx, struct app *app, const struct request *in
     const struct json *model = is_read ? json_get(root, "model") : NULL;
     TRY(target_for(ctx, app->settings, in, json_string(model), &to));
     if (!to.up)
-        return fail(ctx, NOT_FOUND,
-                    "only a model server answers this, and none is set: start rememberd with "
-                    "--upstream URL");
+        return target_missing(ctx, in);
     if (model && to.model.n < model->string.n)
         splice_model(&ctx->arena, &s, model, to.model);
     out->relay = relay_to(ctx, in, to.up, path, splice_done(&ctx->arena, &s));

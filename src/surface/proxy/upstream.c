@@ -47,20 +47,51 @@ enum status target_of(struct ctx *ctx, const struct settings *settings, str mode
     return NOT_FOUND;
 }
 
-/* Clients such as Claude Code know Anthropic's names of models only. */
+static enum api_dialect dialect_of(const struct request *in)
+{
+    if (speaks_ollama(in))
+        return DIALECT_OLLAMA;
+    return speaks_anthropic(in) ? DIALECT_ANTHROPIC : DIALECT_OPENAI;
+}
+
+static enum status refuse_ollama(struct ctx *ctx)
+{
+    ctx_clear_failure(ctx);
+    return fail(ctx, UNSUPPORTED,
+                "no upstream with Ollama's API is set for this: start rememberd with --upstream "
+                "URL --upstream-dialect ollama, or give an upstream of the settings file "
+                "\"dialect\": \"ollama\"");
+}
+
+enum status target_missing(struct ctx *ctx, const struct request *in)
+{
+    if (speaks_ollama(in))
+        return refuse_ollama(ctx);
+    return fail(ctx, NOT_FOUND,
+                "only a model server answers this, and none is set: start rememberd with "
+                "--upstream URL");
+}
+
+/* Clients such as Claude Code know Anthropic's names of models only, and those of Ollama its own.
+ * Anthropic's API is spoken by many servers that nobody has named so, Ollama's by Ollama. */
 enum status target_for(struct ctx *ctx, const struct settings *settings, const struct request *in,
                        str model, struct target *out)
 {
     str rest = model;
+    enum api_dialect dialect = dialect_of(in);
+    const char *name = dialect_names[dialect];
     const struct upstream *up = settings_upstream(settings, &rest);
     bool is_free = (!up || !up->name.n) && !str_is(model, DEMO_MODEL);
-    for (size_t i = 0; is_free && speaks_anthropic(in) && i < settings->n_upstreams; i++) {
-        if (str_is(settings->upstreams[i].dialect, "anthropic")) {
+    is_free &= dialect != DIALECT_OPENAI;
+    for (size_t i = 0; is_free && i < settings->n_upstreams; i++) {
+        if (str_is(settings->upstreams[i].dialect, name)) {
             *out = (struct target){.up = &settings->upstreams[i], .model = model};
             return OK;
         }
     }
-    return target_of(ctx, settings, model, out);
+    enum status s = target_of(ctx, settings, model, out);
+    bool is_other = s != OK || (out->up && !str_is(out->up->dialect, name));
+    return dialect == DIALECT_OLLAMA && is_other ? refuse_ollama(ctx) : s;
 }
 
 enum placement target_placement(const struct settings *settings, const struct target *to)

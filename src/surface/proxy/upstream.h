@@ -15,10 +15,14 @@ struct target {
 enum status target_of(struct ctx *ctx, const struct settings *settings, str model,
                       struct target *out);
 
-/* The same for any request. One of Anthropic's API whose model has no prefix goes to the first
- * upstream of that dialect, if there is one. */
+/* The same for any request. One of Anthropic's or Ollama's API whose model has no prefix goes to
+ * the first upstream of that dialect, if there is one. UNSUPPORTED: one of Ollama's API, for an
+ * upstream that does not speak it. */
 enum status target_for(struct ctx *ctx, const struct settings *settings, const struct request *in,
                        str model, struct target *out);
+
+/* Fails, as nothing but a model server could answer and none is set; says what to set. */
+enum status target_missing(struct ctx *ctx, const struct request *in);
 
 /* Where memory is put in a request to it: as its upstream says, else the setting. */
 enum placement target_placement(const struct settings *settings, const struct target *to);

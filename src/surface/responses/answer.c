@@ -117,8 +117,9 @@ static void name_response(const struct json *piece, struct answer_naming *out)
         add_status(response, &out->calls);
 }
 
-const struct answer_reader response_reader = {text_of_response, add_item, is_last, name_response};
-const struct answer_reader unkept_response_reader = {text_of_response, add_item, is_last,
+const struct answer_reader response_reader = {text_of_response, add_item, is_last, NULL,
+                                              name_response};
+const struct answer_reader unkept_response_reader = {text_of_response, add_item, is_last, NULL,
                                                      name_items};
 
 /* --- the built-in model --- */

@@ -71,15 +71,9 @@ static enum status name_session(struct ctx *ctx, const struct request *in, struc
  * words of such a call are the user's last message. */
 static void read_helper(struct ctx *ctx, const struct request *in, struct chat *c)
 {
-    struct turn_in *t = &c->ask.in;
-    const struct helper_facts facts =
-        helper_facts_of(&ctx->arena, in, c->ask.root, t->said, t->n_said);
-    helper_call_apply(&ctx->arena, helper_call_find(&facts), t);
-    if (!t->is_aside)
-        return;
-    while (t->n_said && !str_is(t->said[--t->n_said].role, "user"))
-        ;
-    items_cut(&c->items, t->n_said);
+    helper_call_read(&ctx->arena, in, c->ask.root, &c->ask.in);
+    if (c->ask.in.is_aside)
+        items_cut(&c->items, c->ask.in.n_said);
 }
 
 static void read_items(struct ctx *ctx, const struct request *in, struct chat *c)
@@ -194,16 +188,11 @@ static enum status create_response(struct ctx *ctx, struct app *app, const struc
                                    struct reply *out)
 {
     struct chat *c = NEW(&ctx->arena, struct chat);
-    TRY(controls_read(ctx, in, &c->ask.in));
-    TRY(model_refuse_wishes(ctx, in));
+    TRY(model_begin(ctx, app, in, &c->ask));
     if (must_read(app, in) && model_is_packed(in) && !auth_is_for_operator(&in->who))
         return fail_field(ctx, "Content-Encoding",
                           "must be absent here: the body has to be read, because it may name a "
                           "stored response");
-    if (!engine_remembers(app->engine))
-        model_drop_memory(&c->ask, WITHOUT_FOR_SETTING);
-    if (model_is_packed(in))
-        model_drop_memory(&c->ask, WITHOUT_FOR_ENCODING);
     if (model_is_packed(in) || (!must_read(app, in) && model_passes(app, in, &c->ask))) {
         controls_add_headers(ctx, app, &c->ask.in, NULL, c->ask.without, out);
         return pass_body(ctx, app, in, in->path, out);

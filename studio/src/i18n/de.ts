@@ -389,6 +389,7 @@ export const de: Record<Key, string> = {
   'layer.episode': 'Episode',
   'layer.identity': 'Person',
   'layer.summary': 'Zusammenfassung',
+  'layer.file': 'Datei',
   'type.factual': 'Tatsache',
   'type.episodic': 'Erlebnis',
   'type.procedural': 'Vorgehen',

@@ -387,6 +387,7 @@ export const en = {
   'layer.episode': 'Episode',
   'layer.identity': 'Identity',
   'layer.summary': 'Summary',
+  'layer.file': 'File',
   'type.factual': 'Factual',
   'type.episodic': 'Episodic',
   'type.procedural': 'Procedural',

@@ -222,6 +222,8 @@ enum status memory_put(struct put *p, struct memory *m, struct index_text words)
     TRY(find_old(p, SQL_MEMORY_BY_KEY, m->key, &is_there, &old));
     if (!is_there || m->valid_to)
         return add_memory(p, m, words);
+    if (p->rule == PUT_NEW)
+        return fail(p->ctx, CONFLICT, "the memory " S_FMT " has this key", S_ARG(old.id));
     if (replaces_old(p, m))
         return replace_memory(p, &old, m);
     if (str_eq(old.content, m->content))

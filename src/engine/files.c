@@ -1,0 +1,104 @@
+/* files.c - files that a model keeps for itself: memories whose key is a path. */
+#include "engine/files.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "engine/memories.h"
+#include "engine/state/state.h"
+#include "engine/text.h"
+
+/*
+ * A file is a memory like any other, in a layer of its own: what tidies facts and episodes leaves
+ * it alone. Its text is kept byte for byte, unlike what is added as a memory, whose ends are
+ * trimmed. A memory always says something, so an empty file has a text that says so, and a mark in
+ * its metadata that tells it from a file with that text.
+ */
+#define EMPTY_TEXT "(empty file)"
+#define EMPTY_MARK "is_empty"
+
+static bool is_empty_file(struct ctx *ctx, const struct memory *m)
+{
+    struct json *metadata;
+    return str_is(m->content, EMPTY_TEXT) && m->metadata.n &&
+           soft(ctx, json_parse(ctx, m->metadata, &metadata)) &&
+           json_is_true(json_get(metadata, EMPTY_MARK));
+}
+
+enum status engine_files(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct file **out,
+                         size_t *n)
+{
+    const struct memory_filter f = {.pool = pool,
+                                    .layer = str_of(layer_names[LAYER_FILE]),
+                                    .limit = SIZE_MAX};
+    struct memory *v;
+    TRY(store_list_memories(ctx, e->store, &f, &v, n, NULL));
+    *out = NEW_N(&ctx->arena, struct file, *n + 1);
+    for (size_t i = 0; i < *n; i++)
+        (*out)[i] = (struct file){.path = v[i].key,
+                                  .text = is_empty_file(ctx, &v[i]) ? S("") : v[i].content,
+                                  .id = v[i].id,
+                                  .updated = v[i].updated};
+    return OK;
+}
+
+static void set_text(struct memory *m, str text)
+{
+    m->content = text.n ? text : S(EMPTY_TEXT);
+    m->metadata = text.n ? S("") : S("{\"" EMPTY_MARK "\":true}");
+}
+
+enum status engine_file_add(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                            const struct file *file)
+{
+    int64_t now = clock_ms();
+    struct memory m = {.layer = LAYER_FILE,
+                       .key = file->path,
+                       .origin = ORIGIN_MCP,
+                       .created = now,
+                       .updated = now,
+                       .last_used = now};
+    assert(file->path.n && file->text.n <= FILE_TEXT_MAX);
+    set_text(&m, file->text);
+    m.importance = m.salience = importance_by_rule(&ctx->arena, &m);
+    struct bundle b = {.pool = pool, .memories = &m, .n_memories = 1, .rule = PUT_NEW};
+    TRY(quota_check(ctx, e, pool.user, 1, 0));
+    return store_write(ctx, e->store, &b);
+}
+
+/* Metadata that another client has added stays, unless the file is empty or was. */
+enum status engine_file_write(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                              const struct file *file, str text)
+{
+    struct memory now;
+    struct change c = {.pool = pool,
+                       .id = file->id,
+                       .what = CHANGE_CONTENT,
+                       .if_updated = file->updated};
+    assert(file->id.n && text.n <= FILE_TEXT_MAX);
+    set_text(&c.to, text);
+    if (!text.n || !file->text.n)
+        c.what |= CHANGE_METADATA;
+    return store_change(ctx, e->store, &c, &now);
+}
+
+enum status engine_file_move(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                             const struct file *file, str path)
+{
+    struct memory now;
+    const struct change c = {.pool = pool, .id = file->id, .what = CHANGE_KEY, .to.key = path};
+    assert(file->id.n && path.n);
+    return store_change(ctx, e->store, &c, &now);
+}
+
+enum status engine_files_erase(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                               const struct file *v, size_t n)
+{
+    int64_t erased;
+    str *ids = NEW_N(&ctx->arena, str, n);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = v[i].id;
+    const struct forget what = {.pool = pool, .ids = ids, .n_ids = n, .keeps_statements = true};
+    assert(n);
+    return engine_forget(ctx, e, &what, &erased);
+}
