@@ -116,6 +116,8 @@ test('captured requests of clients', { skip: !fs.existsSync(spec) && `no ${path.
 
 test('captured requests without a chat', { skip: !fs.existsSync(spec) && `no ${path.basename(spec)}: set REMEMBERD_SPEC to its folder` }, async (t) => {
   const { up, server } = await ready(t), named = (name) => lines(spec).find((v) => v.name === name);
+  // responses.test.js runs those of its API; so none of the file is left out.
+  assert.deepEqual(lines(spec).filter((v) => !isOurs(v) && v.request.path !== '/v1/responses').map((v) => v.name).sort(), ['cc-count', 'cc-head', 'cc-userid-old', 'ollama-load']);
   const count = named('cc-count'), head = named('cc-head'), old = named('cc-userid-old');
   const counted = await server.ask('POST', count.request.path, count.request.body, count.request.headers);
   assert.deepEqual([counted.status, counted.headers['x-rememberd-receipt']], [200, undefined]);
