@@ -223,7 +223,7 @@ test('the members of receipts and memories that pages list are those of the API'
 });
 
 test('the names that the page on APIs gives for one thing are those of each API', () => {
-  const doors = { 'REST, MCP': /^\/v1\/(memories|receipts|review)/, OmniRoute: /^\/api\/(memory|settings)/, 'RAG backend': /^\/api\/v1\/memory/, Osaurus: /^\/(memory|agents)/,
+  const doors = { 'REST, MCP': /^\/v1\/(memories|receipts|review|preview)/, OmniRoute: /^\/api\/(memory|settings)/, 'RAG backend': /^\/api\/v1\/memory/, Osaurus: /^\/(memory|agents)/,
     Cortex: /^\/v1\/(memory|sessions?|users|chat)(\/|$)/, mem0: /^\/(v[123]\/(memories|entities|batch)\/(|.*\/)$|memories|search)/ };
   const api = schema(), tools = [...read('docs/reference/mcp.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name);
   const [head, , ...rows] = read('docs/which-api.md').split('## One thing, six names\n')[1].split('\n').filter((line) => line.startsWith('| '))
