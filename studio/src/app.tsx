@@ -5,8 +5,9 @@ import { isOnline, needsSignIn, Problem } from './api/client.ts';
 import { onChange } from './api/events.ts';
 import { t } from './i18n/index.ts';
 import type { Key } from './i18n/en.ts';
-import { Failed } from './parts/basics.tsx';
+import { Button, Empty, Failed, Head } from './parts/basics.tsx';
 import { Icon } from './parts/icons.tsx';
+import { Nav } from './nav.tsx';
 import { Toasts } from './parts/toasts.tsx';
 import { Access } from './pages/access/access.tsx';
 import { SignIn } from './pages/access/sign-in.tsx';
@@ -19,7 +20,7 @@ import { Start } from './pages/start/start.tsx';
 import { Timeline } from './pages/timeline/timeline.tsx';
 import { Try } from './pages/try/try.tsx';
 import { Keys, useShortcuts } from './shortcuts.tsx';
-import { addressOf, go, pageNames, route, type PageName } from './state/route.ts';
+import { go, route, type PageName } from './state/route.ts';
 import { begin, readSettings, readSpaces, readStats } from './state/session.ts';
 import { Top } from './top.tsx';
 
@@ -28,20 +29,12 @@ const pages: Record<PageName, () => preact.JSX.Element> = {
   cleanup: Cleanup, access: Access,
 };
 
-function Nav() {
+function NoPage() {
   return (
-    <nav class="nav" aria-label={t('pages')}>
-      {pageNames.map((name) => (
-        <a key={name} href={addressOf(name)} aria-current={route.value.page === name ? 'page' : undefined}
-          onClick={(e) => {
-            if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
-            e.preventDefault();
-            go(name);
-          }}>
-          <Icon name={name} /><span>{t(`page ${name}` as Key)}</span>
-        </a>
-      ))}
-    </nav>
+    <>
+      <Head title={t('no page')} />
+      <Empty title={location.pathname}><p>{t('no page about')}</p><Button look="main" icon="start" onClick={() => go('start')}>{t('page start')}</Button></Empty>
+    </>
   );
 }
 
@@ -81,9 +74,9 @@ export function App() {
     if (!isFirst.current) document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [page]);
-  useEffect(() => void (document.title = `${t(`page ${page}` as Key)} · rememberd`));
+  useEffect(() => void (document.title = `${page ? t(`page ${page}` as Key) : t('no page')} · rememberd`));
   if (needsSignIn.value) return <><SignIn /><Toasts /></>;
-  const Page = pages[page];
+  const Page = page ? pages[page] : NoPage;
   return (
     <div class="frame">
       <a class="skip" href="#content">{t('skip')}</a>

@@ -4,7 +4,7 @@ import type { Key } from './i18n/en.ts';
 import { t } from './i18n/index.ts';
 import { Dialog } from './parts/layers.tsx';
 import { go, type PageName } from './state/route.ts';
-import { useKeys } from './state/use.ts';
+import { isUnderDialog, useKeys } from './state/use.ts';
 
 const places: Record<string, PageName> = { s: 'start', m: 'memories', t: 'try', r: 'receipts', c: 'sessions', l: 'timeline', e: 'engine', u: 'cleanup', a: 'access' };
 
@@ -21,7 +21,7 @@ export function useShortcuts(showKeys: () => void) {
   useEffect(() => {
     const listen = (e: KeyboardEvent) => {
       const place = waiting.current && places[e.key];
-      if (!place || e.ctrlKey || e.metaKey) return;
+      if (!place || isUnderDialog() || e.ctrlKey || e.metaKey) return;
       e.preventDefault();
       e.stopImmediatePropagation();
       clearTimeout(waiting.current);

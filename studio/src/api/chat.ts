@@ -1,8 +1,8 @@
 // A chat through this server, as any client would have it.
-import { lookAs, Problem, request, space } from './client.ts';
+import { call, lookAs, Problem, request, space } from './client.ts';
 import { receiptWritten } from './events.ts';
 import type { Receipt } from './types.ts';
-import { call } from './client.ts';
+import { t } from '../i18n/index.ts';
 
 export interface Said { role: 'user' | 'assistant'; content: string }
 export interface Reply { text: string; receipt: string | null }
@@ -20,8 +20,8 @@ export async function chat(o: ChatOptions): Promise<Reply> {
   const headers: Record<string, string> = { 'X-Session-Id': o.session };
   if (o.mode) headers['X-Memory-Mode'] = o.mode;
   if (space.value && space.value !== '*') headers['X-Memory-Space'] = space.value;
-  if (lookAs.value) throw new Problem(403, 'forbidden', 'Chats are your own: stop looking at another user first.');
-  const res = await request('POST', '/v1/chat/completions', { model: o.model, messages: o.messages, stream: true }, { headers, ...(o.signal ? { signal: o.signal } : {}) });
+  if (lookAs.value) throw new Problem(403, 'forbidden', t('chats are your own'));
+  const res = await request('POST', '/v1/chat/completions', { model: o.model, messages: o.messages, stream: true }, { headers, isModels: true, ...(o.signal ? { signal: o.signal } : {}) });
   let text = '', rest = '';
   const reader = res.body!.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {

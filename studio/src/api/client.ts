@@ -1,5 +1,6 @@
 // Requests to the server that served the page. A failure is a Problem, whose sentence a person can read.
 import { signal } from '@preact/signals';
+import { t } from '../i18n/index.ts';
 
 export class Problem extends Error {
   constructor(readonly status: number, readonly code: string, message: string, readonly field: string | null = null) {
@@ -35,7 +36,8 @@ async function problemOf(res: Response): Promise<Problem> {
   }
 }
 
-export interface Options { headers?: Record<string, string>; signal?: AbortSignal; raw?: BodyInit }
+/** isModels: the answer may be a model server's, whose 401 is about its own key. */
+export interface Options { headers?: Record<string, string>; signal?: AbortSignal; raw?: BodyInit; isModels?: boolean }
 
 /** The response itself. Throws Problem when the server refuses, or cannot be reached (status 0). */
 export async function request(method: string, path: string, body?: unknown, options: Options = {}): Promise<Response> {
@@ -51,10 +53,10 @@ export async function request(method: string, path: string, body?: unknown, opti
   } catch (e) {
     if (e instanceof DOMException && e.name === 'AbortError') throw e;
     isOnline.value = false;
-    throw new Problem(0, 'unreachable', 'The server cannot be reached.');
+    throw new Problem(0, 'unreachable', t('unreachable'));
   }
   isOnline.value = true;
-  if (res.status === 401) needsSignIn.value = true;
+  if (res.status === 401 && (!options.isModels || (await fetch('/v1/me', { cache: 'no-store' })).status === 401)) needsSignIn.value = true;
   if (!res.ok) throw await problemOf(res);
   return res;
 }

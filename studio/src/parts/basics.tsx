@@ -1,7 +1,7 @@
 // Buttons, fields, chips: each thing that is used on several pages, once.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { reason, type Problem } from '../api/client.ts';
+import { isOnline, reason, type Problem } from '../api/client.ts';
 import { ago, number, t, time } from '../i18n/index.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { toast } from './toasts.tsx';
@@ -98,7 +98,9 @@ export function Empty({ title, children }: { title: string; children?: Component
   return <div class="empty"><h2>{title}</h2>{children}</div>;
 }
 
+/** A lost server is said once, above the page. */
 export function Failed({ error, retry }: { error: Problem; retry?: () => void }) {
+  if (error.status === 0 && !isOnline.value) return null;
   return (
     <div class="notice bad-news" role="alert">
       <span class="grow wrap">{error.message}</span>
@@ -145,17 +147,30 @@ export function Marked({ text, find }: { text: string; find: string }) {
   return <>{parts.map((p, i) => (i % 2 ? <mark key={i}>{p}</mark> : p))}</>;
 }
 
-export function Snippet({ text, label }: { text: string; label: string }) {
-  const copy = () => tryTo(async () => {
+/** Browsers copy for pages of this machine and over HTTPS; elsewhere the old way, or the person does it. */
+async function copyFrom(box: HTMLElement, text: string): Promise<boolean> {
+  try {
     await navigator.clipboard.writeText(text);
-    toast({ text: t('copied') });
-  });
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(box);
+    return document.execCommand('copy');
+  }
+}
+
+export function Snippet({ text, label }: { text: string; label: string }) {
+  const box = useRef<HTMLPreElement>(null);
+  const copy = async () => toast(await copyFrom(box.current!, text) ? { text: t('copied') } : { text: t('copy by hand'), ms: 10000 });
   return (
     <div class="snippet">
-      <pre tabIndex={0} aria-label={label}><code>{text}</code></pre>
-      <Button small icon="copy" onClick={copy}>{t('copy')}</Button>
+      <pre tabIndex={0} aria-label={label} ref={box}><code>{text}</code></pre>
+      <Button small icon="copy" aria-label={t('copy')} onClick={() => void copy()}><span class="wide-only">{t('copy')}</span></Button>
     </div>
   );
+}
+
+export function Loading() {
+  return isOnline.value ? <p class="quiet">{t('loading')}</p> : null;
 }
 
 export function Head({ title, about, children }: { title: string; about?: string; children?: ComponentChildren }) {

@@ -89,3 +89,23 @@ export function TypedConfirm({ title, text, word, action, close, run }: TypedPro
     </Dialog>
   );
 }
+
+interface ConfirmProps { title: string; text: string; action: string; close: () => void; run: () => unknown; isHarmless?: boolean; isWaiting?: boolean; children?: ComponentChildren }
+
+/** Asks once, and says what will be done. */
+export function Confirm({ title, text, action, close, run, isHarmless, isWaiting, children }: ConfirmProps) {
+  const go = () => {
+    close();
+    void run();
+  };
+  return (
+    <Dialog title={title} close={close}>
+      <p>{text}</p>
+      {children}
+      <div class="row">
+        <Button look={isHarmless ? 'main' : 'danger'} disabled={!!isWaiting} onClick={go}>{action}</Button>
+        <Button look="plain" onClick={close}>{t('cancel')}</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -8,13 +8,25 @@ export interface Line { name: string; values: (number | null)[]; colour?: string
 
 const palette = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
 
-export function Plot({ title, at, lines, format = number, isStacked = false, height = 180 }: { title: string; at: string[]; lines: Line[]; format?: (n: number) => string; isStacked?: boolean; height?: number }) {
+interface PlotProps { title: string; at: string[]; lines: Line[]; format?: (n: number) => string; isStacked?: boolean; isMonths?: boolean; height?: number }
+
+/** What is counted has no halves. */
+const wholes = [1, 2, 5].flatMap((n) => [...Array(9).keys()].map((e) => n * 10 ** e)).sort((a, b) => a - b);
+
+function dateOf(seconds: number, isMonths: boolean): string {
+  return new Date(seconds * 1000).toLocaleDateString(language.value, isMonths ? { month: 'short', year: 'numeric', timeZone: 'UTC' } : { day: 'numeric', month: 'short', timeZone: 'UTC' });
+}
+
+export function Plot({ title, at, lines, format = number, isStacked = false, isMonths = false, height = 180 }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (!box.current || !at.length) return;
     const x = at.map((a) => new Date(a).getTime() / 1000);
     const sums = new Array<number>(x.length).fill(0);
-    const rows = lines.map((l) => l.values.map((v, i) => (isStacked ? (sums[i]! += v ?? 0) : v)));
+    const rows = lines.map((l) => l.values.map((v, i) => {
+      const y = isStacked ? (sums[i]! += v ?? 0) : v;
+      return l.isBars && !v ? null : y; // a bar of nothing would be drawn as a line
+    }));
     const order = isStacked ? rows.map((_, i) => rows.length - 1 - i) : rows.map((_, i) => i);
     const muted = colour('muted'), faint = colour('line');
     const axis = { stroke: muted, grid: { stroke: faint, width: 1 }, ticks: { stroke: faint, width: 1 }, font: '11px system-ui' };
@@ -22,7 +34,7 @@ export function Plot({ title, at, lines, format = number, isStacked = false, hei
     const plot = new uPlot({
       width: box.current.clientWidth, height, cursor: { y: false, points: { show: false } }, legend: { show: false },
       scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
-      axes: [{ ...axis, space: 60 }, { ...axis, size: 60, values: (_u, all) => all.map((v) => format(v)) }],
+      axes: [{ ...axis, space: 70, values: (_u, all) => all.map((v) => dateOf(v, isMonths)) }, { ...axis, size: 60, ...(format === number ? { incrs: wholes } : {}), values: (_u, all) => all.map((v) => format(v)) }],
       series: [{}, ...order.map((i) => {
         const c = colour(lines[i]!.colour ?? palette[i % palette.length]!);
         return { label: lines[i]!.name, stroke: c, width: 2, ...(lines[i]!.isBars ? { fill: c, paths: bars, points: { show: false } } : { points: { show: x.length < 40, size: 4 } }) };
@@ -34,7 +46,7 @@ export function Plot({ title, at, lines, format = number, isStacked = false, hei
       fit.disconnect();
       plot.destroy();
     };
-  }, [at, lines, theme.value, language.value]);
+  }, [at, lines, isMonths, theme.value, language.value]);
   useEffect(() => {
     const dark = matchMedia('(prefers-color-scheme: dark)');
     const again = () => (theme.value = theme.value);

@@ -81,11 +81,17 @@ export function ReceiptView({ receipt, ...more }: { receipt: Shown } & Omit<Line
         <span class="small quiet number">{t('n tokens', { n: receipt.tokens })} · {took(receipt.took_us)}</span>
       </div>
       <p class="small">{receipt.reason}</p>
-      {receipt.question && <p class="small quiet">{t('searched for')} “{receipt.question}”</p>}
+      {receipt.question && <p class="small quiet">{t('searched for', { what: receipt.question })}</p>}
       <h3>{t('what the model was given')}</h3>
       {receipt.block ? <pre class="block wrap" tabIndex={0}>{receipt.block}</pre> : <p class="quiet">{t('nothing was added')}</p>}
       <h3>{t('candidates')}</h3>
       <Lines lines={receipt.lines} {...more} />
     </div>
   );
+}
+
+/** How many lines the model was given: messages are no memories. */
+export function givenText(lines: Line[]): string {
+  const given = lines.filter((l) => l.injected), memories = given.filter((l) => l.kind === 'memory').length, messages = given.length - memories;
+  return [memories && t('n memories', { n: memories }), messages && t('n messages', { n: messages })].filter(Boolean).join(', ') + ` ${t('given')}`;
 }

@@ -1,27 +1,24 @@
 // A conversation with a model through this server. Its own text is never read as HTML.
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { call, reason } from '../api/client.ts';
+import { reason } from '../api/client.ts';
 import { chat, receiptOf, type Said } from '../api/chat.ts';
 import type { Receipt } from '../api/types.ts';
 import { t } from '../i18n/index.ts';
 import { draft } from '../state/looks.ts';
 import { Button, Chip } from './basics.tsx';
+import { firstModel } from './models.tsx';
+import { givenText } from './receipt.tsx';
 import { toast } from './toasts.tsx';
 
 export interface Turn extends Said { receipt?: Receipt | null }
 export interface Talk { session: string; turns: Signal<Turn[]>; isBusy: Signal<boolean>; send: (text: string) => Promise<void> }
 
-const newSession = () => `studio-${crypto.randomUUID().slice(0, 8)}`;
+/** randomUUID is not there for a page over plain HTTP from another machine. */
+const newSession = () => `studio-${crypto.getRandomValues(new Uint32Array(1))[0]!.toString(16).padStart(8, '0')}`;
 
-let modelNames: Promise<string[]> | null = null;
-/** The models that this server offers, best guess first. */
-export function models(): Promise<string[]> {
-  modelNames ??= call<{ data: { id: string }[] }>('GET', '/v1/models').then((list) => list.data.map((m) => m.id), () => ['rememberd/demo']);
-  return modelNames;
-}
-
-interface TalkOptions { model?: () => string; mode?: () => string; onReceipt?: (receipt: Receipt, talk: Talk) => void }
+/** onReceipt: of the last answer; null when memory was off and there is none. */
+interface TalkOptions { model?: () => string; mode?: () => string; onReceipt?: (receipt: Receipt | null) => void }
 
 export function makeTalk(turns: Signal<Turn[]>, isBusy: Signal<boolean>, options: TalkOptions): Talk {
   const talk: Talk = {
@@ -32,7 +29,7 @@ export function makeTalk(turns: Signal<Turn[]>, isBusy: Signal<boolean>, options
       turns.value = [...said, { role: 'assistant', content: '' }];
       isBusy.value = true;
       try {
-        const model = options.model?.() || (await models())[0] || 'rememberd/demo';
+        const model = options.model?.() || await firstModel();
         const mode = options.mode?.();
         const reply = await chat({
           model, session: talk.session, messages: said.map(({ role, content }) => ({ role, content })), ...(mode ? { mode } : {}),
@@ -40,7 +37,7 @@ export function makeTalk(turns: Signal<Turn[]>, isBusy: Signal<boolean>, options
         });
         const receipt = reply.receipt ? await receiptOf(reply.receipt).catch(() => null) : null;
         turns.value = [...said, { role: 'assistant', content: reply.text, receipt }];
-        if (receipt) options.onReceipt?.(receipt, talk);
+        options.onReceipt?.(receipt);
       } catch (e) {
         turns.value = before;
         toast({ text: reason(e), isBad: true });
@@ -65,7 +62,7 @@ export function TalkView({ talk, onReceipt, current }: { talk: Talk; onReceipt?:
           {turn.receipt && (
             <div class="under">
               {turn.receipt.lines.some((l) => l.injected)
-                ? <Chip look="accent">{t('given n', { n: turn.receipt.lines.filter((l) => l.injected).length })}</Chip>
+                ? <Chip look="accent">{givenText(turn.receipt.lines)}</Chip>
                 : <Chip>{t('no memory given')}</Chip>}
               {onReceipt && <Button small look="plain" aria-pressed={current === turn.receipt.id} onClick={() => onReceipt(turn.receipt!)}>{t('why')}</Button>}
             </div>
@@ -77,10 +74,12 @@ export function TalkView({ talk, onReceipt, current }: { talk: Talk; onReceipt?:
   );
 }
 
-interface SayProps { talk: Talk; name: string; label: string; hint?: string; suggest?: string }
+interface SayProps { talk: Talk; name: string; label: string; suggest?: string; isFirst?: boolean }
 
-export function Say({ talk, name, label, hint, suggest }: SayProps) {
-  const kept = draft(name), text = useSignal(kept.get());
+/** isFirst: the person is to type here now. */
+export function Say({ talk, name, label, suggest, isFirst }: SayProps) {
+  const kept = draft(name), text = useSignal(kept.get()), box = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => void (isFirst && box.current?.focus()), []);
   const set = (value: string) => {
     text.value = value;
     kept.set(value);
@@ -94,7 +93,7 @@ export function Say({ talk, name, label, hint, suggest }: SayProps) {
   return (
     <form class="stack close" onSubmit={(e) => { e.preventDefault(); void send(); }}>
       <div class="row tight">
-        <textarea class="input grow" rows={2} aria-label={label} placeholder={hint ?? label} value={text.value} data-say={name}
+        <textarea class="input grow" rows={2} aria-label={label} placeholder={label} value={text.value} data-say={name} ref={box}
           onInput={(e) => set(e.currentTarget.value)}
           onKeyDown={(e) => {
             if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) {
@@ -104,7 +103,7 @@ export function Say({ talk, name, label, hint, suggest }: SayProps) {
           }} />
         <Button type="submit" look="main" icon="send" label={t('send')} disabled={talk.isBusy.value || !text.value.trim()} />
       </div>
-      {suggest && !text.value && <div><Button small look="plain" class="suggest" onClick={() => set(suggest)}>{t('for example')} “{suggest}”</Button></div>}
+      {suggest && !text.value && <div><Button small look="plain" class="suggest" onClick={() => { set(suggest); box.current?.focus(); }}>{t('for example', { what: suggest })}</Button></div>}
     </form>
   );
 }

@@ -3,11 +3,12 @@ import { signal } from '@preact/signals';
 
 export const pageNames = ['start', 'memories', 'try', 'receipts', 'sessions', 'timeline', 'engine', 'cleanup', 'access'] as const;
 export type PageName = (typeof pageNames)[number];
-export interface Route { page: PageName; query: Record<string, string> }
+/** page is null when no page has the name in the address. */
+export interface Route { page: PageName | null; query: Record<string, string> }
 
 function read(): Route {
   const name = location.pathname.replace(/^\/studio\/?/, '').replace(/^\/+|\/+$/g, '');
-  const page = (pageNames as readonly string[]).includes(name) ? (name as PageName) : 'start';
+  const page = name === '' ? 'start' : (pageNames as readonly string[]).includes(name) ? (name as PageName) : null;
   return { page, query: Object.fromEntries(new URLSearchParams(location.search)) };
 }
 
@@ -27,8 +28,26 @@ export function go(page: PageName, query: Record<string, string | undefined> = {
   scrollTo(0, 0);
 }
 
+const here = (query: Record<string, string | undefined>) => addressOf(route.value.page ?? 'start', query);
+
 /** Changes the query of the page in place: a filter is no new page. */
 export function refine(query: Record<string, string | undefined>) {
-  history.replaceState(null, '', addressOf(route.value.page, { ...route.value.query, ...query }));
+  history.replaceState(history.state, '', here({ ...route.value.query, ...query }));
+  route.value = read();
+}
+
+/** A drawer that opens over the page is an entry of the history, which knows what is under it: Back closes it. */
+export function openOver(query: Record<string, string | undefined>) {
+  const under = here(route.value.query), at = here({ ...route.value.query, ...query });
+  if (history.state?.under) history.replaceState(history.state, '', at);
+  else history.pushState({ under }, '', at);
+  route.value = read();
+}
+
+/** The way of Back, unless what is under it has changed meanwhile. */
+export function closeOver(...names: string[]) {
+  const rest = here({ ...route.value.query, ...Object.fromEntries(names.map((n) => [n, undefined])) });
+  if (history.state?.under === rest) return history.back();
+  history.replaceState(null, '', rest);
   route.value = read();
 }

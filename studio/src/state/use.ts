@@ -49,13 +49,15 @@ export function useSettled<T>(value: T, ms = 300): T {
 
 const isTyping = (e: KeyboardEvent) => e.target instanceof HTMLElement && !!e.target.closest('input, textarea, select, [contenteditable]');
 
+export const isUnderDialog = () => !!document.querySelector('[aria-modal="true"]');
+
 /** Keys of a page, not while something is typed; e.key names them. */
 export function useKeys(keys: Record<string, (e: KeyboardEvent) => void>) {
   const now = useRef(keys);
   now.current = keys;
   useEffect(() => {
     const listen = (e: KeyboardEvent) => {
-      if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || (isTyping(e) && e.key !== 'Escape')) return;
+      if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || (isTyping(e) && e.key !== 'Escape') || isUnderDialog()) return;
       const run = now.current[e.key];
       if (run) {
         e.preventDefault();

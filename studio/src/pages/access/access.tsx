@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { address, call, lookAs } from '../../api/client.ts';
 import type { Page, Space, User } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
-import { Ago, Button, Failed, Head, Search, tryTo } from '../../parts/basics.tsx';
+import { Ago, Button, Chip, Failed, Head, Search, tryTo } from '../../parts/basics.tsx';
 import { TypedConfirm } from '../../parts/layers.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { begin, chooseSpace, isOperator, me, readSpaces, signOut } from '../../state/session.ts';
@@ -33,13 +33,13 @@ function Spaces() {
       {error.value && <Failed error={error.value} retry={reload} />}
       <div class="table-box">
         <table>
-          <thead><tr><th scope="col">{t('space')}</th><th scope="col">{t('memories')}</th><th scope="col">{t('page sessions')}</th><th scope="col">{t('messages')}</th><th scope="col">{t('last change')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
+          <thead><tr><th scope="col">{t('space')}</th><th scope="col">{t('memories')}</th><th scope="col" class="wide-only">{t('page sessions')}</th><th scope="col" class="wide-only">{t('messages')}</th><th scope="col" class="wide-only">{t('last change')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
           <tbody>
             {data.value?.items.map((s) => (
               <tr key={s.space}>
                 <td><button type="button" class="facet" onClick={() => chooseSpace(s.own ? '' : s.space)}>{s.space}{s.own ? ` (${t('own')})` : ''}</button></td>
-                <td class="number">{s.memories}</td><td class="number">{s.sessions}</td><td class="number">{s.messages}</td><td class="small quiet"><Ago at={s.updated} /></td>
-                <td><Button small look="danger" icon="trash" onClick={() => setErases(s)}>{t('erase')}</Button></td>
+                <td class="number">{s.memories}</td><td class="number wide-only">{s.sessions}</td><td class="number wide-only">{s.messages}</td><td class="small quiet wide-only"><Ago at={s.updated} /></td>
+                <td><Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => setErases(s)}><span class="wide-only">{t('erase')}</span></Button></td>
               </tr>
             ))}
           </tbody>
@@ -60,7 +60,7 @@ function Users() {
   const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [erases, setErases] = useState<User | null>(null);
   const { data, error, reload } = useLoaded(() => call<Page<User>>('GET', address('/v1/users', { contains, limit: 100 })), [contains]);
   const look = (u: User) => tryTo(async () => {
-    lookAs.value = u.id === me.value?.user ? '' : u.id;
+    lookAs.value = u.id;
     chooseSpace('');
     await begin();
   });
@@ -70,15 +70,15 @@ function Users() {
       {error.value && <Failed error={error.value} retry={reload} />}
       <div class="table-box">
         <table>
-          <thead><tr><th scope="col">{t('person')}</th><th scope="col">{t('memories')}</th><th scope="col">{t('messages')}</th><th scope="col">{t('tokens')}</th><th scope="col">{t('last seen')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
+          <thead><tr><th scope="col">{t('person')}</th><th scope="col">{t('memories')}</th><th scope="col" class="wide-only">{t('messages')}</th><th scope="col" class="wide-only">{t('tokens of access')}</th><th scope="col" class="wide-only">{t('last seen')}</th><th scope="col"><span class="hidden-text">{t('actions')}</span></th></tr></thead>
           <tbody>
             {data.value?.items.map((u) => (
               <tr key={u.id}>
                 <td><span class="wrap">{u.id}</span>{u.email && <span class="tiny quiet"> {u.email}</span>}</td>
-                <td class="number">{u.memories}</td><td class="number">{u.messages}</td><td class="number">{u.tokens}</td><td class="small quiet"><Ago at={u.last_active} /></td>
+                <td class="number">{u.memories}</td><td class="number wide-only">{u.messages}</td><td class="number wide-only">{u.tokens}</td><td class="small quiet wide-only"><Ago at={u.last_active} /></td>
                 <td><div class="row tight">
-                  <Button small icon="eye" title={t('look as about')} onClick={() => look(u)}>{t('look as')}</Button>
-                  <Button small look="danger" icon="trash" onClick={() => setErases(u)}>{t('erase')}</Button>
+                  {u.id === me.value?.user ? <Chip look="accent">{t('you')}</Chip> : <Button small icon="eye" aria-label={t('look as')} title={t('look as about')} onClick={() => look(u)}><span class="wide-only">{t('look as')}</span></Button>}
+                  <Button small look="danger" icon="trash" aria-label={t('erase')} onClick={() => setErases(u)}><span class="wide-only">{t('erase')}</span></Button>
                 </div></td>
               </tr>
             ))}

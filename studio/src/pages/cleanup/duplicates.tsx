@@ -2,7 +2,7 @@
 import { get } from '../../api/client.ts';
 import type { Memory, MemoryPage } from '../../api/types.ts';
 import { day, percent, t, word } from '../../i18n/index.ts';
-import { Button, Empty, Failed } from '../../parts/basics.tsx';
+import { Button, Empty, Failed, Loading } from '../../parts/basics.tsx';
 import { useLoaded } from '../../state/use.ts';
 import { forgetOne } from '../memories/bulk.tsx';
 
@@ -35,7 +35,7 @@ async function newest(): Promise<Memory[]> {
 export function Duplicates() {
   const { data, error, reload } = useLoaded(newest, [], /^memory\./);
   if (error.value) return <Failed error={error.value} retry={reload} />;
-  if (!data.value) return <p class="quiet">{t('loading')}</p>;
+  if (!data.value) return <Loading />;
   const pairs = alike(data.value);
   if (!pairs.length) return <Empty title={t('no duplicates')}><p>{t('no duplicates about')}</p></Empty>;
   return (
@@ -53,7 +53,7 @@ export function Duplicates() {
 function Side({ memory: m }: { memory: Memory }) {
   return (
     <div class="row tight">
-      <div class="grow stack close"><span class="wrap">{m.content}</span><span class="tiny quiet">{day(m.created)} · {word('origin', m.origin)} · {percent(m.importance)}</span></div>
+      <div class="grow stack close"><span class="wrap">{m.content}</span><span class="tiny quiet">{day(m.created)} · {word('origin', m.origin)} · {t('importance of', { share: percent(m.importance) })}</span></div>
       <Button small look="danger" icon="trash" onClick={() => void forgetOne(m)}>{t('forget')}</Button>
     </div>
   );

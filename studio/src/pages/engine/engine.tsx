@@ -36,7 +36,7 @@ export function Engine() {
 }
 
 function Part({ name, look, state, more }: { name: string; look: ChipLook; state: string; more?: string | null }) {
-  return <div class="card figure stack close"><span class="label">{name}</span><div><Chip look={look}>{state}</Chip></div>{more && <span class="tiny quiet wrap">{more}</span>}</div>;
+  return <div class="card figure stack close"><span class="label">{name}</span><div><Chip look={look}>{state}</Chip></div>{more && (more.length > 60 ? <details class="tiny quiet"><summary>{t('why')}</summary><span class="wrap">{more}</span></details> : <span class="tiny quiet wrap">{more}</span>)}</div>;
 }
 
 function Chips() {

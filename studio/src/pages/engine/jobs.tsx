@@ -4,9 +4,12 @@ import { call } from '../../api/client.ts';
 import type { Job, Page } from '../../api/types.ts';
 import { t, took, word } from '../../i18n/index.ts';
 import { Ago, Button, Check, Chip, Empty, Failed, Progress, tryTo, type ChipLook } from '../../parts/basics.tsx';
+import { Numbers } from '../../parts/numbers.tsx';
 import { isOperator } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
+import { AskJob, isAsked } from './ask.tsx';
 
+/** Those with a dry run have a tick for it; the others ask first. */
 const kinds: { kind: string; isDry: boolean; isOperators: boolean }[] = [
   { kind: 'consolidate', isDry: true, isOperators: false }, { kind: 'compact', isDry: true, isOperators: false }, { kind: 'distil', isDry: false, isOperators: false },
   { kind: 'reindex', isDry: false, isOperators: true }, { kind: 'prune', isDry: false, isOperators: true },
@@ -14,22 +17,23 @@ const kinds: { kind: string; isDry: boolean; isOperators: boolean }[] = [
 const looks: Record<string, ChipLook> = { running: 'accent', queued: '', done: 'good', failed: 'bad', cancelled: 'warn' };
 
 export function Jobs() {
-  const isDry = useSignal(true);
+  const dry = useSignal<Record<string, boolean>>({ consolidate: true, compact: true }), asked = useSignal<string | null>(null);
   const { data, error, reload } = useLoaded(() => call<Page<Job>>('GET', '/v1/jobs'), [], /^job\./);
-  const begin = (kind: string, dry: boolean) => tryTo(async () => {
-    await call('POST', '/v1/jobs', { kind, ...(dry ? { dry_run: isDry.value } : {}) });
+  const begin = (kind: string, isDry?: boolean) => tryTo(async () => {
+    await call('POST', '/v1/jobs', { kind, ...(isDry === undefined ? {} : { dry_run: isDry }) });
     reload();
   });
   const jobs = data.value?.items ?? [];
   return (
     <section class="card" aria-label={t('jobs')}>
-      <header><h2>{t('jobs')}</h2><Check checked={isDry.value} onChange={(on) => (isDry.value = on)}>{t('dry run')}</Check></header>
+      <header><h2>{t('jobs')}</h2></header>
       <div class="stack pad">
         <div class="columns">
           {kinds.filter((k) => !k.isOperators || isOperator.value).map((k) => (
             <div key={k.kind} class="row tight">
-              <Button small onClick={() => begin(k.kind, k.isDry)}>{word('job', k.kind)}</Button>
-              <span class="tiny quiet">{t(`job about ${k.kind}` as 'job about prune')}</span>
+              <Button small onClick={() => (k.isDry ? void begin(k.kind, dry.value[k.kind]!) : (asked.value = k.kind))}>{word('job', k.kind)}{k.isDry ? '' : '…'}</Button>
+              <span class="tiny quiet grow">{t(`job about ${k.kind}` as 'job about prune')}</span>
+              {k.isDry && <Check checked={dry.value[k.kind]!} onChange={(on) => (dry.value = { ...dry.value, [k.kind]: on })}>{t('dry run')}</Check>}
             </div>
           ))}
         </div>
@@ -45,27 +49,16 @@ export function Jobs() {
                 <span class="small quiet"><Ago at={j.created} />{j.ended && j.took_ms !== null ? ` · ${took(j.took_ms * 1000)}` : ''}</span>
                 <span class="grow" />
                 {(j.state === 'running' || j.state === 'queued') && <Button small look="danger" onClick={() => tryTo(() => call('DELETE', `/v1/jobs/${j.id}`))}>{t('cancel')}</Button>}
-                {(j.state === 'failed' || j.state === 'cancelled') && <Button small icon="refresh" onClick={() => begin(j.kind, j.dry_run)}>{t('again')}</Button>}
+                {(j.state === 'failed' || j.state === 'cancelled') && <Button small icon="refresh" onClick={() => (isAsked(j.kind) ? (asked.value = j.kind) : void begin(j.kind, j.dry_run))}>{t('again')}</Button>}
               </div>
               {j.state === 'running' && <Progress done={j.done} total={j.total} label={word('job', j.kind)} />}
               {j.error && <p class="small wrap">{j.error}</p>}
-              {j.result !== null && <Result result={j.result} />}
+              <Numbers of={j.result} />
             </li>
           ))}
         </ul>
       </div>
+      {asked.value && <AskJob kind={asked.value} close={() => (asked.value = null)} run={((kind) => () => begin(kind))(asked.value)} />}
     </section>
   );
-}
-
-/** Numbers as they are named; lists of changes as text. */
-function Result({ result }: { result: unknown }) {
-  const flat: [string, string][] = [];
-  const walk = (value: unknown, name: string) => {
-    if (Array.isArray(value)) value.slice(0, 20).forEach((v, i) => walk(v, `${name} ${i + 1}`));
-    else if (value && typeof value === 'object') for (const [k, v] of Object.entries(value)) walk(v, name ? `${name} ${k}` : k);
-    else if (value !== null && value !== '') flat.push([name.replaceAll('_', ' '), String(value)]);
-  };
-  walk(result, '');
-  return <dl class="pairs">{flat.slice(0, 60).map(([name, value]) => <><dt key={name}>{name}</dt><dd class="wrap number">{value}</dd></>)}</dl>;
 }

@@ -6,6 +6,7 @@ import { t, word } from '../../i18n/index.ts';
 import { Button, Field, Select, tryTo } from '../../parts/basics.tsx';
 import { Dialog } from '../../parts/layers.tsx';
 import { toast } from '../../parts/toasts.tsx';
+import { brief } from './bulk.tsx';
 import { draft } from '../../state/looks.ts';
 
 export const types = ['factual', 'episodic', 'procedural', 'semantic'];
@@ -15,13 +16,14 @@ export function AddMemory({ close }: { close: () => void }) {
   const content = useSignal(drafted.get()), key = useSignal(''), type = useSignal('factual'), category = useSignal(''), tags = useSignal('');
   const save = (e: Event) => {
     e.preventDefault();
+    if (!content.value.trim()) return;
     void tryTo(async () => {
       const m = await call<Memory>('POST', address('/v1/memories', { space: space.value === '*' ? '' : space.value }), {
         content: content.value.trim(), type: type.value, ...(key.value.trim() && { key: key.value.trim() }),
         ...(category.value.trim() && { category: category.value.trim() }), tags: tags.value.split(',').map((x) => x.trim()).filter(Boolean),
       });
       drafted.set('');
-      toast({ text: t('kept', { what: m.content.slice(0, 60) }) });
+      toast({ text: t('kept', { what: brief(m.content) }) });
       close();
     });
   };
@@ -31,7 +33,7 @@ export function AddMemory({ close }: { close: () => void }) {
         <Field label={t('content')} hint={t('content hint')}>
           <textarea class="input" autofocus required rows={3} value={content.value}
             onInput={(e) => { content.value = e.currentTarget.value; drafted.set(content.value); }}
-            onKeyDown={(e) => e.key === 'Enter' && (e.ctrlKey || e.metaKey) && save(e)} />
+            onKeyDown={(e) => e.key === 'Enter' && !e.shiftKey && !e.isComposing && save(e)} />
         </Field>
         <div class="columns two">
           <Field label={t('key')} hint={t('key hint')}><input class="input" value={key.value} onInput={(e) => (key.value = e.currentTarget.value)} /></Field>

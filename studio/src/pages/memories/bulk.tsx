@@ -1,52 +1,61 @@
 // Many at once: what is selected, or all that the filter matches.
 import type { Signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { address, call, space, type Query } from '../../api/client.ts';
 import type { Memory } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
 import { Button, Field, tryTo } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/layers.tsx';
+import { Confirm, Dialog } from '../../parts/layers.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
 
 interface Erased { erased: number; undo?: string | null }
 interface BulkResult { selected: number; changed: number; remaining: number; next: string | null; undo?: string | null }
 
+/** A text in so few words that it fits into news. */
+export const brief = (text: string) => (text.length > 48 ? `${text.slice(0, 47).trimEnd()}…` : text);
+
 export async function forgetOne(m: Memory) {
   await tryTo(async () => {
     const res = await call<Erased>('DELETE', `/v1/memories/${encodeURIComponent(m.id)}?undo=true`);
-    toastUndo(t('forgotten', { n: 1 }), res.undo);
+    toastUndo(t('forgot this', { what: brief(m.content) }), res.undo, [m.id]);
   });
 }
 
-async function bulk(body: Record<string, unknown>): Promise<BulkResult> {
+/** Changes many at once; the server keeps what it takes to undo it. */
+export async function bulk(body: Record<string, unknown>): Promise<BulkResult> {
   return call<BulkResult>('POST', address('/v1/memories/bulk', { space: space.value === '*' ? '' : space.value }), { ...body, undo: true });
 }
 
-interface BulkProps { picked: Signal<Set<string>>; total: number; filter: Query; isBest: boolean }
+interface BulkProps { picked: Signal<Set<string>>; total: number; filter: Query; isBest: boolean; children: ComponentChildren }
 
-export function Bulk({ picked, total, filter, isBest }: BulkProps) {
-  const [isAll, setAll] = useState(false), [tags, setTags] = useState<string | null>(null);
+/** In the place of the line above the list, so that selecting moves no row. */
+export function Bulk({ picked, total, filter, isBest, children }: BulkProps) {
+  const [isAll, setAll] = useState(false), [tags, setTags] = useState<string | null>(null), [asks, setAsks] = useState(false);
   const n = isAll ? total : picked.value.size;
-  if (!n) return null;
+  if (!n) return <div class="selection">{children}</div>;
   const what = () => (isAll ? { filter: Object.fromEntries(Object.entries(filter).filter(([, v]) => v !== undefined && v !== '')) } : { ids: [...picked.value].slice(0, 1000) });
   const clear = () => {
     picked.value = new Set();
     setAll(false);
   };
   const run = (body: Record<string, unknown>, said: (n: number) => string) => tryTo(async () => {
-    const res = await bulk({ ...what(), ...body });
+    const about = isAll ? ['*'] : [...picked.value], res = await bulk({ ...what(), ...body });
     clear();
-    toastUndo(said(res.changed) + (res.remaining ? ` ${t('n remain', { n: res.remaining })}` : ''), res.undo);
+    toastUndo(said(res.changed) + (res.remaining ? ` ${t('n remain', { n: res.remaining })}` : ''), res.undo, about);
   });
+  const forget = () => (isAll ? setAsks(true) : void erase());
+  const erase = () => run({ action: 'delete' }, (n) => t('forgotten', { n }));
   const canAll = !isBest && !isAll && total > picked.value.size;
   return (
-    <div class="notice good-news row" role="region" aria-label={t('selection')}>
-      <strong class="number">{t('n selected', { n })}</strong>
+    <div class="selection on" role="region" aria-label={t('selection')}>
+      <strong class="number cut">{t('n selected', { n })}</strong>
       {canAll && <Button small look="plain" onClick={() => setAll(true)}>{t('select all n', { n: total })}</Button>}
       <span class="grow" />
-      <Button small icon="check" onClick={() => setTags('')}>{t('set tags')}</Button>
-      <Button small look="danger" icon="trash" onClick={() => run({ action: 'delete' }, (n) => t('forgotten', { n }))}>{t('forget')}</Button>
-      <Button small look="plain" onClick={clear}>{t('cancel')}</Button>
+      <Button small icon="check" aria-label={t('set tags')} onClick={() => setTags('')}><span class="wide-only">{t('set tags')}</span></Button>
+      <Button small look="danger" icon="trash" aria-label={t('forget')} onClick={forget}><span class="wide-only">{t('forget')}</span></Button>
+      <Button small look="plain" icon="close" label={t('select none')} onClick={clear} />
+      {asks && <Confirm title={t('forget n', { n })} text={t('forget all about')} action={t('forget n', { n })} close={() => setAsks(false)} run={erase} />}
       {tags !== null && (
         <Dialog title={t('set tags')} close={() => setTags(null)}>
           <form class="stack" onSubmit={(e) => {

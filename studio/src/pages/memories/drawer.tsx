@@ -1,17 +1,22 @@
 // One memory: correct it in place; how it came about, and who was given it.
 import { useState } from 'preact/hooks';
-import { address, call, request, type Problem } from '../../api/client.ts';
+import { address, call, request } from '../../api/client.ts';
 import type { HistoryItem, Memory, MessageContext, Page, ReceiptItem } from '../../api/types.ts';
+import type { Key } from '../../i18n/en.ts';
 import { t, time, word } from '../../i18n/index.ts';
-import { Ago, Button, Chip, Empty, Failed, Segments, tryTo } from '../../parts/basics.tsx';
+import { Ago, Button, Chip, Empty, Failed, Loading, Segments, tryTo } from '../../parts/basics.tsx';
 import { Drawer } from '../../parts/layers.tsx';
 import { Decision } from '../../parts/receipt.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
 import { go } from '../../state/route.ts';
 import { useLoaded } from '../../state/use.ts';
-import { forgetOne } from './bulk.tsx';
+import { brief, forgetOne } from './bulk.tsx';
 import { MemoryFields } from './fields.tsx';
 import { isClosed } from './row.tsx';
+
+const named: Record<string, Key> = { content: 'content', importance: 'importance', key: 'key', type: 'type', category: 'category', tags: 'tags', expires: 'expires', session: 'session', metadata: 'metadata' };
+/** How the page calls a member. */
+const nameOf = (member: string) => (named[member] ? t(named[member]!) : member);
 
 const tabs = ['details', 'history', 'source', 'uses'] as const;
 type Tab = (typeof tabs)[number];
@@ -24,11 +29,11 @@ export function MemoryDrawer({ id, close }: { id: string; close: () => void }) {
   const change = (members: Partial<Memory>) => tryTo(async () => {
     const res = await request('PATCH', `${path}?undo=true`, members);
     data.value = (await res.json()) as Memory;
-    toastUndo(t('changed'), res.headers.get('X-Rememberd-Undo'));
+    toastUndo(t('changed what', { what: Object.keys(members).map(nameOf).join(', '), of: brief(data.value.content) }), res.headers.get('X-Rememberd-Undo'), [id]);
   });
   const forget = async () => {
-    if (m) await forgetOne(m);
     close();
+    if (m) await forgetOne(m);
   };
   return (
     <Drawer title={t('memory')} close={close} actions={m && <Button small look="danger" icon="trash" keys="Delete" onClick={forget}>{t('forget')}</Button>}>
@@ -39,7 +44,7 @@ export function MemoryDrawer({ id, close }: { id: string; close: () => void }) {
           <Segments label={t('memory')} value={tab} onChange={(v) => setTab(v as Tab)} options={tabs.map((x) => [x, t(`tab ${x}`)])} />
           {tab === 'details' && <MemoryFields key={m.updated} memory={m} change={change} />}
           {tab === 'history' && <History path={path} />}
-          {tab === 'source' && <Source memory={m} path={path} />}
+          {tab === 'source' && (m.source ? <Source memory={m} path={path} /> : <NoSource />)}
           {tab === 'uses' && <Uses path={path} />}
         </>
       )}
@@ -57,7 +62,7 @@ function History({ path }: { path: string }) {
           <span class="small"><strong>{word('event', h.event)}</strong> <span class="quiet">{time(h.at)}</span></span>
           {h.content && <span class="wrap">{h.content}</span>}
           {h.before && Object.entries(h.before).map(([name, was]) => (
-            <span key={name} class="small quiet wrap">{t('was', { name, what: typeof was === 'object' ? JSON.stringify(was) : String(was) })}</span>
+            <span key={name} class="small quiet wrap">{t('was', { name: nameOf(name), what: typeof was === 'object' ? JSON.stringify(was) : String(was) })}</span>
           ))}
         </li>
       ))}
@@ -65,15 +70,13 @@ function History({ path }: { path: string }) {
   );
 }
 
-function sourceError(e: Problem) {
-  return e.status === 404 ? <Empty title={t('no source')}><p>{t('no source about')}</p></Empty> : <Failed error={e} />;
-}
+const NoSource = () => <Empty title={t('no source')}><p>{t('no source about')}</p></Empty>;
 
 function Source({ memory, path }: { memory: Memory; path: string }) {
   const { data, error } = useLoaded(() => call<MessageContext>('GET', `${path}/source?around=3`), [path]);
-  if (error.value) return sourceError(error.value);
+  if (error.value) return error.value.status === 404 ? <NoSource /> : <Failed error={error.value} />;
   const c = data.value;
-  if (!c) return <p class="quiet">{t('loading')}</p>;
+  if (!c) return <Loading />;
   return (
     <div class="stack">
       <div class="talk">

@@ -1,14 +1,14 @@
 // Everything that is remembered: find, see, correct, forget.
 import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { address, call, get, space } from '../../api/client.ts';
+import { address, call, get, isOnline, space } from '../../api/client.ts';
 import { onChange } from '../../api/events.ts';
 import type { Facets as FacetCounts, Found, FoundPage, Memory, MemoryPage } from '../../api/types.ts';
 import { number, t } from '../../i18n/index.ts';
 import { Button, Empty, Failed, Head, Search, Segments, Select } from '../../parts/basics.tsx';
 import { useRows, Virtual } from '../../parts/virtual.tsx';
 import { draft } from '../../state/looks.ts';
-import { refine, route } from '../../state/route.ts';
+import { closeOver, openOver, refine, route } from '../../state/route.ts';
 import { useKeys, useSettled } from '../../state/use.ts';
 import { AddMemory } from './add.tsx';
 import { Bulk, forgetOne } from './bulk.tsx';
@@ -62,7 +62,7 @@ export function Memories() {
     };
   }, []);
   const total = rows.total.value ?? 0, at = (i: number) => rows.at(i);
-  const open = (m: Memory | undefined) => m && refine({ id: m.id });
+  const open = (m: Memory | undefined) => m && openOver({ id: m.id }), close = () => closeOver('id');
   const toggle = (m: Memory | undefined) => {
     if (!m) return;
     const next = new Set(picked.value);
@@ -74,7 +74,7 @@ export function Memories() {
     j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1),
     Enter: () => open(at(current)), e: () => open(at(current)), x: () => toggle(at(current)), n: () => setAdds(true),
     Delete: () => { const m = at(current); if (m) void forgetOne(m); },
-    Escape: () => (query.id ? refine({ id: undefined }) : (picked.value = new Set())),
+    Escape: () => (query.id ? close() : (picked.value = new Set())),
   });
   return (
     <>
@@ -94,10 +94,11 @@ export function Memories() {
       <div class="with-side">
         <div class={showsFacets ? '' : 'wide-only'}><Facets counts={facets.value} query={query} /></div>
         <div class="stack">
-          <Bulk picked={picked} total={total} filter={listQuery} isBest={isBest} />
-          <p class="small quiet number" role="status">{rows.total.value === null ? t('loading') : t('n memories', { n: total })}{find && !isBest ? ` ${t('that contain', { what: find })}` : ''}</p>
+          <Bulk picked={picked} total={total} filter={listQuery} isBest={isBest}>
+            <p class="small quiet number cut" role="status">{rows.total.value === null ? (isOnline.value ? t('loading') : '') : t('n memories', { n: total })}{find && !isBest ? ` ${t('that contain', { what: find })}` : ''}</p>
+          </Bulk>
           {rows.total.value === 0
-            ? <NoMemories isFiltered={!!find || Object.keys(filter).length > 0} />
+            ? <NoMemories isFiltered={!!find || Object.keys(filter).length > 0} isBest={isBest} />
             : (
               <div class="list">
                 <Virtual<Memory> label={t('page memories')} current={current} rows={{ total, at, see: rows.see }}
@@ -107,15 +108,15 @@ export function Memories() {
             )}
         </div>
       </div>
-      {query.id && <MemoryDrawer key={query.id} id={query.id} close={() => refine({ id: undefined })} />}
+      {query.id && <MemoryDrawer key={query.id} id={query.id} close={close} />}
       {adds && <AddMemory close={() => setAdds(false)} />}
       <span class="hidden-text" data-version={rows.version.value}>{number(total)}</span>
     </>
   );
 }
 
-function NoMemories({ isFiltered }: { isFiltered: boolean }) {
+function NoMemories({ isFiltered, isBest }: { isFiltered: boolean; isBest: boolean }) {
   return isFiltered
-    ? <Empty title={t('nothing matches')}><p>{t('nothing matches about')}</p></Empty>
+    ? <Empty title={t('nothing matches')}><p>{isBest ? t('nothing matches best') : t('nothing matches about')}</p></Empty>
     : <Empty title={t('no memories')}><p>{t('no memories about')}</p></Empty>;
 }

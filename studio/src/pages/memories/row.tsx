@@ -18,11 +18,11 @@ export function MemoryRow({ memory: m, index, find, isAt, isOpen, isPicked, onOp
       <div class="lines">
         <span class="cut"><Marked text={m.content} find={find} /></span>
         <span class="tiny quiet cut">
-          {[m.category || word('layer', m.layer), m.key, word('origin', m.origin), m.tags.map((x) => `#${x}`).join(' ')].filter(Boolean).join(' · ')}
+          {[m.category ? word('category', m.category) : word('layer', m.layer), word('origin', m.origin), m.tags.map((x) => `#${x}`).join(' ')].filter(Boolean).join(' · ')}
         </span>
       </div>
       {isClosed(m) && <Chip look="warn">{t('closed')}</Chip>}
-      <span class="tiny quiet number wide-only" title={t('importance')}>{percent(m.importance)}</span>
+      <span class="tiny quiet number wide-only" title={t('importance')}>{t('importance of', { share: percent(m.importance) })}</span>
       <span class="tiny quiet wide-only">{day(m.created)}</span>
     </div>
   );

@@ -5,6 +5,7 @@ import { address, call, space, type Query } from '../../api/client.ts';
 import { t } from '../../i18n/index.ts';
 import { Button, Check, tryTo } from '../../parts/basics.tsx';
 import { Dialog } from '../../parts/layers.tsx';
+import { Numbers } from '../../parts/numbers.tsx';
 import { toast } from '../../parts/toasts.tsx';
 import { go } from '../../state/route.ts';
 
@@ -64,9 +65,7 @@ function Import({ close }: { close: () => void }) {
       <input class="input" type="file" accept=".jsonl,.ndjson,.json" aria-label={t('file')} onChange={(e) => { file.value = e.currentTarget.files?.[0] ?? null; result.value = null; }} />
       <Check checked={isDry.value} onChange={(on) => (isDry.value = on)}>{t('only count')}</Check>
       {result.value && (
-        <dl class="pairs" role="status">
-          {Object.entries(result.value).map(([name, n]) => <><dt key={name}>{name}</dt><dd class="number">{String(n)}</dd></>)}
-        </dl>
+        <div role="status"><Numbers of={result.value} /></div>
       )}
       <div class="row"><Button look="main" disabled={!file.value} onClick={run}>{isDry.value ? t('count') : t('import')}</Button><Button look="plain" onClick={close}>{t('cancel')}</Button></div>
     </Dialog>

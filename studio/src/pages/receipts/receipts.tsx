@@ -4,11 +4,11 @@ import { useEffect } from 'preact/hooks';
 import { call, get, Problem, space } from '../../api/client.ts';
 import { onChange } from '../../api/events.ts';
 import type { Page, Receipt, ReceiptItem } from '../../api/types.ts';
-import { t, took } from '../../i18n/index.ts';
+import { number, t, took } from '../../i18n/index.ts';
 import { Ago, Button, Empty, Failed, Head, Segments } from '../../parts/basics.tsx';
 import { Drawer } from '../../parts/layers.tsx';
 import { Decision, ReceiptView } from '../../parts/receipt.tsx';
-import { go, refine, route } from '../../state/route.ts';
+import { closeOver, go, openOver, refine, route } from '../../state/route.ts';
 import { useLoaded } from '../../state/use.ts';
 
 const shows: Record<string, (r: ReceiptItem) => boolean> = {
@@ -43,7 +43,8 @@ export function Receipts() {
       end();
     };
   }, [JSON.stringify(filter)]);
-  const shown = items.value.filter(shows[show] ?? shows.all!);
+  const shown = items.value.filter(shows[show] ?? shows.all!), isPart = show === 'given' || show === 'silent';
+  const counted = !isPart ? t('n receipts', { n: total.value }) : t(next.value ? 'n of the newest receipts' : 'n of receipts', { n: shown.length, of: number(items.value.length) });
   return (
     <>
       <Head title={t('page receipts')} about={t('receipts about')} />
@@ -53,10 +54,11 @@ export function Receipts() {
         {query.session && <Button small icon="close" onClick={() => refine({ session: undefined })}>{`${t('session')}: ${query.session}`}</Button>}
         {query.memory && <Button small icon="close" onClick={() => refine({ memory: undefined })}>{`${t('memory')}: ${query.memory.slice(0, 8)}`}</Button>}
         <span class="grow" />
-        <span class="small quiet number" role="status">{t('n receipts', { n: total.value })}</span>
+        <span class="small quiet number" role="status">{counted}</span>
       </div>
       {error.value && <Failed error={error.value} retry={() => void read()} />}
-      {isLoaded.value && !shown.length && !error.value && <Empty title={t('no receipts')}><p>{t('no receipts about')}</p><Button look="main" icon="try" onClick={() => go('try')}>{t('page try')}</Button></Empty>}
+      {isLoaded.value && !shown.length && !error.value && (items.value.length > 0 || show !== 'all') && <Empty title={t('no such receipts')} />}
+      {isLoaded.value && !items.value.length && show === 'all' && !error.value && <Empty title={t('no receipts')}><p>{t('no receipts about')}</p><Button look="main" icon="try" onClick={() => go('try')}>{t('page try')}</Button></Empty>}
       {shown.length > 0 && (
         <div class="card table-box">
           <table>
@@ -65,12 +67,12 @@ export function Receipts() {
             <tbody>
               {shown.map((r) => (
                 <tr key={r.id}>
-                  <td class="small quiet wide-only"><Ago at={r.created} /></td>
-                  <td><button type="button" class="facet" onClick={() => refine({ id: r.id })}><span class="wrap">{r.question || t('no question kept')}</span></button><span class="narrow-only tiny quiet"><Ago at={r.created} /></span></td>
-                  <td><Decision value={r.decision} /></td>
-                  <td class="number wide-only">{r.given} / {r.considered}</td>
+                  <td class="small quiet short wide-only"><Ago at={r.created} /></td>
+                  <td><button type="button" class="facet" onClick={() => openOver({ id: r.id })}><span class="wrap">{r.question || t('no question kept')}</span></button><span class="narrow-only tiny quiet"><Ago at={r.created} /></span></td>
+                  <td class="short"><Decision value={r.decision} /></td>
+                  <td class="number short wide-only">{r.given} / {r.considered}</td>
                   <td class="number">{r.tokens}</td>
-                  <td class="number wide-only">{took(r.took_us)}</td>
+                  <td class="number short wide-only">{took(r.took_us)}</td>
                 </tr>
               ))}
             </tbody>
@@ -78,16 +80,16 @@ export function Receipts() {
         </div>
       )}
       {next.value && <div><Button onClick={() => void read(next.value!)}>{t('more')}</Button></div>}
-      {query.id && <ReceiptDrawer key={query.id} id={query.id} close={() => refine({ id: undefined })} />}
+      {query.id && <ReceiptDrawer key={query.id} id={query.id} close={() => closeOver('id')} />}
     </>
   );
 }
 
-export function ReceiptDrawer({ id, close }: { id: string; close: () => void }) {
+export function ReceiptDrawer({ id, title, close }: { id: string; title?: string; close: () => void }) {
   const { data, error, reload } = useLoaded(() => call<Receipt>('GET', `/v1/receipts/${encodeURIComponent(id)}`), [id]);
   const r = data.value;
   return (
-    <Drawer title={t('receipt')} close={close} actions={r && <Button small icon="try" onClick={() => go('try', { tab: 'simulate', q: r.question })}>{t('what if')}</Button>}>
+    <Drawer title={title ?? t('receipt')} close={close} actions={r && <Button small icon="try" onClick={() => go('try', { tab: 'simulate', q: r.question })}>{t('what if')}</Button>}>
       {error.value && (error.value.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error.value} retry={reload} />)}
       {r && (
         <>

@@ -5,7 +5,7 @@ import type { MessageContext, SessionItem } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
 import { Ago, Button, Empty, Failed, Head, Search, tryTo } from '../../parts/basics.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { go, refine, route } from '../../state/route.ts';
+import { closeOver, go, openOver, refine, route } from '../../state/route.ts';
 import { useLoaded, useSettled } from '../../state/use.ts';
 import { useEffect } from 'preact/hooks';
 import { Transcript } from './transcript.tsx';
@@ -18,7 +18,7 @@ export function Sessions() {
   useEffect(() => {
     if (!query.message) return;
     const path = `/v1/messages/${encodeURIComponent(query.message)}?around=0`;
-    call<MessageContext>('GET', path).then((c) => go('sessions', { id: c.message.session, at: c.message.id }), (e: Problem) => toast({ text: e.message, isBad: true }));
+    call<MessageContext>('GET', path).then((c) => refine({ message: undefined, id: c.message.session, at: c.message.id }), (e: Problem) => toast({ text: e.message, isBad: true }));
   }, [query.message]);
   const distil = () => tryTo(async () => {
     await call('POST', '/v1/jobs', { kind: 'distil' });
@@ -37,7 +37,7 @@ export function Sessions() {
             <ul class="list">
               {all.map((s) => (
                 <li key={`${s.app_id}/${s.id}`}>
-                  <button type="button" class={`item session${s.id === query.id ? ' open' : ''}`} onClick={() => refine({ id: s.id, space: space.value === '*' ? s.app_id : undefined, at: undefined })}>
+                  <button type="button" class={`item session${s.id === query.id ? ' open' : ''}`} onClick={() => openOver({ id: s.id, space: space.value === '*' ? s.app_id : undefined, at: undefined })}>
                     <span class="lines"><span class="cut">{s.title || s.id}</span><span class="tiny quiet cut">{t('n messages', { n: s.message_count })}{space.value === '*' ? ` · ${s.app_id}` : ''}</span></span>
                     <span class="tiny quiet"><Ago at={s.updated_at} /></span>
                   </button>
@@ -47,7 +47,7 @@ export function Sessions() {
             {list.data.value?.next && limit < 100 && <div><Button onClick={() => setLimit(100)}>{t('more')}</Button></div>}
           </div>
         )}
-        {query.id && <Transcript key={`${query.space}/${query.id}`} id={query.id} inSpace={query.space ?? ''} at={query.at} close={() => refine({ id: undefined, at: undefined, space: undefined })} />}
+        {query.id && <Transcript key={`${query.space}/${query.id}`} id={query.id} inSpace={query.space ?? ''} at={query.at} close={() => closeOver('id', 'at', 'space')} />}
       </div>
     </>
   );

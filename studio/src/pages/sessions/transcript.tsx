@@ -5,9 +5,9 @@ import { address, call, space } from '../../api/client.ts';
 import type { Memory, Message, Page, ReceiptItem, SessionItem } from '../../api/types.ts';
 import { t, time } from '../../i18n/index.ts';
 import { Button, Chip, Empty, Failed, Segments, tryTo } from '../../parts/basics.tsx';
-import { TypedConfirm } from '../../parts/layers.tsx';
+import { Dialog, TypedConfirm } from '../../parts/layers.tsx';
 import { toastUndo } from '../../parts/toasts.tsx';
-import { go } from '../../state/route.ts';
+import { closeOver, go, openOver, route } from '../../state/route.ts';
 import { useLoaded } from '../../state/use.ts';
 import { ReceiptDrawer } from '../receipts/receipts.tsx';
 
@@ -15,7 +15,7 @@ interface Parts { messages: Page<Message>; memories: Memory[]; receipts: Receipt
 
 export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: string; at: string | undefined; close: () => void }) {
   const path = `/v1/sessions/${encodeURIComponent(id)}`, named = { space: inSpace || (space.value === '*' ? '' : space.value) };
-  const [tab, setTab] = useState('said'), [receipt, setReceipt] = useState<string | null>(null), [forgets, setForgets] = useState(false), limit = useSignal(200);
+  const receipt = route.value.query.receipt, [tab, setTab] = useState('said'), [forgets, setForgets] = useState(false), limit = useSignal(200);
   const session = useLoaded(() => call<SessionItem>('GET', address(path, named)), [id], /^session\./);
   const parts = useLoaded<Parts>(async () => {
     const of = <T,>(what: string, n: number) => call<T>('GET', address(`${path}/${what}`, { ...named, limit: n }));
@@ -28,7 +28,7 @@ export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: st
   const forget = (everything: boolean) => tryTo(async () => {
     if (everything) {
       const res = await call<{ undo?: string }>('DELETE', address(`/v1/memories/${encodeURIComponent(id)}`, { ...named, undo: true }));
-      toastUndo(t('conversation forgotten'), res.undo);
+      toastUndo(t('conversation forgotten'), res.undo, [id]);
     } else await call('DELETE', address(path, named));
     close();
   });
@@ -45,13 +45,13 @@ export function Transcript({ id, inSpace, at, close }: { id: string; inSpace: st
         {error && (error.status === 404 ? <Empty title={t('gone by now')} /> : <Failed error={error} retry={parts.reload} />)}
         <div class="row"><Segments label={t('conversation')} value={tab} onChange={setTab}
           options={[['said', t('tab said')], ['learnt', t('tab learnt', { n: p?.memories.length ?? 0 })], ['episodes', t('tab episodes', { n: p?.episodes.length ?? 0 })]]} /></div>
-        {p && tab === 'said' && <Said parts={p} at={at} onReceipt={setReceipt} />}
+        {p && tab === 'said' && <Said parts={p} at={at} onReceipt={(of) => openOver({ receipt: of })} />}
         {p && tab === 'said' && p.messages.next && <div><Button onClick={() => (limit.value = 500)}>{t('more')}</Button></div>}
         {p && tab === 'learnt' && <Learnt memories={p.memories} />}
         {p && tab === 'episodes' && <Learnt memories={p.episodes} />}
       </div>
       {forgets && <Forget id={id} forget={forget} close={() => setForgets(false)} />}
-      {receipt && <ReceiptDrawer id={receipt} close={() => setReceipt(null)} />}
+      {receipt && <ReceiptDrawer key={receipt} id={receipt} close={() => closeOver('receipt')} />}
     </section>
   );
 }
@@ -86,7 +86,7 @@ function Said({ parts, at, onReceipt }: { parts: Parts; at: string | undefined; 
             <div class="under">
               <span>{m.speaker || t(m.role === 'user' ? 'you' : 'model')} · {time(m.created)}</span>
               {learnt.has(m.id) && <button type="button" class="chip good" onClick={() => go('memories', { session: m.session })}>{t('learnt n', { n: learnt.get(m.id)! })}</button>}
-              {receipt && <button type="button" class="chip accent" onClick={() => onReceipt(receipt.id)}>{t('given n', { n: receipt.given })}</button>}
+              {receipt && <button type="button" class="chip accent" onClick={() => onReceipt(receipt.id)}>{t('lines given', { n: receipt.given })}</button>}
             </div>
           </div>
         );
@@ -108,16 +108,13 @@ function Forget({ id, forget, close }: { id: string; forget: (everything: boolea
   const [keeps, setKeeps] = useState(false);
   if (keeps) return <TypedConfirm title={t('forget messages')} text={t('forget messages about')} word={id.slice(0, 12)} action={t('forget')} close={close} run={() => forget(false)} />;
   return (
-    <div class="veil" onMouseDown={(e) => e.target === e.currentTarget && close()}>
-      <div class="dialog" role="dialog" aria-modal="true" aria-label={t('forget conversation')}>
-        <h2>{t('forget conversation')}</h2>
-        <p>{t('forget conversation about')}</p>
-        <div class="row">
-          <Button look="danger" icon="trash" onClick={() => { close(); void forget(true); }}>{t('forget all of it')}</Button>
-          <Button onClick={() => setKeeps(true)}>{t('keep what was learnt')}</Button>
-          <Button look="plain" onClick={close}>{t('cancel')}</Button>
-        </div>
+    <Dialog title={t('forget conversation')} close={close}>
+      <p>{t('forget conversation about')}</p>
+      <div class="row">
+        <Button look="danger" icon="trash" onClick={() => { close(); void forget(true); }}>{t('forget all of it')}</Button>
+        <Button onClick={() => setKeeps(true)}>{t('keep what was learnt')}</Button>
+        <Button look="plain" onClick={close}>{t('cancel')}</Button>
       </div>
-    </div>
+    </Dialog>
   );
 }

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { t } from '../../i18n/index.ts';
 import { Segments, Snippet } from '../../parts/basics.tsx';
+import { isOnlyBuiltIn, useModels } from '../../parts/models.tsx';
 import { me } from '../../state/session.ts';
 
 const token = () => (me.value?.needs_token ? 'YOUR_TOKEN' : 'unused');
@@ -9,7 +10,7 @@ const token = () => (me.value?.needs_token ? 'YOUR_TOKEN' : 'unused');
 const snippets: Record<string, (at: string) => string> = {
   curl: (at) => `curl ${at}/v1/chat/completions \\
   -H 'Content-Type: application/json'${me.value?.needs_token ? ` \\\n  -H 'Authorization: Bearer ${token()}'` : ''} \\
-  -d '{"model": "rememberd/demo", "messages": [{"role": "user", "content": "What is my dog called?"}]}'`,
+  -d '{"model": "rememberd/demo", "messages": [{"role": "user", "content": "${t('example question')}"}]}'`,
   JavaScript: (at) => `import OpenAI from 'openai';
 
 const client = new OpenAI({ baseURL: '${at}/v1', apiKey: '${token()}' });`,
@@ -38,6 +39,7 @@ export function Snippets() {
         <div class="row"><Segments value={name} onChange={setName} label={t('client')} options={Object.keys(snippets).map((n) => [n, n])} /></div>
         <Snippet text={snippets[name]!(location.origin)} label={name} />
         <p class="small quiet">{t('snippet hint')}</p>
+        {isOnlyBuiltIn(useModels()) && <p class="notice"><span>{t('only built in')} <code>rememberd serve --upstream https://api.openai.com/v1</code></span></p>}
       </div>
     </section>
   );

@@ -1,21 +1,22 @@
 // The first minute: say something, open a second chat, ask, see the answer and why.
-import { useSignal } from '@preact/signals';
-import { useMemo, useState } from 'preact/hooks';
-import type { Receipt } from '../../api/types.ts';
+import { signal } from '@preact/signals';
 import { t } from '../../i18n/index.ts';
-import { Button, Head } from '../../parts/basics.tsx';
+import { Button, Head, tryTo } from '../../parts/basics.tsx';
 import { Icon } from '../../parts/icons.tsx';
-import { Drawer } from '../../parts/layers.tsx';
-import { ReceiptView } from '../../parts/receipt.tsx';
+import { ModelsFailed } from '../../parts/models.tsx';
 import { makeTalk, Say, TalkView, type Turn } from '../../parts/talk.tsx';
+import { closeOver, openOver, route } from '../../state/route.ts';
+import { isOn, setOn } from '../../state/session.ts';
+import { ReceiptDrawer } from '../receipts/receipts.tsx';
 import { Snippets } from './snippets.tsx';
 
-function useTalk(key: number, onReceipt: (r: Receipt) => void) {
-  const turns = useSignal<Turn[]>([]), isBusy = useSignal(false);
-  return useMemo(() => {
-    turns.value = [];
-    return makeTalk(turns, isBusy, { onReceipt });
-  }, [key]);
+const newTalk = () => makeTalk(signal<Turn[]>([]), signal(false), {});
+/** Both chats outlive a change of page. */
+const talks = signal({ first: newTalk(), second: newTalk() }), isSecond = signal(false), hasSeenWhy = signal(false);
+
+function startOver() {
+  talks.value = { first: newTalk(), second: newTalk() };
+  isSecond.value = hasSeenWhy.value = false;
 }
 
 function Step({ no, isDone, children }: { no: number; isDone: boolean; children: string }) {
@@ -27,54 +28,62 @@ function Step({ no, isDone, children }: { no: number; isDone: boolean; children:
   );
 }
 
+function Paused() {
+  return (
+    <div class="notice" role="alert">
+      <span class="grow">{t('paused about')}</span>
+      <Button small icon="play" onClick={() => tryTo(() => setOn(true))}>{t('go on')}</Button>
+    </div>
+  );
+}
+
 export function Start() {
-  const [round, setRound] = useState(0), [isSecond, setSecond] = useState(false), [recalled, setRecalled] = useState(false);
-  const [receipt, setReceipt] = useState<Receipt | null>(null);
-  const first = useTalk(round, () => undefined);
-  const second = useTalk(round, (r) => setRecalled((was) => was || r.lines.some((l) => l.injected)));
-  const hasSaid = first.turns.value.length > 1 && !first.isBusy.value;
-  const again = () => {
-    setRound(round + 1);
-    setSecond(false);
-    setRecalled(false);
+  const { first, second } = talks.value, why = route.value.query.why;
+  // Without memory there is no receipt, and nothing was remembered.
+  const hasSaid = first.turns.value.some((turn) => turn.receipt);
+  const showWhy = (no: number) => (r: { id: string }) => {
+    if (no === 2) hasSeenWhy.value = true;
+    openOver({ why: r.id });
   };
   return (
     <>
       <Head title={t('start title')} about={t('start about')}>
-        {isSecond && <Button icon="refresh" onClick={again}>{t('start over')}</Button>}
+        {first.turns.value.length > 0 && <Button icon="refresh" onClick={startOver}>{t('start over')}</Button>}
       </Head>
+      {isOn.value === false && <Paused />}
+      <ModelsFailed />
       <ol class="steps card pad">
         <Step no={1} isDone={hasSaid}>{t('step 1')}</Step>
-        <Step no={2} isDone={isSecond}>{t('step 2')}</Step>
-        <Step no={3} isDone={recalled}>{t('step 3')}</Step>
+        <Step no={2} isDone={isSecond.value}>{t('step 2')}</Step>
+        <Step no={3} isDone={hasSeenWhy.value}>{t('step 3')}</Step>
       </ol>
-      <div class="columns two">
+      <div class="columns two even">
         <section class="card" aria-label={t('first chat')}>
           <header><h2>{t('first chat')}</h2></header>
           <div class="stack pad">
-            <TalkView talk={first} onReceipt={setReceipt} current={receipt?.id} />
-            <Say talk={first} name="start-1" label={t('say something')} suggest={t('example statement')} />
+            <TalkView talk={first} onReceipt={showWhy(1)} current={why} />
+            <Say key={first.session} talk={first} name="start-1" label={t('say something')} suggest={t('example statement')} />
           </div>
         </section>
         <section class="card" aria-label={t('second chat')}>
           <header><h2>{t('second chat')}</h2><span class="tiny quiet">{t('knows nothing of the first')}</span></header>
           <div class="stack pad">
-            {isSecond ? (
+            {isSecond.value ? (
               <>
-                <TalkView talk={second} onReceipt={setReceipt} current={receipt?.id} />
-                <Say talk={second} name="start-2" label={t('ask about it')} suggest={t('example question')} />
+                <TalkView talk={second} onReceipt={showWhy(2)} current={why} />
+                <Say talk={second} name="start-2" label={t('ask about it')} suggest={t('example question')} isFirst={!second.turns.value.length} />
               </>
             ) : (
               <div class="empty">
                 <p>{hasSaid ? t('now open') : t('say first')}</p>
-                <Button look={hasSaid ? 'main' : undefined} icon="plus" disabled={!hasSaid} onClick={() => setSecond(true)}>{t('open second chat')}</Button>
+                <Button look={hasSaid ? 'main' : undefined} icon="plus" disabled={!hasSaid} onClick={() => (isSecond.value = true)}>{t('open second chat')}</Button>
               </div>
             )}
           </div>
         </section>
       </div>
       <Snippets />
-      {receipt && <Drawer title={t('why this answer')} close={() => setReceipt(null)}><ReceiptView receipt={receipt} /></Drawer>}
+      {why && <ReceiptDrawer key={why} id={why} title={t('why this answer')} close={() => closeOver('why')} />}
     </>
   );
 }

@@ -32,14 +32,14 @@ export function Timeline() {
   const s = data.value, at = useMemo(() => s?.memories_added.items.map((i) => i.at) ?? [], [s]);
   const lines = useMemo(() => s && ({
     added: parts(s.memories_added, 'type'), tokens: [{ name: t('tokens'), isBars: true, values: s.tokens_injected.items.map((i) => i.total) }],
-    latency: [{ name: t('half'), values: s.recall_latency.items.map((i) => i.p50_us ?? null) }, { name: '95 %', values: s.recall_latency.items.map((i) => i.p95_us ?? null) }],
+    latency: [{ name: t('half'), values: s.recall_latency.items.map((i) => i.p50_us ?? null) }, { name: t('p95'), values: s.recall_latency.items.map((i) => i.p95_us ?? null) }],
     silent: [
       { name: t('with memory'), isBars: true, values: s.recalls.items.map((i) => Object.entries(i.parts ?? {}).reduce((n, [d, v]) => n + (isSilent(d) ? 0 : v), 0)) },
       { name: t('without'), isBars: true, colour: 'line-strong', values: s.recalls.items.map((i) => Object.entries(i.parts ?? {}).reduce((n, [d, v]) => n + (isSilent(d) ? v : 0), 0)) },
     ],
     core: parts(s.core_tokens, 'core'),
   }), [s]);
-  const today = stats.value;
+  const today = stats.value, isMonths = by === 'month';
   return (
     <>
       <Head title={t('page timeline')} about={t('timeline about')}>
@@ -57,11 +57,11 @@ export function Timeline() {
       )}
       {s && lines && (
         <div class="columns two">
-          <div class="card pad"><Plot title={t('plot memories')} at={at} lines={lines.added} isStacked /></div>
-          <div class="card pad"><Plot title={t('plot tokens')} at={at} lines={lines.tokens} /></div>
-          <div class="card pad"><Plot title={t('plot silence')} at={at} lines={lines.silent} isStacked /></div>
-          <div class="card pad"><Plot title={t('plot latency')} at={at} lines={lines.latency} format={took} /></div>
-          {lines.core.some((l) => l.values.some((v) => v)) && <div class="card pad"><Plot title={t('plot core')} at={at} lines={lines.core} isStacked /></div>}
+          <div class="card pad"><Plot isMonths={isMonths} title={t('plot memories')} at={at} lines={lines.added} isStacked /></div>
+          <div class="card pad"><Plot isMonths={isMonths} title={t('plot tokens')} at={at} lines={lines.tokens} /></div>
+          <div class="card pad"><Plot isMonths={isMonths} title={t('plot silence')} at={at} lines={lines.silent} isStacked /></div>
+          <div class="card pad"><Plot isMonths={isMonths} title={t('plot latency')} at={at} lines={lines.latency} format={took} /></div>
+          {lines.core.some((l) => l.values.some((v) => v)) && <div class="card pad"><Plot isMonths={isMonths} title={t('plot core')} at={at} lines={lines.core} isStacked /></div>}
         </div>
       )}
       <Lanes />

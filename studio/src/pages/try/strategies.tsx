@@ -31,7 +31,7 @@ export function Strategies({ query }: { query: string }) {
             {r.fallback && <span class="wrap">{r.fallback}</span>}
           </div>
         )}
-        {found && !found.results.length && <p class="quiet">{t('nothing matches')}</p>}
+        {found && !found.results.length && <p class="quiet">{t('no memory matches')}</p>}
         {found && found.results.length > 0 && (
           <div class="table-box">
             <table>

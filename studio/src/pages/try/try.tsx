@@ -1,17 +1,22 @@
 // A chat beside what its model was given; and what would be different under other conditions.
-import { signal, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import type { Receipt } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
 import { Button, Empty, Field, Head, Segments, Select } from '../../parts/basics.tsx';
+import { builtIn, ModelsFailed, useModels } from '../../parts/models.tsx';
 import { ReceiptView } from '../../parts/receipt.tsx';
-import { makeTalk, models, Say, TalkView, type Turn } from '../../parts/talk.tsx';
+import { makeTalk, Say, TalkView, type Turn } from '../../parts/talk.tsx';
 import { refine, route } from '../../state/route.ts';
 import { Simulate } from './simulate.tsx';
 
 const modes = ['full', 'readonly', 'after', 'off'];
 /** The talk outlives a change of page. */
-const turns = signal<Turn[]>([]), isBusy = signal(false), shown = signal<Receipt | null>(null), round = signal(0);
+const model = signal(''), mode = signal('full'), shown = signal<Receipt | null>(null);
+const newTalk = () => makeTalk(signal<Turn[]>([]), signal(false), {
+  model: () => model.value, mode: () => (mode.value === 'full' ? '' : mode.value), onReceipt: (r) => (shown.value = r),
+});
+const current = signal(newTalk());
 
 export function Try() {
   const tab = route.value.query.tab ?? 'chat';
@@ -26,41 +31,40 @@ export function Try() {
 }
 
 function Chat() {
-  const names = useSignal<string[]>([]), [model, setModel] = useState(''), [mode, setMode] = useState('full');
-  useEffect(() => void models().then((all) => (names.value = all)), []);
-  const chosen = { model, mode };
-  const live = useMemo(() => ({ now: chosen }), []);
-  live.now = chosen;
-  const talk = useMemo(() => makeTalk(turns, isBusy, {
-    model: () => live.now.model, mode: () => (live.now.mode === 'full' ? '' : live.now.mode), onReceipt: (r) => (shown.value = r),
-  }), [round.value]);
+  const offered = useModels(), names = offered?.names ?? [], why = useRef<HTMLElement>(null), talk = current.value, turns = talk.turns;
+  // On a phone the panel is below the chat.
+  const show = (r: Receipt) => {
+    shown.value = r;
+    why.current?.scrollIntoView({ block: 'nearest' });
+    why.current?.focus({ preventScroll: true });
+  };
   const fresh = () => {
-    turns.value = [];
+    current.value = newTalk();
     shown.value = null;
-    round.value++;
   };
   return (
     <div class="columns two">
       <section class="card" aria-label={t('tab chat')}>
         <header>
           <div class="row grow">
-            {names.value.length > 1 && <Field label={t('model')}><Select label={t('model')} value={model || names.value[0]!} onChange={setModel} options={names.value.map((m) => [m, m])} /></Field>}
-            <Field label={t('memory in this chat')}><Select label={t('memory in this chat')} value={mode} onChange={setMode} options={modes.map((m) => [m, t(`mode ${m}` as 'mode full')])} /></Field>
+            {names.length > 1 && <Field label={t('model')}><Select label={t('model')} value={model.value || names[0]!} onChange={(m) => (model.value = m)} options={names.map((m) => [m, m])} /></Field>}
+            <Field label={t('memory in this chat')}><Select label={t('memory in this chat')} value={mode.value} onChange={(m) => (mode.value = m)} options={modes.map((m) => [m, t(`mode ${m}` as 'mode full')])} /></Field>
           </div>
           <Button icon="plus" onClick={fresh}>{t('new chat')}</Button>
         </header>
         <div class="stack pad">
-          {turns.value.length ? <TalkView talk={talk} onReceipt={(r) => (shown.value = r)} current={shown.value?.id} /> : <Empty title={t('try empty')}><p>{t('try empty about')}</p></Empty>}
+          <ModelsFailed />
+          {turns.value.length ? <TalkView talk={talk} onReceipt={show} current={shown.value?.id} /> : <Empty title={t('try empty')}><p>{t('try empty about')} {offered && t(names.every((n) => n === builtIn) ? 'stays here' : 'goes to model')}</p></Empty>}
           <Say talk={talk} name="try" label={t('message')} />
         </div>
       </section>
-      <section class="card" aria-label={t('why this answer')}>
+      <section class="card" aria-label={t('why this answer')} ref={why} tabIndex={-1}>
         <header>
           <h2>{t('why this answer')}</h2>
           {shown.value && <Button small icon="try" onClick={() => refine({ tab: 'simulate', q: shown.value?.question })}>{t('what if')}</Button>}
         </header>
         <div class="pad">
-          {shown.value ? <ReceiptView receipt={shown.value} /> : <p class="quiet">{t('no receipt yet')}</p>}
+          {shown.value ? <ReceiptView receipt={shown.value} /> : <p class="quiet">{t(turns.value.length && !talk.isBusy.value ? 'no receipt off' : 'no receipt yet')}</p>}
         </div>
       </section>
     </div>
