@@ -30,8 +30,8 @@ export function Nav() {
           <Icon name={name} /><span>{t(`page ${name}` as Key)}</span>
         </a>
       ))}
-      <button type="button" class={isFurther ? 'narrow-only more-pages now' : 'narrow-only more-pages'} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <Icon name={isFurther ? now : 'more'} /><span>{isFurther ? t(`page ${now}` as Key) : t('more')}</span>
+      <button type="button" class={isFurther && !isOpen ? 'narrow-only more-pages now' : 'narrow-only more-pages'} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name={isOpen ? 'down' : isFurther ? now : 'more'} /><span>{isFurther && !isOpen ? t(`page ${now}` as Key) : t('more')}</span>
       </button>
     </nav>
   );

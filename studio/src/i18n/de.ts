@@ -101,7 +101,7 @@ export const de: Record<Key, string> = {
   'go on': 'Fortsetzen',
   'gone by now': 'Nicht mehr vorhanden',
   'half': 'Median',
-  'half of recalls': 'für ein übliches Erinnern (Median)',
+  'half of recalls': 'übliche Dauer des Erinnerns',
   'held about': 'Texte, die wie Anweisungen an das Modell klingen. Chats bekommen sie nicht.',
   'hold': 'Zurückhalten',
   'how to search': 'Wie gesucht wird',

@@ -99,7 +99,7 @@ export const en = {
   'go on': 'Resume',
   'gone by now': 'It is no longer there',
   'half': 'median',
-  'half of recalls': 'for a typical recall (median)',
+  'half of recalls': 'typical time of a recall',
   'held about': 'Texts that read as instructions to the model. Chats are not given them.',
   'hold': 'Hold back',
   'how to search': 'How to search',

@@ -43,7 +43,7 @@ export function Log() {
                     <td class="short"><Chip look={looks[r.status] ?? ''}>{word('state', r.status)}</Chip></td>
                     <td class="number short wide-only">{number(r.tokens_in + r.tokens_out)}</td><td class="number short wide-only">{took(r.took_ms * 1000)}</td><td class="small quiet wrap wide-only">{detailsOf(r.details)}</td>
                   </tr>
-                  <tr key={`${i} more`} class="narrow-only"><td colSpan={3} class="small quiet wrap">{detailsOf(r.details)} {took(r.took_ms * 1000)}</td></tr>
+                  <tr key={`${i} more`} class="narrow-only"><td colSpan={3} class="small quiet wrap">{[detailsOf(r.details), took(r.took_ms * 1000)].filter(Boolean).join(' · ')}</td></tr>
                 </>
               ))}
             </tbody>
