@@ -2,16 +2,51 @@
 'use strict';
 const { assert, test, serve, open, lived } = require('./lib.js');
 
-test('tokens: made, shown once, signed in with, signed out, revoked', async (t) => {
-  const server = await lived(t), page = await open(t, server, '/studio/access');
-  page.expected.push(/status of 401/);
+const make = async (page, name, admin) => {
   await page.getByRole('button', { name: 'New token' }).click();
-  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('laptop');
-  await page.getByRole('dialog').getByText('Admin token').click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill(name);
+  const box = page.getByRole('dialog').getByRole('checkbox', { name: 'Admin token' });
+  if (await box.count()) await box.setChecked(admin ?? await box.isChecked());
   await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click();
   const token = (await page.getByRole('dialog').locator('pre').innerText()).trim();
   assert.match(token, /^rk_/);
+  return token;
+};
+
+test('the first token locks nobody out: it is an admin token, and the browser is signed in with it', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/); // the stream of events, which ends with the first token
+  await make(page, 'laptop');
+  await page.getByRole('dialog').getByText('This browser is signed in with it.').waitFor();
+  await page.getByRole('cell', { name: /laptop/ }).waitFor();
+  assert.equal(await page.getByText('No tokens').count(), 0);
   await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('Every request needs a token.').waitFor();
+  await page.getByRole('region', { name: 'People' }).getByRole('cell', { name: 'local' }).waitFor();
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.goto(`${server.url}/studio/engine?tab=settings`);
+  await page.getByText('budget_tokens').waitFor();
+});
+
+test('the first token: whoever makes it without the rights of an admin is told what that costs', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/);
+  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByRole('checkbox', { name: 'Admin token' }).uncheck();
+  await page.getByRole('dialog').getByText('rememberd token create --admin').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click();
+  await page.getByRole('dialog').locator('pre').waitFor();
+  await page.getByRole('cell', { name: /API token/ }).waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('tokens: shown once, signed in with, signed out', async (t) => {
+  const server = await lived(t, 0), page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/);
+  const token = await make(page, 'laptop');
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).first().click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.getByLabel('Token').fill('rk_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -25,4 +60,34 @@ test('tokens: made, shown once, signed in with, signed out, revoked', async (t) 
   await page.getByText('lives in Lisbon').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+// As a browser has it for a page over plain HTTP from another machine.
+const overPlainHttp = (old) => {
+  Object.defineProperty(navigator, 'clipboard', { value: undefined });
+  Object.defineProperty(crypto, 'randomUUID', { value: undefined });
+  if (!old) document.execCommand = () => false;
+};
+
+test('copying works without a clipboard for scripts, or leaves the text selected and says so', async (t) => {
+  const server = await serve(t);
+  for (const old of [true, false]) {
+    const page = await open(t, server);
+    await page.addInitScript(overPlainHttp, old);
+    await page.reload();
+    await page.getByRole('button', { name: 'Copy' }).click();
+    if (old) {
+      await page.getByText('Copied').waitFor();
+    } else {
+      await page.getByText('The text is selected: press Ctrl+C').waitFor();
+      assert.match(await page.evaluate(() => getSelection().toString()), /^curl http/);
+    }
+  }
+});
+
+test('nobody looks at oneself', async (t) => {
+  const server = await lived(t, 0), page = await open(t, server, '/studio/access');
+  const own = page.getByRole('region', { name: 'People' }).getByRole('row').filter({ hasText: 'local' });
+  await own.getByText('You', { exact: true }).waitFor();
+  assert.equal(await own.getByRole('button', { name: 'Look' }).count(), 0);
 });

@@ -45,7 +45,7 @@ const duties = [ // product, duty, place, what a person finds there
   ['OmniRoute', 'engine: embedding', engine, text('Embedding')],
   ['OmniRoute', 'engine: vector store', engine, text('0 vectors')],
   ['OmniRoute', 'engine: rerank', engine, text('Rerank')],
-  ['OmniRoute', 'engine: reindex now', engine, button('Reindex')],
+  ['OmniRoute', 'engine: reindex now', engine, button('Reindex…')],
   ['OmniRoute', 'embedding source', settings, box('combobox', 'embedding_source')],
   ['OmniRoute', 'static and transformers', settings, text('embedding_static')],
   ['OmniRoute', 'rerank: on, model', settings, box('textbox', 'rerank_model')],
@@ -55,13 +55,13 @@ const duties = [ // product, duty, place, what a person finds there
     return page.getByRole('region', { name: 'Qdrant' }).getByRole('status');
   }],
   ['OmniRoute', 'Qdrant: search', engine, box('searchbox', 'Search there')],
-  ['OmniRoute', 'Qdrant: clean up', engine, (page) => page.getByRole('region', { name: 'Qdrant' }).getByRole('button', { name: 'Clean up' })],
+  ['OmniRoute', 'Qdrant: clean up', engine, (page) => page.getByRole('region', { name: 'Qdrant' }).getByRole('button', { name: 'Clean up…' })],
   ['RAG backend', 'list with types and importance', memories, (page) => page.getByTitle('Importance').first()],
   ['RAG backend', 'clear all, with a typed word', '/studio/access', async (page) => {
     await page.getByRole('region', { name: 'Spaces' }).getByRole('button', { name: 'Erase' }).click();
     return page.getByRole('dialog').getByLabel(/^Type/);
   }],
-  ['RAG backend', 'numbers by type', '/studio/timeline', box('heading', 'Memories by type')],
+  ['RAG backend', 'numbers by type', '/studio/timeline', box('heading', 'Memories added, by type')],
   ['Osaurus', 'run consolidation now', engine, button('Consolidate')],
   ['Osaurus', 'identity', `${memories}?layer=identity`, text('Ada is the user.')],
   ['Osaurus', 'pinned facts', `${memories}?layer=fact&sort=importance`, text('my dog is called Rex')],

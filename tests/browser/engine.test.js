@@ -1,12 +1,14 @@
 // Engine: jobs, settings, Qdrant, the log.
 'use strict';
-const { assert, test, serve, open, until, lived } = require('./lib.js');
+const { assert, test, serve, open, lived } = require('./lib.js');
 
 test('jobs run with progress, settings act, the doctor looks', async (t) => {
   const server = await lived(t), page = await open(t, server, '/studio/engine');
   await page.getByRole('button', { name: 'Consolidate', exact: true }).click();
   await page.getByRole('listitem').filter({ hasText: 'Consolidate' }).getByText('done').waitFor();
-  await page.getByRole('button', { name: 'Reindex', exact: true }).click();
+  await page.getByRole('button', { name: 'Reindex…', exact: true }).click();
+  await page.getByRole('dialog').getByText(/vectors? (is|are) missing/).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Reindex', exact: true }).click();
   await page.getByRole('listitem').filter({ hasText: 'Reindex' }).first().waitFor();
   await page.getByRole('button', { name: 'Settings' }).click();
   await page.getByRole('spinbutton', { name: 'budget_tokens' }).fill('123');
@@ -21,4 +23,56 @@ test('jobs run with progress, settings act, the doctor looks', async (t) => {
   await page.getByText('Memory is paused.').waitFor();
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Memory is on.').waitFor();
+});
+
+test('work without a dry run has no tick for it and asks first, with numbers', async (t) => {
+  const server = await serve(t);
+  await server.tell('My dog is called Rex.');
+  const soon = new Date(Date.now() + 1200);
+  await server.ask('POST', '/v1/memories', { content: 'The umbrella is in the hall.', expires: soon.toISOString() });
+  const page = await open(t, server, '/studio/engine'), jobs = page.getByRole('region', { name: 'Jobs' });
+  assert.equal(await jobs.getByRole('checkbox', { name: 'Dry run' }).count(), 2, 'consolidate and compact know it');
+  await page.waitForTimeout(Math.max(0, soon - Date.now()) + 50);
+  await jobs.getByRole('button', { name: /^Prune/ }).click();
+  await page.getByRole('dialog').getByText('Removes 1 expired memory of yours. Removes 0 receipts of yours that are older than 30 days.').waitFor();
+  assert.equal((await server.ask('GET', '/v1/jobs')).json().total, 0, 'nothing ran before the answer');
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await jobs.getByRole('button', { name: /^Distil/ }).click();
+  await page.getByRole('dialog').getByText('1 turn waits.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  assert.equal((await server.ask('GET', '/v1/jobs')).json().total, 0);
+  await jobs.getByRole('button', { name: /^Prune/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Prune', exact: true }).click();
+  await jobs.getByRole('listitem').filter({ hasText: 'Prune' }).getByText('done').waitFor();
+  await jobs.getByText('Removed').waitFor();
+});
+
+test('Qdrant: cleaning up asks first; answers are sentences', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/engine'), qdrant = page.getByRole('region', { name: 'Qdrant' });
+  page.expected.push(/status of 501/);
+  const asked = [];
+  page.on('request', (r) => asked.push(new URL(r.url()).pathname));
+  await qdrant.getByRole('button', { name: 'Test' }).click();
+  await qdrant.getByRole('status').filter({ hasText: 'Qdrant is not used.' }).waitFor();
+  assert.doesNotMatch(await qdrant.innerText(), /[{}]/);
+  await qdrant.getByRole('button', { name: 'Clean up' }).click();
+  await page.getByRole('dialog').waitFor();
+  assert.ok(!asked.includes('/v1/engine/qdrant/cleanup'));
+  await page.getByRole('dialog').getByRole('button', { name: 'Clean up' }).click();
+  await page.getByText('Qdrant is not used: set').waitFor();
+});
+
+test('results and the log are in words', async (t) => {
+  const server = await serve(t);
+  await server.tell('My dog is called Rex.');
+  const page = await open(t, server, '/studio/cleanup?tab=compact');
+  await page.getByRole('button', { name: 'Dry run' }).click();
+  await page.getByText('Memories considered').waitFor();
+  assert.doesNotMatch(await page.getByRole('main').innerText(), /[{}]|is.cut/);
+  await page.goto(`${server.url}/studio/engine`);
+  await page.getByRole('button', { name: 'Consolidate', exact: true }).click();
+  await page.getByText('Memories checked').waitFor();
+  await page.goto(`${server.url}/studio/engine?tab=log`);
+  await page.getByRole('cell', { name: 'Compact' }).first().waitFor();
+  assert.doesNotMatch(await page.getByRole('main').innerText(), /success|[{}]/);
 });

@@ -47,3 +47,35 @@ test('no page scrolls sideways; pictures of all of them', async (t) => {
   const server = await lived(t);
   for (const [name, at] of Object.entries({ ...places, conversation: '/studio/sessions?id=monday' })) await shots(server, name, at);
 });
+
+test('an address without a page is said to be one', async (t) => {
+  const server = await serve(t), page = await open(t, server, '/studio/nonsense');
+  await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+  await page.getByRole('main').getByRole('button', { name: 'Start' }).click();
+  await page.getByRole('heading', { level: 1, name: 'See it remember' }).waitFor();
+});
+
+test('on a phone: every place has a name, and what matters is in sight', async (t) => {
+  const server = await lived(t, 20), page = await open(t, server, '/', { viewport: { width: 390, height: 844 } });
+  const isInSight = async (what, find) => {
+    const box = await find.first().boundingBox();
+    assert.ok(box && box.x >= 0 && box.x + box.width <= 390 && box.width > 20, `${what}: ${JSON.stringify(box)}`);
+  };
+  const nav = page.getByRole('navigation');
+  for (const name of ['Start', 'Memories', 'Try', 'Receipts', 'More']) await isInSight(name, nav.getByText(name, { exact: true }));
+  await nav.getByRole('button', { name: 'More' }).click();
+  for (const name of ['Conversations', 'Timeline', 'Engine', 'Clean up', 'Access']) await isInSight(name, nav.getByRole('link', { name }));
+  await nav.getByRole('link', { name: 'Access' }).click();
+  await isInSight('Erase of a space', page.getByRole('region', { name: 'Spaces' }).getByRole('button', { name: 'Erase' }));
+  await isInSight('Erase of a person', page.getByRole('region', { name: 'People' }).getByRole('button', { name: 'Erase' }));
+  await page.goto(`${server.url}/studio/cleanup?tab=held`);
+  await isInSight('Held back', page.getByRole('group', { name: 'Clean up' }).getByRole('button', { name: 'Held back' }));
+  await server.ask('POST', '/v1/jobs', { kind: 'reindex' });
+  await page.goto(`${server.url}/studio/engine?tab=log`);
+  const reason = page.locator('td:visible', { hasText: 'no embedding source' }).first();
+  await reason.waitFor();
+  assert.ok((await reason.boundingBox()).width > 250, 'a reason can be read');
+  await page.goto(`${server.url}/`);
+  const line = await page.locator('.snippet pre').boundingBox(), copy = await page.getByRole('button', { name: 'Copy' }).boundingBox();
+  assert.ok(copy.x >= line.x + line.width - 1, 'Copy covers no text');
+});

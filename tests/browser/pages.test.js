@@ -1,6 +1,7 @@
 // The other pages: try, receipts, conversations, timeline.
 'use strict';
-const { assert, test, serve, open, seed, lived } = require('./lib.js');
+const http = require('node:http');
+const { assert, test, serve, open, lived } = require('./lib.js');
 
 test('Try shows what the model was given, and what would be different', async (t) => {
   const server = await lived(t), page = await open(t, server, '/studio/try');
@@ -23,6 +24,7 @@ test('Try shows what the model was given, and what would be different', async (t
   await page.locator('[data-say="try"]').fill('My cat is called Momo.');
   await page.locator('[data-say="try"]').press('Enter');
   await page.locator('.said.assistant').last().waitFor();
+  await why.getByText('The last answer was given no memory').waitFor();
   await page.waitForTimeout(300);
   assert.ok(!/Momo/.test((await server.ask('GET', '/v1/memories')).text), 'a temporary chat is not kept');
 });
@@ -32,8 +34,13 @@ test('receipts come as they are written', async (t) => {
   await page.getByText('What is my dog called?').first().waitFor();
   await server.tell('Where do I live these days?');
   await page.getByText('Where do I live these days?').waitFor();
-  await page.getByRole('button', { name: 'Silent' }).click();
+  await page.getByText('6 receipts').waitFor();
+  await page.getByRole('button', { name: 'Without memory' }).click();
   await page.getByText('What is my dog called?').waitFor({ state: 'detached' });
+  const shown = await page.getByRole('row').count() - 1;
+  await page.getByRole('status').filter({ hasText: `${shown} of 6 receipts` }).waitFor();
+  await page.getByRole('button', { name: 'Failed' }).click();
+  await page.getByText('No receipt fits this filter').waitFor();
   await page.getByRole('button', { name: 'With memory' }).click();
   await page.getByText('What is my dog called?').click();
   await page.getByRole('dialog', { name: 'Receipt' }).getByText('What the model was given').waitFor();
@@ -58,7 +65,7 @@ test('a conversation is read, renamed and forgotten', async (t) => {
 
 test('plots have data, and lanes show what followed what', async (t) => {
   const server = await lived(t), page = await open(t, server, '/studio/timeline');
-  await page.getByRole('heading', { name: 'Memories by type' }).waitFor();
+  await page.getByRole('heading', { name: 'Memories added, by type' }).waitFor();
   const drawn = () => page.locator('.plot canvas').evaluateAll((all) => all.map((c) => {
     const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);
     return data.some((v, i) => i % 4 === 3 && v > 0);
@@ -67,4 +74,43 @@ test('plots have data, and lanes show what followed what', async (t) => {
   assert.ok((await drawn()).length >= 4 && (await drawn()).every(Boolean));
   await page.locator('.lane', { hasText: 'Contoso' }).getByText('Northwind').waitFor({ state: 'attached' });
   await page.getByText('As a table').first().click();
+});
+
+test('Try: the answer of a temporary chat does not show the receipt of another; on a phone Why is scrolled to', async (t) => {
+  const server = await serve(t);
+  await server.tell('I prefer green tea.');
+  const page = await open(t, server, '/studio/try', { viewport: { width: 390, height: 844 } }), say = page.locator('[data-say="try"]');
+  const why = page.getByRole('region', { name: 'Why this answer' });
+  for (let n = 1; n < 4; n++) {
+    await say.fill('What tea do I prefer?');
+    await say.press('Enter');
+    await page.getByRole('button', { name: 'Why?' }).nth(n - 1).waitFor();
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.getByRole('button', { name: 'Why?' }).first().click();
+  const box = await why.boundingBox();
+  assert.ok(box.y < 700, `the panel is in sight: at ${box.y}`);
+  await page.getByRole('combobox', { name: 'Memory in this chat' }).selectOption('off');
+  await say.fill('What tea do I prefer?');
+  await say.press('Enter');
+  await why.getByText('The last answer was given no memory').waitFor();
+  assert.equal(await why.locator('pre.block').count(), 0);
+});
+
+test('a model server that does not answer is said; its 401 signs nobody out', async (t) => {
+  const server = await serve(t, { flags: ['--upstream', 'http://127.0.0.1:9/v1'] });
+  const page = await open(t, server, '/studio/try');
+  page.expected.push(/status of (401|502)/);
+  for (const at of ['/studio/try', '/']) {
+    await page.goto(server.url + at);
+    await page.getByRole('alert').filter({ hasText: 'The model server does not answer' }).waitFor();
+  }
+  const refuses = http.createServer((_req, res) => res.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"no key","type":"auth"}}'));
+  await new Promise((done) => refuses.listen(0, '127.0.0.1', done));
+  t.after(() => refuses.close());
+  const locked = await serve(t, { flags: ['--upstream', `http://127.0.0.1:${refuses.address().port}/v1`] });
+  const other = await open(t, locked, '/studio/try');
+  other.expected.push(/status of 401/);
+  await other.getByRole('alert').filter({ hasText: 'no key' }).waitFor();
+  assert.equal(await other.getByRole('heading', { name: 'Sign in' }).count(), 0);
 });

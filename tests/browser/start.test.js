@@ -13,13 +13,40 @@ test('says something, opens a second chat, asks, sees the answer and why', async
   await second.getByRole('textbox').fill('What is my dog called?');
   await second.getByRole('textbox').press('Enter');
   await second.getByText('Rex').first().waitFor();
-  await page.waitForFunction(() => document.querySelectorAll('.steps li.done').length === 3);
+  await page.waitForFunction(() => document.querySelectorAll('.steps li.done').length === 2);
   await second.getByRole('button', { name: 'Why?' }).click();
   const why = page.getByRole('dialog', { name: 'Why this answer' });
   await why.getByText('says dog').first().waitFor();
   assert.match(await why.locator('pre.block').innerText(), /My dog is called Rex/);
   await page.keyboard.press('Escape');
   await why.waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.querySelectorAll('.steps li.done').length === 3);
+  await page.getByRole('link', { name: 'Memories' }).click();
+  await page.getByRole('link', { name: 'Start' }).click();
+  await second.getByText('What is my dog called?').first().waitFor(); // the chats are still there
+});
+
+test('the keyboard alone goes through the first minute', async (t) => {
+  const server = await serve(t), page = await open(t, server);
+  await page.getByRole('button', { name: /^For example/ }).click();
+  await page.keyboard.press('Enter');
+  await page.locator('.steps li.done').first().waitFor();
+  await page.getByRole('button', { name: 'Open a second chat' }).click();
+  await page.waitForFunction(() => document.activeElement.dataset.say === 'start-2');
+});
+
+test('with memory paused nothing is ticked, and the page says why', async (t) => {
+  const server = await serve(t);
+  await server.ask('PATCH', '/v1/settings', { memory: false });
+  const page = await open(t, server);
+  await page.getByRole('alert').filter({ hasText: 'Memory is paused' }).waitFor();
+  await page.locator('[data-say="start-1"]').fill('My dog is called Rex.');
+  await page.locator('[data-say="start-1"]').press('Enter');
+  await page.locator('.said.assistant').getByText(/rememberd/).waitFor();
+  await page.waitForTimeout(300);
+  assert.equal(await page.locator('.steps li.done').count(), 0);
+  await page.getByRole('alert').getByRole('button', { name: 'Resume' }).click();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
 });
 
 test('shows how to connect clients, with the address of this server', async (t) => {
@@ -50,6 +77,12 @@ test('what is typed outlives a reload, a lost server is shown and found again', 
   assert.equal(await page.locator('[data-say="start-1"]').inputValue(), 'half a sentence');
   await server.stop();
   await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
+  assert.equal(await page.getByText('The server cannot be reached').count(), 1, 'it is said once');
+  await page.getByRole('link', { name: 'Clean up' }).click();
+  await page.waitForTimeout(300);
+  assert.equal(await page.getByText('The server cannot be reached').count(), 1);
+  assert.equal(await page.getByText('Loading').count(), 0, 'nothing is loading');
+  await page.getByRole('link', { name: 'Start' }).click();
   const again = await serve(t, { data: server.data, flags: ['--listen', `127.0.0.1:${server.port}`] });
   await page.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor({ state: 'detached' });
   assert.equal(await page.locator('[data-say="start-1"]').inputValue(), 'half a sentence');

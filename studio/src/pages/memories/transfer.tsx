@@ -33,7 +33,7 @@ export function Transfer({ filter }: { filter: Query }) {
   };
   const from = (query: Query) => address('/v1/memories/export', { space: space.value, ...query });
   return (
-    <div class="menu" ref={box} onKeyDown={(e) => e.key === 'Escape' && (isOpen.value = false)}>
+    <><div class="menu" ref={box} onKeyDown={(e) => e.key === 'Escape' && (isOpen.value = false)}>
       <Button icon="more" label={t('more')} aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)} />
       {isOpen.value && (
         <div>
@@ -43,8 +43,8 @@ export function Transfer({ filter }: { filter: Query }) {
           <Button icon="cleanup" onClick={run(() => go('cleanup', { tab: 'compact' }))}>{t('compact')}</Button>
         </div>
       )}
-      {imports.value && <Import close={() => (imports.value = false)} />}
     </div>
+    {imports.value && <Import close={() => (imports.value = false)} />}</>
   );
 }
 
