@@ -72,7 +72,8 @@ test('results and the log are in words', async (t) => {
   await page.goto(`${server.url}/studio/engine`);
   await page.getByRole('button', { name: 'Consolidate', exact: true }).click();
   await page.getByText('Memories checked').waitFor();
+  await server.ask('POST', '/v1/jobs', { kind: 'prune' });
   await page.goto(`${server.url}/studio/engine?tab=log`);
-  await page.getByRole('cell', { name: 'Compact' }).first().waitFor();
+  await page.getByRole('cell', { name: 'Prune' }).first().waitFor();
   assert.doesNotMatch(await page.getByRole('main').innerText(), /success|[{}]/);
 });

@@ -59,7 +59,7 @@ test('on a phone: every place has a name, and what matters is in sight', async (
   const server = await lived(t, 20), page = await open(t, server, '/', { viewport: { width: 390, height: 844 } });
   const isInSight = async (what, find) => {
     const box = await find.first().boundingBox();
-    assert.ok(box && box.x >= 0 && box.x + box.width <= 390 && box.width > 20, `${what}: ${JSON.stringify(box)}`);
+    assert.ok(box && box.x >= 0 && box.x + box.width <= 390 && box.width > 12, `${what}: ${JSON.stringify(box)}`);
   };
   const nav = page.getByRole('navigation');
   for (const name of ['Start', 'Memories', 'Try', 'Receipts', 'More']) await isInSight(name, nav.getByText(name, { exact: true }));

@@ -175,7 +175,7 @@ test('Back closes what is open over the page', async (t) => {
     await page.getByRole('dialog', { name }).waitFor({ state: 'detached' });
     assert.equal(page.url(), server.url + at);
     await page.getByText(what).first().click();
-    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
     await page.getByRole('dialog', { name }).waitFor({ state: 'detached' });
     assert.equal(page.url(), server.url + at);
   }

@@ -31,7 +31,7 @@ export function useLoaded<T>(read: () => Promise<T>, inputs: unknown[], kinds: R
   };
   useEffect(() => {
     void run();
-    return () => void ++turn.current;
+    return () => void (++turn.current, clearTimeout(timer.current));
   }, [...inputs, space.value]);
   useEffect(() => onChange(kinds, reload), []);
   return { data, error, isLoading, reload };
