@@ -91,3 +91,21 @@ test('nobody looks at oneself', async (t) => {
   await own.getByText('You', { exact: true }).waitFor();
   assert.equal(await own.getByRole('button', { name: 'Look' }).count(), 0);
 });
+
+test('without the rights of an admin the page asks for nothing that is refused', async (t) => {
+  const server = await serve(t);
+  const admin = (await server.ask('POST', '/v1/tokens', { admin: true })).json().token, headers = { authorization: `Bearer ${admin}` };
+  const plain = (await server.ask('POST', '/v1/tokens', { name: 'plain' }, headers)).json().token;
+  const page = await open(t, server);
+  page.expected.push(/status of 401/);
+  await page.getByLabel('Token').fill(plain);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('Memory is on.').or(page.getByText('0 memories.')).first().waitFor();
+  for (const at of ['/', '/studio/engine', '/studio/access']) { // a 403 on the console fails the test
+    await page.goto(server.url + at);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForTimeout(300);
+  }
+  await page.goto(`${server.url}/studio/engine?tab=settings`);
+  await page.getByText('For admins').waitFor();
+});

@@ -61,6 +61,13 @@ test('a language is a file, and what is chosen stays', async (t) => {
   const server = await serve(t), page = await open(t, server);
   await page.getByRole('button', { name: /^Language/ }).click();
   await page.getByRole('heading', { name: 'Sieh, wie es sich erinnert' }).waitFor();
+  for (const button of ['Zum Beispiel', 'Zweiten Chat öffnen', 'Zum Beispiel']) {
+    await page.getByRole('button', { name: button }).last().click();
+    if (button !== 'Zum Beispiel') continue;
+    await page.keyboard.press('Enter');
+    await page.locator('.under').nth(await page.locator('.said.user').count() - 1).waitFor();
+  }
+  await page.getByRole('region', { name: 'Zweiter Chat' }).locator('.said.assistant').getByText('Rex').waitFor();
   await page.reload();
   await page.getByRole('heading', { name: 'Sieh, wie es sich erinnert' }).waitFor();
   assert.equal(await page.locator('html').getAttribute('lang'), 'de');

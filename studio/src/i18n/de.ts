@@ -530,4 +530,6 @@ export const de: Record<Key, string> = {
   'reason.core_model_unset': 'kein Kernmodell ist eingestellt',
   'reason.core_model_unavailable': 'das Kernmodell antwortet nicht',
   'reason.breaker_open': 'das Kernmodell ist kurz zuvor gescheitert',
+  'for operators': 'Für Verwalter',
+  'for operators about': 'Melde dich mit einem Token für Verwalter an, um es zu sehen.',
 };

@@ -528,5 +528,7 @@ export const en = {
   'reason.core_model_unset': 'no core model is set',
   'reason.core_model_unavailable': 'the core model does not answer',
   'reason.breaker_open': 'the core model failed shortly before',
+  'for operators': 'For admins',
+  'for operators about': 'Sign in with an admin token to see it.',
 };
 export type Key = keyof typeof en;

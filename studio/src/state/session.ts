@@ -18,7 +18,11 @@ export async function readStats() {
   stats.value = await get<Stats>('/v1/stats', { space: space.value === '*' ? '*' : space.value });
 }
 
+/** Parts and settings are shown to admins; others would only be refused. */
+export const mayAsk = () => !!me.value?.is_admin || lookAs.value !== '';
+
 export async function readSettings() {
+  if (!mayAsk()) return void (settings.value = []);
   try {
     settings.value = (await call<{ items: Setting[] }>('GET', '/v1/settings')).items;
   } catch (e) {

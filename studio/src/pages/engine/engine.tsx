@@ -2,9 +2,9 @@
 import { call, Problem } from '../../api/client.ts';
 import type { Finding } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
-import { Button, Chip, Failed, Head, Segments, type ChipLook } from '../../parts/basics.tsx';
+import { Button, Chip, Empty, Failed, Head, Segments, type ChipLook } from '../../parts/basics.tsx';
 import { refine, route } from '../../state/route.ts';
-import { isOperator } from '../../state/session.ts';
+import { isOperator, mayAsk } from '../../state/session.ts';
 import { useLoaded } from '../../state/use.ts';
 import { Jobs } from './jobs.tsx';
 import { Log } from './log.tsx';
@@ -27,10 +27,11 @@ export function Engine() {
       <Head title={t('page engine')} about={t('engine about')}>
         <Segments label={t('page engine')} value={tab} onChange={(x) => refine({ tab: x === 'work' ? undefined : x })} options={options} />
       </Head>
-      {tab === 'work' && <><Chips /><Jobs />{isOperator.value && <Qdrant />}</>}
+      {tab === 'work' && <>{mayAsk() && <Chips />}<Jobs />{isOperator.value && <Qdrant />}</>}
       {tab === 'log' && <Log />}
-      {tab === 'settings' && <Settings />}
-      {tab === 'doctor' && <Doctor />}
+      {!isOperator.value && (tab === 'settings' || tab === 'doctor') && <Empty title={t('for operators')}><p>{t('for operators about')}</p></Empty>}
+      {isOperator.value && tab === 'settings' && <Settings />}
+      {isOperator.value && tab === 'doctor' && <Doctor />}
     </>
   );
 }
