@@ -1,7 +1,7 @@
 // The frame around all pages: where to go, the state in one sentence, who is here.
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { isOnline, needsSignIn, Problem } from './api/client.ts';
+import { isOnline, lookAs, needsSignIn, Problem } from './api/client.ts';
 import { onChange } from './api/events.ts';
 import { t } from './i18n/index.ts';
 import type { Key } from './i18n/en.ts';
@@ -90,7 +90,7 @@ export function App() {
         <main id="content" class="page" tabIndex={-1}>
           <Lost />
           {error && error.status !== 401 && error.status !== 0 && <Failed error={error} retry={start} />}
-          {isReady && <Guarded key={page}><Page /></Guarded>}
+          {isReady && <Guarded key={`${page} ${lookAs.value}`}><Page /></Guarded>}
         </main>
       </div>
       {showsKeys && <Keys close={() => setShowsKeys(false)} />}

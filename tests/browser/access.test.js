@@ -109,3 +109,22 @@ test('without the rights of an admin the page asks for nothing that is refused',
   await page.goto(`${server.url}/studio/engine?tab=settings`);
   await page.getByText('For admins').waitFor();
 });
+
+test('an operator looks at another user, and is back with one click', async (t) => {
+  const server = await serve(t), as = (token) => ({ authorization: `Bearer ${token}` });
+  const admin = (await server.ask('POST', '/v1/tokens', { admin: true })).json().token;
+  const bob = (await server.ask('POST', '/v1/tokens', { user: 'bob' }, as(admin))).json().token;
+  await server.ask('POST', '/v1/memories', { content: 'Bob has a boat.' }, as(bob));
+  const page = await open(t, server, '/studio/access');
+  page.expected.push(/status of 401/);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByLabel('Token').fill(admin);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('row').filter({ hasText: 'bob' }).getByRole('button', { name: 'Look' }).click();
+  await page.getByRole('button', { name: /^Looking at bob/ }).waitFor();
+  await page.getByRole('link', { name: 'Memories' }).click();
+  await page.getByText('Bob has a boat.').waitFor();
+  await page.getByRole('button', { name: /^Looking at bob/ }).click();
+  await page.getByText('Bob has a boat.').waitFor({ state: 'detached' });
+  await page.getByText('Nothing is remembered yet').waitFor();
+});

@@ -19,7 +19,7 @@ export async function readStats() {
 }
 
 /** Parts and settings are shown to admins; others would only be refused. */
-export const mayAsk = () => !!me.value?.is_admin || lookAs.value !== '';
+export const mayAsk = () => !!me.value?.is_admin && !lookAs.value;
 
 export async function readSettings() {
   if (!mayAsk()) return void (settings.value = []);
@@ -55,6 +55,14 @@ export async function begin() {
 export function chooseSpace(name: string) {
   sessionStorage.setItem('space', name);
   space.value = name;
+}
+
+/** Shows what another user has; '' is the caller again. */
+export async function lookAt(user: string) {
+  settings.value = []; // who looks only reads, and is no operator meanwhile
+  lookAs.value = user;
+  chooseSpace('');
+  await begin();
 }
 
 export async function setOn(on: boolean) {

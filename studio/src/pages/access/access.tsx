@@ -1,12 +1,12 @@
 // People, spaces and tokens: who reaches what.
 import { useState } from 'preact/hooks';
-import { address, call, lookAs } from '../../api/client.ts';
+import { address, call } from '../../api/client.ts';
 import type { Page, Space, User } from '../../api/types.ts';
 import { t } from '../../i18n/index.ts';
 import { Ago, Button, Chip, Failed, Head, Search, tryTo } from '../../parts/basics.tsx';
 import { TypedConfirm } from '../../parts/layers.tsx';
 import { toast } from '../../parts/toasts.tsx';
-import { begin, chooseSpace, isOperator, me, readSpaces, signOut } from '../../state/session.ts';
+import { chooseSpace, isOperator, lookAt, me, readSpaces, signOut } from '../../state/session.ts';
 import { useLoaded, useSettled } from '../../state/use.ts';
 import { Tokens } from './tokens.tsx';
 
@@ -59,11 +59,7 @@ function Spaces() {
 function Users() {
   const [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [erases, setErases] = useState<User | null>(null);
   const { data, error, reload } = useLoaded(() => call<Page<User>>('GET', address('/v1/users', { contains, limit: 100 })), [contains]);
-  const look = (u: User) => tryTo(async () => {
-    lookAs.value = u.id;
-    chooseSpace('');
-    await begin();
-  });
+  const look = (u: User) => tryTo(() => lookAt(u.id));
   return (
     <section class="card" aria-label={t('people')}>
       <header><h2>{t('people')}</h2><div class="grow"><Search value={typed} onInput={setTyped} label={t('search people')} /></div></header>
