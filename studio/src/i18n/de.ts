@@ -444,7 +444,7 @@ export const de: Record<Key, string> = {
   'copy by hand': 'Der Browser erlaubt das Kopieren hier nicht. Der Text ist markiert: Drücke Strg+C, auf einem Mac ⌘C.',
   'no page': 'Diese Seite gibt es nicht',
   'no page about': 'Vielleicht ist die Adresse falsch geschrieben.',
-  'no model server': 'Der Modellserver antwortet nicht: {reason}. Bis er es tut, antwortet in den Chats dieser Seite das eingebaute Modell.',
+  'no model server': 'Der Modellserver antwortet nicht ({reason}). Bis er es tut, antwortet in den Chats dieser Seite das eingebaute Modell.',
   'only built in': 'Dieser Server hat keinen Modellserver, deshalb antwortet diesen Clients das eingebaute Modell. Es wiederholt nur, was behalten wurde. Für ein richtiges Modell:',
   'stays here': 'Das eingebaute Modell antwortet: Nichts wird anderswohin geschickt.',
   'goes to model': 'Was du schreibst und die Erinnerungen, die dazu passen, gehen an den Modellserver des gewählten Modells.',

@@ -442,7 +442,7 @@ export const en = {
   'copy by hand': 'The browser does not allow copying here. The text is selected: press Ctrl+C, or ⌘C on a Mac.',
   'no page': 'There is no such page',
   'no page about': 'The address may be mistyped.',
-  'no model server': 'The model server does not answer: {reason}. Until it does, chats on this page are answered by the built-in model.',
+  'no model server': 'The model server does not answer ({reason}). Until it does, chats on this page are answered by the built-in model.',
   'only built in': 'This server has no model server, so the built-in model answers these clients. It only repeats what is remembered. For a real model:',
   'stays here': 'The built-in model answers: nothing is sent elsewhere.',
   'goes to model': 'What you write, and the memories that fit, go to the model server of the model that you choose.',

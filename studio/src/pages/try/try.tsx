@@ -54,7 +54,7 @@ function Chat() {
         </header>
         <div class="stack pad">
           <ModelsFailed />
-          {turns.value.length ? <TalkView talk={talk} onReceipt={show} current={shown.value?.id} /> : <Empty title={t('try empty')}><p>{t('try empty about')} {offered && t(names.every((n) => n === builtIn) ? 'stays here' : 'goes to model')}</p></Empty>}
+          {turns.value.length ? <TalkView talk={talk} onReceipt={show} current={shown.value?.id} /> : <Empty title={t('try empty')}><p>{t('try empty about')} {offered && !offered.error && t(names.every((n) => n === builtIn) ? 'stays here' : 'goes to model')}</p></Empty>}
           <Say talk={talk} name="try" label={t('message')} />
         </div>
       </section>
