@@ -179,6 +179,16 @@ test('Back closes what is open over the page', async (t) => {
     await page.getByRole('dialog', { name }).waitFor({ state: 'detached' });
     assert.equal(page.url(), server.url + at);
   }
+  await page.goto(`${server.url}/studio/sessions`);
+  await page.getByRole('listitem').getByText('What is my dog called?').click();
+  const talk = page.getByRole('region', { name: 'Conversation' });
+  await talk.getByRole('button', { name: /lines? given/ }).click();
+  await page.getByRole('dialog', { name: 'Receipt' }).waitFor();
+  await page.goBack();
+  await page.getByRole('dialog', { name: 'Receipt' }).waitFor({ state: 'detached' });
+  await talk.waitFor();
+  await page.goBack();
+  await talk.waitFor({ state: 'detached' });
 });
 
 test('there is one Undo for a memory, of its last change, which says what it was', async (t) => {

@@ -36,10 +36,10 @@ export function refine(query: Record<string, string | undefined>) {
   route.value = read();
 }
 
-/** A drawer that opens over the page is an entry of the history, which knows what is under it: Back closes it. */
+/** What opens over the page is an entry of the history, which knows what is under it: Back closes it. Another one takes its place. */
 export function openOver(query: Record<string, string | undefined>) {
   const under = here(route.value.query), at = here({ ...route.value.query, ...query });
-  if (history.state?.under) history.replaceState(history.state, '', at);
+  if (Object.keys(query).some((name) => query[name] && route.value.query[name])) history.replaceState(history.state, '', at);
   else history.pushState({ under }, '', at);
   route.value = read();
 }
