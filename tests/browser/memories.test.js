@@ -207,6 +207,7 @@ test('there is one Undo for a memory, of its last change, which says what it was
   await page.getByText('Forgot “Ada keeps bees.”').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Undo' }).count(), 1);
   await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Put back').waitFor();
   await rows(page).first().getByText('Ada keeps bees.').waitFor();
   assert.equal((await server.ask('GET', '/v1/memories')).json().memories[0].category, 'garden');
 });
