@@ -91,6 +91,8 @@ TEST(a_schema_from_before_the_first_release_is_refused)
 
 /* What the steps from the ninth on have added. */
 #define NO_LOOKING                                                                                 \
+    "DROP TRIGGER day_added; DROP TRIGGER day_erased; DROP TRIGGER day_changed; "                  \
+    "DROP TABLE memory_day; "                                                                      \
     "DROP INDEX memory_weight; CREATE INDEX memory_importance ON memory(pool, importance); "       \
     "DROP TRIGGER replay_of_memory; "                                                              \
     "DROP TRIGGER given_by; DROP TABLE given; DROP TRIGGER day_count_of; DROP TABLE day_count; "   \

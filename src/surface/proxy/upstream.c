@@ -137,6 +137,7 @@ static const str ours[] = {
     S("X-Memory-Scope"),
     S("X-Memory-Tools"),
     S("X-Memory-User"),
+    S("X-Memory-Look-As"),
     S("X-Memory-Space"),
     S("X-Session-Id"),
     S("X-Session-History"),

@@ -336,11 +336,43 @@ static const char step_10[] =
     " WHEN NEW.content <> OLD.content BEGIN DELETE FROM replay WHERE pool = NEW.pool AND EXISTS"
     " (SELECT 1 FROM json_each(replay.told) AS one WHERE one.value = NEW.id); END;";
 
-/* What counts of a range of importance ask, in the index itself. */
+/*
+ * What counts of a range ask: of importance, in the index itself; of dates, how many there are of
+ * each kind on each day of creation (UTC), kept as memory_tally is. Times before 1970 count, too.
+ */
+#define DAY(row) "(" row ".created - (" row ".created % 86400000 + 86400000) % 86400000) / 86400000"
+#define DAY_KIND(row)                                                                              \
+    row ".pool, " DAY(row) ", " row ".layer, " row ".type, " row ".category, " row ".origin"
+#define DAY_ADD                                                                                    \
+    "INSERT INTO memory_day VALUES(" DAY_KIND("NEW") ", NEW.valid_to <> 0, 1)"                     \
+                                                     " ON CONFLICT DO UPDATE SET n = n + 1;"
+#define DAY_OF_OLD                                                                                 \
+    " WHERE (pool, day, layer, type, category, origin, is_closed)"                                 \
+    " = (" DAY_KIND("OLD") ", OLD.valid_to <> 0)"
+#define DAY_REMOVE                                                                                 \
+    "UPDATE memory_day SET n = n - 1" DAY_OF_OLD ";"                                               \
+    "DELETE FROM memory_day" DAY_OF_OLD " AND n = 0;"
 static const char step_11[] =
     "DROP INDEX memory_importance;"
     "CREATE INDEX memory_weight ON memory(pool, importance, no, valid_to, expires, layer, type,"
-    " origin, created, category);";
+    " origin, created, category);"
+    "CREATE TABLE memory_day("
+    " pool INTEGER NOT NULL, day INTEGER NOT NULL, layer INTEGER NOT NULL, type INTEGER NOT NULL,"
+    " category TEXT NOT NULL, origin INTEGER NOT NULL, is_closed INTEGER NOT NULL,"
+    " n INTEGER NOT NULL,"
+    " PRIMARY KEY(pool, day, layer, type, category, origin, is_closed)) STRICT, WITHOUT ROWID;"
+    "INSERT INTO memory_day SELECT " DAY_KIND(
+        "m") ", m.valid_to <> 0, count(*) FROM memory AS m"
+             " GROUP BY 1, 2, 3, 4, 5, 6, 7;"
+             "CREATE TRIGGER day_added AFTER INSERT ON memory BEGIN " DAY_ADD " END;"
+             "CREATE TRIGGER day_erased AFTER DELETE ON memory BEGIN " DAY_REMOVE " END;"
+             "CREATE TRIGGER day_changed AFTER UPDATE OF layer, type, category, origin, valid_to, "
+             "created"
+             " ON memory WHEN (NEW.layer, NEW.type, NEW.category, NEW.origin, NEW.valid_to <> 0, "
+             "NEW.created)"
+             " IS NOT (OLD.layer, OLD.type, OLD.category, OLD.origin, OLD.valid_to <> 0, "
+             "OLD.created)"
+             " BEGIN " DAY_REMOVE DAY_ADD " END;";
 
 static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5, step_6,
                                     step_7, step_8, step_9, step_10, step_11};

@@ -54,6 +54,16 @@ static const char *const rules[] = {
     "SELECT 'pool ' || p.id || ' has memories of a kind that is not counted' FROM pool AS p"
     " WHERE p.memories + p.closed <>"
     " (SELECT coalesce(sum(t.n), 0) FROM memory_tally AS t WHERE t.pool = p.id)",
+    "SELECT 'pool ' || t.pool || ' counts ' || t.n || ' memories of a kind and day that has ' ||"
+    " count(m.no) FROM memory_day AS t LEFT JOIN memory AS m ON m.pool = t.pool"
+    " AND m.created >= t.day * 86400000 AND m.created < (t.day + 1) * 86400000"
+    " AND m.layer = t.layer AND m.type = t.type AND m.category = t.category"
+    " AND m.origin = t.origin AND (m.valid_to <> 0) = t.is_closed"
+    " GROUP BY t.pool, t.day, t.layer, t.type, t.category, t.origin, t.is_closed"
+    " HAVING count(m.no) <> t.n",
+    "SELECT 'pool ' || p.id || ' has memories of a day that is not counted' FROM pool AS p"
+    " WHERE p.memories + p.closed <>"
+    " (SELECT coalesce(sum(t.n), 0) FROM memory_day AS t WHERE t.pool = p.id)",
     "SELECT 'revision ' || r.no || ' has no memory' FROM revision AS r"
     " WHERE NOT EXISTS (SELECT 1 FROM memory AS m WHERE m.no = r.memory)",
     "SELECT 'memory ' || m.no || ' has no pool' FROM memory AS m"

@@ -121,10 +121,11 @@ static bool is_selected(const struct memory_select *f, bool is_closed)
     return f->closed == CLOSED_TOO || is_closed == (f->closed == CLOSED_ONLY);
 }
 
+/* Closed or not. */
 static bool is_of_kind(const struct memory_select *f, const struct memory_tally *t)
 {
     return (f->type < 0 || t->type == f->type) && (f->layer < 0 || t->layer == f->layer) &&
-           (f->origin < 0 || t->origin == f->origin) && is_selected(f, t->is_closed) &&
+           (f->origin < 0 || t->origin == f->origin) &&
            (!f->category.n || str_eq(t->category, f->category));
 }
 
@@ -140,55 +141,101 @@ static struct memory_tally read_kind(struct query *q, size_t at)
     return t;
 }
 
+/* What the counts kept have. */
+static enum status add_kept(struct paging *p, size_t at, struct query *q)
+{
+    while (sql_row(q)) {
+        struct memory_tally t = read_kind(q, at);
+        t.n = sql_get_int(q);
+        if (is_of_kind(p->f, &t) && is_selected(p->f, t.is_closed))
+            add_tally(p, t);
+    }
+    return sql_end(q);
+}
+
+/* Those that have expired are counted as open there until they are pruned. */
+static enum status move_expired(struct paging *p, size_t at, struct query *q)
+{
+    while (sql_row(q)) {
+        struct memory_tally t = read_kind(q, at);
+        int64_t n = sql_get_int(q);
+        for (int closed = 0; closed < 2 && is_of_kind(p->f, &t); closed++) {
+            t.is_closed = closed != 0;
+            t.n = closed ? n : -n;
+            if (is_selected(p->f, t.is_closed))
+                add_tally(p, t);
+        }
+    }
+    return sql_end(q);
+}
+
 static enum status tally_kinds(struct paging *p, size_t at)
 {
     const struct memory_select *f = p->f;
     SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_TALLY, p->pools[at], f->type, f->category, f->layer,
             f->origin);
-    while (sql_row(&q)) {
-        struct memory_tally t = read_kind(&q, at);
-        t.n = sql_get_int(&q);
-        if (is_selected(f, t.is_closed))
-            add_tally(p, t);
-    }
-    TRY(sql_end(&q));
-    /* Those that have expired are counted as open until they are pruned. */
+    TRY(add_kept(p, at, &q));
     SQL_RUN(x, p->ctx, p->db, SQL_MEMORY_TALLY_EXPIRED, p->pools[at], f->type, f->category,
             f->layer, f->origin, p->now);
-    while (sql_row(&x)) {
-        struct memory_tally t = read_kind(&x, at);
-        int64_t n = sql_get_int(&x);
-        for (int closed = 0; closed < 2; closed++) {
-            t.is_closed = closed != 0;
-            t.n = closed ? n : -n;
-            if (is_selected(f, t.is_closed))
-                add_tally(p, t);
-        }
-    }
-    return sql_end(&x);
+    return move_expired(p, at, &x);
 }
 
-/* Of a range of importance, or of dates, or of both: the range of one is read. */
-static enum status count_range(struct paging *p, size_t at)
+/* Of all rows that an index has in a range. */
+static enum status count_rows(struct paging *p, size_t at, struct query *q)
 {
     const struct memory_select *f = p->f;
-    bool is_weighed = f->importance_min > 0 || f->importance_max < 1;
-    SQL_RUN(q, p->ctx, p->db, is_weighed ? SQL_MEMORY_KINDS_IMPORTANCE : SQL_MEMORY_KINDS_CREATED,
-            p->pools[at]);
-    if (is_weighed) {
-        SQL_BIND(&q, f->importance_min, f->importance_max);
-    } else {
-        SQL_BIND(&q, f->after ? f->after : INT64_MIN, f->before ? f->before : INT64_MAX);
-    }
-    while (sql_row(&q)) {
-        struct memory_tally t = read_kind(&q, at);
-        int64_t expires = sql_get_int(&q), created = sql_get_int(&q);
+    while (sql_row(q)) {
+        struct memory_tally t = read_kind(q, at);
+        int64_t expires = sql_get_int(q), created = sql_get_int(q);
+        bool is_of_time = (!f->after || created >= f->after) && (!f->before || created < f->before);
         t.is_closed |= expires && expires <= p->now;
-        if (is_of_kind(f, &t) && (!f->after || created >= f->after) &&
-            (!f->before || created < f->before))
+        if (is_of_time && is_of_kind(f, &t) && is_selected(f, t.is_closed))
             add_tally(p, t);
     }
-    return sql_end(&q);
+    return sql_end(q);
+}
+
+static enum status count_weights(struct paging *p, size_t at)
+{
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_KINDS_IMPORTANCE, p->pools[at], p->f->importance_min,
+            p->f->importance_max);
+    return count_rows(p, at, &q);
+}
+
+static enum status count_created(struct paging *p, size_t at, int64_t from, int64_t to)
+{
+    if (from >= to)
+        return OK;
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_KINDS_CREATED, p->pools[at], from, to);
+    return count_rows(p, at, &q);
+}
+
+/* Whole days have counts that are kept; of the days that are cut the rows are read. */
+static enum status count_dates(struct paging *p, size_t at)
+{
+    enum { DAYS_MAX = 100000000 };
+    const struct memory_select *f = p->f;
+    int64_t day = DAY_MS, from = -DAYS_MAX, to = DAYS_MAX;
+    if (f->after)
+        from = f->after / day + (f->after % day > 0);
+    if (f->before)
+        to = f->before / day - (f->before % day < 0);
+    if (from >= to)
+        return count_created(p, at, f->after ? f->after : INT64_MIN,
+                             f->before ? f->before : INT64_MAX);
+    SQL_RUN(q, p->ctx, p->db, SQL_MEMORY_DAYS, p->pools[at], from, to);
+    TRY(add_kept(p, at, &q));
+    SQL_RUN(x, p->ctx, p->db, SQL_MEMORY_DAYS_EXPIRED, p->pools[at], from * day, to * day, p->now);
+    TRY(move_expired(p, at, &x));
+    if (f->after)
+        TRY(count_created(p, at, f->after, from * day));
+    return f->before ? count_created(p, at, to * day, f->before) : OK;
+}
+
+static enum status count_range(struct paging *p, size_t at)
+{
+    bool is_weighed = p->f->importance_min > 0 || p->f->importance_max < 1;
+    return is_weighed ? count_weights(p, at) : count_dates(p, at);
 }
 
 /* In the order of the list, behind the place where the page begins. */

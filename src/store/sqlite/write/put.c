@@ -270,6 +270,9 @@ enum { MANY = 50 };
 
 enum status sqlite_write(struct ctx *ctx, struct store *s, struct bundle *b)
 {
+    for (size_t i = 0; i < b->n_memories; i++) /* the words index holds the day */
+        if (!b->memories[i].created)
+            b->memories[i].created = clock_ms();
     struct write w = {b, words_of_bundle(&ctx->arena, b), true};
     struct task t = {.ctx = ctx,
                      .call = write_bundle,
