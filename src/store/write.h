@@ -74,7 +74,8 @@ MUST_USE enum status store_flush(struct ctx *ctx, struct store *s);
 /* Waits until the bundles queued so far can be read, which is before they are durable; at once when
  * there are none. The next flush reports failures, not this. */
 MUST_USE enum status store_settle(struct ctx *ctx, struct store *s);
-/* The same for the bundles of one pool that this process has queued: TIMED_OUT when ms are over. */
+/* The same for the bundles of one pool, or (space "") of any, that this process has queued:
+ * TIMED_OUT when ms are over. */
 MUST_USE enum status store_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref pool,
                                        int64_t ms);
 

@@ -94,6 +94,13 @@ test('is exported and imported', async (t) => {
   await second.getByText('Only count').click();
   await second.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
   await total(second, 12);
+  // A note of another program: known by its name.
+  await second.getByRole('button', { name: 'More' }).click();
+  await second.getByRole('button', { name: 'Import' }).click();
+  await second.getByLabel('File').setInputFiles({ name: 'Tea.md', mimeType: 'text/markdown', buffer: Buffer.from('# Tea\n\nThe best tea is Lapsang.\n') });
+  await second.getByText('Only count').click();
+  await second.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
+  await total(second, 13);
 });
 
 test('shows where a memory came from and which chats were given it; two tabs stay true', async (t) => {

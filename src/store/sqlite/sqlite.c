@@ -143,7 +143,8 @@ enum status sqlite_settle(struct ctx *ctx, struct store *s)
 
 enum status sqlite_settle_pool(struct ctx *ctx, struct store *s, struct pool_ref pool, int64_t ms)
 {
-    bool is_seen = writer_settle_pool(sqlite_of(s)->writer, writer_pool(pool), ms);
+    uint64_t which = pool.space.n ? writer_pool(pool) : 0;
+    bool is_seen = writer_settle_pool(sqlite_of(s)->writer, which, ms);
     return is_seen ? OK : fail(ctx, TIMED_OUT, "what was queued cannot be read yet");
 }
 

@@ -106,7 +106,7 @@ export const de: Record<Key, string> = {
   'hold': 'Zurückhalten',
   'how to search': 'Wie gesucht wird',
   'import': 'Importieren',
-  'import about': 'Eine Datei aus einem Export, ein JSON-Objekt je Zeile. Was schon da ist, bleibt.',
+  'import about': 'Ein Export von rememberd, ChatGPT, Claude, mem0 und anderen, oder eine Notiz (.md). Was schon da ist, bleibt.',
   'importance': 'Wichtigkeit',
   'imported': 'Importiert',
   'job about consolidate': 'fasst ähnliche Episoden zusammen, hebt Wiederkehrendes hervor',

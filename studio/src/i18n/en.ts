@@ -104,7 +104,7 @@ export const en = {
   'hold': 'Hold back',
   'how to search': 'How to search',
   'import': 'Import',
-  'import about': 'A file from an export, one JSON object a line. What is there already stays.',
+  'import about': 'An export of rememberd, ChatGPT, Claude, mem0 and others, or a note (.md). What is there already stays.',
   'importance': 'Importance',
   'imported': 'Imported',
   'job about consolidate': 'merges similar episodes, promotes facts that recur',

@@ -64,7 +64,7 @@ void writer_queue(struct writer *w, struct later *later);
 void writer_settle(struct writer *w);
 
 uint64_t writer_pool(struct pool_ref pool);
-/* The same for bundles of one pool, at most so long: false when the time is over. */
+/* The same for bundles of one pool (0: of any), at most so long: false when the time is over. */
 bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms);
 /* Waits until what can be read now is durable; STORAGE when that failed. */
 MUST_USE enum status writer_reach_disk(struct ctx *ctx, struct writer *w);

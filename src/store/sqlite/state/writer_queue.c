@@ -133,9 +133,9 @@ void writer_settle(struct writer *w)
 
 bool writer_settle_pool(struct writer *w, uint64_t pool, int64_t ms)
 {
-    assert(pool && ms >= 0);
+    assert(ms >= 0);
     pthread_mutex_lock(&w->lock);
-    bool is_seen = wait_seen(w, w->last_of_pool[pool % POOL_SLOTS], ms);
+    bool is_seen = wait_seen(w, pool ? w->last_of_pool[pool % POOL_SLOTS] : w->last_later, ms);
     pthread_mutex_unlock(&w->lock);
     return is_seen;
 }

@@ -52,7 +52,7 @@ function Import({ close }: { close: () => void }) {
   const file = useSignal<File | null>(null), isDry = useSignal(true), result = useSignal<Record<string, unknown> | null>(null);
   const run = () => tryTo(async () => {
     if (!file.value) return;
-    const path = address('/v1/memories/import', { dry_run: isDry.value, space: space.value === '*' ? '' : space.value });
+    const path = address('/v1/memories/import', { name: file.value.name, dry_run: isDry.value, space: space.value === '*' ? '' : space.value });
     result.value = await call('POST', path, undefined, { raw: file.value, headers: { 'Content-Type': 'application/jsonl' } });
     if (!isDry.value) {
       toast({ text: t('imported') });
@@ -62,7 +62,7 @@ function Import({ close }: { close: () => void }) {
   return (
     <Dialog title={t('import')} close={close}>
       <p class="quiet">{t('import about')}</p>
-      <input class="input" type="file" accept=".jsonl,.ndjson,.json" aria-label={t('file')} onChange={(e) => { file.value = e.currentTarget.files?.[0] ?? null; result.value = null; }} />
+      <input class="input" type="file" accept=".jsonl,.ndjson,.json,.md,.txt,.af" aria-label={t('file')} onChange={(e) => { file.value = e.currentTarget.files?.[0] ?? null; result.value = null; }} />
       <Check checked={isDry.value} onChange={(on) => (isDry.value = on)}>{t('only count')}</Check>
       {result.value && (
         <div role="status"><Numbers of={result.value} /></div>
