@@ -2,7 +2,9 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "core/settings.h"
 #include "core/tokens.h"
+#include "engine/distil.h"
 #include "engine/recall/about.h"
 #include "engine/recall/beside.h"
 #include "engine/recall/candidates.h"
@@ -16,8 +18,10 @@
 #include "engine/recall/user_facts.h"
 #include "engine/state/state.h"
 #include "engine/text/memory_intent.h"
+#include "engine/text/sentences.h"
 #include "engine/text/snippet.h"
 #include "engine/text/traces.h"
+#include "engine/text/utterance.h"
 
 /*
  * Stages of one recall, in this order:
@@ -405,6 +409,20 @@ static void give_found(struct finder *f, struct recall_out *out)
     out->steps = f->steps;
 }
 
+/* "My dog is called Rex and I live in Lisbon." tells what is to be kept, and asks for nothing: "my"
+ * in it is no reason to look harder. As many facts as sentences, so "I need a gift for my sister"
+ * does ask. */
+static bool only_tells(const struct finder *f)
+{
+    struct sentence s;
+    size_t n_sentences = 0, n_facts;
+    for (str rest = f->in->question; sentence_cut(&rest, &s); n_sentences++)
+        if (s.asks || sentence_asks(s.text))
+            return false;
+    engine_extract(f->ctx, f->e, EXTRACT_USER, f->in->question, &n_facts);
+    return n_facts >= n_sentences;
+}
+
 /* The order of the stages at the head of the file. An empty question finds nothing, unless it asks
  * what is known about the user. */
 static enum status find(struct finder *f, struct recall_out *out)
@@ -416,6 +434,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     struct gate gate = {0};
     if (in->gate && in->bar == 0 && !newest)
         gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
+    if (gate.is_weak && only_tells(f))
+        gate = (struct gate){0};
     bool asks_known = known_is_asked(gate) && !in->turns_only;
     if (newest)
         TRY(find_in_scope(f, limit, true));
