@@ -11,8 +11,8 @@
 
 #include "base/id.h"
 #include "core/url.h"
+#include "embed/common/files.h"
 #include "embed/embed.h"
-#include "embed/files.h"
 #include "http/http.h"
 
 /*

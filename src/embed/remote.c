@@ -4,8 +4,8 @@
 #include <assert.h>
 
 #include "base/words.h"
+#include "embed/common/floats.h"
 #include "embed/embed.h"
-#include "embed/floats.h"
 #include "http/http.h"
 
 /*

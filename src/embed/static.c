@@ -3,9 +3,9 @@
 
 #include <assert.h>
 
-#include "embed/floats.h"
-#include "embed/safetensors.h"
-#include "embed/tokenizer.h"
+#include "embed/common/floats.h"
+#include "embed/common/safetensors.h"
+#include "embed/common/tokenizer.h"
 
 /*
  * A static model is a table with one vector for each token, distilled from a transformer

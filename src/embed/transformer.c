@@ -4,12 +4,12 @@
 #include <assert.h>
 
 #include "base/fields.h"
-#include "embed/files.h"
-#include "embed/floats.h"
-#include "embed/kernels.h"
+#include "embed/common/files.h"
+#include "embed/common/floats.h"
+#include "embed/common/kernels.h"
+#include "embed/common/safetensors.h"
+#include "embed/common/tokenizer.h"
 #include "embed/onednn.h"
-#include "embed/safetensors.h"
-#include "embed/tokenizer.h"
 
 /*
  * The architecture is BERT's (Devlin et al., 2018) with the mean of all token states as the text's

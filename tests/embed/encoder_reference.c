@@ -1,8 +1,8 @@
 /* encoder_reference.c - the quantised encoder gives nearly the vectors of the whole model. */
 #include <math.h>
 
+#include "embed/common/floats.h"
 #include "embed/encoder/encoder_int.h"
-#include "embed/floats.h"
 #include "lib/tiny_models.h"
 
 /* The mean of the states of all tokens, as sentence-transformers makes the vector of a text. */

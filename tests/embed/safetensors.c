@@ -1,5 +1,5 @@
 /* safetensors.c - a good file gives its numbers, a hostile one is refused with words. */
-#include "embed/safetensors.h"
+#include "embed/common/safetensors.h"
 
 #include <math.h>
 

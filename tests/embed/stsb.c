@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "embed/common/floats.h"
 #include "embed/encoder.h"
-#include "embed/floats.h"
 #include "embed/static.h"
 #include "embed/transformer.h"
 #include "lib/tiny_models.h"

@@ -1,5 +1,5 @@
 /* tokenizer.c - BERT's rules one by one, and the references' numbers for every text. */
-#include "embed/tokenizer.h"
+#include "embed/common/tokenizer.h"
 
 #include "embed/encoder/format.h"
 #include "lib/tiny_models.h"

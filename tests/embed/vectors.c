@@ -2,7 +2,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "embed/kernels.h"
+#include "embed/common/kernels.h"
 #include "embed/onednn.h"
 #include "embed/static.h"
 #include "embed/transformer.h"

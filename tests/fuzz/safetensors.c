@@ -1,7 +1,7 @@
 /* safetensors.c - any file: refused with words, or every tensor lies inside and has its numbers. */
 #include <assert.h>
 
-#include "embed/safetensors.h"
+#include "embed/common/safetensors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

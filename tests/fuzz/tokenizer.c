@@ -1,7 +1,7 @@
 /* tokenizer.c - any text under a small vocabulary, and any bytes as the vocabulary itself. */
 #include <assert.h>
 
-#include "embed/tokenizer.h"
+#include "embed/common/tokenizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

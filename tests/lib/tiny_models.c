@@ -6,7 +6,7 @@
 #include <ftw.h>
 #include <unistd.h>
 
-#include "embed/files.h"
+#include "embed/common/files.h"
 #include "embed/onednn.h"
 
 /* --- folders --- */

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "embed/common/floats.h"
+#include "embed/common/tokenizer.h"
 #include "embed/encoder/encoder_int.h"
 #include "embed/encoder/weights.h"
-#include "embed/floats.h"
-#include "embed/tokenizer.h"
 
 /*
  * The model is BERT's encoder: six layers over all tokens of a block. Products are of

@@ -3,8 +3,8 @@
 
 #include <sodium.h>
 
+#include "embed/common/safetensors.h"
 #include "embed/encoder/builtin.h"
-#include "embed/safetensors.h"
 
 enum { HEADER = 4096, VERSION = 1, SUM_AT = 32, SIZES_AT = 64, SECTIONS_AT = 128, NOTICE_AT = 512 };
 

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "embed/wide.h"
+#include "embed/common/wide.h"
 
 /*
  * All three give the same integers; the tests compare them. Each keeps a tile of sums in registers:

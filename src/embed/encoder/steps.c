@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "embed/wide.h"
+#include "embed/common/wide.h"
 
 /*
  * As in embed/kernels.c, each body is inlined into one function per instruction set. No set has

@@ -1,9 +1,9 @@
 /* steps.h - the steps of a layer between its integer products, and the sets of both. */
 #pragma once
 
+#include "embed/common/kernels.h"
 #include "embed/encoder/format.h"
 #include "embed/encoder/products.h"
-#include "embed/kernels.h"
 
 /* Tokens that attention can hold, and the floats that it needs beside its input and output. */
 enum { STEPS_TOKENS_MAX = 192, STEPS_ROOM = (2 * ENCODER_HEAD + 4) * STEPS_TOKENS_MAX };

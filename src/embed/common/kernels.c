@@ -1,9 +1,9 @@
 /* kernels.c - the arithmetic between matrix products, written once, built per processor. */
-#include "embed/kernels.h"
+#include "embed/common/kernels.h"
 
 #include <math.h>
 
-#include "embed/wide.h"
+#include "embed/common/wide.h"
 
 /*
  * Matrix products are left to oneDNN; what remains between them is bound by memory and by erf and

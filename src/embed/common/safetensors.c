@@ -1,5 +1,5 @@
 /* safetensors.c - reads a safetensors file; its header and offsets are untrusted. */
-#include "embed/safetensors.h"
+#include "embed/common/safetensors.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* tokenizer.c - BERT's normaliser and pre-tokeniser, and WordPiece over a hash table. */
-#include "embed/tokenizer.h"
+#include "embed/common/tokenizer.h"
 
 #include <assert.h>
 #include <utf8proc.h>
 
 #include "base/json.h"
-#include "embed/files.h"
+#include "embed/common/files.h"
 
 /*
  * Each rule here is one of the reference implementation, also where it seems odd (accents, Chinese
