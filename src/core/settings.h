@@ -26,6 +26,7 @@ enum embed_source {
     EMBED_REMOTE,
     EMBED_STATIC,
     EMBED_TRANSFORMERS,
+    EMBED_ENCODER,
     EMBED_AUTO = EMBED_NONE
 };
 /* How vectors are stored: float32, or less. */
@@ -42,7 +43,7 @@ enum log_format { LOG_TEXT, LOG_JSON };
 
 /* Names of what may be chosen, NULL-ended, in the order of the enums. */
 extern const char *const extraction_names[];
-extern const char *const embed_choice_names[]; /* auto, remote, static, transformers */
+extern const char *const embed_choice_names[]; /* auto, remote, static, transformers, encoder */
 extern const char *const extraction_mode_names[];
 extern const char *const gate_mode_names[];
 extern const char *const embedding_backend_names[];
@@ -94,7 +95,7 @@ struct settings {
         idle_timeout_ms, request_timeout_ms, shutdown_ms;
     enum embed_source embedding_source;
     str embedding_model;                           /* provider/model of a remote source */
-    bool embedding_static, embedding_transformers; /* what auto may take */
+    bool embedding_static, embedding_transformers, encoder; /* what auto may take */
     str static_model, transformers_model, model_dir, model_url;
     int64_t embedding_timeout_ms, embedding_cache_max, embedding_cache_ttl_ms;
     bool vectors;

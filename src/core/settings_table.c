@@ -4,7 +4,8 @@
 const char *const placement_names[] = {"user-suffix", "before-user", "system", "first-user", NULL};
 const char *const dialect_names[] = {"openai", "anthropic", "ollama", NULL};
 const char *const extraction_names[] = {"off", "user", "omniroute", NULL};
-const char *const embed_choice_names[] = {"auto", "remote", "static", "transformers", NULL};
+const char *const embed_choice_names[] = {"auto",         "remote",  "static",
+                                          "transformers", "encoder", NULL};
 static const char *const quantizations[] = {"none", "int8", NULL}; /* no binary ones */
 const char *const extraction_mode_names[] = {"sessionEnd", "manual", NULL};
 const char *const gate_mode_names[] = {"off", "heuristic", "llm", NULL};
@@ -145,7 +146,10 @@ const struct field settings_table[] = {
     {ENUM(struct settings, embedding_source), .otherwise_str = "auto", .one_of = embed_choice_names,
      .group = GROUP_VECTORS,
      .help = "What makes vectors: remote (an upstream), static (a lookup table), transformers (a "
-             "local model) or auto (the first one that is usable)"},
+             "local model), encoder (the one in the program) or auto (the first that is usable)"},
+    {SWITCH(struct settings, encoder), .otherwise_str = "on", .group = GROUP_VECTORS,
+     .help = "Whether the encoder in the program finds memories by meaning: on or off. It reads "
+             "English and needs nothing else"},
     {STR(struct settings, embedding_model), .otherwise_str = "", .max = 200, .group = GROUP_VECTORS,
      .unit = "[UPSTREAM/]MODEL",
      .help = "Remote embedding model, such as openai/text-embedding-3-small for a model of the "

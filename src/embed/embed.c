@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "embed/cache.h"
+#include "embed/encoder.h"
 #include "embed/remote.h"
 #include "embed/static.h"
 #include "embed/transformer.h"
@@ -43,6 +44,7 @@ struct embed {
     str folder;
     struct cache *cache;
     struct loaded models[EMBED_TRANSFORMERS + 1]; /* by source */
+    struct encoder *encoder;
 
     pthread_mutex_t lock; /* of the members below */
     struct arena of_choice;
@@ -60,6 +62,7 @@ enum status embed_open(struct ctx *ctx, const struct settings *s, str data, stru
     struct embed_choice choice = embed_choice_of(s);
     e->settings = s;
     e->folder = str_dup(&e->arena, model_folder(ctx, s, data));
+    e->encoder = encoder_new();
     e->cache = cache_new((size_t)s->embedding_cache_max, s->embedding_cache_ttl_ms);
     for (size_t i = 0; i < sizeof e->models / sizeof *e->models; i++)
         pthread_mutex_init(&e->models[i].lock, NULL);
@@ -79,6 +82,7 @@ void embed_close(struct embed *e)
         pthread_mutex_destroy(&e->models[i].lock);
     }
     pthread_mutex_destroy(&e->lock);
+    encoder_free(e->encoder);
     cache_free(e->cache);
     arena_free(&e->of_choice);
     arena_free(&e->arena);
@@ -216,8 +220,10 @@ static enum status learn_dimensions(struct ctx *ctx, struct embed *e, struct now
     const struct loaded *m;
     if (now->plan.source == EMBED_NONE)
         return fail(ctx, UNSUPPORTED, S_FMT, S_ARG(now->plan.reason));
-    if (now->plan.source == EMBED_REMOTE)
+    if (now->plan.source == EMBED_REMOTE || now->plan.source == EMBED_ENCODER) {
+        now->dimensions = now->plan.source == EMBED_ENCODER ? ENCODER_SPACE : now->dimensions;
         return OK;
+    }
     TRY(model_of(ctx, e, &now->plan, &m));
     now->dimensions =
         m->table ? static_dimensions(m->table) : transformer_dimensions(m->transformer);
@@ -225,6 +231,14 @@ static enum status learn_dimensions(struct ctx *ctx, struct embed *e, struct now
 }
 
 /* --- vectors --- */
+
+/* The texts of one call. */
+struct reading {
+    const str *texts;
+    size_t n;
+    bool is_row; /* they follow each other, and before stands in front of the first */
+    str before;
+};
 
 /* A table lookup cannot fail, a transformer can run out of time. */
 static enum status run_model(struct ctx *ctx, struct embed *e, const struct now *now,
@@ -276,10 +290,32 @@ static bool find_cached(struct ctx *ctx, struct embed *e, const struct now *now,
     return out->cached || is_blank(text);
 }
 
-/* Only texts that are not cached are sent to the source, in one call. Results keep the order. */
-static enum status embed_all(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
-                             size_t n, struct embedding *out)
+/* The encoder's are not cached: they depend on the texts around them. */
+static enum status encode_all(struct ctx *ctx, struct embed *e, struct now *now,
+                              const struct reading *r, struct embedding *out)
 {
+    struct encoded *v = NEW_N(&ctx->arena, struct encoded, r->n + 1);
+    now->dimensions = ENCODER_SPACE;
+    if (r->is_row)
+        TRY(encoder_texts(ctx, e->encoder, r->before, r->texts, r->n, v));
+    for (size_t i = 0; i < r->n; i++) {
+        if (!r->is_row)
+            TRY(encoder_texts(ctx, e->encoder, S(""), &r->texts[i], 1, &v[i]));
+        out[i] = (struct embedding){.v = v[i].pooled,
+                                    .dimensions = ENCODER_SPACE,
+                                    .tokens = {v[i].tokens, v[i].ids, v[i].n}};
+    }
+    return OK;
+}
+
+/* Only texts that are not cached are sent to the source, in one call. Results keep the order. */
+static enum status embed_all(struct ctx *ctx, struct embed *e, struct now *now,
+                             const struct reading *r, struct embedding *out)
+{
+    const str *texts = r->texts;
+    size_t n = r->n;
+    if (now->plan.source == EMBED_ENCODER)
+        return encode_all(ctx, e, now, r, out);
     str *missing = NEW_N(&ctx->arena, str, n + 1);
     size_t n_missing = 0, at = 0;
     float *v = NULL;
@@ -304,14 +340,14 @@ static enum status embed_all(struct ctx *ctx, struct embed *e, struct now *now, 
 
 /* out is written only when every text has its vector. took_us is the time of the whole call, the
  * same in each. */
-static enum status embed_timed(struct ctx *ctx, struct embed *e, struct now *now, const str *texts,
-                               size_t n, struct embedding *out)
+static enum status embed_timed(struct ctx *ctx, struct embed *e, struct now *now,
+                               const struct reading *r, struct embedding *out)
 {
     int64_t began = clock_mono_us();
-    struct embedding *found = NEW_N(&ctx->arena, struct embedding, n + 1);
-    TRY(embed_all(ctx, e, now, texts, n, found));
+    struct embedding *found = NEW_N(&ctx->arena, struct embedding, r->n + 1);
+    TRY(embed_all(ctx, e, now, r, found));
     int64_t took = clock_mono_us() - began;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < r->n; i++) {
         out[i] = found[i];
         out[i].source = now->plan.source;
         out[i].model = now->plan.model;
@@ -321,14 +357,34 @@ static enum status embed_timed(struct ctx *ctx, struct embed *e, struct now *now
 }
 
 /* The outcome is kept for embed_status; without a source there is no outcome. */
-enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
-                        struct embedding *out)
+static enum status embed_now(struct ctx *ctx, struct embed *e, const struct reading *r,
+                             struct embedding *out)
 {
     struct now now = now_of(ctx, e);
-    enum status s = embed_timed(ctx, e, &now, texts, n, out);
+    enum status s = embed_timed(ctx, e, &now, r, out);
     if (now.plan.source != EMBED_NONE)
         keep_outcome(e, &now, s == OK ? "" : ctx->why);
     return s;
+}
+
+enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
+                        struct embedding *out)
+{
+    return embed_now(ctx, e, &(struct reading){.texts = texts, .n = n}, out);
+}
+
+enum status embed_following(struct ctx *ctx, struct embed *e, str before, const str *texts,
+                            size_t n, struct embedding *out)
+{
+    return embed_now(ctx, e,
+                     &(struct reading){.texts = texts, .n = n, .is_row = true, .before = before},
+                     out);
+}
+
+enum status embed_pieces(struct ctx *ctx, struct embed *e, str word, uint32_t *out, size_t max,
+                         size_t *n)
+{
+    return encoder_pieces(ctx, e->encoder, word, out, max, n);
 }
 
 /* Uses the same cache and the same loaded models; only the choice is another. */
@@ -336,7 +392,7 @@ enum status embed_texts_by(struct ctx *ctx, struct embed *e, const struct embed_
                            const str *texts, size_t n, struct embedding *out)
 {
     struct now now = {.plan = embed_resolve(ctx, e->settings, choice)};
-    return embed_timed(ctx, e, &now, texts, n, out);
+    return embed_timed(ctx, e, &now, &(struct reading){.texts = texts, .n = n}, out);
 }
 
 /* --- status --- */
@@ -366,6 +422,8 @@ str embed_signature(struct ctx *ctx, struct embed *e)
 /* Why a local model will fail, as far as known without loading it; "" otherwise. */
 static str known_fault(struct ctx *ctx, struct embed *e, const struct embed_plan *plan)
 {
+    if (plan->source == EMBED_ENCODER)
+        return S("");
     struct loaded *m = &e->models[plan->source];
     pthread_mutex_lock(&m->lock);
     bool is_loaded = m->table || m->transformer;

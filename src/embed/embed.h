@@ -3,7 +3,7 @@
 
 #include "core/settings.h"
 
-/* NULL-ended, in the order of the enum: none, remote, static, transformers. */
+/* NULL-ended, in the order of the enum: none, remote, static, transformers, encoder. */
 extern const char *const embed_source_names[];
 
 /* --- choosing a source: a pure function of settings --- */
@@ -47,8 +47,9 @@ struct embed_plan {
     str reason; /* why source is EMBED_NONE; begins with "no_key:" when a key is missing */
 };
 
-/* auto takes the first usable one of remote (only with a configured model), static, transformers.
- * Strings belong to the settings or the ctx. */
+/* auto takes the first usable one of remote (only with a configured model), static, transformers
+ * (where they are enabled), and the encoder in the program. Strings belong to the settings or the
+ * ctx. */
 struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
                                 const struct embed_choice *choice);
 
@@ -76,6 +77,13 @@ enum embed_failure {
 };
 extern const char *const embed_failure_names[]; /* NULL-ended, in the order of the enum */
 
+/* A vector for each token of a text, in the form that they are stored in; n 0: there are none. */
+struct token_vectors {
+    const int8_t *v;     /* n times ENCODER_KEPT, see embed/encoder.h */
+    const uint32_t *ids; /* of the tokens */
+    size_t n;
+};
+
 struct embedding {
     const float *v; /* length 1, in the ctx's arena; all 0 when no token of the text is known */
     size_t dimensions;
@@ -83,6 +91,7 @@ struct embedding {
     str model;
     int64_t took_us; /* of the whole call */
     bool cached;
+    struct token_vectors tokens; /* of the encoder; others have none */
 };
 
 /*
@@ -92,7 +101,17 @@ struct embedding {
 MUST_USE enum status embed_texts(struct ctx *ctx, struct embed *e, const str *texts, size_t n,
                                  struct embedding *out);
 
-/* The same with another choice than the current one; embed_status does not report the outcome. */
+/* The same for texts that follow each other, `before` standing in front of the first: the encoder
+ * reads them together, so that the vectors know what "it" means. */
+MUST_USE enum status embed_following(struct ctx *ctx, struct embed *e, str before, const str *texts,
+                                     size_t n, struct embedding *out);
+
+/* The numbers of a word's pieces in the encoder's vocabulary, the first max of them. */
+MUST_USE enum status embed_pieces(struct ctx *ctx, struct embed *e, str word, uint32_t *out,
+                                  size_t max, size_t *n);
+
+/* embed_texts with another choice than the current one; embed_status does not report the outcome.
+ */
 MUST_USE enum status embed_texts_by(struct ctx *ctx, struct embed *e,
                                     const struct embed_choice *choice, const str *texts, size_t n,
                                     struct embedding *out);

@@ -15,6 +15,9 @@ enum {
     ENCODER_BLOCK = 160, /* tokens that are read together, those included */
 };
 
+/* Names the vectors: another name means that they cannot be compared. */
+#define ENCODER_NAME "minilm-1"
+
 struct encoder;
 
 /* Costs nothing: the weights are expanded, into 12 MB, with the first text. Thread-safe; each call
@@ -41,3 +44,19 @@ struct encoded {
  */
 MUST_USE enum status encoder_texts(struct ctx *ctx, struct encoder *e, str before, const str *texts,
                                    size_t n, struct encoded *out);
+
+/* The numbers of a word's pieces in the vocabulary, the first max; returns how many. */
+MUST_USE enum status encoder_pieces(struct ctx *ctx, struct encoder *e, str word, uint32_t *out,
+                                    size_t max, size_t *n);
+
+/* Vectors of a question's tokens, to compare texts with. */
+struct encoder_question {
+    const int8_t *packed;
+    size_t n, blocks;
+    int32_t *best; /* room for the outcome of a comparison: n of them count */
+};
+struct encoder_question encoder_question(struct arena *a, const int8_t *tokens, size_t n);
+
+/* q->best gets for each of the question's tokens the greatest product with one of the text's n
+ * tokens, at least 0. One thread at a time may use a question. */
+void encoder_compare(const struct encoder_question *q, const int8_t *text, size_t n);

@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "core/url.h"
+#include "embed/encoder.h"
 
 /*
  * Nothing here opens a file or a connection: the same settings always give the same plan, which
@@ -12,7 +13,8 @@
  * is used, for example because the model is not installed.
  */
 
-const char *const embed_source_names[] = {"none", "remote", "static", "transformers", NULL};
+const char *const embed_source_names[] = {"none",         "remote",  "static",
+                                          "transformers", "encoder", NULL};
 
 /* --- providers --- */
 
@@ -177,6 +179,16 @@ static struct embed_plan plan_transformer(const struct question *q)
                       q->choice->transformers_enabled);
 }
 
+/* It sends nothing anywhere and needs no files, so it is on unless it is switched off. */
+static struct embed_plan plan_encoder(const struct question *q)
+{
+    if (!q->s->encoder)
+        return no_plan(S("the encoder is switched off"));
+    return (struct embed_plan){.source = EMBED_ENCODER,
+                               .model = S(ENCODER_NAME),
+                               .dimensions = ENCODER_SPACE};
+}
+
 struct embed_choice embed_choice_of(const struct settings *s)
 {
     return (struct embed_choice){.source = s->embedding_source,
@@ -188,7 +200,8 @@ struct embed_choice embed_choice_of(const struct settings *s)
 /* In the order of enum embed_source, which is also the order in which auto tries them. */
 static struct embed_plan (*const sources[])(const struct question *q) = {NULL, plan_remote,
                                                                          plan_static,
-                                                                         plan_transformer};
+                                                                         plan_transformer,
+                                                                         plan_encoder};
 
 /* With auto, the reasons of all sources are joined: the status then shows what could be
  * configured. */
@@ -196,11 +209,11 @@ struct embed_plan embed_resolve(struct ctx *ctx, const struct settings *s,
                                 const struct embed_choice *choice)
 {
     struct question q = {ctx, s, choice, choice->source == EMBED_AUTO};
-    assert(choice->source <= EMBED_TRANSFORMERS);
+    assert(choice->source <= EMBED_ENCODER);
     if (!q.is_auto)
         return sources[choice->source](&q);
     struct buf why = buf_make(&ctx->arena, 1000);
-    for (int which = EMBED_REMOTE; which <= EMBED_TRANSFORMERS; which++) {
+    for (int which = EMBED_REMOTE; which <= EMBED_ENCODER; which++) {
         struct embed_plan plan = sources[which](&q);
         if (plan.source != EMBED_NONE)
             return plan;

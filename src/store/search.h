@@ -67,6 +67,13 @@ struct vector_hits {
 MUST_USE enum status store_search_vectors(struct ctx *ctx, struct store *s,
                                           const struct vector_find *f, struct vector_hits *out);
 
+/*
+ * What was put with the vectors of these documents of the pool about their tokens, in the order of
+ * docs, in the ctx's arena; "" of one that has nothing.
+ */
+MUST_USE enum status store_token_vectors(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                         const doc_id *docs, size_t n, str *out);
+
 /* Two documents of a list, by their places in it, the earlier one first. */
 struct vector_pair {
     uint32_t one, other;

@@ -41,6 +41,7 @@ struct vector_put {
     doc_id doc;
     const float *v;   /* length 1; NULL: it could not be made */
     int64_t again_at; /* without v: when to try again, unix ms; 0: never */
+    str tokens;       /* vectors of its tokens, as store_token_vectors shall give them; or "" */
 };
 /* Keeps vectors of the set with that signature, in one transaction. Texts that no longer wait
  * (changed, erased, another set) are skipped. */

@@ -30,7 +30,7 @@ static const struct signal {
     const char *name, *help;
     double rank[SETS], sure[SETS]; /* as it is now */
 } signals[] = {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help)                                     \
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help)         \
     {#name, help, {rank, dense_rank}, {sure, dense_sure}},
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
@@ -423,7 +423,8 @@ static void print_table(struct data *d, int dumps)
         report("on itself", d, i);
     struct columns sure = columns_of(d, SURE);
     struct fit p = fit_sure(d, &sure, -1);
-    double bias[] = {RANK_BIAS, DENSE_BIAS}, slope[] = {RANK_SLOPE, DENSE_SLOPE};
+    double bias[] = {RANK_BIAS, DENSE_BIAS, ENCODER_BIAS},
+           slope[] = {RANK_SLOPE, DENSE_SLOPE, ENCODER_SLOPE};
     bias[d->set] = constant(&sure, &p);
     slope[d->set] = unscaled(&sure, &p, -1);
     printf("#define RANK_BIAS %.4f\n#define RANK_SLOPE %.4f\n", bias[WORDS], slope[WORDS]);

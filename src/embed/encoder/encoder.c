@@ -277,3 +277,37 @@ enum status encoder_texts(struct ctx *ctx, struct encoder *e, str before, const 
     }
     return OK;
 }
+
+/* --- comparing --- */
+
+enum status encoder_pieces(struct ctx *ctx, struct encoder *e, str word, uint32_t *out, size_t max,
+                           size_t *n)
+{
+    TRY(get_ready(ctx, e));
+    *n = tokenizer_ids(e->tokenizer, word, true, out, max);
+    return OK;
+}
+
+struct encoder_question encoder_question(struct arena *a, const int8_t *tokens, size_t n)
+{
+    struct encoder_question q = {.n = n, .blocks = (n + LIKENESS_TOKENS - 1) / LIKENESS_TOKENS};
+    size_t bytes = q.blocks * LIKENESS_TOKENS * ENCODER_KEPT;
+    int8_t *packed = NEW_N(a, int8_t, bytes + 1);
+    q.best = NEW_N(a, int32_t, q.blocks * LIKENESS_TOKENS + 1);
+    for (size_t t = 0; t < n; t++)
+        for (size_t i = 0; i < ENCODER_KEPT; i++) {
+            size_t block = t / LIKENESS_TOKENS, place = t % LIKENESS_TOKENS;
+            size_t step = i / LIKENESS_STEP;
+            packed[((block * ENCODER_KEPT / LIKENESS_STEP + step) * LIKENESS_TOKENS + place) *
+                       LIKENESS_STEP +
+                   i % LIKENESS_STEP] = tokens[t * ENCODER_KEPT + i];
+        }
+    q.packed = packed;
+    return q;
+}
+
+void encoder_compare(const struct encoder_question *q, const int8_t *text, size_t n)
+{
+    memset(q->best, 0, q->blocks * LIKENESS_TOKENS * sizeof *q->best);
+    encoder_kernels_best()->likeness(q->packed, q->blocks, text, n, q->best);
+}

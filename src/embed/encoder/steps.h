@@ -3,6 +3,7 @@
 
 #include "embed/common/kernels.h"
 #include "embed/encoder/format.h"
+#include "embed/encoder/likeness.h"
 #include "embed/encoder/products.h"
 
 /* Tokens that attention can hold, and the floats that it needs beside its input and output. */
@@ -27,6 +28,7 @@ struct encoder_kernels {
     bool (*can_run)(void);
     product_run *product;
     const struct steps *steps;
+    likeness_run *likeness;
 };
 
 /* The fastest first; the last one runs everywhere, and a row without a name follows it. */

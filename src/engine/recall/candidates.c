@@ -17,10 +17,10 @@
  * the limit compared with each other; bytes of a text that are compared. */
 enum {
     HITS_MAX = 20000,
-    CANDIDATES = 100,
+    CANDIDATES = 200,
     WIDEN = 5,
     CANDIDATES_MAX = 2500,
-    READ = 80,
+    READ = 200,
     SEEN_MAX = 100,
     CATCH_UP = 64,
     DIVERSE = 3,
@@ -50,6 +50,7 @@ struct search {
     struct candidate *v;
     size_t n;
     struct asked_of asked;
+    enum weights weights;     /* of the signals that are there */
     struct message *messages; /* those read, in the order of docs */
     struct given *given;      /* of each of them, in a chat */
     size_t idle;              /* candidates of which a chat may be given nothing */
@@ -267,11 +268,38 @@ static void leave_unlikely_out(struct search *s)
     if (s->n <= most || s->most > CANDIDATES)
         return;
     for (size_t i = 0; i < s->n; i++)
-        v[i] = (struct promise){signals_promise(&s->asked, WITH_VECTORS, &s->v[i]), s->v[i]};
+        v[i] = (struct promise){signals_promise(&s->asked, s->weights, &s->v[i]), s->v[i]};
     qsort(v, s->n, sizeof *v, most_promising);
     s->n = most;
     for (size_t i = 0; i < s->n; i++)
         s->v[i] = v[i].c;
+}
+
+/* The words of the question weigh as in the search by words; one that nobody says weighs like the
+ * rarest, as it may be said in other words. */
+static enum status weigh_tokens(struct search *s, struct token_question *out)
+{
+    const struct query *q = &s->f->query;
+    double weights[QUERY_WORDS_MAX];
+    for (size_t w = 0; w < q->n; w++)
+        weights[w] = s->words.found[w] ? (double)s->f->weights[w] : s->asked.rarest;
+    return token_question(s->ctx, s->f->e, s->in->pool, &s->asks, q->texts, weights, q->n, out);
+}
+
+/* How well each candidate fits token by token. */
+static enum status match_tokens(struct search *s)
+{
+    struct token_question q;
+    doc_id *docs = docs_of(s);
+    struct token_match *found = NEW_N(&s->ctx->arena, struct token_match, s->n + 1);
+    TRY(weigh_tokens(s, &q));
+    TRY(token_match(&q, docs, s->n, found));
+    for (size_t i = 0; i < s->n; i++) {
+        const doc_id *at = bsearch(&s->v[i].doc, docs, s->n, sizeof *docs, by_doc);
+        s->v[i].tokens = found[at - docs];
+    }
+    s->weights = WITH_ENCODER;
+    return OK;
 }
 
 static void ask_vector(struct search *s)
@@ -294,6 +322,7 @@ static enum status search_vectors(struct search *s)
     /* Nobody misses what nobody has chosen. */
     f->without = s->asks.signature.n || only ? s->asks.without : S("");
     s->near = (struct vector_hits){0};
+    s->weights = WORDS_ALONE;
     if (!s->asks.v)
         return late(s->ctx);
     doc_id *also = docs_of(s);
@@ -308,6 +337,9 @@ static enum status search_vectors(struct search *s)
     f->vectors = s->asks.signature;
     f->steps.strategy = is_enough ? s->in->strategy : STRATEGY_HYBRID;
     add_nearest(s, also);
+    s->weights = WITH_VECTORS;
+    if (s->asks.tokens.n && s->n)
+        TRY(match_tokens(s));
     if (f->steps.strategy == STRATEGY_HYBRID)
         leave_unlikely_out(s);
     return late(s->ctx);
@@ -414,7 +446,8 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
         return;
     }
     signals_of(&s->asked, c, m, memory, before, r->signals);
-    enum weights weights = f->vectors.n || c->dense > 0 ? WITH_VECTORS : WORDS_ALONE;
+    bool is_beside = s->weights == WORDS_ALONE && c->dense > 0;
+    enum weights weights = is_beside ? WITH_VECTORS : s->weights;
     double rank = signals_rank(weights, r->signals);
     r->score = score_of(f, c, signals_sure(weights, r->signals, rank));
     r->cosine = (double)(c->beside > 0 ? c->beside : c->dense);

@@ -16,7 +16,7 @@
  */
 
 const char *const signal_names[] = {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) #name,
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help) #name,
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
     NULL};
@@ -31,14 +31,16 @@ double recalled_signal(const struct recalled *r, const char *name)
     return r->signals[i];
 }
 
-static const double rank_weights[][2] = {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) {rank, dense_rank},
+static const double rank_weights[][WEIGHT_SETS] = {
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help)         \
+    {rank, dense_rank, encoder_rank},
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
 };
 
-static const double sure_weights[][2] = {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) {sure, dense_sure},
+static const double sure_weights[][WEIGHT_SETS] = {
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help)         \
+    {sure, dense_sure, encoder_sure},
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
 };
@@ -152,6 +154,10 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
     out[SIGNAL_unknown] = q->unknown;
     out[SIGNAL_dense] = (double)c->dense;
     out[SIGNAL_dense_window] = (double)c->dense_window;
+    out[SIGNAL_tokens] = (double)c->tokens.own;
+    out[SIGNAL_tokens_near] = (double)c->tokens.near;
+    out[SIGNAL_tokens_rare] = (double)c->tokens.own_rare;
+    out[SIGNAL_tokens_near_rare] = (double)c->tokens.near_rare;
 }
 
 /* What a text of SHORT words shows is worth less in a longer one, which shows everything. */
@@ -240,7 +246,8 @@ double signals_rank(enum weights weights, const double *signals)
 /* 0 to 1: the score that receipts show and that the gate compares with its threshold. */
 double signals_sure(enum weights weights, const double *signals, double rank)
 {
-    static const double bias[] = {RANK_BIAS, DENSE_BIAS}, slope[] = {RANK_SLOPE, DENSE_SLOPE};
+    static const double bias[] = {RANK_BIAS, DENSE_BIAS, ENCODER_BIAS},
+                        slope[] = {RANK_SLOPE, DENSE_SLOPE, ENCODER_SLOPE};
     double sum = bias[weights] + slope[weights] * rank;
     for (int i = 0; i < SIGNAL_COUNT; i++)
         sum += sure_weights[i][weights] * signals[i];

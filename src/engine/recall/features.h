@@ -17,7 +17,8 @@
 #define GATE_OF_USER 0.2
 
 enum signal {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, help) SIGNAL_##name,
+#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help)         \
+    SIGNAL_##name,
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
     SIGNAL_COUNT
@@ -44,7 +45,7 @@ void signals_of(const struct asked_of *q, struct candidate *c, const struct mess
                 const struct memory *memory, str previous, double *out);
 
 /* Each was fitted for what it knows. */
-enum weights { WORDS_ALONE, WITH_VECTORS };
+enum weights { WORDS_ALONE, WITH_VECTORS, WITH_ENCODER, WEIGHT_SETS };
 
 /* What candidates of one question are ordered by. */
 double signals_rank(enum weights weights, const double *signals);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/ctx.h"
+#include "engine/vectors/token_match.h"
 #include "store/store.h"
 
 /* A document with what its place in the conversation says about it. */
@@ -17,6 +18,7 @@ struct candidate {
     float share, share_near; /* of the question's weight: how much stands in it, in its window */
     uint8_t own[QUERY_WORDS_MAX];  /* how often each word stands in it … */
     uint8_t near[QUERY_WORDS_MAX]; /* … and in its window */
+    struct token_match tokens;     /* of the encoder */
     float dense, dense_window;     /* cosines of its vector and its window's; 0 without vectors */
     float beside;                  /* Qdrant's cosine; 0: it did not find it */
     const double *signals;         /* what it was found to show; NULL: not read yet */

@@ -146,7 +146,8 @@ int64_t runtime_after(const struct runtime *r, int64_t now);
 struct question_vector {
     const float *v; /* or NULL */
     size_t dimensions;
-    str signature; /* of the chosen source, or "" */
+    struct token_vectors tokens; /* of the encoder */
+    str signature;               /* of the chosen source, or "" */
     str without;   /* why there is no vector, else "" */
 };
 /* Never fails. With a deadline another server is given half of what is left, a model that is not

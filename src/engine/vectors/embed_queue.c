@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "embed/encoder.h"
 
 /*
  * Stored texts wait in a queue of the store until the background makes their vectors. A question in
@@ -24,8 +25,10 @@
 enum { BATCH_MAX = 512 };
 
 /* Texts of one call: a table needs microseconds for a text, a transformer milliseconds. */
-static const size_t batch_of[] = {
-    [EMBED_REMOTE] = 64, [EMBED_STATIC] = BATCH_MAX, [EMBED_TRANSFORMERS] = 16};
+static const size_t batch_of[] = {[EMBED_REMOTE] = 64,
+                                  [EMBED_STATIC] = BATCH_MAX,
+                                  [EMBED_TRANSFORMERS] = 16,
+                                  [EMBED_ENCODER] = 16};
 
 /* --- what is chosen --- */
 
@@ -45,7 +48,7 @@ struct chosen chosen_of(struct ctx *ctx, struct engine *e)
     struct chosen c = {.signature = is_off ? S("") : embed_signature(ctx, e->embed)};
     str rest = c.signature, name = str_cut(&rest, ':');
     c.maker = maker_of(c.signature);
-    for (int i = EMBED_REMOTE; c.signature.n && i <= EMBED_TRANSFORMERS; i++)
+    for (int i = EMBED_REMOTE; c.signature.n && i <= EMBED_ENCODER; i++)
         if (str_is(name, embed_source_names[i]))
             c.source = (enum embed_source)i;
     return c;
@@ -76,7 +79,8 @@ static const char *reason_to_wait(struct ctx *ctx, struct engine *e, const struc
         return "the vectors cannot be read";
     if (!set.dimensions || !str_eq(maker_of(set.signature), c->maker))
         return "there are no vectors of this source yet";
-    if (ctx->deadline_us && c->source != EMBED_REMOTE && !is_warm(e, c))
+    bool is_local = c->source == EMBED_STATIC || c->source == EMBED_TRANSFORMERS;
+    if (ctx->deadline_us && is_local && !is_warm(e, c))
         return "the model is not loaded yet";
     return NULL;
 }
@@ -120,7 +124,19 @@ static void find_vector(struct ctx *ctx, struct engine *e, str text, struct ques
     }
     out->v = v.v;
     out->dimensions = v.dimensions;
+    out->tokens = v.tokens;
     out->signature = embedding_signature(ctx, &v);
+}
+
+static struct token_vectors tokens_dup(struct arena *a, struct token_vectors t)
+{
+    int8_t *v = NEW_N(a, int8_t, t.n * ENCODER_KEPT + 1);
+    uint32_t *ids = NEW_N(a, uint32_t, t.n + 1);
+    if (t.n) {
+        memcpy(v, t.v, t.n * ENCODER_KEPT);
+        memcpy(ids, t.ids, t.n * sizeof *ids);
+    }
+    return (struct token_vectors){v, ids, t.n};
 }
 
 /* At most half of the time that is left: the rest is for the search by words. */
@@ -136,6 +152,7 @@ void vectors_of_question(struct ctx *ctx, struct engine *e, str text, struct que
         float *v = NEW_N(&ctx->arena, float, found.dimensions);
         memcpy(v, found.v, found.dimensions * sizeof *v);
         out->v = v;
+        out->tokens = tokens_dup(&ctx->arena, found.tokens);
     }
     ctx_free(&own);
 }
@@ -226,6 +243,11 @@ enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen
     struct embedding v;
     struct vector_set set;
     bool is_int8 = e->settings->vec_quantization == QUANTIZE_INT8;
+    if (c->source == EMBED_ENCODER) {
+        /* All is known without it, and a server that keeps nothing never loads it. */
+        *out = (struct vector_set){c->signature, ENCODER_SPACE, true, 0};
+        return begin_alone(ctx, e, out, anew);
+    }
     TRY(in_trouble(e, TROUBLE_STORE, store_vector_set(ctx, e->store, &set)));
     bool is_same = !anew && set.dimensions && set.is_int8 == is_int8 &&
                    str_eq(maker_of(set.signature), c->maker);
@@ -240,11 +262,16 @@ enum status vectors_ready(struct ctx *ctx, struct engine *e, const struct chosen
     return OK;
 }
 
-static void put_vector(struct batch *b, const struct unembedded *u, const float *v,
+static void put_vector(struct batch *b, const struct unembedded *u, const struct embedding *v,
                        int64_t again_at)
 {
+    struct vector_put put = {.no = u->no, .doc = u->doc, .again_at = again_at};
     assert(b->n < b->room);
-    b->put[b->n++] = (struct vector_put){u->no, u->doc, v, again_at};
+    if (v && !is_null(v)) {
+        put.v = v->v;
+        put.tokens = (str){(const char *)v->tokens.v, v->tokens.n * ENCODER_KEPT};
+    }
+    b->put[b->n++] = put;
 }
 
 /* Tried again after 10 s and 60 s; then the text has no vector until a reindex. */
@@ -271,18 +298,69 @@ static enum status check_made(struct ctx *ctx, struct batch *b, const struct emb
                 v->dimensions, b->set->dimensions);
 }
 
+/* Texts that follow each other in one conversation, from the first on. */
+static size_t row_of(const struct unembedded *u, size_t n)
+{
+    size_t row = 1;
+    while (row < n && !doc_is_memory(u->doc) && u[row].doc == u->doc + (doc_id)row &&
+           doc_session(u[row].doc) == doc_session(u->doc))
+        row++;
+    return row;
+}
+
+/* "Anna: text". Who speaks says whom "I" means. */
+static str labelled(struct arena *a, const struct message *m, str text)
+{
+    str who = m->speaker.n ? m->speaker : m->role;
+    return m->id.n ? str_printf(a, S_FMT ": " S_FMT, S_ARG(who), S_ARG(text)) : text;
+}
+
+/* One row of a conversation, with what was said before it; or a memory. */
+static enum status read_row(struct ctx *ctx, struct engine *e, const struct unembedded *u, size_t n,
+                            struct embedding *out)
+{
+    struct arena *a = &ctx->arena;
+    if (doc_is_memory(u->doc))
+        return embed_texts(ctx, e->embed, &u->text, 1, out);
+    doc_id *docs = NEW_N(a, doc_id, n + 1);
+    struct message *m = NEW_N(a, struct message, n + 1);
+    str *texts = NEW_N(a, str, n);
+    size_t before = doc_position(u->doc) > 0;
+    for (size_t i = 0; i < n + before; i++)
+        docs[i] = u->doc + (doc_id)i - (doc_id)before;
+    TRY(store_messages(ctx, e->store, u->pool, docs, n + before, m));
+    for (size_t i = 0; i < n; i++)
+        texts[i] = labelled(a, &m[i + before], u[i].text);
+    str first = before ? labelled(a, m, m->is_echo ? m->says : m->text) : S("");
+    return embed_following(ctx, e->embed, first, texts, n, out);
+}
+
+/* The encoder reads texts together that belong together; to others each is one of its own. */
+static enum status read_texts(struct ctx *ctx, struct batch *b, const struct unembedded *u,
+                              size_t n, struct embedding *out)
+{
+    if (!str_starts(b->set->signature, S("encoder:"))) {
+        str *texts = NEW_N(&ctx->arena, str, n);
+        for (size_t i = 0; i < n; i++)
+            texts[i] = u[i].text;
+        return in_trouble(b->e, TROUBLE_SOURCE, embed_texts(ctx, b->e->embed, texts, n, out));
+    }
+    for (size_t i = 0, row; i < n; i += row) {
+        row = row_of(u + i, n - i);
+        TRY(in_trouble(b->e, TROUBLE_SOURCE, read_row(ctx, b->e, u + i, row, out + i)));
+    }
+    return OK;
+}
+
 /* All vectors or none: one failure may be the fault of one text of many. */
 static enum status make_together(struct ctx *ctx, struct batch *b, const struct unembedded *u,
                                  size_t n)
 {
-    str *texts = NEW_N(&ctx->arena, str, n);
     struct embedding *v = NEW_N(&ctx->arena, struct embedding, n);
-    for (size_t i = 0; i < n; i++)
-        texts[i] = u[i].text;
-    TRY(in_trouble(b->e, TROUBLE_SOURCE, embed_texts(ctx, b->e->embed, texts, n, v)));
+    TRY(read_texts(ctx, b, u, n, v));
     TRY(check_made(ctx, b, &v[0]));
     for (size_t i = 0; i < n; i++)
-        put_vector(b, &u[i], is_null(&v[i]) ? NULL : v[i].v, 0);
+        put_vector(b, &u[i], &v[i], 0);
     return OK;
 }
 

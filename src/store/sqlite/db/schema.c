@@ -374,8 +374,17 @@ static const char step_11[] =
              "OLD.created)"
              " BEGIN " DAY_REMOVE DAY_ADD " END;";
 
+/* Vectors of single tokens stay as long as that of their text. */
+static const char step_12[] =
+    "CREATE TABLE token_vector("
+    " doc INTEGER PRIMARY KEY, pool INTEGER NOT NULL, v BLOB NOT NULL) STRICT;"
+    "CREATE TRIGGER token_vector_gone AFTER INSERT ON vector WHEN NEW.v IS NULL BEGIN"
+    " DELETE FROM token_vector WHERE doc = NEW.doc; END;"
+    "CREATE TRIGGER token_vector_erased AFTER DELETE ON vector BEGIN"
+    " DELETE FROM token_vector WHERE doc = OLD.doc; END;";
+
 static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5, step_6,
-                                    step_7, step_8, step_9, step_10, step_11};
+                                    step_7, step_8, step_9, step_10, step_11, step_12};
 
 int schema_version(void)
 {

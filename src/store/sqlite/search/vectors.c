@@ -72,6 +72,11 @@ static enum status put_row(struct ctx *ctx, struct db *db, int64_t pool, const s
     SQL_RUN(q, ctx, db, SQL_VECTOR_PUT, v->doc, pool);
     sql_blob(&q, row.p, row.n);
     TRY(sql_do(&q));
+    if (v->tokens.n) {
+        SQL_RUN(tokens, ctx, db, SQL_TOKENS_PUT, v->doc, pool);
+        sql_blob(&tokens, v->tokens.p, v->tokens.n);
+        TRY(sql_do(&tokens));
+    }
     return SQL_DO(ctx, db, SQL_VECTOR_TODO_DONE, v->no);
 }
 

@@ -1,0 +1,119 @@
+/* likeness.c - compares tokens with tokens: with AVX-512 VNNI, with AVX2, and everywhere. */
+#include "embed/encoder/likeness.h"
+
+#include <string.h>
+
+#include "embed/common/wide.h"
+#include "embed/encoder.h"
+
+/* Of a vector's values four at a time, so many times; bytes of the question for each. */
+enum { STEPS = ENCODER_KEPT / LIKENESS_STEP, STRIDE = LIKENESS_TOKENS * LIKENESS_STEP };
+enum { BLOCK = STEPS * STRIDE };
+
+/* --- every processor --- */
+
+static void plain_token(const int8_t *question, const int8_t *token, int32_t *best)
+{
+    int32_t sums[LIKENESS_TOKENS] = {0};
+    for (size_t s = 0; s < STEPS; s++, question += STRIDE, token += LIKENESS_STEP)
+        for (size_t q = 0; q < LIKENESS_TOKENS; q++)
+            for (size_t i = 0; i < LIKENESS_STEP; i++)
+                sums[q] += question[q * LIKENESS_STEP + i] * token[i];
+    for (size_t q = 0; q < LIKENESS_TOKENS; q++)
+        best[q] = sums[q] > best[q] ? sums[q] : best[q];
+}
+
+void likeness_plain(const int8_t *question, size_t blocks, const int8_t *text, size_t n,
+                    int32_t *best)
+{
+    for (size_t b = 0; b < blocks; b++)
+        for (size_t t = 0; t < n; t++)
+            plain_token(question + b * BLOCK, text + t * ENCODER_KEPT, best + b * LIKENESS_TOKENS);
+}
+
+#ifdef __x86_64__
+#include <immintrin.h>
+
+INLINE int32_t four_of(const void *p)
+{
+    int32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* --- AVX2 --- */
+
+#define AVX2 __attribute__((target("avx2")))
+
+/* maddubs wants one factor without a sign: that of the text's value goes over to the question's.
+ * Two products of at most 127 * 127 fit into 16 bits. */
+AVX2 INLINE void avx2_token(const int8_t *question, const int8_t *token, __m256i best[2])
+{
+    const __m256i ones = _mm256_set1_epi16(1);
+    __m256i sums[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    for (size_t s = 0; s < STEPS; s++, question += STRIDE) {
+        __m256i v = _mm256_set1_epi32(four_of(token + s * LIKENESS_STEP));
+        __m256i size = _mm256_abs_epi8(v);
+        EACH(half, 2)
+        {
+            __m256i q = _mm256_loadu_si256((const __m256i *)question + half);
+            __m256i pairs = _mm256_maddubs_epi16(size, _mm256_sign_epi8(q, v));
+            sums[half] = _mm256_add_epi32(sums[half], _mm256_madd_epi16(pairs, ones));
+        }
+    }
+    EACH(half, 2)
+    best[half] = _mm256_max_epi32(best[half], sums[half]);
+}
+
+AVX2 void likeness_avx2(const int8_t *question, size_t blocks, const int8_t *text, size_t n,
+                        int32_t *best)
+{
+    for (size_t b = 0; b < blocks; b++) {
+        __m256i *at = (__m256i *)(best + b * LIKENESS_TOKENS);
+        __m256i all[2] = {_mm256_loadu_si256(at), _mm256_loadu_si256(at + 1)};
+        for (size_t t = 0; t < n; t++)
+            avx2_token(question + b * BLOCK, text + t * ENCODER_KEPT, all);
+        _mm256_storeu_si256(at, all[0]);
+        _mm256_storeu_si256(at + 1, all[1]);
+    }
+}
+
+/* --- AVX-512 VNNI --- */
+
+#define VNNI __attribute__((target("avx512f,avx512vnni")))
+
+/* 128 times the sums of the question's values: what the text's bytes without a sign add. */
+VNNI INLINE __m512i vnni_offset(const int8_t *question)
+{
+    const __m512i offset = _mm512_set1_epi32((int32_t)0x80808080U);
+    __m512i sums = _mm512_setzero_si512();
+    for (size_t s = 0; s < STEPS; s++)
+        sums = _mm512_dpbusd_epi32(sums, offset, _mm512_loadu_si512(question + s * STRIDE));
+    return sums;
+}
+
+/* Two tokens at a time, as one instruction waits for the one before. */
+VNNI void likeness_vnni(const int8_t *question, size_t blocks, const int8_t *text, size_t n,
+                        int32_t *best)
+{
+    const int32_t flip = (int32_t)0x80808080U;
+    for (size_t b = 0; b < blocks; b++, question += BLOCK, best += LIKENESS_TOKENS) {
+        const __m512i start = _mm512_sub_epi32(_mm512_setzero_si512(), vnni_offset(question));
+        __m512i all = _mm512_loadu_si512(best);
+        for (size_t t = 0; t < n; t += 2) {
+            const int8_t *one = text + t * ENCODER_KEPT;
+            const int8_t *two = t + 1 < n ? one + ENCODER_KEPT : one;
+            __m512i first = start, second = start;
+            for (size_t s = 0; s < STEPS; s++) {
+                __m512i q = _mm512_loadu_si512(question + s * STRIDE);
+                __m512i v = _mm512_set1_epi32(four_of(one + s * LIKENESS_STEP) ^ flip);
+                __m512i w = _mm512_set1_epi32(four_of(two + s * LIKENESS_STEP) ^ flip);
+                first = _mm512_dpbusd_epi32(first, v, q);
+                second = _mm512_dpbusd_epi32(second, w, q);
+            }
+            all = _mm512_max_epi32(all, _mm512_max_epi32(first, second));
+        }
+        _mm512_storeu_si512(best, all);
+    }
+}
+#endif
