@@ -87,10 +87,12 @@ static enum status search_words(struct search *s)
     s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
     s->v = s->scan.v;
     s->n = s->scan.n;
+    f->words = s->words;
+    f->rarest = rank_idf(all, 1);
     s->asked = (struct asked_of){
         .query = q,
         .scan = &s->scan,
-        .rarest = rank_idf(all, 1),
+        .rarest = f->rarest,
         .unknown = unknown,
         .now = s->in->asked ? s->in->asked : clock_ms(),
         .shown = shown_words(q),

@@ -19,6 +19,8 @@ struct finder {
     const struct recall_in *in;
     struct query query;
     float weights[QUERY_WORDS_MAX]; /* of its words, in this pool */
+    struct word_hits words;         /* the texts that hold them */
+    double rarest;                  /* weight of a word that one text holds */
     struct recalled *found;         /* best first */
     const struct candidate **of;    /* how each was found; NULL: not by the question */
     size_t n;
