@@ -7,7 +7,7 @@
 
 struct engine;
 
-enum { SIGNALS_MAX = 32 };
+enum { SIGNALS_MAX = 40 };
 
 /* One thing found, with the reasons. */
 struct recalled {
@@ -87,6 +87,8 @@ struct recall_out {
     size_t n;
     size_t n_given;       /* of engine_search: how many of the first a chat considers */
     str decision, reason; /* what the gate said and why */
+    double probability;   /* that something of it answers, as the gate sees it; 0: it did not look */
+    const double *evidence; /* what it saw, by gate_signal_names; NULL: it did not look */
     int64_t tokens;       /* of what is injected */
     int64_t took_us;
     str vectors; /* what made the vectors that took part ("static:potion-base-8M:256"), or "" */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "engine/eval/followups.h"
+#include "engine/gate/evidence.h"
 #include "engine/import/ingest.h"
 #include "engine/recall/features.h"
 
@@ -16,14 +17,14 @@
  * memories the answer cannot be, have been given nothing? Silence is easy to reach for one that
  * never speaks, so both are always reported.
  */
-enum { SESSION_RESULTS = 100, DUMP_RESULTS = 200, NDCG_AT = 10, DUMP_OTHER = 20 };
+enum { SESSION_RESULTS = 100, DUMP_RESULTS = 200, NDCG_AT = 10, DUMP_OTHER = 20, DUMP_POOLS = 3 };
 
 /*
  * For each question: any@k (some evidence among the first k), all@k (all of it), frac@k (the
  * share), nDCG@10 and the mean reciprocal rank; then what a chat would do with it on its own pool,
  * on another conversation's, and on that with the names of the people there, which is the hardest
  * test of silence. --dump writes each candidate's signals for fitting the weights
- * (tests/recall/train.c).
+ * (tools/train).
  */
 
 static const double levels[EVAL_LEVELS] = {0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5};
@@ -34,7 +35,7 @@ struct eval {
     struct eval_report report;
     struct locomo *all;
     size_t n;
-    FILE *dump;
+    FILE *dump, *gate_dump;
     int64_t *took; /* µs of each question as a chat asks it */
     size_t n_took;
 };
@@ -141,6 +142,13 @@ static void tally_hits(const struct eval_in *in, struct tally *t, const bool *hi
 
 /* --- asking --- */
 
+/* A question as a chat asks it, and where. */
+struct chat_question {
+    size_t asker, question, pool;
+    bool is_renamed; /* with the names of the people there */
+    str text;
+};
+
 static void dump_rows(struct eval *v, size_t conversation, size_t question, bool own,
                       const struct locomo_question *q, const struct recall_out *found)
 {
@@ -152,6 +160,17 @@ static void dump_rows(struct eval *v, size_t conversation, size_t question, bool
             fprintf(v->dump, "\t%.6g", found->v[i].signals[s]);
         fputc('\n', v->dump);
     }
+}
+
+/* One row for each question and pool, for fitting the gate. */
+static void dump_gate(struct eval *v, const struct chat_question *q, const struct recall_out *found)
+{
+    if (!v->gate_dump || !found->evidence)
+        return;
+    fprintf(v->gate_dump, "%zu\t%zu\t%zu\t%d", q->asker, q->question, q->pool, q->is_renamed);
+    for (size_t s = 0; gate_signal_names[s]; s++)
+        fprintf(v->gate_dump, "\t%.6g", found->evidence[s]);
+    fputc('\n', v->gate_dump);
 }
 
 /* As many as the measures need, or more for a dump. */
@@ -188,33 +207,34 @@ static enum status rank_question(struct eval *v, size_t conversation, size_t que
     return OK;
 }
 
-/* What a chat would do: the best score, the best score of evidence, and whether it spoke. */
+/* What a chat would do: how probable it says an answer is, and whether it spoke. */
 struct spoken {
-    double best, best_evidence;
+    double probability, best, best_evidence;
     bool spoke, helped;
     int64_t tokens, took_us;
 };
 
-static enum status speak_question(struct eval *v, size_t asker, size_t question, size_t pool,
-                                  str text, struct spoken *out)
+static enum status speak_question(struct eval *v, const struct chat_question *q, struct spoken *out)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(v->ctx, 0);
-    const struct locomo *c = &v->all[asker];
-    const struct recall_in in = {.pool = pool_of(v, pool),
-                                 .question = text,
-                                 .asked = v->all[pool].until,
+    const struct locomo *c = &v->all[q->asker];
+    const struct recall_in in = {.pool = pool_of(v, q->pool),
+                                 .question = q->text,
+                                 .asked = v->all[q->pool].until,
                                  .gate = true,
                                  .limit = v->dump ? DUMP_OTHER : 0,
                                  .turns_only = true};
     struct recall_out found;
     if (engine_recall(&ctx, v->e, &in, &found) != OK)
         return fail(v->ctx, ctx.failed, "%s", ctx.why);
-    if (pool != asker)
-        dump_rows(v, asker, question, false, &c->questions[question], &found);
-    *out = (struct spoken){.tokens = found.tokens, .took_us = found.took_us};
+    if (q->pool != q->asker)
+        dump_rows(v, q->asker, q->question, false, &c->questions[q->question], &found);
+    dump_gate(v, q, &found);
+    *out = (struct spoken){
+        .probability = found.probability, .tokens = found.tokens, .took_us = found.took_us};
     for (size_t i = 0; i < found.n; i++) {
         const struct recalled *r = &found.v[i];
-        bool evidence = is_evidence(c, &c->questions[question], r);
+        bool evidence = is_evidence(c, &c->questions[q->question], r);
         out->best = fmax(out->best, r->score);
         out->best_evidence = evidence ? fmax(out->best_evidence, r->score) : out->best_evidence;
         out->spoke |= r->injected;
@@ -246,9 +266,10 @@ static str renamed_question(struct arena *a, str text, const struct locomo *from
 static void count_own(struct eval_report *r, const struct spoken *s)
 {
     for (size_t i = 0; i < EVAL_LEVELS; i++) {
-        r->silence[i].own_silent += s->best < levels[i];
+        bool is_silent = s->probability < levels[i];
+        r->silence[i].own_silent += is_silent;
         r->silence[i].own_missed +=
-            s->best < levels[i] || s->best_evidence < levels[i] * GATE_BESIDE;
+            is_silent || s->best_evidence < GATE_BESIDE * fmin(levels[i], s->best);
     }
     r->as_set.own_silent += !s->spoke;
     r->as_set.own_missed += !s->helped;
@@ -259,30 +280,44 @@ static void count_own(struct eval_report *r, const struct spoken *s)
 static void count_other(struct eval_report *r, const struct spoken *s, bool is_renamed)
 {
     for (size_t i = 0; i < EVAL_LEVELS; i++) {
-        r->silence[i].other_spoken += !is_renamed && s->best >= levels[i];
-        r->silence[i].other_renamed += is_renamed && s->best >= levels[i];
+        r->silence[i].other_spoken += !is_renamed && s->probability >= levels[i];
+        r->silence[i].other_renamed += is_renamed && s->probability >= levels[i];
     }
     r->as_set.other_spoken += !is_renamed && s->spoke;
     r->as_set.other_renamed += is_renamed && s->spoke;
 }
 
-/* Its own pool must speak; the next conversation's, where nothing belongs to it, must not. */
+/* Another conversation's pool, where nothing belongs to the question, must stay silent. Only the
+ * next one is counted. */
+static enum status ask_elsewhere(struct eval *v, struct chat_question q, bool is_counted)
+{
+    struct spoken s;
+    const struct locomo *from = &v->all[q.asker], *to = &v->all[q.pool];
+    TRY(speak_question(v, &q, &s));
+    if (is_counted)
+        count_other(&v->report, &s, false);
+    q.text = renamed_question(&v->ctx->arena, q.text, from, to);
+    q.is_renamed = true;
+    TRY(speak_question(v, &q, &s));
+    if (is_counted)
+        count_other(&v->report, &s, true);
+    v->report.other_asked += is_counted;
+    return OK;
+}
+
+/* Its own pool must speak. A dump has more of others. */
 static enum status ask_as_chat(struct eval *v, size_t c, size_t question)
 {
     struct spoken s;
-    str text = v->all[c].questions[question].text;
-    TRY(speak_question(v, c, question, c, text, &s));
+    struct chat_question q = {c, question, c, false, v->all[c].questions[question].text};
+    TRY(speak_question(v, &q, &s));
     count_own(&v->report, &s);
     v->took[v->n_took++] = s.took_us;
-    if (v->report.in->one_pool || v->n < 2)
-        return OK;
-    size_t other = (c + 1) % v->n;
-    TRY(speak_question(v, c, question, other, text, &s));
-    count_other(&v->report, &s, false);
-    text = renamed_question(&v->ctx->arena, text, &v->all[c], &v->all[other]);
-    TRY(speak_question(v, c, question, other, text, &s));
-    count_other(&v->report, &s, true);
-    v->report.other_asked++;
+    size_t others = v->dump ? DUMP_POOLS : 1;
+    for (size_t i = 1; i < v->n && i <= others && !v->report.in->one_pool; i++) {
+        q.pool = (c + i) % v->n;
+        TRY(ask_elsewhere(v, q, i == 1));
+    }
     return OK;
 }
 
@@ -350,20 +385,33 @@ static void close_dump(struct eval *v)
 {
     if (v->dump)
         fclose(v->dump);
+    if (v->gate_dump)
+        fclose(v->gate_dump);
 }
 
+static enum status open_one_dump(struct eval *v, str path, const char *columns,
+                                 const char *const *signals, FILE **out)
+{
+    *out = fopen(str_c(&v->ctx->arena, path), "we");
+    if (!*out)
+        return fail(v->ctx, STORAGE, S_FMT ": %s", S_ARG(path), strerror(errno));
+    fputs(columns, *out);
+    for (size_t s = 0; signals[s]; s++)
+        fprintf(*out, "\t%s", signals[s]);
+    fputc('\n', *out);
+    return OK;
+}
+
+/* The signals of each candidate, and beside it in FILE.gate what the gate saw. */
 static enum status open_dump(struct eval *v, str path)
 {
     if (!path.n)
         return OK;
-    v->dump = fopen(str_c(&v->ctx->arena, path), "we");
-    if (!v->dump)
-        return fail(v->ctx, STORAGE, S_FMT ": %s", S_ARG(path), strerror(errno));
-    fputs("conversation\tquestion\town\tcategory\tgold\tevidence", v->dump);
-    for (size_t s = 0; signal_names[s]; s++)
-        fprintf(v->dump, "\t%s", signal_names[s]);
-    fputc('\n', v->dump);
-    return OK;
+    TRY(open_one_dump(v, path, "conversation\tquestion\town\tcategory\tgold\tevidence",
+                      signal_names, &v->dump));
+    return open_one_dump(v, str_printf(&v->ctx->arena, S_FMT ".gate", S_ARG(path)),
+                         "conversation\tquestion\tpool\trenamed", gate_signal_names,
+                         &v->gate_dump);
 }
 
 /* Only in an empty database, since it fills it. k must be 1 to SESSION_RESULTS. */

@@ -88,10 +88,12 @@ static enum status search_words(struct search *s)
     s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
     s->v = s->scan.v;
     s->n = s->scan.n;
+    f->words = s->words;
+    f->rarest = rank_idf(all, 1);
     s->asked = (struct asked_of){
         .query = q,
         .scan = &s->scan,
-        .rarest = rank_idf(all, 1),
+        .rarest = f->rarest,
         .unknown = unknown,
         .now = s->in->asked ? s->in->asked : clock_ms(),
         .shown = shown_words(q),
@@ -468,6 +470,7 @@ static void judge(struct search *s)
     f->found = NEW_N(&s->ctx->arena, struct recalled, s->n + 1);
     f->of = NEW_N(&s->ctx->arena, const struct candidate *, s->n + 1);
     s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
+    f->weighed = s->weights;
     s->asked.person = person_of(s);
     for (size_t i = 0; i < s->n; i++) {
         struct candidate *c = &s->v[i];

@@ -1,6 +1,7 @@
 /* candidates.h - finds, describes and ranks the candidates of a question. */
 #pragma once
 
+#include "engine/gate/weights.h"
 #include "engine/past/past.h"
 #include "engine/recall/bars.h"
 #include "engine/recall/given.h"
@@ -19,6 +20,8 @@ struct finder {
     const struct recall_in *in;
     struct query query;
     float weights[QUERY_WORDS_MAX]; /* of its words, in this pool */
+    struct word_hits words;         /* the texts that hold them */
+    double rarest;                  /* weight of a word that one text holds */
     struct recalled *found;         /* best first */
     const struct candidate **of;    /* how each was found; NULL: not by the question */
     size_t n;
@@ -27,6 +30,7 @@ struct finder {
     struct past past;     /* what was true at the time that is asked about */
     str beside;           /* which server beside recall gave nothing, and why; or "" */
     str by_words;         /* why no vectors of our own took part; or "" */
+    enum weights weighed; /* by which set */
     struct recall_steps steps;
     struct finder *spaces; /* where SCOPE_USER looks; else this one */
     size_t n_spaces;

@@ -9,14 +9,14 @@
 /*
  * Each candidate becomes a vector of some twenty numbers, mostly between 0 and 1, and two weighted
  * sums are made of it: one orders candidates of one question (signals_rank), the other says how
- * probable it is that the candidate answers (signals_sure). Both sets of weights are fitted, one
- * with and one without vectors, and stand in feature_weights.def beside the signal's explanation;
- * decisions/005 tells how they were fitted and what each brought. So the names here must not change
- * their meaning: that would be another model with old weights.
+ * probable it is that the candidate answers (signals_sure). Both are fitted, for each set of what
+ * recall may know (engine/gate/weight_sets.def), and stand in feature_weights.def beside the
+ * signal's explanation; decisions/005 tells how they were fitted and what each brought. So the
+ * names here must not change their meaning: that would be another model with old weights.
  */
 
 const char *const signal_names[] = {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help) #name,
+#define SIGNAL(name, sets, fit, help, ...) #name,
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
     NULL};
@@ -31,16 +31,10 @@ double recalled_signal(const struct recalled *r, const char *name)
     return r->signals[i];
 }
 
-static const double rank_weights[][WEIGHT_SETS] = {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help)         \
-    {rank, dense_rank, encoder_rank},
-#include "engine/recall/feature_weights.def"
-#undef SIGNAL
-};
-
-static const double sure_weights[][WEIGHT_SETS] = {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help)         \
-    {sure, dense_sure, encoder_sure},
+static const struct signal_weights {
+    double rank, sure, chat;
+} signal_weights[][WEIGHT_SETS] = {
+#define SIGNAL(name, sets, fit, help, ...) {__VA_ARGS__},
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
 };
@@ -194,6 +188,7 @@ static void of_message(const struct asked_of *q, const struct message *m, double
     out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
     out[SIGNAL_speaker] = q->person.n && str_eq(m->speaker, q->person);
     out[SIGNAL_opening] = doc_position(m->doc) < 2;
+    out[SIGNAL_chat] = !m->speaker.n;
     out[SIGNAL_assistant] = !m->speaker.n && str_is(m->role, "assistant");
 }
 
@@ -237,19 +232,20 @@ double signals_promise(const struct asked_of *q, enum weights weights, const str
 /* Any number; only the order within one question means something. */
 double signals_rank(enum weights weights, const double *signals)
 {
-    double sum = 0;
-    for (int i = 0; i < SIGNAL_COUNT; i++)
-        sum += rank_weights[i][weights] * signals[i];
-    return sum;
+    double sum = 0, chat = 0;
+    for (int i = 0; i < SIGNAL_COUNT; i++) {
+        sum += signal_weights[i][weights].rank * signals[i];
+        chat += signal_weights[i][weights].chat * signals[i];
+    }
+    return sum + chat * signals[SIGNAL_chat];
 }
 
 /* 0 to 1: the score that receipts show and that the gate compares with its threshold. */
 double signals_sure(enum weights weights, const double *signals, double rank)
 {
-    static const double bias[] = {RANK_BIAS, DENSE_BIAS, ENCODER_BIAS},
-                        slope[] = {RANK_SLOPE, DENSE_SLOPE, ENCODER_SLOPE};
-    double sum = bias[weights] + slope[weights] * rank;
+    static const double constant[WEIGHT_SETS] = SURE_CONSTANT, slope[WEIGHT_SETS] = SURE_SLOPE;
+    double sum = constant[weights] + slope[weights] * rank;
     for (int i = 0; i < SIGNAL_COUNT; i++)
-        sum += sure_weights[i][weights] * signals[i];
+        sum += signal_weights[i][weights].sure * signals[i];
     return rank_logistic(sum);
 }

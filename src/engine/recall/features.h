@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/gate/weights.h"
 #include "engine/recall/lexical.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/query.h"
@@ -11,14 +12,11 @@
 /* By meaning alone a score is a cosine, and what the best needs, and what goes in beside it, is so
  * many times as much. */
 #define GATE_COSINE 5
-/* A phrase that asks for memory ("do you remember") lowers what the best needs to the first share,
- * one that only speaks of the user ("my garden") to the second. */
+/* A phrase that asks for memory ("do you remember") lowers the threshold to this share. */
 #define GATE_ASKED 0.1
-#define GATE_OF_USER 0.2
 
 enum signal {
-#define SIGNAL(name, rank, sure, dense_rank, dense_sure, encoder_rank, encoder_sure, help)         \
-    SIGNAL_##name,
+#define SIGNAL(name, sets, fit, help, ...) SIGNAL_##name,
 #include "engine/recall/feature_weights.def"
 #undef SIGNAL
     SIGNAL_COUNT
@@ -43,9 +41,6 @@ bool names_person(const struct query *q, str name);
  * out outlives the candidate, which refers to it. */
 void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out);
-
-/* Each was fitted for what it knows. */
-enum weights { WORDS_ALONE, WITH_VECTORS, WITH_ENCODER, WEIGHT_SETS };
 
 /* What candidates of one question are ordered by. */
 double signals_rank(enum weights weights, const double *signals);

@@ -5,6 +5,7 @@
 #include "core/settings.h"
 #include "core/tokens.h"
 #include "engine/distil.h"
+#include "engine/gate/evidence.h"
 #include "engine/recall/about.h"
 #include "engine/recall/beside.h"
 #include "engine/recall/candidates.h"
@@ -46,40 +47,118 @@ enum { TOLD_GATES = 2 };
 
 struct verdict {
     str decision, reason;
-    double least; /* score that goes in; 2: nothing does */
-    bool is_sure; /* the best would go in without any phrase */
+    double least;       /* score that goes in; 2: nothing does */
+    double probability; /* that something answers */
+    const double *evidence;
+    bool is_sure; /* it would go in without any phrase */
 };
 
-/* The best must reach the threshold; once memory speaks, others may be less sure. */
+/* What one space holds of the question. */
+static struct gate_evidence evidence_in(struct finder *f, const struct finder *space, bool is_mine)
+{
+    struct gate_result *v = NEW_N(&f->ctx->arena, struct gate_result, f->n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->n_spaces == 1 || str_eq(f->found[i].space, space->in->pool.space))
+            v[n++] = (struct gate_result){.text = found_text(&f->found[i]),
+                                          .score = f->found[i].score,
+                                          .cosine = (double)f->of[i]->dense,
+                                          .tokens = (double)f->of[i]->tokens.near_rare};
+    const struct gate_in in = {.question = f->in->question,
+                               .query = &space->query,
+                               .hits = &space->words,
+                               .weights = space->weights,
+                               .rarest = space->rarest,
+                               .is_about_user = is_mine,
+                               .v = v,
+                               .n = n};
+    return gate_evidence_of(&f->ctx->arena, &in);
+}
+
+/* Of the space that promises most. What says about the same is as sure as it is near. */
+static double probability_of(struct finder *f, bool is_mine, struct gate_evidence *out)
+{
+    double most = -1;
+    for (size_t i = 0; i < f->n_spaces; i++) {
+        struct gate_evidence e = evidence_in(f, &f->spaces[i], is_mine);
+        double probability = gate_probability(f->spaces[i].weighed, &e);
+        if (probability > most)
+            *out = e;
+        most = fmax(most, probability);
+    }
+    for (size_t i = 0; i < f->n; i++)
+        if (f->of[i]->dense >= FOUND_SAME)
+            most = fmax(most, f->found[i].score);
+    return most;
+}
+
+static double best_score(const struct finder *f)
+{
+    double best = 0;
+    for (size_t i = 0; i < f->n; i++)
+        best = fmax(best, f->found[i].score);
+    return best;
+}
+
+/* By meaning alone a score is a cosine; where the caller sets the bar, each line is held against
+ * it. */
+static bool is_by_line(const struct finder *f)
+{
+    return f->steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0;
+}
+
+/* What a line needs once memory speaks: less than the best, and less than the threshold. */
+static double least_of_line(const struct finder *f, double threshold, double best)
+{
+    if (f->steps.strategy == STRATEGY_SEMANTIC)
+        return threshold;
+    return GATE_BESIDE * (is_by_line(f) ? threshold : fmin(threshold, best));
+}
+
+static str verdict_reason(struct arena *a, struct gate gate, const struct verdict *v,
+                          double threshold, str unsaid)
+{
+    str asks = gate.section == GATE_NONE || gate.is_weak
+                   ? S("")
+                   : str_printf(a, "asks for memory (\"" S_FMT "\"), ", S_ARG(gate.phrase));
+    str lacks = v->probability < threshold && unsaid.n
+                    ? str_printf(a, "; nobody here said " S_FMT, S_ARG(unsaid))
+                    : S("");
+    return str_printf(a, S_FMT "probability of an answer %.2f, %.2f needed" S_FMT, S_ARG(asks),
+                      v->probability, threshold, S_ARG(lacks));
+}
+
+/* The question as a whole must reach the threshold; once memory speaks, lines may be less sure. */
 static struct verdict verdict_of(struct finder *f, struct gate gate)
 {
     struct arena *a = &f->ctx->arena;
+    struct gate_evidence *evidence = NEW(a, struct gate_evidence);
     if (f->in->strategy == STRATEGY_RECENT)
-        return (struct verdict){S("newest"), S("the newest, whatever is asked"), 0, true};
+        return (struct verdict){S("newest"), S("the newest, whatever is asked"), .is_sure = true};
     if (!f->in->gate)
-        return (struct verdict){S("all"), S("no gate was asked for"), 0, true};
-    double least = f->e->settings->gate_threshold;
-    bool by_cosine = f->steps.strategy == STRATEGY_SEMANTIC;
-    if (by_cosine)
-        least = fmin(GATE_COSINE * least, 1);
-    double enough = least, beside = by_cosine ? 1 : GATE_BESIDE;
+        return (struct verdict){S("all"), S("no gate was asked for"), .is_sure = true};
+    if (!f->n)
+        return (struct verdict){S("none"), S("nothing was found"), .least = 2};
+    double threshold = f->e->settings->gate_threshold, best = best_score(f);
+    if (f->steps.strategy == STRATEGY_SEMANTIC)
+        threshold = fmin(GATE_COSINE * threshold, 1);
+    struct verdict v = {.probability =
+                            is_by_line(f) ? best : probability_of(f, gate.is_weak, evidence),
+                        .evidence = is_by_line(f) ? NULL : evidence->signals};
+    v.is_sure = v.probability >= threshold;
     if (f->in->bar > 0)
-        least *= f->in->bar;
-    else if (gate.section != GATE_NONE)
-        least *= gate.is_weak ? GATE_OF_USER : GATE_ASKED;
-    double best = 0;
-    for (size_t i = 0; i < f->n; i++)
-        best = f->found[i].score > best ? f->found[i].score : best;
-    str reason =
-        gate.section == GATE_NONE
-            ? str_printf(a, "best score %.2f, %.2f needed", best, least)
-            : str_printf(a, "asks for memory (\"" S_FMT "\"), best score %.2f, %.2f needed",
-                         S_ARG(gate.phrase), best, least);
-    if (best < least || !f->n)
-        return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), 2, false};
-    str section =
-        gate.section == GATE_NONE ? S("memory") : str_of(gate_section_names[gate.section]);
-    return (struct verdict){section, reason, least * beside, best >= enough};
+        threshold *= f->in->bar;
+    else if (gate.section != GATE_NONE && !gate.is_weak)
+        threshold *= GATE_ASKED;
+    v.reason = verdict_reason(a, gate, &v, threshold, evidence->unsaid);
+    bool speaks = v.probability >= threshold;
+    bool is_named = gate.section != GATE_NONE;
+    v.decision = !speaks    ? S("none")
+                 : is_named ? str_of(gate_section_names[gate.section])
+                            : S("memory");
+    v.least = speaks ? least_of_line(f, threshold, best) : 2;
+    v.is_sure &= speaks;
+    return v;
 }
 
 /* Where the question asks for memory and nothing found is sure: what is known about the user goes
@@ -116,6 +195,8 @@ static enum status add_known(struct finder *f, struct finder *space, struct gate
         .reason = str_printf(a, "asks for memory (\"" S_FMT "\"), and nothing found is sure",
                              S_ARG(gate.phrase)),
         .least = f->e->settings->gate_threshold,
+        .probability = v->probability,
+        .evidence = v->evidence,
     };
     return OK;
 }
@@ -234,7 +315,8 @@ static enum status add_about(struct finder *f, struct finder *space, struct verd
     find_name_space(space, about.v, about.n);
     put_beside(f, &about);
     if (v->least > 1)
-        *v = (struct verdict){S("memory"), about.reason, f->e->settings->gate_threshold, true};
+        *v = (struct verdict){S("memory"),    about.reason, f->e->settings->gate_threshold,
+                              v->probability, v->evidence,  true};
     return OK;
 }
 
@@ -449,7 +531,9 @@ static enum status find(struct finder *f, struct recall_out *out)
     struct verdict v = verdict_of(f, gate);
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
     TRY(add_more(f, gate, asks_known, budget, &v));
-    *out = (struct recall_out){.decision = v.decision};
+    *out = (struct recall_out){.decision = v.decision,
+                               .probability = v.probability,
+                               .evidence = v.evidence};
     TRY(choose(f, v.least, budget, &out->tokens));
     out->reason = reason_of(f, v.reason);
     give_found(f, out);

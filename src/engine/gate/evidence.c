@@ -1,0 +1,399 @@
+/* evidence.c - whether what was found answers the question at all, as one probability. */
+#include "engine/gate/evidence.h"
+
+#include <math.h>
+
+#include "base/words.h"
+#include "engine/gate/rarity.h"
+#include "engine/text/lexicon.h"
+
+/*
+ * Each line has a score of its own, but a line of a foreign pool may look as good as one that
+ * answers. The question as a whole tells more: which of its words nobody here ever said, whether
+ * rare words of it stand together, whether a word comes up in a few conversations only, as topics
+ * do, or in all of them. gate_weights.def names these signals; decisions/046 says what each gave.
+ *
+ * One pass over the hits keeps a word as one bit, so that a window of messages is a few ORs and its
+ * worth two look-ups. Only the first texts are read, and only their beginnings.
+ */
+
+/* Texts that are read for words and for phrases, bytes and words of each, and how far apart two
+ * words of a phrase may be; what a word of a label counts. */
+enum { EXACT_IN = 5, PHRASE_IN = 10, LOOKED_AT = 300, APART = 2, TEXT_WORDS = 80 };
+static const double label_worth = 0.18;
+
+const char *const gate_signal_names[] = {
+#define GATE_SIGNAL(name, sets, help, ...) #name,
+#include "engine/gate/gate_weights.def"
+#undef GATE_SIGNAL
+    NULL};
+
+static const double gate_weights[][WEIGHT_SETS] = {
+#define GATE_SIGNAL(name, sets, help, ...) {__VA_ARGS__},
+#include "engine/gate/gate_weights.def"
+#undef GATE_SIGNAL
+};
+
+/* A word of the question in this pool. */
+struct asked_word {
+    str text, stem;
+    double worth; /* weight times rarity in English */
+    double rarity;
+    int place; /* among the words of the question; -1: it does not stand there */
+    bool is_name, is_unsaid;
+    int64_t docs, sessions, last_session; /* that say it */
+};
+
+/* Words as bits. */
+struct sight {
+    doc_id doc;
+    uint16_t own, label;
+};
+
+struct gate_look {
+    const struct gate_in *in;
+    struct asked_word words[QUERY_WORDS_MAX];
+    size_t n;
+    struct sight *sights;
+    size_t n_sights;
+    double all, best; /* worth of the question, and of the most that one message holds */
+    double *out;
+};
+
+_Static_assert(QUERY_WORDS_MAX <= 16, "struct sight has a bit for each word");
+
+/* --- the words of the question --- */
+
+static bool is_in_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           c == '\'' || (c & 0x80);
+}
+
+/* Cuts the next word from the front of *rest; false: there is none. */
+static bool cut_word(str *rest, str *out)
+{
+    size_t from = 0, to;
+    while (from < rest->n && !is_in_word(rest->p[from]))
+        from++;
+    for (to = from; to < rest->n && is_in_word(rest->p[to]);)
+        to++;
+    *out = str_sub(*rest, from, to);
+    *rest = str_sub(*rest, to, rest->n);
+    return out->n;
+}
+
+/* A capital that no beginning of a sentence explains. */
+static bool is_name_at(str question, str word)
+{
+    bool is_capital = word.n && word.p[0] >= 'A' && word.p[0] <= 'Z';
+    if (!is_capital || word.p < question.p || word.p >= question.p + question.n)
+        return is_capital;
+    size_t at = (size_t)(word.p - question.p);
+    while (at > 0 && question.p[at - 1] == ' ')
+        at--;
+    return at > 0 && !char_is_one_of(question.p[at - 1], ".!?\n");
+}
+
+static int place_in(str question, str word)
+{
+    str rest = question, each;
+    for (int place = 0; cut_word(&rest, &each); place++)
+        if (word.p >= each.p && word.p < each.p + each.n)
+            return place;
+    return -1;
+}
+
+static void look_at_words(struct gate_look *l)
+{
+    const struct query *q = l->in->query;
+    double unsaid = 0, rarity = 0;
+    for (l->n = 0; l->n < q->n; l->n++) {
+        size_t i = l->n;
+        struct asked_word *w = &l->words[i];
+        *w = (struct asked_word){.text = q->texts[i], .stem = q->stems[i], .last_session = -1};
+        w->rarity = word_rarity(w->text);
+        w->is_unsaid = l->in->hits->found[i] == 0;
+        w->is_name = is_name_at(l->in->question, w->text);
+        w->place = place_in(l->in->question, w->text);
+        w->worth = w->rarity * (double)l->in->weights[i];
+        l->all += w->is_unsaid ? w->rarity * l->in->rarest : w->worth;
+        rarity += w->rarity;
+        unsaid += w->is_unsaid;
+        l->out[GATE_known_names] += w->is_name && !w->is_unsaid;
+    }
+    double pool = (double)(l->in->hits->messages + l->in->hits->memories);
+    l->out[GATE_size] = log(fmax(pool, 1));
+    l->out[GATE_unsaid] = unsaid * pool / (pool + 50);
+    l->out[GATE_rarity] = l->n ? rarity / (double)l->n : 0;
+}
+
+/* --- what the pool says of them --- */
+
+static double worth_of(const struct gate_look *l, const struct sight *s)
+{
+    double worth = 0;
+    for (size_t i = 0; i < l->n; i++)
+        worth += (s->own >> i & 1) ? l->words[i].worth
+                                   : (s->label >> i & 1) * label_worth * l->words[i].worth;
+    return worth;
+}
+
+/* A memory is a conversation of its own. */
+static int64_t session_at(doc_id doc)
+{
+    return doc_is_memory(doc) ? doc : doc_session(doc);
+}
+
+static struct sight sight_of(struct gate_look *l, const struct word_hit *hit)
+{
+    struct sight s = {.doc = hit->doc};
+    int64_t session = session_at(hit->doc);
+    for (size_t i = 0; i < l->n; i++) {
+        struct asked_word *w = &l->words[i];
+        bool is_own = hit->counts[i] & 15;
+        s.own |= (uint16_t)(is_own << i);
+        s.label |= (uint16_t)((hit->counts[i] >> 4 != 0) << i);
+        w->docs += is_own;
+        w->sessions += is_own && w->last_session != session;
+        w->last_session = is_own ? session : w->last_session;
+    }
+    return s;
+}
+
+/* The most that one message holds of what the question is about. The same words are worth the same,
+ * so only those that were not seen yet are added up. */
+static void look_at_hits(struct gate_look *l, struct arena *a)
+{
+    const struct word_hits *hits = l->in->hits;
+    struct sight last = {0};
+    l->sights = NEW_N(a, struct sight, hits->n + 1);
+    for (size_t h = 0; h < hits->n; h++) {
+        struct sight s = sight_of(l, &hits->v[h]);
+        l->sights[l->n_sights++] = s;
+        if (s.own != last.own || s.label != last.label)
+            l->best = fmax(l->best, worth_of(l, &s));
+        last = s;
+    }
+    l->out[GATE_cover] = l->all > 0 ? l->best / l->all : 0;
+}
+
+/* A topic is talked about in few conversations, and often there. */
+static void look_at_topics(struct gate_look *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct asked_word *w = &l->words[i];
+        if (!w->docs || w->is_name)
+            continue;
+        double often = log(((double)w->docs + 0.5) / ((double)w->sessions + 0.5));
+        l->out[GATE_topics] += often * w->rarity;
+        l->out[GATE_topic] = fmax(l->out[GATE_topic], often);
+    }
+}
+
+/* Centres of three messages, how many hold a word and how many hold two. */
+struct counts {
+    double of[QUERY_WORDS_MAX], both[QUERY_WORDS_MAX][QUERY_WORDS_MAX];
+};
+
+static void count_centre(struct counts *c, unsigned words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!(words >> i & 1))
+            continue;
+        c->of[i]++;
+        for (size_t k = i + 1; k < n; k++)
+            c->both[i][k] += words >> k & 1;
+    }
+}
+
+/* The words around a place in a conversation; at is the first that may be near. */
+static unsigned words_around(const struct gate_look *l, size_t at, doc_id centre)
+{
+    unsigned words = 0;
+    for (size_t i = at; i < l->n_sights && l->sights[i].doc <= centre + 1; i++)
+        if (l->sights[i].doc >= centre - 1 &&
+            (l->sights[i].doc == centre || !doc_is_memory(centre)))
+            words |= l->sights[i].own;
+    return words;
+}
+
+static void count_pairs(const struct gate_look *l, struct counts *c)
+{
+    unsigned no_names = 0;
+    doc_id next = INT64_MIN;
+    for (size_t i = 0; i < l->n; i++)
+        no_names |= (unsigned)!l->words[i].is_name << i;
+    for (size_t i = 0; i < l->n_sights; i++) {
+        doc_id doc = l->sights[i].doc;
+        bool is_alone = doc_is_memory(doc);
+        doc_id from = is_alone ? doc : doc - 1, to = is_alone ? doc : doc + 1;
+        for (doc_id d = from < next ? next : from; d <= to; d++)
+            count_centre(c, words_around(l, i < 2 ? 0 : i - 2, d) & no_names, l->n);
+        next = to + 1;
+    }
+}
+
+/* Whether words of the question stand together more often than by chance. */
+static void look_at_pairs(struct gate_look *l, struct arena *a)
+{
+    struct counts *c = NEW(a, struct counts);
+    double sum = 0, pairs = 0;
+    double pool = fmax((double)(l->in->hits->messages + l->in->hits->memories), 1);
+    count_pairs(l, c);
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t k = i + 1; k < l->n; k++) {
+            double chance = c->of[i] * c->of[k] / pool;
+            if (chance <= 0)
+                continue;
+            pairs++;
+            sum += log((c->both[i][k] + 0.5) / (chance + 0.5)) *
+                   sqrt(l->words[i].rarity * l->words[k].rarity);
+        }
+    l->out[GATE_together] = pairs > 0 ? sum / pairs : 0;
+}
+
+/* --- what the texts say --- */
+
+/* A word of a text is one of the question when it goes on like its stem. */
+static bool is_form_of(str word, str stem)
+{
+    enum { STEM_LEAST = 3, ENDING_MOST = 4 };
+    size_t n = stem.n > STEM_LEAST ? stem.n - 1 : stem.n;
+    return n && word.n >= n && word.n <= stem.n + ENDING_MOST &&
+           str_eq_nocase(str_sub(word, 0, n), str_sub(stem, 0, n));
+}
+
+/* Which words of the question stand where: a bit for each, by place in the text. */
+static size_t forms_in(const struct gate_look *l, str text, uint16_t *forms)
+{
+    str word;
+    size_t n = 0;
+    for (; n < TEXT_WORDS && cut_word(&text, &word); n++) {
+        forms[n] = 0;
+        for (size_t i = 0; i < l->n; i++)
+            if (l->words[i].place >= 0 && !l->words[i].is_name)
+                forms[n] |= (uint16_t)(is_form_of(word, l->words[i].stem) << i);
+    }
+    return n;
+}
+
+/* Whether the second follows the first at once, or after one word. */
+static bool follows_in(const uint16_t *forms, size_t n, size_t first, size_t second)
+{
+    for (size_t at = 0; at < n; at++)
+        for (size_t to = at + 1; (forms[at] >> first & 1) && to < n && to <= at + APART; to++)
+            if (forms[to] >> second & 1)
+                return true;
+    return false;
+}
+
+/* Neighbours in the question that are neighbours in the text: "support group". */
+static double phrases_in(const struct gate_look *l, str text)
+{
+    uint16_t forms[TEXT_WORDS];
+    double worth = 0;
+    size_t n = forms_in(l, text, forms);
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t k = 0; k < l->n; k++) {
+            int apart = l->words[k].place - l->words[i].place;
+            if (i != k && l->words[i].place >= 0 && apart >= 1 && apart <= APART &&
+                follows_in(forms, n, i, k))
+                worth += l->words[i].worth + l->words[k].worth;
+        }
+    return worth;
+}
+
+static bool has_text(str text, str word)
+{
+    for (size_t at = 0; at + word.n <= text.n; at++)
+        if (((text.p[at] ^ word.p[0]) & ~32) == 0 &&
+            str_eq_nocase(str_sub(text, at, at + word.n), word))
+            return true;
+    return false;
+}
+
+static double exact_in(const struct gate_look *l, str text)
+{
+    double worth = 0;
+    for (size_t i = 0; i < l->n; i++)
+        worth += l->words[i].worth > 0 && has_text(text, l->words[i].text) ? l->words[i].worth : 0;
+    return worth;
+}
+
+static double log_odds(double p)
+{
+    static const double least = 1e-6;
+    return log(fmax(p, least) / (1 - fmin(p, 1 - least)));
+}
+
+static void look_at_results(struct gate_look *l)
+{
+    double score = 0, exact = 0, phrase = 0, cosine = 0, tokens = 0;
+    for (size_t i = 0; i < l->in->n; i++) {
+        const struct gate_result *r = &l->in->v[i];
+        str text = utf8_cut(r->text, LOOKED_AT);
+        score = fmax(score, r->score);
+        cosine = fmax(cosine, r->cosine);
+        tokens = fmax(tokens, r->tokens);
+        if (i < EXACT_IN)
+            exact = fmax(exact, exact_in(l, text));
+        if (i < PHRASE_IN)
+            phrase = fmax(phrase, phrases_in(l, text));
+    }
+    l->out[GATE_score] = log_odds(score);
+    l->out[GATE_exact] = l->all > 0 ? exact / l->all : 0;
+    l->out[GATE_phrase] = phrase / l->in->rarest;
+    l->out[GATE_cosine] = cosine;
+    l->out[GATE_tokens] = tokens;
+}
+
+/* --- the whole --- */
+
+/* Rare words alone: that nobody said "mention" means nothing. */
+static str unsaid_words(struct arena *a, const struct gate_look *l)
+{
+    enum { NAMED = 3, UNSAID_MAX = 400 };
+    static const double rare = 0.5;
+    struct buf b = buf_make(a, UNSAID_MAX);
+    for (size_t i = 0, n = 0; i < l->n && n < NAMED; i++)
+        if (l->words[i].is_unsaid && l->words[i].rarity >= rare)
+            buf_printf(&b, "%s\"" S_FMT "\"", n++ ? ", " : "", S_ARG(l->words[i].text));
+    return buf_str(&b);
+}
+
+static bool holds_digit(str word)
+{
+    for (size_t i = 0; i < word.n; i++)
+        if (word.p[i] >= '0' && word.p[i] <= '9')
+            return true;
+    return false;
+}
+
+struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
+{
+    struct gate_evidence e = {0};
+    struct gate_look l = {.in = in, .out = e.signals};
+    look_at_words(&l);
+    look_at_hits(&l, a);
+    look_at_topics(&l);
+    look_at_pairs(&l, a);
+    look_at_results(&l);
+    e.signals[GATE_mine] = in->is_about_user;
+    e.signals[GATE_when] = in->query->wants_date;
+    for (size_t i = 0; i < in->query->n; i++)
+        e.signals[GATE_digits] = fmax(e.signals[GATE_digits], holds_digit(in->query->texts[i]));
+    e.unsaid = unsaid_words(a, &l);
+    return e;
+}
+
+/* The fit has as many questions that can be answered as others; of messages to a model far fewer
+ * can. */
+double gate_probability(enum weights weights, const struct gate_evidence *e)
+{
+    static const double constant[WEIGHT_SETS] = GATE_CONSTANT;
+    double sum = constant[weights] - log(GATE_ODDS);
+    for (size_t i = 0; i < GATE_SIGNALS; i++)
+        sum += gate_weights[i][weights] * e->signals[i];
+    return 1 / (1 + exp(-sum));
+}

@@ -1,0 +1,47 @@
+/* evidence.h - whether what was found answers the question at all, as one probability. */
+#pragma once
+
+#include "engine/gate/weights.h"
+#include "engine/text/query.h"
+#include "store/store.h"
+
+enum gate_signal {
+#define GATE_SIGNAL(name, sets, help, ...) GATE_##name,
+#include "engine/gate/gate_weights.def"
+#undef GATE_SIGNAL
+    GATE_SIGNALS
+};
+extern const char *const gate_signal_names[]; /* ends with NULL */
+
+/* One result, as far as the gate looks at it. */
+struct gate_result {
+    str text;
+    double score;  /* 0 to 1 */
+    double cosine; /* of its vector with the question's; 0 without */
+    double tokens; /* how much of the question its tokens, and those around it, mean; or 0 */
+};
+
+/* A question and what a search of one pool found. */
+struct gate_in {
+    str question;
+    const struct query *query;
+    const struct word_hits *hits; /* of the words of the query */
+    const float *weights;         /* of each word, in this pool */
+    double rarest;                /* weight of a word that one document holds */
+    bool is_about_user;           /* asks about what is "mine" */
+    const struct gate_result *v;  /* best first */
+    size_t n;
+};
+
+/* What the question and the pool look like, by enum gate_signal. */
+struct gate_evidence {
+    double signals[GATE_SIGNALS];
+    str unsaid; /* words that the pool lacks: "Zanzibar", 'dive' */
+};
+struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in);
+
+/*
+ * The probability that something of it answers, 0 to 1. It assumes that one message in eleven can
+ * be answered from memory: for 0.05 the evidence must be 0.6 to 1.
+ */
+double gate_probability(enum weights weights, const struct gate_evidence *e);

@@ -1,0 +1,8 @@
+/* rarity.h - how rare a word is in English, whatever a pool holds. */
+#pragma once
+
+#include "base/str.h"
+
+/* 0.2 for the commonest words to 0.75 for those that few texts hold; words of other
+ * languages count as rare. */
+double word_rarity(str word);

@@ -1,0 +1,44 @@
+/* dumps.h - the list of dumps that a fit reads, and the rows of each. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/gate/weights.h"
+
+/* A line of the list: SET KIND SIZE PATH. Lines that begin with # are notes for the table. */
+struct dump {
+    char kind[24], size[8], path[1024];
+    int set;     /* enum weights */
+    int kind_no; /* kinds are numbered as they come */
+};
+
+enum { DUMPS_MAX = 256, NOTES_MAX = 32, KIND_SHIFT = 64 };
+
+struct dumps {
+    struct dump v[DUMPS_MAX];
+    size_t n;
+    char notes[NOTES_MAX][256];
+    size_t n_notes;
+};
+
+extern const char *const weight_set_names[], *const weight_set_helps[];
+
+/* Ends the program when the list or a dump cannot be read: a fit of half the data is worse than
+ * none. */
+void dumps_read(struct dumps *out, const char *path);
+bool dumps_have(const struct dumps *d, int set);
+
+/* Numbers, row by row. The first line names the columns: `fixed`, then the signals. */
+struct rows {
+    double *v;
+    size_t n, columns;
+};
+struct rows rows_read(const char *path, const char *fixed, const char *const *signals);
+
+/* A conversation's number among those of all kinds. */
+int conversation_no(const struct dump *d, double number);
+
+void notes_write(FILE *out, const struct dumps *d);
+_Noreturn void stop(const char *format, ...) __attribute__((format(printf, 1, 2)));

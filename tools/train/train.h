@@ -1,0 +1,12 @@
+/* train.h - the two tables that are fitted. */
+#pragma once
+
+#include "dumps.h"
+
+/* In which sets a signal takes part: a bit for each. */
+#define IN(set) (1 << (set))
+#define IN_ALL (-1)
+
+/* Each writes the whole file, and figures to the standard error output. */
+void train_ranking(const struct dumps *dumps, FILE *out);
+void train_gate(const struct dumps *dumps, FILE *out);
