@@ -11,16 +11,21 @@
 #include "engine/recall/given.h"
 #include "engine/recall/rank.h"
 
-/* Documents taken from the index; those described, how many times as many and how many at most
- * where too few of them may be found; those read when vectors say more about them; messages in
- * front of the reader that are made room for; vectors made before a search that is no chat's; times
- * the limit compared with each other; bytes of a text that are compared. */
+/* Documents taken from the index; the newest where each word has more; those described, how many
+ * times as many and how many at most where too few of them may be found; those read, with vectors
+ * and by words alone; the nearest by the encoder; messages in front of the reader that are made
+ * room for; vectors made before a search that is no chat's; times the limit compared with each
+ * other; bytes of a text that are compared. */
 enum {
     HITS_MAX = 20000,
-    CANDIDATES = 200,
+    NEWEST = 2000,
+    CANDIDATES = 100,
+    WITH_TOKENS = 200,
     WIDEN = 5,
     CANDIDATES_MAX = 2500,
-    READ = 200,
+    READ = 80,
+    READ_BY_WORDS = 40,
+    NEAREST_BY_ENCODER = 60,
     SEEN_MAX = 100,
     CATCH_UP = 64,
     DIVERSE = 3,
@@ -41,6 +46,7 @@ struct search {
     struct ctx *ctx;
     const struct recall_in *in;
     size_t limit, most; /* results, candidates by words */
+    bool is_wide;       /* the first look found too few that may be shown */
     struct question_vector asks;
     struct word_hits words;
     struct vector_hits near;
@@ -81,6 +87,8 @@ static enum status search_words(struct search *s)
     const struct query *q = &f->query;
     TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->memories_only, q->stems, q->n,
                    HITS_MAX, &s->words));
+    TRY(past_common_words(s->ctx, f->e, s->in->pool, s->in->memories_only, q->stems, q->n, NEWEST,
+                          &s->words));
     if (s->in->turns_only)
         leave_memories_out(&s->words);
     int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);
@@ -132,7 +140,10 @@ static size_t seen(const struct search *s)
 
 static size_t nearest_of(const struct search *s)
 {
-    return s->most > CANDIDATES ? s->most : (size_t)s->f->e->settings->vec_top_k + seen(s);
+    size_t usual = (size_t)s->f->e->settings->vec_top_k;
+    if (s->asks.tokens.n && usual < NEAREST_BY_ENCODER)
+        usual = NEAREST_BY_ENCODER;
+    return s->is_wide ? s->most : usual + seen(s);
 }
 
 /* The nearest, and the cosines of what the words have found. */
@@ -249,32 +260,16 @@ static void keep_related(struct search *s)
     s->n = kept;
 }
 
-struct promise {
-    double rank;
-    struct candidate c;
-};
-
-static int most_promising(const void *a, const void *b)
-{
-    const struct promise *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? 1 : -1;
-    return (x->c.doc > y->c.doc) - (x->c.doc < y->c.doc);
-}
-
-/* Reading a candidate costs most, and what is known by now tells most of it. */
+/* Reading a candidate costs most, and what is known by now tells most of it; but not whether it is
+ * from the time that the question names, which says much. */
 static void leave_unlikely_out(struct search *s)
 {
-    size_t most = (DIVERSE * s->limit < READ ? READ : DIVERSE * s->limit) + seen(s);
-    struct promise *v = NEW_N(&s->ctx->arena, struct promise, s->n + 1);
-    if (s->n <= most || s->most > CANDIDATES)
-        return;
-    for (size_t i = 0; i < s->n; i++)
-        v[i] = (struct promise){signals_promise(&s->asked, s->weights, &s->v[i]), s->v[i]};
-    qsort(v, s->n, sizeof *v, most_promising);
-    s->n = most;
-    for (size_t i = 0; i < s->n; i++)
-        s->v[i] = v[i].c;
+    const struct query *q = &s->f->query;
+    bool by_words = s->weights == WORDS_ALONE;
+    size_t read = by_words ? READ_BY_WORDS : READ;
+    size_t most = (DIVERSE * s->limit < read ? read : DIVERSE * s->limit) + seen(s);
+    if (s->n > most && !s->is_wide && !(by_words && query_names_time(q)))
+        s->n = signals_most_promising(&s->ctx->arena, &s->asked, s->weights, s->v, s->n, most);
 }
 
 /* The words of the question weigh as in the search by words; one that nobody says weighs like the
@@ -325,8 +320,10 @@ static enum status search_vectors(struct search *s)
     f->without = s->asks.signature.n || only ? s->asks.without : S("");
     s->near = (struct vector_hits){0};
     s->weights = WORDS_ALONE;
-    if (!s->asks.v)
+    if (!s->asks.v) {
+        leave_unlikely_out(s);
         return late(s->ctx);
+    }
     doc_id *also = docs_of(s);
     if (nearest(s, also) != OK) {
         f->by_words = f->without = ctx_take_why(s->ctx);
@@ -610,12 +607,13 @@ static bool may_find_more(const struct search *s)
 
 enum status find_answers(struct finder *f, size_t limit)
 {
-    struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit, .most = CANDIDATES};
+    struct search s = {.f = f, .ctx = f->ctx, .in = f->in, .limit = limit};
     ask_vector(&s);
     if (f->bars.n && currency_asks_past(&f->ctx->arena, f->in->question))
         bars_allow_history(&f->bars);
     s.beside = nearest_beside(f, (size_t)f->e->settings->vec_top_k, &s.n_beside);
-    for (bool more = true; more; s.most *= WIDEN) {
+    s.most = s.asks.tokens.n ? WITH_TOKENS : CANDIDATES;
+    for (bool more = true; more; s.most *= WIDEN, s.is_wide = true) {
         TRY(search_words(&s));
         if (s.most >= CANDIDATES_MAX)
             TRY(add_wanted(&s));

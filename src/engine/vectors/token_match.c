@@ -17,8 +17,8 @@ static const float nearness[AROUND] = {0.9F, 0.95F, 1, 0.9F};
 /* The product of two vectors that are equal. */
 static const float whole = 127.0F * 127.0F;
 
-/* Pieces of a word that count. */
-enum { PIECES = 16 };
+/* Pieces of a word that count; rows that are read at once. */
+enum { PIECES = 16, SLICE = 256 };
 
 static void weigh_word(struct token_question *q, const struct token_vectors *t, const uint32_t *ids,
                        size_t n, float weight)
@@ -81,17 +81,29 @@ static struct compared with_neighbours(struct arena *a, const doc_id *docs, size
     return c;
 }
 
-static enum status compare_all(const struct token_question *q, struct compared *c)
+/* Rows are some kilobytes each, so they are read in slices. */
+static enum status compare_slice(const struct token_question *q, struct compared *c, size_t from,
+                                 size_t n)
 {
-    str *rows = NEW_N(&q->ctx->arena, str, c->n + 1);
-    TRY(store_token_vectors(q->ctx, q->e->store, q->pool, c->docs, c->n, rows));
-    for (size_t i = 0; i < c->n; i++) {
+    CLEANUP(ctx_free) struct ctx own = ctx_child(q->ctx, 0);
+    str *rows = NEW_N(&own.arena, str, n + 1);
+    enum status s = store_token_vectors(&own, q->e->store, q->pool, c->docs + from, n, rows);
+    if (s != OK)
+        return fail(q->ctx, s, "%s", own.why);
+    for (size_t i = 0; i < n; i++) {
         if (!rows[i].n)
             continue;
         encoder_compare(&q->asks, (const int8_t *)rows[i].p, rows[i].n / ENCODER_KEPT);
         for (size_t t = 0; t < q->asks.n; t++)
-            c->best[i * q->asks.n + t] = (float)q->asks.best[t] / whole;
+            c->best[(from + i) * q->asks.n + t] = (float)q->asks.best[t] / whole;
     }
+    return OK;
+}
+
+static enum status compare_all(const struct token_question *q, struct compared *c)
+{
+    for (size_t from = 0; from < c->n; from += SLICE)
+        TRY(compare_slice(q, c, from, c->n - from < SLICE ? c->n - from : SLICE));
     return OK;
 }
 

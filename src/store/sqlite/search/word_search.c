@@ -38,49 +38,74 @@ static enum status ask_index(const struct word_scan *s, str match, struct word_d
     if (out->is_over)
         return OK;
     TRY(sql_end(&q));
-    out->n = p->n;
-    out->v = p->n ? NEW_N(&s->ctx->arena, struct posting, p->n) : NULL;
+    struct posting *v = NEW_N(&s->ctx->arena, struct posting, p->n + 1);
     if (p->n)
-        memcpy(out->v, p->v, p->n * sizeof *p->v);
+        memcpy(v, p->v, p->n * sizeof *v);
+    out->n = p->n;
+    out->v = v;
     return OK;
+}
+
+/* The token of a stem, in quotes as FTS5 wants it. */
+struct match {
+    char text[TOKEN_MAX + 2];
+    size_t n;
+};
+
+static struct match match_of(const struct word_scan *s, str stem)
+{
+    struct match out = {.text = "\""};
+    out.n = word_token(out.text + 1, &s->prefix, stem) + 2;
+    out.text[out.n - 1] = '"';
+    return out;
 }
 
 static enum status fetch_word(const struct word_scan *s, str stem, struct word_docs *out)
 {
     struct word_lists *lists = s->db->lists;
-    char match[TOKEN_MAX + 2] = "\"";
-    size_t n = word_token(match + 1, &s->prefix, stem);
-    str token = {match + 1, n};
-    match[n + 1] = '"';
-    if (word_lists_find(lists, &s->ctx->arena, s->view, token, s->least, s->max, out))
+    struct match match = match_of(s, stem);
+    str token = {match.text + 1, match.n - 2};
+    if (word_lists_find(lists, s->view, token, s->least, s->max, out))
         return OK;
-    TRY(ask_index(s, (str){match, n + 2}, out));
+    TRY(ask_index(s, (str){match.text, match.n}, out));
     if (!s->least)
         word_lists_keep(lists, s->view, token, out, s->max);
     return OK;
 }
 
+/* One word's documents, until the search ends. */
 struct word_list {
     size_t word;
-    struct posting *v;
+    struct word_docs docs;
+};
+
+struct lists {
+    struct word_list v[QUERY_WORDS_MAX];
     size_t n;
 };
+
+static void lists_end(struct lists *lists)
+{
+    for (size_t i = 0; i < lists->n; i++)
+        word_docs_end(&lists->v[i].docs);
+}
 
 /* Both lists are in ascending order, and so is the result. */
 static struct word_hits merge_list(struct arena *a, const struct word_hits *hits,
                                    const struct word_list *list)
 {
-    struct word_hits out = {.v = NEW_N(a, struct word_hit, hits->n + list->n)};
+    const struct word_docs *docs = &list->docs;
+    struct word_hits out = {.v = NEW_N(a, struct word_hit, hits->n + docs->n)};
     size_t i = 0, k = 0;
-    while (i < hits->n || k < list->n) {
+    while (i < hits->n || k < docs->n) {
         struct word_hit *hit = &out.v[out.n++];
         doc_id left = i < hits->n ? hits->v[i].doc : INT64_MAX;
-        doc_id right = k < list->n ? list->v[k].doc : INT64_MAX;
+        doc_id right = k < docs->n ? docs->v[k].doc : INT64_MAX;
         if (left <= right)
             *hit = hits->v[i++];
         if (right <= left) {
             hit->doc = right;
-            hit->counts[list->word] = list->v[k++].counts;
+            hit->counts[list->word] = docs->v[k++].counts;
         }
     }
     return out;
@@ -109,7 +134,7 @@ static enum status drop_expired(struct ctx *ctx, struct db *db, int64_t pool,
 static int by_count(const void *a, const void *b)
 {
     const struct word_list *x = a, *y = b;
-    return x->n < y->n ? -1 : x->n > y->n;
+    return x->docs.n < y->docs.n ? -1 : x->docs.n > y->docs.n;
 }
 
 /* Rarest word first, as long as there are at most max documents: common words tell the least. */
@@ -135,9 +160,8 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
                                struct word_hits *out)
 {
     struct word_hits hits = {0};
-    struct word_list lists[QUERY_WORDS_MAX];
+    CLEANUP(lists_end) struct lists lists = {.n = 0};
     struct pool_row row;
-    size_t n_lists = 0;
     assert(n <= QUERY_WORDS_MAX);
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
@@ -151,10 +175,10 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
             continue;
         TRY(fetch_word(&scan, stems[i], &docs));
         hits.found[i] = docs.is_over ? UINT32_MAX : (uint32_t)docs.n;
-        if (!docs.is_over && docs.n)
-            lists[n_lists++] = (struct word_list){i, docs.v, docs.n};
+        if (docs.n)
+            lists.v[lists.n++] = (struct word_list){i, docs};
     }
-    merge_all(&ctx->arena, lists, n_lists, max, &hits);
+    merge_all(&ctx->arena, lists.v, lists.n, max, &hits);
     if (hits.n && doc_is_memory(hits.v[hits.n - 1].doc))
         TRY(drop_expired(ctx, r.db, row.no, &hits));
     hits.messages = row.messages;
@@ -175,4 +199,63 @@ enum status sqlite_search_memory_words(struct ctx *ctx, struct store *s, struct 
                                        struct word_hits *out)
 {
     return search_from(ctx, s, pool, stems, n, DOC_MEMORY, max, out);
+}
+
+/* --- words that are too common --- */
+
+/* The newest max documents between two numbers, ascending. More than max end the statement. */
+static enum status take_newest(const struct word_scan *s, str stem, doc_id from, doc_id to,
+                               struct word_docs *out)
+{
+    struct postings *p = s->db->postings;
+    struct match match = match_of(s, stem);
+    p->n = 0;
+    p->max = s->max;
+    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_NEWEST, ((str){match.text, match.n}), from, to);
+    while (sql_row(&q))
+        continue;
+    if (q.rc != SQLITE_ABORT)
+        TRY(sql_end(&q));
+    struct posting *v = NEW_N(&s->ctx->arena, struct posting, p->n + 1);
+    for (size_t i = 0; i < p->n; i++)
+        v[i] = p->v[p->n - 1 - i];
+    *out = (struct word_docs){.v = v, .n = p->n};
+    return OK;
+}
+
+static enum status add_newest(const struct word_scan *s, size_t word, str stem, doc_id from,
+                              doc_id to, struct word_hits *hits)
+{
+    struct word_list list = {.word = word};
+    TRY(take_newest(s, stem, from, to, &list.docs));
+    struct word_hits more = merge_list(&s->ctx->arena, hits, &list);
+    hits->v = more.v;
+    hits->n = more.n;
+    return OK;
+}
+
+enum status sqlite_search_newest_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                       const str *stems, size_t n, bool memories_only, size_t max,
+                                       struct word_hits *out)
+{
+    struct word_hits hits = {0};
+    struct pool_row row;
+    assert(n <= QUERY_WORDS_MAX && max);
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    struct word_scan scan = {.ctx = ctx, .db = r.db, .prefix = word_prefix_of(row.no), .max = max};
+    hits.messages = row.messages;
+    hits.memories = row.memories;
+    for (size_t i = 0; row.no && i < n; i++) {
+        if (!stems[i].n)
+            continue;
+        hits.found[i] = (uint32_t)(row.messages + row.memories);
+        if (!memories_only)
+            TRY(add_newest(&scan, i, stems[i], 0, DOC_MEMORY - 1, &hits));
+        TRY(add_newest(&scan, i, stems[i], DOC_MEMORY, INT64_MAX, &hits));
+    }
+    TRY(drop_expired(ctx, r.db, row.no, &hits));
+    *out = hits;
+    return OK;
 }
