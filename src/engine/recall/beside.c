@@ -1,6 +1,7 @@
 /* beside.c - the servers beside recall: Qdrant's nearest memories, and a model that orders. */
 #include "engine/recall/beside.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "engine/rerank/ask_order.h"
@@ -148,19 +149,31 @@ static void put_in_order(struct finder *f, const double *scores)
     f->of = of;
 }
 
-/* Sends the texts of the results to the reranking model; a failure keeps recall's order. */
+static size_t scores_given(const double *scores, size_t n)
+{
+    size_t given = 0;
+    for (size_t i = 0; i < n; i++)
+        given += !isnan(scores[i]);
+    return given;
+}
+
+/* Gives the texts of the results to the reranking model; a failure keeps recall's order. */
 void order_beside(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     if (!f->n || !engine_runtime(f->e)->memory.rerank_enabled)
         return;
-    str why, *texts = NEW_N(a, str, f->n);
+    struct rerank_out by;
+    str *texts = NEW_N(a, str, f->n);
     double *scores = NEW_N(a, double, f->n);
     for (size_t i = 0; i < f->n; i++)
         texts[i] = found_text(&f->found[i]);
-    f->steps.is_reranked = rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &why);
-    if (f->steps.is_reranked)
+    f->steps.is_reranked = rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &by);
+    if (f->steps.is_reranked) {
         put_in_order(f, scores);
-    else if (why.n)
-        add_reason(f, "rerank", why);
+        f->steps.reranker = by.model;
+        f->steps.reranked = scores_given(scores, f->n);
+    } else if (by.why.n) {
+        add_reason(f, "rerank", by.why);
+    }
 }
