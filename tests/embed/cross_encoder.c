@@ -176,7 +176,7 @@ TEST_NEEDS(a_broken_file_is_named, no_onednn)
 TEST_NEEDS(a_missing_or_short_file_is_named, no_onednn)
 {
     static const char *const names[] = {"config.json", "vocab.txt", "model.safetensors"};
-    static const char *const says[] = {"config.json", "tokenizer.json", "model.safetensors"};
+    static const char *const says[] = {"config.json", "vocab.txt", "model.safetensors"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         str folder = folder_new(ctx);
         cross_write(ctx, folder, &tiny_cross_sizes);

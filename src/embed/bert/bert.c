@@ -239,8 +239,11 @@ static enum status open_tokenizer(struct ctx *ctx, str folder, struct tokenizer 
     const char *path = str_printf(&ctx->arena, S_FMT "/tokenizer.json", S_ARG(folder)).p;
     const char *lines = str_printf(&ctx->arena, S_FMT "/vocab.txt", S_ARG(folder)).p;
     str text;
-    if (access(path, F_OK) == 0 || access(lines, F_OK) != 0)
+    if (access(path, F_OK) == 0)
         return tokenizer_open(ctx, path, out);
+    if (access(lines, F_OK) != 0)
+        return fail(ctx, NOT_FOUND, S_FMT " has neither tokenizer.json nor vocab.txt",
+                    S_ARG(folder));
     TRY(file_read(ctx, lines, LINES_MAX, &text));
     return tokenizer_of_lines(ctx, text, out);
 }
