@@ -113,9 +113,14 @@ void cross_write(struct ctx *ctx, str folder, const struct cross_sizes *s)
                    s->hidden, s->layers, s->heads, s->wide, s->positions));
 }
 
-void tiny_cross(struct ctx *ctx, str folder, const char *name)
+void cross_write_as(struct ctx *ctx, str folder, const char *name, const struct cross_sizes *s)
 {
     str at = str_printf(&ctx->arena, S_FMT "/%s", S_ARG(folder), name);
     CHECK_INT(mkdir(at.p, 0755), 0);
-    cross_write(ctx, at, &tiny_cross_sizes);
+    cross_write(ctx, at, s);
+}
+
+void tiny_cross(struct ctx *ctx, str folder, const char *name)
+{
+    cross_write_as(ctx, folder, name, &tiny_cross_sizes);
 }

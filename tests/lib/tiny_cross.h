@@ -15,5 +15,7 @@ enum { TINY_POSITIONS = 24 };
 /* Writes config.json, vocab.txt and model.safetensors into the folder. Words beyond those of the
  * tiny model are "w43", "w44" and so on. */
 void cross_write(struct ctx *ctx, str folder, const struct cross_sizes *sizes);
-/* The tiny one, as NAME in the folder of models. */
+/* The same as NAME in a folder of models. */
+void cross_write_as(struct ctx *ctx, str folder, const char *name, const struct cross_sizes *sizes);
+/* The tiny one in a folder of models. */
 void tiny_cross(struct ctx *ctx, str folder, const char *name);
