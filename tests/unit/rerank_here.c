@@ -168,3 +168,36 @@ TEST(an_upstream_called_local_is_meant_first)
     CHECK_STR(out.v[0].memory.content, str_of(texts[2]));
     CHECK_INT(m->app.calls, 1);
 }
+
+/* The beginning, which the whole text would be judged by, is about other things. */
+TEST_NEEDS(of_a_long_text_the_part_that_is_shown_is_judged, no_onednn)
+{
+    WITH_FOLDER(e, s, p);
+    tiny_cross(ctx, settings.model_dir, "tiny");
+    CHECK_OK(engine_load_reranker(ctx, e));
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    for (int i = 0; i < 300; i++)
+        buf_printf(&b, "a green door near paris and ");
+    buf_printf(&b, "the dog barks at night");
+    struct memory kept = {.content = buf_str(&b), .importance = 0.5};
+    CHECK_OK(engine_add(ctx, e, mine, &kept));
+    struct recall_in in = {.pool = mine,
+                           .question = S("dog barks at night"),
+                           .gate = true,
+                           .budget_tokens = -1};
+    struct recall_out out;
+    size_t seen = 0;
+    CHECK_OK(engine_recall(ctx, e, &in, &out));
+    for (size_t i = 0; i < out.n; i++) {
+        double shown, whole;
+        if (out.v[i].memory.content.n < 1000)
+            continue;
+        CHECK_OK(
+            reranker_score(ctx, e->reranker, S("tiny"), in.question, &out.v[i].text, 1, &shown));
+        CHECK_OK(reranker_score(ctx, e->reranker, S("tiny"), in.question, &out.v[i].memory.content,
+                                1, &whole));
+        CHECK(fabs(out.v[i].ordered - shown) < 1e-4 && fabs(shown - whole) > 1e-3);
+        seen++;
+    }
+    CHECK_INT(seen, 1);
+}

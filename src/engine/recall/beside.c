@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "engine/rerank/ask_order.h"
+#include "engine/text/snippet.h"
 #include "engine/vectors/qdrant_sync.h"
 
 enum {
+    JUDGED_MAX = 600,   /* bytes of a text that a reranking model of this machine reads */
     WIDEN = 4,          /* times as many are read when too few of the nearest may be found */
     NEAREST_MAX = 10000 /* where widening ends */
 };
@@ -157,17 +159,26 @@ static size_t scores_given(const double *scores, size_t n)
     return given;
 }
 
+/* A model of this machine takes time for every word, so it judges what a chat would be shown of a
+ * long text: the part that answers. */
+static str judged_text(const struct finder *f, const struct recalled *r, bool is_here)
+{
+    str text = found_text(r);
+    return is_here ? excerpt_of(&f->ctx->arena, text, &f->query, f->weights, JUDGED_MAX) : text;
+}
+
 /* Gives the texts of the results to the reranking model; a failure keeps recall's order. */
 void order_beside(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     if (!f->n || !engine_runtime(f->e)->memory.rerank_enabled)
         return;
+    bool is_here = rerank_is_here(f->e);
     struct rerank_out by;
     str *texts = NEW_N(a, str, f->n);
     double *scores = NEW_N(a, double, f->n);
     for (size_t i = 0; i < f->n; i++)
-        texts[i] = found_text(&f->found[i]);
+        texts[i] = judged_text(f, &f->found[i], is_here);
     f->steps.is_reranked = rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &by);
     if (f->steps.is_reranked) {
         put_in_order(f, scores);

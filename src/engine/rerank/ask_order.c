@@ -67,6 +67,11 @@ static str model_here(const struct engine *e, const struct runtime_memory *l)
     return is_here ? o.model : S("");
 }
 
+bool rerank_is_here(struct engine *e)
+{
+    return model_here(e, &engine_runtime(e)->memory).n > 0;
+}
+
 enum status engine_load_reranker(struct ctx *ctx, struct engine *e)
 {
     return reranker_load(ctx, e->reranker, model_here(e, &engine_runtime(e)->memory));

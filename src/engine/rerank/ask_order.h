@@ -14,6 +14,9 @@ struct rerank_out {
 bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *texts, size_t n,
                    double *scores, struct rerank_out *out);
 
+/* Whether the settings choose a model of this machine. */
+bool rerank_is_here(struct engine *e);
+
 struct reranked {
     double score; /* NAN: the model gave none */
     size_t was;   /* its place before */
