@@ -12,31 +12,44 @@
 #include "embed/cross_encoder.h"
 
 /*
- * Which model it is may change while chats use it. They hold the lock for reading while they score;
- * a load reads the files without it and takes it for writing only to put the new model in place. So
- * no chat waits for a load, but a load may wait for chats.
+ * Which model it is may change while chats use it. Each of them holds the model that it began with,
+ * and who gives it back last closes it. So a load waits for no chat, and no chat for a load: the
+ * lock is held to look and to swap, never to read files or to score.
  */
 
 enum { RETRY_US = 10 * 1000 * 1000, WHY_MAX = 400, NAME_MAX_BYTES = 200, LISTED_MAX = 100 };
 
+struct loaded {
+    struct cross_encoder *model;
+    atomic_int holders; /* the reranker, and who scores */
+    char name[NAME_MAX_BYTES + 1];
+};
+
 struct reranker {
     struct arena arena; /* of folder */
     str folder;
-    pthread_mutex_t loading; /* one load at a time */
-    pthread_rwlock_t lock;   /* of the members below */
-    struct cross_encoder *model;
-    char name[NAME_MAX_BYTES + 1];   /* of model, or "" */
+    pthread_mutex_t loading;         /* one load at a time */
+    atomic_int_least64_t retry_us;   /* earliest next try of failed */
+    pthread_mutex_t lock;            /* of the members below */
+    struct loaded *now;              /* NULL: none is loaded */
     char failed[NAME_MAX_BYTES + 1]; /* what could not be loaded, or "" */
     char why[WHY_MAX];
-    atomic_int_least64_t retry_us; /* earliest next try of failed */
 };
+
+static void give_back(struct loaded *l)
+{
+    if (!l || atomic_fetch_sub(&l->holders, 1) > 1)
+        return;
+    cross_encoder_close(l->model);
+    free(l);
+}
 
 struct reranker *reranker_new(str folder)
 {
     struct reranker *r = heap_alloc(sizeof *r);
     r->folder = str_dup(&r->arena, folder);
     pthread_mutex_init(&r->loading, NULL);
-    pthread_rwlock_init(&r->lock, NULL);
+    pthread_mutex_init(&r->lock, NULL);
     return r;
 }
 
@@ -44,8 +57,8 @@ void reranker_free(struct reranker *r)
 {
     if (!r)
         return;
-    cross_encoder_close(r->model);
-    pthread_rwlock_destroy(&r->lock);
+    give_back(r->now);
+    pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->loading);
     arena_free(&r->arena);
     free(r);
@@ -63,49 +76,47 @@ static enum status open_model(struct ctx *ctx, str folder, str name, struct cros
                               out);
 }
 
-/* The old model is closed when no chat uses it any more. */
-static void put_model(struct reranker *r, str name, struct cross_encoder *model)
+static struct loaded *loaded_of(str name, struct cross_encoder *model)
 {
-    pthread_rwlock_wrlock(&r->lock);
-    struct cross_encoder *old = r->model;
-    r->model = model;
+    struct loaded *l = heap_alloc(sizeof *l);
+    l->model = model;
+    l->holders = 1;
+    snprintf(l->name, sizeof l->name, S_FMT, S_ARG(name));
+    return l;
+}
+
+static void put_model(struct reranker *r, struct loaded *next)
+{
+    pthread_mutex_lock(&r->lock);
+    struct loaded *old = r->now;
+    r->now = next;
     r->failed[0] = 0;
-    snprintf(r->name, sizeof r->name, S_FMT, S_ARG(name));
-    pthread_rwlock_unlock(&r->lock);
-    cross_encoder_close(old);
+    pthread_mutex_unlock(&r->lock);
+    give_back(old);
 }
 
 /* The model before stays where it is: the settings may name it again. */
 static void note_failure(struct reranker *r, str name, const char *why)
 {
     bool is_new = !str_is(name, r->failed) || strncmp(r->why, why, WHY_MAX - 1) != 0;
-    pthread_rwlock_wrlock(&r->lock);
+    pthread_mutex_lock(&r->lock);
     snprintf(r->failed, sizeof r->failed, S_FMT, S_ARG(name));
     snprintf(r->why, sizeof r->why, "%s", why);
+    pthread_mutex_unlock(&r->lock);
     r->retry_us = clock_mono_us() + RETRY_US;
-    pthread_rwlock_unlock(&r->lock);
     if (is_new)
         log_event(LOG_WARN, "reranker.failed", "model=" S_FMT " why=\"%s\"", S_ARG(name), why);
 }
 
-/* Of the thread that holds r->loading, which alone writes names; so it reads them without the other
- * lock. */
-static enum status load_alone(struct ctx *ctx, struct reranker *r, str name)
+/* Frees the parsed vocabulary, which takes megabytes, when it is done. */
+static enum status load_files(struct ctx *ctx, struct reranker *r, str name)
 {
     struct cross_encoder *model = NULL;
-    if (str_is(name, r->name))
-        return OK;
-    if (!name.n) {
-        put_model(r, name, NULL);
-        return OK;
-    }
-    if (str_is(name, r->failed) && clock_mono_us() < r->retry_us)
-        return fail(ctx, UNSUPPORTED, "%s", r->why);
     int64_t began = clock_mono_us();
-    struct ctx own = ctx_detached(ctx); /* frees the parsed vocabulary, which takes megabytes */
+    struct ctx own = ctx_detached(ctx);
     enum status s = open_model(&own, r->folder, name, &model);
     if (s == OK) {
-        put_model(r, name, model);
+        put_model(r, loaded_of(name, model));
         log_event(LOG_INFO, "reranker.loaded", "model=" S_FMT " ms=%lld", S_ARG(name),
                   (long long)((clock_mono_us() - began) / 1000));
     } else {
@@ -114,6 +125,21 @@ static enum status load_alone(struct ctx *ctx, struct reranker *r, str name)
     }
     ctx_free(&own);
     return s;
+}
+
+/* Of the thread that holds r->loading, which alone writes what r->lock guards; so it may read that
+ * without. */
+static enum status load_alone(struct ctx *ctx, struct reranker *r, str name)
+{
+    if (str_is(name, r->now ? r->now->name : ""))
+        return OK;
+    if (!name.n) {
+        put_model(r, NULL);
+        return OK;
+    }
+    if (str_is(name, r->failed) && clock_mono_us() < r->retry_us)
+        return fail(ctx, UNSUPPORTED, "%s", r->why);
+    return load_files(ctx, r, name);
 }
 
 enum status reranker_load(struct ctx *ctx, struct reranker *r, str name)
@@ -131,45 +157,42 @@ void reranker_retry(struct reranker *r)
 
 /* --- using it --- */
 
-/* With the lock for reading. */
-static enum status check_ready(struct ctx *ctx, const struct reranker *r, str name)
+/* The model, to be given back; NULL and the reason when it is not there. */
+static struct loaded *take_model(struct ctx *ctx, struct reranker *r, str name)
 {
-    if (r->model && str_is(name, r->name))
-        return OK;
-    if (str_is(name, r->failed))
-        return fail(ctx, UNSUPPORTED, "%s", r->why);
-    return fail(ctx, UNSUPPORTED, "the model is not loaded yet");
+    pthread_mutex_lock(&r->lock);
+    bool is_there = r->now && str_is(name, r->now->name);
+    struct loaded *l = is_there ? r->now : NULL;
+    if (l)
+        atomic_fetch_add(&l->holders, 1);
+    else
+        (void)fail(ctx, UNSUPPORTED, "%s",
+                   str_is(name, r->failed) ? r->why : "the model is not loaded yet");
+    pthread_mutex_unlock(&r->lock);
+    return l;
 }
 
 enum status reranker_ready(struct ctx *ctx, struct reranker *r, str name)
 {
-    pthread_rwlock_rdlock(&r->lock);
-    enum status s = check_ready(ctx, r, name);
-    pthread_rwlock_unlock(&r->lock);
-    return s;
+    struct loaded *l = take_model(ctx, r, name);
+    give_back(l);
+    return l ? OK : UNSUPPORTED;
 }
 
 /* Time that ran out after the first texts is no failure: the best by recall came first. */
-static enum status score_some(struct ctx *ctx, const struct reranker *r, str question,
-                              const str *texts, size_t n, double *scores)
-{
-    size_t done = 0;
-    for (size_t i = 0; i < n; i++)
-        scores[i] = NAN;
-    enum status s = cross_encoder_score(ctx, r->model, question, texts, n, scores, &done);
-    bool is_enough = s == TIMED_OUT && done && !ctx_is_cut(ctx);
-    return is_enough && soft_if(ctx, s, TIMED_OUT) ? OK : s;
-}
-
 enum status reranker_score(struct ctx *ctx, struct reranker *r, str name, str question,
                            const str *texts, size_t n, double *scores)
 {
-    pthread_rwlock_rdlock(&r->lock);
-    enum status s = check_ready(ctx, r, name);
-    if (s == OK)
-        s = score_some(ctx, r, question, texts, n, scores);
-    pthread_rwlock_unlock(&r->lock);
-    return s;
+    size_t done = 0;
+    struct loaded *l = take_model(ctx, r, name);
+    if (!l)
+        return UNSUPPORTED;
+    for (size_t i = 0; i < n; i++)
+        scores[i] = NAN;
+    enum status s = cross_encoder_score(ctx, l->model, question, texts, n, scores, &done);
+    give_back(l);
+    bool is_enough = s == TIMED_OUT && done && !ctx_is_cut(ctx);
+    return is_enough && soft_if(ctx, s, TIMED_OUT) ? OK : s;
 }
 
 /* --- what there is --- */
