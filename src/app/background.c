@@ -23,9 +23,19 @@ struct job {
     bool is_late;             /* only after a start without the disk */
 };
 
+/* A reranking model that cannot be loaded is no reason to make no vectors. Its failure is logged
+ * where it is kept. */
+static void load_reranker(struct ctx *ctx, struct instance *instance)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    if (engine_load_reranker(&own, instance->engine) != OK)
+        log_event(LOG_DEBUG, "reranker.missing", "why=\"%s\"", own.why);
+}
+
 /* The jobs: thin rows over the engine, which finds out what is due. *more: call again at once. */
 static enum status embed_some(struct ctx *ctx, struct instance *instance, bool *more)
 {
+    load_reranker(ctx, instance);
     return engine_embed_some(ctx, instance->engine, more);
 }
 
@@ -71,9 +81,9 @@ static enum status settle_some(struct ctx *ctx, struct instance *instance, bool 
     return instance_settle(ctx, instance);
 }
 
-/* settle reads what could not be read at start. embed makes vectors, mirror copies them to Qdrant,
- * distil turns finished conversations into facts and episodes, prune deletes receipts and expired
- * memories, consolidate tidies. */
+/* settle reads what could not be read at start. embed loads local models and makes vectors, mirror
+ * copies them to Qdrant, distil turns finished conversations into facts and episodes, prune deletes
+ * receipts and expired memories, consolidate tidies. */
 static const struct job jobs[] = {
     {"settle", settle_some, .first_s = 1, .every_s = 2, .is_late = true},
     {"embed", embed_some, .is_heavy = true},

@@ -55,7 +55,7 @@ const struct command commands[] = {
      "user forget anna", " json limit contains people ", 1, 2, command_user_check, command_user,
      false},
     {"model", "model list | model pull NAME [--from DIR] | model check NAME | model remove NAME",
-     "List, download, check and remove local embedding models", "model pull potion-base-8M",
+     "List, download, check and remove the models of this machine", "model pull potion-base-8M",
      " json from ", 1, 2, command_model_check, command_model, false},
     {"reindex", "reindex [--force]", "Make missing vectors now, or all vectors again",
      "reindex --force", " json force ", 0, 0, NULL, command_reindex, false},

@@ -1,8 +1,11 @@
-/* model.c - lists, downloads, checks and removes the local embedding models. */
+/* model.c - lists, downloads, checks and removes the models of this machine. */
 #include <assert.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "embed/cross_encoder.h"
 #include "embed/embed.h"
+#include "embed/reranker.h"
 
 #include "app/command.h"
 #include "app/instance.h"
@@ -13,7 +16,8 @@
  * Local embedding models are files in a folder, known by a catalogue with sizes and checksums
  * (model_cards in embed). pull fetches a model and checks it, check reads the files again, remove
  * deletes them. Which model is used is a setting that none of these changes; list says which one it
- * is now.
+ * is now. A reranking model has no row in the catalogue: its user puts the files into the folder,
+ * where list and check find it.
  */
 
 /* --- what there is --- */
@@ -53,46 +57,96 @@ static struct model_out shape_of(struct ctx *ctx, str folder, const struct model
                               .installed = model_is_installed(ctx, folder, card)};
 }
 
-/* The name of the model that makes vectors now, or "". Settings that were changed at run time are
- * in the database, so an existing one is asked. */
-static str in_use(struct ctx *ctx, const struct options *o)
+/* The models that are used now, or "". */
+struct used {
+    str embedding; /* what makes vectors */
+    str reranking; /* as the setting names it: "local/NAME" */
+};
+
+/* Settings that were changed at run time are in the database, so an existing one is asked. */
+static struct used in_use(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     struct embed_choice choice = embed_choice_of(&o->settings);
     struct pool_ref everywhere = {.user = o->user};
     struct engine_status status;
     struct ctx own = ctx_child(ctx, 0);
-    str model = embed_resolve(ctx, &o->settings, &choice).model;
+    struct used used = {embed_resolve(ctx, &o->settings, &choice).model, S("")};
     if (instance_find(&own, &o->settings, &instance) == OK &&
         access(str_c(&own.arena, instance.file), F_OK) == 0 &&
         instance_open(&own, o, &instance) == OK &&
-        engine_status(&own, instance.engine, everywhere, false, &status) == OK)
-        model = str_dup(&ctx->arena, status.embedding.model);
+        engine_status(&own, instance.engine, everywhere, false, &status) == OK) {
+        used.embedding = str_dup(&ctx->arena, status.embedding.model);
+        if (status.rerank.enabled)
+            used.reranking = str_dup(&ctx->arena, status.rerank.model);
+    }
     ctx_free(&own);
-    return model;
+    return used;
 }
 
 /* The catalogue, not the folder: a model that can be downloaded is listed too. */
+static size_t add_catalogue(struct ctx *ctx, str folder, const struct used *used,
+                            struct model_out *out)
+{
+    size_t n = 0;
+    for (const struct model_card *c = model_cards; c->name; c++) {
+        out[n] = shape_of(ctx, folder, c);
+        out[n++].in_use = str_is(used->embedding, c->name);
+    }
+    return n;
+}
+
+/* Size of the weights; 0: they are missing. */
+static int64_t weights_of(struct ctx *ctx, str folder, str name)
+{
+    struct stat st;
+    str path =
+        str_printf(&ctx->arena, S_FMT "/" S_FMT "/model.safetensors", S_ARG(folder), S_ARG(name));
+    return stat(path.p, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+static void add_rerankers(struct ctx *ctx, str folder, const struct used *used, const str *names,
+                          size_t n, struct model_out *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        str setting = str_printf(&ctx->arena, "local/" S_FMT, S_ARG(names[i]));
+        out[i] = (struct model_out){.name = names[i],
+                                    .source = S("reranker"),
+                                    .help = S("puts what recall found in order; not checked"),
+                                    .bytes = weights_of(ctx, folder, names[i])};
+        out[i].installed = out[i].bytes > 0;
+        out[i].in_use = out[i].installed && str_eq(used->reranking, setting);
+    }
+}
+
+static void print_model(struct buf *b, const struct model_out *m)
+{
+    const char *state = !m->installed ? "not installed" : m->in_use ? "in use" : "installed";
+    buf_printf(b, "%-18.*s %-13.*s %-14s %4lld MB  %-10.*s  " S_FMT "\n", S_ARG(m->name),
+               S_ARG(m->source), state, (long long)(m->bytes + 500000) / 1000000, S_ARG(m->licence),
+               S_ARG(m->help));
+}
+
 static enum status list_models(struct ctx *ctx, const struct options *o, str folder)
 {
-    enum { PRINT_MAX = 1 << 16 };
+    enum { PRINT_MAX = 1 << 16, CATALOGUE_MAX = 16 };
     struct buf b = buf_make(&ctx->arena, PRINT_MAX);
     struct json_out w = json_to(&b);
-    str used = in_use(ctx, o);
+    struct used used = in_use(ctx, o);
+    str *names;
+    size_t n, found;
+    reranker_list(ctx, folder, &names, &found);
+    struct model_out *all = NEW_N(&ctx->arena, struct model_out, CATALOGUE_MAX + found);
+    n = add_catalogue(ctx, folder, &used, all);
+    assert(n <= CATALOGUE_MAX);
+    add_rerankers(ctx, folder, &used, names, found, all + n);
     if (o->json)
         json_open(&w, '[');
-    for (const struct model_card *c = model_cards; c->name; c++) {
-        struct model_out m = shape_of(ctx, folder, c);
-        m.in_use = str_is(used, c->name);
+    for (size_t i = 0; i < n + found; i++) {
         if (o->json)
-            fields_write(&w, model_out_fields, &m);
+            fields_write(&w, model_out_fields, &all[i]);
         else
-            buf_printf(&b, "%-18s %-13s %-14s %4lld MB  %-10s  %s\n", c->name,
-                       embed_source_names[c->source],
-                       !m.installed ? "not installed"
-                       : m.in_use   ? "in use"
-                                    : "installed",
-                       (long long)(m.bytes + 500000) / 1000000, c->licence, c->help);
+            print_model(&b, &all[i]);
     }
     if (o->json)
         json_close(&w, ']');
@@ -132,7 +186,7 @@ static void say_how_to_use(struct ctx *ctx, const struct options *o, const struc
     const char *source = embed_source_names[card->source];
     const struct model_card *usual =
         model_card(is_static ? o->settings.static_model : o->settings.transformers_model);
-    if (str_is(in_use(ctx, o), card->name)) {
+    if (str_is(in_use(ctx, o).embedding, card->name)) {
         puts("the model is in use");
         return;
     }
@@ -167,16 +221,35 @@ static const struct verb *verb_of(const struct options *o)
     return NULL;
 }
 
+static enum status fail_unknown(struct ctx *ctx, str name)
+{
+    return fail(ctx, BAD_INPUT,
+                "unknown model '" S_FMT "'; 'rememberd model list' shows the models", S_ARG(name));
+}
+
+/* A model beside the catalogue may be a reranking model, which only its folder tells. */
 enum status command_model_check(struct ctx *ctx, const struct options *o)
 {
     if (!verb_of(o))
         return fail(
             ctx, BAD_INPUT,
             "must be one of: model list, model pull NAME, model check NAME, model remove NAME");
-    if (o->words.n == 3 && !model_card(o->words.v[2]))
-        return fail(ctx, BAD_INPUT,
-                    "unknown model '" S_FMT "'; 'rememberd model list' shows the models",
-                    S_ARG(o->words.v[2]));
+    if (o->words.n == 3 && !str_is(o->words.v[1], "check") && !model_card(o->words.v[2]))
+        return fail_unknown(ctx, o->words.v[2]);
+    return OK;
+}
+
+/* By loading it, as nobody has published checksums for what its user chose. */
+static enum status check_reranker(struct ctx *ctx, const struct options *o, str folder)
+{
+    str name = o->words.v[2],
+        at = str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(name));
+    if (!cross_encoder_is_in(ctx, at))
+        return fail_unknown(ctx, name);
+    TRY(reranker_check(ctx, folder, name));
+    printf(o->json ? "{\"model\":\"" S_FMT "\",\"check\":true}\n"
+                   : S_FMT ": it loads; there is no checksum to compare\n",
+           S_ARG(name));
     return OK;
 }
 
@@ -190,6 +263,8 @@ enum status command_model(struct ctx *ctx, const struct options *o)
     if (!verb->takes_name)
         return list_models(ctx, o, folder);
     const struct model_card *card = model_card(o->words.v[2]);
+    if (!card)
+        return check_reranker(ctx, o, folder);
     if (str_is(o->words.v[1], "pull"))
         TRY(pull_model(ctx, o, folder, card));
     else if (str_is(o->words.v[1], "check"))

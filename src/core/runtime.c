@@ -46,7 +46,8 @@ const struct field runtime_fields[RUNTIME_ROWS + 1] = {
          .help = "whether a model reranks search results"},
     [RUNTIME_RERANK_MODEL] =
         {AS_STR(struct runtime, memory.rerank_model, "rerank_model"), .max = 200,
-         .empty = EMPTY_NULL, .help = "upstream/model of the reranking model"},
+         .empty = EMPTY_NULL,
+         .help = "upstream/model of the reranking model; local/model: one of this machine"},
     [RUNTIME_VECTOR_STORE] =
         {AS_ENUM(struct runtime, memory.vector_store, "vector_store"), .otherwise_str = "auto",
          .one_of = stores, .help = "where vectors are searched"},

@@ -22,7 +22,7 @@ struct runtime_memory {
     enum embed_source embedding_source;
     str embedding_model; /* provider/model or "" */
     bool transformers_enabled, static_enabled, rerank_enabled;
-    str rerank_model; /* provider/model or "" */
+    str rerank_model; /* provider/model, local/model or "" */
     enum vector_store vector_store;
 };
 

@@ -37,6 +37,7 @@ enum status engine_open(struct ctx *ctx, struct store *store, const struct setti
     name_dependencies(e);
     unkept_open(&e->unkept);
     pthread_mutex_init(&e->vectors.beginning, NULL);
+    e->reranker = reranker_new(model_folder(ctx, settings, settings->data));
     enum status s = embed_open(ctx, settings, settings->data, &e->embed);
     if (s == OK)
         s = runtime_open(ctx, e);
@@ -54,6 +55,7 @@ static void engine_free(struct engine *e)
     pthread_mutex_destroy(&e->vectors.beginning);
     runtime_free(e);
     embed_close(e->embed);
+    reranker_free(e->reranker);
     extractor_free(e->extractor);
     seal_free(e);
     free(e);

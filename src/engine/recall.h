@@ -79,7 +79,9 @@ struct recall_steps {
     str source, model;      /* of the vectors that took part (static, potion-base-8M), or "" */
     str store;              /* where they were searched: sqlite-vec, qdrant or none */
     bool is_reranked;
-    str fallback; /* each step down from what was asked for, in words; "" when there was none */
+    str reranker; /* what reranked, as the setting names it: upstream/model, local/model; or "" */
+    size_t reranked; /* how many of what was found it gave a score; they come first */
+    str fallback;    /* each step down from what was asked for, in words; "" when there was none */
 };
 
 struct recall_out {

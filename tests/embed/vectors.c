@@ -2,8 +2,8 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "embed/bert/onednn.h"
 #include "embed/common/kernels.h"
-#include "embed/onednn.h"
 #include "embed/static.h"
 #include "embed/transformer.h"
 #include "lib/tiny_models.h"

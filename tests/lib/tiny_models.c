@@ -6,8 +6,8 @@
 #include <ftw.h>
 #include <unistd.h>
 
+#include "embed/bert/onednn.h"
 #include "embed/common/files.h"
-#include "embed/onednn.h"
 
 /* --- folders --- */
 
@@ -197,16 +197,6 @@ const float *tiny_floats(const struct tiny_bert *b, const char *name)
     return NULL;
 }
 
-/* --- references of ../shared --- */
-
-const char *missing_models(void)
-{
-    struct ctx ctx = {0};
-    bool is_there = shared_file(&ctx, "models/reference/potion-base-8M.json") != NULL;
-    ctx_free(&ctx);
-    return is_there ? NULL : "the models are not beside the repository (../shared/models)";
-}
-
 const char *no_onednn(void)
 {
     struct ctx ctx = {0};
@@ -214,20 +204,4 @@ const char *no_onednn(void)
     enum status s = onednn_load(&ctx, onednn_names, &onednn);
     ctx_free(&ctx);
     return s == OK ? NULL : "oneDNN is not installed";
-}
-
-const struct json *reference(struct ctx *ctx, const char *model)
-{
-    struct json *root;
-    str name = str_printf(&ctx->arena, "%s.json", model);
-    CHECK_OK(json_parse(ctx, file_bytes(ctx, str_of(shared_file(ctx, "models/reference")), name.p),
-                        &root));
-    const struct json *cases = json_get(root, "cases");
-    CHECK(cases && cases->n == 73);
-    return cases;
-}
-
-str model_path(struct ctx *ctx, const char *model)
-{
-    return str_of(shared_file(ctx, str_printf(&ctx->arena, "models/%s", model).p));
 }

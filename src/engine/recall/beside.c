@@ -1,12 +1,15 @@
 /* beside.c - the servers beside recall: Qdrant's nearest memories, and a model that orders. */
 #include "engine/recall/beside.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "engine/rerank/ask_order.h"
+#include "engine/text/snippet.h"
 #include "engine/vectors/qdrant_sync.h"
 
 enum {
+    JUDGED_MAX = 600,   /* bytes of a text that a reranking model of this machine reads */
     WIDEN = 4,          /* times as many are read when too few of the nearest may be found */
     NEAREST_MAX = 10000 /* where widening ends */
 };
@@ -148,19 +151,40 @@ static void put_in_order(struct finder *f, const double *scores)
     f->of = of;
 }
 
-/* Sends the texts of the results to the reranking model; a failure keeps recall's order. */
+static size_t scores_given(const double *scores, size_t n)
+{
+    size_t given = 0;
+    for (size_t i = 0; i < n; i++)
+        given += !isnan(scores[i]);
+    return given;
+}
+
+/* A model of this machine takes time for every word, so it judges what a chat would be shown of a
+ * long text: the part that answers. */
+static str judged_text(const struct finder *f, const struct recalled *r, bool is_here)
+{
+    str text = found_text(r);
+    return is_here ? excerpt_of(&f->ctx->arena, text, &f->query, f->weights, JUDGED_MAX) : text;
+}
+
+/* Gives the texts of the results to the reranking model; a failure keeps recall's order. */
 void order_beside(struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
     if (!f->n || !engine_runtime(f->e)->memory.rerank_enabled)
         return;
-    str why, *texts = NEW_N(a, str, f->n);
+    bool is_here = rerank_is_here(f->e);
+    struct rerank_out by;
+    str *texts = NEW_N(a, str, f->n);
     double *scores = NEW_N(a, double, f->n);
     for (size_t i = 0; i < f->n; i++)
-        texts[i] = found_text(&f->found[i]);
-    f->steps.is_reranked = rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &why);
-    if (f->steps.is_reranked)
+        texts[i] = judged_text(f, &f->found[i], is_here);
+    f->steps.is_reranked = rerank_scores(f->ctx, f->e, f->in->question, texts, f->n, scores, &by);
+    if (f->steps.is_reranked) {
         put_in_order(f, scores);
-    else if (why.n)
-        add_reason(f, "rerank", why);
+        f->steps.reranker = by.model;
+        f->steps.reranked = scores_given(scores, f->n);
+    } else if (by.why.n) {
+        add_reason(f, "rerank", by.why);
+    }
 }

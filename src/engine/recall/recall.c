@@ -474,7 +474,12 @@ static str reason_of(const struct finder *f, str reason)
     if (f->without.n)
         reason = str_printf(a, S_FMT "; %s" S_FMT, S_ARG(reason),
                             f->vectors.n ? "" : "by words alone: ", S_ARG(f->without));
-    return f->beside.n ? str_printf(a, S_FMT "; " S_FMT, S_ARG(reason), S_ARG(f->beside)) : reason;
+    if (f->beside.n)
+        reason = str_printf(a, S_FMT "; " S_FMT, S_ARG(reason), S_ARG(f->beside));
+    if (f->steps.is_reranked)
+        reason = str_printf(a, S_FMT "; %zu lines reranked by " S_FMT, S_ARG(reason),
+                            f->steps.reranked, S_ARG(f->steps.reranker));
+    return reason;
 }
 
 /* The results and, for receipts and status, how they were found. */

@@ -5,13 +5,20 @@
 
 struct engine;
 
-/* scores[i] belongs to texts[i], NAN when the model did not name it. Within half of the time left.
- * False: the setting is off (*why is ""), or *why says what is wrong; rerank_status reports it. */
+struct rerank_out {
+    str model; /* as the setting names it */
+    str why;   /* why there are no scores; "": the setting is off */
+};
+/* scores[i] belongs to texts[i], NAN when the model did not name it or had no time for it. Within
+ * half of the time left. False: there are none, and rerank_status reports why, too. */
 bool rerank_scores(struct ctx *ctx, struct engine *e, str query, const str *texts, size_t n,
-                   double *scores, str *why);
+                   double *scores, struct rerank_out *out);
+
+/* Whether the settings choose a model of this machine. */
+bool rerank_is_here(struct engine *e);
 
 struct reranked {
-    double score; /* NAN: the model did not name it */
+    double score; /* NAN: the model gave none */
     size_t was;   /* its place before */
 };
 /* Best first, in the arena. Texts without a score come last, in their earlier order. */

@@ -158,6 +158,7 @@ static void choose_settings(struct engine *e, const struct runtime_memory *m)
     dependency_reset(&e->vectors.questions);
     dependency_reset(&e->vectors.making);
     dependency_reset(&e->rerank);
+    reranker_retry(e->reranker);
     e->vectors.trouble = TROUBLE_NONE;
     e->vectors.begun = 0;
 }

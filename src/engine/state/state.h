@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "embed/embed.h"
+#include "embed/reranker.h"
 #include "engine/engine.h"
 #include "engine/state/dependency.h"
 #include "engine/state/unkept.h"
@@ -86,6 +87,7 @@ struct engine {
     struct vectors_state vectors;
     struct core_model_state core_model;
     struct dependency rerank;
+    struct reranker *reranker; /* of this machine */
     struct qdrant_state qdrant;
     struct work_state work;
     struct accounts_state accounts;

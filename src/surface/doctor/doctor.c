@@ -213,6 +213,31 @@ static void look_at_vectors(struct visit *v)
                 "");
 }
 
+/* A model of this machine is loaded now; a server is not asked, as an answer may cost money. Says
+ * nothing while nothing is chosen. */
+static void look_at_reranker(struct visit *v)
+{
+    const struct pool_ref everyone = {.user = S(LOCAL_USER)};
+    struct arena *a = &v->ctx->arena;
+    struct engine_status status;
+    enum status loaded = engine_load_reranker(v->ctx, v->in->engine);
+    str why = ctx_take_why(v->ctx);
+    if (engine_status(v->ctx, v->in->engine, everyone, false, &status) != OK)
+        return; /* as look_at_vectors has reported */
+    if (!status.rerank.enabled)
+        return;
+    if (loaded == OK)
+        why = status.rerank.reason;
+    if (!why.n)
+        add_finding(v, "ok", S("reranking"), status.rerank.model, "");
+    else
+        add_finding(v, "bad", S("reranking"),
+                    str_printf(a, S_FMT ": " S_FMT "; what is found stays in recall's order",
+                               S_ARG(status.rerank.model), S_ARG(why)),
+                    "put the model's files into the folder of models, or name another one in "
+                    "PUT /api/settings/memory");
+}
+
 static void look_at_database(struct visit *v)
 {
     struct engine_stats stats;
@@ -238,6 +263,7 @@ static void look_at_database(struct visit *v)
     look_at_seal(v);
     look_at_tokens(v);
     look_at_vectors(v);
+    look_at_reranker(v);
 }
 
 /* --- upstreams --- */

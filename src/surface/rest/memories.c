@@ -57,6 +57,8 @@ static const struct field steps_fields[] = {
     {STR(struct recall_steps, store),
      .help = "where vectors were searched: sqlite-vec, qdrant or none"},
     {AS_BOOL(struct recall_steps, is_reranked, "reranked")},
+    {STR(struct recall_steps, reranker), .empty = EMPTY_OUT,
+     .help = "the model that reranked: upstream/model or local/model"},
     {STR(struct recall_steps, fallback), .help = "why another strategy was used, or empty"},
     {0},
 };

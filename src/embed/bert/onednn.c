@@ -1,5 +1,5 @@
 /* onednn.c - finds oneDNN when a transformer is opened: 40 MB that nothing else needs. */
-#include "embed/onednn.h"
+#include "embed/bert/onednn.h"
 
 #include <dlfcn.h>
 

@@ -1,0 +1,227 @@
+/* reranker.c - the reranking model of this machine: loaded by one thread, used by any. */
+#include "embed/reranker.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "embed/cross_encoder.h"
+
+/*
+ * Which model it is may change while chats use it. Each of them holds the model that it began with,
+ * and who gives it back last closes it. So a load waits for no chat, and no chat for a load: the
+ * lock is held to look and to swap, never to read files or to score.
+ */
+
+enum { RETRY_US = 10 * 1000 * 1000, WHY_MAX = 400, NAME_MAX_BYTES = 200, LISTED_MAX = 100 };
+
+struct loaded {
+    struct cross_encoder *model;
+    atomic_int holders; /* the reranker, and who scores */
+    char name[NAME_MAX_BYTES + 1];
+};
+
+struct reranker {
+    struct arena arena; /* of folder */
+    str folder;
+    pthread_mutex_t loading;         /* one load at a time */
+    atomic_int_least64_t retry_us;   /* earliest next try of failed */
+    pthread_mutex_t lock;            /* of the members below */
+    struct loaded *now;              /* NULL: none is loaded */
+    char failed[NAME_MAX_BYTES + 1]; /* what could not be loaded, or "" */
+    char why[WHY_MAX];
+};
+
+static void give_back(struct loaded *l)
+{
+    if (!l || atomic_fetch_sub(&l->holders, 1) > 1)
+        return;
+    cross_encoder_close(l->model);
+    free(l);
+}
+
+struct reranker *reranker_new(str folder)
+{
+    struct reranker *r = heap_alloc(sizeof *r);
+    r->folder = str_dup(&r->arena, folder);
+    pthread_mutex_init(&r->loading, NULL);
+    pthread_mutex_init(&r->lock, NULL);
+    return r;
+}
+
+void reranker_free(struct reranker *r)
+{
+    if (!r)
+        return;
+    give_back(r->now);
+    pthread_mutex_destroy(&r->lock);
+    pthread_mutex_destroy(&r->loading);
+    arena_free(&r->arena);
+    free(r);
+}
+
+/* --- loading --- */
+
+/* With a slash or a dot in front a name could lead out of the folder. */
+static enum status open_model(struct ctx *ctx, str folder, str name, struct cross_encoder **out)
+{
+    if (!name.n || name.n > NAME_MAX_BYTES || name.p[0] == '.' || str_find(name, S("/")) < name.n)
+        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not a valid model name", S_ARG(name));
+    return cross_encoder_open(ctx,
+                              str_printf(&ctx->arena, S_FMT "/" S_FMT, S_ARG(folder), S_ARG(name)),
+                              out);
+}
+
+static struct loaded *loaded_of(str name, struct cross_encoder *model)
+{
+    struct loaded *l = heap_alloc(sizeof *l);
+    l->model = model;
+    l->holders = 1;
+    snprintf(l->name, sizeof l->name, S_FMT, S_ARG(name));
+    return l;
+}
+
+static void put_model(struct reranker *r, struct loaded *next)
+{
+    pthread_mutex_lock(&r->lock);
+    struct loaded *old = r->now;
+    r->now = next;
+    r->failed[0] = 0;
+    pthread_mutex_unlock(&r->lock);
+    give_back(old);
+}
+
+/* The model before stays where it is: the settings may name it again. */
+static void note_failure(struct reranker *r, str name, const char *why)
+{
+    bool is_new = !str_is(name, r->failed) || strncmp(r->why, why, WHY_MAX - 1) != 0;
+    pthread_mutex_lock(&r->lock);
+    snprintf(r->failed, sizeof r->failed, S_FMT, S_ARG(name));
+    snprintf(r->why, sizeof r->why, "%s", why);
+    pthread_mutex_unlock(&r->lock);
+    r->retry_us = clock_mono_us() + RETRY_US;
+    if (is_new)
+        log_event(LOG_WARN, "reranker.failed", "model=" S_FMT " why=\"%s\"", S_ARG(name), why);
+}
+
+/* Frees the parsed vocabulary, which takes megabytes, when it is done. */
+static enum status load_files(struct ctx *ctx, struct reranker *r, str name)
+{
+    struct cross_encoder *model = NULL;
+    int64_t began = clock_mono_us();
+    struct ctx own = ctx_detached(ctx);
+    enum status s = open_model(&own, r->folder, name, &model);
+    if (s == OK) {
+        put_model(r, loaded_of(name, model));
+        log_event(LOG_INFO, "reranker.loaded", "model=" S_FMT " ms=%lld", S_ARG(name),
+                  (long long)((clock_mono_us() - began) / 1000));
+    } else {
+        note_failure(r, name, own.why);
+        s = fail(ctx, UNSUPPORTED, "%s", own.why);
+    }
+    ctx_free(&own);
+    return s;
+}
+
+/* Of the thread that holds r->loading, which alone writes what r->lock guards; so it may read that
+ * without. */
+static enum status load_alone(struct ctx *ctx, struct reranker *r, str name)
+{
+    if (str_is(name, r->now ? r->now->name : ""))
+        return OK;
+    if (!name.n) {
+        put_model(r, NULL);
+        return OK;
+    }
+    if (str_is(name, r->failed) && clock_mono_us() < r->retry_us)
+        return fail(ctx, UNSUPPORTED, "%s", r->why);
+    return load_files(ctx, r, name);
+}
+
+enum status reranker_load(struct ctx *ctx, struct reranker *r, str name)
+{
+    pthread_mutex_lock(&r->loading);
+    enum status s = load_alone(ctx, r, name);
+    pthread_mutex_unlock(&r->loading);
+    return s;
+}
+
+void reranker_retry(struct reranker *r)
+{
+    r->retry_us = 0;
+}
+
+/* --- using it --- */
+
+/* The model, to be given back; NULL and the reason when it is not there. */
+static struct loaded *take_model(struct ctx *ctx, struct reranker *r, str name)
+{
+    pthread_mutex_lock(&r->lock);
+    bool is_there = r->now && str_is(name, r->now->name);
+    struct loaded *l = is_there ? r->now : NULL;
+    if (l)
+        atomic_fetch_add(&l->holders, 1);
+    else
+        (void)fail(ctx, UNSUPPORTED, "%s",
+                   str_is(name, r->failed) ? r->why : "the model is not loaded yet");
+    pthread_mutex_unlock(&r->lock);
+    return l;
+}
+
+enum status reranker_ready(struct ctx *ctx, struct reranker *r, str name)
+{
+    struct loaded *l = take_model(ctx, r, name);
+    give_back(l);
+    return l ? OK : UNSUPPORTED;
+}
+
+/* Time that ran out after the first texts is no failure: the best by recall came first. */
+enum status reranker_score(struct ctx *ctx, struct reranker *r, str name, str question,
+                           const str *texts, size_t n, double *scores)
+{
+    size_t done = 0;
+    struct loaded *l = take_model(ctx, r, name);
+    if (!l)
+        return UNSUPPORTED;
+    for (size_t i = 0; i < n; i++)
+        scores[i] = NAN;
+    enum status s = cross_encoder_score(ctx, l->model, question, texts, n, scores, &done);
+    give_back(l);
+    bool is_enough = s == TIMED_OUT && done && !ctx_is_cut(ctx);
+    return is_enough && soft_if(ctx, s, TIMED_OUT) ? OK : s;
+}
+
+/* --- what there is --- */
+
+static int by_bytes(const void *a, const void *b)
+{
+    return str_cmp(*(const str *)a, *(const str *)b);
+}
+
+void reranker_list(struct ctx *ctx, str folder, str **out, size_t *n)
+{
+    DIR *d = opendir(str_c(&ctx->arena, folder));
+    *out = NEW_N(&ctx->arena, str, LISTED_MAX);
+    *n = 0;
+    if (!d)
+        return;
+    for (struct dirent *e; *n < LISTED_MAX && (e = readdir(d));) {
+        str at = str_printf(&ctx->arena, S_FMT "/%s", S_ARG(folder), e->d_name);
+        if (e->d_name[0] != '.' && cross_encoder_is_in(ctx, at))
+            (*out)[(*n)++] = str_dup(&ctx->arena, str_of(e->d_name));
+    }
+    closedir(d);
+    qsort(*out, *n, sizeof **out, by_bytes);
+}
+
+enum status reranker_check(struct ctx *ctx, str folder, str name)
+{
+    struct cross_encoder *model = NULL;
+    TRY(open_model(ctx, folder, name, &model));
+    cross_encoder_close(model);
+    return OK;
+}
