@@ -268,7 +268,7 @@ static void write_table(FILE *out, const struct dumps *dumps, const struct gate_
         fprintf(out, "%s%.4f", s ? ", " : "", fits[s].constant);
     fputs("}\n#endif\n", out);
     for (int i = 0; i < SIGNALS; i++) {
-        fprintf(out, "GATE_SIGNAL(%s, %s, \"%s\",\n           ", table[i].name, table[i].sets,
+        fprintf(out, "GATE_SIGNAL(%s, %s,\n            \"%s\",\n           ", table[i].name, table[i].sets,
                 table[i].help);
         for (int s = 0; s < WEIGHT_SETS; s++)
             fprintf(out, "%s %.4f", s ? "," : "", fits[s].w[i]);

@@ -418,7 +418,7 @@ static void write_table(FILE *out, const struct dumps *dumps, const struct set_f
         fprintf(out, "%s%.2f", s ? ", " : "", shift[s]);
     fputs("} /* by hand; SURE_CONSTANT has it */\n#endif\n", out);
     for (int i = 0; i < SIGNALS; i++) {
-        fprintf(out, "SIGNAL(%s, %s, %s, \"%s\",\n      ", table[i].name, table[i].sets,
+        fprintf(out, "SIGNAL(%s, %s, %s,\n       \"%s\",\n      ", table[i].name, table[i].sets,
                 table[i].fit, table[i].help);
         for (int s = 0; s < WEIGHT_SETS; s++)
             fprintf(out, "%s {%.4f, %.4f, %.4f}", s ? "," : "", fits[s].w[i].rank,

@@ -272,29 +272,21 @@ static void leave_unlikely_out(struct search *s)
         s->n = signals_most_promising(&s->ctx->arena, &s->asked, s->weights, s->v, s->n, most);
 }
 
-/* The words of the question weigh as in the search by words; one that nobody says weighs like the
- * rarest, as it may be said in other words. */
-static enum status weigh_tokens(struct search *s, struct token_question *out)
-{
-    const struct query *q = &s->f->query;
-    double weights[QUERY_WORDS_MAX];
-    for (size_t w = 0; w < q->n; w++)
-        weights[w] = s->words.found[w] ? (double)s->f->weights[w] : s->asked.rarest;
-    return token_question(s->ctx, s->f->e, s->in->pool, &s->asks, q->texts, weights, q->n, out);
-}
-
-/* How well each candidate fits token by token. */
+/* How well each candidate fits token by token. The words of the question weigh as in the search by
+ * words; one that nobody says weighs like the rarest, as it may be said in other words. */
 static enum status match_tokens(struct search *s)
 {
-    struct token_question q;
-    doc_id *docs = docs_of(s);
+    double weights[QUERY_WORDS_MAX];
     struct token_match *found = NEW_N(&s->ctx->arena, struct token_match, s->n + 1);
-    TRY(weigh_tokens(s, &q));
-    TRY(token_match(&q, docs, s->n, found));
-    for (size_t i = 0; i < s->n; i++) {
-        const doc_id *at = bsearch(&s->v[i].doc, docs, s->n, sizeof *docs, by_doc);
-        s->v[i].tokens = found[at - docs];
-    }
+    const struct query *q = &s->f->query;
+    const struct token_asked asked = {s->in->pool, &s->asks.tokens, q->texts, weights, q->n};
+    const doc_id *docs = docs_of(s);
+    for (size_t w = 0; w < q->n; w++)
+        weights[w] = s->words.found[w] ? (double)s->f->weights[w] : s->asked.rarest;
+    TRY(token_match(s->ctx, s->f->e, &asked, docs, s->n, found));
+    for (size_t i = 0; i < s->n; i++)
+        s->v[i].tokens =
+            found[(const doc_id *)bsearch(&s->v[i].doc, docs, s->n, sizeof *docs, by_doc) - docs];
     s->weights = WITH_ENCODER;
     return OK;
 }
@@ -387,34 +379,6 @@ static struct given *given_at(const struct search *s, doc_id doc)
     return m ? &s->given[m - s->messages] : NULL;
 }
 
-/* The best scores, which others are measured by, are of what may be given: a question that was
- * asked before fits itself best and answers nothing. */
-static void measure_again(struct search *s)
-{
-    s->scan.best_turn = s->scan.best_window = s->scan.best_session = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct candidate *c = &s->v[i];
-        s->scan.best_turn = fmaxf(s->scan.best_turn, c->turn);
-        s->scan.best_window = fmaxf(s->scan.best_window, c->window);
-        s->scan.best_session = fmaxf(s->scan.best_session, c->session);
-    }
-}
-
-/* The only speaker among the candidates whom the question names; with two it names none. */
-static str person_of(const struct search *s)
-{
-    str person = S("");
-    for (size_t i = 0; i < s->n_messages; i++) {
-        str speaker = s->messages[i].speaker;
-        if (!names_person(&s->f->query, speaker) || str_eq(speaker, person))
-            continue;
-        if (person.n)
-            return S("");
-        person = speaker;
-    }
-    return person;
-}
-
 /* A question that the reader has in front of it fits itself best, too. */
 static void note_unwanted(struct search *s, const struct candidate *c, const struct message *m)
 {
@@ -468,7 +432,7 @@ static void judge(struct search *s)
     f->of = NEW_N(&s->ctx->arena, const struct candidate *, s->n + 1);
     s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
     f->weighed = s->weights;
-    s->asked.person = person_of(s);
+    s->asked.person = speaker_asked(&s->f->query, s->messages, s->n_messages);
     for (size_t i = 0; i < s->n; i++) {
         struct candidate *c = &s->v[i];
         const struct message *before = c->previous > 0 ? message_of(s, c->doc - 1) : NULL;
@@ -559,7 +523,7 @@ static void judge_stated(struct search *s)
 {
     judge(s);
     while (leave_idle_out(s)) {
-        measure_again(s);
+        scan_measure(&s->scan, s->v, s->n);
         judge(s);
     }
 }

@@ -182,6 +182,19 @@ bool names_person(const struct query *q, str name)
     return false;
 }
 
+str speaker_asked(const struct query *q, const struct message *m, size_t n)
+{
+    str person = S("");
+    for (size_t i = 0; i < n; i++) {
+        if (!names_person(q, m[i].speaker) || str_eq(m[i].speaker, person))
+            continue;
+        if (person.n)
+            return S("");
+        person = m[i].speaker;
+    }
+    return person;
+}
+
 static void of_message(const struct asked_of *q, const struct message *m, double *out)
 {
     of_text(q, m->text, out);

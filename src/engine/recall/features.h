@@ -36,6 +36,8 @@ struct lexicon_lengths shown_words(const struct query *q);
 
 /* Whether the question holds a part of this name. */
 bool names_person(const struct query *q, str name);
+/* The only speaker of the messages whom the question names; with two it names none. */
+str speaker_asked(const struct query *q, const struct message *m, size_t n);
 
 /* previous is the text of the message before, or "". Exactly one of message and memory is there.
  * out outlives the candidate, which refers to it. */

@@ -433,3 +433,18 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
         s->out.v[i] = candidate_of(s, heap[i]);
     return s->out;
 }
+
+static float greater(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+void scan_measure(struct scan *scan, const struct candidate *v, size_t n)
+{
+    scan->best_turn = scan->best_window = scan->best_session = 0;
+    for (size_t i = 0; i < n; i++) {
+        scan->best_turn = greater(scan->best_turn, v[i].turn);
+        scan->best_window = greater(scan->best_window, v[i].window);
+        scan->best_session = greater(scan->best_session, v[i].session);
+    }
+}

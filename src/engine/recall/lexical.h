@@ -49,3 +49,7 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
 
 /* Any document of the pool with what stands around it, whether it was found by words or not. */
 struct candidate scan_candidate(const struct scan *scan, doc_id doc);
+
+/* The best scores, which others are measured by, of these alone. A question that was asked before
+ * fits itself best, and where it may not be given, it shall not make the others look poor. */
+void scan_measure(struct scan *scan, const struct candidate *v, size_t n);

@@ -20,6 +20,14 @@ static const float whole = 127.0F * 127.0F;
 /* Pieces of a word that count; rows that are read at once. */
 enum { PIECES = 16, SLICE = 256 };
 
+struct token_question {
+    struct ctx *ctx;
+    struct engine *e;
+    struct pool_ref pool;
+    struct encoder_question asks;
+    float *weights; /* of each token; they add up to 1, or all are 0 */
+};
+
 static void weigh_word(struct token_question *q, const struct token_vectors *t, const uint32_t *ids,
                        size_t n, float weight)
 {
@@ -29,25 +37,20 @@ static void weigh_word(struct token_question *q, const struct token_vectors *t, 
                 q->weights[i] = weight;
 }
 
-enum status token_question(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                           const struct question_vector *v, const str *words, const double *weights,
-                           size_t n, struct token_question *out)
+/* A word may be several tokens, each of which has the weight of the word. */
+static enum status weigh_tokens(struct token_question *q, const struct token_asked *asked)
 {
-    struct token_question q = {ctx, e, pool,
-                               encoder_question(&ctx->arena, v->tokens.v, v->tokens.n),
-                               NEW_N(&ctx->arena, float, v->tokens.n + 1)};
     float sum = 0;
-    for (size_t w = 0; w < n; w++) {
+    for (size_t w = 0; w < asked->n; w++) {
         uint32_t ids[PIECES];
         size_t pieces;
-        TRY(embed_pieces(ctx, e->embed, words[w], ids, PIECES, &pieces));
-        weigh_word(&q, &v->tokens, ids, pieces, (float)weights[w]);
+        TRY(embed_pieces(q->ctx, q->e->embed, asked->words[w], ids, PIECES, &pieces));
+        weigh_word(q, asked->tokens, ids, pieces, (float)asked->weights[w]);
     }
-    for (size_t i = 0; i < v->tokens.n; i++)
-        sum += q.weights[i];
-    for (size_t i = 0; i < v->tokens.n && sum > 0; i++)
-        q.weights[i] /= sum;
-    *out = q;
+    for (size_t i = 0; i < asked->tokens->n; i++)
+        sum += q->weights[i];
+    for (size_t i = 0; i < asked->tokens->n && sum > 0; i++)
+        q->weights[i] /= sum;
     return OK;
 }
 
@@ -133,15 +136,19 @@ static struct token_match match_of(const struct token_question *q, const struct 
     return m;
 }
 
-enum status token_match(const struct token_question *q, const doc_id *docs, size_t n,
-                        struct token_match *out)
+enum status token_match(struct ctx *ctx, struct engine *e, const struct token_asked *asked,
+                        const doc_id *docs, size_t n, struct token_match *out)
 {
-    struct compared c = with_neighbours(&q->ctx->arena, docs, n, q->asks.n);
-    TRY(compare_all(q, &c));
+    struct token_question q = {ctx, e, asked->pool,
+                               encoder_question(&ctx->arena, asked->tokens->v, asked->tokens->n),
+                               NEW_N(&ctx->arena, float, asked->tokens->n + 1)};
+    TRY(weigh_tokens(&q, asked));
+    struct compared c = with_neighbours(&ctx->arena, docs, n, q.asks.n);
+    TRY(compare_all(&q, &c));
     for (size_t i = 0, at = 0; i < n; i++) {
         while (c.docs[at] != docs[i])
             at++;
-        out[i] = match_of(q, &c, at);
+        out[i] = match_of(&q, &c, at);
     }
     return OK;
 }

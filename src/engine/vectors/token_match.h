@@ -1,7 +1,6 @@
 /* token_match.h - how well the tokens of texts fit those of a question. */
 #pragma once
 
-#include "embed/encoder.h"
 #include "engine/state/state.h"
 
 /*
@@ -13,19 +12,15 @@ struct token_match {
     float own, near, own_rare, near_rare;
 };
 
-struct token_question {
-    struct ctx *ctx;
-    struct engine *e;
+/* A question: its tokens, and those of its words that say something, with their weights. */
+struct token_asked {
     struct pool_ref pool;
-    struct encoder_question asks;
-    float *weights; /* of each token; they add up to 1, or all are 0 */
+    const struct token_vectors *tokens;
+    const str *words;
+    const double *weights;
+    size_t n;
 };
 
-/* words are those of the question that say something, with their weights. */
-MUST_USE enum status token_question(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                    const struct question_vector *q, const str *words,
-                                    const double *weights, size_t n, struct token_question *out);
-
-/* docs ascending, each once. */
-MUST_USE enum status token_match(const struct token_question *q, const doc_id *docs, size_t n,
-                                 struct token_match *out);
+/* docs ascending, each once; a match for each of them. */
+MUST_USE enum status token_match(struct ctx *ctx, struct engine *e, const struct token_asked *asked,
+                                 const doc_id *docs, size_t n, struct token_match *out);
