@@ -51,6 +51,7 @@ static struct setting *set_up(struct ctx *ctx, const char *change)
     s->server = embedder_open(ctx, &s->app);
     s->settings = embedder_settings(ctx, s->server);
     s->settings.recall_deadline_ms = 5000;
+    s->settings.encoder = false;
     s->folder = folder_new(ctx);
     s->settings.model_dir = s->folder;
     s->settings.static_model = S("us/table");

@@ -80,9 +80,16 @@ TEST(auto_takes_the_first_that_can_be_used)
     CHECK_INT(plan(ctx, &s, "auto", "", true, true).source, EMBED_STATIC);
     CHECK_INT(plan(ctx, &s, "auto", "", false, true).source, EMBED_TRANSFORMERS);
     struct embed_plan p = plan(ctx, &s, "auto", "", false, false);
+    CHECK_INT(p.source, EMBED_ENCODER);
+    CHECK_STR(p.model, S("minilm-1"));
+    CHECK_INT(p.dimensions, 128);
+    CHECK_INT(plan(ctx, &s, "encoder", "", true, true).source, EMBED_ENCODER);
+    s.encoder = false;
+    p = plan(ctx, &s, "auto", "", false, false);
     CHECK_INT(p.source, EMBED_NONE);
     CHECK(holds(p.reason, "no_key:") && holds(p.reason, "static") &&
-          holds(p.reason, "transformer"));
+          holds(p.reason, "transformer") && holds(p.reason, "encoder is switched off"));
+    CHECK_INT(plan(ctx, &s, "encoder", "", true, true).source, EMBED_NONE);
     add(&s, "openai", "https://api.openai.com/v1", "");
     CHECK_INT(plan(ctx, &s, "auto", "", true, true).source, EMBED_STATIC);
     CHECK_INT(plan(ctx, &s, "auto", "openai/x", true, true).source, EMBED_STATIC);
@@ -105,6 +112,7 @@ TEST(a_server_on_this_machine_needs_no_key)
     struct settings s = settings();
     add(&s, "ollama", "http://127.0.0.1:11434", "");
     add(&s, "far", "http://192.0.2.7:1", "");
+    s.encoder = false;
     struct embed_plan p = plan(ctx, &s, "auto", "ollama/nomic-embed-text", false, false);
     CHECK_INT(p.source, EMBED_REMOTE);
     CHECK_STR(p.model, S("nomic-embed-text"));

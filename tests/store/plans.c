@@ -26,6 +26,7 @@ static const char *const walkers[] = {
     "SYNC_CLEAR",
     "SYNC_COUNT",
     "VECTOR_SET",
+    "VECTOR_CLEAR",
     "VECTOR_STATS",
     "VECTOR_TODO_MESSAGES",
     "VECTOR_TODO_MEMORIES",

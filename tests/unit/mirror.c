@@ -469,6 +469,7 @@ TEST(the_model_is_the_named_one_or_the_first_tiers)
 {
     FAKE(f);
     ENGINE(e, s, p);
+    settings.encoder = false;
     turn_on(ctx, e, &settings, &f);
     add(ctx, e, 0, 1);
     CHECK_INT(follow(ctx, e), 1);

@@ -220,6 +220,7 @@ TEST(a_search_gives_what_a_chat_is_given_first)
 TEST(punctuation_in_a_query_is_never_an_error)
 {
     ENGINE(e, s, p);
+    settings.encoder = false;
     put(ctx, e, mine, one("The puppy sleeps in the kitchen"));
     static const char *const queries[] = {"puppy?",  "the puppy's", "puppy-kitchen", "\"puppy",
                                           "puppy*",  "puppy AND",   "NOT puppy OR",  "puppy: (yes)",
@@ -424,6 +425,7 @@ TEST(words_and_vectors_are_ranked_as_one)
 TEST(without_a_source_the_words_answer_and_say_so)
 {
     ENGINE(e, s, p);
+    settings.encoder = false;
     put(ctx, e, mine, one("the dog barks"));
     struct recall_out out = look(ctx, e, "dog", semantic);
     is_only(&out, "the dog barks");

@@ -192,6 +192,7 @@ TEST(the_greater_of_cosine_and_words_counts)
 TEST(without_vectors_the_share_of_words_counts)
 {
     ENGINE(e, s, p);
+    settings.encoder = false;
     tell(ctx, s, "User's favorite color is blue");
     struct found f = ask(ctx, e, "What is my favorite color?", (struct similar_in){.least = 0.6});
     CHECK_INT(f.n, 1);

@@ -33,7 +33,7 @@ struct embedding_part {
 static const struct field embedding_part_fields[] = {
     {BOOL(struct embedding_part, available), .help = "whether a text can be embedded now"},
     {STR(struct embedding_part, source), .empty = EMPTY_NULL,
-     .help = "remote, static or transformers; null: none"},
+     .help = "remote, static, transformers or encoder; null: none"},
     {STR(struct embedding_part, model), .empty = EMPTY_NULL},
     {INT(struct embedding_part, dimensions), .empty = EMPTY_NULL, .help = "null: not known yet"},
     {STR(struct embedding_part, reason), .help = "why it is unavailable, or empty"},

@@ -78,7 +78,7 @@ struct resolution {
 };
 static const struct field resolution_fields[] = {
     {AS_STR(struct resolution, source, "embeddingSource"), .empty = EMPTY_NULL,
-     .help = "remote, static or transformers"},
+     .help = "remote, static, transformers or encoder"},
     {AS_STR(struct resolution, model, "embeddingModel"), .empty = EMPTY_NULL},
     {AS_STR(struct resolution, store, "vectorStore"), .help = "sqlite-vec, qdrant or none"},
     {AS_ENUM(struct resolution, strategy, "strategyUsed"), .one_of = strategies},
@@ -264,7 +264,7 @@ struct embedding_tier {
 };
 static const struct field embedding_tier_fields[] = {
     {STR(struct embedding_tier, source), .empty = EMPTY_NULL,
-     .help = "remote, static or transformers; null: none"},
+     .help = "remote, static, transformers or encoder; null: none"},
     {STR(struct embedding_tier, model), .empty = EMPTY_NULL},
     {INT(struct embedding_tier, dimensions), .empty = EMPTY_NULL, .help = "null: not known yet"},
     {BOOL(struct embedding_tier, available)},
