@@ -10,7 +10,7 @@
 /* A line of the list: SET KIND SIZE PATH. Lines that begin with # are notes for the table. */
 struct dump {
     char kind[24], size[8], path[1024];
-    int set;  /* enum weights */
+    int set;     /* enum weights */
     int kind_no; /* kinds are numbered as they come */
 };
 

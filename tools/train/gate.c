@@ -252,14 +252,16 @@ static void fit_set(const struct dumps *dumps, int set, struct gate_fit *out, FI
 static void write_table(FILE *out, const struct dumps *dumps, const struct gate_fit *fits,
                         const char *curves)
 {
-    fputs("/* gate_weights.def - what tells a question that can be answered, and what each is worth. "
-          "*/\n/*\n * Written by tools/train, but for GATE_ODDS, which is set by hand.\n",
-          out);
+    fputs(
+        "/* gate_weights.def - what tells a question that can be answered, and what each is worth. "
+        "*/\n/*\n * Written by tools/train, but for GATE_ODDS, which is set by hand.\n",
+        out);
     notes_write(out, dumps);
-    fputs(" * Leave one conversation out: where so many % of the questions are answered on their own "
-          "pool,\n * a foreign pool speaks to so many % (as they are / with the names of the people "
-          "there).\n",
-          out);
+    fputs(
+        " * Leave one conversation out: where so many % of the questions are answered on their own "
+        "pool,\n * a foreign pool speaks to so many % (as they are / with the names of the people "
+        "there).\n",
+        out);
     fprintf(out, "%s */\n#ifndef GATE_ODDS\n#define GATE_ODDS %d\n#define GATE_CONSTANT {", curves,
             GATE_ODDS);
     for (int s = 0; s < WEIGHT_SETS; s++)
@@ -288,8 +290,7 @@ void train_gate(const struct dumps *dumps, FILE *out)
         if (dumps_have(dumps, s))
             fit_set(dumps, s, &fits[s], figures);
         else
-            fprintf(figures, " *  %s: as it was, no dumps of it were there\n",
-                    weight_set_names[s]);
+            fprintf(figures, " *  %s: as it was, no dumps of it were there\n", weight_set_names[s]);
     }
     fclose(figures);
     fputs(curves, stderr);

@@ -253,7 +253,8 @@ static void write_figures(FILE *out, const char *what, const struct data *d, con
             add_figures(&f, &d->v[from], to - from);
         to += to == from;
     }
-    fprintf(out, " *   %-7s %-3s (%.0f) %s: any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f\n",
+    fprintf(out,
+            " *   %-7s %-3s (%.0f) %s: any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f\n",
             of->kind, of->size, f.n, what, 100 * f.any5 / f.n, 100 * f.any10 / f.n,
             100 * f.frac10 / f.n, 100 * f.all10 / f.n, 100 * f.mrr / f.n);
 }
@@ -363,14 +364,17 @@ static void write_table(FILE *out, const struct dumps *dumps, const struct set_f
     static const double shift[WEIGHT_SETS] = SURE_SHIFT;
     fputs("/* feature_weights.def - the signals of recall and what each is worth. */\n/*\n"
           " * SIGNAL(name, sets, fit, help, {rank, sure}, ...), a pair for each set of weights\n"
-          " * (engine/gate/weight_sets.def): `rank` orders the candidates of one question; `sure` turns "
+          " * (engine/gate/weight_sets.def): `rank` orders the candidates of one question; `sure` "
+          "turns "
           "the\n * result into a probability, together with SURE_SLOPE of the ranking score and "
           "SURE_CONSTANT.\n"
-          " * Written by tools/train, but for SURE_SHIFT and the rows BY_HAND, which are set by hand.\n",
+          " * Written by tools/train, but for SURE_SHIFT and the rows BY_HAND, which are set by "
+          "hand.\n",
           out);
     notes_write(out, dumps);
-    fprintf(out, " * Leave one conversation out, and the same with all of them (fitted):\n%s */\n"
-                 "#ifndef SURE_SLOPE\n",
+    fprintf(out,
+            " * Leave one conversation out, and the same with all of them (fitted):\n%s */\n"
+            "#ifndef SURE_SLOPE\n",
             figures);
     write_list(out, "SURE_SLOPE", fits, offsetof(struct set_fit, slope));
     write_list(out, "SURE_CONSTANT", fits, offsetof(struct set_fit, constant));

@@ -17,8 +17,8 @@
  * worth two look-ups. Only the first texts are read, and only their beginnings.
  */
 
-/* Texts that are read for words and for phrases, bytes and words of each, and how far apart two words
- * of a phrase may be; what a word of a label counts. */
+/* Texts that are read for words and for phrases, bytes and words of each, and how far apart two
+ * words of a phrase may be; what a word of a label counts. */
 enum { EXACT_IN = 5, PHRASE_IN = 10, LOOKED_AT = 300, APART = 2, TEXT_WORDS = 80 };
 static const double label_worth = 0.18;
 
@@ -178,6 +178,63 @@ static void look_at_hits(struct gate_look *l, struct arena *a)
     l->out[GATE_cover] = l->all > 0 ? l->best / l->all : 0;
 }
 
+/* The words of a message and of those around it: two before, one after. */
+static struct sight sight_around(const struct gate_look *l, size_t at, doc_id doc)
+{
+    struct sight all = {.doc = doc};
+    for (size_t i = at; i < l->n_sights && l->sights[i].doc <= doc + 1; i++) {
+        bool is_near = l->sights[i].doc >= doc - 2 && !doc_is_memory(doc);
+        if (!is_near && l->sights[i].doc != doc)
+            continue;
+        all.own |= l->sights[i].own;
+        all.label |= l->sights[i].label;
+    }
+    return all;
+}
+
+/* The first sight that is not before the document. */
+static size_t place_of(const struct gate_look *l, doc_id doc)
+{
+    size_t from = 0, to = l->n_sights;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (l->sights[middle].doc < doc)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* The most that any place in a conversation holds, and what the best result and its neighbours
+ * hold. Any window can be moved until a hit begins it. */
+static void look_at_windows(struct gate_look *l)
+{
+    double plain = 0, best = 0;
+    uint16_t last = 0;
+    for (size_t i = 0; i < l->n; i++)
+        plain += l->words[i].is_unsaid ? l->in->rarest : (double)l->in->weights[i];
+    for (size_t h = 0; h < l->n_sights; h++) {
+        doc_id doc = l->sights[h].doc;
+        struct sight s = sight_around(l, h, doc_is_memory(doc) ? doc : doc + 2);
+        if (s.own == last)
+            continue;
+        last = s.own;
+        double worth = 0;
+        for (size_t i = 0; i < l->n; i++)
+            worth += (s.own >> i & 1)     ? (double)l->in->weights[i]
+                     : (s.label >> i & 1) ? label_worth * (double)l->in->weights[i]
+                                          : 0;
+        best = fmax(best, worth);
+    }
+    l->out[GATE_window] = plain > 0 ? best / plain : 0;
+    if (!l->in->n || l->all <= 0)
+        return;
+    doc_id doc = l->in->v[0].doc;
+    struct sight s = sight_around(l, place_of(l, doc - 2), doc);
+    l->out[GATE_first] = worth_of(l, &s) / l->all;
+}
+
 /* A topic is talked about in few conversations, and often there. */
 static void look_at_topics(struct gate_look *l)
 {
@@ -212,7 +269,8 @@ static unsigned words_around(const struct gate_look *l, size_t at, doc_id centre
 {
     unsigned words = 0;
     for (size_t i = at; i < l->n_sights && l->sights[i].doc <= centre + 1; i++)
-        if (l->sights[i].doc >= centre - 1 && (l->sights[i].doc == centre || !doc_is_memory(centre)))
+        if (l->sights[i].doc >= centre - 1 &&
+            (l->sights[i].doc == centre || !doc_is_memory(centre)))
             words |= l->sights[i].own;
     return words;
 }
@@ -373,6 +431,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     struct gate_look l = {.in = in, .out = e.signals};
     look_at_words(&l);
     look_at_hits(&l, a);
+    look_at_windows(&l);
     look_at_topics(&l);
     look_at_pairs(&l, a);
     look_at_results(&l);

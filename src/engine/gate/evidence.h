@@ -15,6 +15,7 @@ extern const char *const gate_signal_names[]; /* ends with NULL */
 
 /* One result, as far as the gate looks at it. */
 struct gate_result {
+    doc_id doc;
     str text;
     double score;  /* 0 to 1 */
     double cosine; /* of its vector with the question's; 0 without */

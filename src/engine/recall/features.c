@@ -10,9 +10,9 @@
  * Each candidate becomes a vector of some twenty numbers, mostly between 0 and 1, and two weighted
  * sums are made of it: one orders candidates of one question (signals_rank), the other says how
  * probable it is that the candidate answers (signals_sure). Both are fitted, for each set of what
- * recall may know (engine/gate/weight_sets.def), and stand in feature_weights.def beside the signal's explanation;
- * decisions/005 tells how they were fitted and what each brought. So the names here must not change
- * their meaning: that would be another model with old weights.
+ * recall may know (engine/gate/weight_sets.def), and stand in feature_weights.def beside the
+ * signal's explanation; decisions/005 tells how they were fitted and what each brought. So the
+ * names here must not change their meaning: that would be another model with old weights.
  */
 
 const char *const signal_names[] = {

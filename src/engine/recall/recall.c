@@ -50,7 +50,7 @@ struct verdict {
     double least;       /* score that goes in; 2: nothing does */
     double probability; /* that something answers */
     const double *evidence;
-    bool is_sure;       /* it would go in without any phrase */
+    bool is_sure; /* it would go in without any phrase */
 };
 
 /* What one space holds of the question. */
@@ -60,7 +60,8 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
         if (f->n_spaces == 1 || str_eq(f->found[i].space, space->in->pool.space))
-            v[n++] = (struct gate_result){.text = found_text(&f->found[i]),
+            v[n++] = (struct gate_result){.doc = f->of[i]->doc,
+                                          .text = found_text(&f->found[i]),
                                           .score = f->found[i].score,
                                           .cosine = (double)f->of[i]->dense};
     const struct gate_in in = {.question = f->in->question,
@@ -315,8 +316,8 @@ static enum status add_about(struct finder *f, struct finder *space, struct verd
     find_name_space(space, about.v, about.n);
     put_beside(f, &about);
     if (v->least > 1)
-        *v = (struct verdict){S("memory"), about.reason, f->e->settings->gate_threshold,
-                              v->probability, v->evidence, true};
+        *v = (struct verdict){S("memory"),    about.reason, f->e->settings->gate_threshold,
+                              v->probability, v->evidence,  true};
     return OK;
 }
 
@@ -532,8 +533,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
     TRY(add_more(f, gate, asks_known, budget, &v));
     *out = (struct recall_out){.decision = v.decision,
-                                .probability = v.probability,
-                                .evidence = v.evidence};
+                               .probability = v.probability,
+                               .evidence = v.evidence};
     TRY(choose(f, v.least, budget, &out->tokens));
     out->reason = reason_of(f, v.reason);
     give_found(f, out);
