@@ -14,7 +14,7 @@ static const struct step {
 #undef COMMON
 };
 
-static const double rarest = 0.75;
+static const double rarest = 0.8;
 
 enum { WORD_MAX = 24 }; /* bytes of the longest word that is looked up */
 
