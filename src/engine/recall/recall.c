@@ -54,7 +54,7 @@ struct verdict {
 };
 
 /* What one space holds of the question. */
-static struct gate_evidence evidence_in(struct finder *f, const struct finder *space, bool is_mine)
+static struct gate_evidence evidence_in(struct finder *f, const struct finder *space, bool tells)
 {
     struct gate_result *v = NEW_N(&f->ctx->arena, struct gate_result, f->n + 1);
     size_t n = 0;
@@ -69,19 +69,19 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
                                .hits = &space->words,
                                .weights = space->weights,
                                .rarest = space->rarest,
-                               .is_about_user = is_mine,
+                               .only_tells = tells,
                                .v = v,
                                .n = n};
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 
 /* Of the space that promises most. What says about the same is as sure as it is near. */
-static double probability_of(struct finder *f, bool is_mine, struct gate_evidence *out)
+static double probability_of(struct finder *f, bool tells, struct gate_evidence *out)
 {
     double most = -1;
     enum weights weights = f->vectors.n ? WITH_VECTORS : WORDS_ALONE;
     for (size_t i = 0; i < f->n_spaces; i++) {
-        struct gate_evidence e = evidence_in(f, &f->spaces[i], is_mine);
+        struct gate_evidence e = evidence_in(f, &f->spaces[i], tells);
         double probability = gate_probability(weights, &e);
         if (probability > most)
             *out = e;
@@ -130,7 +130,7 @@ static str verdict_reason(struct arena *a, struct gate gate, const struct verdic
 }
 
 /* The question as a whole must reach the threshold; once memory speaks, lines may be less sure. */
-static struct verdict verdict_of(struct finder *f, struct gate gate)
+static struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
 {
     struct arena *a = &f->ctx->arena;
     struct gate_evidence *evidence = NEW(a, struct gate_evidence);
@@ -143,8 +143,7 @@ static struct verdict verdict_of(struct finder *f, struct gate gate)
     double threshold = f->e->settings->gate_threshold, best = best_score(f);
     if (f->steps.strategy == STRATEGY_SEMANTIC)
         threshold = fmin(GATE_COSINE * threshold, 1);
-    struct verdict v = {.probability =
-                            is_by_line(f) ? best : probability_of(f, gate.is_weak, evidence),
+    struct verdict v = {.probability = is_by_line(f) ? best : probability_of(f, tells, evidence),
                         .evidence = is_by_line(f) ? NULL : evidence->signals};
     v.is_sure = v.probability >= threshold;
     if (f->in->bar > 0)
@@ -517,7 +516,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     struct gate gate = {0};
     if (in->gate && in->bar == 0 && !newest)
         gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
-    if (gate.is_weak && only_tells(f))
+    bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
+    if (gate.is_weak && tells)
         gate = (struct gate){0};
     bool asks_known = known_is_asked(gate) && !in->turns_only;
     if (newest)
@@ -529,7 +529,7 @@ static enum status find(struct finder *f, struct recall_out *out)
         out->steps.store = S("none");
         return OK;
     }
-    struct verdict v = verdict_of(f, gate);
+    struct verdict v = verdict_of(f, gate, tells);
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
     TRY(add_more(f, gate, asks_known, budget, &v));
     *out = (struct recall_out){.decision = v.decision,
