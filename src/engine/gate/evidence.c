@@ -445,6 +445,22 @@ bool gate_is_first_person(str question)
     return false;
 }
 
+/* Half of the words of an English question are among the commonest of English. */
+bool gate_is_fitted_for(str question)
+{
+    enum { WORDS_MAX = 60 };
+    str rest = utf8_cut(question, QUESTION_MAX), word;
+    int words = 0, common = 0;
+    while (words < WORDS_MAX && cut_word(&rest, &word)) {
+        str front = str_sub(word, 0, str_find(word, S("'")));
+        if (holds_digit(front))
+            continue;
+        words++;
+        common += front.n == 1 || word_is_common(front);
+    }
+    return 2 * common >= words;
+}
+
 /* In a small pool little stands together and no topic comes back, so the rest says more. */
 static void look_again_small(double *out, double pool)
 {

@@ -43,6 +43,9 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
 /* Whether it says I, my or our, in one of five languages. */
 bool gate_is_first_person(str question);
 
+/* Whether it reads as English, which the weights were fitted to. */
+bool gate_is_fitted_for(str question);
+
 /*
  * The probability that something of it answers, 0 to 1. It assumes that one message in eleven can
  * be answered from memory: for 0.05 the evidence must be 0.6 to 1.

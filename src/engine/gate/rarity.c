@@ -60,3 +60,8 @@ double word_rarity(str word)
             return steps[i].rarity;
     return rarest;
 }
+
+bool word_is_common(str word)
+{
+    return word_rarity(word) < rarest;
+}

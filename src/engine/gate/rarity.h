@@ -6,3 +6,6 @@
 /* 0.2 for the commonest words to 0.8 for those that few texts hold; words of other
  * languages count as rare. */
 double word_rarity(str word);
+
+/* Whether it is among the commonest of English. */
+bool word_is_common(str word);

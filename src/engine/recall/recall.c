@@ -102,18 +102,27 @@ static double best_score(const struct finder *f)
 }
 
 /* By meaning alone a score is a cosine; where the caller sets the bar, each line is held against
- * it. */
+ * it; and other languages have no weights. */
 static bool is_by_line(const struct finder *f)
 {
-    return f->steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0;
+    return f->steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0 ||
+           !gate_is_fitted_for(f->in->question);
 }
 
 /* What a line needs once memory speaks: less than the best, and less than the threshold. */
 static double least_of_line(const struct finder *f, double threshold, double best)
 {
-    if (f->steps.strategy == STRATEGY_SEMANTIC)
+    return f->steps.strategy == STRATEGY_SEMANTIC ? threshold : GATE_BESIDE * fmin(threshold, best);
+}
+
+/* A phrase lowers it, or the caller. */
+static double lowered(const struct finder *f, struct gate gate, bool by_line, double threshold)
+{
+    if (f->in->bar > 0)
+        return threshold * f->in->bar;
+    if (gate.section == GATE_NONE || (gate.is_weak && !by_line))
         return threshold;
-    return GATE_BESIDE * (is_by_line(f) ? threshold : fmin(threshold, best));
+    return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
 }
 
 static str verdict_reason(struct arena *a, struct gate gate, const struct verdict *v,
@@ -125,7 +134,7 @@ static str verdict_reason(struct arena *a, struct gate gate, const struct verdic
     str lacks = v->probability < threshold && unsaid.n
                     ? str_printf(a, "; nobody here said " S_FMT, S_ARG(unsaid))
                     : S("");
-    return str_printf(a, S_FMT "probability of an answer %.2f, %.2f needed" S_FMT, S_ARG(asks),
+    return str_printf(a, S_FMT "probability of an answer %.3f, %.3f needed" S_FMT, S_ARG(asks),
                       v->probability, threshold, S_ARG(lacks));
 }
 
@@ -143,13 +152,11 @@ static struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     double threshold = f->e->settings->gate_threshold, best = best_score(f);
     if (f->steps.strategy == STRATEGY_SEMANTIC)
         threshold = fmin(GATE_COSINE * threshold, 1);
-    struct verdict v = {.probability = is_by_line(f) ? best : probability_of(f, tells, evidence),
-                        .evidence = is_by_line(f) ? NULL : evidence->signals};
+    bool by_line = is_by_line(f);
+    struct verdict v = {.probability = by_line ? best : probability_of(f, tells, evidence),
+                        .evidence = by_line ? NULL : evidence->signals};
     v.is_sure = v.probability >= threshold;
-    if (f->in->bar > 0)
-        threshold *= f->in->bar;
-    else if (gate.section != GATE_NONE && !gate.is_weak)
-        threshold *= GATE_ASKED;
+    threshold = lowered(f, gate, by_line, threshold);
     v.reason = verdict_reason(a, gate, &v, threshold, evidence->unsaid);
     bool speaks = v.probability >= threshold;
     bool is_named = gate.section != GATE_NONE;
