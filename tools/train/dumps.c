@@ -58,8 +58,9 @@ void dumps_read(struct dumps *out, const char *path)
         if (line[0] == '#' && out->n_notes < NOTES_MAX)
             snprintf(out->notes[out->n_notes++], sizeof *out->notes, "%.250s", line + 2);
         else if (out->n == DUMPS_MAX ||
-                 sscanf(line, "%63s %23s %7s %1023s", set, d->kind, d->size, d->path) != 4)
-            stop("%s: not a line of SET KIND SIZE PATH: %s", path, line);
+                 sscanf(line, "%63s %23s %7s %d %lf %1023s", set, d->kind, d->size,
+                        &d->conversations, &d->weight, d->path) != 6)
+            stop("%s: not a line of SET KIND SIZE PIECES WEIGHT PATH: %s", path, line);
         else {
             d->set = set_of(set);
             d->kind_no = kind_of(out, d->kind);
@@ -120,7 +121,10 @@ struct rows rows_read(const char *path, const char *fixed, const char *const *si
 
 int conversation_no(const struct dump *d, double number)
 {
-    return d->kind_no * KIND_SHIFT + (int)number;
+    int of = d->conversations ? (int)number % d->conversations : (int)number;
+    if (of >= KIND_SHIFT)
+        stop("%s: more than %d conversations", d->path, KIND_SHIFT);
+    return d->kind_no * KIND_SHIFT + of;
 }
 
 void notes_write(FILE *out, const struct dumps *d)

@@ -7,11 +7,14 @@
 
 #include "engine/gate/weights.h"
 
-/* A line of the list: SET KIND SIZE PATH. Lines that begin with # are notes for the table. */
+/* A line of the list: SET KIND SIZE PIECES WEIGHT PATH. Lines that begin with # are notes for the
+ * table. */
 struct dump {
     char kind[24], size[8], path[1024];
-    int set;     /* enum weights */
-    int kind_no; /* kinds are numbered as they come */
+    int conversations; /* that it was cut from: number 13 of 6 is a piece of the second; 0: whole */
+    double weight;     /* of its questions, for the gate */
+    int set;           /* enum weights */
+    int kind_no;       /* kinds are numbered as they come */
 };
 
 enum { DUMPS_MAX = 256, NOTES_MAX = 32, KIND_SHIFT = 64 };

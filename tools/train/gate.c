@@ -38,7 +38,7 @@ enum { SIGNALS = sizeof table / sizeof *table };
 
 struct asked {
     const struct dump *of;
-    int conversation, question, pool;
+    int conversation, piece, question, pool;
     bool is_renamed, is_own;
     double weight, x[SIGNALS], probability;
 };
@@ -68,6 +68,7 @@ static void read_dump(struct gate_data *d, const struct dump *dump)
         struct asked *a = &d->v[d->n++];
         *a = (struct asked){.of = dump,
                             .conversation = conversation_no(dump, v[0]),
+                            .piece = (int)v[0],
                             .question = (int)v[1],
                             .pool = conversation_no(dump, v[2]),
                             .is_renamed = v[3] > 0,
@@ -79,7 +80,7 @@ static void read_dump(struct gate_data *d, const struct dump *dump)
 
 static bool same_question(const struct asked *a, const struct asked *b)
 {
-    return a->of == b->of && a->conversation == b->conversation && a->question == b->question;
+    return a->of == b->of && a->piece == b->piece && a->question == b->question;
 }
 
 /* Rows of a question stand together. */
@@ -90,7 +91,7 @@ static void weigh_rows(struct gate_data *d)
         for (to = from; to < d->n && same_question(&d->v[from], &d->v[to]); to++)
             others += !d->v[to].is_own;
         for (size_t i = from; i < to; i++)
-            d->v[i].weight = d->v[i].is_own ? 1 : 1 / others;
+            d->v[i].weight = d->v[i].of->weight * (d->v[i].is_own ? 1 : 1 / others);
     }
 }
 
@@ -268,8 +269,8 @@ static void write_table(FILE *out, const struct dumps *dumps, const struct gate_
         fprintf(out, "%s%.4f", s ? ", " : "", fits[s].constant);
     fputs("}\n#endif\n", out);
     for (int i = 0; i < SIGNALS; i++) {
-        fprintf(out, "GATE_SIGNAL(%s, %s,\n            \"%s\",\n           ", table[i].name, table[i].sets,
-                table[i].help);
+        fprintf(out, "GATE_SIGNAL(%s, %s,\n            \"%s\",\n           ", table[i].name,
+                table[i].sets, table[i].help);
         for (int s = 0; s < WEIGHT_SETS; s++)
             fprintf(out, "%s %.4f", s ? "," : "", fits[s].w[i]);
         fputs(")\n", out);

@@ -19,6 +19,8 @@
 #define FIXED_COLUMNS "conversation\tquestion\town\tcategory\tgold\tevidence"
 enum { FIXED = 6, ROWS_MAX = 4096, TOP = 10 };
 static const double penalty = 1;
+/* What a signal is worth more in a chat is held back more: there are few questions of chats. */
+static const double chat_factor = 2;
 
 /* How a signal is used; the list names one for every signal. TAKEN_BACK: who said it orders
  * candidates and says less of how sure one is, so `sure` takes back a share of what `rank` did. */
@@ -123,7 +125,9 @@ static struct columns columns_of(const struct data *d, enum use use)
         c.scale[i] = (struct scale){0, 1};
         for (size_t r = 0; r < d->n; r++)
             x[r] = value_of(&c, &d->v[r], i);
-        if (c.of[i] != -2)
+        if (c.of[i] >= SIGNALS)
+            c.scale[i].factor = chat_factor;
+        else if (c.of[i] != -2)
             c.scale[i] = scale_of(x, NULL, d->n);
     }
     free(x);

@@ -230,8 +230,9 @@ static enum status speak_question(struct eval *v, const struct chat_question *q,
     if (q->pool != q->asker)
         dump_rows(v, q->asker, q->question, false, &c->questions[q->question], &found);
     dump_gate(v, q, &found);
-    *out = (struct spoken){
-        .probability = found.probability, .tokens = found.tokens, .took_us = found.took_us};
+    *out = (struct spoken){.probability = found.probability,
+                           .tokens = found.tokens,
+                           .took_us = found.took_us};
     for (size_t i = 0; i < found.n; i++) {
         const struct recalled *r = &found.v[i];
         bool evidence = is_evidence(c, &c->questions[q->question], r);
@@ -410,8 +411,7 @@ static enum status open_dump(struct eval *v, str path)
     TRY(open_one_dump(v, path, "conversation\tquestion\town\tcategory\tgold\tevidence",
                       signal_names, &v->dump));
     return open_one_dump(v, str_printf(&v->ctx->arena, S_FMT ".gate", S_ARG(path)),
-                         "conversation\tquestion\tpool\trenamed", gate_signal_names,
-                         &v->gate_dump);
+                         "conversation\tquestion\tpool\trenamed", gate_signal_names, &v->gate_dump);
 }
 
 /* Only in an empty database, since it fills it. k must be 1 to SESSION_RESULTS. */

@@ -17,9 +17,16 @@
  * worth two look-ups. Only the first texts are read, and only their beginnings.
  */
 
-/* Texts that are read for words and for phrases, bytes and words of each, and how far apart two
- * words of a phrase may be; what a word of a label counts. */
-enum { EXACT_IN = 5, PHRASE_IN = 10, LOOKED_AT = 300, APART = 2, TEXT_WORDS = 80 };
+/* Bytes of a question that are looked at. Texts that are read for words and for phrases, bytes and
+ * words of each, and how far apart two words of a phrase may be; what a word of a label counts. */
+enum {
+    QUESTION_MAX = 2000,
+    EXACT_IN = 5,
+    PHRASE_IN = 10,
+    LOOKED_AT = 300,
+    APART = 2,
+    TEXT_WORDS = 80
+};
 static const double label_worth = 0.18;
 
 const char *const gate_signal_names[] = {
@@ -52,6 +59,8 @@ struct sight {
 
 struct gate_look {
     const struct gate_in *in;
+    str question;
+    double pool; /* texts in it, at least 1 */
     struct asked_word words[QUERY_WORDS_MAX];
     size_t n;
     struct sight *sights;
@@ -114,17 +123,16 @@ static void look_at_words(struct gate_look *l)
         *w = (struct asked_word){.text = q->texts[i], .stem = q->stems[i], .last_session = -1};
         w->rarity = word_rarity(w->text);
         w->is_unsaid = l->in->hits->found[i] == 0;
-        w->is_name = is_name_at(l->in->question, w->text);
-        w->place = place_in(l->in->question, w->text);
+        w->is_name = is_name_at(l->question, w->text);
+        w->place = place_in(l->question, w->text);
         w->worth = w->rarity * (double)l->in->weights[i];
         l->all += w->is_unsaid ? w->rarity * l->in->rarest : w->worth;
         rarity += w->rarity;
         unsaid += w->is_unsaid;
         l->out[GATE_known_names] += w->is_name && !w->is_unsaid;
     }
-    double pool = (double)(l->in->hits->messages + l->in->hits->memories);
-    l->out[GATE_size] = log(fmax(pool, 1));
-    l->out[GATE_unsaid] = unsaid * pool / (pool + 50);
+    l->out[GATE_size] = log(l->pool);
+    l->out[GATE_unsaid] = unsaid * l->pool / (l->pool + 50);
     l->out[GATE_rarity] = l->n ? rarity / (double)l->n : 0;
 }
 
@@ -176,6 +184,63 @@ static void look_at_hits(struct gate_look *l, struct arena *a)
         last = s;
     }
     l->out[GATE_cover] = l->all > 0 ? l->best / l->all : 0;
+}
+
+/* The words of a message and of those around it: two before, one after. */
+static struct sight sight_around(const struct gate_look *l, size_t at, doc_id doc)
+{
+    struct sight all = {.doc = doc};
+    for (size_t i = at; i < l->n_sights && l->sights[i].doc <= doc + 1; i++) {
+        bool is_near = l->sights[i].doc >= doc - 2 && !doc_is_memory(doc);
+        if (!is_near && l->sights[i].doc != doc)
+            continue;
+        all.own |= l->sights[i].own;
+        all.label |= l->sights[i].label;
+    }
+    return all;
+}
+
+/* The first sight that is not before the document. */
+static size_t place_of(const struct gate_look *l, doc_id doc)
+{
+    size_t from = 0, to = l->n_sights;
+    while (from < to) {
+        size_t middle = (from + to) / 2;
+        if (l->sights[middle].doc < doc)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* The most that any place in a conversation holds, and what the best result and its neighbours
+ * hold. Any window can be moved until a hit begins it. */
+static void look_at_windows(struct gate_look *l)
+{
+    double plain = 0, best = 0;
+    uint16_t last = 0;
+    for (size_t i = 0; i < l->n; i++)
+        plain += l->words[i].is_unsaid ? l->in->rarest : (double)l->in->weights[i];
+    for (size_t h = 0; h < l->n_sights; h++) {
+        doc_id doc = l->sights[h].doc;
+        struct sight s = sight_around(l, h, doc_is_memory(doc) ? doc : doc + 2);
+        if (s.own == last)
+            continue;
+        last = s.own;
+        double worth = 0;
+        for (size_t i = 0; i < l->n; i++)
+            worth += (s.own >> i & 1)     ? (double)l->in->weights[i]
+                     : (s.label >> i & 1) ? label_worth * (double)l->in->weights[i]
+                                          : 0;
+        best = fmax(best, worth);
+    }
+    l->out[GATE_window] = plain > 0 ? best / plain : 0;
+    if (!l->in->n || l->all <= 0)
+        return;
+    doc_id doc = l->in->v[0].doc;
+    struct sight s = sight_around(l, place_of(l, doc - 2), doc);
+    l->out[GATE_first] = worth_of(l, &s) / l->all;
 }
 
 /* A topic is talked about in few conversations, and often there. */
@@ -239,11 +304,10 @@ static void look_at_pairs(struct gate_look *l, struct arena *a)
 {
     struct counts *c = NEW(a, struct counts);
     double sum = 0, pairs = 0;
-    double pool = fmax((double)(l->in->hits->messages + l->in->hits->memories), 1);
     count_pairs(l, c);
     for (size_t i = 0; i < l->n; i++)
         for (size_t k = i + 1; k < l->n; k++) {
-            double chance = c->of[i] * c->of[k] / pool;
+            double chance = c->of[i] * c->of[k] / l->pool;
             if (chance <= 0)
                 continue;
             pairs++;
@@ -370,19 +434,65 @@ static bool holds_digit(str word)
     return false;
 }
 
+/* "me" is as common in requests: "tell me a joke". */
+bool gate_is_first_person(str question)
+{
+    static const char *const in_requests[] = {"me", "us", "mir", "uns", "moi", NULL};
+    str rest = utf8_cut(question, QUESTION_MAX), word;
+    while (cut_word(&rest, &word)) {
+        str front = str_sub(word, 0, str_find(word, S("'")));
+        if (lexicon_is(front, LEX_SELF | LEX_SELF_TOO) && !str_is_one_of(front, in_requests))
+            return true;
+    }
+    return false;
+}
+
+/* Half of the words of an English question are among the commonest of English. */
+bool gate_is_fitted_for(str question)
+{
+    enum { WORDS_MAX = 60 };
+    str rest = utf8_cut(question, QUESTION_MAX), word;
+    int words = 0, common = 0;
+    while (words < WORDS_MAX && cut_word(&rest, &word)) {
+        str front = str_sub(word, 0, str_find(word, S("'")));
+        if (holds_digit(front))
+            continue;
+        words++;
+        common += front.n == 1 || word_is_common(front);
+    }
+    return 2 * common >= words;
+}
+
+/* In a small pool little stands together and no topic comes back, so the rest says more. */
+static void look_again_small(double *out, double pool)
+{
+    out[GATE_small] = 50 / (pool + 50);
+    out[GATE_small_cover] = out[GATE_small] * out[GATE_cover];
+    out[GATE_small_exact] = out[GATE_small] * out[GATE_exact];
+    out[GATE_small_phrase] = out[GATE_small] * out[GATE_phrase];
+    out[GATE_small_unsaid] = out[GATE_small] * out[GATE_unsaid];
+    out[GATE_small_self] = out[GATE_small] * out[GATE_self];
+}
+
 struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
 {
     struct gate_evidence e = {0};
-    struct gate_look l = {.in = in, .out = e.signals};
+    struct gate_look l = {.in = in,
+                          .question = utf8_cut(in->question, QUESTION_MAX),
+                          .pool = (double)(in->hits->messages + in->hits->memories),
+                          .out = e.signals};
+    l.pool = fmax(l.pool, 1);
     look_at_words(&l);
     look_at_hits(&l, a);
+    look_at_windows(&l);
     look_at_topics(&l);
     look_at_pairs(&l, a);
     look_at_results(&l);
-    e.signals[GATE_mine] = in->is_about_user;
+    e.signals[GATE_self] = !in->only_tells && gate_is_first_person(in->question);
     e.signals[GATE_when] = in->query->wants_date;
     for (size_t i = 0; i < in->query->n; i++)
         e.signals[GATE_digits] = fmax(e.signals[GATE_digits], holds_digit(in->query->texts[i]));
+    look_again_small(e.signals, l.pool);
     e.unsaid = unsaid_words(a, &l);
     return e;
 }

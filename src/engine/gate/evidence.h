@@ -15,6 +15,7 @@ extern const char *const gate_signal_names[]; /* ends with NULL */
 
 /* One result, as far as the gate looks at it. */
 struct gate_result {
+    doc_id doc;
     str text;
     double score;  /* 0 to 1 */
     double cosine; /* of its vector with the question's; 0 without */
@@ -28,7 +29,7 @@ struct gate_in {
     const struct word_hits *hits; /* of the words of the query */
     const float *weights;         /* of each word, in this pool */
     double rarest;                /* weight of a word that one document holds */
-    bool is_about_user;           /* asks about what is "mine" */
+    bool only_tells;              /* states facts and asks for nothing */
     const struct gate_result *v;  /* best first */
     size_t n;
 };
@@ -39,6 +40,12 @@ struct gate_evidence {
     str unsaid; /* words that the pool lacks: "Zanzibar", 'dive' */
 };
 struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in);
+
+/* Whether it says I, my or our, in one of five languages. */
+bool gate_is_first_person(str question);
+
+/* Whether it reads as English, which the weights were fitted to. */
+bool gate_is_fitted_for(str question);
 
 /*
  * The probability that something of it answers, 0 to 1. It assumes that one message in eleven can

@@ -14,7 +14,7 @@ static const struct step {
 #undef COMMON
 };
 
-static const double rarest = 0.75;
+static const double rarest = 0.8;
 
 enum { WORD_MAX = 24 }; /* bytes of the longest word that is looked up */
 
@@ -59,4 +59,9 @@ double word_rarity(str word)
         if (has_word(steps[i].words, (str){lower, word.n}))
             return steps[i].rarity;
     return rarest;
+}
+
+bool word_is_common(str word)
+{
+    return word_rarity(word) < rarest;
 }

@@ -28,10 +28,9 @@ enum {
  * only what is doubtful (decisions/023).
  */
 
-/* The bar for a message that asks for no memory, for one that only speaks of the user ("my
- * garden"), for one that needs none as the model says, and without a gate. */
+/* The bar for a message that asks for no memory, for one that needs none as the model says, and
+ * without a gate. */
 #define BAR_OF_SURE 1
-#define BAR_OF_USER 0.2
 #define BAR_OF_REFUSED 4
 #define BAR_OF_ALL 1e-9
 
@@ -91,7 +90,7 @@ static struct opening by_phrases(struct ctx *ctx, struct engine *e, const struct
         reason = str_printf(a, "%s (\"" S_FMT "\")",
                             gate.is_weak ? "speaks of what may be known" : "asks for memory",
                             S_ARG(gate.phrase));
-    double bar = gate.section == GATE_NONE ? BAR_OF_SURE : gate.is_weak ? BAR_OF_USER : GATE_ASKED;
+    double bar = gate.section == GATE_NONE ? BAR_OF_SURE : gate.is_weak ? GATE_OF_USER : GATE_ASKED;
     return (struct opening){gate.section, gate.is_weak, bar, reason};
 }
 

@@ -12,8 +12,11 @@
 /* By meaning alone a score is a cosine, and what the best needs, and what goes in beside it, is so
  * many times as much. */
 #define GATE_COSINE 5
-/* A phrase that asks for memory ("do you remember") lowers the threshold to this share. */
+/* A phrase that asks for memory ("do you remember") lowers the threshold to the first share. One
+ * that only speaks of the user ("mein Garten") lowers it to the second, where the gate was not
+ * fitted to the language. */
 #define GATE_ASKED 0.1
+#define GATE_OF_USER 0.2
 
 enum signal {
 #define SIGNAL(name, sets, fit, help, ...) SIGNAL_##name,

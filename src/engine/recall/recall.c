@@ -54,13 +54,14 @@ struct verdict {
 };
 
 /* What one space holds of the question. */
-static struct gate_evidence evidence_in(struct finder *f, const struct finder *space, bool is_mine)
+static struct gate_evidence evidence_in(struct finder *f, const struct finder *space, bool tells)
 {
     struct gate_result *v = NEW_N(&f->ctx->arena, struct gate_result, f->n + 1);
     size_t n = 0;
     for (size_t i = 0; i < f->n; i++)
         if (f->n_spaces == 1 || str_eq(f->found[i].space, space->in->pool.space))
-            v[n++] = (struct gate_result){.text = found_text(&f->found[i]),
+            v[n++] = (struct gate_result){.doc = f->of[i]->doc,
+                                          .text = found_text(&f->found[i]),
                                           .score = f->found[i].score,
                                           .cosine = (double)f->of[i]->dense,
                                           .tokens = (double)f->of[i]->tokens.near_rare};
@@ -69,18 +70,18 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
                                .hits = &space->words,
                                .weights = space->weights,
                                .rarest = space->rarest,
-                               .is_about_user = is_mine,
+                               .only_tells = tells,
                                .v = v,
                                .n = n};
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 
 /* Of the space that promises most. What says about the same is as sure as it is near. */
-static double probability_of(struct finder *f, bool is_mine, struct gate_evidence *out)
+static double probability_of(struct finder *f, bool tells, struct gate_evidence *out)
 {
     double most = -1;
     for (size_t i = 0; i < f->n_spaces; i++) {
-        struct gate_evidence e = evidence_in(f, &f->spaces[i], is_mine);
+        struct gate_evidence e = evidence_in(f, &f->spaces[i], tells);
         double probability = gate_probability(f->spaces[i].weighed, &e);
         if (probability > most)
             *out = e;
@@ -101,18 +102,27 @@ static double best_score(const struct finder *f)
 }
 
 /* By meaning alone a score is a cosine; where the caller sets the bar, each line is held against
- * it. */
+ * it; and other languages have no weights. */
 static bool is_by_line(const struct finder *f)
 {
-    return f->steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0;
+    return f->steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0 ||
+           !gate_is_fitted_for(f->in->question);
 }
 
 /* What a line needs once memory speaks: less than the best, and less than the threshold. */
 static double least_of_line(const struct finder *f, double threshold, double best)
 {
-    if (f->steps.strategy == STRATEGY_SEMANTIC)
+    return f->steps.strategy == STRATEGY_SEMANTIC ? threshold : GATE_BESIDE * fmin(threshold, best);
+}
+
+/* A phrase lowers it, or the caller. */
+static double lowered(const struct finder *f, struct gate gate, bool by_line, double threshold)
+{
+    if (f->in->bar > 0)
+        return threshold * f->in->bar;
+    if (gate.section == GATE_NONE || (gate.is_weak && !by_line))
         return threshold;
-    return GATE_BESIDE * (is_by_line(f) ? threshold : fmin(threshold, best));
+    return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
 }
 
 static str verdict_reason(struct arena *a, struct gate gate, const struct verdict *v,
@@ -124,12 +134,12 @@ static str verdict_reason(struct arena *a, struct gate gate, const struct verdic
     str lacks = v->probability < threshold && unsaid.n
                     ? str_printf(a, "; nobody here said " S_FMT, S_ARG(unsaid))
                     : S("");
-    return str_printf(a, S_FMT "probability of an answer %.2f, %.2f needed" S_FMT, S_ARG(asks),
+    return str_printf(a, S_FMT "probability of an answer %.3f, %.3f needed" S_FMT, S_ARG(asks),
                       v->probability, threshold, S_ARG(lacks));
 }
 
 /* The question as a whole must reach the threshold; once memory speaks, lines may be less sure. */
-static struct verdict verdict_of(struct finder *f, struct gate gate)
+static struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
 {
     struct arena *a = &f->ctx->arena;
     struct gate_evidence *evidence = NEW(a, struct gate_evidence);
@@ -142,14 +152,11 @@ static struct verdict verdict_of(struct finder *f, struct gate gate)
     double threshold = f->e->settings->gate_threshold, best = best_score(f);
     if (f->steps.strategy == STRATEGY_SEMANTIC)
         threshold = fmin(GATE_COSINE * threshold, 1);
-    struct verdict v = {.probability =
-                            is_by_line(f) ? best : probability_of(f, gate.is_weak, evidence),
-                        .evidence = is_by_line(f) ? NULL : evidence->signals};
+    bool by_line = is_by_line(f);
+    struct verdict v = {.probability = by_line ? best : probability_of(f, tells, evidence),
+                        .evidence = by_line ? NULL : evidence->signals};
     v.is_sure = v.probability >= threshold;
-    if (f->in->bar > 0)
-        threshold *= f->in->bar;
-    else if (gate.section != GATE_NONE && !gate.is_weak)
-        threshold *= GATE_ASKED;
+    threshold = lowered(f, gate, by_line, threshold);
     v.reason = verdict_reason(a, gate, &v, threshold, evidence->unsaid);
     bool speaks = v.probability >= threshold;
     bool is_named = gate.section != GATE_NONE;
@@ -521,7 +528,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     struct gate gate = {0};
     if (in->gate && in->bar == 0 && !newest)
         gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
-    if (gate.is_weak && only_tells(f))
+    bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
+    if (gate.is_weak && tells)
         gate = (struct gate){0};
     bool asks_known = known_is_asked(gate) && !in->turns_only;
     if (newest)
@@ -533,7 +541,7 @@ static enum status find(struct finder *f, struct recall_out *out)
         out->steps.store = S("none");
         return OK;
     }
-    struct verdict v = verdict_of(f, gate);
+    struct verdict v = verdict_of(f, gate, tells);
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
     TRY(add_more(f, gate, asks_known, budget, &v));
     *out = (struct recall_out){.decision = v.decision,
