@@ -16,7 +16,7 @@ static void tally_line(struct buf *b, const struct eval_in *in, str name, const 
 {
     if (!t->n)
         return;
-    buf_printf(b, S_FMT "%*s %6lld", S_ARG(name), (int)(name.n < 12 ? 12 - name.n : 0), "",
+    buf_printf(b, S_FMT "%*s %6lld", S_ARG(name), (int)(name.n < 24 ? 24 - name.n : 0), "",
                (long long)t->n);
     for (size_t k = 0; k < in->n_k; k++)
         buf_printf(b, "  %6.1f %6.1f %6.1f", eval_percent(t->any[k], t->n),
@@ -50,7 +50,7 @@ static void write_text(struct buf *b, const struct eval_report *r)
                    r->embed_seconds);
     else
         buf_printf(b, "no vectors: " S_FMT "\n", S_ARG(r->without));
-    buf_printf(b, "by %s, %s\n\n%-12s %6s", in->by_session ? "session" : "turn",
+    buf_printf(b, "by %s, %s\n\n%-24s %6s", in->by_session ? "session" : "turn",
                in->one_pool ? "all conversations in one space"
                             : "each conversation in its own space",
                "", "asked");
