@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
-#include "engine/eval/formats.h"
+#include "engine/eval/readers.h"
 #include "engine/import/locomo.h"
 
 /*

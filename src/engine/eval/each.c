@@ -1,8 +1,7 @@
 /* each.c - the figures of every question, in a file that eval compare reads. */
-#include <errno.h>
+#include "engine/eval/each.h"
 
-#include "base/json.h"
-#include "engine/eval/eval.h"
+#include <errno.h>
 
 /* A JSON object with a list of questions. Texts are left out unless they are asked for: many
  * benchmarks may not be passed on, and their figures may. */

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "engine/eval/each.h"
 #include "engine/eval/followups.h"
 #include "engine/import/ingest.h"
 #include "engine/recall/features.h"

@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-#include "engine/eval/eval.h"
+#include "engine/eval.h"
 
 /* How much of a file is looked at for the member that tells its format. */
 enum { LOOKED_AT = 1 << 20 };

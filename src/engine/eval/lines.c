@@ -1,5 +1,5 @@
 /* lines.c - a test of one's own: JSON lines with messages, and with questions about them. */
-#include "engine/eval/formats.h"
+#include "engine/eval/readers.h"
 
 /*
  * Two kinds of lines, in any order. A message: {"session", "id", "role", "content", "speaker",

@@ -1,6 +1,6 @@
 /* longmemeval.c - LongMemEval's questions, each with a history of chats of its own. */
 #include "base/json.h"
-#include "engine/eval/formats.h"
+#include "engine/eval/readers.h"
 
 /*
  * An array of {question_id, question_type, question, answer, question_date, haystack_session_ids,

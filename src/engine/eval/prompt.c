@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engine/eval/chats.h"
+#include "engine/eval/each.h"
 
 /*
  * The conversations are led first (chats.c). Then each question begins a chat of its own, and what

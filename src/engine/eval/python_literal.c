@@ -1,6 +1,6 @@
 /* python_literal.c - a literal of Python as JSON text. */
 #include "base/words.h"
-#include "engine/eval/formats.h"
+#include "engine/eval/readers.h"
 
 /*
  * BEAM publishes its questions as Python prints a dict. The notations differ in quotes, escapes,
