@@ -179,16 +179,17 @@ static enum status judge_line(struct audit *t, str line)
     if (*line.p == '{') {
         TRY(json_parse(t->ctx, line, &j));
         id = json_string(json_get(j, "hash"));
-        is = str_trim(json_string(json_get(j, "judgement")));
-        if (!is.n)
-            return OK;
+        is = json_string(json_get(j, "judgement"));
     } else {
         str rest = line;
         id = str_cut(&rest, '\t');
-        is = str_trim(str_cut(&rest, '\t'));
+        is = str_cut(&rest, '\t');
     }
     if (!read_hash(str_trim(id), &hash))
         return fail(t->ctx, BAD_INPUT, "hash must be 16 hex digits, not '" S_FMT "'", S_ARG(id));
+    is = str_trim(is);
+    if (!is.n && *line.p == '{') /* of a sample, and not judged yet */
+        return OK;
     if (!str_is(is, "good") && !str_is(is, "junk"))
         return fail(t->ctx, BAD_INPUT, "judgement must be good or junk, not '" S_FMT "'",
                     S_ARG(is));
