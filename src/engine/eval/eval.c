@@ -285,24 +285,30 @@ static void count_other(struct eval_report *r, const struct spoken *s, bool is_r
     r->as_set.other_renamed += is_renamed && s->spoke;
 }
 
-/* Its own pool must speak; the next conversation's, where nothing belongs to it, must not. The
- * first recall of a question is the one that is timed, before any cache has seen it. */
-static enum status ask_as_chat(struct eval *v, size_t c, size_t question)
+/* Its own pool must speak. The first recall of a question is the one that is timed, before any
+ * cache has seen it. */
+static enum status ask_own(struct eval *v, size_t c, size_t question)
 {
     struct spoken s;
-    const struct exam *own = &v->all[c];
-    str text = own->questions[question].text;
-    TRY(speak_question(v, c, question, c, text, &s));
+    TRY(speak_question(v, c, question, c, v->all[c].questions[question].text, &s));
     count_own(&v->report, &s);
     v->took[v->n_took++] = s.took_us;
     each_num(&v->each, "kept", s.spoke);
     each_num(&v->each, "helped", s.helped);
     each_num(&v->each, "tokens", (double)s.tokens);
     each_num(&v->each, "took_us", (double)s.took_us);
+    return OK;
+}
+
+/* The next conversation's, where nothing belongs to it, must not. */
+static enum status ask_other(struct eval *v, size_t c, size_t question)
+{
+    struct spoken s;
+    const struct exam *own = &v->all[c], *other = &v->all[(c + 1) % v->n];
+    str text = own->questions[question].text;
+    size_t at = (size_t)(other - v->all);
     if (v->report.in->one_pool || v->n < 2)
         return OK;
-    const struct exam *other = &v->all[(c + 1) % v->n];
-    size_t at = (size_t)(other - v->all);
     TRY(speak_question(v, c, question, at, text, &s));
     count_other(&v->report, &s, false);
     each_num(&v->each, "foreign", s.spoke);
@@ -329,7 +335,8 @@ static enum status load_turns(struct eval *v)
     return OK;
 }
 
-/* Asked as a chat first, which is timed, and then ranked. */
+/* Asked as a chat first, which is timed, and then ranked. A dump has the rows of a question's own
+ * pool in front of the others. */
 static enum status ask_all(struct eval *v)
 {
     size_t questions = 0;
@@ -345,8 +352,9 @@ static enum status ask_all(struct eval *v)
                 continue;
             }
             each_begin(&v->each, &v->all[c], asked);
-            TRY(ask_as_chat(v, c, q));
+            TRY(ask_own(v, c, q));
             TRY(rank_question(v, c, q));
+            TRY(ask_other(v, c, q));
             each_end(&v->each);
         }
     }
