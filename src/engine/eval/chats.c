@@ -69,9 +69,10 @@ static enum status take_turn(struct chat *t, str answer, size_t answer_at, size_
         t->s->messages[0].created ? t->s->messages[0].created + (int64_t)answer_at * SECOND_MS : 0);
     struct turn *turn = engine_begin_turn(&own, t->e, &in);
     const struct turn_out *out = turn_out_of(turn);
-    assert(out->ids.n == t->n);
-    for (size_t i = 0; i < t->n; i++)
-        t->ids[t->of[i]] = str_dup(&t->ctx->arena, out->ids.v[i]);
+    assert(out->ids.n <= t->n);
+    size_t before = t->n - out->ids.n; /* of a very long chat only the last messages count */
+    for (size_t i = before; i < t->n; i++)
+        t->ids[t->of[i]] = str_dup(&t->ctx->arena, out->ids.v[i - before]);
     for (size_t i = answer_at; i < answer_end; i++)
         t->ids[i] = in.answer_id;
     if (engine_end_turn(&own, t->e, turn, answer) != OK)

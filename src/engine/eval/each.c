@@ -36,7 +36,7 @@ void each_begin(struct each *each, const struct exam *c, const struct exam_quest
     struct json_out *w = &each->w;
     if (!each->file)
         return;
-    char id[256];
+    char id[512];
     snprintf(id, sizeof id, S_FMT "/" S_FMT, S_ARG(c->id), S_ARG(q->id));
     write_out(each);
     json_open(w, '{');

@@ -16,7 +16,13 @@
  * the sample. So judgements last. They are kept by hash, since most texts that they are about may
  * not be passed on.
  */
-enum { SAMPLE = 150, LINE_MAX_BYTES = 1 << 16, KINDS_MAX = 40, SENTENCE_WORDS = 400 };
+enum {
+    SAMPLE = 150,
+    LINE_MAX_BYTES = 1 << 16,
+    KINDS_MAX = 40,
+    SENTENCE_WORDS = 400,
+    SENTENCE_BYTES = 1000
+};
 
 enum judgement { UNJUDGED, GOOD, JUNK };
 
@@ -122,7 +128,7 @@ static str source_of(struct arena *a, const struct fact *f)
             best = str_trim(s.text);
         }
     }
-    return best;
+    return utf8_cut(best, SENTENCE_BYTES);
 }
 
 static enum status write_sample(struct audit *t, str path)

@@ -12,12 +12,12 @@
 static bool hex_at(str text, size_t at, size_t digits, uint32_t *out)
 {
     *out = 0;
-    for (size_t i = 0; i < digits; i++) {
-        static const char hex[] = "0123456789abcdef";
-        const char *p = at + i < text.n ? strchr(hex, text.p[at + i] | 0x20) : NULL;
-        if (!p || !*p)
+    for (size_t i = at; i < at + digits; i++) {
+        static const char hex[] = "0123456789abcdef0123456789ABCDEF";
+        const char *p = i < text.n && text.p[i] ? strchr(hex, text.p[i]) : NULL;
+        if (!p)
             return false;
-        *out = *out << 4 | (uint32_t)(p - hex);
+        *out = *out << 4 | (uint32_t)((p - hex) % 16);
     }
     return true;
 }
