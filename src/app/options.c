@@ -68,7 +68,7 @@ const struct field options_table[] = {
     {STR(struct options, per_question), .otherwise_str = "", .max = 4000, .unit = "FILE",
      .help = "Write the figures of every question to a file, for eval compare"},
     {BOOL(struct options, texts), .help = "With --per-question: write the questions' texts, too"},
-    {BOOL(struct options, curve), .help = "With eval prompt: measure at 14 thresholds, too"},
+    {BOOL(struct options, curve), .help = "With eval prompt: measure at 16 thresholds, too"},
     {STR(struct options, sample), .otherwise_str = "", .max = 4000, .unit = "FILE",
      .help = "With eval junk: write the sample to a file, to be judged"},
     {STR(struct options, judgements), .otherwise_str = "", .max = 4000, .unit = "FILE",

@@ -55,7 +55,7 @@ test('what enters prompts is measured, with its curve', async () => {
   const chats = await report('prompt', sample('beam.json'), '--curve');
   assert.equal(chats.led_as_chats, 2);
   assert.equal(chats.overall.any, 100);
-  assert.equal(chats.curve.length, 14);
+  assert.equal(chats.curve.length, 16);
   assert.equal(chats.overall.renamed, undefined);
   const people = await report('prompt', corpus, '--sessions', '2');
   assert.equal(people.led_as_chats, 0);

@@ -10,15 +10,16 @@
 #include "store/store.h"
 
 /*
- * usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|junk=JUDGEMENTS [table=FOLDER]
- * BOUND …   with BOUND as overall.any@10>=87 or as_set.other_spoke<=12. The bounds may only become
- * stricter. With a table vectors take part, of the static table in that folder of models. Without
- * the file or the table the test is skipped: they stand beside the repository, not in it.
+ * usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|curve|junk=JUDGEMENTS
+ * [table=FOLDER] BOUND …   with BOUND as overall.any@10>=87 or as_set.other_spoke<=12. The bounds
+ * may only become stricter. With a table vectors take part, of the static table in that folder of
+ * models. Without the file or the table the test is skipped: they stand beside the repository, not
+ * in it.
  */
 
 enum { SKIPPED = 77, REPORT_MAX = 1 << 20 };
 
-enum what { BY_TURN, BY_SESSION, FOLLOW_UPS, PROMPT, JUNK_AUDIT };
+enum what { BY_TURN, BY_SESSION, FOLLOW_UPS, PROMPT, CURVE, JUNK_AUDIT };
 
 struct asked {
     struct strs files;
@@ -44,14 +45,15 @@ static enum status measure(struct ctx *ctx, struct engine *engine, const struct 
 {
     const struct eval_in in = {.file = asked->files.v[0],
                                .by_session = asked->what == BY_SESSION,
-                               .follow_ups = asked->what == FOLLOW_UPS};
+                               .follow_ups = asked->what == FOLLOW_UPS,
+                               .curve = asked->what == CURVE};
     const struct junk_in junk = {.files = asked->files.v,
                                  .n_files = asked->files.n,
                                  .judgements = asked->judgements};
     if (asked->what == JUNK_AUDIT)
         return engine_eval_junk(ctx, engine, &junk, true, report);
-    return asked->what == PROMPT ? engine_eval_prompt(ctx, engine, &in, true, report)
-                                 : engine_eval(ctx, engine, &in, true, report);
+    bool is_prompt = asked->what == PROMPT || asked->what == CURVE;
+    return (is_prompt ? engine_eval_prompt : engine_eval)(ctx, engine, &in, true, report);
 }
 
 static enum status evaluate(struct ctx *ctx, str folder, const struct asked *asked,
@@ -103,7 +105,8 @@ static bool is_there(struct ctx *ctx, str path)
 /* False when the word is none of the measures. */
 static bool read_what(str word, struct asked *out)
 {
-    static const char *const whats[] = {"turn", "session", "follow_ups", "prompt", "junk", NULL};
+    static const char *const whats[] = {"turn",  "session", "follow_ups", "prompt",
+                                        "curve", "junk",    NULL};
     int what = name_index(whats, str_cut(&word, '='), -1);
     out->what = (enum what)what;
     out->judgements = word;
@@ -129,8 +132,9 @@ int main(int argc, char **argv)
     char folder[] = "/tmp/rememberd-recall-XXXXXX";
     struct asked asked = {0};
     if (argc < 4 || !read_what(str_of(argv[2]), &asked) || sodium_init() < 0) {
-        fprintf(stderr, "usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|junk="
-                        "JUDGEMENTS [table=FOLDER] BOUND ...\n");
+        fprintf(stderr,
+                "usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|curve|junk="
+                "JUDGEMENTS [table=FOLDER] BOUND ...\n");
         return 2;
     }
     int first = 3;

@@ -480,7 +480,7 @@ TEST(people_with_names_are_imported_and_renamed_and_the_curve_falls)
     CHECK_INT(figure(j, "led_as_chats"), 0);
     CHECK(figure(j, "overall.any") > 80);
     CHECK(figure(j, "overall.renamed") >= figure(j, "overall.foreign"));
-    CHECK_INT(curve->n, 14);
+    CHECK_INT(curve->n, 16);
     double kept = 101, foreign = 101;
     for (const struct json *l = curve->first; l; l = l->next) {
         CHECK(figure(l, "kept") <= kept && figure(l, "foreign") <= foreign);
@@ -489,6 +489,14 @@ TEST(people_with_names_are_imported_and_renamed_and_the_curve_falls)
     }
     CHECK(kept < 60);
     CHECK(figure(j, "at_93_kept.kept") >= 93);
+    /* Nearer than the curve's own levels. */
+    double at = figure(j, "at_93_kept.threshold");
+    size_t same = 0, below = 0;
+    for (const struct json *l = curve->first; l; l = l->next) {
+        same += fabs(figure(l, "threshold") - at) < 1e-9;
+        below += figure(l, "kept") >= 93;
+    }
+    CHECK(same == 0 && below > 0);
 }
 
 /* --- the junk audit --- */

@@ -14,10 +14,10 @@
  * Evidence counts as given when the block has a line of its message, or of a memory that was made
  * of it. Whether the passage that is shown of a long message is the right one is not known.
  */
-enum { HOUR_MS = 3600000, PATIENT_MS = 60000 };
+enum { HOUR_MS = 3600000, PATIENT_MS = 60000, HALVINGS = 6 };
 
-static const double levels[PROMPT_LEVELS] = {0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06,
-                                             0.075, 0.1,  0.15, 0.2,  0.3,  0.4,  0.5};
+static const double levels[PROMPT_LEVELS] = {0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15,
+                                             0.2,   0.3,  0.4,  0.5,  0.6,  0.7,   0.8, 0.9};
 
 struct prompt {
     struct ctx *ctx;
@@ -196,6 +196,48 @@ static enum status measure_all(struct prompt *p)
     return OK;
 }
 
+/* All questions at one threshold. */
+static enum status measure_level(struct prompt *p, double least, struct given_sum *out)
+{
+    *out = (struct given_sum){0};
+    p->settings.gate_threshold = least;
+    for (size_t c = 0; c < p->exams.n; c++)
+        for (size_t i = 0; i < p->exams.v[c].n_questions; i++) {
+            struct given_sum one;
+            if (!p->exams.v[c].questions[i].evidence.n)
+                continue;
+            TRY(ask_thrice(p, c, &p->exams.v[c].questions[i], &one));
+            add_sum(out, &one);
+        }
+    return OK;
+}
+
+/* The highest threshold that keeps enough: between two levels of the curve, by halving. */
+static enum status find_kept(struct prompt *p)
+{
+    struct prompt_report *r = &p->report;
+    size_t at = r->n_levels;
+    while (at && prompt_kept(&r->curve[at - 1]) < KEPT_AT_LEAST)
+        at--;
+    if (!at)
+        return OK;
+    double low = r->levels[at - 1], high = at < r->n_levels ? r->levels[at] : 1;
+    r->at_kept = r->curve[at - 1];
+    for (int i = 0; i < HALVINGS; i++) {
+        struct given_sum sum;
+        double middle = (low + high) / 2;
+        TRY(measure_level(p, middle, &sum));
+        if (prompt_kept(&sum) < KEPT_AT_LEAST) {
+            high = middle;
+            continue;
+        }
+        low = middle;
+        r->at_kept = sum;
+    }
+    r->threshold_kept = low;
+    return OK;
+}
+
 static enum status lead_all(struct prompt *p)
 {
     size_t questions = 0;
@@ -237,6 +279,7 @@ enum status engine_eval_prompt(struct ctx *ctx, struct engine *e, const struct e
     TRY(lead_all(&p));
     TRY(eval_embed(ctx, e, &p.report.vectors));
     TRY(measure_all(&p));
+    TRY(find_kept(&p));
     TRY(each_finish(ctx, &p.each));
     prompt_write(out, &p.report, as_json);
     return OK;

@@ -3,7 +3,11 @@
 
 #include "engine/eval/eval.h"
 
-enum { PROMPT_LEVELS = 14 };
+enum { PROMPT_LEVELS = 16 };
+
+/* The share of questions, in percent, that must be kept where silence is judged: a gate that speaks
+ * less can always be had. */
+#define KEPT_AT_LEAST 93.0
 
 /* Sums over the questions of a kind. */
 struct given_sum {
@@ -32,8 +36,13 @@ struct prompt_report {
     struct given_sum curve[PROMPT_LEVELS];
     double levels[PROMPT_LEVELS];
     size_t n_levels;                /* 0: no curve */
+    struct given_sum at_kept;       /* with a curve: where KEPT_AT_LEAST is just kept */
+    double threshold_kept;          /* … and its threshold; 0: no threshold keeps that */
     int64_t tokens_p50, tokens_p95; /* of the blocks that are not empty */
     struct eval_report vectors;     /* only what it says of vectors */
 };
+
+/* The share of questions that get anything, in percent. */
+double prompt_kept(const struct given_sum *s);
 
 void prompt_write(struct buf *out, const struct prompt_report *r, bool as_json);

@@ -2,23 +2,9 @@
 #include "base/json.h"
 #include "engine/eval/prompt.h"
 
-/* What must be kept where the curve is read: a gate that speaks less can always be had. */
-#define KEPT_AT_LEAST 93.0
-
-static double kept_of(const struct given_sum *s)
+double prompt_kept(const struct given_sum *s)
 {
     return eval_percent((double)s->kept, s->n);
-}
-
-/* The highest level that keeps enough, or NULL. */
-static const struct given_sum *level_kept(const struct prompt_report *r, double *least)
-{
-    for (size_t i = r->n_levels; i-- > 0;)
-        if (kept_of(&r->curve[i]) >= KEPT_AT_LEAST) {
-            *least = r->levels[i];
-            return &r->curve[i];
-        }
-    return NULL;
 }
 
 /* --- text --- */
@@ -46,25 +32,20 @@ static void sum_line(struct buf *b, str name, const struct given_sum *s)
 
 static void write_curve(struct buf *b, const struct prompt_report *r)
 {
-    double least;
-    const struct given_sum *kept = level_kept(r, &least);
+    char name[32];
     if (!r->n_levels)
         return;
     buf_printf(b, "\nby threshold\n");
     for (size_t i = 0; i < r->n_levels; i++) {
-        char name[32];
         snprintf(name, sizeof name, "%.3f", r->levels[i]);
         sum_line(b, str_of(name), &r->curve[i]);
     }
-    if (!kept) {
+    if (!(r->threshold_kept > 0)) {
         buf_printf(b, "no threshold keeps %.0f %%\n", KEPT_AT_LEAST);
         return;
     }
-    buf_printf(b, "the highest threshold that keeps %.0f %%: %.3f; foreign", KEPT_AT_LEAST, least);
-    add_percent(b, (double)kept->foreign, kept->foreign_asked);
-    buf_printf(b, " %%, renamed");
-    add_percent(b, (double)kept->renamed, kept->renamed_asked);
-    buf_printf(b, " %%\n");
+    snprintf(name, sizeof name, "%.4f (keeps %.0f %%)", r->threshold_kept, KEPT_AT_LEAST);
+    sum_line(b, str_of(name), &r->at_kept);
 }
 
 static void write_text(struct buf *b, const struct prompt_report *r)
@@ -101,7 +82,7 @@ static void member_percent(struct json_out *w, const char *name, int64_t sum, in
 static void put_sum(struct json_out *w, const struct given_sum *s)
 {
     json_member_int(w, "n", s->n);
-    json_member_num(w, "kept", kept_of(s));
+    json_member_num(w, "kept", prompt_kept(s));
     json_member_num(w, "any", eval_percent(s->any, s->n));
     json_member_num(w, "frac", eval_percent(s->frac, s->n));
     json_member_num(w, "tokens", s->kept ? (double)s->tokens / (double)s->kept : 0);
@@ -119,17 +100,15 @@ static void put_level(struct json_out *w, double least, const struct given_sum *
 
 static void put_curve(struct json_out *w, const struct prompt_report *r)
 {
-    double least;
-    const struct given_sum *kept = level_kept(r, &least);
     json_member_open(w, "curve", '[');
     for (size_t i = 0; i < r->n_levels; i++) {
         json_open(w, '{');
         put_level(w, r->levels[i], &r->curve[i]);
     }
     json_close(w, ']');
-    if (kept) {
+    if (r->threshold_kept > 0) {
         json_member_open(w, "at_93_kept", '{');
-        put_level(w, least, kept);
+        put_level(w, r->threshold_kept, &r->at_kept);
     }
 }
 
