@@ -42,9 +42,15 @@ const struct command commands[] = {
      "one to standard output",
      "export copy.md --format markdown", " user space format ", 0, 1, command_export_check,
      command_export, false, "all spaces of the user"},
-    {"eval", "eval locomo FILE", "Measure recall with the questions of a LoCoMo file",
-     "eval locomo locomo10.json --k 5,10", " json level k pool sessions dump follow_ups ", 2, 2,
-     command_eval_check, command_eval, false},
+    {"eval",
+     "eval locomo|beam|longmemeval|jsonl FILE | eval prompt FILE | eval compare FILE FILE | eval "
+     "junk FILE...",
+     "Measure recall with conversations and questions, measure what enters prompts, compare two "
+     "measurements question by question, or audit extracted facts (docs/reference/eval.md)",
+     "eval locomo locomo10.json --k 5,10",
+     " json level k pool sessions dump follow_ups per_question texts curve format sample "
+     "judgements ",
+     2, 100, command_eval_check, command_eval, false},
     {"token", "token create | token list | token revoke ID",
      "Create, list and revoke access tokens; once this command has created one, every request "
      "needs a token",

@@ -8,9 +8,9 @@
 #include "embed/embed.h"
 
 /*
- * The LoCoMo benchmark asks questions about long conversations. This command imports them into a
- * database of its own, asks, and counts how often the turn with the answer is among the first k
- * that recall gives. The questions are not put to a model: the figures are of recall alone.
+ * Conversations are brought into a database of its own, and questions are asked of them. It is
+ * counted how often what answers a question is among the first k that recall gives, or in the
+ * prompt. No model takes part: the figures are of recall alone.
  */
 
 /* Each rank is measured and reported on its own: RANKS_MAX of them are enough for a curve. */
@@ -34,12 +34,87 @@ static enum status read_ranks(struct ctx *ctx, const struct options *o, struct e
     return OK;
 }
 
+static enum status run_ranking(struct ctx *ctx, const struct options *o, struct engine *e,
+                               struct eval_in *in, struct buf *report)
+{
+    TRY(read_ranks(ctx, o, in));
+    in->format = o->words.v[1];
+    return engine_eval(ctx, e, in, o->json, report);
+}
+
+static enum status run_prompt(struct ctx *ctx, const struct options *o, struct engine *e,
+                              struct eval_in *in, struct buf *report)
+{
+    return engine_eval_prompt(ctx, e, in, o->json, report);
+}
+
+static enum status run_junk(struct ctx *ctx, const struct options *o, struct engine *e,
+                            struct eval_in *in, struct buf *report)
+{
+    const struct junk_in junk = {.files = o->words.v + 2,
+                                 .n_files = o->words.n - 2,
+                                 .format = in->format,
+                                 .sample = o->sample,
+                                 .judgements = o->judgements};
+    return engine_eval_junk(ctx, e, &junk, o->json, report);
+}
+
+/* What can be measured: one row for each second word. A format's name stands for its ranking. */
+static const struct measure {
+    const char *name, *flags; /* of the flags that not all measures take, those that it does */
+    size_t files_min, files_max;
+    enum status (*run)(struct ctx *ctx, const struct options *o, struct engine *e,
+                       struct eval_in *in, struct buf *report); /* NULL: needs no database */
+} measures[] = {
+    {"locomo", " level k pool sessions dump follow_ups per_question texts ", 1, 1, run_ranking},
+    {"longmemeval", " level k pool sessions dump follow_ups per_question texts ", 1, 1,
+     run_ranking},
+    {"beam", " level k pool sessions dump follow_ups per_question texts ", 1, 1, run_ranking},
+    {"jsonl", " level k pool sessions dump follow_ups per_question texts ", 1, 1, run_ranking},
+    {"prompt", " sessions per_question texts curve format ", 1, 1, run_prompt},
+    {"junk", " sample judgements format ", 1, 98, run_junk},
+    {"compare", " ", 2, 2, NULL},
+};
+enum { MEASURES = sizeof measures / sizeof *measures };
+
+static const struct measure *measure_of(str name)
+{
+    for (size_t i = 0; i < MEASURES; i++)
+        if (str_is(name, measures[i].name))
+            return &measures[i];
+    return NULL;
+}
+
+static bool takes_flag(const struct measure *m, str flag)
+{
+    static const char some[] = " level k pool sessions dump follow_ups per_question texts curve "
+                               "format sample judgements ";
+    char word[64];
+    snprintf(word, sizeof word, " " S_FMT " ", S_ARG(flag));
+    return !strstr(some, word) || strstr(m->flags, word);
+}
+
 enum status command_eval_check(struct ctx *ctx, const struct options *o)
 {
     struct eval_in in;
-    if (!str_is(o->words.v[1], "locomo"))
-        return fail(ctx, BAD_INPUT, "'" S_FMT "' is not a benchmark; there is: locomo",
+    const struct measure *m = measure_of(o->words.v[1]);
+    if (!m)
+        return fail(ctx, BAD_INPUT,
+                    "'" S_FMT "' is not a benchmark; there is: locomo, longmemeval, beam, jsonl, "
+                    "and prompt, junk, compare",
                     S_ARG(o->words.v[1]));
+    size_t files = o->words.n - 2;
+    if (files < m->files_min || files > m->files_max)
+        return fail(ctx, BAD_INPUT, "eval %s takes %s", m->name,
+                    m->files_min == 2   ? "two files"
+                    : m->files_max == 1 ? "one file"
+                                        : "one file or more");
+    for (size_t i = 0; i < o->given.n; i++)
+        if (!takes_flag(m, o->given.v[i]))
+            return fail(ctx, BAD_INPUT, "%s does not take %s", m->name,
+                        options_flag(&ctx->arena, o->given.v[i].p));
+    if (o->format.n && name_index(eval_formats, o->format, -1) < 0)
+        return fail_field(ctx, "--format", "must be one of: locomo, longmemeval, beam, jsonl");
     return read_ranks(ctx, o, &in);
 }
 
@@ -62,22 +137,34 @@ static void remove_folder(const char *path)
 static enum status measure_recall(struct ctx *ctx, const struct options *o, struct buf *report)
 {
     CLEANUP(instance_close) struct instance instance = {0};
+    const struct measure *m = measure_of(o->words.v[1]);
     struct eval_in in = {
         .file = o->words.v[2],
+        .format = o->format,
         .by_session = str_is(o->level, "session"),
         .one_pool = str_is(o->pool, "one"),
         .follow_ups = o->follow_ups,
         .sessions = o->sessions,
         .dump = o->dump,
+        .per_question = o->per_question,
+        .has_texts = o->texts,
+        .curve = o->curve,
     };
-    TRY(read_ranks(ctx, o, &in));
     TRY(instance_open(ctx, o, &instance));
     if (isatty(STDERR_FILENO))
         fputs("measuring…", stderr);
-    enum status s = engine_eval(ctx, instance.engine, &in, o->json, report);
+    enum status s = m->run(ctx, o, instance.engine, &in, report);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return s;
+}
+
+static enum status print_report(struct ctx *ctx, const struct buf *report)
+{
+    if (report->full)
+        return fail(ctx, TOO_LARGE, "the report is larger than %d bytes", REPORT_MAX);
+    fwrite(report->p, 1, report->n, stdout);
+    return OK;
 }
 
 /* Models come from the real data folder: the temporary one has none, and a download per run would
@@ -88,6 +175,10 @@ enum status command_eval(struct ctx *ctx, const struct options *o)
     struct options own = *o;
     struct instance real;
     struct buf report = buf_make(&ctx->arena, REPORT_MAX);
+    if (!measure_of(o->words.v[1])->run) {
+        TRY(eval_compare(ctx, o->words.v[2], o->words.v[3], o->json, &report));
+        return print_report(ctx, &report);
+    }
     str folder = str_printf(&ctx->arena, "%s/rememberd-eval-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     char *path = arena_alloc(&ctx->arena, folder.n + 1);
     memcpy(path, folder.p, folder.n);
@@ -100,6 +191,5 @@ enum status command_eval(struct ctx *ctx, const struct options *o)
     enum status s = measure_recall(ctx, &own, &report);
     remove_folder(path);
     TRY(s);
-    fwrite(report.p, 1, report.n, stdout);
-    return OK;
+    return print_report(ctx, &report);
 }

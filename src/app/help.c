@@ -112,6 +112,9 @@ static const struct {
      "claude-code, codex, turns, locomo, markdown or list. Without --format, rememberd looks at "
      "the file"},
     {"export", "format", "jsonl (the default) or markdown"},
+    {"eval", "format",
+     "With eval prompt and eval junk: locomo, beam, longmemeval or jsonl. Without --format, "
+     "rememberd looks at the file"},
 };
 
 /* The help of a row in one command; what no --space means depends on the command, too. */

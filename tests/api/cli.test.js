@@ -278,7 +278,7 @@ test('a wrong usage is one clear line and status 2', async () => {
     [['search', 'x', '--limit', '0'], /--limit: must be from 1/],
     [['forget'], /--everything/],
     [['token', 'steal'], /token create/],
-    [['eval', 'squad', 'x.json'], /there is: locomo/],
+    [['eval', 'squad', 'x.json'], /there is: locomo, longmemeval/],
     [['eval', 'locomo', 'x.json', '--pool', 'two'], /--pool: must be one of: each, one/],
   ];
   for (const [args, words] of cases) {

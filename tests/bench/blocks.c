@@ -59,7 +59,7 @@ static void close_bench(struct bench *b)
 }
 
 /* A conversation of two people becomes the first one's chat with an assistant. */
-static void make_chat(struct locomo *c)
+static void make_chat(struct exam *c)
 {
     for (size_t i = 0; i < c->n_sessions; i++)
         for (size_t k = 0; k < c->sessions[i].n; k++) {
@@ -90,7 +90,7 @@ static void ask(struct bench *b, struct pool_ref pool, str question, int64_t ask
     ctx_free(&ctx);
 }
 
-static void ask_all(struct bench *b, struct pool_ref pool, const struct locomo *c, bool is_chat)
+static void ask_all(struct bench *b, struct pool_ref pool, const struct exam *c, bool is_chat)
 {
     size_t n = 0;
     int64_t asked = c->until + DAY_MS;
@@ -108,7 +108,7 @@ static void play(const char *file, bool is_chat, const char *models)
 {
     struct bench b = {.folder = ""};
     struct mapped text;
-    struct locomo *v;
+    struct exam *v;
     size_t n;
     open_bench(&b, models);
     must(&b.ctx, map_file(&b.ctx, str_of(file), &text));

@@ -10,17 +10,22 @@
 #include "store/store.h"
 
 /*
- * usage: recall_floors FILE turn|session|follow_ups [table=FOLDER] BOUND …   with BOUND as
- * overall.any@10>=87 or as_set.other_spoke<=12. The bounds may only become stricter. With a table
- * vectors take part, of the static table in that folder of models. Without the file or the table
- * the test is skipped: they stand beside the repository, not in it.
+ * usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|curve|junk=JUDGEMENTS
+ * [table=FOLDER] BOUND …   with BOUND as overall.any@10>=87 or as_set.other_spoke<=12. The bounds
+ * may only become stricter. With a table vectors take part, of the static table in that folder of
+ * models. Without the file or the table the test is skipped: they stand beside the repository, not
+ * in it.
  */
 
 enum { SKIPPED = 77, REPORT_MAX = 1 << 20 };
 
+enum what { BY_TURN, BY_SESSION, FOLLOW_UPS, PROMPT, CURVE, JUNK_AUDIT };
+
 struct asked {
-    str file, models; /* models "": words alone */
-    bool by_session, follow_ups;
+    struct strs files;
+    str models; /* "": words alone */
+    enum what what;
+    str judgements;
 };
 
 static struct settings settings_of(const struct asked *asked)
@@ -35,6 +40,22 @@ static struct settings settings_of(const struct asked *asked)
     return s;
 }
 
+static enum status measure(struct ctx *ctx, struct engine *engine, const struct asked *asked,
+                           struct buf *report)
+{
+    const struct eval_in in = {.file = asked->files.v[0],
+                               .by_session = asked->what == BY_SESSION,
+                               .follow_ups = asked->what == FOLLOW_UPS,
+                               .curve = asked->what == CURVE};
+    const struct junk_in junk = {.files = asked->files.v,
+                                 .n_files = asked->files.n,
+                                 .judgements = asked->judgements};
+    if (asked->what == JUNK_AUDIT)
+        return engine_eval_junk(ctx, engine, &junk, true, report);
+    bool is_prompt = asked->what == PROMPT || asked->what == CURVE;
+    return (is_prompt ? engine_eval_prompt : engine_eval)(ctx, engine, &in, true, report);
+}
+
 static enum status evaluate(struct ctx *ctx, str folder, const struct asked *asked,
                             struct json **out)
 {
@@ -47,10 +68,7 @@ static enum status evaluate(struct ctx *ctx, str folder, const struct asked *ask
     enum status s = engine_open(ctx, store, &settings, &engine);
     struct buf report = buf_make(&ctx->arena, REPORT_MAX);
     if (s == OK) {
-        const struct eval_in in = {.file = asked->file,
-                                   .by_session = asked->by_session,
-                                   .follow_ups = asked->follow_ups};
-        s = engine_eval(ctx, engine, &in, true, &report);
+        s = measure(ctx, engine, asked, &report);
         engine_close(engine);
     }
     store_close(store);
@@ -84,24 +102,45 @@ static bool is_there(struct ctx *ctx, str path)
     return false;
 }
 
+/* False when the word is none of the measures. */
+static bool read_what(str word, struct asked *out)
+{
+    static const char *const whats[] = {"turn",  "session", "follow_ups", "prompt",
+                                        "curve", "junk",    NULL};
+    int what = name_index(whats, str_cut(&word, '='), -1);
+    out->what = (enum what)what;
+    out->judgements = word;
+    return what >= 0 && (what == JUNK_AUDIT) == (word.n > 0);
+}
+
+/* Whether all that the test needs is there. */
+static bool has_all(struct ctx *ctx, str files, struct asked *out)
+{
+    out->files.v = NEW_N(&ctx->arena, str, files.n + 1);
+    while (files.n) {
+        str file = str_cut(&files, ',');
+        if (!is_there(ctx, file))
+            return false;
+        out->files.v[out->files.n++] = file;
+    }
+    return out->files.n && (!out->models.n || is_there(ctx, out->models));
+}
+
 int main(int argc, char **argv)
 {
     CLEANUP(ctx_free) struct ctx ctx = {0};
     char folder[] = "/tmp/rememberd-recall-XXXXXX";
-    static const char *const whats[] = {"turn", "session", "follow_ups", NULL};
-    int what = argc < 4 ? -1 : name_index(whats, str_of(argv[2]), -1);
-    if (what < 0 || sodium_init() < 0) {
-        fprintf(stderr, "usage: recall_floors FILE turn|session|follow_ups [table=FOLDER] "
-                        "BOUND ...\n");
+    struct asked asked = {0};
+    if (argc < 4 || !read_what(str_of(argv[2]), &asked) || sodium_init() < 0) {
+        fprintf(stderr,
+                "usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|curve|junk="
+                "JUDGEMENTS [table=FOLDER] BOUND ...\n");
         return 2;
     }
-    struct asked asked = {.file = str_of(argv[1]),
-                          .by_session = what == 1,
-                          .follow_ups = what == 2};
     int first = 3;
     if (str_starts(str_of(argv[3]), S("table=")))
         asked.models = str_of(argv[first++] + strlen("table="));
-    if (!is_there(&ctx, asked.file) || (asked.models.n && !is_there(&ctx, asked.models)))
+    if (!has_all(&ctx, str_of(argv[1]), &asked))
         return SKIPPED;
     if (!mkdtemp(folder))
         return 2;

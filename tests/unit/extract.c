@@ -617,10 +617,25 @@ TEST(a_lost_referent_is_no_fact)
                                        "I love the color and texture.",
                                        "I love all the yellow leaves.",
                                        "I love the smell and taste it adds.",
-                                       "I chose to replace them."};
+                                       "I chose to replace them.",
+                                       "I chose the call.",
+                                       "I decided to buy the paper version.",
+                                       "I like the size I tried on.",
+                                       "I love walking around places like that.",
+                                       "I love living here.",
+                                       "I love the thought, Ben!",
+                                       "I prefer a balanced approach.",
+                                       "My favorite one is the last.",
+                                       "I have a close friend."};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
         user(ctx, lost[i], "");
     user(ctx, "I love the sea.", "preference:sea > loves the sea");
+    user(ctx, "I prefer the paper version of my books.",
+         "preference:paper_version_of_my_books > prefers the paper version of my books");
+    user(ctx, "I love living here in Oslo.",
+         "preference:living_here_in_oslo > loves living here in Oslo");
+    user(ctx, "I have two close friends.",
+         "relationship:has_close_friends > has two close friends");
     user(ctx, "I love my cats and feeding them.",
          "preference:cats_and_feeding_them > loves my cats and feeding them");
     user(ctx, "I love it when it rains.", "preference:it_when_it_rains > loves it when it rains");
@@ -634,7 +649,10 @@ TEST(good_advice_to_somebody_else_is_no_note)
         "Thanks for the pictures! Don't forget to take some more!",
         "It is tough. Remember to take care of yourself.",
         "Have a great time. And remember to stay positive and motivate others.",
-        "Remember to treat yourself!"};
+        "Remember to treat yourself!",
+        "And remember, I'm always there for you.",
+        "Remember, it takes time.",
+        "Remember that keeping calm is important."};
     for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
         user(ctx, advice[i], "");
     user(ctx, "Remember to water the plants.",
@@ -643,11 +661,16 @@ TEST(good_advice_to_somebody_else_is_no_note)
          "note:call_my_mum_on_sunday > remember to call my mum on Sunday");
     user(ctx, "Thanks! Remember that the gate code is 4411.",
          "note:gate_code_is_4411 > the gate code is 4411");
+    user(ctx, "Remember, it's my mum's birthday on Sunday.",
+         "note:it_s_my_mum_s_birthday_on_sunday > it's my mum's birthday on Sunday");
 }
 
 TEST(a_time_or_an_occasion_is_no_employer_school_or_partner)
 {
     user(ctx, "I start work at 8 AM instead of 9 AM.", "");
+    user(ctx, "I'll start with the first chapter.", "");
+    user(ctx, "I've started with the basics.", "");
+    user(ctx, "I started a new job with Acme.", "entity:employer > I started a new job with Acme");
     user(ctx, "I attend all 5 rehearsals at the theater.", "");
     user(ctx, "I'm happy seeing my work make a difference.", "");
     user(ctx, "I am dating Tanya.", "entity:partner > I am dating Tanya");

@@ -208,7 +208,7 @@ TEST(locomo_dates_are_read_or_refused)
                               "\"session_1_date_time\":\"%s\",\"session_1\":[{\"speaker\":\"A\","
                               "\"dia_id\":\"D1:1\",\"text\":\"Hi\"}]}}]",
                               cases[i].date);
-        struct locomo *v;
+        struct exam *v;
         size_t n;
         enum status s = locomo_read(ctx, text, &v, &n);
         CHECK_INT(s, cases[i].ms ? OK : BAD_INPUT);

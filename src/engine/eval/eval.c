@@ -1,4 +1,4 @@
-/* eval.c - measures recall on LoCoMo: ranking, silence, speed. */
+/* eval.c - measures recall by questions about conversations: ranking, silence, speed. */
 #include "engine/eval/eval.h"
 
 #include <assert.h>
@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "engine/eval/each.h"
 #include "engine/eval/followups.h"
 #include "engine/gate/evidence.h"
 #include "engine/import/ingest.h"
@@ -33,9 +34,10 @@ struct eval {
     struct ctx *ctx;
     struct engine *e;
     struct eval_report report;
-    struct locomo *all;
+    struct exam *all;
     size_t n;
     FILE *dump, *gate_dump;
+    struct each each;
     int64_t *took; /* µs of each question as a chat asks it */
     size_t n_took;
 };
@@ -49,37 +51,24 @@ static struct pool_ref pool_of(const struct eval *v, size_t conversation)
 /* --- one answer against the evidence --- */
 
 /* Refs are unique in a conversation; in a shared pool its name begins the session's. */
-static bool is_of(const struct locomo *c, const struct recalled *r)
+static bool is_of(const struct exam *c, const struct recalled *r)
 {
     return str_starts(r->message.session, c->id) && r->message.session.n > c->id.n &&
            r->message.session.p[c->id.n] == '/';
 }
 
-static bool is_evidence(const struct locomo *c, const struct locomo_question *q,
-                        const struct recalled *r)
+static bool list_has(const struct strs *list, str one)
 {
-    for (size_t i = 0; i < q->evidence.n && is_of(c, r); i++)
-        if (str_eq(q->evidence.v[i], r->message.ref))
+    for (size_t i = 0; i < list->n; i++)
+        if (str_eq(list->v[i], one))
             return true;
     return false;
 }
 
-/* "D7" of "D7:13". */
-static str session_of(str ref)
+static bool is_evidence(const struct exam *c, const struct exam_question *q,
+                        const struct recalled *r)
 {
-    return str_cut(&ref, ':');
-}
-
-static size_t gold_of(const struct locomo_question *q, bool by_session)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < q->evidence.n; i++) {
-        bool again = false;
-        for (size_t k = 0; k < i && by_session; k++)
-            again |= str_eq(session_of(q->evidence.v[k]), session_of(q->evidence.v[i]));
-        n += !again;
-    }
-    return n;
+    return is_of(c, r) && list_has(&q->evidence, r->message.ref);
 }
 
 /* With by_session a session is found at its first turn, and its other turns do not count again. */
@@ -88,19 +77,19 @@ static bool same_session(const struct recalled *a, const struct recalled *b)
     return str_eq(a->message.session, b->message.session);
 }
 
-static bool has_evidence(const struct locomo *c, const struct locomo_question *q,
+static bool has_evidence(const struct exam *c, const struct exam_question *q,
                          const struct recalled *r, bool by_session)
 {
-    if (!by_session)
-        return is_evidence(c, q, r);
-    for (size_t i = 0; i < q->evidence.n && is_of(c, r); i++)
-        if (str_eq(session_of(q->evidence.v[i]), session_of(r->message.ref)))
-            return true;
-    return false;
+    return by_session ? list_has(&q->sessions, r->message.session) : is_evidence(c, q, r);
+}
+
+static size_t gold_of(const struct exam_question *q, bool by_session)
+{
+    return by_session ? q->sessions.n : q->evidence.n;
 }
 
 /* The ranks of the answer as hits and misses; a session counts at its first turn. */
-static size_t hits_of(struct eval *v, const struct locomo *c, const struct locomo_question *q,
+static size_t hits_of(struct eval *v, const struct exam *c, const struct exam_question *q,
                       const struct recall_out *found, bool *hit)
 {
     bool by_session = v->report.in->by_session;
@@ -115,29 +104,79 @@ static size_t hits_of(struct eval *v, const struct locomo *c, const struct locom
     return n;
 }
 
-/* nDCG with gains of 0 and 1; ideal is the order with all evidence in front. */
-static void tally_hits(const struct eval_in *in, struct tally *t, const bool *hit, size_t n,
-                       size_t gold)
+/* One question's ranking, as a tally of one: nDCG with gains of 0 and 1, whose ideal is the order
+ * with all evidence in front. */
+static struct tally tally_of(const struct eval_in *in, const bool *hit, size_t n, size_t gold)
 {
-    double gain = 0, ideal = 0, first = 0;
+    struct tally t = {.n = 1};
+    double ideal = 0;
     assert(gold > 0); /* questions without evidence were left out */
-    t->n++;
     for (size_t k = 0; k < in->n_k; k++) {
         size_t got = 0;
         for (size_t i = 0; i < n && i < (size_t)in->k[k]; i++)
             got += hit[i];
-        t->any[k] += got > 0;
-        t->all[k] += got == gold;
-        t->frac[k] += (double)got / (double)gold;
+        t.any[k] = got > 0;
+        t.all[k] = got == gold;
+        t.frac[k] = (double)got / (double)gold;
     }
     for (size_t i = 0; i < n; i++) {
-        gain += hit[i] && i < NDCG_AT ? 1 / log2((double)i + 2) : 0;
-        first = !(first > 0) && hit[i] ? 1 / ((double)i + 1) : first;
+        t.ndcg += hit[i] && i < NDCG_AT ? 1 / log2((double)i + 2) : 0;
+        t.mrr = !(t.mrr > 0) && hit[i] ? 1 / ((double)i + 1) : t.mrr;
     }
     for (size_t i = 0; i < gold && i < NDCG_AT; i++)
         ideal += 1 / log2((double)i + 2);
-    t->ndcg += gain / ideal;
-    t->mrr += first;
+    t.ndcg /= ideal;
+    return t;
+}
+
+static void add_tally(struct tally *to, const struct tally *t)
+{
+    to->n += t->n;
+    to->ndcg += t->ndcg;
+    to->mrr += t->mrr;
+    for (size_t k = 0; k < EVAL_K_MAX; k++) {
+        to->any[k] += t->any[k];
+        to->all[k] += t->all[k];
+        to->frac[k] += t->frac[k];
+    }
+}
+
+/* Kinds stand in the order of their numbers, and those of one number as they came. The last place
+ * takes all that there is no room for. */
+static struct tally *tally_of_kind(struct eval_report *r, const struct exam_question *q)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < r->n_kinds; i++)
+        if (str_eq(r->kinds[i].name, q->kind))
+            return &r->kinds[i].tally;
+    if (r->n_kinds == EVAL_KINDS_MAX)
+        return &r->kinds[EVAL_KINDS_MAX - 1].tally;
+    while (at < r->n_kinds && r->kinds[at].category <= q->category)
+        at++;
+    memmove(&r->kinds[at + 1], &r->kinds[at], (r->n_kinds - at) * sizeof r->kinds[at]);
+    r->kinds[at] = (struct kind_tally){.name = q->kind, .category = q->category};
+    r->n_kinds++;
+    return &r->kinds[at].tally;
+}
+
+static void note_tally(struct eval *v, const struct exam_question *q, const struct tally *t)
+{
+    const struct eval_in *in = v->report.in;
+    char name[32];
+    add_tally(&v->report.overall, t);
+    add_tally(tally_of_kind(&v->report, q), t);
+    for (size_t k = 0; k < in->n_k; k++) {
+        const struct {
+            const char *what;
+            double value;
+        } figures[] = {{"any", t->any[k]}, {"all", t->all[k]}, {"frac", t->frac[k]}};
+        for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+            snprintf(name, sizeof name, "%s@%lld", figures[i].what, (long long)in->k[k]);
+            each_num(&v->each, name, figures[i].value);
+        }
+    }
+    each_num(&v->each, "ndcg@10", t->ndcg);
+    each_num(&v->each, "mrr", t->mrr);
 }
 
 /* --- asking --- */
@@ -150,9 +189,9 @@ struct chat_question {
 };
 
 static void dump_rows(struct eval *v, size_t conversation, size_t question, bool own,
-                      const struct locomo_question *q, const struct recall_out *found)
+                      const struct exam_question *q, const struct recall_out *found)
 {
-    const struct locomo *c = &v->all[conversation];
+    const struct exam *c = &v->all[conversation];
     for (size_t i = 0; v->dump && i < found->n && (own || i < DUMP_OTHER); i++) {
         fprintf(v->dump, "%zu\t%zu\t%d\t%lld\t%zu\t%d", conversation, question, own,
                 (long long)q->category, q->evidence.n, own && is_evidence(c, q, &found->v[i]));
@@ -186,11 +225,11 @@ static size_t most_results(const struct eval *v)
 static enum status rank_question(struct eval *v, size_t conversation, size_t question)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(v->ctx, 0);
-    const struct locomo *c = &v->all[conversation];
-    const struct locomo_question *q = &c->questions[question];
+    const struct exam *c = &v->all[conversation];
+    const struct exam_question *q = &c->questions[question];
     const struct recall_in in = {.pool = pool_of(v, conversation),
                                  .question = q->text,
-                                 .asked = c->until,
+                                 .asked = eval_asked(c, q),
                                  .limit = most_results(v),
                                  .budget_tokens = -1,
                                  .turns_only = true};
@@ -201,9 +240,8 @@ static enum status rank_question(struct eval *v, size_t conversation, size_t que
     bool hit[DUMP_RESULTS + 1];
     assert(found.n <= DUMP_RESULTS);
     size_t n = hits_of(v, c, q, &found, hit), gold = gold_of(q, v->report.in->by_session);
-    size_t category = q->category > 0 && q->category < EVAL_CATEGORIES ? (size_t)q->category : 0;
-    tally_hits(v->report.in, &v->report.overall, hit, n, gold);
-    tally_hits(v->report.in, &v->report.by_category[category], hit, n, gold);
+    struct tally t = tally_of(v->report.in, hit, n, gold);
+    note_tally(v, q, &t);
     return OK;
 }
 
@@ -217,10 +255,12 @@ struct spoken {
 static enum status speak_question(struct eval *v, const struct chat_question *q, struct spoken *out)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(v->ctx, 0);
-    const struct locomo *c = &v->all[q->asker];
+    const struct exam *c = &v->all[q->asker];
     const struct recall_in in = {.pool = pool_of(v, q->pool),
                                  .question = q->text,
-                                 .asked = v->all[q->pool].until,
+                                 .asked = q->pool == q->asker
+                                              ? eval_asked(c, &c->questions[q->question])
+                                              : v->all[q->pool].until,
                                  .gate = true,
                                  .limit = v->dump ? DUMP_OTHER : 0,
                                  .turns_only = true};
@@ -242,26 +282,6 @@ static enum status speak_question(struct eval *v, const struct chat_question *q,
         out->helped |= r->injected && evidence;
     }
     return OK;
-}
-
-/* The question with each person's name replaced by that of a person of the other conversation. */
-static str renamed_question(struct arena *a, str text, const struct locomo *from,
-                            const struct locomo *to)
-{
-    struct buf b = buf_make(a, 1 << 16);
-    for (size_t i = 0; i < text.n;) {
-        str rest = str_sub(text, i, text.n);
-        size_t who = str_starts(rest, from->speakers[0])   ? 0
-                     : str_starts(rest, from->speakers[1]) ? 1
-                                                           : 2;
-        if (who < 2 && from->speakers[who].n) {
-            buf_add(&b, to->speakers[who]);
-            i += from->speakers[who].n;
-        } else {
-            buf_byte(&b, text.p[i++]);
-        }
-    }
-    return buf_str(&b);
 }
 
 static void count_own(struct eval_report *r, const struct spoken *s)
@@ -288,32 +308,48 @@ static void count_other(struct eval_report *r, const struct spoken *s, bool is_r
     r->as_set.other_renamed += is_renamed && s->spoke;
 }
 
+/* Its own pool must speak. The first recall of a question is the one that is timed, before any
+ * cache has seen it. */
+static enum status ask_own(struct eval *v, size_t c, size_t question)
+{
+    struct spoken s;
+    const struct chat_question q = {c, question, c, false, v->all[c].questions[question].text};
+    TRY(speak_question(v, &q, &s));
+    count_own(&v->report, &s);
+    v->took[v->n_took++] = s.took_us;
+    each_num(&v->each, "kept", s.spoke);
+    each_num(&v->each, "helped", s.helped);
+    each_num(&v->each, "tokens", (double)s.tokens);
+    each_num(&v->each, "took_us", (double)s.took_us);
+    return OK;
+}
+
 /* Another conversation's pool, where nothing belongs to the question, must stay silent. Only the
  * next one is counted. */
 static enum status ask_elsewhere(struct eval *v, struct chat_question q, bool is_counted)
 {
     struct spoken s;
-    const struct locomo *from = &v->all[q.asker], *to = &v->all[q.pool];
+    const struct exam *from = &v->all[q.asker], *to = &v->all[q.pool];
     TRY(speak_question(v, &q, &s));
-    if (is_counted)
+    if (is_counted) {
         count_other(&v->report, &s, false);
-    q.text = renamed_question(&v->ctx->arena, q.text, from, to);
+        each_num(&v->each, "foreign", s.spoke);
+    }
+    q.text = eval_renamed(&v->ctx->arena, q.text, from, to);
     q.is_renamed = true;
     TRY(speak_question(v, &q, &s));
-    if (is_counted)
+    if (is_counted) {
         count_other(&v->report, &s, true);
+        each_num(&v->each, "renamed", s.spoke);
+    }
     v->report.other_asked += is_counted;
     return OK;
 }
 
-/* Its own pool must speak. A dump has more of others. */
-static enum status ask_as_chat(struct eval *v, size_t c, size_t question)
+/* A dump has more of others. */
+static enum status ask_other(struct eval *v, size_t c, size_t question)
 {
-    struct spoken s;
     struct chat_question q = {c, question, c, false, v->all[c].questions[question].text};
-    TRY(speak_question(v, &q, &s));
-    count_own(&v->report, &s);
-    v->took[v->n_took++] = s.took_us;
     size_t others = v->dump ? DUMP_POOLS : 1;
     for (size_t i = 1; i < v->n && i <= others && !v->report.in->one_pool; i++) {
         q.pool = (c + i) % v->n;
@@ -323,23 +359,6 @@ static enum status ask_as_chat(struct eval *v, size_t c, size_t question)
 }
 
 /* --- the whole --- */
-
-/* Every turn gets its vector before the first question, as the background would do it. */
-static enum status embed_all(struct eval *v)
-{
-    struct eval_report *r = &v->report;
-    int64_t began = clock_mono_us();
-    struct embed_status source;
-    embed_status(v->ctx, v->e->embed, &source);
-    r->without = source.reason;
-    if (source.source == EMBED_NONE)
-        return OK;
-    for (bool more = true; more;)
-        TRY(engine_embed_some(v->ctx, v->e, &more));
-    r->vectors = embed_signature(v->ctx, v->e->embed);
-    r->embed_seconds = (double)(clock_mono_us() - began) / 1e6;
-    return OK;
-}
 
 static enum status load_turns(struct eval *v)
 {
@@ -354,13 +373,8 @@ static enum status load_turns(struct eval *v)
     return OK;
 }
 
-static int compare_durations(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Ranked first and then asked as a chat: the times are those of warm caches. */
+/* Asked as a chat first, which is timed, and then ranked. A dump has the rows of a question's own
+ * pool in front of the others. */
 static enum status ask_all(struct eval *v)
 {
     size_t questions = 0;
@@ -370,20 +384,26 @@ static enum status ask_all(struct eval *v)
     for (size_t c = 0; c < v->n; c++) {
         v->report.left_out += (int64_t)v->all[c].left_out;
         for (size_t q = 0; q < v->all[c].n_questions; q++) {
+            const struct exam_question *asked = &v->all[c].questions[q];
+            if (!gold_of(asked, v->report.in->by_session)) {
+                v->report.left_out++;
+                continue;
+            }
+            each_begin(&v->each, &v->all[c], asked);
+            TRY(ask_own(v, c, q));
             TRY(rank_question(v, c, q));
-            TRY(ask_as_chat(v, c, q));
+            TRY(ask_other(v, c, q));
+            each_end(&v->each);
         }
     }
-    qsort(v->took, v->n_took, sizeof *v->took, compare_durations);
-    if (v->n_took) {
-        v->report.p50_us = v->took[v->n_took / 2];
-        v->report.p99_us = v->took[v->n_took * 99 / 100];
-    }
+    v->report.p50_us = eval_percentile(v->took, v->n_took, 50);
+    v->report.p99_us = eval_percentile(v->took, v->n_took, 99);
     return OK;
 }
 
-static void close_dump(struct eval *v)
+static void close_files(struct eval *v)
 {
+    each_close(&v->each);
     if (v->dump)
         fclose(v->dump);
     if (v->gate_dump)
@@ -414,7 +434,23 @@ static enum status open_dump(struct eval *v, str path)
                          "conversation\tquestion\tpool\trenamed", gate_signal_names, &v->gate_dump);
 }
 
-/* Only in an empty database, since it fills it. k must be 1 to SESSION_RESULTS. */
+static enum status measure_all(struct eval *v, bool as_json, struct buf *out)
+{
+    const struct eval_in *in = v->report.in;
+    TRY(load_turns(v));
+    TRY(eval_embed(v->ctx, v->e, &v->report));
+    if (in->follow_ups)
+        return eval_follow_ups(v->ctx, v->e, v->all, v->n, as_json, out);
+    for (size_t i = 0; i < EVAL_LEVELS; i++)
+        v->report.silence[i].least = levels[i];
+    v->report.as_set.least = v->e->settings->gate_threshold;
+    TRY(ask_all(v));
+    TRY(each_finish(v->ctx, &v->each));
+    eval_write(out, &v->report, as_json);
+    return OK;
+}
+
+/* k must be 1 to SESSION_RESULTS. */
 enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in, bool as_json,
                         struct buf *out)
 {
@@ -428,25 +464,13 @@ enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in 
         if (how.n_k > EVAL_K_MAX || how.k[k] < 1 || how.k[k] > SESSION_RESULTS)
             return fail_field(ctx, "k", "must be up to %d numbers of 1 to %d", EVAL_K_MAX,
                               SESSION_RESULTS);
-    struct store_stats before;
-    TRY(store_stats(ctx, e->store, &before));
-    if (before.messages || before.memories)
-        return fail(ctx, CONFLICT, "the database must be empty");
     CLEANUP(unmap_file) struct mapped file = {S("")};
-    CLEANUP(close_dump) struct eval v = {.ctx = ctx, .e = e, .report = {.in = &how}};
-    TRY(map_file(ctx, in->file, &file));
-    TRY(locomo_read(ctx, file.text, &v.all, &v.n));
-    for (size_t c = 0; in->sessions > 0 && c < v.n; c++)
-        locomo_cut(&v.all[c], (size_t)in->sessions);
+    CLEANUP(close_files) struct eval v = {.ctx = ctx, .e = e, .report = {.in = &how}};
+    struct exams exams;
+    TRY(eval_begin(ctx, e, in, &file, &exams));
+    v.all = exams.v;
+    v.n = exams.n;
     TRY(open_dump(&v, in->dump));
-    TRY(load_turns(&v));
-    TRY(embed_all(&v));
-    if (in->follow_ups)
-        return eval_follow_ups(ctx, e, v.all, v.n, as_json, out);
-    for (size_t i = 0; i < EVAL_LEVELS; i++)
-        v.report.silence[i].least = levels[i];
-    v.report.as_set.least = e->settings->gate_threshold;
-    TRY(ask_all(&v));
-    eval_write(out, &v.report, as_json);
-    return OK;
+    TRY(each_open(ctx, in, "ranking", &v.each));
+    return measure_all(&v, as_json, out);
 }

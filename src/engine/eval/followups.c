@@ -40,7 +40,7 @@ struct follow {
     struct engine *e;
     struct pairs all, things; /* things: those that lack more than a name */
     struct pairs *each;       /* of each conversation */
-    const struct locomo *conversations;
+    const struct exam *conversations;
     size_t n;
 };
 
@@ -193,7 +193,7 @@ struct follow_up follow_up_of(struct arena *a, str question, str before,
 }
 
 /* How the others speak of the two: by the questions that name only one of them. */
-static void know_people(struct arena *a, const struct locomo *c, struct person people[2])
+static void know_people(struct arena *a, const struct exam *c, struct person people[2])
 {
     static const char *const hers[] = {"she", "her", "hers", NULL}, *const his[] = {"he", "him",
                                                                                     "his", NULL};
@@ -214,7 +214,7 @@ static void know_people(struct arena *a, const struct locomo *c, struct person p
 
 /* --- asking --- */
 
-static bool is_evidence(const struct locomo_question *q, const struct recalled *r)
+static bool is_evidence(const struct exam_question *q, const struct recalled *r)
 {
     for (size_t k = 0; k < q->evidence.n; k++)
         if (str_eq(q->evidence.v[k], r->message.ref))
@@ -224,7 +224,7 @@ static bool is_evidence(const struct locomo_question *q, const struct recalled *
 
 /* What a chat would be given from a pool. */
 static enum status speak_question(struct follow *f, str space, str text,
-                                  const struct locomo_question *q, int64_t asked, bool *spoke,
+                                  const struct exam_question *q, int64_t asked, bool *spoke,
                                   bool *told)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(f->ctx, 0);
@@ -244,8 +244,8 @@ static enum status speak_question(struct follow *f, str space, str text,
     return OK;
 }
 
-static enum status search_text(struct follow *f, const struct locomo *c,
-                               const struct locomo_question *q, str text, struct sum *sum)
+static enum status search_text(struct follow *f, const struct exam *c,
+                               const struct exam_question *q, str text, struct sum *sum)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(f->ctx, 0);
     const struct recall_in in = {.pool = {S("eval"), c->id},
@@ -262,7 +262,7 @@ static enum status search_text(struct follow *f, const struct locomo *c,
     for (size_t i = 0; i < found.n; i++)
         hits += is_evidence(q, &found.v[i]);
     TRY(speak_question(f, c->id, text, q, c->until, &spoke, &told));
-    const struct locomo *other = &f->conversations[((size_t)(c - f->conversations) + 1) % f->n];
+    const struct exam *other = &f->conversations[((size_t)(c - f->conversations) + 1) % f->n];
     if (other != c)
         TRY(speak_question(f, other->id, text, q, other->until, &is_wrong, &spoke));
     sum->any += hits > 0;
@@ -272,7 +272,7 @@ static enum status search_text(struct follow *f, const struct locomo *c,
     return OK;
 }
 
-static str as_chat(struct follow *f, struct arena *a, const struct locomo_question *before,
+static str as_chat(struct follow *f, struct arena *a, const struct exam_question *before,
                    str question, int64_t *rewritten)
 {
     CLEANUP(ctx_free) struct ctx ctx = ctx_child(f->ctx, 0);
@@ -299,8 +299,8 @@ static void add_up(struct pairs *to, const struct pairs *p)
     }
 }
 
-static enum status ask_pair(struct follow *f, const struct locomo *c, const struct person people[2],
-                            const struct locomo_question *before, const struct locomo_question *q,
+static enum status ask_pair(struct follow *f, const struct exam *c, const struct person people[2],
+                            const struct exam_question *before, const struct exam_question *q,
                             struct pairs *sum)
 {
     struct arena *a = &f->ctx->arena;
@@ -335,7 +335,7 @@ static bool list_has(const struct strs *list, str one)
 }
 
 /* The first question would find all that answers the second. */
-static bool is_answered_by(const struct locomo_question *q, const struct locomo_question *before)
+static bool is_answered_by(const struct exam_question *q, const struct exam_question *before)
 {
     for (size_t i = 0; i < q->evidence.n; i++)
         if (!list_has(&before->evidence, q->evidence.v[i]))
@@ -343,17 +343,17 @@ static bool is_answered_by(const struct locomo_question *q, const struct locomo_
     return true;
 }
 
-static str session_of(const struct locomo_question *q)
+static str session_of(const struct exam_question *q)
 {
     str ref = q->evidence.v[0];
     return str_cut(&ref, ':');
 }
 
 /* What was asked last about the same session; not what has no answer there. */
-static const struct locomo_question *question_before(const struct locomo *c, size_t at)
+static const struct exam_question *question_before(const struct exam *c, size_t at)
 {
     for (size_t i = at; i-- > 0;) {
-        const struct locomo_question *q = &c->questions[i];
+        const struct exam_question *q = &c->questions[i];
         if (q->category != ADVERSARIAL && str_eq(session_of(q), session_of(&c->questions[at])))
             return is_answered_by(&c->questions[at], q) ? NULL : q;
     }
@@ -395,7 +395,7 @@ static void put_pairs(struct json_out *w, const char *name, const struct pairs *
     json_close(w, '}');
 }
 
-static void write_report(struct follow *f, const struct locomo *all, size_t n, bool as_json,
+static void write_report(struct follow *f, const struct exam *all, size_t n, bool as_json,
                          struct buf *out)
 {
     struct json_out w = json_to(out);
@@ -415,7 +415,7 @@ static void write_report(struct follow *f, const struct locomo *all, size_t n, b
     buf_byte(out, '\n');
 }
 
-enum status eval_follow_ups(struct ctx *ctx, struct engine *e, const struct locomo *all, size_t n,
+enum status eval_follow_ups(struct ctx *ctx, struct engine *e, const struct exam *all, size_t n,
                             bool as_json, struct buf *out)
 {
     struct follow f = {.ctx = ctx,
@@ -427,7 +427,7 @@ enum status eval_follow_ups(struct ctx *ctx, struct engine *e, const struct loco
         struct person people[2];
         know_people(&ctx->arena, &all[c], people);
         for (size_t i = 0; i < all[c].n_questions; i++) {
-            const struct locomo_question *before = question_before(&all[c], i);
+            const struct exam_question *before = question_before(&all[c], i);
             if (before)
                 TRY(ask_pair(&f, &all[c], people, before, &all[c].questions[i], &f.each[c]));
         }

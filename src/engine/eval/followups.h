@@ -10,7 +10,7 @@
  * replaced by pronouns, as people do. Each conversation has its own pool, named by its id. Writes
  * the report.
  */
-MUST_USE enum status eval_follow_ups(struct ctx *ctx, struct engine *e, const struct locomo *all,
+MUST_USE enum status eval_follow_ups(struct ctx *ctx, struct engine *e, const struct exam *all,
                                      size_t n, bool as_json, struct buf *out);
 
 struct person {

@@ -10,37 +10,29 @@
     "theirs, LoCoMo has any@10 87.8, frac@10 82.4 by words, 89.2 and 83.9 with the static table "  \
     "(docs/decisions/005-ranking.md)"
 
-static const char *const categories[EVAL_CATEGORIES] = {"other",       "multi-hop",  "temporal",
-                                                        "open-domain", "single-hop", "adversarial"};
-
-static double percent_of(double sum, int64_t n)
-{
-    return n ? 100 * sum / (double)n : 0;
-}
-
 /* --- text --- */
 
-static void tally_line(struct buf *b, const struct eval_in *in, const char *name,
-                       const struct tally *t)
+static void tally_line(struct buf *b, const struct eval_in *in, str name, const struct tally *t)
 {
     if (!t->n)
         return;
-    buf_printf(b, "%-12s %6lld", name, (long long)t->n);
+    buf_printf(b, S_FMT "%*s %6lld", S_ARG(name), (int)(name.n < 24 ? 24 - name.n : 0), "",
+               (long long)t->n);
     for (size_t k = 0; k < in->n_k; k++)
-        buf_printf(b, "  %6.1f %6.1f %6.1f", percent_of(t->any[k], t->n),
-                   percent_of(t->all[k], t->n), percent_of(t->frac[k], t->n));
-    buf_printf(b, "  %6.1f %6.1f\n", percent_of(t->ndcg, t->n), percent_of(t->mrr, t->n));
+        buf_printf(b, "  %6.1f %6.1f %6.1f", eval_percent(t->any[k], t->n),
+                   eval_percent(t->all[k], t->n), eval_percent(t->frac[k], t->n));
+    buf_printf(b, "  %6.1f %6.1f\n", eval_percent(t->ndcg, t->n), eval_percent(t->mrr, t->n));
 }
 
 static void silence_line(struct buf *b, const struct eval_report *r, const struct silence_level *l,
                          const char *name)
 {
     buf_printf(b, "%-8s %6.3f  %8.1f %8.1f", name, l->least,
-               percent_of((double)l->own_silent, r->overall.n),
-               percent_of((double)l->own_missed, r->overall.n));
+               eval_percent((double)l->own_silent, r->overall.n),
+               eval_percent((double)l->own_missed, r->overall.n));
     if (r->other_asked)
-        buf_printf(b, "  %8.1f %8.1f", percent_of((double)l->other_spoken, r->other_asked),
-                   percent_of((double)l->other_renamed, r->other_asked));
+        buf_printf(b, "  %8.1f %8.1f", eval_percent((double)l->other_spoken, r->other_asked),
+                   eval_percent((double)l->other_renamed, r->other_asked));
     buf_byte(b, '\n');
 }
 
@@ -58,7 +50,7 @@ static void write_text(struct buf *b, const struct eval_report *r)
                    r->embed_seconds);
     else
         buf_printf(b, "no vectors: " S_FMT "\n", S_ARG(r->without));
-    buf_printf(b, "by %s, %s\n\n%-12s %6s", in->by_session ? "session" : "turn",
+    buf_printf(b, "by %s, %s\n\n%-24s %6s", in->by_session ? "session" : "turn",
                in->one_pool ? "all conversations in one space"
                             : "each conversation in its own space",
                "", "asked");
@@ -66,9 +58,9 @@ static void write_text(struct buf *b, const struct eval_report *r)
         buf_printf(b, "   any@%-2lld all@%-2lld frac@%-2lld", (long long)in->k[k],
                    (long long)in->k[k], (long long)in->k[k]);
     buf_printf(b, "  ndcg10    mrr\n");
-    for (size_t c = 1; c <= EVAL_CATEGORIES; c++)
-        tally_line(b, in, categories[c % EVAL_CATEGORIES], &r->by_category[c % EVAL_CATEGORIES]);
-    tally_line(b, in, "all", &r->overall);
+    for (size_t i = 0; i < r->n_kinds; i++)
+        tally_line(b, in, r->kinds[i].name, &r->kinds[i].tally);
+    tally_line(b, in, S("all"), &r->overall);
     buf_printf(b, "\n%15s  %17s  %17s\n%-8s %6s  %8s %8s", "", "own space, %",
                r->other_asked ? "other space, %" : "", "", "needed", "silent", "missed");
     buf_printf(b, "%s\n", r->other_asked ? "     spoke  renamed" : "");
@@ -97,10 +89,10 @@ static void write_tally(struct json_out *w, const struct eval_in *in, const char
             char key[32];
             const double *sums = m == 0 ? t->any : m == 1 ? t->all : t->frac;
             snprintf(key, sizeof key, "%s@%lld", what[m], (long long)in->k[k]);
-            json_member_num(w, key, percent_of(sums[k], t->n));
+            json_member_num(w, key, eval_percent(sums[k], t->n));
         }
-    json_member_num(w, "ndcg@10", percent_of(t->ndcg, t->n));
-    json_member_num(w, "mrr", percent_of(t->mrr, t->n));
+    json_member_num(w, "ndcg@10", eval_percent(t->ndcg, t->n));
+    json_member_num(w, "mrr", eval_percent(t->mrr, t->n));
     json_close(w, '}');
 }
 
@@ -109,12 +101,12 @@ static void write_level(struct json_out *w, const struct eval_report *r,
 {
     json_open(w, '{');
     json_member_num(w, "least", l->least);
-    json_member_num(w, "own_silent", percent_of((double)l->own_silent, r->overall.n));
-    json_member_num(w, "own_missed", percent_of((double)l->own_missed, r->overall.n));
+    json_member_num(w, "own_silent", eval_percent((double)l->own_silent, r->overall.n));
+    json_member_num(w, "own_missed", eval_percent((double)l->own_missed, r->overall.n));
     if (r->other_asked) {
-        json_member_num(w, "other_spoke", percent_of((double)l->other_spoken, r->other_asked));
+        json_member_num(w, "other_spoke", eval_percent((double)l->other_spoken, r->other_asked));
         json_member_num(w, "other_renamed_spoke",
-                        percent_of((double)l->other_renamed, r->other_asked));
+                        eval_percent((double)l->other_renamed, r->other_asked));
     }
     json_close(w, '}');
 }
@@ -132,8 +124,11 @@ static void write_json(struct buf *b, const struct eval_report *r)
     json_member_num(w, "embed_seconds", r->embed_seconds);
     json_member_str(w, "level", r->in->by_session ? S("session") : S("turn"));
     json_member_bool(w, "one_pool", r->in->one_pool);
-    for (size_t c = 0; c < EVAL_CATEGORIES; c++)
-        write_tally(w, r->in, categories[c], &r->by_category[c]);
+    for (size_t i = 0; i < r->n_kinds; i++) {
+        char name[64];
+        snprintf(name, sizeof name, S_FMT, S_ARG(r->kinds[i].name));
+        write_tally(w, r->in, name, &r->kinds[i].tally);
+    }
     write_tally(w, r->in, "overall", &r->overall);
     json_member_open(w, "silence", '[');
     for (size_t i = 0; i < EVAL_LEVELS; i++)

@@ -174,16 +174,20 @@ static bool is_for_us(struct found *f, str note)
     struct match m;
     if (clause_find(f, CLAUSE_OTHERS, note, 0, &m))
         return false;
-    return f->opens || clause_find(f, CLAUSE_OWN, note, 0, &m);
+    bool is_opening = f->opens && !clause_find(f, CLAUSE_NOBODY, note, 0, &m);
+    return is_opening || clause_find(f, CLAUSE_OWN, note, 0, &m);
 }
 
-/* Whether a reader who was not there knows what is meant. */
-static bool is_clear(struct found *f, str told)
+/* Whether a reader who was not there knows what is meant. One likes the sea, and all know which;
+ * what one has decided on is one of several. */
+static bool is_clear(struct found *f, const struct fact_row *row, str told)
 {
     struct match m;
     if (clause_find(f, CLAUSE_WEAK, told, 0, &m) || clause_find(f, CLAUSE_LOST, told, 0, &m))
         return false;
-    return clause_find(f, CLAUSE_ALONE, told, 0, &m) || !clause_find(f, CLAUSE_WHICH, told, 0, &m);
+    bool is_choice = !strcmp(row->category, "decision");
+    return (!is_choice && clause_find(f, CLAUSE_ALONE, told, 0, &m)) ||
+           !clause_find(f, CLAUSE_WHICH, told, 0, &m);
 }
 
 /* Takes what the row says of the clause; returns where the clause ends. */
@@ -206,7 +210,7 @@ static size_t take_row(struct found *f, struct piece s, size_t at, const struct 
             st.groups[i] = (str){s.text.p + (m->group[i].p - s.mask.p), m->group[i].n};
     if (is_note(row) && st.x.text.n && is_for_us(f, st.x.mask))
         add_note(f, &st);
-    else if (!is_note(row) && (!has_rest || is_clear(f, st.x.mask)))
+    else if (!is_note(row) && (!has_rest || is_clear(f, row, st.x.mask)))
         add_statement(f, &st);
     return end;
 }

@@ -27,7 +27,7 @@ static const struct field line_table[] = {
 
 /* --- LoCoMo --- */
 
-static enum status ingest_sessions(struct importer *im, const struct locomo *c)
+static enum status ingest_sessions(struct importer *im, const struct exam *c)
 {
     for (size_t s = 0; s < c->n_sessions; s++) {
         TRY(importer_session(im, &(struct session){.id = c->sessions[s].id}));
@@ -38,7 +38,7 @@ static enum status ingest_sessions(struct importer *im, const struct locomo *c)
 }
 
 enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                const struct locomo *c, bool extract, struct ingest_report *out)
+                                const struct exam *c, bool extract, struct ingest_report *out)
 {
     CLEANUP(importer_end) struct importer im = {0};
     TRY(importer_begin(&im, ctx, e, pool, extract));
@@ -52,7 +52,7 @@ enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_r
 
 static enum status ingest_locomo(struct importer *im, str text)
 {
-    struct locomo *all;
+    struct exam *all;
     size_t n;
     TRY(locomo_read(im->ctx, text, &all, &n));
     for (size_t i = 0; i < n; i++)
@@ -62,12 +62,12 @@ static enum status ingest_locomo(struct importer *im, str text)
 
 enum status locomo_all(struct foreign *f, str text)
 {
-    struct locomo *all;
+    struct exam *all;
     size_t n;
     TRY(locomo_read(f->ctx, text, &all, &n));
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < all[i].n_sessions; k++) {
-            const struct locomo_session *from = &all[i].sessions[k];
+            const struct exam_session *from = &all[i].sessions[k];
             TRY(foreign_session(f, &(struct session){.id = from->id}, from->messages, from->n));
         }
     }

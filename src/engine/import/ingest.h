@@ -7,7 +7,7 @@
 
 /* Queues the turns of a conversation for writing; store_flush waits for them. */
 MUST_USE enum status ingest_conversation(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                         const struct locomo *c, bool extract,
+                                         const struct exam *c, bool extract,
                                          struct ingest_report *out);
 
 /* LoCoMo's file as a foreign text. */

@@ -1,0 +1,10 @@
+/* formats.h - the benchmarks whose files can be read: one row each. */
+#pragma once
+
+#include "engine/eval/readers.h"
+#include "engine/import/locomo.h"
+
+/* Reads a file, or a folder, of the format with that name; "": by looking at the file. file stays
+ * mapped as long as the exams are used. The failure names the path. */
+MUST_USE enum status eval_read(struct ctx *ctx, str path, str name, struct mapped *file,
+                               struct exams *out);
