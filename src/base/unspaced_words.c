@@ -257,10 +257,18 @@ static void add_pairs(str run, const struct cells *c, struct run_tokens *out)
         add_token(out, 0, run, false);
 }
 
-static void add_singles(str run, const struct cells *c, struct run_tokens *out)
+/* Most Thai words have several syllables, so a question asks for one alone only where it stands alone
+ * between covered places. */
+static bool asks_alone(const struct cells *c, size_t i)
+{
+    bool before = i && !c->v[i - 1].is_covered, behind = i + 1 < c->n && !c->v[i + 1].is_covered;
+    return c->v[i].script == HAN || (!before && !behind);
+}
+
+static void add_singles(str run, const struct cells *c, bool asks, struct run_tokens *out)
 {
     for (size_t i = 0; c->n > 1 && i < c->n; i++)
-        if (stands_alone(&c->v[i]) && !c->v[i].is_covered)
+        if (stands_alone(&c->v[i]) && !c->v[i].is_covered && (!asks || asks_alone(c, i)))
             add_token(out, c->v[i].from, part_of(run, c, i, i + 1), true);
 }
 
@@ -278,7 +286,7 @@ struct run_tokens run_tokens_of(struct arena *a, str run, enum run_use use, bool
     if (use != RUN_PAIRS && is_korean)
         add_korean(a, run, &c, use == RUN_ASK, &out);
     if (use != RUN_PAIRS && !is_korean)
-        add_singles(run, &c, &out);
+        add_singles(run, &c, use == RUN_ASK, &out);
     assert(out.n <= 2 * c.n + 4);
     return out;
 }
