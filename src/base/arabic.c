@@ -17,10 +17,10 @@ struct cut {
 /* The longest first. */
 static const struct cut fronts[] = {{"وبال", 3}, {"وال", 3}, {"بال", 3}, {"كال", 3},
                                     {"فال", 3},  {"ولل", 3}, {"ال", 2},  {"لل", 2},
-                                    {"سي", 3},   {"ست", 3},  {"سن", 3},  {"و", 3}};
-static const struct cut backs[] = {{"تهم", 3}, {"تها", 3}, {"تنا", 3}, {"اتي", 3}, {"يات", 3},
+                                    {"سي", 3},   {"ست", 3},  {"سن", 3},  {"و", 4}};
+static const struct cut backs[] = {{"تهم", 2}, {"تها", 2}, {"تنا", 2}, {"اتي", 3}, {"يات", 3},
                                    {"ها", 2},  {"ان", 3},  {"ات", 2},  {"ون", 3},  {"ين", 3},
-                                   {"وا", 3},  {"يه", 3},  {"ته", 3},  {"تي", 3},  {"نا", 3},
+                                   {"وا", 3},  {"يه", 3},  {"ته", 2},  {"تي", 2},  {"نا", 3},
                                    {"تم", 3},  {"هم", 3},  {"ت", 3},   {"ه", 2},   {"ي", 2},
                                    {"ك", 3}};
 /* Of verbs in the present and of derived nouns; the consonants that must be left are three. */
@@ -76,9 +76,9 @@ str arabic_stem(struct arena *a, str word)
     for (size_t i = 0; i < w.n; i++)
         if ((unsigned char)w.p[i] < 0x80 || (unsigned char)w.p[i] >= 0xE0)
             return word; /* other letters are among them */
+    cut_back(&w);
+    cut_back(&w);
     cut_front(&w, fronts, sizeof fronts / sizeof *fronts);
-    cut_back(&w);
-    cut_back(&w);
     str root = consonants_of(a, w);
     cut_front(&root, verbs, sizeof verbs / sizeof *verbs);
     return root.n >= 2 * LETTER ? root : w;

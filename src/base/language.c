@@ -168,6 +168,96 @@ enum language language_of_script(int32_t c)
                                                                         : ENGLISH;
 }
 
+/* --- the rules about endings --- */
+
+static str stem_with(struct stemmers *s, enum language language, str word)
+{
+    if (!stemmer_names[language])
+        return word;
+    if (!s->of[language])
+        s->of[language] = sb_stemmer_new(stemmer_names[language], NULL);
+    struct sb_stemmer *with = s->of[language];
+    assert(with);
+    const sb_symbol *stem = sb_stemmer_stem(with, (const sb_symbol *)word.p, (int)word.n);
+    return stem ? (str){(const char *)stem, (size_t)sb_stemmer_length(with)} : word;
+}
+
+/* People leave accents out that the stemmers need. */
+static str with_accents(struct arena *a, enum language language, str w)
+{
+    static const struct {
+        enum language language;
+        const char *typed, *means;
+    } endings[] = {{SPANISH, "cion", "ción"},  {SPANISH, "sion", "sión"},
+                   {PORTUGUESE, "cao", "ção"}, {PORTUGUESE, "coes", "ções"},
+                   {FRENCH, "ees", "ées"},     {FRENCH, "ee", "ée"}};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        str typed = str_of(endings[i].typed);
+        if (endings[i].language == language && w.n > typed.n + 2 && str_ends(w, typed))
+            return str_printf(a, S_FMT "%s", S_ARG(str_sub(w, 0, w.n - typed.n)), endings[i].means);
+    }
+    return w;
+}
+
+/* Of separable verbs: "angemeldet" is "anmelden". */
+static size_t separable_of(str w)
+{
+    static const char *const prefixes[] = {"zurück", "zuruck", "durch", "nach", "fort",
+                                           "hin",    "aus",    "auf",   "ein",  "mit",
+                                           "vor",    "weg",    "her",   "bei",  "los",
+                                           "an",     "ab",     "um",    "zu",   NULL};
+    for (const char *const *p = prefixes; *p; p++)
+        if (str_starts(w, str_of(*p)))
+            return strlen(*p);
+    return 0;
+}
+
+/* "gekauft", "kaufte" and "kaufen" have one stem, and so have "Autos" and "Auto": Snowball leaves
+ * "ge", "t" and "s". What it makes of nouns ("Gesicht": "sich") is made of all their forms alike.
+ */
+static str german_stem(struct arena *a, str stem)
+{
+    enum { SHORT = 5 };
+    size_t prefix = separable_of(stem);
+    str rest = str_sub(stem, prefix, stem.n);
+    if (rest.n > SHORT && str_starts(rest, S("ge")) && str_ends(rest, S("t")))
+        stem = prefix ? str_printf(a, S_FMT S_FMT, (int)prefix, stem.p,
+                                   S_ARG(str_sub(rest, 2, rest.n)))
+                      : str_sub(rest, 2, rest.n);
+    if (stem.n > SHORT && (str_ends(stem, S("tet")) || str_ends(stem, S("det"))))
+        stem.n -= 2;
+    if (stem.n >= SHORT - 1 && str_ends(stem, S("s")) &&
+        char_is_one_of(stem.p[stem.n - 2], "aeiouy"))
+        stem.n--;
+    if (stem.n >= SHORT && str_ends(stem, S("t")))
+        stem.n--;
+    return stem;
+}
+
+/* Snowball leaves the vowel in front of an ending of verbs: "лежал" is "лежа", "лежат" "леж". */
+static str russian_stem(struct arena *a, str stem)
+{
+    enum { LETTER = 2, LEAST = 3 * LETTER };
+    static const char *const ends[] = {"а", "е", "и", "о", "у", "ы", "я", "ь", "й", NULL};
+    for (const char *const *end = ends; *end; end++)
+        if (stem.n >= LEAST + LETTER && str_ends(stem, str_of(*end)))
+            return str_dup(a, str_sub(stem, 0, stem.n - LETTER));
+    return str_dup(a, stem);
+}
+
+/* By the rules about endings alone. */
+static str regular_stem(struct arena *a, struct stemmers *s, enum language language, str word)
+{
+    str folded = language_fold(a, word, language);
+    str stem = stem_with(s, language, with_accents(a, language, folded));
+    if (language == RUSSIAN)
+        return russian_stem(a, stem);
+    if (language >= RUSSIAN)
+        return str_dup(a, stem);
+    stem = language_plain(a, stem);
+    return language == GERMAN ? german_stem(a, stem) : stem;
+}
+
 /* --- the vocabulary --- */
 
 static int by_word(const void *a, const void *b)
@@ -207,60 +297,59 @@ static void make_functions(struct vocabulary *v)
     v->function_index = word_index_make(f, kept, sizeof *f);
 }
 
-static void make_odd_forms(struct vocabulary *v, enum language language)
+/* The form that comes first in the table wins where two have one stem. */
+static void add_odd_form(struct vocabulary *v, enum language language, size_t *n, size_t *cap,
+                         struct odd_form odd)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (str_eq(v->odd[language][i].form, odd.form))
+            return;
+    if (str_eq(odd.form, odd.base))
+        return;
+    v->odd[language] = arena_more(&v->arena, v->odd[language], *n, cap, sizeof odd);
+    v->odd[language][(*n)++] = odd;
+}
+
+static void make_odd_forms(struct vocabulary *v, struct stemmers *s, enum language language)
 {
     size_t n = 0, cap = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        str words = str_of(
-            rows[i].base && *rows[i].base && rows[i].language == language ? rows[i].words : NULL);
-        while (words.n) {
-            str form = language_fold(&v->arena, str_cut(&words, ' '), language);
-            v->odd[language] =
-                arena_more(&v->arena, v->odd[language], n, &cap, sizeof *v->odd[language]);
-            v->odd[language][n++] =
-                (struct odd_form){form, language_fold(&v->arena, str_of(rows[i].base), language)};
+        if (!rows[i].base || !*rows[i].base || rows[i].language != language)
+            continue;
+        str base = regular_stem(&v->arena, s, language, str_of(rows[i].base));
+        for (str words = str_of(rows[i].words); words.n;) {
+            str form = regular_stem(&v->arena, s, language, str_cut(&words, ' '));
+            add_odd_form(v, language, &n, &cap, (struct odd_form){form, base});
         }
     }
     if (n)
         v->odd_index[language] = word_index_make(v->odd[language], n, sizeof *v->odd[language]);
 }
 
-static str stem_with(struct stemmers *s, enum language language, str word)
+static void make_heads(struct vocabulary *v, struct stemmers *s)
 {
-    if (!stemmer_names[language])
-        return word;
-    if (!s->of[language])
-        s->of[language] = sb_stemmer_new(stemmer_names[language], NULL);
-    struct sb_stemmer *with = s->of[language];
-    assert(with);
-    const sb_symbol *stem = sb_stemmer_stem(with, (const sb_symbol *)word.p, (int)word.n);
-    return stem ? (str){(const char *)stem, (size_t)sb_stemmer_length(with)} : word;
-}
-
-static void make_heads(struct vocabulary *v)
-{
-    struct stemmers s = {{NULL}};
     size_t n = 0, cap = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         str words = str_of(rows[i].base && !*rows[i].base ? rows[i].words : NULL);
         while (words.n) {
             str word = language_fold(&v->arena, str_cut(&words, ' '), GERMAN);
             v->heads = arena_more(&v->arena, v->heads, n, &cap, sizeof *v->heads);
-            v->heads[n++] = language_plain(&v->arena, stem_with(&s, GERMAN, word));
+            v->heads[n++] = language_plain(&v->arena, stem_with(s, GERMAN, word));
         }
     }
     v->head_index = word_index_make(v->heads, n, sizeof *v->heads);
-    stemmers_close(&s);
 }
 
 static void *make_vocabulary(const void *key, size_t n, size_t size)
 {
     assert(key == rows && n && size == sizeof *rows);
     struct vocabulary *v = heap_alloc(sizeof *v);
+    struct stemmers s = {{NULL}};
     make_functions(v);
-    for (int i = 0; i < LANGUAGES; i++)
-        make_odd_forms(v, (enum language)i);
-    make_heads(v);
+    for (int i = GERMAN; i < LANGUAGES; i++)
+        make_odd_forms(v, &s, (enum language)i);
+    make_heads(v, &s);
+    stemmers_close(&s);
     return v;
 }
 
@@ -308,67 +397,15 @@ enum language language_of(str text)
 
 /* --- stems --- */
 
-/* People leave accents out that the stemmers need. */
-static str with_accents(struct arena *a, enum language language, str w)
-{
-    static const struct {
-        enum language language;
-        const char *typed, *means;
-    } endings[] = {{SPANISH, "cion", "ción"},  {SPANISH, "sion", "sión"},
-                   {PORTUGUESE, "cao", "ção"}, {PORTUGUESE, "coes", "ções"},
-                   {FRENCH, "ees", "ées"},     {FRENCH, "ee", "ée"}};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        str typed = str_of(endings[i].typed);
-        if (endings[i].language == language && w.n > typed.n + 2 && str_ends(w, typed))
-            return str_printf(a, S_FMT "%s", S_ARG(str_sub(w, 0, w.n - typed.n)), endings[i].means);
-    }
-    return w;
-}
-
-/* Of separable verbs: "angemeldet" is "anmelden". */
-static size_t separable_of(str w)
-{
-    static const char *const prefixes[] = {"zurück", "zuruck", "durch", "nach", "fort",
-                                           "hin",    "aus",    "auf",   "ein",  "mit",
-                                           "vor",    "weg",    "her",   "bei",  "los",
-                                           "an",     "ab",     "um",    "zu",   NULL};
-    for (const char *const *p = prefixes; *p; p++)
-        if (str_starts(w, str_of(*p)))
-            return strlen(*p);
-    return 0;
-}
-
-/* "gekauft", "kaufte" and "kaufen" have one stem: Snowball leaves "ge" and "t". What it makes of
- * nouns ("Gesicht": "sich") is made of all their forms alike. */
-static str german_verb(struct arena *a, str stem)
-{
-    enum { SHORT = 5 };
-    size_t prefix = separable_of(stem);
-    str rest = str_sub(stem, prefix, stem.n);
-    if (rest.n > SHORT && str_starts(rest, S("ge")) && str_ends(rest, S("t")))
-        stem = prefix ? str_printf(a, S_FMT S_FMT, (int)prefix, stem.p,
-                                   S_ARG(str_sub(rest, 2, rest.n)))
-                      : str_sub(rest, 2, rest.n);
-    if (stem.n > SHORT && (str_ends(stem, S("tet")) || str_ends(stem, S("det"))))
-        stem.n -= 2;
-    if (stem.n >= SHORT && str_ends(stem, S("t")))
-        stem.n--;
-    return stem;
-}
-
 str language_stem(struct arena *a, struct stemmers *s, enum language language, str folded)
 {
     const struct vocabulary *v = vocabulary();
     assert(language > ENGLISH && language < LANGUAGES);
     if (language == ARABIC)
         return arabic_stem(a, folded);
-    uint32_t odd = v->odd[language] ? word_index_find(&v->odd_index[language], folded) : NO_WORD;
-    str word = odd == NO_WORD ? with_accents(a, language, folded) : v->odd[language][odd].base;
-    str stem = stem_with(s, language, word);
-    if (language >= RUSSIAN)
-        return str_dup(a, stem);
-    stem = language_plain(a, stem);
-    return language == GERMAN ? german_verb(a, stem) : stem;
+    str stem = regular_stem(a, s, language, folded);
+    uint32_t odd = v->odd[language] ? word_index_find(&v->odd_index[language], stem) : NO_WORD;
+    return odd == NO_WORD ? stem : v->odd[language][odd].base;
 }
 
 /* Where the last part of a compound begins: at the longest noun that other words end with. */
@@ -400,12 +437,12 @@ size_t language_parts(struct arena *a, struct stemmers *s, enum language languag
         return 0;
     str rest = language_plain(a, stem_with(s, GERMAN, folded));
     for (size_t at; n + 1 < PARTS_MAX && rest.n >= LEAST - 1 && (at = head_of(v, rest));) {
-        parts[n++] = german_verb(a, str_sub(rest, at, rest.n));
+        parts[n++] = german_stem(a, str_sub(rest, at, rest.n));
         rest = without_joint(str_sub(rest, 0, at));
         rest = language_plain(a, stem_with(s, GERMAN, rest));
     }
     if (n)
-        parts[n++] = german_verb(a, rest);
+        parts[n++] = german_stem(a, rest);
     return n;
 }
 

@@ -257,8 +257,8 @@ static void add_pairs(str run, const struct cells *c, struct run_tokens *out)
         add_token(out, 0, run, false);
 }
 
-/* Most Thai words have several syllables, so a question asks for one alone only where it stands alone
- * between covered places. */
+/* Most Thai words have several syllables, so a question asks for one alone only where it stands
+ * alone between covered places. */
 static bool asks_alone(const struct cells *c, size_t i)
 {
     bool before = i && !c->v[i - 1].is_covered, behind = i + 1 < c->n && !c->v[i + 1].is_covered;
