@@ -18,7 +18,10 @@
  * their language at each word.
  */
 
-enum { ROW_WORDS = 1000, READ_WORDS = 80, READ_BYTES = 2000, WHOLE = 60 };
+enum { ROW_WORDS = 1000, READ_WORDS = 80, READ_BYTES = 2000, WHOLE = 60, PROVES = 2 };
+
+/* Beside the bits of the languages: one such word proves none of them. */
+enum { WEAK_WORD = 1 << LANGUAGES };
 
 struct function_word {
     str word;
@@ -52,6 +55,12 @@ static const struct row {
 #undef BASE
 #undef HEAD
 };
+
+static const char weak[] =
+#define WEAK(words) words
+#include "base/language.def"
+#undef WEAK
+    ;
 
 static const char *const english[] = {
 #define STOP(w) w,
@@ -266,8 +275,7 @@ static int by_word(const void *a, const void *b)
                    ((const struct function_word *)b)->word);
 }
 
-static void add_functions(struct vocabulary *v, size_t *n, size_t *cap, enum language language,
-                          str words)
+static void add_functions(struct vocabulary *v, size_t *n, size_t *cap, int language, str words)
 {
     while (words.n) {
         str word = str_cut(&words, ' ');
@@ -275,7 +283,8 @@ static void add_functions(struct vocabulary *v, size_t *n, size_t *cap, enum lan
             continue;
         v->functions = arena_more(&v->arena, v->functions, *n, cap, sizeof *v->functions);
         v->functions[(*n)++] =
-            (struct function_word){language_fold(&v->arena, word, language), 1u << language};
+            (struct function_word){language_fold(&v->arena, word, (enum language)language),
+                                   1u << language};
     }
 }
 
@@ -287,6 +296,7 @@ static void make_functions(struct vocabulary *v)
             add_functions(v, &n, &cap, rows[i].language, str_of(rows[i].words));
     for (size_t i = 0; i < sizeof english / sizeof *english; i++)
         add_functions(v, &n, &cap, ENGLISH, str_of(english[i]));
+    add_functions(v, &n, &cap, LANGUAGES, str_of(weak));
     struct function_word *f = v->functions;
     qsort(f, n, sizeof *f, by_word);
     for (size_t i = 0; i < n; i++)
@@ -372,25 +382,28 @@ bool language_is_function_word(enum language language, str folded)
 }
 
 /* A word of several languages counts for none of them as much as one of a single language. */
-static void count_word(unsigned languages, unsigned scores[LANGUAGES])
+static void count_word(unsigned languages, unsigned scores[LANGUAGES], unsigned proofs[LANGUAGES])
 {
-    unsigned share = languages ? WHOLE / (unsigned)__builtin_popcount(languages) : 0;
-    for (int i = 0; i < LANGUAGES; i++)
-        scores[i] += languages >> i & 1 ? share : 0;
+    unsigned of = languages & (WEAK_WORD - 1), worth = languages & WEAK_WORD ? 1 : PROVES;
+    unsigned share = of ? WHOLE / (unsigned)__builtin_popcount(of) : 0;
+    for (int i = 0; i < LANGUAGES; i++) {
+        scores[i] += of >> i & 1 ? share : 0;
+        proofs[i] += of >> i & 1 ? worth : 0;
+    }
 }
 
 enum language language_of(str text)
 {
     const struct vocabulary *v = vocabulary();
-    unsigned scores[LANGUAGES] = {0};
+    unsigned scores[LANGUAGES] = {0}, proofs[LANGUAGES] = {0};
     struct arena arena = {0};
     struct words w = words_as_written(&arena, utf8_cut(text, READ_BYTES), READ_WORDS);
     for (size_t i = 0; i < w.n; i++)
-        count_word(languages_of(v, language_fold(&arena, w.v[i].text, GERMAN)), scores);
+        count_word(languages_of(v, language_fold(&arena, w.v[i].text, GERMAN)), scores, proofs);
     arena_free(&arena);
     enum language best = ENGLISH;
     for (int i = GERMAN; i < RUSSIAN; i++)
-        if (scores[i] > scores[best])
+        if (scores[i] > scores[best] && proofs[i] >= PROVES)
             best = (enum language)i;
     return best;
 }
