@@ -392,7 +392,7 @@ static void count_word(unsigned languages, unsigned scores[LANGUAGES], unsigned 
     }
 }
 
-enum language language_of(str text)
+static enum language likeliest_of(str text, unsigned least)
 {
     const struct vocabulary *v = vocabulary();
     unsigned scores[LANGUAGES] = {0}, proofs[LANGUAGES] = {0};
@@ -403,9 +403,19 @@ enum language language_of(str text)
     arena_free(&arena);
     enum language best = ENGLISH;
     for (int i = GERMAN; i < RUSSIAN; i++)
-        if (scores[i] > scores[best] && proofs[i] >= PROVES)
+        if (scores[i] > scores[best] && proofs[i] >= least)
             best = (enum language)i;
     return best;
+}
+
+enum language language_of(str text)
+{
+    return likeliest_of(text, PROVES);
+}
+
+enum language language_guess(str text)
+{
+    return likeliest_of(text, 1);
 }
 
 /* --- stems --- */

@@ -20,6 +20,9 @@ enum language {
 /* Of a text in Latin letters: by its function words. ENGLISH in doubt. */
 enum language language_of(str text);
 
+/* The same where little is at stake: one word may be enough that English has, too. */
+enum language language_guess(str text);
+
 /* Of a word by its first character: RUSSIAN for Cyrillic and so on, else ENGLISH. */
 enum language language_of_script(int32_t c);
 
