@@ -124,8 +124,7 @@ static int32_t letter_of(int32_t c)
     return c;
 }
 
-/* "हिन्दी" is also written "हिंदी": n, m and the like without a vowel, before a consonant of a class.
- */
+/* "हिन्दी" is also written "हिंदी": a nasal without a vowel, before a consonant of a class. */
 static bool is_nasal_before(const int32_t *c, size_t left)
 {
     enum { VIRAMA = 0x094D, KA = 0x0915, MA = 0x092E };
