@@ -220,6 +220,21 @@ static size_t separable_of(str w)
     return 0;
 }
 
+/* "Kuehlschrank" is "Kühlschrank", whose stem has no dots. */
+static str without_digraphs(struct arena *a, str w)
+{
+    static const char vowels[] = "aeiouyq";
+    str out = {arena_alloc(a, w.n + 1), 0};
+    for (size_t i = 0; i < w.n; i++) {
+        bool is_second = w.p[i] == 'e' && i && i + 1 < w.n && char_is_one_of(w.p[i - 1], "aou");
+        if (is_second && !char_is_one_of(w.p[i + 1], vowels) &&
+            (i == 1 || !char_is_one_of(w.p[i - 2], vowels)))
+            continue;
+        ((char *)out.p)[out.n++] = w.p[i];
+    }
+    return out;
+}
+
 /* "gekauft", "kaufte" and "kaufen" have one stem, and so have "Autos" and "Auto": Snowball leaves
  * "ge", "t" and "s". What it makes of nouns ("Gesicht": "sich") is made of all their forms alike.
  */
@@ -239,17 +254,18 @@ static str german_stem(struct arena *a, str stem)
         stem.n--;
     if (stem.n >= SHORT && str_ends(stem, S("t")))
         stem.n--;
-    return stem;
+    return without_digraphs(a, stem);
 }
 
 /* Snowball leaves the vowel in front of an ending of verbs: "лежал" is "лежа", "лежат" "леж". */
 static str russian_stem(struct arena *a, str stem)
 {
-    enum { LETTER = 2, LEAST = 3 * LETTER };
-    static const char *const ends[] = {"а", "е", "и", "о", "у", "ы", "я", "ь", "й", NULL};
+    enum { LEAST = 6 };
+    static const char *const ends[] = {"ат", "ят", "а", "е", "и", "о",
+                                       "у",  "ы",  "я", "ь", "й", NULL};
     for (const char *const *end = ends; *end; end++)
-        if (stem.n >= LEAST + LETTER && str_ends(stem, str_of(*end)))
-            return str_dup(a, str_sub(stem, 0, stem.n - LETTER));
+        if (stem.n >= LEAST + strlen(*end) && str_ends(stem, str_of(*end)))
+            return str_dup(a, str_sub(stem, 0, stem.n - strlen(*end)));
     return str_dup(a, stem);
 }
 
@@ -384,7 +400,7 @@ bool language_is_function_word(enum language language, str folded)
 static void count_word(unsigned languages, unsigned scores[LANGUAGES], unsigned proofs[LANGUAGES])
 {
     unsigned of = languages & (WEAK_WORD - 1), worth = languages & WEAK_WORD ? 1 : PROVES;
-    unsigned share = of ? WHOLE / (unsigned)__builtin_popcount(of) : 0;
+    unsigned share = of ? WHOLE * worth / PROVES / (unsigned)__builtin_popcount(of) : 0;
     for (int i = 0; i < LANGUAGES; i++) {
         scores[i] += of >> i & 1 ? share : 0;
         proofs[i] += of >> i & 1 ? worth : 0;
