@@ -407,15 +407,13 @@ static void count_word(unsigned languages, unsigned scores[LANGUAGES], unsigned 
     }
 }
 
-static enum language likeliest_of(str text, unsigned least)
+static enum language likeliest_of(struct arena *a, str text, unsigned least)
 {
     const struct vocabulary *v = vocabulary();
     unsigned scores[LANGUAGES] = {0}, proofs[LANGUAGES] = {0};
-    struct arena arena = {0};
-    struct words w = words_as_written(&arena, utf8_cut(text, READ_BYTES), READ_WORDS);
+    struct words w = words_as_written(a, utf8_cut(text, READ_BYTES), READ_WORDS);
     for (size_t i = 0; i < w.n; i++)
-        count_word(languages_of(v, language_fold(&arena, w.v[i].text, GERMAN)), scores, proofs);
-    arena_free(&arena);
+        count_word(languages_of(v, language_fold(a, w.v[i].text, GERMAN)), scores, proofs);
     enum language best = ENGLISH;
     for (int i = GERMAN; i < RUSSIAN; i++)
         if (scores[i] > scores[best] && proofs[i] >= least)
@@ -423,14 +421,14 @@ static enum language likeliest_of(str text, unsigned least)
     return best;
 }
 
-enum language language_of(str text)
+enum language language_of(struct arena *a, str text)
 {
-    return likeliest_of(text, PROVES);
+    return likeliest_of(a, text, PROVES);
 }
 
-enum language language_guess(str text)
+enum language language_guess(struct arena *a, str text)
 {
-    return likeliest_of(text, 1);
+    return likeliest_of(a, text, 1);
 }
 
 /* --- stems --- */

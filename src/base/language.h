@@ -18,10 +18,10 @@ enum language {
 };
 
 /* Of a text in Latin letters: by its function words. ENGLISH in doubt. */
-enum language language_of(str text);
+enum language language_of(struct arena *a, str text);
 
 /* The same where little is at stake: one word may be enough that English has, too. */
-enum language language_guess(str text);
+enum language language_guess(struct arena *a, str text);
 
 /* Of a word by its first character: RUSSIAN for Cyrillic and so on, else ENGLISH. */
 enum language language_of_script(int32_t c);

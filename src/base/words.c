@@ -359,7 +359,7 @@ static struct words split_for(struct arena *a, str text, size_t max, enum use us
 {
     struct splitter s = splitter_of(a, text, max);
     s.use = use;
-    s.language = language_of(text);
+    s.language = language_of(a, text);
     s.is_japanese = has_kana(text);
     return split_text(s);
 }

@@ -148,12 +148,12 @@ static void skip_leads(struct reading *r)
 
 /* Other scripts tell their language; a sentence in Latin letters may be short, and the heads are
  * proof enough. */
-static enum language language_of_sentence(str text)
+static enum language language_of_sentence(struct arena *a, str text)
 {
     for (size_t i = 0; i + 1 < text.n && i < 8; i++)
         if ((unsigned char)text.p[i] == 0xD0 || (unsigned char)text.p[i] == 0xD1)
             return RUSSIAN;
-    return language_guess(text);
+    return language_guess(a, text);
 }
 
 /* The facts that the heads of one language find. */
@@ -181,7 +181,7 @@ static bool find_in_language(struct reading r, bool asks)
  * its head is of one. */
 bool languages_find(struct found *f, str text, str mask, bool asks)
 {
-    enum language likeliest = language_of_sentence(text);
+    enum language likeliest = language_of_sentence(&f->ctx->arena, text);
     struct reading r = {f, likeliest, text, mask, 0};
     if (likeliest == ENGLISH)
         return false;
