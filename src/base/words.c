@@ -245,12 +245,15 @@ static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
     s->sentence_begins = false;
 }
 
-/* A run without spaces: its pairs, and what else its use asks for. */
+/* A run without spaces: its pairs, and what else its use asks for. A longer one goes by pieces, so
+ * that no more is read than max words take. */
 static size_t add_run(struct splitter *s, size_t from)
 {
+    enum { PIECE = 3000 };
     static const enum run_use uses[] = {RUN_PAIRS, RUN_INDEX, RUN_ASK};
     size_t n, end = from;
-    while (end < s->text.n && kind_of(char_at(s->text, end, &n)) == KIND_UNSPACED)
+    while (end < s->text.n && end - from < PIECE &&
+           kind_of(char_at(s->text, end, &n)) == KIND_UNSPACED)
         end += n;
     struct run_tokens run =
         run_tokens_of(s->a, str_sub(s->text, from, end), uses[s->use], s->is_japanese);

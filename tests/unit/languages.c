@@ -131,6 +131,18 @@ TEST(english_is_as_it_was)
     }
 }
 
+TEST(a_long_run_goes_by_pieces)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 20);
+    for (int i = 0; i < 20000; i++)
+        buf_add(&b, i % 2 ? S("猫") : S("狗"));
+    buf_add(&b, S("咖啡"));
+    struct words some = words_to_index(&ctx->arena, buf_str(&b), 500);
+    struct words all = words_to_index(&ctx->arena, buf_str(&b), 100000);
+    CHECK_INT(some.n, 500);
+    CHECK(all.n > 39000 && has_stem(&all, S("咖啡")));
+}
+
 TEST(no_text_is_too_strange)
 {
     static const char *const texts[] = {
