@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
+#include "base/language.h"
+#include "base/unspaced_words.h"
 #include "base/word_index.h"
 
 /*
@@ -22,7 +24,8 @@ enum { STEM_MAX = 64 };
 /*
  * The index, questions and every comparison of texts split words here, so that they agree on what a
  * word is. A change of the rules means that the words index of every store must be made again.
- * Stems are English: words of other languages match as they are written.
+ * Latin stems are English for comparing, as two texts may be of two languages; the index has the
+ * stems of the text's own language beside them, and a question asks for those of its own.
  */
 
 static const str stops[] = {
@@ -39,20 +42,6 @@ static const struct irregular {
 #include "base/irregular.def"
 #undef IRREGULAR
 };
-
-/* Scripts that are written without spaces between words: indexed by pairs of characters. */
-static bool is_unspaced(int32_t c)
-{
-    static const struct {
-        int32_t from, to;
-    } ranges[] = {{0x0E00, 0x0EFF}, {0x1000, 0x109F}, {0x1780, 0x17FF},
-                  {0x3040, 0x30FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF},
-                  {0xAC00, 0xD7AF}, {0xF900, 0xFAFF}, {0x20000, 0x3FFFF}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (c >= ranges[i].from && c <= ranges[i].to)
-            return true;
-    return false;
-}
 
 enum kind { KIND_OTHER, KIND_LETTER, KIND_DIGIT, KIND_UNSPACED };
 
@@ -78,9 +67,12 @@ struct known_word {
 
 /* A stemmer is not for two threads at once; each has its own, given back when the thread ends. */
 struct stemming {
-    struct sb_stemmer *stemmer;
+    struct sb_stemmer *stemmer; /* English */
+    struct stemmers others;
     struct known_word known[KNOWN_WORDS];
 };
+
+enum use { TO_COMPARE, TO_INDEX, TO_ASK };
 
 struct splitter {
     struct arena *a;
@@ -89,6 +81,9 @@ struct splitter {
     struct words out;
     size_t cap, max;
     const struct word_index *stops, *irregulars;
+    enum use use;
+    enum language language; /* of the words in Latin letters */
+    bool is_japanese;
     bool is_plain;        /* nobody asks for the stems */
     bool sentence_begins; /* the next word begins a sentence */
 };
@@ -141,24 +136,7 @@ str utf8_lower(struct arena *a, str s)
     return out;
 }
 
-/* Lower case without accents. "ﬁne" becomes "fine", "café" "cafe", "Straße" "strasse". Text that
- * utf8proc refuses stays as it is. */
-static str fold_word(struct arena *a, str w)
-{
-    if (is_ascii(w))
-        return str_lower(a, w);
-    utf8proc_uint8_t *folded = NULL;
-    utf8proc_ssize_t n =
-        utf8proc_map((const utf8proc_uint8_t *)w.p, (utf8proc_ssize_t)w.n, &folded,
-                     UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK |
-                         UTF8PROC_DECOMPOSE | UTF8PROC_IGNORE);
-    if (n < 0)
-        return w;
-    str out = str_dup(a, (str){(const char *)folded, (size_t)n});
-    free(folded);
-    return out;
-}
-
+/* Pointers to words before it are no longer good. */
 static struct word *push_word(struct splitter *s, size_t from, size_t to)
 {
     s->out.v = arena_more(s->a, s->out.v, s->out.n, &s->cap, sizeof *s->out.v);
@@ -168,11 +146,14 @@ static struct word *push_word(struct splitter *s, size_t from, size_t to)
 }
 
 /* The list of stop words holds folded, unstemmed words, so it is asked before stemming. */
-static str stem_of(const struct splitter *s, str folded, bool is_number, bool *is_stop)
+static str stem_of(const struct splitter *s, str folded, enum language script, bool *is_stop)
 {
-    *is_stop = word_index_find(s->stops, folded) != NO_WORD;
-    if (is_number || *is_stop || folded.n < KNOWN_LEAST)
+    *is_stop = script ? language_is_function_word(script, folded)
+                      : word_index_find(s->stops, folded) != NO_WORD;
+    if (*is_stop || folded.n < KNOWN_LEAST)
         return folded;
+    if (script)
+        return language_stem(s->a, &s->stemming->others, script, folded);
     str regular = regular_form(s, folded);
     struct sb_stemmer *stemmer = s->stemming->stemmer;
     const sb_symbol *stem = sb_stemmer_stem(stemmer, (const sb_symbol *)regular.p, (int)regular.n);
@@ -193,16 +174,20 @@ static void keep_known(struct known_word *k, str folded, str stem, bool is_stop)
     memcpy(k->stem, stem.p, stem.n);
 }
 
-static void stem_word(struct splitter *s, struct word *w)
+static void stem_word(struct splitter *s, struct word *w, enum language script)
 {
-    str folded = utf8_cut(fold_word(s->a, w->text), STEM_MAX), stem;
+    str folded = script ? language_fold(s->a, w->text, script) : language_plain(s->a, w->text),
+        stem;
+    folded = utf8_cut(folded, STEM_MAX);
     bool is_kept = !w->is_number && folded.n >= KNOWN_LEAST && folded.n <= KNOWN_MOST;
     struct known_word *k = is_kept ? place_of(s, folded) : NULL;
-    if (k && str_eq(folded, (str){k->word, k->n})) {
+    if (w->is_number) {
+        stem = folded;
+    } else if (k && str_eq(folded, (str){k->word, k->n})) {
         stem = (str){k->stem, k->stem_n};
         w->is_stop = k->is_stop;
     } else {
-        stem = stem_of(s, folded, w->is_number, &w->is_stop);
+        stem = stem_of(s, folded, script, &w->is_stop);
         if (k)
             keep_known(k, folded, stem, w->is_stop);
     }
@@ -212,39 +197,76 @@ static void stem_word(struct splitter *s, struct word *w)
         w->is_name = false;
 }
 
+/* Another form of the word in front, at the same place. */
+static void add_form(struct splitter *s, str stem)
+{
+    struct word w = s->out.v[s->out.n - 1];
+    if (s->out.n == s->max || str_eq(w.stem, stem))
+        return;
+    struct word *form = push_word(s, w.at, w.at + w.text.n);
+    w.stem = stem;
+    w.is_part = true;
+    *form = w;
+}
+
+/* The stem of the text's own language, and the parts of a compound. A text has them beside the
+ * word; a question asks for them in its place, and for the parts of a compound alone, since a text
+ * that has the whole has its parts. */
+static void add_own_forms(struct splitter *s)
+{
+    struct word *w = &s->out.v[s->out.n - 1];
+    str parts[PARTS_MAX], folded = utf8_cut(language_fold(s->a, w->text, s->language), STEM_MAX);
+    bool is_function = language_is_function_word(s->language, folded);
+    w->is_stop |= is_function;
+    if (w->is_stop || w->is_number || folded.n < KNOWN_LEAST)
+        return;
+    str stem = language_stem(s->a, &s->stemming->others, s->language, folded);
+    size_t n = language_parts(s->a, &s->stemming->others, s->language, folded, parts), first = 0;
+    if (s->use == TO_ASK)
+        w->stem = n ? parts[first++] : stem;
+    else
+        add_form(s, stem);
+    for (size_t i = first; i < n; i++)
+        add_form(s, parts[i]);
+}
+
 static void add_word(struct splitter *s, size_t from, size_t to, bool is_number)
 {
     size_t n;
     struct word *w = push_word(s, from, to);
     int32_t first = char_at(s->text, from, &n);
+    enum language script = language_of_script(first);
     w->is_number = is_number;
     w->is_name = !s->sentence_begins && utf8proc_category(first) == UTF8PROC_CATEGORY_LU;
     if (!s->is_plain)
-        stem_word(s, w);
+        stem_word(s, w, script);
+    if (s->use != TO_COMPARE && s->language != ENGLISH && script == ENGLISH)
+        add_own_forms(s);
     s->sentence_begins = false;
 }
 
-/* A run without spaces: each pair of neighbours, or the one character. */
-static size_t add_pairs(struct splitter *s, size_t from)
+/* A run without spaces: its pairs, and what else its use asks for. A longer one goes by pieces, so
+ * that no more is read than max words take. */
+static size_t add_run(struct splitter *s, size_t from)
 {
-    size_t n, next = from, first = from;
-    size_t count = 0;
-    while (next < s->text.n && kind_of(char_at(s->text, next, &n)) == KIND_UNSPACED &&
-           s->out.n < s->max) {
-        size_t after = next + n;
-        if (count++) {
-            struct word *w = push_word(s, first, after);
-            w->stem = s->is_plain ? S("") : fold_word(s->a, w->text);
-        }
-        first = next;
-        next = after;
-    }
-    if (count == 1) {
-        struct word *w = push_word(s, from, next);
-        w->stem = s->is_plain ? S("") : fold_word(s->a, w->text);
+    enum { PIECE = 3000 };
+    static const enum run_use uses[] = {RUN_PAIRS, RUN_INDEX, RUN_ASK};
+    size_t n, end = from;
+    while (end < s->text.n && end - from < PIECE &&
+           kind_of(char_at(s->text, end, &n)) == KIND_UNSPACED)
+        end += n;
+    struct run_tokens run =
+        run_tokens_of(s->a, str_sub(s->text, from, end), uses[s->use], s->is_japanese);
+    for (size_t i = 0; i < run.n && s->out.n < s->max; i++) {
+        const struct run_token *t = &run.v[i];
+        struct word *w = push_word(s, from + t->from, from + t->from + t->text.n);
+        w->is_part = t->is_part;
+        w->is_unspaced = true;
+        w->text = t->text;
+        w->stem = s->is_plain ? S("") : language_fold(s->a, t->text, ENGLISH);
     }
     s->sentence_begins = false;
-    return next;
+    return end;
 }
 
 /* The end of the word at i; a number keeps dots between digits. */
@@ -271,6 +293,7 @@ static void end_stemming(void *p)
 {
     struct stemming *mine = p;
     sb_stemmer_delete(mine->stemmer);
+    stemmers_close(&mine->others);
     free(mine);
 }
 
@@ -306,7 +329,7 @@ static struct words split_text(struct splitter s)
             s.sentence_begins |= c == '.' || c == '!' || c == '?' || c == '\n';
             i += n;
         } else if (k == KIND_UNSPACED) {
-            i = add_pairs(&s, i);
+            i = add_run(&s, i);
         } else {
             bool is_number;
             size_t end = word_end(text, i, &is_number);
@@ -317,16 +340,41 @@ static struct words split_text(struct splitter s)
     return s.out;
 }
 
+static struct splitter splitter_of(struct arena *a, str text, size_t max)
+{
+    return (struct splitter){.a = a,
+                             .stemming = thread_stemming(),
+                             .stops =
+                                 word_index_of(stops, sizeof stops / sizeof *stops, sizeof *stops),
+                             .irregulars =
+                                 word_index_of(irregulars, sizeof irregulars / sizeof *irregulars,
+                                               sizeof *irregulars),
+                             .text = text,
+                             .max = max};
+}
+
 struct words words_of(struct arena *a, str text, size_t max)
 {
-    return split_text((struct splitter){
-        .a = a,
-        .stemming = thread_stemming(),
-        .stops = word_index_of(stops, sizeof stops / sizeof *stops, sizeof *stops),
-        .irregulars =
-            word_index_of(irregulars, sizeof irregulars / sizeof *irregulars, sizeof *irregulars),
-        .text = text,
-        .max = max});
+    return split_text(splitter_of(a, text, max));
+}
+
+static struct words split_for(struct arena *a, str text, size_t max, enum use use)
+{
+    struct splitter s = splitter_of(a, text, max);
+    s.use = use;
+    s.language = language_of(a, text);
+    s.is_japanese = has_kana(text);
+    return split_text(s);
+}
+
+struct words words_to_index(struct arena *a, str text, size_t max)
+{
+    return split_for(a, text, max, TO_INDEX);
+}
+
+struct words words_to_ask(struct arena *a, str question, size_t max)
+{
+    return split_for(a, question, max, TO_ASK);
 }
 
 struct words words_as_written(struct arena *a, str text, size_t max)

@@ -12,6 +12,8 @@ struct word {
     bool is_stop; /* says nothing about the topic ("the", "did", "what") */
     bool is_name; /* starts with a capital and does not begin a sentence */
     bool is_number;
+    bool is_unspaced; /* characters of a script without spaces */
+    bool is_part;     /* another form of what stands in front of it, or a part of it */
 };
 
 struct words {
@@ -21,12 +23,22 @@ struct words {
 
 /*
  * Splits on what is neither letter, digit nor mark (Unicode). Case is folded, accents are dropped,
- * English endings are stemmed (Snowball), irregular forms lead to their base ("went": "go"); a
- * number keeps its inner dots ("3.12"). Runs of scripts without spaces (Han, Kana, Hangul, Thai,
- * Lao, Khmer, Myanmar) give overlapping pairs of characters, or the single one. At most max words
- * are taken.
+ * English endings are stemmed (Snowball), irregular forms lead to their base ("went": "go");
+ * Cyrillic, Arabic and Devanagari have the stems of their language (language.h). A number keeps its
+ * inner dots ("3.12"). Runs of scripts without spaces (Han, Kana, Hangul, Thai, Lao, Khmer,
+ * Myanmar) give overlapping pairs of characters, or the single one. At most max words are taken.
  */
 struct words words_of(struct arena *a, str text, size_t max);
+
+/*
+ * The words of a text with all forms by which it may be found: as above, and in the stems of its
+ * own language, with the parts of German compounds and the single characters of unspaced scripts.
+ * The stop words are those of its language, too.
+ */
+struct words words_to_index(struct arena *a, str text, size_t max);
+
+/* The words of a question, in the form in which words_to_index has what they ask for. */
+struct words words_to_ask(struct arena *a, str question, size_t max);
 
 /* The same words for who asks only how they are written: no stems, no stop words. */
 struct words words_as_written(struct arena *a, str text, size_t max);

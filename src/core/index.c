@@ -30,6 +30,20 @@ static int by_stem(const void *a, const void *b)
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
+/* Of a compound or of a script without spaces a word gives several tokens: how many words they are.
+ */
+static size_t count_words(const struct words *w)
+{
+    enum { PAIRS_OF_WORD = 2 };
+    size_t words = 0, pairs = 0;
+    for (size_t i = 0; i < w->n; i++)
+        if (w->v[i].is_unspaced)
+            pairs += !w->v[i].is_part;
+        else
+            words += !w->v[i].is_part;
+    return words + (pairs + 1) / PAIRS_OF_WORD;
+}
+
 /* Thins the words of a long text; what would be lost goes behind the label. The order of the words
  * is lost: the search counts words and knows no phrases. */
 static void thin_words(struct arena *a, struct index_text *t)
@@ -38,7 +52,8 @@ static void thin_words(struct arena *a, struct index_text *t)
     for (size_t i = 0; i < t->own.n; i++)
         if (!t->own.v[i].is_stop)
             all.v[all.n++] = t->own.v[i];
-    if (all.n <= SHORT)
+    size_t n_words = count_words(&all);
+    if (n_words <= SHORT)
         return;
     qsort(all.v, all.n, sizeof *all.v, by_stem);
     struct words own = {NEW_N(a, struct word, all.n), 0};
@@ -50,7 +65,7 @@ static void thin_words(struct arena *a, struct index_text *t)
             to++;
         /* The share of this stem among all words, times SHORT, rounded to the nearest whole
          * number. */
-        size_t kept = ((to - from) * SHORT + all.n / 2) / all.n;
+        size_t kept = ((to - from) * SHORT + n_words / 2) / n_words;
         for (size_t i = 0; i < kept; i++)
             own.v[own.n++] = all.v[from + i];
         if (!kept)
@@ -87,7 +102,8 @@ static struct index_text index_of(struct arena *a, str text, str about, int64_t 
     str date = time_write(a, created, "%-d %B %Y");
     str label = str_printf(a, S_FMT " " S_FMT, S_ARG(about), S_ARG(date));
     text = utf8_ends(a, text, LONG_TEXT_END);
-    struct index_text t = {words_of(a, text, INDEX_WORDS_MAX), words_of(a, label, LABEL_WORDS_MAX)};
+    struct index_text t = {words_to_index(a, text, INDEX_WORDS_MAX),
+                           words_of(a, label, LABEL_WORDS_MAX)};
     thin_words(a, &t);
     return t;
 }

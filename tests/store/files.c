@@ -311,10 +311,12 @@ TEST(words_that_are_split_in_another_way_are_indexed_anew)
 {
     PLACE(p);
     struct message m = said("m1", "user", "remember Biscuit", 1000);
+    struct message german = said("m2", "user", "Mein Zahnarzttermin ist im Mai", 2000);
     struct memory f = fact("f1", "k", "owns Biscuit"), closed = fact("f0", "k", "owned Biscuit");
     {
         STORE(s, p);
         CHECK_OK(say(ctx, s, mine, "s1", &m));
+        CHECK_OK(say(ctx, s, mine, "s1", &german));
         CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &closed));
         CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
     }
@@ -324,6 +326,7 @@ TEST(words_that_are_split_in_another_way_are_indexed_anew)
     for (int i = 0; i < 2; i++) {
         STORE(s, p);
         CHECK_INT(find(ctx, s, mine, "biscuit").n, 2);
+        CHECK_INT(find(ctx, s, mine, "termin").n, 1);
         check_healthy(ctx, s);
     }
 }

@@ -47,9 +47,7 @@ static bool is_kept_in_key(int32_t c)
            utf8proc_category(c) == UTF8PROC_CATEGORY_SO;
 }
 
-/* Letters and digits of every script in lower case, all other characters between them as one
- * underscore. */
-static str slug_of(struct arena *a, str text)
+str fact_slug(struct arena *a, str text)
 {
     struct buf b = buf_make(a, KEY_MAX + 8);
     for (size_t i = 0; i < text.n && b.n < KEY_MAX;) {
@@ -82,9 +80,7 @@ static str thing_of(const struct found *f, str text)
     return str_trim(thing).n ? thing : text;
 }
 
-/* A template's {0}, {1}, {2} and {x} filled in. */
-static str fill_template(struct arena *a, const char *template, const str groups[PATTERN_GROUPS],
-                         str x)
+str fact_filled(struct arena *a, const char *template, const str groups[PATTERN_GROUPS], str x)
 {
     struct buf b = buf_make(a, EXTRACT_TEXT_MAX * 4);
     for (const char *c = template; *c; c++) {
@@ -126,8 +122,8 @@ struct statement {
 static struct memory *add_statement(struct found *f, const struct statement *s)
 {
     struct arena *a = &f->ctx->arena;
-    str key = slug_of(a, fill_template(a, s->row->key, s->groups, thing_of(f, s->x.text)));
-    str content = fill_template(a, s->row->say, s->groups, s->x.text);
+    str key = fact_slug(a, fact_filled(a, s->row->key, s->groups, thing_of(f, s->x.text)));
+    str content = fact_filled(a, s->row->say, s->groups, s->x.text);
     if (str_starts(content, S("My ")) || str_starts(content, S("Our ")))
         content =
             str_printf(a, "%c" S_FMT, content.p[0] + 32, S_ARG(str_sub(content, 1, content.n)));
@@ -260,7 +256,7 @@ static bool take_claim(struct found *f, struct piece s, size_t *at)
     if (str_starts(content, S("My ")) || str_starts(content, S("Our ")))
         content =
             str_printf(a, "%c" S_FMT, content.p[0] + 32, S_ARG(str_sub(content, 1, content.n)));
-    found_add(f, "entity", TYPE_FACTUAL, str_printf(a, "entity:" S_FMT, S_ARG(slug_of(a, key))),
+    found_add(f, "entity", TYPE_FACTUAL, str_printf(a, "entity:" S_FMT, S_ARG(fact_slug(a, key))),
               content);
     *at = end;
     return true;
@@ -304,6 +300,8 @@ static bool with_subject(struct found *f, struct piece *s, size_t at)
 static void take_sentence(struct found *f, struct piece s, bool asks)
 {
     struct match m, before;
+    if (languages_find(f, s.text, s.mask, asks))
+        return;
     size_t at = after_lead(f, s, 0);
     if (clause_find(f, CLAUSE_REQUEST, s.mask, at, &m)) {
         at = m.to;

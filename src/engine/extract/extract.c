@@ -64,6 +64,7 @@ struct extractor *extractor_new(void)
         x->clauses[i] = pattern_new(clause_regexes[i]);
     for (size_t i = 0; i < SECRET_COUNT; i++)
         x->secrets[i] = pattern_new(secret_regexes[i]);
+    languages_prepare(x);
     return x;
 }
 
@@ -79,6 +80,7 @@ void extractor_free(struct extractor *x)
         pattern_free(x->clauses[i]);
     for (size_t i = 0; i < SECRET_COUNT; i++)
         pattern_free(x->secrets[i]);
+    languages_release(x);
     free(x);
 }
 

@@ -1,6 +1,7 @@
 /* extract.h - what both tables of patterns share: compiled patterns, and how a fact is made. */
 #pragma once
 
+#include "base/language.h"
 #include "engine/state/state.h"
 #include "engine/text/regex.h"
 
@@ -30,6 +31,22 @@ enum {
     SECRET_COUNT = 0
 #define SECRET(...) +1
 #include "engine/extract/patterns.def"
+    ,
+    TOLD_COUNT = 0 /* of other languages than English */
+#define TELLS(...) +1
+#include "engine/extract/languages.def"
+};
+
+/* What each of these languages has, beside its rows. */
+enum language_guard {
+    GUARD_LEADS,
+    GUARD_SPLITS,
+    GUARD_SUPPOSES,
+    GUARD_REPORTS,
+    GUARD_EMPTY,
+    GUARD_KEY_HEAD,
+    GUARD_KEY_TAIL,
+    LANGUAGE_GUARDS
 };
 
 enum {
@@ -49,7 +66,12 @@ struct extractor {
     struct pattern *facts[FACT_COUNT]; /* the heads of fact_rows */
     struct pattern *clauses[CLAUSE_COUNT];
     struct pattern *secrets[SECRET_COUNT];
+    struct pattern *told[TOLD_COUNT];
+    struct pattern *guards[LANGUAGES][LANGUAGE_GUARDS]; /* NULL: English, or none */
 };
+
+void languages_prepare(struct extractor *x);
+void languages_release(struct extractor *x);
 
 /* Facts as they are found. */
 struct found {
@@ -75,3 +97,13 @@ str fact_text(struct arena *a, str text);
 /* What people state about themselves, clause by clause, by our own table. The text has blanks
  * and apostrophes of ASCII only. */
 void statements_find(struct found *f, str text);
+
+/* The facts of a sentence in another language than English; false when it has none. mask is the
+ * text with what is quoted blanked out. */
+bool languages_find(struct found *f, str text, str mask, bool asks);
+
+/* Letters and digits of every script in lower case, all other characters between them as one
+ * underscore. */
+str fact_slug(struct arena *a, str text);
+/* A template's {0}, {1}, {2} and {x} filled in. */
+str fact_filled(struct arena *a, const char *template, const str groups[PATTERN_GROUPS], str x);

@@ -180,7 +180,7 @@ struct query query_of(struct arena *a, str question, int64_t asked)
 {
     struct query q = {0};
     int promises[QUERY_WORDS_MAX];
-    struct words w = words_of(a, question, QUESTION_WORDS_MAX);
+    struct words w = words_to_ask(a, question, QUESTION_WORDS_MAX);
     read_kind(&q, &w);
     read_dates(&q, &w);
     read_relative(&q, &w, asked);

@@ -1,0 +1,490 @@
+/* language.c - which language a text is in, and its words without their endings. */
+#include "base/language.h"
+
+#include <assert.h>
+#include <libstemmer.h>
+#include <utf8proc.h>
+
+#include "base/arabic.h"
+#include "base/once.h"
+#include "base/word_index.h"
+#include "base/words.h"
+
+/*
+ * Most rules are Snowball's. Beside them stand three tables of language.def: function words, which
+ * tell the language of a text and say nothing about a topic; odd forms and their bases; nouns that
+ * end German compounds. A text in Latin letters is of the language that has most of its function
+ * words; a word that several languages have counts for each of them the less. Other scripts tell
+ * their language at each word.
+ */
+
+enum { ROW_WORDS = 1000, READ_WORDS = 80, READ_BYTES = 2000, WHOLE = 60, PROVES = 2 };
+
+/* Beside the bits of the languages: one such word proves none of them. */
+enum { WEAK_WORD = 1 << LANGUAGES };
+
+struct function_word {
+    str word;
+    unsigned languages; /* one bit each */
+};
+
+struct odd_form {
+    str form, base;
+};
+
+/* What is made of language.def at the first use. */
+struct vocabulary {
+    struct arena arena;
+    struct function_word *functions;
+    struct word_index function_index;
+    struct odd_form *odd[LANGUAGES];
+    struct word_index odd_index[LANGUAGES];
+    str *heads; /* stems */
+    struct word_index head_index;
+};
+
+static const struct row {
+    enum language language;
+    const char *base, *words;
+} rows[] = {
+#define FUNCTION(language, words) {language, NULL, words},
+#define BASE(language, base, forms) {language, base, forms},
+#define HEAD(words) {GERMAN, "", words},
+#include "base/language.def"
+#undef FUNCTION
+#undef BASE
+#undef HEAD
+};
+
+static const char weak[] =
+#define WEAK(words) words
+#include "base/language.def"
+#undef WEAK
+    ;
+
+static const char *const english[] = {
+#define STOP(w) w,
+#include "base/stop.def"
+#undef STOP
+};
+
+static const char *const stemmer_names[LANGUAGES] = {
+    [GERMAN] = "german",         [FRENCH] = "french",   [SPANISH] = "spanish",
+    [PORTUGUESE] = "portuguese", [RUSSIAN] = "russian", [HINDI] = "hindi"};
+
+/* --- folding --- */
+
+static str map_word(struct arena *a, str w, int options)
+{
+    utf8proc_uint8_t *folded = NULL;
+    utf8proc_ssize_t n =
+        utf8proc_map((const utf8proc_uint8_t *)w.p, (utf8proc_ssize_t)w.n, &folded,
+                     (utf8proc_option_t)(UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD |
+                                         UTF8PROC_IGNORE | options));
+    if (n < 0)
+        return w;
+    str out = str_dup(a, (str){(const char *)folded, (size_t)n});
+    free(folded);
+    return out;
+}
+
+static bool is_ascii(str s)
+{
+    bool ascii = true;
+    for (size_t i = 0; i < s.n; i++)
+        ascii &= (unsigned char)s.p[i] < 0x80;
+    return ascii;
+}
+
+str language_plain(struct arena *a, str word)
+{
+    return is_ascii(word) ? str_lower(a, word)
+                          : map_word(a, word, UTF8PROC_STRIPMARK | UTF8PROC_DECOMPOSE);
+}
+
+/* What stands for what in composed, case-folded text; 0: nothing. */
+static int32_t letter_of(int32_t c)
+{
+    static const struct {
+        int32_t from, to, becomes;
+    } letters[] = {
+        {0x0451, 0x0451, 0x0435},                           /* Cyrillic io: ie */
+        {0x0621, 0x0621, 0},      {0x0622, 0x0623, 0x0627}, /* Arabic hamza; alef with marks */
+        {0x0624, 0x0624, 0x0648}, {0x0625, 0x0625, 0x0627}, /* waw with hamza; alef with hamza */
+        {0x0626, 0x0626, 0x064A}, {0x0629, 0x0629, 0x0647}, /* yeh with hamza; teh marbuta: heh */
+        {0x0640, 0x0640, 0},      {0x0649, 0x0649, 0x064A}, /* tatweel; alef maksura: yeh */
+        {0x064B, 0x065F, 0},      {0x0670, 0x0670, 0},      /* vowel signs */
+        {0x0671, 0x0671, 0x0627}, {0x06A9, 0x06A9, 0x0643}, /* alef wasla; Persian kaf and yeh */
+        {0x06CC, 0x06CC, 0x064A}, {0x0901, 0x0901, 0x0902}, /* candrabindu: anusvara */
+        {0x093C, 0x093C, 0},                                /* nukta */
+    };
+    for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+        if (c >= letters[i].from && c <= letters[i].to)
+            return letters[i].becomes;
+    return c;
+}
+
+/* "हिन्दी" is also written "हिंदी": a nasal without a vowel, before a consonant of a class. */
+static bool is_nasal_before(const int32_t *c, size_t left)
+{
+    enum { VIRAMA = 0x094D, KA = 0x0915, MA = 0x092E };
+    bool is_nasal = *c == 0x0919 || *c == 0x091E || *c == 0x0923 || *c == 0x0928 || *c == MA;
+    return is_nasal && left > 2 && c[1] == VIRAMA && c[2] >= KA && c[2] < MA && c[2] != 0x0928;
+}
+
+static str fold_letters(struct arena *a, str w)
+{
+    enum { ANUSVARA = 0x0902 };
+    int32_t *c = NEW_N(a, int32_t, w.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < w.n;) {
+        int32_t at;
+        utf8proc_ssize_t got =
+            utf8proc_iterate((const utf8proc_uint8_t *)w.p + i, (utf8proc_ssize_t)(w.n - i), &at);
+        if (got <= 0)
+            return w;
+        at = letter_of(at);
+        c[n] = at;
+        n += at != 0;
+        i += (size_t)got;
+    }
+    str out = {arena_alloc(a, 4 * n + 1), 0};
+    for (size_t i = 0; i < n; i++) {
+        bool is_nasal = is_nasal_before(c + i, n - i);
+        out.n += (size_t)utf8proc_encode_char(is_nasal ? ANUSVARA : c[i],
+                                              (utf8proc_uint8_t *)out.p + out.n);
+        i += is_nasal;
+    }
+    return out;
+}
+
+str language_fold(struct arena *a, str word, enum language language)
+{
+    if (is_ascii(word))
+        return str_lower(a, word);
+    str folded = map_word(a, word, UTF8PROC_COMPOSE);
+    return language >= RUSSIAN ? fold_letters(a, folded) : folded;
+}
+
+enum language language_of_script(int32_t c)
+{
+    return c < 0x0400                                                   ? ENGLISH
+           : c < 0x0530                                                 ? RUSSIAN
+           : c >= 0x0600 && c < 0x0780                                  ? ARABIC
+           : (c >= 0xFB50 && c < 0xFE00) || (c >= 0xFE70 && c < 0xFF00) ? ARABIC
+           : c >= 0x0900 && c < 0x0980                                  ? HINDI
+                                                                        : ENGLISH;
+}
+
+/* --- the rules about endings --- */
+
+static str stem_with(struct stemmers *s, enum language language, str word)
+{
+    if (!stemmer_names[language])
+        return word;
+    if (!s->of[language])
+        s->of[language] = sb_stemmer_new(stemmer_names[language], NULL);
+    struct sb_stemmer *with = s->of[language];
+    assert(with);
+    const sb_symbol *stem = sb_stemmer_stem(with, (const sb_symbol *)word.p, (int)word.n);
+    return stem ? (str){(const char *)stem, (size_t)sb_stemmer_length(with)} : word;
+}
+
+/* People leave accents out that the stemmers need. */
+static str with_accents(struct arena *a, enum language language, str w)
+{
+    static const struct {
+        enum language language;
+        const char *typed, *means;
+    } endings[] = {{SPANISH, "cion", "ción"},  {SPANISH, "sion", "sión"},
+                   {PORTUGUESE, "cao", "ção"}, {PORTUGUESE, "coes", "ções"},
+                   {FRENCH, "ees", "ées"},     {FRENCH, "ee", "ée"}};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        str typed = str_of(endings[i].typed);
+        if (endings[i].language == language && w.n > typed.n + 2 && str_ends(w, typed))
+            return str_printf(a, S_FMT "%s", S_ARG(str_sub(w, 0, w.n - typed.n)), endings[i].means);
+    }
+    return w;
+}
+
+/* Of separable verbs: "angemeldet" is "anmelden". */
+static size_t separable_of(str w)
+{
+    static const char *const prefixes[] = {"zurück", "zuruck", "durch", "nach", "fort",
+                                           "hin",    "aus",    "auf",   "ein",  "mit",
+                                           "vor",    "weg",    "her",   "bei",  "los",
+                                           "an",     "ab",     "um",    "zu",   NULL};
+    for (const char *const *p = prefixes; *p; p++)
+        if (str_starts(w, str_of(*p)))
+            return strlen(*p);
+    return 0;
+}
+
+/* "Kuehlschrank" is "Kühlschrank", whose stem has no dots. */
+static str without_digraphs(struct arena *a, str w)
+{
+    static const char vowels[] = "aeiouyq";
+    str out = {arena_alloc(a, w.n + 1), 0};
+    for (size_t i = 0; i < w.n; i++) {
+        bool is_second = w.p[i] == 'e' && i && i + 1 < w.n && char_is_one_of(w.p[i - 1], "aou");
+        if (is_second && !char_is_one_of(w.p[i + 1], vowels) &&
+            (i == 1 || !char_is_one_of(w.p[i - 2], vowels)))
+            continue;
+        ((char *)out.p)[out.n++] = w.p[i];
+    }
+    return out;
+}
+
+/* "gekauft", "kaufte" and "kaufen" have one stem, and so have "Autos" and "Auto": Snowball leaves
+ * "ge", "t" and "s". What it makes of nouns ("Gesicht": "sich") is made of all their forms alike.
+ */
+static str german_stem(struct arena *a, str stem)
+{
+    enum { SHORT = 5 };
+    size_t prefix = separable_of(stem);
+    str rest = str_sub(stem, prefix, stem.n);
+    if (rest.n > SHORT && str_starts(rest, S("ge")) && str_ends(rest, S("t")))
+        stem = prefix ? str_printf(a, S_FMT S_FMT, (int)prefix, stem.p,
+                                   S_ARG(str_sub(rest, 2, rest.n)))
+                      : str_sub(rest, 2, rest.n);
+    if (stem.n > SHORT && (str_ends(stem, S("tet")) || str_ends(stem, S("det"))))
+        stem.n -= 2;
+    if (stem.n >= SHORT - 1 && str_ends(stem, S("s")) &&
+        char_is_one_of(stem.p[stem.n - 2], "aeiouy"))
+        stem.n--;
+    if (stem.n >= SHORT && str_ends(stem, S("t")))
+        stem.n--;
+    return without_digraphs(a, stem);
+}
+
+/* Snowball leaves the vowel in front of an ending of verbs: "лежал" is "лежа", "лежат" "леж". */
+static str russian_stem(struct arena *a, str stem)
+{
+    enum { LEAST = 6 };
+    static const char *const ends[] = {"ат", "ят", "а", "е", "и", "о",
+                                       "у",  "ы",  "я", "ь", "й", NULL};
+    for (const char *const *end = ends; *end; end++)
+        if (stem.n >= LEAST + strlen(*end) && str_ends(stem, str_of(*end)))
+            return str_dup(a, str_sub(stem, 0, stem.n - strlen(*end)));
+    return str_dup(a, stem);
+}
+
+/* By the rules about endings alone. */
+static str regular_stem(struct arena *a, struct stemmers *s, enum language language, str word)
+{
+    str folded = language_fold(a, word, language);
+    str stem = stem_with(s, language, with_accents(a, language, folded));
+    if (language == RUSSIAN)
+        return russian_stem(a, stem);
+    if (language >= RUSSIAN)
+        return str_dup(a, stem);
+    stem = language_plain(a, stem);
+    return language == GERMAN ? german_stem(a, stem) : stem;
+}
+
+/* --- the vocabulary --- */
+
+static int by_word(const void *a, const void *b)
+{
+    return str_cmp(((const struct function_word *)a)->word,
+                   ((const struct function_word *)b)->word);
+}
+
+static void add_functions(struct vocabulary *v, size_t *n, size_t *cap, int language, str words)
+{
+    while (words.n) {
+        str word = str_cut(&words, ' ');
+        if (!word.n)
+            continue;
+        v->functions = arena_more(&v->arena, v->functions, *n, cap, sizeof *v->functions);
+        v->functions[(*n)++] =
+            (struct function_word){language_fold(&v->arena, word, (enum language)language),
+                                   1u << language};
+    }
+}
+
+static void make_functions(struct vocabulary *v)
+{
+    size_t n = 0, cap = 0, kept = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!rows[i].base)
+            add_functions(v, &n, &cap, rows[i].language, str_of(rows[i].words));
+    for (size_t i = 0; i < sizeof english / sizeof *english; i++)
+        add_functions(v, &n, &cap, ENGLISH, str_of(english[i]));
+    add_functions(v, &n, &cap, LANGUAGES, str_of(weak));
+    struct function_word *f = v->functions;
+    qsort(f, n, sizeof *f, by_word);
+    for (size_t i = 0; i < n; i++)
+        if (kept && str_eq(f[kept - 1].word, f[i].word))
+            f[kept - 1].languages |= f[i].languages;
+        else
+            f[kept++] = f[i];
+    v->function_index = word_index_make(f, kept, sizeof *f);
+}
+
+/* The form that comes first in the table wins where two have one stem. */
+static void add_odd_form(struct vocabulary *v, enum language language, size_t *n, size_t *cap,
+                         struct odd_form odd)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (str_eq(v->odd[language][i].form, odd.form))
+            return;
+    if (str_eq(odd.form, odd.base))
+        return;
+    v->odd[language] = arena_more(&v->arena, v->odd[language], *n, cap, sizeof odd);
+    v->odd[language][(*n)++] = odd;
+}
+
+static void make_odd_forms(struct vocabulary *v, struct stemmers *s, enum language language)
+{
+    size_t n = 0, cap = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!rows[i].base || !*rows[i].base || rows[i].language != language)
+            continue;
+        str base = regular_stem(&v->arena, s, language, str_of(rows[i].base));
+        for (str words = str_of(rows[i].words); words.n;) {
+            str form = regular_stem(&v->arena, s, language, str_cut(&words, ' '));
+            add_odd_form(v, language, &n, &cap, (struct odd_form){form, base});
+        }
+    }
+    if (n)
+        v->odd_index[language] = word_index_make(v->odd[language], n, sizeof *v->odd[language]);
+}
+
+static void make_heads(struct vocabulary *v, struct stemmers *s)
+{
+    size_t n = 0, cap = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        str words = str_of(rows[i].base && !*rows[i].base ? rows[i].words : NULL);
+        while (words.n) {
+            str word = language_fold(&v->arena, str_cut(&words, ' '), GERMAN);
+            v->heads = arena_more(&v->arena, v->heads, n, &cap, sizeof *v->heads);
+            v->heads[n++] = language_plain(&v->arena, stem_with(s, GERMAN, word));
+        }
+    }
+    v->head_index = word_index_make(v->heads, n, sizeof *v->heads);
+}
+
+static void *make_vocabulary(const void *key, size_t n, size_t size)
+{
+    assert(key == rows && n && size == sizeof *rows);
+    struct vocabulary *v = heap_alloc(sizeof *v);
+    struct stemmers s = {{NULL}};
+    make_functions(v);
+    for (int i = GERMAN; i < LANGUAGES; i++)
+        make_odd_forms(v, &s, (enum language)i);
+    make_heads(v, &s);
+    stemmers_close(&s);
+    return v;
+}
+
+static const struct vocabulary *vocabulary(void)
+{
+    return once_of(rows, sizeof rows / sizeof *rows, sizeof *rows, make_vocabulary);
+}
+
+/* --- which language --- */
+
+static unsigned languages_of(const struct vocabulary *v, str folded)
+{
+    uint32_t at = word_index_find(&v->function_index, folded);
+    return at == NO_WORD ? 0 : v->functions[at].languages;
+}
+
+bool language_is_function_word(enum language language, str folded)
+{
+    return languages_of(vocabulary(), folded) >> language & 1;
+}
+
+/* A word of several languages counts for none of them as much as one of a single language. */
+static void count_word(unsigned languages, unsigned scores[LANGUAGES], unsigned proofs[LANGUAGES])
+{
+    unsigned of = languages & (WEAK_WORD - 1), worth = languages & WEAK_WORD ? 1 : PROVES;
+    unsigned share = of ? WHOLE * worth / PROVES / (unsigned)__builtin_popcount(of) : 0;
+    for (int i = 0; i < LANGUAGES; i++) {
+        scores[i] += of >> i & 1 ? share : 0;
+        proofs[i] += of >> i & 1 ? worth : 0;
+    }
+}
+
+static enum language likeliest_of(struct arena *a, str text, unsigned least)
+{
+    const struct vocabulary *v = vocabulary();
+    unsigned scores[LANGUAGES] = {0}, proofs[LANGUAGES] = {0};
+    struct words w = words_as_written(a, utf8_cut(text, READ_BYTES), READ_WORDS);
+    for (size_t i = 0; i < w.n; i++)
+        count_word(languages_of(v, language_fold(a, w.v[i].text, GERMAN)), scores, proofs);
+    enum language best = ENGLISH;
+    for (int i = GERMAN; i < RUSSIAN; i++)
+        if (scores[i] > scores[best] && proofs[i] >= least)
+            best = (enum language)i;
+    return best;
+}
+
+enum language language_of(struct arena *a, str text)
+{
+    return likeliest_of(a, text, PROVES);
+}
+
+enum language language_guess(struct arena *a, str text)
+{
+    return likeliest_of(a, text, 1);
+}
+
+/* --- stems --- */
+
+str language_stem(struct arena *a, struct stemmers *s, enum language language, str folded)
+{
+    const struct vocabulary *v = vocabulary();
+    assert(language > ENGLISH && language < LANGUAGES);
+    if (language == ARABIC)
+        return arabic_stem(a, folded);
+    str stem = regular_stem(a, s, language, folded);
+    uint32_t odd = v->odd[language] ? word_index_find(&v->odd_index[language], stem) : NO_WORD;
+    return odd == NO_WORD ? stem : v->odd[language][odd].base;
+}
+
+/* Where the last part of a compound begins: at the longest noun that other words end with. */
+static size_t head_of(const struct vocabulary *v, str stem)
+{
+    enum { FRONT = 3, HEAD = 2 };
+    for (size_t at = FRONT; at + HEAD <= stem.n; at++)
+        if (word_index_find(&v->head_index, str_sub(stem, at, stem.n)) != NO_WORD)
+            return at;
+    return 0;
+}
+
+/* Without the letters that join the parts: "Wohnungs-", "Blumen-". */
+static str without_joint(str front)
+{
+    enum { LEAST = 4 };
+    if (front.n > LEAST && str_ends(front, S("s")))
+        front.n--;
+    return front;
+}
+
+size_t language_parts(struct arena *a, struct stemmers *s, enum language language, str folded,
+                      str parts[PARTS_MAX])
+{
+    enum { LEAST = 7 };
+    const struct vocabulary *v = vocabulary();
+    size_t n = 0;
+    if (language != GERMAN || folded.n < LEAST)
+        return 0;
+    str rest = language_plain(a, stem_with(s, GERMAN, folded));
+    for (size_t at; n + 1 < PARTS_MAX && rest.n >= LEAST - 1 && (at = head_of(v, rest));) {
+        parts[n++] = german_stem(a, str_sub(rest, at, rest.n));
+        rest = without_joint(str_sub(rest, 0, at));
+        rest = language_plain(a, stem_with(s, GERMAN, rest));
+    }
+    if (n)
+        parts[n++] = german_stem(a, rest);
+    return n;
+}
+
+void stemmers_close(struct stemmers *s)
+{
+    for (int i = 0; i < LANGUAGES; i++)
+        if (s->of[i])
+            sb_stemmer_delete(s->of[i]);
+}

@@ -1,0 +1,194 @@
+/* languages.c - what people state about themselves in other languages than English. */
+#include "engine/extract/extract.h"
+
+#include <assert.h>
+
+#include "base/words.h"
+
+/*
+ * languages.def has for each language some dozen heads ("ich wohne in …") and what parts clauses.
+ * A head is tried only where a clause begins, so what is asked, wished or said of others is no
+ * fact. The English table (clauses.c) knows far more forms; these are the commonest ones.
+ */
+
+/* Bytes of a value: longer ones are no names of things. */
+enum { VALUE_MIN = 2, VALUE_MAX = 160 };
+
+enum ending { ALONE, VALUE };
+
+static const struct told_row {
+    enum language language;
+    const char *category;
+    enum memory_type type;
+    const char *key;
+    enum ending ending;
+    const char *head;
+} rows[TOLD_COUNT] = {
+#define TELLS(LANGUAGE, CATEGORY, TYPE, KEY, ENDING, HEAD)                                         \
+    {LANGUAGE, #CATEGORY, TYPE, KEY, ENDING, "\\G" HEAD},
+#include "engine/extract/languages.def"
+};
+
+/* SPLITS, REPORTS and KEY_TAIL are looked for anywhere. */
+static const struct {
+    enum language language;
+    enum language_guard guard;
+    const char *anchored, *anywhere;
+} guards[] = {
+#define GUARD(LANGUAGE, WHICH, REGEX) {LANGUAGE, GUARD_##WHICH, "\\G(?:" REGEX ")", REGEX},
+#include "engine/extract/languages.def"
+};
+
+void languages_prepare(struct extractor *x)
+{
+    for (size_t i = 0; i < TOLD_COUNT; i++)
+        x->told[i] = pattern_new(rows[i].head);
+    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++) {
+        enum language_guard g = guards[i].guard;
+        bool is_anywhere = g == GUARD_SPLITS || g == GUARD_REPORTS || g == GUARD_KEY_TAIL;
+        assert(!x->guards[guards[i].language][g]);
+        x->guards[guards[i].language][g] =
+            pattern_new(is_anywhere ? guards[i].anywhere : guards[i].anchored);
+    }
+}
+
+void languages_release(struct extractor *x)
+{
+    for (size_t i = 0; i < TOLD_COUNT; i++)
+        pattern_free(x->told[i]);
+    for (size_t i = 0; i < sizeof guards / sizeof *guards; i++)
+        pattern_free(x->guards[guards[i].language][guards[i].guard]);
+}
+
+/* A sentence, and where in it we are. */
+struct reading {
+    struct found *f;
+    enum language language;
+    str text, mask;
+    size_t at;
+};
+
+static bool guard_find(const struct reading *r, enum language_guard guard, str text, size_t from,
+                       struct match *out)
+{
+    return pattern_find(r->f->x->guards[r->language][guard], text, from, out);
+}
+
+/* The thing without the words at both ends that do not say which one is meant. */
+static str thing_of(const struct reading *r, str value)
+{
+    struct match m;
+    str thing = value;
+    if (guard_find(r, GUARD_KEY_TAIL, thing, 0, &m))
+        thing.n = m.from;
+    if (guard_find(r, GUARD_KEY_HEAD, thing, 0, &m))
+        thing = str_sub(thing, m.to, thing.n);
+    return str_trim(thing).n ? thing : value;
+}
+
+static str trimmed(str s)
+{
+    s = str_trim(s);
+    while (s.n && char_is_one_of(s.p[s.n - 1], " ,;:.!"))
+        s.n--;
+    return s;
+}
+
+static bool is_told(const struct reading *r, const struct told_row *row, str value)
+{
+    struct match m;
+    bool is_note = !strcmp(row->category, "note");
+    if (row->ending == ALONE)
+        return true;
+    return value.n >= VALUE_MIN && (is_note || value.n <= VALUE_MAX) &&
+           (is_note || !guard_find(r, GUARD_EMPTY, value, 0, &m));
+}
+
+/* Takes what the row says; end is where the clause ends. */
+static bool take_told(struct reading *r, const struct told_row *row, const struct match *m,
+                      size_t end)
+{
+    struct arena *a = &r->f->ctx->arena;
+    bool is_note = !strcmp(row->category, "note");
+    end = is_note ? r->text.n : row->ending == ALONE ? m->to : end;
+    str value = trimmed(str_sub(r->text, m->to, end));
+    if (!is_told(r, row, value))
+        return false;
+    str content = is_note ? value : trimmed(str_sub(r->text, r->at, end));
+    str key = fact_slug(a, fact_filled(a, row->key, m->group, thing_of(r, value)));
+    if (!key.n)
+        return false;
+    found_add(r->f, row->category, row->type, str_printf(a, "%s:" S_FMT, row->category, S_ARG(key)),
+              fact_text(a, content));
+    return true;
+}
+
+/* The first row that fits the clause from r->at to end. */
+static bool take_clause(struct reading *r)
+{
+    struct match m, split;
+    for (size_t i = 0; i < TOLD_COUNT; i++) {
+        bool is_tried = rows[i].language == r->language &&
+                        (r->f->takes_notes || strcmp(rows[i].category, "note") != 0);
+        if (!is_tried || !pattern_find(r->f->x->told[i], r->mask, r->at, &m))
+            continue;
+        size_t end = guard_find(r, GUARD_SPLITS, r->mask, m.to, &split) ? split.from : r->text.n;
+        if (take_told(r, &rows[i], &m, end))
+            return true;
+    }
+    return false;
+}
+
+static void skip_leads(struct reading *r)
+{
+    struct match m;
+    if (guard_find(r, GUARD_LEADS, r->mask, r->at, &m))
+        r->at = m.to;
+}
+
+/* Other scripts tell their language; a sentence in Latin letters may be short, and the heads are
+ * proof enough. */
+static enum language language_of_sentence(struct arena *a, str text)
+{
+    for (size_t i = 0; i + 1 < text.n && i < 8; i++)
+        if ((unsigned char)text.p[i] == 0xD0 || (unsigned char)text.p[i] == 0xD1)
+            return RUSSIAN;
+    return language_guess(a, text);
+}
+
+/* The facts that the heads of one language find. */
+static bool find_in_language(struct reading r, bool asks)
+{
+    struct match m, reports;
+    bool is_found = false;
+    skip_leads(&r);
+    if (guard_find(&r, GUARD_SUPPOSES, r.mask, r.at, &m))
+        return false;
+    while (r.at < r.text.n) {
+        bool is_last = !guard_find(&r, GUARD_SPLITS, r.mask, r.at, &m);
+        is_found |= (!asks || !is_last) && take_clause(&r);
+        if (is_last)
+            return is_found;
+        if (guard_find(&r, GUARD_REPORTS, str_sub(r.mask, r.at, m.from), 0, &reports))
+            return is_found;
+        r.at = m.to;
+        skip_leads(&r);
+    }
+    return is_found;
+}
+
+/* "Trabajo de cocinero": the function words of a short sentence may be those of several languages,
+ * its head is of one. */
+bool languages_find(struct found *f, str text, str mask, bool asks)
+{
+    enum language likeliest = language_of_sentence(&f->ctx->arena, text);
+    struct reading r = {f, likeliest, text, mask, 0};
+    if (likeliest == ENGLISH)
+        return false;
+    bool is_found = find_in_language(r, asks);
+    for (int i = GERMAN; i < RUSSIAN && likeliest < RUSSIAN && !is_found; i++) {
+        r.language = (enum language)i;
+        is_found = r.language != likeliest && find_in_language(r, asks);
+    }
+    return is_found;
+}

@@ -1,0 +1,198 @@
+/* languages.c - words of other languages than English, and what is told in them. */
+#include "base/language.h"
+#include "base/words.h"
+#include "engine/engine.h"
+#include "engine/extract/extract.h"
+
+#include "t.h"
+
+/* --- which language --- */
+
+TEST(function_words_tell_the_language)
+{
+    static const struct {
+        const char *text;
+        enum language language;
+    } rows[] = {
+        {"Wo wohnt meine Schwester?", GERMAN},
+        {"Je ne sais pas où il habite", FRENCH},
+        {"¿Dónde está mi hermano?", SPANISH},
+        {"Onde fica o meu escritório?", PORTUGUESE},
+        {"Where does my sister live?", ENGLISH},
+        {"My son bought a car near Los Angeles", ENGLISH},
+        {"car", ENGLISH},
+        {"Pizza Margherita 12", ENGLISH},
+        {"", ENGLISH},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (language_of(&ctx->arena, str_of(rows[i].text)) != rows[i].language)
+            fail_msg("\"%s\" is of language %d", rows[i].text,
+                     language_of(&ctx->arena, str_of(rows[i].text)));
+    CHECK_INT(language_of_script(0x0436), RUSSIAN);
+    CHECK_INT(language_of_script(0x0645), ARABIC);
+    CHECK_INT(language_of_script(0x0915), HINDI);
+    CHECK_INT(language_of_script('a'), ENGLISH);
+}
+
+/* --- forms of words --- */
+
+static bool has_stem(const struct words *w, str stem)
+{
+    bool has = false;
+    for (size_t i = 0; i < w->n; i++)
+        has |= !w->v[i].is_stop && str_eq(w->v[i].stem, stem);
+    return has;
+}
+
+/* How many words of the question the text's index has, of those that say something. */
+static void asks(struct ctx *ctx, const char *question, const char *text, size_t least)
+{
+    struct words q = words_to_ask(&ctx->arena, str_of(question), 100);
+    struct words t = words_to_index(&ctx->arena, str_of(text), 100);
+    size_t n = 0;
+    for (size_t i = 0; i < q.n; i++)
+        n += !q.v[i].is_stop && has_stem(&t, q.v[i].stem);
+    if (least ? n < least : n > 0)
+        fail_msg("\"%s\" has %zu words in \"%s\", not %zu", question, n, text, least);
+}
+
+TEST(german_forms_and_compounds_are_found)
+{
+    asks(ctx, "Wann habe ich die Autos gekauft?", "Ich kaufe mir ein Auto", 2);
+    asks(ctx, "Wohin zog meine Schwester?", "Meine Schwester ist nach Rostock gezogen", 2);
+    asks(ctx, "Wann ist der Termin beim Zahnarzt?", "Mein Zahnarzttermin ist im März", 2);
+    asks(ctx, "Wann ist mein Zahnarzttermin?", "Der Termin beim Zahnarzt ist im März", 2);
+    asks(ctx, "Wo steht mein Kuehlschrank?", "Der Kühlschrank ist neu", 1);
+    asks(ctx, "Wer wohnt in der Hauptstrasse?", "Er wohnt in der Hauptstraße", 2);
+    asks(ctx, "Ist das meine?", "Das ist meine Sache", 0);
+}
+
+TEST(romance_forms_are_found)
+{
+    asks(ctx, "Où avons-nous mangé ?", "Je mange toujours chez Paul", 1);
+    asks(ctx, "Quels sont mes chevaux préférés, les chevaux noirs ?", "j'ai un cheval noir", 1);
+    asks(ctx, "¿Cuándo fue la operacion?", "La operación de mi hermana fue en mayo", 1);
+    asks(ctx, "¿Quién rompía los vasos?", "Mi hermano rompió el vaso", 2);
+    asks(ctx, "Onde comprei os pães?", "Compramos pão na padaria", 2);
+    asks(ctx, "Quando são as aulas de natação?", "A aula de natacao é na terça", 2);
+    asks(ctx, "le café", "the cafe", 1);
+}
+
+TEST(russian_forms_are_found)
+{
+    asks(ctx, "Где лежат мои ключи?", "Ключ лежал на столе", 2);
+    asks(ctx, "Ещё мёд?", "Еще мед", 1);
+    asks(ctx, "Что увидела сестра?", "Сёстры видели медведя", 2);
+    asks(ctx, "Кому я одалживал палатку?", "Одолжил Тимуру палатки", 2);
+}
+
+TEST(arabic_forms_are_found)
+{
+    asks(ctx, "أين الحقائب؟", "حقيبة سلمى في البيت", 1);
+    asks(ctx, "أين سيارتنا؟", "السيارة في الشارع", 1);
+    asks(ctx, "المفاتيح", "وضعت المِفْتـاح هناك", 1);
+    asks(ctx, "احمد", "أحمد", 1);
+}
+
+TEST(hindi_forms_are_found)
+{
+    asks(ctx, "किताबें कहाँ हैं?", "मेरी किताब मेज़ पर है", 1);
+    asks(ctx, "हिन्दी पढ़ाया", "हिंदी पढ़ाती हूँ", 2);
+    asks(ctx, "मज़दूर", "मजदूर", 1);
+}
+
+TEST(scripts_without_spaces_are_found)
+{
+    asks(ctx, "我的猫叫什么?", "我养了一只三毛猫", 1);
+    asks(ctx, "我的什么?", "我有什么", 0);
+    asks(ctx, "猫の名前は何?", "三毛猫の名前はタマです", 3);
+    asks(ctx, "コーヒー", "ｺｰﾋｰを飲む", 1);
+    asks(ctx, "ＷｉＦｉ", "the wifi", 1);
+    asks(ctx, "แมวของฉันสีอะไร", "เลี้ยงแมวสีส้ม", 1);
+    asks(ctx, "อะไรของฉัน", "ฉันมีอะไร", 0);
+}
+
+TEST(korean_particles_and_endings_part_nothing)
+{
+    asks(ctx, "차를 어디서 샀지?", "중고 차가 좋아서 샀어요", 2);
+    asks(ctx, "고양이는 뭐야?", "고양이가 있어요", 1);
+    asks(ctx, "무엇을 배우지?", "한국어를 배웠어요", 1);
+    asks(ctx, "어디야?", "어디에 있어요", 0);
+}
+
+TEST(english_is_as_it_was)
+{
+    str text = S("My son sold the cars in Los Angeles, didn't he? Café 3.12 naïve 猫");
+    struct words x = words_of(&ctx->arena, text, 100), y = words_to_ask(&ctx->arena, text, 100);
+    CHECK_INT(x.n, y.n);
+    for (size_t i = 0; i < x.n; i++) {
+        CHECK_STR(x.v[i].stem, y.v[i].stem);
+        CHECK_INT(x.v[i].is_stop, y.v[i].is_stop);
+    }
+}
+
+TEST(a_long_run_goes_by_pieces)
+{
+    struct buf b = buf_make(&ctx->arena, 1 << 20);
+    for (int i = 0; i < 20000; i++)
+        buf_add(&b, i % 2 ? S("猫") : S("狗"));
+    buf_add(&b, S("咖啡"));
+    struct words some = words_to_index(&ctx->arena, buf_str(&b), 500);
+    struct words all = words_to_index(&ctx->arena, buf_str(&b), 100000);
+    CHECK_INT(some.n, 500);
+    CHECK(all.n > 39000 && has_stem(&all, S("咖啡")));
+}
+
+TEST(no_text_is_too_strange)
+{
+    static const char *const texts[] = {
+        "\xFF\xC3 ich und \xE0\xA4", "า",   "เ",  "์์",    "ﾞ", "ـ", "ال", "و", "ь", "्", "은",
+        "가가가가가가가가",          "des", "ge", "zu t"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        words_to_index(&ctx->arena, str_of(texts[i]), 100);
+        words_to_ask(&ctx->arena, str_of(texts[i]), 100);
+        CHECK(words_to_index(&ctx->arena, S("die Zahnarzttermine und Autos"), 2).n <= 2);
+    }
+}
+
+/* --- what is told --- */
+
+static void tells(struct ctx *ctx, const char *text, const char *want)
+{
+    static const struct settings settings;
+    struct engine *e;
+    struct buf b = buf_make(&ctx->arena, 1 << 16);
+    size_t n;
+    CHECK_OK(engine_open(ctx, NULL, &settings, &e));
+    struct memory *v = engine_extract(ctx, e, EXTRACT_USER, str_of(text), &n);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "%s" S_FMT " > " S_FMT, i ? " | " : "", S_ARG(v[i].key),
+                   S_ARG(v[i].content));
+    engine_close(e);
+    if (!str_is(buf_str(&b), want))
+        fail_msg("\"%s\" gives \"" S_FMT "\", not \"%s\"", text, S_ARG(buf_str(&b)), want);
+}
+
+TEST(statements_are_facts_in_five_languages)
+{
+    static const struct {
+        const char *text, *want;
+    } rows[] = {
+#define TELLS(text, want) {text, want},
+#include "told.def"
+#undef TELLS
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tells(ctx, rows[i].text, rows[i].want);
+}
+
+TEST(what_is_asked_wished_quoted_or_of_others_is_no_fact)
+{
+    static const char *const rows[] = {
+#define NO_FACT(text) text,
+#include "told.def"
+#undef NO_FACT
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tells(ctx, rows[i], "");
+}
