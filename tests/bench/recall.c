@@ -18,6 +18,7 @@
 enum { VOCABULARY = 40000, SESSION = 20, QUESTIONS = 1000, WORDS_MAX = 30, ASKED_WORDS = 6 };
 
 static const char *models = "../shared/models";
+static const char *kept; /* a database that is used again, if it is given */
 
 struct bench {
     struct ctx ctx;
@@ -283,6 +284,16 @@ static void embed_all(struct bench *b, size_t things)
            (double)things * 1e6 / (double)(clock_mono_us() - began));
 }
 
+static void write_all(struct bench *b, size_t things)
+{
+    int64_t began = clock_mono_us();
+    for (size_t i = 0; i < things / SESSION; i++)
+        write_session(b, i);
+    must(&b->ctx, store_flush(&b->ctx, b->store));
+    printf("wrote %zu: %.0f a second\n", things,
+           (double)things * 1e6 / (double)(clock_mono_us() - began));
+}
+
 static void run(size_t things)
 {
     static struct bench b;
@@ -291,21 +302,21 @@ static void run(size_t things)
     char folder[] = "/tmp/recall-bench-XXXXXX";
     if (!mkdtemp(folder))
         exit(1);
+    bool is_there = kept && access(kept, R_OK) == 0;
     make_vocabulary(&b);
     struct strs rest;
     char *none[] = {folder, NULL};
     must(&b.ctx, settings_load(&b.ctx, 1, none, &rest, &b.settings));
-    struct store_settings where = {.path = str_printf(&b.ctx.arena, "%s/bench.db", folder)};
+    str path = kept ? str_of(kept) : str_printf(&b.ctx.arena, "%s/bench.db", folder);
+    struct store_settings where = {.path = path};
     must(&b.ctx, store_open(&b.ctx, &where, &b.store));
     must(&b.ctx, engine_open(&b.ctx, b.store, &b.settings, &b.engine));
-    int64_t began = clock_mono_us();
-    for (size_t i = 0; i < things / SESSION; i++)
-        write_session(&b, i);
-    must(&b.ctx, store_flush(&b.ctx, b.store));
-    printf("wrote %zu: %.0f a second\n", things,
-           (double)things * 1e6 / (double)(clock_mono_us() - began));
+    if (!is_there)
+        write_all(&b, things);
+    b.random = 0x9E3779B97F4A7C15u; /* the same questions of a database that was kept */
     ask(&b, things, false);
-    write_everyday(&b, things / SESSION);
+    if (!is_there)
+        write_everyday(&b, things / SESSION);
     ask_everyday(&b, things, false);
     ask_everyday(&b, things, true);
     if (access(models, R_OK) == 0) {
@@ -316,8 +327,8 @@ static void run(size_t things)
     }
     engine_close(b.engine);
     store_close(b.store);
-    str remove = str_printf(&b.ctx.arena, "%s/bench.db", folder);
-    unlink(str_c(&b.ctx.arena, remove));
+    if (!kept)
+        unlink(str_c(&b.ctx.arena, path));
     rmdir(folder);
     ctx_free(&b.ctx);
 }
@@ -328,6 +339,8 @@ int main(int argc, char **argv)
         return 2;
     if (argc > 2)
         models = argv[2];
+    if (argc > 3)
+        kept = argv[3];
     if (argc > 1) {
         run(strtoul(argv[1], NULL, 10));
         return 0;

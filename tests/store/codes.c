@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "lib/store.h"
+#include "store/vectors/by_signs.h"
 #include "store/vectors/kernels.h"
 #include "store/vectors/nearest.h"
 #include "store/vectors/row.h"
@@ -46,6 +47,30 @@ TEST(all_kernels_say_the_same)
         assert_memory_equal(x, y, lanes * sizeof *x);
         b->unpack(upper + lanes / 2, lower, lanes, y);
         CHECK_INT(a->product(x, y, lanes), b->product(x, y, lanes));
+    }
+}
+
+TEST(all_kernels_give_signs_the_same_score)
+{
+    const struct vector_kernels *a = vector_kernels_best(), *b = vector_kernels_plain();
+    enum { ROWS = 5 * SIGN_ROWS, LANES_MAX = 1024 };
+    static uint8_t blocks[ROWS * LANES_MAX / 8], tables[LANES_MAX / SIGN_LANES * SIGN_STEP];
+    for (int round = 0; round < 300; round++) {
+        size_t lanes = CODE_LANES * (1 + some(LANES_MAX / CODE_LANES)), n = 1 + some(ROWS);
+        for (size_t i = 0; i < sizeof blocks; i++)
+            blocks[i] = (uint8_t)some(256);
+        for (size_t i = 0; i < sizeof tables; i++)
+            tables[i] = (uint8_t)(round % 10 ? some(SIGN_MAX + 1) : SIGN_MAX);
+        struct signs s = {blocks, tables, lanes, n};
+        struct score all[2][ROWS], some_of[2][ROWS];
+        CHECK_INT(a->scored(&s, 0, all[0]), n);
+        CHECK_INT(b->scored(&s, 0, all[1]), n);
+        assert_memory_equal(all[0], all[1], n * sizeof all[0][0]);
+        uint16_t least = (uint16_t)all[0][0].score;
+        size_t found = a->scored(&s, least, some_of[0]);
+        CHECK_INT(b->scored(&s, least, some_of[1]), found);
+        CHECK(found && (found == n || round % 10));
+        assert_memory_equal(some_of[0], some_of[1], found * sizeof some_of[0][0]);
     }
 }
 
@@ -136,36 +161,37 @@ TEST(documents_come_and_go)
         codes_remove(&c, doc);
     CHECK_INT(c.n, 0);
     for (size_t i = 0; i < 1000; i++)
-        CHECK(c.upper[i] == 0 && c.lower[i] == 0);
+        CHECK(c.upper[i] == 0 && c.lower[i] == 0 && c.signs[i] == 0);
     codes_free(&c);
 }
 
 /* --- a great pool --- */
 
-enum { MANY = 60000, LENGTH = 64, TOPICS = 300 };
+enum { MANY = 60000, LENGTH = 64, LARGE = 220000, LONGER = 256, TOPICS = 300 };
 
 /* Texts have topics: a vector is its topic's and something of its own. */
-static float *vector_about(struct ctx *ctx, uint64_t topic, uint64_t own)
+static float *vector_about(struct ctx *ctx, size_t n, uint64_t topic, uint64_t own)
 {
-    float *v = direction(ctx, topic * 31 + 1, LENGTH), *w = direction(ctx, own * 77 + 5, LENGTH);
+    float *v = direction(ctx, topic * 31 + 1, n), *w = direction(ctx, own * 77 + 5, n);
     double sum = 0;
-    for (size_t i = 0; i < LENGTH; i++) {
+    for (size_t i = 0; i < n; i++) {
         v[i] += w[i] * 0.7F;
         sum += (double)v[i] * (double)v[i];
     }
-    for (size_t i = 0; i < LENGTH; i++)
+    for (size_t i = 0; i < n; i++)
         v[i] = (float)((double)v[i] / sqrt(sum));
     return v;
 }
 
-static struct codes great_pool(void)
+static struct codes great_pool(size_t rows, size_t length)
 {
     struct codes c = {0};
-    codes_begin(&c, LENGTH);
-    for (uint64_t i = 0; i < MANY; i++) {
+    codes_begin(&c, length);
+    codes_reserve(&c, rows);
+    for (uint64_t i = 0; i < rows; i++) {
         CLEANUP(ctx_free) struct ctx own = {0};
-        int8_t row[LENGTH] = {0};
-        float scale = vector_codes(vector_about(&own, i % TOPICS, i), LENGTH, row);
+        int8_t row[LONGER] = {0};
+        float scale = vector_codes(vector_about(&own, length, i % TOPICS, i), length, row);
         codes_put(&c, (doc_id)i | (i % 3 ? 0 : DOC_MEMORY), row, scale);
     }
     return c;
@@ -175,59 +201,85 @@ static struct codes great_pool(void)
 static size_t found_of(struct ctx *ctx, const struct codes *c, const struct question *q,
                        const struct among *among, const struct near *v, size_t n)
 {
+    float *cosines = NEW_N(&ctx->arena, float, c->n);
     size_t found = 0;
+    for (size_t at = 0; at < c->n; at++)
+        cosines[at] = among_wants(among, c->docs[at]) ? cosine_of(c, q, at) : -2;
     for (size_t i = 0; i < n; i++) {
         size_t nearer = 0;
-        for (size_t at = 0; at < c->n; at++) {
-            bool wanted = doc_is_memory(c->docs[at]) ? among->memories : among->messages;
-            nearer += wanted && cosine_of(c, q, at) > v[i].cosine;
-        }
+        for (size_t at = 0; at < c->n; at++)
+            nearer += cosines[at] > v[i].cosine;
         CHECK(doc_is_memory(c->docs[v[i].at]) ? among->memories : among->messages);
-        CHECK(fabsf(v[i].cosine - cosine_of(c, q, v[i].at)) < 1e-6F);
+        CHECK(fabsf(v[i].cosine - cosines[v[i].at]) < 1e-6F);
         found += nearer < n;
     }
-    (void)ctx;
     return found;
 }
 
-TEST(of_a_great_pool_the_nearest_are_found)
+static void check_found(struct ctx *ctx, const struct codes *c)
 {
-    struct codes c = great_pool();
     size_t found = 0;
     for (uint64_t round = 0; round < 6; round++) {
         struct near v[20];
         struct among among = {.messages = round % 3 != 1, .memories = round % 3 != 2};
-        struct question q =
-            question_of(&ctx->arena, &c, vector_about(ctx, round * 7, 1000000 + round));
-        CHECK_INT(nearest(&ctx->arena, &c, &q, &among, 20, v), 20);
-        found += found_of(ctx, &c, &q, &among, v, 20);
+        float *about = vector_about(ctx, c->dimensions, round * 7, 1000000 + round);
+        struct question q = question_of(&ctx->arena, c, about);
+        CHECK_INT(nearest(&ctx->arena, c, &q, &among, 20, v), 20);
+        found += found_of(ctx, c, &q, &among, v, 20);
     }
     CHECK(found >= 6 * 20 * 99 / 100);
+}
+
+TEST(of_a_great_pool_the_nearest_are_found)
+{
+    struct codes c = great_pool(MANY, LENGTH);
+    CHECK(!signs_are_enough(&c, 20));
+    check_found(ctx, &c);
+    codes_free(&c);
+}
+
+/* By signs first, also after rows have gone: what they leave is filled by others. */
+TEST(of_a_large_pool_the_nearest_are_found_by_their_signs)
+{
+    struct codes c = great_pool(LARGE, LONGER);
+    CHECK(signs_are_enough(&c, 20));
+    check_found(ctx, &c);
+    for (doc_id i = 0; i < LARGE / 20; i++)
+        codes_remove(&c, i * 7 | (i * 7 % 3 ? 0 : DOC_MEMORY));
+    CHECK_INT(c.n, LARGE - LARGE / 20);
+    CHECK(signs_are_enough(&c, 20));
+    check_found(ctx, &c);
     codes_free(&c);
 }
 
 /* Where all are alike, some of them are found, and what must not be is not. */
-TEST(of_many_that_are_equal_enough_are_found)
+static void check_equal(struct ctx *ctx, doc_id rows)
 {
     struct codes c = {0};
     struct near v[20];
-    doc_id *without = NEW_N(&ctx->arena, doc_id, MANY);
-    float *about = vector_about(ctx, 1, 1);
+    doc_id *without = NEW_N(&ctx->arena, doc_id, (size_t)rows);
+    float *about = vector_about(ctx, LENGTH, 1, 1);
     int8_t row[LENGTH];
     float scale = vector_codes(about, LENGTH, row);
     codes_begin(&c, LENGTH);
-    for (doc_id i = 0; i < MANY; i++) {
+    for (doc_id i = 0; i < rows; i++) {
         codes_put(&c, i, row, scale);
         without[i] = i;
     }
     struct question q = question_of(&ctx->arena, &c, about);
-    struct among among = {.messages = true, .without = without, .n_without = MANY - 5};
+    struct among among = {.messages = true, .without = without, .n_without = (size_t)rows - 5};
     CHECK_INT(nearest(&ctx->arena, &c, &q, &among, 20, v), 5);
     for (size_t i = 0; i < 5; i++)
-        CHECK(c.docs[v[i].at] >= MANY - 5 && v[i].cosine > 0.99F);
+        CHECK(c.docs[v[i].at] >= rows - 5 && v[i].cosine > 0.99F);
     among.n_without = 0;
     CHECK_INT(nearest(&ctx->arena, &c, &q, &among, 20, v), 20);
     among.messages = false;
     CHECK_INT(nearest(&ctx->arena, &c, &q, &among, 20, v), 0);
     codes_free(&c);
+}
+
+TEST(of_many_that_are_equal_enough_are_found)
+{
+    check_equal(ctx, MANY);
+    check_equal(ctx, LARGE);
 }

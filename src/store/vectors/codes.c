@@ -21,9 +21,16 @@ void codes_begin(struct codes *c, size_t dimensions)
     *c = (struct codes){.dimensions = dimensions, .lanes = lanes};
 }
 
+/* Of the signs of so many rows: whole blocks. */
+static size_t sign_bytes(const struct codes *c, size_t rows)
+{
+    return (rows + SIGN_ROWS - 1) / SIGN_ROWS * vector_sign_block(c->lanes);
+}
+
 void codes_free(struct codes *c)
 {
     if (c->cap) {
+        explicit_bzero(c->signs, sign_bytes(c, c->cap));
         explicit_bzero(c->upper, c->cap * c->lanes / 2);
         explicit_bzero(c->lower, c->cap * c->lanes / 2);
     }
@@ -31,6 +38,7 @@ void codes_free(struct codes *c)
     free(c->scales);
     free(c->upper);
     free(c->lower);
+    free(c->signs);
     free(c->slots);
     codes_begin(c, c->dimensions);
 }
@@ -38,7 +46,7 @@ void codes_free(struct codes *c)
 size_t codes_bytes(const struct codes *c)
 {
     size_t each = sizeof *c->docs + sizeof *c->scales + c->lanes;
-    return c->cap * each + c->n_slots * sizeof *c->slots;
+    return c->cap * each + sign_bytes(c, c->cap) + c->n_slots * sizeof *c->slots;
 }
 
 /* --- finding a document --- */
@@ -119,6 +127,9 @@ void codes_reserve(struct codes *c, size_t n)
         c->scales = grow_array(c->scales, c->n * sizeof *c->scales, n * sizeof *c->scales);
         c->upper = grow_array(c->upper, c->n * c->lanes / 2, n * c->lanes / 2);
         c->lower = grow_array(c->lower, c->n * c->lanes / 2, n * c->lanes / 2);
+        size_t had = sign_bytes(c, c->n), has = sign_bytes(c, n);
+        c->signs = grow_array(c->signs, had, has);
+        memset(c->signs + had, 0, has - had); /* rows that are still to come share bytes */
         c->cap = n;
     }
     while (n * 2 > c->n_slots)
@@ -137,6 +148,44 @@ static void pack_row(const struct codes *c, size_t at, const int8_t *row)
             upper[k] = (uint8_t)(first >> 4 | (second & 0xF0));
             lower[k] = (uint8_t)((first & 15) | second << 4);
         }
+    }
+}
+
+/* Where a row has the signs of its first lanes, and in which half of the byte; those of the next
+ * lanes are SIGN_STEP bytes behind. */
+static uint8_t *signs_at(const struct codes *c, size_t at, unsigned *shift)
+{
+    *shift = at % SIGN_ROWS < SIGN_STEP ? 0 : 4;
+    return c->signs + at / SIGN_ROWS * vector_sign_block(c->lanes) + at % SIGN_STEP;
+}
+
+static void put_half(uint8_t *byte, unsigned shift, unsigned half)
+{
+    *byte = (uint8_t)((*byte & (0xF0u >> shift)) | half << shift);
+}
+
+static void pack_signs(const struct codes *c, size_t at, const int8_t *row)
+{
+    unsigned shift;
+    uint8_t *to = signs_at(c, at, &shift);
+    for (size_t i = 0; i < c->lanes; i += SIGN_LANES, to += SIGN_STEP) {
+        unsigned signs = 0;
+        for (size_t k = 0; k < SIGN_LANES; k++)
+            signs |= (row[i + k] < 0 ? 1u : 0u) << k;
+        put_half(to, shift, signs);
+    }
+}
+
+/* The last row's signs move to the free place, and are gone from where they were. */
+static void move_signs(const struct codes *c, size_t at, size_t last)
+{
+    unsigned shift, shift_last;
+    uint8_t *to = signs_at(c, at, &shift), *from = signs_at(c, last, &shift_last);
+    for (size_t i = 0; i < c->lanes; i += SIGN_LANES, to += SIGN_STEP, from += SIGN_STEP) {
+        unsigned signs = *from >> shift_last & 15u;
+        put_half(from, shift_last, 0);
+        if (at != last)
+            put_half(to, shift, signs);
     }
 }
 
@@ -163,6 +212,7 @@ void codes_put(struct codes *c, doc_id doc, const int8_t *row, float scale)
     }
     c->scales[at] = scale;
     pack_row(c, at, row);
+    pack_signs(c, at, row);
 }
 
 /* The last row moves to the free place, so that rows stay dense. */
@@ -181,5 +231,6 @@ void codes_remove(struct codes *c, doc_id doc)
     }
     explicit_bzero(c->upper + last * half, half);
     explicit_bzero(c->lower + last * half, half);
+    move_signs(c, at, last);
     c->n--;
 }

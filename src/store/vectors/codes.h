@@ -3,9 +3,9 @@
 
 #include "core/memory.h"
 
-/* A vector is its codes times its scale. The upper and the lower four bits of all codes, scales and
- * documents are arrays of their own, so that a search reads only what it compares: 132 of about 280
- * bytes at 256 dimensions. */
+/* A vector is its codes times its scale. The signs, the upper and the lower four bits of all codes,
+ * scales and documents are arrays of their own, so that a search reads only what it compares: 132
+ * of about 310 bytes at 256 dimensions, and 32 in a large pool. */
 struct codes {
     size_t dimensions;
     size_t lanes; /* of a row: dimensions, padded; each plane has half as many bytes */
@@ -13,6 +13,7 @@ struct codes {
     doc_id *docs;
     float *scales;
     uint8_t *upper, *lower;
+    uint8_t *signs;  /* in blocks of rows, see kernels.h */
     uint32_t *slots; /* hash table: the row of a document plus one; 0 is free */
     size_t n_slots;  /* a power of two */
 };

@@ -44,7 +44,27 @@ static int32_t product_plain(const int16_t *a, const int16_t *b, size_t lanes)
     return sum;
 }
 
-static const struct vector_kernels plain = {above_plain, unpack_plain, product_plain};
+static uint16_t score_row(const uint8_t *block, const uint8_t *tables, size_t lanes, size_t row)
+{
+    unsigned sum = 0, shift = row < SIGN_STEP ? 0 : 4;
+    for (size_t i = 0; i < lanes / SIGN_LANES * SIGN_STEP; i += SIGN_STEP)
+        sum += tables[i + (block[i + row % SIGN_STEP] >> shift & 15u)];
+    return (uint16_t)sum;
+}
+
+static size_t scored_plain(const struct signs *s, uint16_t least, struct score *out)
+{
+    size_t found = 0;
+    for (size_t r = 0; r < s->n; r++) {
+        const uint8_t *block = s->blocks + r / SIGN_ROWS * vector_sign_block(s->lanes);
+        uint16_t score = score_row(block, s->tables, s->lanes, r % SIGN_ROWS);
+        if (score >= least)
+            out[found++] = (struct score){(uint32_t)r, score};
+    }
+    return found;
+}
+
+static const struct vector_kernels plain = {scored_plain, above_plain, unpack_plain, product_plain};
 
 const struct vector_kernels *vector_kernels_plain(void)
 {
@@ -175,7 +195,79 @@ AVX2 static int32_t product_avx2(const int16_t *a, const int16_t *b, size_t lane
     return _mm_cvtsi128_si32(s);
 }
 
-static const struct vector_kernels avx2 = {above_avx2, unpack_avx2, product_avx2};
+/* Sums of eight bits hold the scores of so many bytes of a table's row: 4 * SIGN_MAX < 2^8. */
+enum { BYTE_STEPS = 4 * 2 * SIGN_STEP };
+
+/* Adds what stands in two steps of lanes, of the same sixteen rows. */
+AVX2 INLINE __m256i widen_sum(__m256i sum, __m256i bytes)
+{
+    __m256i even = _mm256_cvtepu8_epi16(_mm256_castsi256_si128(bytes));
+    __m256i odd = _mm256_cvtepu8_epi16(_mm256_extracti128_si256(bytes, 1));
+    return _mm256_add_epi16(sum, _mm256_add_epi16(even, odd));
+}
+
+/* The scores of a block: of the first sixteen rows, and of the others. */
+AVX2 INLINE void score_block(const uint8_t *block, const uint8_t *tables, size_t size,
+                             __m256i sum[2])
+{
+    const __m256i low = _mm256_set1_epi8(15);
+    sum[0] = sum[1] = _mm256_setzero_si256();
+    for (size_t from = 0; from < size; from += BYTE_STEPS) {
+        __m256i first = _mm256_setzero_si256(), second = first;
+        for (size_t i = from; i < from + BYTE_STEPS; i += 2 * SIGN_STEP) {
+            __m256i signs = load(block + i), table = load(tables + i);
+            __m256i high = _mm256_and_si256(_mm256_srli_epi16(signs, 4), low);
+            signs = _mm256_and_si256(signs, low);
+            first = _mm256_add_epi8(first, _mm256_shuffle_epi8(table, signs));
+            second = _mm256_add_epi8(second, _mm256_shuffle_epi8(table, high));
+        }
+        sum[0] = widen_sum(sum[0], first);
+        sum[1] = widen_sum(sum[1], second);
+    }
+}
+
+/* Of the sixteen rows from r on those that are at least `least`; two bits of the mask are a row's.
+ */
+AVX2 INLINE size_t take_scored(__m256i sum, __m256i least, size_t r, size_t n, struct score *out)
+{
+    size_t found = 0;
+    uint16_t scores[SIGN_STEP];
+    __m256i is_over = _mm256_cmpeq_epi16(_mm256_max_epu16(sum, least), sum);
+    unsigned over = (unsigned)_mm256_movemask_epi8(is_over) & 0x55555555u;
+    if (!over)
+        return 0;
+    _mm256_storeu_si256((__m256i *)scores, sum);
+    for (; over; over &= over - 1) {
+        size_t k = (size_t)__builtin_ctz(over) / 2;
+        if (r + k < n)
+            out[found++] = (struct score){(uint32_t)(r + k), scores[k]};
+    }
+    return found;
+}
+
+AVX2 INLINE size_t scored_body(const struct signs *s, size_t size, uint16_t least,
+                               struct score *out)
+{
+    const __m256i from = _mm256_set1_epi16((short)least);
+    size_t found = 0;
+    const uint8_t *block = s->blocks;
+    for (size_t r = 0; r < s->n; r += SIGN_ROWS, block += size) {
+        __m256i sum[2];
+        score_block(block, s->tables, size, sum);
+        found += take_scored(sum[0], from, r, s->n, out + found);
+        found += take_scored(sum[1], from, r + SIGN_STEP, s->n, out + found);
+    }
+    return found;
+}
+
+AVX2 static size_t scored_avx2(const struct signs *s, uint16_t least, struct score *out)
+{
+    if (s->lanes == SHORT_LANES)
+        return scored_body(s, SHORT_LANES / SIGN_LANES * SIGN_STEP, least, out);
+    return scored_body(s, vector_sign_block(s->lanes), least, out);
+}
+
+static const struct vector_kernels avx2 = {scored_avx2, above_avx2, unpack_avx2, product_avx2};
 
 const struct vector_kernels *vector_kernels_best(void)
 {

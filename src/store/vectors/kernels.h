@@ -16,6 +16,31 @@ static inline size_t vector_lanes(size_t dimensions)
     return (dimensions + CODE_LANES - 1) / CODE_LANES * CODE_LANES;
 }
 
+/*
+ * The signs of codes are kept in blocks of SIGN_ROWS rows, so that one instruction looks up what
+ * four lanes add in sixteen rows at once. A block has SIGN_STEP bytes for each four lanes; byte i
+ * has the signs of row i in its low half and those of row i + SIGN_STEP in its high half, a bit for
+ * each lane: 1 is negative.
+ */
+enum { SIGN_LANES = 4, SIGN_ROWS = 32, SIGN_STEP = SIGN_ROWS / 2, SIGN_MAX = 63 };
+
+/* Bytes of a block. */
+static inline size_t vector_sign_block(size_t lanes)
+{
+    return lanes / SIGN_LANES * SIGN_STEP;
+}
+
+/* The rows of some blocks, and for each four lanes a table: what each of 16 signs adds to the score
+ * of a row, at most SIGN_MAX. The sum of the greatest must fit 16 bits. */
+struct signs {
+    const uint8_t *blocks, *tables;
+    size_t lanes, n;
+};
+
+struct score {
+    uint32_t row, score;
+};
+
 /* The rows of an upper plane, and what makes an estimate of a product: (product + offset) * scale
  * of the row. */
 struct plane {
@@ -32,6 +57,8 @@ struct estimate {
 };
 
 struct vector_kernels {
+    /* The rows whose score is at least `least`; gives their number. */
+    size_t (*scored)(const struct signs *s, uint16_t least, struct score *out);
     /* The rows whose estimate is over limit; gives their number. */
     size_t (*above)(const struct plane *p, float limit, struct estimate *out);
     /* The codes of a row. */

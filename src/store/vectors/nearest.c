@@ -6,14 +6,16 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "store/vectors/by_signs.h"
 #include "store/vectors/kernels.h"
 #include "store/vectors/row.h"
 
 /*
- * Exact search over one pool, without an index such as HNSW: the pool of one person seldom has more
- * than some 100,000 vectors, of which a scan reads 13 MB at 256 dimensions, and nothing has to be
- * rebuilt when rows come and go. Cost: lanes / 2 bytes for each row of the pool, plus the whole
- * codes of the few likely rows.
+ * Search over all rows of one pool, without an index such as HNSW: the pool of one person seldom
+ * has more than some 100,000 vectors, of which a scan reads 13 MB at 256 dimensions, and nothing
+ * has to be rebuilt when rows come and go. Cost: lanes / 2 bytes for each row of the pool, plus the
+ * whole codes of the few likely rows. Of a large pool the signs are read first, lanes / 8 bytes a
+ * row (by_signs.c).
  */
 
 /* Each vector is estimated by the upper halves of its codes. The best estimates, more than were
@@ -78,7 +80,7 @@ static void heap_push(struct best *b, struct near x)
 
 /* Tested last, for rows that would enter the heap: a binary search for each row would cost more
  * than the scan. */
-static bool is_wanted(const struct among *among, doc_id doc)
+bool among_wants(const struct among *among, doc_id doc)
 {
     if (!(doc_is_memory(doc) ? among->memories : among->messages))
         return false;
@@ -98,7 +100,7 @@ static void offer_near(struct best *b, const struct codes *c, const struct among
 {
     if (b->n == b->max && x.cosine <= b->v[0].cosine)
         return;
-    if (!is_wanted(among, c->docs[x.at]))
+    if (!among_wants(among, c->docs[x.at]))
         return;
     if (b->n == b->max)
         heap_replace(b, x);
@@ -130,6 +132,23 @@ static void scan_codes(const struct codes *c, const struct question *q, const st
     }
 }
 
+/* By whole codes; those of the rows ahead are on their way meanwhile. */
+static void compare_scored(const struct codes *c, const struct question *q,
+                           const struct among *among, const struct scored_rows *rows,
+                           struct best *b)
+{
+    enum { AHEAD = 8, LINE = 64 };
+    size_t half = c->lanes / 2;
+    for (size_t i = 0; i < rows->n; i++) {
+        size_t at = rows->v[i].row, next = rows->v[i + AHEAD < rows->n ? i + AHEAD : i].row;
+        for (size_t k = 0; k < half; k += LINE) {
+            __builtin_prefetch(c->upper + next * half + k);
+            __builtin_prefetch(c->lower + next * half + k);
+        }
+        offer_near(b, c, among, (struct near){at, cosine_of(c, q, at)});
+    }
+}
+
 size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
                const struct among *among, size_t n, struct near *out)
 {
@@ -137,6 +156,12 @@ size_t nearest(struct arena *a, const struct codes *c, const struct question *q,
     struct best likely = {.max = MORE_LIKELY * b.max + LIKELY};
     if (!b.max)
         return 0;
+    struct scored_rows scored;
+    if (signs_are_enough(c, n)) {
+        best_by_signs(a, c, q, among, n, &scored);
+        compare_scored(c, q, among, &scored, &b);
+        return b.n;
+    }
     likely.max = likely.max < c->n ? likely.max : c->n;
     likely.v = NEW_N(a, struct near, likely.max);
     scan_codes(c, q, among, &likely, NEW_N(a, struct estimate, BLOCK));

@@ -20,6 +20,8 @@ struct among {
     size_t n_without;
 };
 
+bool among_wants(const struct among *among, doc_id doc);
+
 struct near {
     size_t at; /* its row */
     float cosine;
