@@ -4,12 +4,13 @@
 #include "lib/store.h"
 
 static const char *question = "";
+static const bool all[] = {true, true, true};
 
 static enum currency older_is(struct ctx *ctx, const char *older, const char *newer)
 {
     struct dated_line v[] = {{.text = str_of(older), .created = 1, .id = S("a")},
                              {.text = str_of(newer), .created = 2, .id = S("b")}};
-    currency_judge(&ctx->arena, str_of(question), v, 2);
+    currency_judge(&ctx->arena, str_of(question), v, 2, all);
     CHECK_INT(v[1].is, CURRENT);
     return v[0].is;
 }
@@ -322,10 +323,27 @@ TEST(of_several_changes_the_last_one_counts)
         {.text = S("The Osprey launch slips to 15 April."), .created = 2},
         {.text = S("New Osprey launch date is 2 June."), .created = 3},
     };
-    currency_judge(&ctx->arena, S("When do we launch Osprey?"), v, 3);
+    currency_judge(&ctx->arena, S("When do we launch Osprey?"), v, 3, all);
     CHECK_INT(v[0].is, REPLACED);
     CHECK_INT(v[1].is, REPLACED);
     CHECK_INT(v[2].is, CURRENT);
+}
+
+/* What replaces a line that is given may be given for it, so it is judged, too. */
+TEST(only_lines_that_may_be_given_are_judged)
+{
+    static const bool none[] = {false, false, false}, first[] = {true, false, false};
+    struct dated_line v[] = {
+        {.text = S("We launch Osprey on 1 March."), .created = 1},
+        {.text = S("The Osprey launch slips to 15 April."), .created = 2},
+        {.text = S("New Osprey launch date is 2 June."), .created = 3},
+    };
+    currency_judge(&ctx->arena, S("When do we launch Osprey?"), v, 3, none);
+    CHECK(v[0].is == CURRENT && v[1].is == CURRENT);
+    currency_judge(&ctx->arena, S("When do we launch Osprey?"), v, 3, first);
+    CHECK_INT(v[0].is, REPLACED);
+    CHECK_INT(v[0].by, 1);
+    CHECK_INT(v[1].is, REPLACED);
 }
 
 TEST(a_memory_does_not_replace_its_source)
@@ -334,7 +352,7 @@ TEST(a_memory_does_not_replace_its_source)
         {.text = S("My favourite tea is Assam, by far."), .created = 1, .id = S("m")},
         {.text = S("My favourite tea is Assam now"), .created = 2, .id = S("f"), .source = S("m")},
     };
-    currency_judge(&ctx->arena, S(""), v, 2);
+    currency_judge(&ctx->arena, S(""), v, 2, all);
     CHECK_INT(v[0].is, CURRENT);
 }
 

@@ -12,7 +12,7 @@
 #include "engine/recall/rank.h"
 
 /* Documents taken from the index; those described, how many times as many and how many at most
- * where too few of them may be found; those read when vectors say more about them; messages in
+ * where too few of them may be found; those read, with vectors and by words alone; messages in
  * front of the reader that are made room for; vectors made before a search that is no chat's; times
  * the limit compared with each other; bytes of a text that are compared. */
 enum {
@@ -21,6 +21,7 @@ enum {
     WIDEN = 5,
     CANDIDATES_MAX = 2500,
     READ = 80,
+    READ_BY_WORDS = 40,
     SEEN_MAX = 100,
     CATCH_UP = 64,
     DIVERSE = 3,
@@ -259,15 +260,18 @@ static int most_promising(const void *a, const void *b)
     return (x->c.doc > y->c.doc) - (x->c.doc < y->c.doc);
 }
 
-/* Reading a candidate costs most, and what is known by now tells most of it. */
-static void leave_unlikely_out(struct search *s)
+/* Reading a candidate costs most, and what is known by now tells most of it; but not whether it is
+ * from the time that the question names, which says much. */
+static void leave_unlikely_out(struct search *s, enum weights by)
 {
-    size_t most = (DIVERSE * s->limit < READ ? READ : DIVERSE * s->limit) + seen(s);
+    const struct query *q = &s->f->query;
+    size_t read = by == WITH_VECTORS ? READ : READ_BY_WORDS;
+    size_t most = (DIVERSE * s->limit < read ? read : DIVERSE * s->limit) + seen(s);
     struct promise *v = NEW_N(&s->ctx->arena, struct promise, s->n + 1);
-    if (s->n <= most || s->most > CANDIDATES)
+    if (s->n <= most || s->most > CANDIDATES || (by == WORDS_ALONE && (q->to || q->months)))
         return;
     for (size_t i = 0; i < s->n; i++)
-        v[i] = (struct promise){signals_promise(&s->asked, WITH_VECTORS, &s->v[i]), s->v[i]};
+        v[i] = (struct promise){signals_promise(&s->asked, by, &s->v[i]), s->v[i]};
     qsort(v, s->n, sizeof *v, most_promising);
     s->n = most;
     for (size_t i = 0; i < s->n; i++)
@@ -294,8 +298,10 @@ static enum status search_vectors(struct search *s)
     /* Nobody misses what nobody has chosen. */
     f->without = s->asks.signature.n || only ? s->asks.without : S("");
     s->near = (struct vector_hits){0};
-    if (!s->asks.v)
+    if (!s->asks.v) {
+        leave_unlikely_out(s, WORDS_ALONE);
         return late(s->ctx);
+    }
     doc_id *also = docs_of(s);
     if (nearest(s, also) != OK) {
         f->by_words = f->without = ctx_take_why(s->ctx);
@@ -309,7 +315,7 @@ static enum status search_vectors(struct search *s)
     f->steps.strategy = is_enough ? s->in->strategy : STRATEGY_HYBRID;
     add_nearest(s, also);
     if (f->steps.strategy == STRATEGY_HYBRID)
-        leave_unlikely_out(s);
+        leave_unlikely_out(s, WITH_VECTORS);
     return late(s->ctx);
 }
 

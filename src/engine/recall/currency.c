@@ -397,9 +397,31 @@ static struct term_set terms_of(struct arena *a, str text)
 struct judging {
     struct arena *a;
     struct dated_line *v;
-    struct reading *r;
+    struct reading **r; /* NULL: not read yet */
+    size_t n;
     struct hints hints;
 };
+
+static struct judging judging_of(struct arena *a, str question, struct dated_line *v, size_t n)
+{
+    static const char *const who[] = {"who|whom|wer|wen|qui|quién|quem|chi|wie", NULL};
+    struct judging j = {.a = a, .v = v, .n = n, .r = NEW_N(a, struct reading *, n + 1)};
+    struct term_set *asked = NEW(a, struct term_set);
+    struct phrase_words q = phrase_words_of(a, phrase_fold(a, question));
+    *asked = terms_of(a, question);
+    j.hints = (struct hints){.asked = asked, .who = phrase_find_any(&q, who, NULL)};
+    return j;
+}
+
+/* Reading costs most, so a line that no other is compared with is not read. */
+static const struct reading *line_at(struct judging *j, size_t i)
+{
+    if (!j->r[i]) {
+        j->r[i] = NEW(j->a, struct reading);
+        reading_of(j->a, j->v[i].text, j->r[i]);
+    }
+    return j->r[i];
+}
 
 /* Keeps the first of the strongest: v[older].by is the line that replaces it. */
 static void judge_pair(struct judging *j, size_t older, size_t newer)
@@ -409,34 +431,35 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
         return;
     bool is_unspaced = text_is_unspaced(x->text) && text_is_unspaced(y->text);
     enum currency is = is_unspaced ? unspaced_currency(j->a, x->text, y->text)
-                                   : line_is(&j->r[older], &j->r[newer], &j->hints);
+                                   : line_is(line_at(j, older), line_at(j, newer), &j->hints);
     if (is > x->is) {
         x->is = is;
         x->by = newer;
     }
 }
 
-/* With n_first < n the first lines are compared only with those behind them (successors), else all
- * with all. */
 void currency_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
                            size_t n)
 {
-    static const char *const who[] = {"who|whom|wer|wen|qui|quién|quem|chi|wie", NULL};
-    struct judging j = {.a = a, .v = v, .r = NEW_N(a, struct reading, n + 1)};
-    struct term_set asked = terms_of(a, question);
-    struct phrase_words q = phrase_words_of(a, phrase_fold(a, question));
-    j.hints = (struct hints){.asked = &asked, .who = phrase_find_any(&q, who, NULL)};
-    for (size_t i = 0; n > 1 && i < n; i++)
-        reading_of(a, v[i].text, &j.r[i]);
+    struct judging j = judging_of(a, question, v, n);
     for (size_t i = 0; i < n_first; i++)
-        for (size_t k = n_first == n ? 0 : n_first; k < n; k++) {
+        for (size_t k = n_first; k < n; k++) {
             judge_pair(&j, i, k);
-            if (n_first < n)
-                judge_pair(&j, k, i);
+            judge_pair(&j, k, i);
         }
 }
 
-void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n)
+/* A line that replaces one that is given may be given for it, and be replaced itself. */
+void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n,
+                    const bool *given)
 {
-    currency_judge_beside(a, question, v, n, n);
+    struct judging j = judging_of(a, question, v, n);
+    bool *wanted = NEW_N(a, bool, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        if (!given[i] && !wanted[i])
+            continue;
+        for (size_t k = 0; k < n; k++)
+            judge_pair(&j, i, k);
+        wanted[v[i].by] |= v[i].is != CURRENT;
+    }
 }

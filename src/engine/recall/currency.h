@@ -22,13 +22,15 @@ struct dated_line {
 };
 
 /*
- * Decides `is` of each line. A line is replaced by a later one about the same subject that puts
+ * Decides `is` of each given line, and of those behind it that replace one; a line that is REPLACED
+ * already stays so. A line is replaced by a later one about the same subject that puts
  * another value into the same sentence, tells another value of an attribute that one has once with
  * a word of change, moves a date, or says that it has ended. What adds replaces nothing.
  */
-void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n);
+void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n,
+                    const bool *given);
 
-/* The same for the pairs of one of the first n_first lines and one of the others. */
+/* The same for each pair of one of the first n_first lines and one of the others, both ways. */
 void currency_judge_beside(struct arena *a, str question, struct dated_line *v, size_t n_first,
                            size_t n);
 

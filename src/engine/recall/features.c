@@ -225,6 +225,8 @@ double signals_promise(const struct asked_of *q, enum weights weights, const str
     double signals[SIGNALS_MAX] = {0};
     of_words(q, c, signals);
     signals[SIGNAL_answers] = signals[SIGNAL_previous] / 2;
+    signals[SIGNAL_opening] = !doc_is_memory(c->doc) && doc_position(c->doc) < 2;
+    signals[SIGNAL_is_memory] = doc_is_memory(c->doc);
     return signals_rank(weights, signals);
 }
 

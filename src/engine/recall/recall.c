@@ -260,8 +260,8 @@ static void settle_currency(struct finder *f, bool *given)
     for (size_t i = 0; i < f->n; i++)
         lines[i] = dated_line_of(a, &f->found[i]);
     date_by_source(lines, f->n);
-    currency_judge(a, f->in->question, lines, f->n);
     settle_closed(f, lines);
+    currency_judge(a, f->in->question, lines, f->n, given);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
         if (!given[i] || lines[i].is == CURRENT)

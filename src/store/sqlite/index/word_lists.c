@@ -6,6 +6,8 @@
 #include <sodium.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
+
 /*
  * FTS5 looks for a word in each piece (segment) of the index, and a store that grew by many small
  * writes has a dozen of them. A question about an attribute searches some hundred words that tell
@@ -20,15 +22,25 @@
  * the index nothing is added: a reader of the old view could bring back what was dropped.
  *
  * The table is of fixed size, a word is in one of the ROW places of its row, and the lists have at
- * most BYTES_MAX together: when that is reached, all go. Words are known by a hash with a random
- * key, so that nobody can choose a word that is taken for another.
+ * most BYTES_MAX together: then the rows are emptied one by one, round and round. Words are known
+ * by a hash with a random key, so that nobody can choose a word that is taken for another.
+ *
+ * A search reads a list without a copy and without the lock. So a list counts who has it, and is
+ * freed with the last of them; its bytes are counted until then.
  */
-enum { ROWS = 2048, ROW = 4, LIST_MAX = 512, BYTES_MAX = 1 << 20 };
+enum { ROWS = 8192, ROW = 4, LIST_MAX = 20000, BYTES_MAX = 16 << 20 };
+
+struct kept_list {
+    size_t users; /* the table is one; under the lock of lists */
+    size_t n;
+    struct word_lists *of;
+    struct posting v[];
+};
 
 struct place {
-    uint64_t word;     /* 0: none */
-    struct posting *v; /* n of them, unless is_long */
-    uint32_t n;        /* documents; of a long list at least so many */
+    uint64_t word;          /* 0: none */
+    struct kept_list *list; /* of n, unless is_long; NULL: the word has no documents */
+    uint32_t n;             /* documents; of a long list at least so many */
     bool is_long;
 };
 
@@ -38,6 +50,7 @@ struct word_lists {
     bool is_changing;
     size_t bytes, n;
     uint64_t turn; /* whose place in a full row is taken next */
+    size_t hand;   /* the row that is emptied next */
     struct place places[ROWS][ROW];
     uint8_t key[crypto_shorthash_KEYBYTES];
 };
@@ -50,24 +63,43 @@ struct word_lists *word_lists_new(void)
     return lists;
 }
 
+static size_t bytes_of(size_t n)
+{
+    return sizeof(struct kept_list) + n * sizeof(struct posting);
+}
+
+/* The lock is held. */
+static void leave_list(struct kept_list *list)
+{
+    assert(list->users);
+    if (--list->users)
+        return;
+    list->of->bytes -= bytes_of(list->n);
+    free(list);
+}
+
 static void empty_place(struct word_lists *lists, struct place *p)
 {
     if (!p->word)
         return;
-    if (!p->is_long)
-        lists->bytes -= p->n * sizeof *p->v;
     lists->n--;
-    free(p->v);
+    if (p->list)
+        leave_list(p->list);
     *p = (struct place){0};
+}
+
+static void empty_row(struct word_lists *lists, size_t row)
+{
+    for (size_t k = 0; k < ROW; k++)
+        empty_place(lists, &lists->places[row][k]);
 }
 
 /* Bulk imports drop nothing, since nothing is kept then. */
 static void empty_all(struct word_lists *lists)
 {
     for (size_t i = 0; i < ROWS && lists->n; i++)
-        for (size_t k = 0; k < ROW; k++)
-            empty_place(lists, &lists->places[i][k]);
-    assert(!lists->n && !lists->bytes);
+        empty_row(lists, i);
+    assert(!lists->n);
 }
 
 void word_lists_free(struct word_lists *lists)
@@ -75,6 +107,7 @@ void word_lists_free(struct word_lists *lists)
     if (!lists)
         return;
     empty_all(lists);
+    assert(!lists->bytes);
     pthread_mutex_destroy(&lists->lock);
     free(lists);
 }
@@ -99,34 +132,67 @@ static struct place *find_place(struct word_lists *lists, uint64_t word)
 
 /* --- readers --- */
 
-/* A long list only answers that there are too many. */
-static bool read_place(const struct place *p, struct arena *a, doc_id least, size_t max,
-                       struct word_docs *out)
+/* The first document from `least` on. */
+static size_t place_of(const struct kept_list *list, doc_id least)
 {
-    size_t from = 0;
-    if (p->is_long) {
-        *out = (struct word_docs){.is_over = true};
+    size_t low = 0, high = list->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (list->v[middle].doc < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A long list only answers that there are too many. */
+static bool read_place(const struct place *p, doc_id least, size_t max, struct word_docs *out)
+{
+    *out = (struct word_docs){.is_over = p->is_long};
+    if (p->is_long)
         return !least && p->n > max;
-    }
-    while (from < p->n && p->v[from].doc < least)
-        from++;
-    *out = (struct word_docs){.n = p->n - from, .is_over = p->n - from > max};
-    if (out->n && !out->is_over) {
-        out->v = NEW_N(a, struct posting, out->n);
-        memcpy(out->v, p->v + from, out->n * sizeof *out->v);
-    }
+    if (!p->list)
+        return true;
+    size_t from = least ? place_of(p->list, least) : 0, n = p->list->n - from;
+    out->is_over = n > max;
+    if (!n || out->is_over)
+        return true;
+    out->v = p->list->v + from;
+    out->n = n;
+    out->kept = p->list;
+    out->kept->users++;
     return true;
 }
 
-bool word_lists_find(struct word_lists *lists, struct arena *a, uint64_t view, str token,
-                     doc_id least, size_t max, struct word_docs *out)
+bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id least, size_t max,
+                     struct word_docs *out)
 {
     uint64_t word = hash_token(lists, token);
     pthread_mutex_lock(&lists->lock);
     const struct place *p = lists->view == view ? find_place(lists, word) : NULL;
-    bool is_there = p && read_place(p, a, least, max, out);
+    bool is_there = p && read_place(p, least, max, out);
     pthread_mutex_unlock(&lists->lock);
     return is_there;
+}
+
+void word_docs_end(struct word_docs *docs)
+{
+    if (!docs->kept)
+        return;
+    struct word_lists *lists = docs->kept->of;
+    pthread_mutex_lock(&lists->lock);
+    leave_list(docs->kept);
+    pthread_mutex_unlock(&lists->lock);
+    *docs = (struct word_docs){0};
+}
+
+size_t word_lists_bytes(struct word_lists *lists)
+{
+    pthread_mutex_lock(&lists->lock);
+    size_t bytes = lists->bytes;
+    pthread_mutex_unlock(&lists->lock);
+    return bytes;
 }
 
 /* The place of the word, else an empty one of its row, else the next in turn. */
@@ -139,22 +205,36 @@ static struct place *take_place(struct word_lists *lists, uint64_t word)
     return p ? p : &row[lists->turn++ % ROW];
 }
 
+/* Lists that searches have may keep the bytes above the limit for a while. */
+static void make_room(struct word_lists *lists, size_t bytes)
+{
+    while (lists->n && lists->bytes + bytes > BYTES_MAX)
+        empty_row(lists, lists->hand++ % ROWS);
+}
+
+static struct kept_list *copy_list(struct word_lists *lists, const struct word_docs *docs)
+{
+    size_t bytes = bytes_of(docs->n);
+    struct kept_list *list = heap_alloc(bytes);
+    *list = (struct kept_list){.users = 1, .n = docs->n, .of = lists};
+    memcpy(list->v, docs->v, docs->n * sizeof *docs->v);
+    lists->bytes += bytes;
+    return list;
+}
+
 /* The lock is held. */
 static void fill_place(struct word_lists *lists, uint64_t word, const struct word_docs *docs,
                        size_t max)
 {
+    bool is_long = docs->is_over || docs->n > LIST_MAX, has_list = docs->n && !is_long;
+    if (has_list)
+        make_room(lists, bytes_of(docs->n));
     struct place *p = take_place(lists, word);
-    bool is_long = docs->is_over || docs->n > LIST_MAX;
-    size_t bytes = is_long ? 0 : docs->n * sizeof *docs->v;
     empty_place(lists, p);
-    if (lists->bytes + bytes > BYTES_MAX)
-        empty_all(lists);
     *p = (struct place){.word = word,
                         .n = (uint32_t)(docs->is_over ? max + 1 : docs->n),
-                        .is_long = is_long};
-    if (bytes)
-        p->v = memcpy(heap_alloc(bytes), docs->v, bytes);
-    lists->bytes += bytes;
+                        .is_long = is_long,
+                        .list = has_list ? copy_list(lists, docs) : NULL};
     lists->n++;
 }
 

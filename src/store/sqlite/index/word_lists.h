@@ -1,14 +1,16 @@
 /* word_lists.h - the documents of words that were searched, kept until a write changes them. */
 #pragma once
 
-#include "base/arena.h"
 #include "store/sqlite/db/functions.h"
+
+struct kept_list;
 
 /* The documents of one word, ascending. */
 struct word_docs {
-    struct posting *v;
+    const struct posting *v;
     size_t n;
-    bool is_over; /* there are more than were asked for; v is not set */
+    bool is_over;           /* there are more than were asked for; v is not set */
+    struct kept_list *kept; /* v is in it, until it is given back; NULL: v is the caller's */
 };
 
 struct word_lists;
@@ -20,8 +22,12 @@ void word_lists_free(struct word_lists *lists); /* NULL is fine */
  * For readers. view is what words_view says of their transaction. Finds the documents from the
  * number `least` on, at most max; false: the index must be asked.
  */
-bool word_lists_find(struct word_lists *lists, struct arena *a, uint64_t view, str token,
-                     doc_id least, size_t max, struct word_docs *out);
+bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id least, size_t max,
+                     struct word_docs *out);
+/* Gives back what was found; for other documents it does nothing. */
+void word_docs_end(struct word_docs *docs);
+/* Bytes that are kept now. */
+size_t word_lists_bytes(struct word_lists *lists);
 /* What the index has answered, from the first document on. max is what was asked for. */
 void word_lists_keep(struct word_lists *lists, uint64_t view, str token,
                      const struct word_docs *docs, size_t max);

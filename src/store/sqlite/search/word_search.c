@@ -38,10 +38,11 @@ static enum status ask_index(const struct word_scan *s, str match, struct word_d
     if (out->is_over)
         return OK;
     TRY(sql_end(&q));
-    out->n = p->n;
-    out->v = p->n ? NEW_N(&s->ctx->arena, struct posting, p->n) : NULL;
+    struct posting *v = NEW_N(&s->ctx->arena, struct posting, p->n + 1);
     if (p->n)
-        memcpy(out->v, p->v, p->n * sizeof *p->v);
+        memcpy(v, p->v, p->n * sizeof *v);
+    out->n = p->n;
+    out->v = v;
     return OK;
 }
 
@@ -52,7 +53,7 @@ static enum status fetch_word(const struct word_scan *s, str stem, struct word_d
     size_t n = word_token(match + 1, &s->prefix, stem);
     str token = {match + 1, n};
     match[n + 1] = '"';
-    if (word_lists_find(lists, &s->ctx->arena, s->view, token, s->least, s->max, out))
+    if (word_lists_find(lists, s->view, token, s->least, s->max, out))
         return OK;
     TRY(ask_index(s, (str){match, n + 2}, out));
     if (!s->least)
@@ -60,27 +61,39 @@ static enum status fetch_word(const struct word_scan *s, str stem, struct word_d
     return OK;
 }
 
+/* One word's documents, until the search ends. */
 struct word_list {
     size_t word;
-    struct posting *v;
+    struct word_docs docs;
+};
+
+struct lists {
+    struct word_list v[QUERY_WORDS_MAX];
     size_t n;
 };
+
+static void lists_end(struct lists *lists)
+{
+    for (size_t i = 0; i < lists->n; i++)
+        word_docs_end(&lists->v[i].docs);
+}
 
 /* Both lists are in ascending order, and so is the result. */
 static struct word_hits merge_list(struct arena *a, const struct word_hits *hits,
                                    const struct word_list *list)
 {
-    struct word_hits out = {.v = NEW_N(a, struct word_hit, hits->n + list->n)};
+    const struct word_docs *docs = &list->docs;
+    struct word_hits out = {.v = NEW_N(a, struct word_hit, hits->n + docs->n)};
     size_t i = 0, k = 0;
-    while (i < hits->n || k < list->n) {
+    while (i < hits->n || k < docs->n) {
         struct word_hit *hit = &out.v[out.n++];
         doc_id left = i < hits->n ? hits->v[i].doc : INT64_MAX;
-        doc_id right = k < list->n ? list->v[k].doc : INT64_MAX;
+        doc_id right = k < docs->n ? docs->v[k].doc : INT64_MAX;
         if (left <= right)
             *hit = hits->v[i++];
         if (right <= left) {
             hit->doc = right;
-            hit->counts[list->word] = list->v[k++].counts;
+            hit->counts[list->word] = docs->v[k++].counts;
         }
     }
     return out;
@@ -109,7 +122,7 @@ static enum status drop_expired(struct ctx *ctx, struct db *db, int64_t pool,
 static int by_count(const void *a, const void *b)
 {
     const struct word_list *x = a, *y = b;
-    return x->n < y->n ? -1 : x->n > y->n;
+    return x->docs.n < y->docs.n ? -1 : x->docs.n > y->docs.n;
 }
 
 /* Rarest word first, as long as there are at most max documents: common words tell the least. */
@@ -135,9 +148,8 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
                                struct word_hits *out)
 {
     struct word_hits hits = {0};
-    struct word_list lists[QUERY_WORDS_MAX];
+    CLEANUP(lists_end) struct lists lists = {.n = 0};
     struct pool_row row;
-    size_t n_lists = 0;
     assert(n <= QUERY_WORDS_MAX);
     READER(r);
     TRY(reader_begin(ctx, sqlite_of(s), &r));
@@ -151,10 +163,10 @@ static enum status search_from(struct ctx *ctx, struct store *s, struct pool_ref
             continue;
         TRY(fetch_word(&scan, stems[i], &docs));
         hits.found[i] = docs.is_over ? UINT32_MAX : (uint32_t)docs.n;
-        if (!docs.is_over && docs.n)
-            lists[n_lists++] = (struct word_list){i, docs.v, docs.n};
+        if (docs.n)
+            lists.v[lists.n++] = (struct word_list){i, docs};
     }
-    merge_all(&ctx->arena, lists, n_lists, max, &hits);
+    merge_all(&ctx->arena, lists.v, lists.n, max, &hits);
     if (hits.n && doc_is_memory(hits.v[hits.n - 1].doc))
         TRY(drop_expired(ctx, r.db, row.no, &hits));
     hits.messages = row.messages;
