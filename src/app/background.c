@@ -3,13 +3,16 @@
 #include "store/store.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 
-/* Writes of other processes give no signal, so each job also looks every LOOK_MS. */
-enum { LOOK_MS = 2000, NICE = 10, COMPLAIN_MS = 60000 };
+/* Writes of other processes give no signal, so each job also looks every LOOK_MS. What is written
+ * within GATHER_MS is one look: a server that stores a thousand turns a second would otherwise
+ * spend a part of its time on waking threads. */
+enum { LOOK_MS = 2000, GATHER_MS = 20, NICE = 10, COMPLAIN_MS = 60000 };
 
 struct job {
     const char *name;
@@ -107,9 +110,37 @@ static bool run_job(struct worker *w)
     return false;
 }
 
+/* Waits so long, or until the end. */
+static void rest_for(struct background *b, int64_t ms)
+{
+    struct timespec until;
+    int rc = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ms % 1000 * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&b->lock);
+    while (!b->is_ending && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&b->ending, &b->lock, &until);
+    pthread_mutex_unlock(&b->lock);
+}
+
+/* A job by the clock is not woken by writes. */
+static uint64_t wait_for_work(struct worker *w, uint64_t seen, int64_t due)
+{
+    if (w->job->every_s) {
+        int64_t left = (due - clock_mono_us()) / 1000 + 1;
+        rest_for(w->all, left < 1 ? 1 : left < LOOK_MS ? left : LOOK_MS);
+        return seen;
+    }
+    uint64_t now = store_wait(w->all->instance->store, seen, LOOK_MS);
+    if (now != seen)
+        rest_for(w->all, GATHER_MS);
+    return now;
+}
+
 /* Each job has threads of its own, so that a slow one (a model that distils) does not hold up
- * another (vectors). A job by the clock looks at its time whenever it wakes, so it may be late by
- * LOOK_MS. */
+ * another (vectors). */
 static void *work_loop(void *arg)
 {
     struct worker *w = arg;
@@ -123,7 +154,7 @@ static void *work_loop(void *arg)
         if (is_due)
             due = clock_mono_us() + w->job->every_s * 1000000;
         if (!is_due || !run_job(w))
-            seen = store_wait(w->all->instance->store, seen, LOOK_MS);
+            seen = wait_for_work(w, seen, due);
     }
     return NULL;
 }
@@ -142,7 +173,13 @@ static void begin_worker(struct background *b, const struct job *job)
 
 void background_begin(struct background *b, struct instance *instance)
 {
+    pthread_condattr_t steady;
     assert(!b->n);
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(&b->ending, &steady);
+    pthread_condattr_destroy(&steady);
+    pthread_mutex_init(&b->lock, NULL);
     b->instance = instance;
     for (size_t i = 0; i < JOBS; i++) {
         int64_t threads = jobs[i].is_parallel ? instance->settings.core_parallel : 1;
@@ -159,8 +196,13 @@ void background_end(struct background *b)
 {
     if (!b->n)
         return;
+    pthread_mutex_lock(&b->lock);
     b->is_ending = true;
+    pthread_cond_broadcast(&b->ending);
+    pthread_mutex_unlock(&b->lock);
     store_wake(b->instance->store);
     while (b->n)
         pthread_join(b->workers[--b->n].thread, NULL);
+    pthread_cond_destroy(&b->ending);
+    pthread_mutex_destroy(&b->lock);
 }

@@ -11,6 +11,8 @@ enum { WORKERS_MAX = 24 };
 struct background {
     struct instance *instance;
     atomic_bool is_ending;
+    pthread_mutex_t lock;
+    pthread_cond_t ending;
     struct worker {
         struct background *all;
         const struct job *job;

@@ -2,6 +2,8 @@
  */
 #include "engine/recall/lexical.h"
 
+#include <assert.h>
+
 #include "engine/recall/rank.h"
 
 /*
@@ -98,24 +100,76 @@ static float count_at(const struct scanner *s, const struct around *a, int dista
     return s->counts[a->counts[distance + WIDE][word]];
 }
 
+/* The counts of a slot, and those of its neighbours two and one before and one behind. */
+struct near {
+    const uint8_t *before2, *before, *own, *after;
+};
+
+static const uint8_t *counts_of(const struct scanner *s, size_t i)
+{
+    static const uint8_t none[QUERY_WORDS_MAX];
+    return s->slots[i].hit == NO_HIT ? none : s->hits->v[s->slots[i].hit].counts;
+}
+
+/* A memory has no neighbours. */
+static inline struct near look_near(const struct scanner *s, size_t i)
+{
+    static const uint8_t none[QUERY_WORDS_MAX];
+    struct near out = {none, none, counts_of(s, i), none};
+    doc_id doc = s->slots[i].doc;
+    if (doc_is_memory(doc))
+        return out;
+    if (i + 1 < s->n && s->slots[i + 1].doc == doc + 1)
+        out.after = counts_of(s, i + 1);
+    for (size_t k = 1; k <= 2 && k <= i; k++) {
+        doc_id distance = doc - s->slots[i - k].doc;
+        if (distance == 1)
+            out.before = counts_of(s, i - k);
+        else if (distance == 2)
+            out.before2 = counts_of(s, i - k);
+    }
+    return out;
+}
+
+/* Which of eight words stand in the slot or near it: a byte of each, not 0. */
+static inline uint64_t any_of_eight(const struct near *n, size_t from)
+{
+    uint64_t a, b, c, d;
+    memcpy(&a, n->own + from, sizeof a);
+    memcpy(&b, n->before + from, sizeof b);
+    memcpy(&c, n->before2 + from, sizeof c);
+    memcpy(&d, n->after + from, sizeof d);
+    return a | b | c | d;
+}
+
+static inline void score_word(const struct scanner *s, struct slot *slot, const struct near *n,
+                              size_t w)
+{
+    float own = s->counts[n->own[w]];
+    float near = own + one_before * s->counts[n->before[w]] +
+                 two_before * s->counts[n->before2[w]] + one_after * s->counts[n->after[w]];
+    if (own > 0)
+        slot->turn += s->weights[w] * rank_saturate(own, k_saturation);
+    if (near > 0)
+        slot->window += s->weights[w] * rank_saturate(near, k_saturation);
+}
+
 /*
- * The hot loop of recall: it runs for each hit and its neighbours, times the words of the question.
+ * The hot loop of recall: it runs for each hit and its neighbours. Of most words nothing is near,
+ * which is seen for eight of them at once.
  */
 static void score_slot(struct scanner *s, size_t i)
 {
     struct slot *slot = &s->slots[i];
-    struct around a = look_around(s, i, slot->doc, 2, 1);
-    for (size_t w = 0; w < s->n_words; w++) {
-        const uint8_t *const *c = a.counts + WIDE;
-        if (!(c[0][w] | c[-1][w] | c[-2][w] | c[1][w]))
-            continue; /* of most words nothing is near */
-        float own = count_at(s, &a, 0, w);
-        float near = own + one_before * count_at(s, &a, -1, w) +
-                     two_before * count_at(s, &a, -2, w) + one_after * count_at(s, &a, 1, w);
-        if (own > 0)
-            slot->turn += s->weights[w] * rank_saturate(own, k_saturation);
-        if (near > 0)
-            slot->window += s->weights[w] * rank_saturate(near, k_saturation);
+    struct near n = look_near(s, i);
+    static_assert(QUERY_WORDS_MAX % sizeof(uint64_t) == 0, "words are looked at in eights");
+    for (size_t from = 0; from < s->n_words; from += sizeof(uint64_t)) {
+        if (!any_of_eight(&n, from))
+            continue;
+        size_t to = from + sizeof(uint64_t) < s->n_words ? from + sizeof(uint64_t) : s->n_words;
+        for (size_t w = from; w < to; w++)
+            if (n.own[w] | n.before[w] | n.before2[w] | n.after[w])
+                score_word(s, slot, &n, w);
     }
     s->out.best_turn = slot->turn > s->out.best_turn ? slot->turn : s->out.best_turn;
     s->out.best_window = slot->window > s->out.best_window ? slot->window : s->out.best_window;
@@ -161,6 +215,18 @@ static double base_of(const struct scanner *s, const struct slot *slot)
            base_session * share(s->sessions[slot->session], s->out.best_session);
 }
 
+/* No less than base_of but for rounding, without its divisions. */
+struct bound {
+    double turn, window, session;
+};
+
+static struct bound bound_of(const struct scanner *s)
+{
+    return (struct bound){s->out.best_turn > 0 ? base_turn / (double)s->out.best_turn : 0,
+                          s->out.best_window > 0 ? base_window / (double)s->out.best_window : 0,
+                          s->out.best_session > 0 ? base_session / (double)s->out.best_session : 0};
+}
+
 struct pick {
     double base;
     size_t slot;
@@ -195,8 +261,15 @@ static int best_first(const void *a, const void *b)
 /* A heap of the best `most`, its worst on top: n log most steps instead of sorting all n slots. */
 static size_t pick_best(const struct scanner *s, struct pick *heap, size_t most)
 {
+    static const double rounding = 1e-9;
+    const struct bound bound = bound_of(s);
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++) {
+        const struct slot *slot = &s->slots[i];
+        double about = bound.turn * (double)slot->turn + bound.window * (double)slot->window +
+                       bound.session * (double)s->sessions[slot->session];
+        if (n == most && about + rounding < heap[0].base)
+            continue;
         struct pick p = {base_of(s, &s->slots[i]), i};
         if (n < most) {
             heap[n++] = p;
