@@ -32,6 +32,12 @@ MUST_USE enum status store_search_words(struct ctx *ctx, struct store *s, struct
 MUST_USE enum status store_search_memory_words(struct ctx *ctx, struct store *s,
                                                struct pool_ref pool, const str *stems, size_t n,
                                                size_t max, struct word_hits *out);
+/* Where all words are too common: of each word the newest max messages and as many memories.
+ * `found` is the size of the pool then, as if each document had the word. */
+MUST_USE enum status store_search_newest_words(struct ctx *ctx, struct store *s,
+                                               struct pool_ref pool, const str *stems, size_t n,
+                                               bool memories_only, size_t max,
+                                               struct word_hits *out);
 
 /* --- vectors --- */
 

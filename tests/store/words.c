@@ -215,3 +215,36 @@ TEST(messages_crowd_out_no_memory)
     CHECK(hits.found[0] == 1 && hits.found[1] == 1);
     CHECK(hits.messages == MANY && hits.memories == 1);
 }
+
+/* 40 messages and 3 memories with a word; 7 are too few for it. */
+TEST(of_a_word_that_stands_everywhere_the_newest_are_found)
+{
+    PLACE(p);
+    STORE(s, p);
+    const str stems[] = {S("porto"), S("unsaid")};
+    struct message said_last = {0};
+    struct word_hits hits;
+    for (int i = 0; i < 40; i++) {
+        struct message m = {.id = str_printf(&ctx->arena, "m%d", i), .text = S("the porto")};
+        CHECK_OK(say(ctx, s, mine, i < 20 ? "first" : "second", &m));
+        said_last = m;
+    }
+    for (int i = 0; i < 3; i++) {
+        struct memory f = fact(str_printf(&ctx->arena, "f%d", i).p, "",
+                               str_printf(&ctx->arena, "porto number %d", i).p);
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
+    }
+    CHECK_OK(store_search_words(ctx, s, mine, stems, 2, 7, &hits));
+    CHECK_INT(hits.found[0], UINT32_MAX);
+    CHECK_INT(hits.n, 0);
+    CHECK_OK(store_search_newest_words(ctx, s, mine, stems, 2, false, 7, &hits));
+    CHECK_INT(hits.n, 7 + 3);
+    for (size_t i = 0; i < hits.n; i++)
+        CHECK((i == 0 || hits.v[i - 1].doc < hits.v[i].doc) && hits.v[i].counts[0]);
+    CHECK_INT(hits.v[6].doc, said_last.doc);
+    CHECK(doc_is_memory(hits.v[7].doc) && hits.found[0] == hits.messages + hits.memories);
+    CHECK_OK(store_search_newest_words(ctx, s, mine, stems, 2, true, 7, &hits));
+    CHECK_INT(hits.n, 3);
+    CHECK_OK(store_search_newest_words(ctx, s, other_space, stems, 2, false, 7, &hits));
+    CHECK_INT(hits.n, 0);
+}

@@ -410,3 +410,28 @@ TEST(advice_gets_the_few_facts_that_bear_on_it)
                                  NULL});
     CHECK_INT(given_in(ctx, e, "Recommend a restaurant nearby", "Ghent"), 1);
 }
+
+/* A space of more messages than a word may have: alone it finds the newest, beside a rarer one
+ * nothing of its own. */
+TEST(a_word_that_stands_in_every_message_finds_the_newest)
+{
+    enum { SESSIONS = 41, EACH = 500 };
+    ENGINE(e, s, p);
+    for (size_t i = 0; i < SESSIONS; i++) {
+        CLEANUP(ctx_free) struct ctx own = {0};
+        struct message m[EACH];
+        for (size_t k = 0; k < EACH; k++)
+            m[k] = (struct message){.text = str_printf(&own.arena, "porto %zu-%zu", i, k),
+                                    .role = S("user"),
+                                    .created = may};
+        struct bundle b = {.pool = mine,
+                           .session = {.id = str_printf(&own.arena, "s%zu", i)},
+                           .messages = m,
+                           .n_messages = EACH};
+        CHECK_OK(store_write(&own, s, &b));
+    }
+    struct recall_out r = recall_question(ctx, e, "porto", anyhow);
+    CHECK(r.n > 0);
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(str_starts(r.v[i].message.text, S("porto 4")));
+}

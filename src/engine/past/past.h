@@ -24,6 +24,10 @@ MUST_USE enum status past_open(struct ctx *ctx, struct engine *e, struct pool_re
 MUST_USE enum status past_words(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                 const struct past *past, bool memories_only, const str *stems,
                                 size_t n, size_t max, struct word_hits *out);
+/* Where past_words found nothing since all words are too common: the newest. */
+MUST_USE enum status past_common_words(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                       bool memories_only, const str *stems, size_t n, size_t max,
+                                       struct word_hits *hits);
 /* store_memories, each as it was then. */
 MUST_USE enum status past_memories(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                    const struct past *past, const doc_id *docs, size_t n,

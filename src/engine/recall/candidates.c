@@ -11,12 +11,14 @@
 #include "engine/recall/given.h"
 #include "engine/recall/rank.h"
 
-/* Documents taken from the index; those described, how many times as many and how many at most
- * where too few of them may be found; those read, with vectors and by words alone; messages in
- * front of the reader that are made room for; vectors made before a search that is no chat's; times
- * the limit compared with each other; bytes of a text that are compared. */
+/* Documents taken from the index; the newest where each word has more; those described, how many
+ * times as many and how many at most where too few of them may be found; those read, with vectors
+ * and by words alone; messages in front of the reader that are made room for; vectors made before a
+ * search that is no chat's; times the limit compared with each other; bytes of a text that are
+ * compared. */
 enum {
     HITS_MAX = 20000,
+    NEWEST = 2000,
     CANDIDATES = 100,
     WIDEN = 5,
     CANDIDATES_MAX = 2500,
@@ -81,6 +83,8 @@ static enum status search_words(struct search *s)
     const struct query *q = &f->query;
     TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->memories_only, q->stems, q->n,
                    HITS_MAX, &s->words));
+    TRY(past_common_words(s->ctx, f->e, s->in->pool, s->in->memories_only, q->stems, q->n, NEWEST,
+                          &s->words));
     if (s->in->turns_only)
         leave_memories_out(&s->words);
     int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);
@@ -247,19 +251,6 @@ static void keep_related(struct search *s)
     s->n = kept;
 }
 
-struct promise {
-    double rank;
-    struct candidate c;
-};
-
-static int most_promising(const void *a, const void *b)
-{
-    const struct promise *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? 1 : -1;
-    return (x->c.doc > y->c.doc) - (x->c.doc < y->c.doc);
-}
-
 /* Reading a candidate costs most, and what is known by now tells most of it; but not whether it is
  * from the time that the question names, which says much. */
 static void leave_unlikely_out(struct search *s, enum weights by)
@@ -267,15 +258,8 @@ static void leave_unlikely_out(struct search *s, enum weights by)
     const struct query *q = &s->f->query;
     size_t read = by == WITH_VECTORS ? READ : READ_BY_WORDS;
     size_t most = (DIVERSE * s->limit < read ? read : DIVERSE * s->limit) + seen(s);
-    struct promise *v = NEW_N(&s->ctx->arena, struct promise, s->n + 1);
-    if (s->n <= most || s->most > CANDIDATES || (by == WORDS_ALONE && (q->to || q->months)))
-        return;
-    for (size_t i = 0; i < s->n; i++)
-        v[i] = (struct promise){signals_promise(&s->asked, by, &s->v[i]), s->v[i]};
-    qsort(v, s->n, sizeof *v, most_promising);
-    s->n = most;
-    for (size_t i = 0; i < s->n; i++)
-        s->v[i] = v[i].c;
+    if (s->n > most && s->most <= CANDIDATES && (by == WITH_VECTORS || !query_names_time(q)))
+        s->n = signals_most_promising(&s->ctx->arena, &s->asked, by, s->v, s->n, most);
 }
 
 static void ask_vector(struct search *s)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "engine/recall/rank.h"
 
@@ -219,8 +220,8 @@ void signals_of(const struct asked_of *q, struct candidate *c, const struct mess
     out[SIGNAL_assistant_turn] = out[SIGNAL_assistant] * out[SIGNAL_turn];
 }
 
-/* An estimate without reading the text: candidates that promise least are not read at all. */
-double signals_promise(const struct asked_of *q, enum weights weights, const struct candidate *c)
+/* An estimate without reading the text. */
+static double promise_of(const struct asked_of *q, enum weights weights, const struct candidate *c)
 {
     double signals[SIGNALS_MAX] = {0};
     of_words(q, c, signals);
@@ -228,6 +229,31 @@ double signals_promise(const struct asked_of *q, enum weights weights, const str
     signals[SIGNAL_opening] = !doc_is_memory(c->doc) && doc_position(c->doc) < 2;
     signals[SIGNAL_is_memory] = doc_is_memory(c->doc);
     return signals_rank(weights, signals);
+}
+
+struct promise {
+    double rank;
+    struct candidate c;
+};
+
+static int best_first(const void *a, const void *b)
+{
+    const struct promise *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? 1 : -1;
+    return (x->c.doc > y->c.doc) - (x->c.doc < y->c.doc);
+}
+
+size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum weights weights,
+                              struct candidate *v, size_t n, size_t most)
+{
+    struct promise *all = NEW_N(a, struct promise, n + 1);
+    for (size_t i = 0; i < n; i++)
+        all[i] = (struct promise){promise_of(q, weights, &v[i]), v[i]};
+    qsort(all, n, sizeof *all, best_first);
+    for (size_t i = 0; i < n && i < most; i++)
+        v[i] = all[i].c;
+    return n < most ? n : most;
 }
 
 /* Any number; only the order within one question means something. */

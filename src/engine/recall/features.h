@@ -49,8 +49,10 @@ enum weights { WORDS_ALONE, WITH_VECTORS };
 /* What candidates of one question are ordered by. */
 double signals_rank(enum weights weights, const double *signals);
 
-/* The same as far as it is known before the candidate is read. */
-double signals_promise(const struct asked_of *q, enum weights weights, const struct candidate *c);
+/* Puts the candidates that promise most in front, at most `most`, by what is known without reading
+ * their texts; gives their number. */
+size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum weights weights,
+                              struct candidate *v, size_t n, size_t most);
 
 /* The probability that it helps to answer, from the signals and their rank. */
 double signals_sure(enum weights weights, const double *signals, double rank);

@@ -103,6 +103,11 @@ static void read_dates(struct query *q, const struct words *w)
     }
 }
 
+bool query_names_time(const struct query *q)
+{
+    return q->to || q->months;
+}
+
 /* Whether t (unix ms) is in the span that the question names: from to to, or in its months. */
 bool query_has_time(const struct query *q, int64_t t)
 {

@@ -46,16 +46,28 @@ static enum status ask_index(const struct word_scan *s, str match, struct word_d
     return OK;
 }
 
+/* The token of a stem, in quotes as FTS5 wants it. */
+struct match {
+    char text[TOKEN_MAX + 2];
+    size_t n;
+};
+
+static struct match match_of(const struct word_scan *s, str stem)
+{
+    struct match out = {.text = "\""};
+    out.n = word_token(out.text + 1, &s->prefix, stem) + 2;
+    out.text[out.n - 1] = '"';
+    return out;
+}
+
 static enum status fetch_word(const struct word_scan *s, str stem, struct word_docs *out)
 {
     struct word_lists *lists = s->db->lists;
-    char match[TOKEN_MAX + 2] = "\"";
-    size_t n = word_token(match + 1, &s->prefix, stem);
-    str token = {match + 1, n};
-    match[n + 1] = '"';
+    struct match match = match_of(s, stem);
+    str token = {match.text + 1, match.n - 2};
     if (word_lists_find(lists, s->view, token, s->least, s->max, out))
         return OK;
-    TRY(ask_index(s, (str){match, n + 2}, out));
+    TRY(ask_index(s, (str){match.text, match.n}, out));
     if (!s->least)
         word_lists_keep(lists, s->view, token, out, s->max);
     return OK;
@@ -187,4 +199,63 @@ enum status sqlite_search_memory_words(struct ctx *ctx, struct store *s, struct 
                                        struct word_hits *out)
 {
     return search_from(ctx, s, pool, stems, n, DOC_MEMORY, max, out);
+}
+
+/* --- words that are too common --- */
+
+/* The newest max documents between two numbers, ascending. More than max end the statement. */
+static enum status take_newest(const struct word_scan *s, str stem, doc_id from, doc_id to,
+                               struct word_docs *out)
+{
+    struct postings *p = s->db->postings;
+    struct match match = match_of(s, stem);
+    p->n = 0;
+    p->max = s->max;
+    SQL_RUN(q, s->ctx, s->db, SQL_WORDS_NEWEST, ((str){match.text, match.n}), from, to);
+    while (sql_row(&q))
+        continue;
+    if (q.rc != SQLITE_ABORT)
+        TRY(sql_end(&q));
+    struct posting *v = NEW_N(&s->ctx->arena, struct posting, p->n + 1);
+    for (size_t i = 0; i < p->n; i++)
+        v[i] = p->v[p->n - 1 - i];
+    *out = (struct word_docs){.v = v, .n = p->n};
+    return OK;
+}
+
+static enum status add_newest(const struct word_scan *s, size_t word, str stem, doc_id from,
+                              doc_id to, struct word_hits *hits)
+{
+    struct word_list list = {.word = word};
+    TRY(take_newest(s, stem, from, to, &list.docs));
+    struct word_hits more = merge_list(&s->ctx->arena, hits, &list);
+    hits->v = more.v;
+    hits->n = more.n;
+    return OK;
+}
+
+enum status sqlite_search_newest_words(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                       const str *stems, size_t n, bool memories_only, size_t max,
+                                       struct word_hits *out)
+{
+    struct word_hits hits = {0};
+    struct pool_row row;
+    assert(n <= QUERY_WORDS_MAX && max);
+    READER(r);
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    struct word_scan scan = {.ctx = ctx, .db = r.db, .prefix = word_prefix_of(row.no), .max = max};
+    hits.messages = row.messages;
+    hits.memories = row.memories;
+    for (size_t i = 0; row.no && i < n; i++) {
+        if (!stems[i].n)
+            continue;
+        hits.found[i] = (uint32_t)(row.messages + row.memories);
+        if (!memories_only)
+            TRY(add_newest(&scan, i, stems[i], 0, DOC_MEMORY - 1, &hits));
+        TRY(add_newest(&scan, i, stems[i], DOC_MEMORY, INT64_MAX, &hits));
+    }
+    TRY(drop_expired(ctx, r.db, row.no, &hits));
+    *out = hits;
+    return OK;
 }
