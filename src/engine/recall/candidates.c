@@ -23,7 +23,7 @@ enum {
     WIDEN = 5,
     CANDIDATES_MAX = 2500,
     READ = 80,
-    READ_BY_WORDS = 40,
+    READ_BY_WORDS = 50,
     SEEN_MAX = 100,
     CATCH_UP = 64,
     DIVERSE = 3,
