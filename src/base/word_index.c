@@ -7,6 +7,10 @@
 #include "base/once.h"
 
 /*
+ * Most words that are looked for are in no list, and the places of all lists do not stay in the
+ * fastest memory of the processor. So a bit for each hash, MARKS times as many bits as places, says
+ * first that a word is not there: an eighth of the memory, and 31 of 32 such words end at it.
+ *
  * Open addressing with linear probing; the size is a power of two and more than twice the number of
  * words, so a search ends at a free place after very few steps. Places point at the words of the
  * rows and copy nothing. The table does not change after it was made, so any thread may read it
@@ -17,6 +21,8 @@ struct word_place {
     const char *p; /* NULL: free */
     uint32_t n, place;
 };
+
+enum { MARKS = 16, WORD_BITS = 64 };
 
 /* FNV-1a, by steps, so that a word's lower case has a hash without a copy. */
 #define HASH_BEGIN 14695981039346656037u
@@ -34,16 +40,34 @@ static uint64_t hash_of(str word)
     return hash;
 }
 
+/* By the upper bits; the lower ones are the place. */
+static inline uint64_t *mark_of(const struct word_index *x, uint64_t hash, uint64_t *bit)
+{
+    uint64_t at = (hash >> 32) & ((uint64_t)MARKS * (x->last + 1) - 1);
+    *bit = (uint64_t)1 << at % WORD_BITS;
+    return &x->marks[at / WORD_BITS];
+}
+
+static inline bool may_have(const struct word_index *x, uint64_t hash)
+{
+    uint64_t bit;
+    return *mark_of(x, hash, &bit) & bit;
+}
+
 struct word_index word_index_make(const void *rows, size_t n, size_t size)
 {
-    size_t room = 2;
+    size_t room = WORD_BITS / MARKS;
     while (room < 2 * n + 1)
         room *= 2;
     assert(room < UINT32_MAX);
-    struct word_index x = {heap_alloc(room * sizeof *x.v), (uint32_t)(room - 1)};
+    struct word_index x = {.v = heap_alloc(room * sizeof *x.v),
+                           .marks = heap_alloc(room * MARKS / 8),
+                           .last = (uint32_t)(room - 1)};
     for (size_t i = 0; i < n; i++) {
         str word = *(const str *)((const char *)rows + i * size);
-        uint32_t at = (uint32_t)hash_of(word) & x.last;
+        uint64_t hash = hash_of(word), bit;
+        uint32_t at = (uint32_t)hash & x.last;
+        *mark_of(&x, hash, &bit) |= bit;
         while (x.v[at].p)
             at = (at + 1) & x.last;
         x.v[at] = (struct word_place){word.p, (uint32_t)word.n, (uint32_t)i};
@@ -65,7 +89,10 @@ const struct word_index *word_index_of(const void *rows, size_t n, size_t size)
 
 uint32_t word_index_find(const struct word_index *x, str word)
 {
-    uint32_t at = (uint32_t)hash_of(word) & x->last;
+    uint64_t hash = hash_of(word);
+    uint32_t at = (uint32_t)hash & x->last;
+    if (!may_have(x, hash))
+        return NO_WORD;
     for (const struct word_place *w; (w = &x->v[at])->p; at = (at + 1) & x->last)
         if (w->n == word.n && memcmp(w->p, word.p, word.n) == 0)
             return w->place;
@@ -91,6 +118,8 @@ uint32_t word_index_find_lower(const struct word_index *x, str word)
     for (size_t i = 0; i < word.n; i++)
         hash = hash_step(hash, lower_of(word.p[i]));
     uint32_t at = (uint32_t)hash & x->last;
+    if (!may_have(x, hash))
+        return NO_WORD;
     for (const struct word_place *w; (w = &x->v[at])->p; at = (at + 1) & x->last)
         if (w->n == word.n && is_lower_case_of(w, word))
             return w->place;

@@ -5,7 +5,8 @@
 
 struct word_index {
     struct word_place *v;
-    uint32_t last; /* of v, one less than a power of two */
+    uint64_t *marks; /* a bit for each hash that a word has */
+    uint32_t last;   /* of v, one less than a power of two */
 };
 
 /* What word_index_find gives for a word that is not in the list. */

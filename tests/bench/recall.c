@@ -90,7 +90,7 @@ static str sentence(struct bench *b, struct arena *a, size_t words)
     return str_trim(buf_str(&text));
 }
 
-static void write_session(struct bench *b, size_t no)
+static void write_session(struct bench *b, struct pool_ref of, size_t no)
 {
     struct ctx work = {0};
     struct message messages[SESSION] = {{.id = {0}}};
@@ -108,7 +108,7 @@ static void write_session(struct bench *b, size_t no)
                                       .importance = 0.5,
                                       .origin = ORIGIN_USER,
                                       .created = 1700000000000 + (int64_t)no * 3600000};
-    struct bundle bundle = {.pool = pool,
+    struct bundle bundle = {.pool = of,
                             .session = {.id = session},
                             .messages = messages,
                             .n_messages = SESSION - SESSION / 10,
@@ -288,10 +288,23 @@ static void write_all(struct bench *b, size_t things)
 {
     int64_t began = clock_mono_us();
     for (size_t i = 0; i < things / SESSION; i++)
-        write_session(b, i);
+        write_session(b, pool, i);
     must(&b->ctx, store_flush(&b->ctx, b->store));
     printf("wrote %zu: %.0f a second\n", things,
            (double)things * 1e6 / (double)(clock_mono_us() - began));
+}
+
+/* Ten times as much of a hundred other users, who use the same words. */
+static void write_others(struct bench *b, size_t things)
+{
+    enum { OTHERS = 100 };
+    for (size_t i = 0; i < 10 * things / SESSION; i++) {
+        struct ctx own = {0};
+        str user = str_printf(&own.arena, "user %zu", i % OTHERS);
+        write_session(b, (struct pool_ref){user, pool.space}, i);
+        ctx_free(&own);
+    }
+    must(&b->ctx, store_flush(&b->ctx, b->store));
 }
 
 static void run(size_t things)
@@ -315,6 +328,11 @@ static void run(size_t things)
         write_all(&b, things);
     b.random = 0x9E3779B97F4A7C15u; /* the same questions of a database that was kept */
     ask(&b, things, false);
+    if (!kept) {
+        write_others(&b, things);
+        printf("beside %zu of other users, ", 10 * things);
+        ask(&b, things, false);
+    }
     if (!is_there)
         write_everyday(&b, things / SESSION);
     ask_everyday(&b, things, false);

@@ -122,6 +122,7 @@ TEST(a_store_that_waits_is_read)
     CHECK(any);
     CHECK_OK(store_find_token(ctx, s, S("h"), &token));
     CHECK_OK(store_memory(ctx, s, mine, S("before"), &m));
+    CHECK_INT(find(ctx, s, mine, "tea").n, 1);
     disk_mend();
     WAIT_FOR(ping(s) == OK);
     CHECK_OK(store_memory(ctx, s, mine, S("before"), &m));

@@ -34,6 +34,30 @@ TEST(a_word_that_was_searched_is_found_when_it_is_said)
     CHECK_INT(count_of(ctx, s, "troy"), 1);
 }
 
+/* Lists of many documents are kept, too, and what is erased is in none of them. */
+TEST(an_erased_message_is_in_no_long_list)
+{
+    enum { MANY = 900 };
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    struct message *v = NEW_N(&ctx->arena, struct message, MANY);
+    for (int i = 0; i < MANY; i++)
+        v[i] = said(str_printf(&ctx->arena, "m%d", i).p, "user", "Ithaca", 1000);
+    struct bundle b = {.pool = mine, .session = {.id = S("s1")}, .messages = v, .n_messages = MANY};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_INT(count_of(ctx, s, "ithaca"), MANY);
+    CHECK_INT(count_of(ctx, s, "ithaca"), MANY);
+    CHECK_INT(find(ctx, s, other_space, "ithaca").n, 0);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m7")}, &erased));
+    struct word_hits hits = find(ctx, s, mine, "ithaca");
+    CHECK_INT(hits.n, MANY - 1);
+    for (size_t i = 0; i < hits.n; i++)
+        CHECK(hits.v[i].doc != v[7].doc);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true}, &erased));
+    CHECK_INT(count_of(ctx, s, "ithaca"), 0);
+}
+
 TEST(a_changed_memory_is_found_by_its_new_words_alone)
 {
     PLACE(p);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "engine/recall/features.h"
 #include "engine/recall/lexical.h"
 #include "engine/text/query.h"
 #include "engine/text/snippet.h"
@@ -406,5 +407,75 @@ TEST(excerpts_are_within_bounds_and_whole_characters)
         size_t most = 40 + draw() % 200;
         str part = excerpt_of(&ctx->arena, buf_str(&b), &q, weights, most);
         CHECK(part.n <= most && utf8_is_valid(part));
+    }
+}
+
+/* --- candidates that are read --- */
+
+TEST(candidates_that_promise_most_are_read)
+{
+    struct scan scan = {.best_turn = 1, .best_window = 1, .best_session = 1};
+    struct asked_of q = {.scan = &scan, .rarest = 1};
+    struct candidate v[] = {{.doc = 1 << 20 | 5, .window = 0.1f},
+                            {.doc = 1 << 20 | 9, .window = 0.9f},
+                            {.doc = 1 << 20 | 7, .window = 0.5f},
+                            {.doc = 1 << 20 | 3, .window = 0.9f},
+                            {.doc = DOC_MEMORY | 1, .window = 0.9f}};
+    CHECK_INT(signals_most_promising(&ctx->arena, &q, WORDS_ALONE, v, 5, 3), 3);
+    CHECK(doc_is_memory(v[0].doc)); /* a memory is worth more */
+    CHECK_INT(v[1].doc, 1 << 20 | 3);
+    CHECK_INT(v[2].doc, 1 << 20 | 9);
+    CHECK_INT(signals_most_promising(&ctx->arena, &q, WORDS_ALONE, v, 3, 9), 3);
+}
+
+/* --- the scan --- */
+
+static float count_of(uint8_t c)
+{
+    return (float)(c & 15) + (c >> 4 ? 0.18f : 0);
+}
+
+/* The counts of a document, 0 where it is no hit. */
+static float count_in(const struct word_hits *hits, doc_id doc, size_t w)
+{
+    for (size_t i = 0; i < hits->n; i++)
+        if (hits->v[i].doc == doc)
+            return count_of(hits->v[i].counts[w]);
+    return 0;
+}
+
+/* Scores are worked out for eight words at once and from a table; here each by itself. */
+TEST(turns_and_windows_are_scored_as_word_by_word)
+{
+    for (int round = 0; round < 60; round++) {
+        size_t words = 1 + draw() % QUERY_WORDS_MAX;
+        float weights[QUERY_WORDS_MAX];
+        struct word_hits hits = {.v = NEW_N(&ctx->arena, struct word_hit, 40)};
+        doc_id doc = 1 << 20;
+        for (size_t w = 0; w < words; w++)
+            weights[w] = 1 + (float)part();
+        for (hits.n = 0; hits.n < 40; hits.n++) {
+            doc += 1 + (doc_id)(draw() % 3);
+            hits.v[hits.n].doc = hits.n < 35 ? doc : DOC_MEMORY | (doc_id)hits.n;
+            for (size_t w = 0; w < words; w++)
+                hits.v[hits.n].counts[w] = draw() % 3 ? 0 : (uint8_t)draw() & (round % 2 ? 3 : 31);
+        }
+        struct scan scan = scan_hits(&ctx->arena, &hits, weights, words, 200);
+        CHECK(scan.n > 40);
+        for (size_t i = 0; i < scan.n; i++) {
+            const struct candidate *c = &scan.v[i];
+            doc_id at = c->doc, is_turn = !doc_is_memory(at);
+            float turn = 0, window = 0;
+            for (size_t w = 0; w < words; w++) {
+                float own = count_in(&hits, at, w);
+                float near = own + 0.7f * (is_turn ? count_in(&hits, at - 1, w) : 0) +
+                             0.4f * (is_turn ? count_in(&hits, at - 2, w) : 0) +
+                             0.4f * (is_turn ? count_in(&hits, at + 1, w) : 0);
+                turn += own > 0 ? weights[w] * rank_saturate(own, 1.2f) : 0;
+                window += near > 0 ? weights[w] * rank_saturate(near, 1.2f) : 0;
+            }
+            CHECK(fabsf(turn - c->turn) < 1e-5f && fabsf(window - c->window) < 1e-5f);
+            CHECK(i == 0 || scan.v[i - 1].base >= c->base);
+        }
     }
 }

@@ -24,7 +24,7 @@ enum {
     WIDEN = 5,
     CANDIDATES_MAX = 2500,
     READ = 80,
-    READ_BY_WORDS = 40,
+    READ_BY_WORDS = 50,
     NEAREST_BY_ENCODER = 60,
     SEEN_MAX = 100,
     CATCH_UP = 64,
@@ -332,7 +332,7 @@ static enum status search_vectors(struct search *s)
     if (s->asks.tokens.n && s->n)
         TRY(match_tokens(s));
     if (f->steps.strategy == STRATEGY_HYBRID)
-        leave_unlikely_out(s);
+        leave_unlikely_out(s, WITH_VECTORS);
     return late(s->ctx);
 }
 

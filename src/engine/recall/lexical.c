@@ -3,6 +3,7 @@
 #include "engine/recall/lexical.h"
 
 #include <assert.h>
+#include <endian.h>
 
 #include "engine/recall/rank.h"
 
@@ -46,6 +47,9 @@ struct scanner {
     float *sessions; /* score of each */
     size_t n_sessions;
     float counts[256]; /* of the two counts of a hit */
+    struct saturated {
+        float turn, window;
+    } saturated[256]; /* of four of them that are small */
     struct scan out;
 };
 
@@ -131,7 +135,8 @@ static inline struct near look_near(const struct scanner *s, size_t i)
     return out;
 }
 
-/* Which of eight words stand in the slot or near it: a byte of each, not 0. */
+/* Which of eight words stand in the slot or near it: a byte of each, not 0; the first word's is the
+ * lowest. */
 static inline uint64_t any_of_eight(const struct near *n, size_t from)
 {
     uint64_t a, b, c, d;
@@ -139,19 +144,45 @@ static inline uint64_t any_of_eight(const struct near *n, size_t from)
     memcpy(&b, n->before + from, sizeof b);
     memcpy(&c, n->before2 + from, sizeof c);
     memcpy(&d, n->after + from, sizeof d);
-    return a | b | c | d;
+    return le64toh(a | b | c | d);
+}
+
+/* Most counts are 0 to 3, and of those all combinations are worked out before. */
+enum { FEW = 4, FEW_BITS = 2 };
+
+static float near_of(float own, float before, float before2, float after)
+{
+    return own + one_before * before + two_before * before2 + one_after * after;
+}
+
+/* What a word adds to the scores of a slot, before its weight: to the turn's and the window's. */
+static void fill_saturated(struct scanner *s)
+{
+    for (unsigned c = 0; c < FEW * FEW * FEW * FEW; c++) {
+        float own = s->counts[c % FEW];
+        float near = near_of(own, s->counts[c / FEW % FEW], s->counts[c / FEW / FEW % FEW],
+                             s->counts[c / FEW / FEW / FEW]);
+        s->saturated[c].turn = rank_saturate(own, k_saturation);
+        s->saturated[c].window = rank_saturate(near, k_saturation);
+    }
 }
 
 static inline void score_word(const struct scanner *s, struct slot *slot, const struct near *n,
                               size_t w)
 {
-    float own = s->counts[n->own[w]];
-    float near = own + one_before * s->counts[n->before[w]] +
-                 two_before * s->counts[n->before2[w]] + one_after * s->counts[n->after[w]];
-    if (own > 0)
-        slot->turn += s->weights[w] * rank_saturate(own, k_saturation);
-    if (near > 0)
-        slot->window += s->weights[w] * rank_saturate(near, k_saturation);
+    unsigned own = n->own[w], before = n->before[w], before2 = n->before2[w], after = n->after[w];
+    float weight = s->weights[w];
+    if ((own | before | before2 | after) < FEW) {
+        const struct saturated *add =
+            &s->saturated[own | before << FEW_BITS | before2 << 2 * FEW_BITS |
+                          after << 3 * FEW_BITS];
+        slot->turn += weight * add->turn;
+        slot->window += weight * add->window;
+        return;
+    }
+    float near = near_of(s->counts[own], s->counts[before], s->counts[before2], s->counts[after]);
+    slot->turn += weight * rank_saturate(s->counts[own], k_saturation);
+    slot->window += weight * rank_saturate(near, k_saturation);
 }
 
 /*
@@ -164,12 +195,11 @@ static void score_slot(struct scanner *s, size_t i)
     struct near n = look_near(s, i);
     static_assert(QUERY_WORDS_MAX % sizeof(uint64_t) == 0, "words are looked at in eights");
     for (size_t from = 0; from < s->n_words; from += sizeof(uint64_t)) {
-        if (!any_of_eight(&n, from))
-            continue;
-        size_t to = from + sizeof(uint64_t) < s->n_words ? from + sizeof(uint64_t) : s->n_words;
-        for (size_t w = from; w < to; w++)
-            if (n.own[w] | n.before[w] | n.before2[w] | n.after[w])
-                score_word(s, slot, &n, w);
+        for (uint64_t any = any_of_eight(&n, from); any;) {
+            unsigned bit = (unsigned)__builtin_ctzll(any) & ~7u;
+            any &= ~((uint64_t)0xFF << bit);
+            score_word(s, slot, &n, from + bit / 8);
+        }
     }
     s->out.best_turn = slot->turn > s->out.best_turn ? slot->turn : s->out.best_turn;
     s->out.best_window = slot->window > s->out.best_window ? slot->window : s->out.best_window;
@@ -421,6 +451,7 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
     s->sessions = NEW_N(a, float, 4 * hits->n + 1);
     for (unsigned c = 0; c < 256; c++)
         s->counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
+    fill_saturated(s);
     spread(s);
     for (size_t i = 0; i < s->n; i++)
         score_slot(s, i);

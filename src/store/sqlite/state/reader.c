@@ -126,6 +126,7 @@ static enum status open_passing(struct ctx *ctx, struct sqlite_store *s, struct 
     if (status == OK)
         status = db_prepare(&own, db, READS);
     ctx_free(&own);
+    db->lists = s->lists;
     if (status == OK) {
         *out = db;
         return OK;
