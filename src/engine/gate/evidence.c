@@ -23,9 +23,9 @@ enum {
     QUESTION_MAX = 2000,
     EXACT_IN = 5,
     PHRASE_IN = 10,
-    LOOKED_AT = 300,
+    LOOKED_AT = 1200,
     APART = 2,
-    TEXT_WORDS = 80
+    TEXT_WORDS = 250
 };
 static const double label_worth = 0.18;
 
@@ -500,7 +500,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
 double gate_probability(enum weights weights, const struct gate_evidence *e)
 {
     static const double constant[WEIGHT_SETS] = GATE_CONSTANT;
-    double sum = constant[weights] - log(GATE_ODDS);
+    double sum = constant[weights] - log(GATE_OTHERS(e->signals[GATE_small]));
     for (size_t i = 0; i < GATE_SIGNALS; i++)
         sum += gate_weights[i][weights] * e->signals[i];
     return 1 / (1 + exp(-sum));
