@@ -254,7 +254,7 @@ static void write_figures(FILE *out, const char *what, const struct data *d, con
         to += to == from;
     }
     fprintf(out,
-            " *   %-7s %-3s (%.0f) %s: any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f\n",
+            " *  %-6s %-3s %4.0f %s: any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f\n",
             of->kind, of->size, f.n, what, 100 * f.any5 / f.n, 100 * f.any10 / f.n,
             100 * f.frac10 / f.n, 100 * f.all10 / f.n, 100 * f.mrr / f.n);
 }
@@ -383,7 +383,7 @@ static void write_table(FILE *out, const struct dumps *dumps, const struct set_f
         fprintf(out, "%s%.2f", s ? ", " : "", shift[s]);
     fputs("} /* by hand; SURE_CONSTANT has it */\n#endif\n", out);
     for (int i = 0; i < SIGNALS; i++) {
-        fprintf(out, "SIGNAL(%s, %s, %s, \"%s\",\n      ", table[i].name, table[i].sets,
+        fprintf(out, "SIGNAL(%s, %s, %s,\n       \"%s\",\n      ", table[i].name, table[i].sets,
                 table[i].fit, table[i].help);
         for (int s = 0; s < WEIGHT_SETS; s++)
             fprintf(out, "%s {%.4f, %.4f}", s ? "," : "", fits[s].w[i].rank, fits[s].w[i].sure);

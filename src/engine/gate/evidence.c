@@ -22,7 +22,7 @@
 enum {
     QUESTION_MAX = 2000,
     EXACT_IN = 5,
-    PHRASE_IN = 10,
+    RESULTS = 10,
     LOOKED_AT = 1200,
     APART = 2,
     TEXT_WORDS = 250
@@ -394,15 +394,14 @@ static double log_odds(double p)
 static void look_at_results(struct gate_look *l)
 {
     double score = 0, exact = 0, phrase = 0, cosine = 0;
-    for (size_t i = 0; i < l->in->n; i++) {
+    for (size_t i = 0; i < l->in->n && i < RESULTS; i++) {
         const struct gate_result *r = &l->in->v[i];
         str text = utf8_cut(r->text, LOOKED_AT);
         score = fmax(score, r->score);
         cosine = fmax(cosine, r->cosine);
         if (i < EXACT_IN)
             exact = fmax(exact, exact_in(l, text));
-        if (i < PHRASE_IN)
-            phrase = fmax(phrase, phrases_in(l, text));
+        phrase = fmax(phrase, phrases_in(l, text));
     }
     l->out[GATE_score] = log_odds(score);
     l->out[GATE_exact] = l->all > 0 ? exact / l->all : 0;
