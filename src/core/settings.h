@@ -90,7 +90,7 @@ struct settings {
     str origins; /* of foreign web pages that are served: patterns, separated by commas */
     str hosts;   /* further Host names that are served, separated by commas; * for any */
     int64_t budget_tokens, recall_deadline_ms, recall_limit, receipt_days, tool_rounds;
-    double gate_threshold; /* score the best must have for any to go in; lower talks more */
+    double gate_threshold; /* least probability of an answer for any to go in; lower talks more */
     int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,
         idle_timeout_ms, request_timeout_ms, shutdown_ms;
     enum embed_source embedding_source;

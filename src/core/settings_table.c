@@ -85,8 +85,8 @@ const struct field settings_table[] = {
      .help = "Time limit for recall. A chat whose recall takes longer gets no memory"},
     {NUM(struct settings, gate_threshold), .otherwise = 0.05, .min = 0, .max = 1,
      .group = GROUP_MEMORY, .unit = "0..1",
-     .help = "Memory is added when the best candidate has at least this score; a phrase such as "
-             "'my' lowers it. A higher value adds memory less often"},
+     .help = "Memory is added when an answer is at least this probable; a phrase such as 'do you "
+             "remember' lowers it. A higher value adds memory less often"},
     {INT(struct settings, tool_rounds), .otherwise = 4, .min = 1, .max = 20, .group = GROUP_MEMORY,
      .unit = "N", .help = "Most rounds of the search_memory tool loop within one request"},
     {INT(struct settings, receipt_days), .otherwise = 30, .min = 1, .max = 3650,

@@ -87,11 +87,11 @@ struct recall_steps {
 struct recall_out {
     struct recalled *v; /* best first; with a gate also those below the threshold, not injected */
     size_t n;
-    size_t n_given;       /* of engine_search: how many of the first a chat considers */
-    str decision, reason; /* what the gate said and why */
-    double probability;   /* that something of it answers, as the gate sees it; 0: it did not look */
+    size_t n_given;         /* of engine_search: how many of the first a chat considers */
+    str decision, reason;   /* what the gate said and why */
+    double probability;     /* that something of it answers, as the gate sees it */
     const double *evidence; /* what it saw, by gate_signal_names; NULL: it did not look */
-    int64_t tokens;       /* of what is injected */
+    int64_t tokens;         /* of what is injected */
     int64_t took_us;
     str vectors; /* what made the vectors that took part ("static:potion-base-8M:256"), or "" */
     str without; /* why vectors did not take part although a source is chosen, else "" */

@@ -130,10 +130,7 @@ TEST(the_threshold_silences_and_a_phrase_lowers_it)
     CHECK(r.n > 0 && r.v[0].injected && r.tokens > 0);
     settings.gate_threshold = 1;
     CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
-    double best = r.v[0].score;
-    for (size_t i = 1; i < r.n; i++)
-        best = r.v[i].score > best ? r.v[i].score : best;
-    settings.gate_threshold = best * 1.5;
+    settings.gate_threshold = r.probability < 0.99 ? r.probability * 1.01 : 1;
     CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
     r = recall_question(ctx, e, "Do you remember the tram in Lisbon?", as_chat);
     CHECK(!str_is(r.decision, "none") && r.tokens > 0);

@@ -14,8 +14,8 @@
  * that were fitted without that conversation, neither its questions nor its pool.
  */
 
-#define FIXED_COLUMNS "conversation\tquestion\tpool\trenamed"
-enum { FIXED = 4 };
+#define FIXED_COLUMNS "conversation\tquestion\tpool\trenamed\tdecided"
+enum { FIXED = 5 };
 static const double penalty = 50;
 
 static const char *const names[] = {
@@ -35,11 +35,18 @@ static const struct gate_row {
 #undef GATE_SIGNAL
 };
 enum { SIGNALS = sizeof table / sizeof *table };
+enum {
+#define GATE_SIGNAL(name, sets, help, ...) SIGNAL_##name,
+#include "engine/gate/gate_weights.def"
+#undef GATE_SIGNAL
+    SMALL = SIGNAL_small
+};
 
 struct asked {
     const struct dump *of;
     int conversation, piece, question, pool;
     bool is_renamed, is_own;
+    bool is_decided; /* without the gate: nothing was found, or it is not English */
     double weight, x[SIGNALS], probability;
 };
 
@@ -72,7 +79,9 @@ static void read_dump(struct gate_data *d, const struct dump *dump)
                             .question = (int)v[1],
                             .pool = conversation_no(dump, v[2]),
                             .is_renamed = v[3] > 0,
-                            .is_own = v[0] == v[2]};
+                            .is_own = v[0] == v[2],
+                            .is_decided = v[4] >= 0,
+                            .probability = fmax(v[4], 0)};
         memcpy(a->x, v + FIXED, sizeof a->x);
     }
     free(r.v);
@@ -89,9 +98,11 @@ static void weigh_rows(struct gate_data *d)
     for (size_t from = 0, to; from < d->n; from = to) {
         double others = 0;
         for (to = from; to < d->n && same_question(&d->v[from], &d->v[to]); to++)
-            others += !d->v[to].is_own;
+            others += !d->v[to].is_own && !d->v[to].is_decided;
         for (size_t i = from; i < to; i++)
-            d->v[i].weight = d->v[i].of->weight * (d->v[i].is_own ? 1 : 1 / others);
+            d->v[i].weight = d->v[i].is_decided ? 0
+                             : d->v[i].is_own   ? d->v[i].of->weight
+                                                : d->v[i].of->weight / others;
     }
 }
 
@@ -129,7 +140,7 @@ static struct fit fit_gate(const struct gate_data *d, const struct columns *c, i
         for (size_t r = 0; r < d->n; r++) {
             const struct asked *a = &d->v[r];
             double x[COLUMNS_MAX];
-            if (a->conversation == without || a->pool == without)
+            if (a->is_decided || a->conversation == without || a->pool == without)
                 continue;
             scaled_row(c, a, x);
             double p = 1 / (1 + exp(-fit_dot(&f, x)));
@@ -149,15 +160,16 @@ static void judge_left_out(struct gate_data *d, const struct columns *c)
 {
     for (size_t from = 0; from < d->n; from++) {
         int conversation = d->v[from].conversation;
-        if (d->v[from].probability > 0)
+        if (d->v[from].is_decided || d->v[from].probability > 0)
             continue;
         struct fit f = fit_gate(d, c, conversation);
         for (size_t r = from; r < d->n; r++) {
             double x[COLUMNS_MAX];
-            if (d->v[r].conversation != conversation)
+            if (d->v[r].is_decided || d->v[r].conversation != conversation)
                 continue;
             scaled_row(c, &d->v[r], x);
-            d->v[r].probability = 1 / (1 + GATE_ODDS * exp(-fit_dot(&f, x)));
+            double others = GATE_OTHERS(d->v[r].x[SMALL]);
+            d->v[r].probability = 1 / (1 + others * exp(-fit_dot(&f, x)));
         }
     }
 }
@@ -203,14 +215,14 @@ static void write_curve(FILE *out, const struct gate_data *d, const struct dump 
     size_t n, n_other, n_renamed;
     double *own = sorted_of(d, of, ON_OWN, &n), *other = sorted_of(d, of, ON_OTHER, &n_other);
     double *renamed = sorted_of(d, of, ON_RENAMED, &n_renamed);
-    fprintf(out, " *   %-7s %-3s (%zu)", of->kind, of->size, n);
+    fprintf(out, " *  %-6s %-4s %4zu", of->kind, of->size, n);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         double level = own[(size_t)((1 - kept[i]) * (double)n)];
-        fprintf(out, "%s %.0f: %.1f / %.1f", i ? "," : "", 100 * kept[i],
-                reaches(other, n_other, level), reaches(renamed, n_renamed, level));
+        fprintf(out, " | %4.1f %4.1f", reaches(other, n_other, level),
+                reaches(renamed, n_renamed, level));
     }
-    fprintf(out, "; at %.2f %.1f: %.1f / %.1f\n", usual, reaches(own, n, usual),
-            reaches(other, n_other, usual), reaches(renamed, n_renamed, usual));
+    fprintf(out, " | %5.1f: %4.1f %4.1f\n", reaches(own, n, usual), reaches(other, n_other, usual),
+            reaches(renamed, n_renamed, usual));
     free(own);
     free(other);
     free(renamed);
@@ -258,11 +270,12 @@ static void write_table(FILE *out, const struct dumps *dumps, const struct gate_
         "*/\n/*\n * Written by tools/train, but for GATE_ODDS, which is set by hand.\n",
         out);
     notes_write(out, dumps);
-    fputs(
-        " * Leave one conversation out: where so many % of the questions are answered on their own "
-        "pool,\n * a foreign pool speaks to so many % (as they are / with the names of the people "
-        "there).\n",
-        out);
+    fputs(" * Leave one conversation out: how many questions, and where 97, 95, 93 and 90 % of "
+          "them are "
+          "kept\n * on their own pool, to how many % a foreign pool speaks (as they are, with the "
+          "names "
+          "of the\n * people there); then what is kept at the threshold 0.05, and spoken there.\n",
+          out);
     fprintf(out, "%s */\n#ifndef GATE_ODDS\n#define GATE_ODDS %d\n#define GATE_CONSTANT {", curves,
             GATE_ODDS);
     for (int s = 0; s < WEIGHT_SETS; s++)

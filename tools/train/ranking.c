@@ -274,7 +274,7 @@ static void write_figures(FILE *out, const char *what, const struct data *d, con
         to += to == from;
     }
     fprintf(out,
-            " *   %-7s %-3s (%.0f) %s: any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f\n",
+            " *  %-6s %-3s %4.0f %s: any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f\n",
             of->kind, of->size, f.n, what, 100 * f.any5 / f.n, 100 * f.any10 / f.n,
             100 * f.frac10 / f.n, 100 * f.all10 / f.n, 100 * f.mrr / f.n);
 }

@@ -201,14 +201,16 @@ static void dump_rows(struct eval *v, size_t conversation, size_t question, bool
     }
 }
 
-/* One row for each question and pool, for fitting the gate. */
+/* One row for each question and pool, for fitting the gate. `decided`: the probability where it did
+ * not look at the question, else -1. */
 static void dump_gate(struct eval *v, const struct chat_question *q, const struct recall_out *found)
 {
-    if (!v->gate_dump || !found->evidence)
+    if (!v->gate_dump)
         return;
-    fprintf(v->gate_dump, "%zu\t%zu\t%zu\t%d", q->asker, q->question, q->pool, q->is_renamed);
+    fprintf(v->gate_dump, "%zu\t%zu\t%zu\t%d\t%.6g", q->asker, q->question, q->pool, q->is_renamed,
+            found->evidence ? -1 : found->probability);
     for (size_t s = 0; gate_signal_names[s]; s++)
-        fprintf(v->gate_dump, "\t%.6g", found->evidence[s]);
+        fprintf(v->gate_dump, "\t%.6g", found->evidence ? found->evidence[s] : 0);
     fputc('\n', v->gate_dump);
 }
 
@@ -267,7 +269,7 @@ static enum status speak_question(struct eval *v, const struct chat_question *q,
     struct recall_out found;
     if (engine_recall(&ctx, v->e, &in, &found) != OK)
         return fail(v->ctx, ctx.failed, "%s", ctx.why);
-    if (q->pool != q->asker)
+    if (q->pool == (q->asker + 1) % v->n && q->pool != q->asker) /* one is enough */
         dump_rows(v, q->asker, q->question, false, &c->questions[q->question], &found);
     dump_gate(v, q, &found);
     *out = (struct spoken){.probability = found.probability,
@@ -431,7 +433,8 @@ static enum status open_dump(struct eval *v, str path)
     TRY(open_one_dump(v, path, "conversation\tquestion\town\tcategory\tgold\tevidence",
                       signal_names, &v->dump));
     return open_one_dump(v, str_printf(&v->ctx->arena, S_FMT ".gate", S_ARG(path)),
-                         "conversation\tquestion\tpool\trenamed", gate_signal_names, &v->gate_dump);
+                         "conversation\tquestion\tpool\trenamed\tdecided", gate_signal_names,
+                         &v->gate_dump);
 }
 
 static enum status measure_all(struct eval *v, bool as_json, struct buf *out)

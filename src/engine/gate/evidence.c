@@ -22,10 +22,10 @@
 enum {
     QUESTION_MAX = 2000,
     EXACT_IN = 5,
-    PHRASE_IN = 10,
-    LOOKED_AT = 300,
+    RESULTS = 10,
+    LOOKED_AT = 1200,
     APART = 2,
-    TEXT_WORDS = 80
+    TEXT_WORDS = 250
 };
 static const double label_worth = 0.18;
 
@@ -394,7 +394,7 @@ static double log_odds(double p)
 static void look_at_results(struct gate_look *l)
 {
     double score = 0, exact = 0, phrase = 0, cosine = 0, tokens = 0;
-    for (size_t i = 0; i < l->in->n; i++) {
+    for (size_t i = 0; i < l->in->n && i < RESULTS; i++) {
         const struct gate_result *r = &l->in->v[i];
         str text = utf8_cut(r->text, LOOKED_AT);
         score = fmax(score, r->score);
@@ -402,8 +402,7 @@ static void look_at_results(struct gate_look *l)
         tokens = fmax(tokens, r->tokens);
         if (i < EXACT_IN)
             exact = fmax(exact, exact_in(l, text));
-        if (i < PHRASE_IN)
-            phrase = fmax(phrase, phrases_in(l, text));
+        phrase = fmax(phrase, phrases_in(l, text));
     }
     l->out[GATE_score] = log_odds(score);
     l->out[GATE_exact] = l->all > 0 ? exact / l->all : 0;
@@ -502,7 +501,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
 double gate_probability(enum weights weights, const struct gate_evidence *e)
 {
     static const double constant[WEIGHT_SETS] = GATE_CONSTANT;
-    double sum = constant[weights] - log(GATE_ODDS);
+    double sum = constant[weights] - log(GATE_OTHERS(e->signals[GATE_small]));
     for (size_t i = 0; i < GATE_SIGNALS; i++)
         sum += gate_weights[i][weights] * e->signals[i];
     return 1 / (1 + exp(-sum));

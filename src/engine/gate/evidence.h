@@ -48,7 +48,7 @@ bool gate_is_first_person(str question);
 bool gate_is_fitted_for(str question);
 
 /*
- * The probability that something of it answers, 0 to 1. It assumes that one message in eleven can
- * be answered from memory: for 0.05 the evidence must be 0.6 to 1.
+ * The probability that something of it answers, 0 to 1. In a large pool it assumes that one message
+ * in sixteen can be answered from memory: for 0.05 the evidence must be about 0.8 to 1.
  */
 double gate_probability(enum weights weights, const struct gate_evidence *e);

@@ -1,6 +1,10 @@
 /* weights.h - the sets of weights: one for each way in which recall may know a pool. */
 #pragma once
 
+/* How many messages that memory cannot answer it assumes for one that it can: GATE_ODDS in a large
+ * pool, fewer in a small one, where a missed line costs more than one too many. */
+#define GATE_OTHERS(small) (1 + (GATE_ODDS - 1) * (1 - (small)) * (1 - (small)))
+
 enum weights {
 #define WEIGHT_SET(name, help) name,
 #include "engine/gate/weight_sets.def"

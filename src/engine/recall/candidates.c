@@ -97,11 +97,10 @@ static enum status search_words(struct search *s)
     s->v = s->scan.v;
     s->n = s->scan.n;
     f->words = s->words;
-    f->rarest = rank_idf(all, 1);
     s->asked = (struct asked_of){
         .query = q,
         .scan = &s->scan,
-        .rarest = f->rarest,
+        .rarest = f->rarest = rank_idf(all, 1),
         .unknown = unknown,
         .now = s->in->asked ? s->in->asked : clock_ms(),
         .shown = shown_words(q),
@@ -332,7 +331,7 @@ static enum status search_vectors(struct search *s)
     if (s->asks.tokens.n && s->n)
         TRY(match_tokens(s));
     if (f->steps.strategy == STRATEGY_HYBRID)
-        leave_unlikely_out(s, WITH_VECTORS);
+        leave_unlikely_out(s);
     return late(s->ctx);
 }
 

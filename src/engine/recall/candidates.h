@@ -7,6 +7,7 @@
 #include "engine/recall/given.h"
 #include "engine/recall/lexical.h"
 #include "engine/state/state.h"
+#include "engine/text/memory_intent.h"
 #include "engine/text/query.h"
 
 /* The cosine from which on a text counts as close in meaning to the question. */
@@ -84,6 +85,11 @@ size_t find_shown(const struct finder *f, struct recalled *v, size_t n);
  * names". */
 str found_why(struct arena *a, const struct query *q, const struct candidate *c,
               const struct recalled *r);
+
+/* What the gate found: "probability of an answer 0.006, 0.050 needed; nobody here said "Zanzibar"".
+ */
+str gate_reason(struct arena *a, struct gate gate, double probability, double threshold,
+                str unsaid);
 
 /* What is compared and shown of it: of an answer that was given with memory beside it only what was
  * new. */

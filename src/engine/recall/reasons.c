@@ -1,4 +1,4 @@
-/* reasons.c - why a candidate was found, in words. */
+/* reasons.c - why a candidate was found, and why memory spoke or not, in words. */
 #include "engine/recall/candidates.h"
 #include "engine/recall/features.h"
 
@@ -37,5 +37,17 @@ str found_why(struct arena *a, const struct query *q, const struct candidate *c,
         add_reason(&b, S("of the time the question names"));
     if (r->signals[SIGNAL_date] > 0)
         add_reason(&b, S("holds a date"));
+    return buf_str(&b);
+}
+
+str gate_reason(struct arena *a, struct gate gate, double probability, double threshold, str unsaid)
+{
+    enum { REASON_MAX = 1000 };
+    struct buf b = buf_make(a, REASON_MAX);
+    if (gate.section != GATE_NONE && !gate.is_weak)
+        buf_printf(&b, "asks for memory (\"" S_FMT "\"), ", S_ARG(gate.phrase));
+    buf_printf(&b, "probability of an answer %.3f, %.3f needed", probability, threshold);
+    if (probability < threshold && unsaid.n)
+        buf_printf(&b, "; nobody here said " S_FMT, S_ARG(unsaid));
     return buf_str(&b);
 }

@@ -125,19 +125,6 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
     return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
 }
 
-static str verdict_reason(struct arena *a, struct gate gate, const struct verdict *v,
-                          double threshold, str unsaid)
-{
-    str asks = gate.section == GATE_NONE || gate.is_weak
-                   ? S("")
-                   : str_printf(a, "asks for memory (\"" S_FMT "\"), ", S_ARG(gate.phrase));
-    str lacks = v->probability < threshold && unsaid.n
-                    ? str_printf(a, "; nobody here said " S_FMT, S_ARG(unsaid))
-                    : S("");
-    return str_printf(a, S_FMT "probability of an answer %.3f, %.3f needed" S_FMT, S_ARG(asks),
-                      v->probability, threshold, S_ARG(lacks));
-}
-
 /* The question as a whole must reach the threshold; once memory speaks, lines may be less sure. */
 static struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
 {
@@ -157,7 +144,7 @@ static struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
                         .evidence = by_line ? NULL : evidence->signals};
     v.is_sure = v.probability >= threshold;
     threshold = lowered(f, gate, by_line, threshold);
-    v.reason = verdict_reason(a, gate, &v, threshold, evidence->unsaid);
+    v.reason = gate_reason(a, gate, v.probability, threshold, evidence->unsaid);
     bool speaks = v.probability >= threshold;
     bool is_named = gate.section != GATE_NONE;
     v.decision = !speaks    ? S("none")
