@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "engine/recall/lexical.h"
-#include "engine/text/query.h"
-#include "engine/text/snippet.h"
+#include "engine/questions/query.h"
+#include "engine/questions/snippet.h"
 #include "t.h"
 
 enum { ROUNDS = 500 };
@@ -315,27 +315,6 @@ TEST(questions_say_what_an_answer_holds)
     CHECK(query_of(&ctx->arena, S("How long have they been friends?"), friday).wants_date);
     CHECK_INT(query_of(&ctx->arena, S("what was it?"), friday).n, 0);
     CHECK_INT(query_of(&ctx->arena, S(""), friday).n, 0);
-}
-
-TEST(questions_name_times)
-{
-    const int64_t day = 86400000, midnight = friday - 6 * 3600000;
-    struct query q = query_of(&ctx->arena, S("What did we decide yesterday?"), friday);
-    CHECK_INT(q.from, midnight - day);
-    CHECK_INT(q.to, midnight);
-    q = query_of(&ctx->arena, S("what happened last week"), friday);
-    CHECK_INT(q.from, midnight - 11 * day);
-    CHECK_INT(q.to, midnight - 4 * day);
-    q = query_of(&ctx->arena, S("the trip last month"), friday);
-    CHECK(query_has_time(&q, 1791000000000) && !query_has_time(&q, friday));
-    q = query_of(&ctx->arena, S("Where was she in May 2023?"), friday);
-    CHECK(query_has_time(&q, 1684000000000) && !query_has_time(&q, 1715000000000));
-    q = query_of(&ctx->arena, S("What did I eat today?"), friday);
-    CHECK_INT(q.from, midnight);
-    CHECK_INT(query_of(&ctx->arena, S("What shall I cook today?"), friday).to, 0);
-    CHECK_INT(query_of(&ctx->arena, S("a plan for this week"), friday).to, 0);
-    q = query_of(&ctx->arena, S("may I march on?"), friday);
-    CHECK(!q.months && !q.to && !query_has_time(&q, 1684000000000));
 }
 
 TEST(long_messages_keep_names_and_numbers)

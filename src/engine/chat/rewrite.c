@@ -2,7 +2,7 @@
 #include "engine/chat/rewrite.h"
 
 #include "engine/text/memory_intent.h"
-#include "engine/text/query.h"
+#include "engine/questions/query.h"
 #include "llm/llm.h"
 
 /*

@@ -6,7 +6,7 @@
 #include "engine/recall/given.h"
 #include "engine/recall/lexical.h"
 #include "engine/state/state.h"
-#include "engine/text/query.h"
+#include "engine/questions/query.h"
 
 /* The cosine from which on a text counts as close in meaning to the question. */
 #define FOUND_CLOSE 0.35f

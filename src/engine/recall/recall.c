@@ -11,7 +11,7 @@
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/held.h"
-#include "engine/recall/namesake.h"
+#include "engine/questions/namesake.h"
 #include "engine/recall/pasted.h"
 #include "engine/recall/rank.h"
 #include "engine/recall/successors.h"
@@ -19,7 +19,7 @@
 #include "engine/state/state.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/sentences.h"
-#include "engine/text/snippet.h"
+#include "engine/questions/snippet.h"
 #include "engine/text/traces.h"
 #include "engine/text/utterance.h"
 
