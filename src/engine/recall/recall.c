@@ -238,6 +238,26 @@ static enum status add_about(struct finder *f, struct finder *space, struct verd
     return OK;
 }
 
+/* What the user asked for once and for all stands in front of the rest, and is given though nothing
+ * else is. */
+static enum status add_standing(struct finder *f, struct finder *space, int64_t budget,
+                                struct verdict *v)
+{
+    struct about standing = {.reason = S("standing instructions of the user")};
+    if (!f->in->gate || f->in->turns_only || f->in->type.n || f->in->layer.n ||
+        f->in->strategy == STRATEGY_RECENT || f->in->scope == SCOPE_SESSION)
+        return OK;
+    TRY(standing_of(space, v->least <= 1, budget, &standing.v, &standing.n));
+    if (!standing.n)
+        return OK;
+    standing.n_first = standing.n;
+    find_name_space(space, standing.v, standing.n);
+    put_beside(f, &standing);
+    if (v->least > 1)
+        *v = (struct verdict){S("memory"), standing.reason, 1, true};
+    return OK;
+}
+
 /* A closed value was replaced by what its key got next, whatever the two say. */
 static void settle_closed(const struct finder *f, struct dated_line *lines)
 {
@@ -357,6 +377,8 @@ static enum status add_more(struct finder *f, struct gate gate, bool asks_known,
         TRY(add_about(f, &f->spaces[i], v));
     for (size_t i = 0; i < f->n_spaces; i++)
         TRY(add_successors(f, &f->spaces[i], v));
+    for (size_t i = 0; i < f->n_spaces; i++)
+        TRY(add_standing(f, &f->spaces[i], budget, v));
     return OK;
 }
 
