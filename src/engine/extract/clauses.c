@@ -178,9 +178,11 @@ static bool is_for_us(struct found *f, str note)
 }
 
 /* Whether a reader who was not there knows what is meant. */
-static bool is_clear(struct found *f, str told)
+static bool is_clear(struct found *f, str told, bool asks_reader)
 {
     struct match m;
+    if (!asks_reader && clause_find(f, CLAUSE_YOU, told, 0, &m))
+        return false;
     if (clause_find(f, CLAUSE_WEAK, told, 0, &m) || clause_find(f, CLAUSE_LOST, told, 0, &m))
         return false;
     return clause_find(f, CLAUSE_ALONE, told, 0, &m) || !clause_find(f, CLAUSE_WHICH, told, 0, &m);
@@ -206,7 +208,7 @@ static size_t take_row(struct found *f, struct piece s, size_t at, const struct 
             st.groups[i] = (str){s.text.p + (m->group[i].p - s.mask.p), m->group[i].n};
     if (is_note(row) && st.x.text.n && is_for_us(f, st.x.mask))
         add_note(f, &st);
-    else if (!is_note(row) && (!has_rest || is_clear(f, st.x.mask)))
+    else if (!is_note(row) && (!has_rest || is_clear(f, st.x.mask, is_request(row))))
         add_statement(f, &st);
     return end;
 }
@@ -216,7 +218,7 @@ static bool names_value(struct found *f, enum slot slot, str clause, str value)
 {
     struct match m;
     bool names_one = slot == SLOT_employer || slot == SLOT_school || slot == SLOT_partner;
-    if (clause_find(f, CLAUSE_WEAK, value, 0, &m))
+    if (clause_find(f, CLAUSE_WEAK, value, 0, &m) || clause_find(f, CLAUSE_YOU, value, 0, &m))
         return false;
     if (names_one && clause_find(f, CLAUSE_NO_NAME, value, 0, &m))
         return false;

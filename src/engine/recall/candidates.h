@@ -13,12 +13,21 @@
 /* The cosine from which on it says about the same. */
 #define FOUND_SAME 0.7f
 
+/* A word of the question, and what the same person or thing is called as well. */
+struct other_name {
+    size_t of;
+    str stem, text;
+};
+
 struct finder {
     struct ctx *ctx;
     struct engine *e;
     const struct recall_in *in;
     struct query query;
     float weights[QUERY_WORDS_MAX]; /* of its words, in this pool */
+    struct other_name names[QUERY_WORDS_MAX];
+    size_t n_names;
+    str asked_also; /* the question with the first of them, or "" */
     struct recalled *found;         /* best first */
     const struct candidate **of;    /* how each was found; NULL: not by the question */
     size_t n;

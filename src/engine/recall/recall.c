@@ -8,6 +8,7 @@
 #include "engine/recall/about.h"
 #include "engine/recall/beside.h"
 #include "engine/recall/candidates.h"
+#include "engine/recall/complete.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/held.h"
@@ -25,6 +26,7 @@
 
 /*
  * Stages of one recall, in this order:
+ *   0. complete.c looks up the day of an event that the question names, and other names
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; namesakes score nothing (find_ordered)
  *   3. the gate decides how sure a line must be (verdict_of)
@@ -377,8 +379,6 @@ static enum status add_more(struct finder *f, struct gate gate, bool asks_known,
         TRY(add_about(f, &f->spaces[i], v));
     for (size_t i = 0; i < f->n_spaces; i++)
         TRY(add_successors(f, &f->spaces[i], v));
-    for (size_t i = 0; i < f->n_spaces; i++)
-        TRY(add_standing(f, &f->spaces[i], budget, v));
     return OK;
 }
 
@@ -445,6 +445,17 @@ static bool only_tells(const struct finder *f)
     return n_facts >= n_sentences;
 }
 
+/* "What does Anna like?" speaks of the user as "What does my wife like?" does, where both are one. */
+static struct gate gate_asked(const struct finder *f)
+{
+    struct arena *a = &f->ctx->arena;
+    struct gate gate = gate_of(a, f->in->question, NULL, 0);
+    for (size_t i = 0; i < f->n_spaces && gate.section == GATE_NONE; i++)
+        if (f->spaces[i].asked_also.n)
+            gate = gate_of(a, f->spaces[i].asked_also, NULL, 0);
+    return gate;
+}
+
 /* The order of the stages at the head of the file. An empty question finds nothing, unless it asks
  * what is known about the user. */
 static enum status find(struct finder *f, struct recall_out *out)
@@ -454,8 +465,10 @@ static enum status find(struct finder *f, struct recall_out *out)
     size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
     bool newest = in->strategy == STRATEGY_RECENT;
     struct gate gate = {0};
+    for (size_t i = 0; i < f->n_spaces && !newest; i++)
+        TRY(complete_question(&f->spaces[i]));
     if (in->gate && in->bar == 0 && !newest)
-        gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
+        gate = gate_asked(f);
     if (gate.is_weak && only_tells(f))
         gate = (struct gate){0};
     bool asks_known = known_is_asked(gate) && !in->turns_only;
@@ -463,14 +476,15 @@ static enum status find(struct finder *f, struct recall_out *out)
         TRY(find_in_scope(f, limit, true));
     else if (!is_empty(f))
         TRY(find_ordered(f, limit));
-    else if (!asks_known || str_trim(in->question).n < QUESTION_MIN) {
-        *out = (struct recall_out){.decision = S("none"), .reason = S("no words to search")};
-        out->steps.store = S("none");
-        return OK;
-    }
-    struct verdict v = verdict_of(f, gate);
+    bool is_idle = !newest && is_empty(f) &&
+                   (!asks_known || str_trim(in->question).n < QUESTION_MIN);
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
-    TRY(add_more(f, gate, asks_known, budget, &v));
+    struct verdict v = is_idle ? (struct verdict){S("none"), S("no words to search"), 2, false}
+                               : verdict_of(f, gate);
+    if (!is_idle)
+        TRY(add_more(f, gate, asks_known, budget, &v));
+    for (size_t i = 0; i < f->n_spaces; i++)
+        TRY(add_standing(f, &f->spaces[i], budget, &v));
     *out = (struct recall_out){.decision = v.decision};
     TRY(choose(f, v.least, budget, &out->tokens));
     out->reason = reason_of(f, v.reason);
