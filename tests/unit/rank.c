@@ -178,6 +178,25 @@ TEST(diversity_is_a_permutation_that_begins_with_the_best)
 
 /* --- budget --- */
 
+TEST(a_spread_takes_from_many_groups)
+{
+    const str groups[] = {S("a"), S("a"), S("a"), S("b"), S("c"), S("a")};
+    const str none[] = {S(""), S(""), S(""), S("")};
+    size_t order[6], most = 4;
+    bool has_b = false, has_c = false;
+    rank_spread(&ctx->arena, groups, 6, most, order);
+    CHECK_INT(order[0], 0);
+    for (size_t i = 0; i < most; i++) {
+        has_b |= order[i] == 3;
+        has_c |= order[i] == 4;
+    }
+    CHECK(has_b && has_c);
+    CHECK_INT(order[5], 5);
+    rank_spread(&ctx->arena, none, 4, 4, order);
+    for (size_t i = 0; i < 4; i++)
+        CHECK_INT(order[i], i);
+}
+
 TEST(the_walk_stops_at_the_first_that_does_not_fit)
 {
     const int64_t small[] = {4, 4, 4, 1}, large[] = {50, 1};

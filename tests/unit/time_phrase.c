@@ -172,19 +172,19 @@ TEST(questions_name_events_whose_day_is_to_be_found)
         const char *event;
     } cases[] = {
         {"What was I worried about the week before the wedding?", EVENT_BEFORE, 'w', 0,
-         "the wedding"},
-        {"What did I eat on my birthday?", EVENT_AT, 'd', 0, "my birthday"},
+         "wedding"},
+        {"What did I eat on my birthday?", EVENT_AT, 'd', 0, "birthday"},
         {"What did we do two days after the move to Oslo?", EVENT_AFTER, 'd', 2,
-         "the move to Oslo"},
-        {"Before the move, what did I sell?", EVENT_BEFORE, 0, 0, "the move"},
-        {"What have I read since my surgery?", EVENT_AFTER, 0, 0, "my surgery"},
-        {"What did we see during our trip to Japan?", EVENT_AT, 0, 0, "our trip to Japan"},
+         "move to Oslo"},
+        {"Before the move, what did I sell?", EVENT_BEFORE, 0, 0, "move"},
+        {"What have I read since my surgery?", EVENT_AFTER, 0, 0, "surgery"},
+        {"What did we see during our trip to Japan?", EVENT_AT, 0, 0, "trip to Japan"},
         {"What did I do the weekend after Anna's party?", EVENT_AFTER, 'e', 0, "Anna's party"},
-        {"What was the weather like the week of the festival?", EVENT_AT, 'w', 0, "the festival"},
+        {"What was the weather like the week of the festival?", EVENT_AT, 'w', 0, "festival"},
         {"What did I buy after I moved to Berlin?", EVENT_AFTER, 0, 0, "I moved to Berlin"},
-        {"Was habe ich an meinem Geburtstag gegessen?", EVENT_AT, 'd', 0, "meinem Geburtstag"},
-        {"Was hatte ich vor der Hochzeit gekauft?", EVENT_BEFORE, 0, 0, "der Hochzeit"},
-        {"Was war in der Woche vor der Hochzeit?", EVENT_BEFORE, 'w', 0, "der Hochzeit"},
+        {"Was habe ich an meinem Geburtstag gegessen?", EVENT_AT, 'd', 0, "Geburtstag"},
+        {"Was hatte ich vor der Hochzeit gekauft?", EVENT_BEFORE, 0, 0, "Hochzeit"},
+        {"Was war in der Woche vor der Hochzeit?", EVENT_BEFORE, 'w', 0, "Hochzeit"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct event_time e = read_times(ctx, cases[i].text, TIMES_OF_QUESTION).event;

@@ -33,6 +33,18 @@ static void read_kind(struct query *q, const struct words *w)
         q->wants_name |= is_at(w, i, "name") || is_at(w, i, "names");
 }
 
+/* "How many days after the move …" asks of both ends of a time, and not of what was behind one. */
+static bool asks_duration(const struct words *w)
+{
+    static const char *const units[] = {"days", "weeks", "months", "years", "hours", "long", NULL};
+    for (size_t i = 0; i + 1 < w->n; i++)
+        if (is_at(w, i, "how") &&
+            (str_is_one_of(w->v[i + 1].text, units) ||
+             (i + 2 < w->n && is_at(w, i + 1, "many") && str_is_one_of(w->v[i + 2].text, units))))
+            return true;
+    return false;
+}
+
 /* "Last", "week" and "ago" of a time say nothing to search for; a date is searched in their place.
  */
 static void leave_relative(const struct query *q, struct words *w)
@@ -119,6 +131,8 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     struct words w = words_of(a, question, QUESTION_WORDS_MAX);
     read_kind(&q, &w);
     q.times = times_of(&w, question, asked, TIMES_OF_QUESTION);
+    if (asks_duration(&w))
+        q.times.event = (struct event_time){0};
     leave_relative(&q, &w);
     for (size_t i = 0; i < w.n; i++)
         if (!w.v[i].is_stop)

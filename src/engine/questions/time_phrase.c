@@ -580,6 +580,8 @@ static str event_at(const struct reader *r, size_t i, size_t *end)
 {
     size_t from = i, said = 0;
     bool writes_nouns = is_a(r, i, TIME_ARTICLE | TIME_OWNER) && value_at(r, i);
+    while (is_a(r, i, TIME_ARTICLE | TIME_OWNER))
+        from = ++i;
     for (; i < r->n && i < from + EVENT_WORDS && (i == from || goes_on(r, i)); i++) {
         if (i > from && is_a(r, i, TIME_BACK | TIME_BEFORE | TIME_AFTER))
             break;

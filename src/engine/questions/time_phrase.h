@@ -25,7 +25,7 @@ struct event_time {
     enum event_side side;
     char unit;    /* d, n (night), e (weekend), w, m, y; 0: all the time on that side */
     int count;    /* of them, "two weeks before"; 0: the next one, "the week before" */
-    str event;    /* what the text calls it: "the wedding" */
+    str event;    /* what the text calls it: "wedding", "I moved to Berlin" */
 };
 
 enum { TIME_PHRASES_MAX = 4 };

@@ -6,6 +6,7 @@
 #include "engine/recall/given.h"
 #include "engine/recall/lexical.h"
 #include "engine/state/state.h"
+#include "engine/questions/broad.h"
 #include "engine/questions/query.h"
 
 /* The cosine from which on a text counts as close in meaning to the question. */
@@ -27,6 +28,7 @@ struct finder {
     float weights[QUERY_WORDS_MAX]; /* of its words, in this pool */
     struct other_name names[QUERY_WORDS_MAX];
     size_t n_names;
+    enum broad broad; /* whether the answer is spread over many places */
     str asked_also; /* the question with the first of them, or "" */
     struct recalled *found;         /* best first */
     const struct candidate **of;    /* how each was found; NULL: not by the question */

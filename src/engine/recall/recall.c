@@ -26,7 +26,8 @@
 
 /*
  * Stages of one recall, in this order:
- *   0. complete.c looks up the day of an event that the question names, and other names
+ *   0. complete.c looks up the day of an event that the question names, and other names; a question
+ *      for all that was said of something (broad.c) looks wider in stages 1, 3 and 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; namesakes score nothing (find_ordered)
  *   3. the gate decides how sure a line must be (verdict_of)
@@ -40,6 +41,14 @@
 /* Characters of a question that is none; words of a turn that says something by itself; bytes of a
  * text that are shown. */
 enum { QUESTION_MIN = 3, TELLING = 8, SHOWN_MAX = 600 };
+
+/* A question that asks for all that was said of something, in order or counted: times as many
+ * results are ranked, and given at most; bytes of each that are shown. So the same budget holds
+ * more of them (decisions/045). */
+enum { BROAD_DEEP = 3, BROAD_TIMES = 2, BROAD_SHOWN = 200 };
+
+/* Of what goes in beside the best, such a question needs this share. */
+static const double broad_beside = 0.4;
 
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
 enum { TOLD_GATES = 2 };
@@ -81,6 +90,8 @@ static struct verdict verdict_of(struct finder *f, struct gate gate)
         return (struct verdict){S("none"), f->n ? reason : S("nothing was found"), 2, false};
     str section =
         gate.section == GATE_NONE ? S("memory") : str_of(gate_section_names[gate.section]);
+    if (f->broad)
+        beside *= broad_beside;
     return (struct verdict){section, reason, least * beside, best >= enough};
 }
 
@@ -305,9 +316,10 @@ static enum status choose(struct finder *f, double least, int64_t budget, int64_
     int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1), total = 0;
     size_t *which = NEW_N(&f->ctx->arena, size_t, f->n + 1);
     bool *given = NEW_N(&f->ctx->arena, bool, f->n + 1);
+    size_t shown = f->broad && f->in->gate ? BROAD_SHOWN : SHOWN_MAX;
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
-        r->text = excerpt_of(&f->ctx->arena, found_text(r), &f->query, f->weights, SHOWN_MAX);
+        r->text = excerpt_of(&f->ctx->arena, found_text(r), &f->query, f->weights, shown);
         if (f->of[i])
             r->why = found_why(&f->ctx->arena, &f->query, f->of[i], r);
         r->tokens = tokens_of(r->text);
@@ -356,10 +368,33 @@ static void leave_namesakes(struct finder *f)
     }
 }
 
+/* What was said of it in other sessions goes before more of the same. */
+static void spread_sessions(struct finder *f, size_t limit)
+{
+    struct arena *a = &f->ctx->arena;
+    size_t n = f->n < limit ? f->n : limit;
+    struct recalled *found = NEW_N(a, struct recalled, f->n + 1);
+    const struct candidate **of = NEW_N(a, const struct candidate *, f->n + 1);
+    size_t *order = NEW_N(a, size_t, f->n + 1);
+    str *sessions = NEW_N(a, str, f->n + 1);
+    for (size_t i = 0; i < f->n; i++)
+        sessions[i] = f->found[i].is_memory ? S("") : f->found[i].message.session;
+    rank_spread(a, sessions, f->n, n, order);
+    for (size_t i = 0; i < n; i++) {
+        found[i] = f->found[order[i]];
+        of[i] = f->of[order[i]];
+    }
+    f->found = found;
+    f->of = of;
+    f->n = n;
+}
+
 /* In a chat by the reranking model, where one is set. */
 static enum status find_ordered(struct finder *f, size_t limit)
 {
-    TRY(find_in_scope(f, limit, false));
+    TRY(find_in_scope(f, f->broad ? BROAD_DEEP * limit : limit, false));
+    if (f->broad)
+        spread_sessions(f, f->in->gate ? BROAD_TIMES * limit : limit);
     if (f->in->gate && !f->in->is_unordered)
         order_beside(f);
     if (f->in->gate)
@@ -465,6 +500,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
     bool newest = in->strategy == STRATEGY_RECENT;
     struct gate gate = {0};
+    f->broad = newest ? BROAD_NOT : broad_of(&f->ctx->arena, in->question);
     for (size_t i = 0; i < f->n_spaces && !newest; i++)
         TRY(complete_question(&f->spaces[i]));
     if (in->gate && in->bar == 0 && !newest)
