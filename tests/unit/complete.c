@@ -7,8 +7,7 @@
 
 static const int64_t day_ms = 86400000, now = 1795154400000; /* 2026-11-20T06:00Z */
 
-static const struct recall_in anyhow = {.asked = now},
-                              as_chat = {.gate = true, .asked = now};
+static const struct recall_in anyhow = {.asked = now}, as_chat = {.gate = true, .asked = now};
 
 /* --- one statement --- */
 
@@ -56,8 +55,8 @@ TEST(statements_give_days_to_events)
     int64_t midnight = now - now % day_ms;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct event_day d = {0};
-        bool told = event_day_of(&ctx->arena, str_of(cases[i].event), str_of(cases[i].statement),
-                                 now, &d);
+        bool told =
+            event_day_of(&ctx->arena, str_of(cases[i].event), str_of(cases[i].statement), now, &d);
         int64_t day = d.day - d.day % day_ms;
         if (told != cases[i].is_told || d.is_named != cases[i].is_named ||
             (told && day != midnight + cases[i].days * day_ms))
@@ -112,8 +111,7 @@ TEST(the_day_of_an_event_is_looked_up)
     tell(ctx, s, "after", "I bought a pair of boots at the harbour.", 20);
     CHECK_STR(first_but(ctx, e, "Where did I buy boots the week before the wedding?", "wedding"),
               S("before"));
-    CHECK_STR(first_but(ctx, e, "Where did I buy boots after the wedding?", "wedding"),
-              S("after"));
+    CHECK_STR(first_but(ctx, e, "Where did I buy boots after the wedding?", "wedding"), S("after"));
     struct recall_out r =
         recall_question(ctx, e, "Where did I buy boots the week before the wedding?", anyhow);
     CHECK(str_find(r.v[0].why, S("of the time")) < r.v[0].why.n);
@@ -142,12 +140,9 @@ TEST(another_name_finds_what_was_said)
     tell(ctx, s, "telescope", "Ragnhild wants a telescope for the attic.", 8);
     tell(ctx, s, "beans", "Robert grows purple beans.", 7);
     tell(ctx, s, "other", "The bus to the harbour goes at nine.", 6);
-    CHECK_STR(first_but(ctx, e, "What would Ragnhild walk for?", ""),
-              S("quinces"));
-    CHECK_STR(first_but(ctx, e, "What does my wife want?", ""),
-              S("telescope"));
-    CHECK_STR(first_but(ctx, e, "What is Rob growing?", ""),
-              S("beans"));
+    CHECK_STR(first_but(ctx, e, "What would Ragnhild walk for?", ""), S("quinces"));
+    CHECK_STR(first_but(ctx, e, "What does my wife want?", ""), S("telescope"));
+    CHECK_STR(first_but(ctx, e, "What is Rob growing?", ""), S("beans"));
     struct recall_out r = recall_question(ctx, e, "Ragnhild's fruit?", anyhow);
     bool has_wife = false;
     for (size_t i = 0; i < r.n; i++)
@@ -170,8 +165,8 @@ TEST(a_name_that_was_forgotten_names_nobody)
 
 static void instruct(struct ctx *ctx, struct store *s, const char *id, const char *text, int days)
 {
-    struct memory m = fact(id, str_c(&ctx->arena, str_printf(&ctx->arena, "instruction:%s", id)),
-                           text);
+    struct memory m =
+        fact(id, str_c(&ctx->arena, str_printf(&ctx->arena, "instruction:%s", id)), text);
     m.category = S("instruction");
     m.type = TYPE_PROCEDURAL;
     m.created = now - days * day_ms;
@@ -227,8 +222,10 @@ TEST(standing_instructions_have_a_share_of_the_budget)
     ENGINE(e, s, p);
     for (int i = 0; i < 20; i++) {
         str id = str_printf(&ctx->arena, "rule-%d", i);
-        str text = str_printf(&ctx->arena, "asks to always mention the colour number %d of paint "
-                                           "and the shelf on which it is kept", i);
+        str text = str_printf(&ctx->arena,
+                              "asks to always mention the colour number %d of paint "
+                              "and the shelf on which it is kept",
+                              i);
         instruct(ctx, s, str_c(&ctx->arena, id), str_c(&ctx->arena, text), 30 - i);
     }
     struct recall_in in = as_chat;

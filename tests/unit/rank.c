@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "engine/recall/lexical.h"
 #include "engine/questions/query.h"
 #include "engine/questions/snippet.h"
+#include "engine/recall/lexical.h"
 #include "t.h"
 
 enum { ROUNDS = 500 };

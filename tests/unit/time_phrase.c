@@ -38,8 +38,8 @@ static void check_times(struct ctx *ctx, const struct time_case *cases, size_t n
     for (size_t i = 0; i < n; i++) {
         const struct time_case *c = &cases[i];
         struct times t = read_times(ctx, c->text, how);
-        if (!t.n || !time_holds(&t, c->first) || !time_holds(&t, c->last) || time_holds(&t, c->before) ||
-            time_holds(&t, c->behind))
+        if (!t.n || !time_holds(&t, c->first) || !time_holds(&t, c->last) ||
+            time_holds(&t, c->before) || time_holds(&t, c->behind))
             fail_msg("%s: %zu times, %d %d %d %d", c->text, t.n, t.n && time_holds(&t, c->first),
                      t.n && time_holds(&t, c->last), t.n && time_holds(&t, c->before),
                      t.n && time_holds(&t, c->behind));
@@ -110,8 +110,7 @@ TEST(questions_name_times)
         {"Was habe ich vor zwei Wochen erzählt?", "2026-11-02", "2026-11-08", "2026-11-01",
          "2026-11-09"},
         {"Wo war ich im Sommer 2023?", "2023-06-01", "2023-08-31", "2023-05-31", "2024-07-01"},
-        {"Was habe ich seit März gelesen?", "2026-03-01", "2026-11-20", "2026-02-28",
-         "2026-11-22"},
+        {"Was habe ich seit März gelesen?", "2026-03-01", "2026-11-20", "2026-02-28", "2026-11-22"},
         {"Wo war ich am 8. Mai 2023?", "2023-05-08", "2023-05-10", "2023-05-07", "2023-05-11"},
         {"Wo war ich am 8.5.2023?", "2023-05-08", "2023-05-10", "2023-05-07", "2023-05-11"},
         {"Was habe ich zwischen Mai und Juli gemacht?", "2026-05-01", "2026-07-31", "2026-04-30",
@@ -171,11 +170,9 @@ TEST(questions_name_events_whose_day_is_to_be_found)
         int count;
         const char *event;
     } cases[] = {
-        {"What was I worried about the week before the wedding?", EVENT_BEFORE, 'w', 0,
-         "wedding"},
+        {"What was I worried about the week before the wedding?", EVENT_BEFORE, 'w', 0, "wedding"},
         {"What did I eat on my birthday?", EVENT_AT, 'd', 0, "birthday"},
-        {"What did we do two days after the move to Oslo?", EVENT_AFTER, 'd', 2,
-         "move to Oslo"},
+        {"What did we do two days after the move to Oslo?", EVENT_AFTER, 'd', 2, "move to Oslo"},
         {"Before the move, what did I sell?", EVENT_BEFORE, 0, 0, "move"},
         {"What have I read since my surgery?", EVENT_AFTER, 0, 0, "surgery"},
         {"What did we see during our trip to Japan?", EVENT_AT, 0, 0, "trip to Japan"},
@@ -248,4 +245,3 @@ TEST(a_relative_time_is_searched_as_a_date)
         has_word |= str_is(q.texts[i], "2026");
     CHECK(has_word);
 }
-

@@ -1,8 +1,8 @@
 /* rewrite.c - a follow-up question becomes one that can be understood alone. */
 #include "engine/chat/rewrite.h"
 
-#include "engine/text/memory_intent.h"
 #include "engine/questions/query.h"
+#include "engine/text/memory_intent.h"
 #include "llm/llm.h"
 
 /*
@@ -93,8 +93,7 @@ str engine_question_in(struct ctx *ctx, struct engine *e, struct pool_ref pool, 
     struct said *before = NEW_N(&ctx->arena, struct said, w.n + 1);
     for (size_t i = 0; i < w.n; i++)
         before[i] = (struct said){.role = w.v[i].role, .text = w.v[i].text};
-    const struct rewrite_in ask = {
-        .pool = pool, .question = question, .before = before, .n = w.n};
+    const struct rewrite_in ask = {.pool = pool, .question = question, .before = before, .n = w.n};
     engine_rewrite(ctx, e, &ask, &out);
     return out.search;
 }

@@ -5,10 +5,10 @@
 #include "base/time_text.h"
 #include "base/words.h"
 #include "core/tokens.h"
+#include "engine/questions/query.h"
 #include "engine/recall/candidates.h"
 #include "engine/recall/held.h"
 #include "engine/recall/user_facts.h"
-#include "engine/questions/query.h"
 #include "engine/text/relative_day.h"
 #include <assert.h>
 

@@ -3,7 +3,8 @@
 
 #include "engine/text/phrases.h"
 
-#define TALKS "conversation|conversations|chat|chats|session|sessions|messages|talks|requests|questions"
+#define TALKS                                                                                      \
+    "conversation|conversations|chat|chats|session|sessions|messages|talks|requests|questions"
 
 static const char *const orders[] = {
     "in order",
@@ -31,19 +32,18 @@ static const char *const orders[] = {
     "was geschah|passierte danach|nach|vor|dann",
     NULL};
 
-static const char *const counts[] = {
-    "how many",
-    "how often",
-    "how many|much ?* in total",
-    "number of times",
-    "list|name ?me all|every|each",
-    "all ?of ?the|my|our * ?* i|we|that",
-    "which|what ?* have|did i|we ever",
-    "across|throughout|in ?all my|our " TALKS,
-    "wie viele|oft|vieles",
-    "liste|nenne ?mir alle",
-    "alle * ?* die ich|wir",
-    NULL};
+static const char *const counts[] = {"how many",
+                                     "how often",
+                                     "how many|much ?* in total",
+                                     "number of times",
+                                     "list|name ?me all|every|each",
+                                     "all ?of ?the|my|our * ?* i|we|that",
+                                     "which|what ?* have|did i|we ever",
+                                     "across|throughout|in ?all my|our " TALKS,
+                                     "wie viele|oft|vieles",
+                                     "liste|nenne ?mir alle",
+                                     "alle * ?* die ich|wir",
+                                     NULL};
 
 /* "How many days until …" counts the time between two days, and not what was said. */
 static const char *const lengths[] = {"how many days|weeks|months|years|hours|minutes|people|of",

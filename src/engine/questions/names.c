@@ -32,13 +32,14 @@ static str last_word(str text)
 
 static bool is_name(str word)
 {
-    return word.n > 1 && ((word.p[0] >= 'A' && word.p[0] <= 'Z') || (unsigned char)word.p[0] >= 0x80);
+    return word.n > 1 &&
+           ((word.p[0] >= 'A' && word.p[0] <= 'Z') || (unsigned char)word.p[0] >= 0x80);
 }
 
 static bool is_owned(str front)
 {
-    static const char *const owners[] = {"my",    "our",    "mein", "meine",
-                                         "unser", "unsere", "a",    "an", NULL};
+    static const char *const owners[] = {"my",     "our", "mein", "meine", "unser",
+                                         "unsere", "a",   "an",   NULL};
     while (front.n)
         if (str_is_one_of(str_cut(&front, ' '), owners))
             return true;
@@ -47,9 +48,10 @@ static bool is_owned(str front)
 
 bool naming_of(str statement, struct naming *out)
 {
-    static const char *const joints[] = {" is called ", " are called ",  " is named ", "'s name is ",
-                                         "'s name's ",  " hei\xC3\x9Ft ", " heisst ",
-                                         " is short for ", " called ", " named ", " is ", NULL};
+    static const char *const joints[] = {" is called ", " are called ",   " is named ",
+                                         "'s name is ", "'s name's ",     " hei\xC3\x9Ft ",
+                                         " heisst ",    " is short for ", " called ",
+                                         " named ",     " is ",           NULL};
     for (const char *const *j = joints; *j; j++) {
         size_t at = str_find(statement, str_of(*j));
         if (at == statement.n)
@@ -57,8 +59,7 @@ bool naming_of(str statement, struct naming *out)
         str front = str_sub(statement, 0, at);
         str behind = str_sub(statement, at + strlen(*j), statement.n);
         *out = (struct naming){last_word(front), first_word(behind), is_owned(front)};
-        return out->thing.n > 1 && is_name(out->name) &&
-               (out->is_of_user || is_name(out->thing));
+        return out->thing.n > 1 && is_name(out->name) && (out->is_of_user || is_name(out->thing));
     }
     return false;
 }

@@ -5,8 +5,8 @@
 
 /* "my wife is called Anna": two words for one. */
 struct naming {
-    str thing; /* "wife"; of "Rob is short for Robert" the other name */
-    str name;  /* "Anna" */
+    str thing;       /* "wife"; of "Rob is short for Robert" the other name */
+    str name;        /* "Anna" */
     bool is_of_user; /* "my wife": the thing is said with "my" */
 };
 

@@ -30,14 +30,13 @@ static bool is_topic(const struct word *w)
 /* Where the condition begins: "when I ask", "whenever", "wenn ich"; else the end. */
 static size_t condition_at(str text)
 {
-    static const char *const openings[] = {" when i ", " when we ", " whenever ", " if i ",
+    static const char *const openings[] = {" when i ",   " when we ",  " whenever ",     " if i ",
                                            " wenn ich ", " wenn wir ", " every time i ", NULL};
     size_t at = text.n;
     for (size_t i = 0; i < text.n; i++)
         for (const char *const *o = openings; *o && at == text.n; o++) {
             str opening = str_of(*o);
-            if (i + opening.n <= text.n &&
-                str_eq_nocase(str_sub(text, i, i + opening.n), opening))
+            if (i + opening.n <= text.n && str_eq_nocase(str_sub(text, i, i + opening.n), opening))
                 at = i;
         }
     return at;

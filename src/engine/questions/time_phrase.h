@@ -2,11 +2,7 @@
 #pragma once
 
 #include "base/words.h"
-
-/* Unix ms; `to` is the first moment behind it. */
-struct time_span {
-    int64_t from, to;
-};
+#include "engine/questions/calendar.h"
 
 /* A stretch of time, or months of one year or of any. */
 struct time_phrase {
@@ -23,9 +19,9 @@ enum event_side { EVENT_NONE, EVENT_AT, EVENT_BEFORE, EVENT_AFTER };
 /* "the week before the wedding": the event has a date that is to be looked up. */
 struct event_time {
     enum event_side side;
-    char unit;    /* d, n (night), e (weekend), w, m, y; 0: all the time on that side */
-    int count;    /* of them, "two weeks before"; 0: the next one, "the week before" */
-    str event;    /* what the text calls it: "wedding", "I moved to Berlin" */
+    char unit; /* d, n (night), e (weekend), w, m, y; 0: all the time on that side */
+    int count; /* of them, "two weeks before"; 0: the next one, "the week before" */
+    str event; /* what the text calls it: "wedding", "I moved to Berlin" */
 };
 
 enum { TIME_PHRASES_MAX = 4 };

@@ -12,8 +12,8 @@
  * The block is what the model reads: an opening that says that these are data, one line for each
  * result with its date, origin and a short id, and a closing, by which engine_strip_block finds it
  * again when a client sends it back. Lines are chosen by rank but written in the order of time, so
- * that the model sees what is newer, behind the standing instructions. A memory is left out where the message that it came from is
- * given whole.
+ * that the model sees what is newer, behind the standing instructions. A memory is left out where
+ * the message that it came from is given whole.
  */
 
 enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 600, SPEAKER_MAX = 40, SHORT_ID = 8 };

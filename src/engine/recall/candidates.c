@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "engine/recall/beside.h"
-#include "engine/recall/complete.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/given.h"
@@ -79,7 +78,9 @@ static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
     const struct query *q = &f->query;
-    TRY(complete_words(f, HITS_MAX, &s->words));
+    TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->memories_only, q->stems,
+                   q->n + q->n_others, HITS_MAX, &s->words));
+    hits_join_names(&s->words, q->n, q->other_of, q->n_others);
     if (s->in->turns_only)
         leave_memories_out(&s->words);
     int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);

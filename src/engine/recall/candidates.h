@@ -2,23 +2,17 @@
 #pragma once
 
 #include "engine/past/past.h"
+#include "engine/questions/broad.h"
+#include "engine/questions/query.h"
 #include "engine/recall/bars.h"
 #include "engine/recall/given.h"
 #include "engine/recall/lexical.h"
 #include "engine/state/state.h"
-#include "engine/questions/broad.h"
-#include "engine/questions/query.h"
 
 /* The cosine from which on a text counts as close in meaning to the question. */
 #define FOUND_CLOSE 0.35f
 /* The cosine from which on it says about the same. */
 #define FOUND_SAME 0.7f
-
-/* A word of the question, and what the same person or thing is called as well. */
-struct other_name {
-    size_t of;
-    str stem, text;
-};
 
 struct finder {
     struct ctx *ctx;
@@ -26,10 +20,8 @@ struct finder {
     const struct recall_in *in;
     struct query query;
     float weights[QUERY_WORDS_MAX]; /* of its words, in this pool */
-    struct other_name names[QUERY_WORDS_MAX];
-    size_t n_names;
-    enum broad broad; /* whether the answer is spread over many places */
-    str asked_also; /* the question with the first of them, or "" */
+    enum broad broad;               /* whether the answer is spread over many places */
+    str asked_also;                 /* the question with another name of whom it names, or "" */
     struct recalled *found;         /* best first */
     const struct candidate **of;    /* how each was found; NULL: not by the question */
     size_t n;

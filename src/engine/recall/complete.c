@@ -2,9 +2,9 @@
 #include "engine/recall/complete.h"
 
 #include "base/clock.h"
-#include "base/time_text.h"
 #include "engine/questions/event_day.h"
 #include "engine/questions/names.h"
+#include "engine/recall/stem_search.h"
 
 /*
  * Two things that a question's own words do not hold. "The week before the wedding": the wedding is
@@ -14,23 +14,31 @@
  * outlive a fact: what was forgotten, closed or barred names nobody.
  */
 
-/* Results that are looked at for an event's day; memories that give a name: documents taken from
- * the index, read. */
-enum { EVENT_LOOKED_AT = 8, NAMES_HITS = 2000, NAMES_READ = 16 };
+/* Words of an event; documents taken from the index, and read for an event's day and for names. */
+enum { EVENT_WORDS = 8, HITS_MAX = 2000, EVENT_READ = 12, NAMES_READ = 16 };
 
 /* --- events --- */
 
-/* The day that the best result names; where none names one, that of the best that speaks of it. */
-static bool day_of_event(const struct finder *f, const struct recall_out *found, int64_t *day)
+/* What of a result a chat may be given; "" when nothing, so that what was forgotten dates nothing.
+ */
+static str shown_text(const struct finder *f, const struct recalled *found)
 {
-    struct arena *a = &f->ctx->arena;
+    struct recalled r = *found;
+    if (!find_shows(f, &r) || (r.is_memory && r.is_cut))
+        return S("");
+    return r.is_memory ? r.memory.content : found_given(f, &r.message).text;
+}
+
+/* The day that the best result names; where none names one, that of the best that speaks of it. */
+static bool day_of_event(const struct finder *f, const struct recalled *v, size_t n, int64_t *day)
+{
     str event = f->query.times.event.event;
     bool is_known = false;
-    for (size_t i = 0; i < found->n; i++) {
-        const struct recalled *r = &found->v[i];
-        int64_t said = r->is_memory ? r->memory.created : r->message.created;
+    for (size_t i = 0; i < n; i++) {
+        int64_t said = v[i].is_memory ? v[i].memory.created : v[i].message.created;
         struct event_day told;
-        if (!event_day_of(a, event, found_text(r), said, &told) || (is_known && !told.is_named))
+        if (!event_day_of(&f->ctx->arena, event, shown_text(f, &v[i]), said, &told) ||
+            (is_known && !told.is_named))
             continue;
         *day = told.day;
         is_known = true;
@@ -40,26 +48,27 @@ static bool day_of_event(const struct finder *f, const struct recall_out *found,
     return is_known;
 }
 
-/* The event's own words are asked as a question of their own, so that whatever bars or ends a
- * result holds here, too. */
+/* The event's own words are searched beside the question's, as about.c does. */
 static enum status find_event(struct finder *f)
 {
-    struct recall_in ask = *f->in;
-    struct recall_out found;
-    int64_t day = 0, now = ask.asked ? ask.asked : clock_ms();
+    struct arena *a = &f->ctx->arena;
+    str event = f->query.times.event.event, stems[EVENT_WORDS];
+    int64_t day = 0, now = f->in->asked ? f->in->asked : clock_ms();
+    struct stem_hit *hits;
+    struct recalled *read;
+    size_t n_stems = 0, n;
     if (f->query.times.event.side == EVENT_NONE)
         return OK;
-    ask.question = f->query.times.event.event;
-    ask.gate = false;
-    ask.is_preview = ask.is_unordered = ask.words_only = true;
-    ask.limit = EVENT_LOOKED_AT;
-    ask.budget_tokens = -1;
-    TRY(find_recalled(f->ctx, f->e, &ask, &found));
-    if (!day_of_event(f, &found, &day))
+    struct words w = words_of(a, event, EVENT_WORDS);
+    for (size_t i = 0; i < w.n; i++)
+        if (!w.v[i].is_stop)
+            stems[n_stems++] = w.v[i].stem;
+    TRY(stems_search(f, stems, n_stems, (struct stem_bounds){HITS_MAX, EVENT_READ}, &hits, &n));
+    TRY(stems_read(f, hits, n, &read));
+    if (!day_of_event(f, read, n, &day))
         return OK;
-    if (event_is_yearly(&f->ctx->arena, ask.question))
-        day = time_last_anniversary(day, now);
-    query_set_event(&f->query, day, now);
+    query_set_event(&f->query, event_is_yearly(a, event) ? time_last_anniversary(day, now) : day,
+                    now);
     return OK;
 }
 
@@ -94,18 +103,17 @@ static str asked_with(struct arena *a, str question, str word, str instead)
 static void add_name(struct finder *f, const struct naming *naming)
 {
     struct arena *a = &f->ctx->arena;
-    const struct query *q = &f->query;
+    struct query *q = &f->query;
     str thing = stem_of(a, naming->thing), name = stem_of(a, naming->name);
     size_t has_thing = word_of(q, thing), has_name = word_of(q, name);
     bool is_thing = has_thing < q->n;
     if (!thing.n || !name.n || is_thing == (has_name < q->n) ||
-        q->n + f->n_names >= QUERY_WORDS_MAX)
+        q->n + q->n_others == QUERY_WORDS_MAX)
         return;
-    f->names[f->n_names++] = (struct other_name){.of = is_thing ? has_thing : has_name,
-                                                 .stem = is_thing ? name : thing,
-                                                 .text = is_thing ? naming->name : naming->thing};
-    str mine = naming->is_of_user ? str_printf(a, "my " S_FMT, S_ARG(naming->thing))
-                                  : naming->thing;
+    q->stems[q->n + q->n_others] = is_thing ? name : thing;
+    q->other_of[q->n_others++] = is_thing ? has_thing : has_name;
+    str mine =
+        naming->is_of_user ? str_printf(a, "my " S_FMT, S_ARG(naming->thing)) : naming->thing;
     if (!f->asked_also.n)
         f->asked_also = is_thing ? asked_with(a, f->in->question, q->texts[has_thing], naming->name)
                                  : asked_with(a, f->in->question, q->texts[has_name], mine);
@@ -125,7 +133,7 @@ static enum status find_names(struct finder *f)
         return OK;
     memcpy(stems, q->stems, n * sizeof *stems);
     stems[n] = stem_of(a, S("name"));
-    TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, true, stems, n + 1, NAMES_HITS, &hits));
+    TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, true, stems, n + 1, HITS_MAX, &hits));
     for (size_t i = hits.n; i-- > 0 && read < NAMES_READ;) {
         unsigned any = 0;
         for (size_t w = 0; w < n; w++)
@@ -149,39 +157,4 @@ enum status complete_question(struct finder *f)
 {
     TRY(find_event(f));
     return find_names(f);
-}
-
-/* --- the search --- */
-
-/* Own words in the low half of a count: another name counts once, however often it stands there. */
-static uint8_t joined_count(uint8_t own, uint8_t other)
-{
-    return own ? own : other & 15 ? 1 : other;
-}
-
-static void join_names(const struct finder *f, struct word_hits *hits)
-{
-    for (size_t k = 0; k < f->n_names; k++) {
-        size_t of = f->names[k].of, other = f->query.n + k;
-        hits->found[of] = hits->found[of] == UINT32_MAX ? UINT32_MAX : 0;
-        for (size_t i = 0; i < hits->n; i++) {
-            uint8_t *counts = hits->v[i].counts;
-            counts[of] = joined_count(counts[of], counts[other]);
-            counts[other] = 0;
-            hits->found[of] += hits->found[of] != UINT32_MAX && counts[of];
-        }
-    }
-}
-
-enum status complete_words(struct finder *f, size_t max, struct word_hits *out)
-{
-    const struct query *q = &f->query;
-    str stems[QUERY_WORDS_MAX];
-    memcpy(stems, q->stems, q->n * sizeof *stems);
-    for (size_t k = 0; k < f->n_names; k++)
-        stems[q->n + k] = f->names[k].stem;
-    TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, f->in->memories_only, stems,
-                   q->n + f->n_names, max, out));
-    join_names(f, out);
-    return OK;
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/questions/query.h"
 #include "engine/recall/lexical.h"
 #include "engine/text/lexicon.h"
-#include "engine/questions/query.h"
 
 /* What goes in beside the best needs this share of the score that the best needs. */
 #define GATE_BESIDE 0.25

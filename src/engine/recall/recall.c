@@ -5,6 +5,8 @@
 #include "core/settings.h"
 #include "core/tokens.h"
 #include "engine/distil.h"
+#include "engine/questions/namesake.h"
+#include "engine/questions/snippet.h"
 #include "engine/recall/about.h"
 #include "engine/recall/beside.h"
 #include "engine/recall/candidates.h"
@@ -12,7 +14,6 @@
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/held.h"
-#include "engine/questions/namesake.h"
 #include "engine/recall/pasted.h"
 #include "engine/recall/rank.h"
 #include "engine/recall/successors.h"
@@ -20,7 +21,6 @@
 #include "engine/state/state.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/sentences.h"
-#include "engine/questions/snippet.h"
 #include "engine/text/traces.h"
 #include "engine/text/utterance.h"
 
@@ -480,7 +480,8 @@ static bool only_tells(const struct finder *f)
     return n_facts >= n_sentences;
 }
 
-/* "What does Anna like?" speaks of the user as "What does my wife like?" does, where both are one. */
+/* "What does Anna like?" speaks of the user as "What does my wife like?" does, where both are one.
+ */
 static struct gate gate_asked(const struct finder *f)
 {
     struct arena *a = &f->ctx->arena;
@@ -512,8 +513,8 @@ static enum status find(struct finder *f, struct recall_out *out)
         TRY(find_in_scope(f, limit, true));
     else if (!is_empty(f))
         TRY(find_ordered(f, limit));
-    bool is_idle = !newest && is_empty(f) &&
-                   (!asks_known || str_trim(in->question).n < QUESTION_MIN);
+    bool is_idle =
+        !newest && is_empty(f) && (!asks_known || str_trim(in->question).n < QUESTION_MIN);
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
     struct verdict v = is_idle ? (struct verdict){S("none"), S("no words to search"), 2, false}
                                : verdict_of(f, gate);

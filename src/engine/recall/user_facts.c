@@ -1,4 +1,5 @@
-/* user_facts.c - what a chat is given of the user whatever it asks: facts, standing instructions. */
+/* user_facts.c - what a chat is given of the user whatever it asks: facts, standing instructions.
+ */
 #include "engine/recall/user_facts.h"
 
 #include <stdlib.h>
@@ -105,10 +106,11 @@ static bool is_ended(struct arena *a, const struct memory *v, size_t i)
 enum status standing_of(const struct finder *f, bool speaks, int64_t budget_tokens,
                         struct recalled **out, size_t *n)
 {
-    static const char *const why[] = {
-        [STANDING_OTHER] = "a standing instruction of the user",
-        [STANDING_HERE] = "a standing instruction of the user for what is asked",
-        [STANDING_ALWAYS] = "a standing instruction of the user for every chat"};
+    static const char *const why[] = {[STANDING_OTHER] = "a standing instruction of the user",
+                                      [STANDING_HERE] =
+                                          "a standing instruction of the user for what is asked",
+                                      [STANDING_ALWAYS] =
+                                          "a standing instruction of the user for every chat"};
     enum { WORDS_MAX = 200 };
     struct arena *a = &f->ctx->arena;
     struct memory *v;

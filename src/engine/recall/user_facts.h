@@ -1,4 +1,5 @@
-/* user_facts.h - what a chat is given of the user whatever it asks: facts, standing instructions. */
+/* user_facts.h - what a chat is given of the user whatever it asks: facts, standing instructions.
+ */
 #pragma once
 
 #include "engine/recall/candidates.h"
