@@ -233,7 +233,7 @@ TEST(standing_instructions_have_a_share_of_the_budget)
     struct recall_out r = recall_question(ctx, e, "What is a monad?", in);
     int64_t tokens = 0;
     for (size_t i = 0; i < r.n; i++)
-        tokens += r.v[i].injected ? tokens_of(r.v[i].memory.content) : 0;
+        tokens += r.v[i].injected ? r.v[i].tokens : 0;
     CHECK(count_standing(&r) > 1 && tokens <= 100);
     CHECK_STR(r.v[0].memory.id, S("rule-19"));
 }

@@ -120,7 +120,8 @@ TEST(an_instruction_reaches_what_its_condition_names)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct words q = words_of(&ctx->arena, str_of(cases[i].question), 50);
-        if (standing_reach(&ctx->arena, str_of(cases[i].instruction), &q) != cases[i].reach)
+        struct standing s = standing_of_text(&ctx->arena, str_of(cases[i].instruction));
+        if (standing_reach(&s, &q) != cases[i].reach)
             fail_msg("%s / %s", cases[i].instruction, cases[i].question);
     }
 }
@@ -147,8 +148,10 @@ TEST(a_later_instruction_ends_an_earlier_one)
         {"asks to always format dates as MM/DD when I ask about work",
          "asks to always format dates as DD.MM. when I ask about travel", false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        if (standing_ends(&ctx->arena, str_of(cases[i].newer), str_of(cases[i].older)) !=
-            cases[i].ends)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct standing newer = standing_of_text(&ctx->arena, str_of(cases[i].newer));
+        struct standing older = standing_of_text(&ctx->arena, str_of(cases[i].older));
+        if (standing_ends(&newer, &older) != cases[i].ends)
             fail_msg("%s / %s", cases[i].newer, cases[i].older);
+    }
 }

@@ -34,7 +34,7 @@ static size_t condition_at(str text)
                                            " wenn ich ", " wenn wir ", " every time i ", NULL};
     size_t at = text.n;
     for (size_t i = 0; i < text.n; i++)
-        for (const char *const *o = openings; *o && at == text.n; o++) {
+        for (const char *const *o = openings; text.p[i] == ' ' && *o && at == text.n; o++) {
             str opening = str_of(*o);
             if (i + opening.n <= text.n && str_eq_nocase(str_sub(text, i, i + opening.n), opening))
                 at = i;
@@ -51,18 +51,21 @@ static bool shares_topic(const struct words *x, const struct words *y)
     return false;
 }
 
-enum standing_reach standing_reach(struct arena *a, str instruction, const struct words *q)
+struct standing standing_of_text(struct arena *a, str instruction)
 {
     size_t at = condition_at(instruction);
-    if (at == instruction.n)
-        return STANDING_ALWAYS;
-    struct words condition = words_of(a, str_sub(instruction, at, instruction.n), WORDS_MAX);
-    return shares_topic(&condition, q) ? STANDING_HERE : STANDING_OTHER;
+    return (struct standing){
+        .rule = words_of(a, str_sub(instruction, 0, at), WORDS_MAX),
+        .condition = words_of(a, str_sub(instruction, at, instruction.n), WORDS_MAX),
+        .takes_back = str_starts(instruction, S("takes an instruction back")),
+    };
 }
 
-bool standing_takes_back(str instruction)
+enum standing_reach standing_reach(const struct standing *s, const struct words *q)
 {
-    return str_starts(instruction, S("takes an instruction back"));
+    if (!s->condition.n)
+        return STANDING_ALWAYS;
+    return shares_topic(&s->condition, q) ? STANDING_HERE : STANDING_OTHER;
 }
 
 /* The word behind the way ("in", "as", "auf") where it ends the instruction; n: there is none. */
@@ -108,21 +111,17 @@ static bool differs_in_way(const struct words *x, const struct words *y)
 }
 
 /* A condition is part of what is asked for: two conditions are two instructions. */
-static bool has_same_condition(struct arena *a, str x, str y)
+static bool has_same_condition(const struct standing *x, const struct standing *y)
 {
-    str x_when = str_sub(x, condition_at(x), x.n), y_when = str_sub(y, condition_at(y), y.n);
-    struct words w = words_of(a, x_when, WORDS_MAX), v = words_of(a, y_when, WORDS_MAX);
-    return (!x_when.n && !y_when.n) || shares_topic(&w, &v);
+    return (!x->condition.n && !y->condition.n) || shares_topic(&x->condition, &y->condition);
 }
 
-bool standing_ends(struct arena *a, str newer, str older)
+bool standing_ends(const struct standing *newer, const struct standing *older)
 {
-    str newer_rule = str_sub(newer, 0, condition_at(newer));
-    str older_rule = str_sub(older, 0, condition_at(older));
-    struct words n = words_of(a, newer_rule, WORDS_MAX), o = words_of(a, older_rule, WORDS_MAX);
-    if (standing_takes_back(newer))
-        return shares_topic(&n, &o);
-    if (standing_takes_back(older) || !has_same_condition(a, newer, older))
+    if (newer->takes_back)
+        return shares_topic(&newer->rule, &older->rule);
+    if (older->takes_back || !has_same_condition(newer, older))
         return false;
-    return (asks_language(&n) && asks_language(&o)) || differs_in_way(&n, &o);
+    return (asks_language(&newer->rule) && asks_language(&older->rule)) ||
+           differs_in_way(&newer->rule, &older->rule);
 }

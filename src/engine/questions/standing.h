@@ -10,6 +10,12 @@
  */
 #define STANDING_CATEGORY "instruction"
 
+struct standing {
+    struct words rule, condition; /* condition: none where it is for every question */
+    bool takes_back; /* "you can use emojis again": it takes one back, and asks for nothing */
+};
+struct standing standing_of_text(struct arena *a, str instruction);
+
 /* How far an instruction concerns a question. */
 enum standing_reach {
     STANDING_OTHER, /* it is asked for where one speaks of something else */
@@ -18,11 +24,8 @@ enum standing_reach {
 };
 
 /* q are the words of the question. */
-enum standing_reach standing_reach(struct arena *a, str instruction, const struct words *q);
-
-/* "You can use emojis again": it takes an instruction back, and asks for nothing. */
-bool standing_takes_back(str instruction);
+enum standing_reach standing_reach(const struct standing *s, const struct words *q);
 
 /* Whether the newer one ends the older: it takes it back, asks for another language, or for the
  * same thing in another way. */
-bool standing_ends(struct arena *a, str newer, str older);
+bool standing_ends(const struct standing *newer, const struct standing *older);

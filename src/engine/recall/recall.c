@@ -297,7 +297,8 @@ static void settle_currency(struct finder *f, bool *given)
     settle_closed(f, lines);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
-        if (!given[i] || lines[i].is == CURRENT)
+        /* Instructions end one another by rules of their own (standing_ends). */
+        if (!given[i] || lines[i].is == CURRENT || r->is_standing)
             continue;
         if (!given[lines[i].by] && !may_be_given(f, by))
             continue;

@@ -95,11 +95,12 @@ static enum status read_standing(const struct finder *f, struct memory **out, si
     return OK;
 }
 
-static bool is_ended(struct arena *a, const struct memory *v, size_t i)
+/* The later ones stand in front. */
+static bool is_ended(const struct standing *v, size_t i)
 {
-    bool is_over = standing_takes_back(v[i].content);
+    bool is_over = v[i].takes_back;
     for (size_t k = 0; k < i && !is_over; k++)
-        is_over = standing_ends(a, v[k].content, v[i].content);
+        is_over = standing_ends(&v[k], &v[i]);
     return is_over;
 }
 
@@ -117,13 +118,19 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
     size_t found;
     int64_t room = budget_tokens / STANDING_SHARE;
     TRY(read_standing(f, &v, &found));
-    struct words q = words_of(a, f->in->question, WORDS_MAX);
+    struct words q = words_of(a, f->in->question, found ? WORDS_MAX : 0);
+    struct standing *read = NEW_N(a, struct standing, found + 1);
     *out = NEW_N(a, struct recalled, found + 1);
+    bool *is_over = NEW_N(a, bool, found + 1);
+    for (size_t i = 0; i < found; i++) {
+        read[i] = standing_of_text(a, v[i].content);
+        is_over[i] = is_ended(read, i);
+    }
     *n = 0;
     room = budget_tokens < 0 ? INT64_MAX : room < STANDING_TOKENS ? STANDING_TOKENS : room;
     for (int reach = STANDING_ALWAYS; reach >= (speaks ? STANDING_OTHER : STANDING_HERE); reach--)
         for (size_t i = 0; i < found; i++) {
-            if ((int)standing_reach(a, v[i].content, &q) != reach || is_ended(a, v, i) ||
+            if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
                 tokens_of(v[i].content) > room)
                 continue;
             room -= tokens_of(v[i].content);
