@@ -36,7 +36,7 @@ static const struct field search_in_fields[] = {
     {ENUM(struct search_in, scope), .otherwise_str = "space", .one_of = scope_names,
      .help = "where: the space, one conversation, or all your spaces"},
     {STR(struct search_in, session), .max = 256,
-     .help = "the conversation's id, for its scope and for follow-up questions"},
+     .help = "id of the conversation, also for follow-ups"},
     {0},
 };
 
@@ -135,8 +135,7 @@ static const struct field context_in_fields[] = {
     {INT(struct context_in, budget_tokens), .min = 0, .max = 100000,
      .help = "token budget; 0: as in a chat"},
     {STR(struct context_in, space), .max = NAME_MAX_BYTES, .help = space_help},
-    {STR(struct context_in, session), .max = 256,
-     .help = "the conversation's id, for follow-up questions"},
+    {STR(struct context_in, session), .max = 256, .help = "id of the conversation, for follow-ups"},
     {0},
 };
 
