@@ -59,6 +59,10 @@ struct rewritten {
     str how;      /* none, rules, model */
     str why;      /* in words: why the question is a follow-up, or why no model was asked */
 };
+/* The question as recall searches it in this session: by the rules alone, and what was said there
+ * last. The question itself where it needs nothing, or the session has nothing to give. */
+str engine_question_in(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
+                       str question);
 /* Never fails: at worst the question stays as it is. */
 void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *in,
                     struct rewritten *out);

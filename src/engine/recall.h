@@ -24,10 +24,11 @@ struct recalled {
     double ordered;              /* the reranking model's score; NAN: it gave none */
     int64_t tokens;
     bool injected;
-    bool is_told;  /* it tells of an attribute that the question asks for, in whatever words */
-    bool is_aside; /* it does not answer the question, but bears on what is asked */
-    bool is_cut;   /* sentences of it are left out, as they were forgotten */
-    str why;       /* in words, for receipts and --explain */
+    bool is_told;     /* it tells of an attribute that the question asks for, in whatever words */
+    bool is_aside;    /* it does not answer the question, but bears on what is asked */
+    bool is_standing; /* an instruction that the user gave for all chats */
+    bool is_cut;      /* sentences of it are left out, as they were forgotten */
+    str why;          /* in words, for receipts and --explain */
 };
 
 /* NULL-ended names of the signals. */

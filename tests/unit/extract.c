@@ -323,6 +323,17 @@ TEST(what_someone_does_and_asks_for)
          "instruction:answer_in_german > asks to always answer in German");
     user(ctx, "Never use emojis", "instruction:use_emojis > asks to never use emojis");
     user(ctx, "From now on, be brief", "instruction:be_brief > asks from now on: be brief");
+    user(ctx, "Keep your answers short",
+         "instruction:keep_answers_short > asks to always keep answers short");
+    user(ctx, "You can use emojis again",
+         "instruction:use_emojis > takes an instruction back: may use emojis again");
+    user(ctx, "Meine Frau heißt Ragnhild.", "relationship:frau_name > Meine Frau heißt Ragnhild");
+    user(ctx, "Unser Hund heißt Knopf", "relationship:hund_name_knopf > Unser Hund heißt Knopf");
+    user(ctx, "I share the allotment with Rob, short for Robert.",
+         "relationship:rob_name_robert > Rob is short for Robert");
+    user(ctx, "Bess is short for Elizabeth",
+         "relationship:bess_name_elizabeth > Bess is short for Elizabeth");
+    user(ctx, "We are short for time, short for Monday", "");
     user(ctx, "I prefer to be called Kate", "identity:called_name > wants to be called Kate");
     user(ctx, "Please call me Dr. Smith.", "identity:called_name > wants to be called Dr. Smith");
     user(ctx, "I'm vegan and allergic to nuts",

@@ -1,6 +1,5 @@
 /* lexicon.c - words are found with their classes, whatever their case. */
 #include "engine/text/lexicon.h"
-#include "engine/text/query.h"
 
 #include "t.h"
 
@@ -51,10 +50,4 @@ TEST(months_have_their_number_short_or_long)
     CHECK_INT(lexicon_month(S("december")), 11);
     CHECK_INT(lexicon_month(S("monday")), -1);
     CHECK_INT(lexicon_month(S("mayor")), -1);
-}
-
-TEST(marc_is_no_month)
-{
-    CHECK_INT(query_of(&ctx->arena, S("What did Marc say?"), 0).months, 0);
-    CHECK_INT(query_of(&ctx->arena, S("What was said in Mar 2025?"), 0).months, 1 << 2);
 }

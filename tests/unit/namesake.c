@@ -1,5 +1,5 @@
 /* namesake.c - names that look like words, and whom a question is about. */
-#include "engine/recall/namesake.h"
+#include "engine/questions/namesake.h"
 
 #include "engine/recall/subject.h"
 #include "lib/store.h"

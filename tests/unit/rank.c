@@ -4,10 +4,10 @@
 
 #include <math.h>
 
+#include "engine/questions/query.h"
+#include "engine/questions/snippet.h"
 #include "engine/recall/features.h"
 #include "engine/recall/lexical.h"
-#include "engine/text/query.h"
-#include "engine/text/snippet.h"
 #include "t.h"
 
 enum { ROUNDS = 500 };
@@ -179,6 +179,25 @@ TEST(diversity_is_a_permutation_that_begins_with_the_best)
 
 /* --- budget --- */
 
+TEST(a_spread_takes_from_many_groups)
+{
+    const str groups[] = {S("a"), S("a"), S("a"), S("b"), S("c"), S("a")};
+    const str none[] = {S(""), S(""), S(""), S("")};
+    size_t order[6], most = 4;
+    bool has_b = false, has_c = false;
+    rank_spread(&ctx->arena, groups, 6, most, order);
+    CHECK_INT(order[0], 0);
+    for (size_t i = 0; i < most; i++) {
+        has_b |= order[i] == 3;
+        has_c |= order[i] == 4;
+    }
+    CHECK(has_b && has_c);
+    CHECK_INT(order[5], 5);
+    rank_spread(&ctx->arena, none, 4, 4, order);
+    for (size_t i = 0; i < 4; i++)
+        CHECK_INT(order[i], i);
+}
+
 TEST(the_walk_stops_at_the_first_that_does_not_fit)
 {
     const int64_t small[] = {4, 4, 4, 1}, large[] = {50, 1};
@@ -316,27 +335,6 @@ TEST(questions_say_what_an_answer_holds)
     CHECK(query_of(&ctx->arena, S("How long have they been friends?"), friday).wants_date);
     CHECK_INT(query_of(&ctx->arena, S("what was it?"), friday).n, 0);
     CHECK_INT(query_of(&ctx->arena, S(""), friday).n, 0);
-}
-
-TEST(questions_name_times)
-{
-    const int64_t day = 86400000, midnight = friday - 6 * 3600000;
-    struct query q = query_of(&ctx->arena, S("What did we decide yesterday?"), friday);
-    CHECK_INT(q.from, midnight - day);
-    CHECK_INT(q.to, midnight);
-    q = query_of(&ctx->arena, S("what happened last week"), friday);
-    CHECK_INT(q.from, midnight - 11 * day);
-    CHECK_INT(q.to, midnight - 4 * day);
-    q = query_of(&ctx->arena, S("the trip last month"), friday);
-    CHECK(query_has_time(&q, 1791000000000) && !query_has_time(&q, friday));
-    q = query_of(&ctx->arena, S("Where was she in May 2023?"), friday);
-    CHECK(query_has_time(&q, 1684000000000) && !query_has_time(&q, 1715000000000));
-    q = query_of(&ctx->arena, S("What did I eat today?"), friday);
-    CHECK_INT(q.from, midnight);
-    CHECK_INT(query_of(&ctx->arena, S("What shall I cook today?"), friday).to, 0);
-    CHECK_INT(query_of(&ctx->arena, S("a plan for this week"), friday).to, 0);
-    q = query_of(&ctx->arena, S("may I march on?"), friday);
-    CHECK(!q.months && !q.to && !query_has_time(&q, 1684000000000));
 }
 
 TEST(long_messages_keep_names_and_numbers)

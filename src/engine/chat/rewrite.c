@@ -1,8 +1,8 @@
 /* rewrite.c - a follow-up question becomes one that can be understood alone. */
 #include "engine/chat/rewrite.h"
 
+#include "engine/questions/query.h"
 #include "engine/text/memory_intent.h"
-#include "engine/text/query.h"
 #include "llm/llm.h"
 
 /*
@@ -79,4 +79,21 @@ void engine_rewrite(struct ctx *ctx, struct engine *e, const struct rewrite_in *
                    ? str_printf(a, S_FMT ": by rules, as the core model did not help (" S_FMT ")",
                                 S_ARG(why), S_ARG(failure))
                    : str_printf(a, S_FMT ": by rules", S_ARG(why));
+}
+
+/* Searches of a program that names the conversation it is in; nobody waits for a model there. */
+str engine_question_in(struct ctx *ctx, struct engine *e, struct pool_ref pool, str session,
+                       str question)
+{
+    struct window w;
+    struct rewritten out;
+    const struct window_in in = {.pool = pool, .session = session, .asked = question};
+    if (!session.n || !soft(ctx, engine_window(ctx, e, &in, &w)))
+        return question;
+    struct said *before = NEW_N(&ctx->arena, struct said, w.n + 1);
+    for (size_t i = 0; i < w.n; i++)
+        before[i] = (struct said){.role = w.v[i].role, .text = w.v[i].text};
+    const struct rewrite_in ask = {.pool = pool, .question = question, .before = before, .n = w.n};
+    engine_rewrite(ctx, e, &ask, &out);
+    return out.search;
 }

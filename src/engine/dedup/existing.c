@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/words.h"
 #include "engine/dedup/equivalence.h"
-#include "engine/text/query.h"
+#include "engine/questions/query.h"
 
 /*
  * Two questions about a line that is about to be stored. same_seek: does a stored fact say the same

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "engine/distil/known.h"
-#include "engine/text/query.h"
+#include "engine/questions/query.h"
 
 /*
  * The model is shown what is stored, so that it does not say it again and can name what a new fact

@@ -179,6 +179,8 @@ static bool is_for_us(struct found *f, str note)
 static bool is_clear(struct found *f, const struct fact_row *row, str told)
 {
     struct match m;
+    if (!is_request(row) && clause_find(f, CLAUSE_YOU, told, 0, &m))
+        return false;
     if (clause_find(f, CLAUSE_WEAK, told, 0, &m) || clause_find(f, CLAUSE_LOST, told, 0, &m))
         return false;
     bool is_choice = !strcmp(row->category, "decision");
@@ -216,7 +218,7 @@ static bool names_value(struct found *f, enum slot slot, str clause, str value)
 {
     struct match m;
     bool names_one = slot == SLOT_employer || slot == SLOT_school || slot == SLOT_partner;
-    if (clause_find(f, CLAUSE_WEAK, value, 0, &m))
+    if (clause_find(f, CLAUSE_WEAK, value, 0, &m) || clause_find(f, CLAUSE_YOU, value, 0, &m))
         return false;
     if (names_one && clause_find(f, CLAUSE_NO_NAME, value, 0, &m))
         return false;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/gate/weights.h"
-#include "engine/text/query.h"
+#include "engine/questions/query.h"
 #include "store/store.h"
 
 enum gate_signal {

@@ -5,10 +5,10 @@
 #include "base/time_text.h"
 #include "base/words.h"
 #include "core/tokens.h"
+#include "engine/questions/query.h"
 #include "engine/recall/candidates.h"
 #include "engine/recall/held.h"
 #include "engine/recall/user_facts.h"
-#include "engine/text/query.h"
 #include "engine/text/relative_day.h"
 #include <assert.h>
 
@@ -203,8 +203,9 @@ static enum status find_episodes(struct plan *p, struct list *out)
     for (size_t i = 0; i < found.n; i++)
         if (query_has_time(&p->finder.query, time_of(&found.v[i])))
             add(out, most, &found.v[i]);
-    if (p->finder.query.to)
-        TRY(newest(p, LAYER_EPISODE, p->finder.query.from, p->finder.query.to, most,
+    struct time_span when = query_span(&p->finder.query);
+    if (when.to)
+        TRY(newest(p, LAYER_EPISODE, when.from, when.to, most,
                    S("of the time that the message names"), out));
     for (size_t i = 0; i < found.n; i++)
         add(out, most, &found.v[i]);

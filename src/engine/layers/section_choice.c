@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/words.h"
 #include "engine/layers/context.h"
+#include "engine/questions/query.h"
 #include "engine/recall/features.h"
 #include "engine/state/core_ask.h"
-#include "engine/text/query.h"
 
 /* Memories that are read for their names and found for them, and how many names; characters of a
  * message that can ask for something; time and words for the model, and what it is shown. */

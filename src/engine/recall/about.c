@@ -70,6 +70,14 @@ static uint32_t told_in(struct finder *f, const struct words *w, str text)
     return told | attributes_told_so(&f->ctx->arena, text);
 }
 
+/* By the question as it stands, or with another name of whom it names. */
+static bool is_about_whom(struct finder *f, str text, bool requests)
+{
+    struct arena *a = &f->ctx->arena;
+    return subject_fits(a, f->in->question, text, requests) ||
+           (f->asked_also.n && subject_fits(a, f->asked_also, text, requests));
+}
+
 /* Whether a text tells of what is wanted, of the one whom the question is about. */
 static bool tells_of(struct finder *f, const struct wanted *want, str text)
 {
@@ -80,7 +88,7 @@ static bool tells_of(struct finder *f, const struct wanted *want, str text)
     uint32_t labelled = attributes_labelled(&f->ctx->arena, text);
     return text.n && text.n <= LONG &&
            ((labelled ? labelled : told_in(f, &w, text)) & want->attributes) &&
-           subject_fits(&f->ctx->arena, f->in->question, text, is_role || want->tokens >= 0);
+           is_about_whom(f, text, is_role || want->tokens >= 0);
 }
 
 static bool is_told(struct finder *f, const struct wanted *want, struct recalled *r)

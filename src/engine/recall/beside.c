@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/questions/snippet.h"
 #include "engine/rerank/ask_order.h"
-#include "engine/text/snippet.h"
 #include "engine/vectors/qdrant_sync.h"
 
 enum {

@@ -12,8 +12,8 @@
  * The block is what the model reads: an opening that says that these are data, one line for each
  * result with its date, origin and a short id, and a closing, by which engine_strip_block finds it
  * again when a client sends it back. Lines are chosen by rank but written in the order of time, so
- * that the model sees what is newer. A memory is left out where the message that it came from is
- * given whole.
+ * that the model sees what is newer, behind the standing instructions. A memory is left out where
+ * the message that it came from is given whole.
  */
 
 enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 600, SPEAKER_MAX = 40, SHORT_ID = 8 };
@@ -93,11 +93,14 @@ struct line {
     str text;
     int64_t created;
     size_t rank;
+    bool is_standing;
 };
 
 static int by_time(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
+    if (x->is_standing != y->is_standing)
+        return x->is_standing ? -1 : 1;
     if (x->created != y->created)
         return x->created < y->created ? -1 : 1;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
@@ -155,7 +158,7 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
     for (size_t i = 0; i < n; i++) {
         if (!v[i].injected || is_idle(v, i))
             continue;
-        struct line line = {line_of(a, &v[i], now), created_of(&v[i]), i};
+        struct line line = {line_of(a, &v[i], now), created_of(&v[i]), i, v[i].is_standing};
         size_t more = utf16_length(line.text);
         v[i].tokens = tokens_of(line.text);
         if (budget_tokens >= 0 && units + more > (size_t)budget_tokens * 4) {

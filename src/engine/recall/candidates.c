@@ -85,10 +85,11 @@ static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
     const struct query *q = &f->query;
-    TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->memories_only, q->stems, q->n,
-                   HITS_MAX, &s->words));
+    TRY(past_words(s->ctx, f->e, s->in->pool, &f->past, s->in->memories_only, q->stems,
+                   q->n + q->n_others, HITS_MAX, &s->words));
     TRY(past_common_words(s->ctx, f->e, s->in->pool, s->in->memories_only, q->stems, q->n, NEWEST,
                           &s->words));
+    hits_join_names(&s->words, q->n, q->other_of, q->n_others);
     if (s->in->turns_only)
         leave_memories_out(&s->words);
     int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);

@@ -3,12 +3,13 @@
 
 #include "engine/gate/weights.h"
 #include "engine/past/past.h"
+#include "engine/questions/broad.h"
+#include "engine/questions/query.h"
 #include "engine/recall/bars.h"
 #include "engine/recall/given.h"
 #include "engine/recall/lexical.h"
 #include "engine/state/state.h"
 #include "engine/text/memory_intent.h"
-#include "engine/text/query.h"
 
 /* The cosine from which on a text counts as close in meaning to the question. */
 #define FOUND_CLOSE 0.35f
@@ -23,6 +24,8 @@ struct finder {
     float weights[QUERY_WORDS_MAX]; /* of its words, in this pool */
     struct word_hits words;         /* the texts that hold them */
     double rarest;                  /* weight of a word that one text holds */
+    enum broad broad;               /* whether the answer is spread over many places */
+    str asked_also;                 /* the question with another name of whom it names, or "" */
     struct recalled *found;         /* best first */
     const struct candidate **of;    /* how each was found; NULL: not by the question */
     size_t n;

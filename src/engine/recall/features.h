@@ -3,9 +3,9 @@
 
 #include "engine/engine.h"
 #include "engine/gate/weights.h"
+#include "engine/questions/query.h"
 #include "engine/recall/lexical.h"
 #include "engine/text/lexicon.h"
-#include "engine/text/query.h"
 
 /* What goes in beside the best needs this share of the score that the best needs. */
 #define GATE_BESIDE 0.25

@@ -479,3 +479,25 @@ void scan_measure(struct scan *scan, const struct candidate *v, size_t n)
         scan->best_session = greater(scan->best_session, v[i].session);
     }
 }
+
+/* Own words are in the low half of a count. A name may be in each sentence, and says no more for
+ * that. */
+static uint8_t joined_count(uint8_t own, uint8_t other)
+{
+    return own ? own : other & 15 ? 1 : other;
+}
+
+void hits_join_names(struct word_hits *hits, size_t n_words, const size_t *of, size_t n_names)
+{
+    for (size_t k = 0; k < n_names; k++) {
+        size_t word = of[k], other = n_words + k;
+        bool is_counted = hits->found[word] != UINT32_MAX;
+        hits->found[word] = is_counted ? 0 : UINT32_MAX;
+        for (size_t i = 0; i < hits->n; i++) {
+            uint8_t *counts = hits->v[i].counts;
+            counts[word] = joined_count(counts[word], counts[other]);
+            counts[other] = 0;
+            hits->found[word] += is_counted && counts[word];
+        }
+    }
+}

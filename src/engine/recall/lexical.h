@@ -30,6 +30,10 @@ struct candidate {
  */
 double scan_weigh(const struct word_hits *hits, size_t n_words, int64_t all, float *weights);
 
+/* Words behind the nth are other names of one of the first n (of[i]): they count as that one, once
+ * a document. */
+void hits_join_names(struct word_hits *hits, size_t n_words, const size_t *of, size_t n_names);
+
 struct scanner;
 
 struct scan {

@@ -36,3 +36,8 @@ void rank_diversify(struct arena *a, const double *scores, const str *texts, siz
  * first one whatever its size. budget < 0 has no end.
  */
 size_t rank_walk(const int64_t *tokens, size_t n, int64_t budget);
+
+/* The order of n texts, best first, in which the first `most` are from as many groups as possible
+ * without leaving better ones far behind: each text that was taken of a group lets the others of it
+ * fall back. "" is no group. */
+void rank_spread(struct arena *a, const str *groups, size_t n, size_t most, size_t *order);

@@ -6,13 +6,15 @@
 #include "core/tokens.h"
 #include "engine/distil.h"
 #include "engine/gate/evidence.h"
+#include "engine/questions/namesake.h"
+#include "engine/questions/snippet.h"
 #include "engine/recall/about.h"
 #include "engine/recall/beside.h"
 #include "engine/recall/candidates.h"
+#include "engine/recall/complete.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/held.h"
-#include "engine/recall/namesake.h"
 #include "engine/recall/pasted.h"
 #include "engine/recall/rank.h"
 #include "engine/recall/successors.h"
@@ -20,12 +22,13 @@
 #include "engine/state/state.h"
 #include "engine/text/memory_intent.h"
 #include "engine/text/sentences.h"
-#include "engine/text/snippet.h"
 #include "engine/text/traces.h"
 #include "engine/text/utterance.h"
 
 /*
  * Stages of one recall, in this order:
+ *   0. complete.c looks up the day of an event that the question names, and other names; a question
+ *      for all that was said of something (broad.c) looks wider in stages 1, 3 and 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; namesakes score nothing (find_ordered)
  *   3. the gate decides how sure a line must be (verdict_of)
@@ -39,6 +42,14 @@
 /* Characters of a question that is none; words of a turn that says something by itself; bytes of a
  * text that are shown. */
 enum { QUESTION_MIN = 3, TELLING = 8, SHOWN_MAX = 600 };
+
+/* A question that asks for all that was said of something, in order or counted: times as many
+ * results are ranked, and given at most; bytes of each that are shown. So the same budget holds
+ * more of them (decisions/045). */
+enum { BROAD_DEEP = 3, BROAD_TIMES = 2, BROAD_SHOWN = 200 };
+
+/* Of what goes in beside the best, such a question needs this share. */
+static const double broad_beside = 0.4;
 
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
 enum { TOLD_GATES = 2 };
@@ -112,7 +123,8 @@ static bool is_by_line(const struct finder *f)
 /* What a line needs once memory speaks: less than the best, and less than the threshold. */
 static double least_of_line(const struct finder *f, double threshold, double best)
 {
-    return f->steps.strategy == STRATEGY_SEMANTIC ? threshold : GATE_BESIDE * fmin(threshold, best);
+    double beside = GATE_BESIDE * (f->broad ? broad_beside : 1);
+    return f->steps.strategy == STRATEGY_SEMANTIC ? threshold : beside * fmin(threshold, best);
 }
 
 /* A phrase lowers it, or the caller. */
@@ -314,6 +326,26 @@ static enum status add_about(struct finder *f, struct finder *space, struct verd
     return OK;
 }
 
+/* What the user asked for once and for all stands in front of the rest, and is given though nothing
+ * else is. */
+static enum status add_standing(struct finder *f, struct finder *space, int64_t budget,
+                                struct verdict *v)
+{
+    struct about standing = {.reason = S("standing instructions of the user")};
+    if (!f->in->gate || f->in->turns_only || f->in->type.n || f->in->layer.n ||
+        f->in->strategy == STRATEGY_RECENT || f->in->scope == SCOPE_SESSION)
+        return OK;
+    TRY(standing_of(space, v->least <= 1, budget, &standing.v, &standing.n));
+    if (!standing.n)
+        return OK;
+    standing.n_first = standing.n;
+    find_name_space(space, standing.v, standing.n);
+    put_beside(f, &standing);
+    if (v->least > 1)
+        *v = (struct verdict){S("memory"), standing.reason, 1, true};
+    return OK;
+}
+
 /* A closed value was replaced by what its key got next, whatever the two say. */
 static void settle_closed(const struct finder *f, struct dated_line *lines)
 {
@@ -340,7 +372,8 @@ static void settle_currency(struct finder *f, bool *given)
     currency_judge(a, f->in->question, lines, f->n, given);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
-        if (!given[i] || lines[i].is == CURRENT)
+        /* Instructions end one another by rules of their own (standing_ends). */
+        if (!given[i] || lines[i].is == CURRENT || r->is_standing)
             continue;
         if (!given[lines[i].by] && !may_be_given(f, by))
             continue;
@@ -359,9 +392,10 @@ static enum status choose(struct finder *f, double least, int64_t budget, int64_
     int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1), total = 0;
     size_t *which = NEW_N(&f->ctx->arena, size_t, f->n + 1);
     bool *given = NEW_N(&f->ctx->arena, bool, f->n + 1);
+    size_t shown = f->broad && f->in->gate ? BROAD_SHOWN : SHOWN_MAX;
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
-        r->text = excerpt_of(&f->ctx->arena, found_text(r), &f->query, f->weights, SHOWN_MAX);
+        r->text = excerpt_of(&f->ctx->arena, found_text(r), &f->query, f->weights, shown);
         if (f->of[i])
             r->why = found_why(&f->ctx->arena, &f->query, f->of[i], r);
         r->tokens = tokens_of(r->text);
@@ -410,10 +444,33 @@ static void leave_namesakes(struct finder *f)
     }
 }
 
+/* What was said of it in other sessions goes before more of the same. */
+static void spread_sessions(struct finder *f, size_t limit)
+{
+    struct arena *a = &f->ctx->arena;
+    size_t n = f->n < limit ? f->n : limit;
+    struct recalled *found = NEW_N(a, struct recalled, f->n + 1);
+    const struct candidate **of = NEW_N(a, const struct candidate *, f->n + 1);
+    size_t *order = NEW_N(a, size_t, f->n + 1);
+    str *sessions = NEW_N(a, str, f->n + 1);
+    for (size_t i = 0; i < f->n; i++)
+        sessions[i] = f->found[i].is_memory ? S("") : f->found[i].message.session;
+    rank_spread(a, sessions, f->n, n, order);
+    for (size_t i = 0; i < n; i++) {
+        found[i] = f->found[order[i]];
+        of[i] = f->of[order[i]];
+    }
+    f->found = found;
+    f->of = of;
+    f->n = n;
+}
+
 /* In a chat by the reranking model, where one is set. */
 static enum status find_ordered(struct finder *f, size_t limit)
 {
-    TRY(find_in_scope(f, limit, false));
+    TRY(find_in_scope(f, f->broad ? BROAD_DEEP * limit : limit, false));
+    if (f->broad)
+        spread_sessions(f, f->in->gate ? BROAD_TIMES * limit : limit);
     if (f->in->gate && !f->in->is_unordered)
         order_beside(f);
     if (f->in->gate)
@@ -504,6 +561,18 @@ static bool only_tells(const struct finder *f)
     return n_facts >= n_sentences;
 }
 
+/* "What does Anna like?" speaks of the user as "What does my wife like?" does, where both are one.
+ */
+static struct gate gate_asked(const struct finder *f)
+{
+    struct arena *a = &f->ctx->arena;
+    struct gate gate = gate_of(a, f->in->question, NULL, 0);
+    for (size_t i = 0; i < f->n_spaces && gate.section == GATE_NONE; i++)
+        if (f->spaces[i].asked_also.n)
+            gate = gate_of(a, f->spaces[i].asked_also, NULL, 0);
+    return gate;
+}
+
 /* The order of the stages at the head of the file. An empty question finds nothing, unless it asks
  * what is known about the user. */
 static enum status find(struct finder *f, struct recall_out *out)
@@ -513,8 +582,11 @@ static enum status find(struct finder *f, struct recall_out *out)
     size_t limit = in->limit ? in->limit : (size_t)s->recall_limit;
     bool newest = in->strategy == STRATEGY_RECENT;
     struct gate gate = {0};
+    f->broad = newest ? BROAD_NOT : broad_of(&f->ctx->arena, in->question);
+    for (size_t i = 0; i < f->n_spaces && !newest; i++)
+        TRY(complete_question(&f->spaces[i]));
     if (in->gate && in->bar == 0 && !newest)
-        gate = gate_of(&f->ctx->arena, in->question, NULL, 0);
+        gate = gate_asked(f);
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
     if (gate.is_weak && tells)
         gate = (struct gate){0};
@@ -523,14 +595,16 @@ static enum status find(struct finder *f, struct recall_out *out)
         TRY(find_in_scope(f, limit, true));
     else if (!is_empty(f))
         TRY(find_ordered(f, limit));
-    else if (!asks_known || str_trim(in->question).n < QUESTION_MIN) {
-        *out = (struct recall_out){.decision = S("none"), .reason = S("no words to search")};
-        out->steps.store = S("none");
-        return OK;
-    }
-    struct verdict v = verdict_of(f, gate, tells);
+    bool is_idle =
+        !newest && is_empty(f) && (!asks_known || str_trim(in->question).n < QUESTION_MIN);
     int64_t budget = in->budget_tokens ? in->budget_tokens : s->budget_tokens;
-    TRY(add_more(f, gate, asks_known, budget, &v));
+    struct verdict v = {S("none"), S("no words to search"), .least = 2};
+    if (!is_idle) {
+        v = verdict_of(f, gate, tells);
+        TRY(add_more(f, gate, asks_known, budget, &v));
+    }
+    for (size_t i = 0; i < f->n_spaces; i++)
+        TRY(add_standing(f, &f->spaces[i], budget, &v));
     *out = (struct recall_out){.decision = v.decision,
                                .probability = v.probability,
                                .evidence = v.evidence};

@@ -20,16 +20,18 @@ static const struct recalled *same_of(const struct recall_out *in, const struct 
     return NULL;
 }
 
-/* A chat reads first what bears on a request; who searches wants the answer first. */
+/* A chat reads first what bears on a request; who searches wants the answer first, and what the
+ * user asks of every chat is no answer. */
 static void put_asides_last(struct ctx *ctx, struct recall_out *given)
 {
     struct recalled *v = NEW_N(&ctx->arena, struct recalled, given->n + 1);
     size_t n = 0;
     for (int aside = 0; aside < 2; aside++)
         for (size_t i = 0; i < given->n; i++)
-            if (given->v[i].is_aside == (bool)aside)
+            if (given->v[i].is_aside == (bool)aside && !given->v[i].is_standing)
                 v[n++] = given->v[i];
     given->v = v;
+    given->n = n;
 }
 
 /* In the order of the chat; as a search shows it where the search has found it, too. */

@@ -1,10 +1,18 @@
-/* user_facts.c - the facts that a question about the user asks for. */
+/* user_facts.c - what a chat is given of the user whatever it asks: facts, standing instructions.
+ */
 #include "engine/recall/user_facts.h"
 
 #include <stdlib.h>
 
+#include "core/tokens.h"
+#include "engine/questions/standing.h"
+
 /* Among the newest so many the important ones are looked for. */
 enum { LOOKED_AT = 500, LEAST = 3, MOST = 15, TOKENS_EACH = 60 };
+
+/* Standing instructions that are read; their share of the budget, and tokens that they always have.
+ */
+enum { STANDING_READ = 64, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
 
 bool known_is_asked(struct gate gate)
 {
@@ -48,5 +56,90 @@ enum status known_of(const struct finder *f, int64_t after, int64_t budget_token
                                   .score = v[i].importance,
                                   .why = S("the question asks what is known about the user")};
     *n = taken;
+    return OK;
+}
+
+/* --- standing instructions --- */
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct memory *x = a, *y = b;
+    if (x->created != y->created)
+        return x->created < y->created ? 1 : -1;
+    return (x->doc < y->doc) - (x->doc > y->doc);
+}
+
+/* Those that may be shown, newest first. They are found by the word that their keys begin with. */
+static enum status read_standing(const struct finder *f, struct memory **out, size_t *n)
+{
+    struct arena *a = &f->ctx->arena;
+    struct words w = words_of(a, S(STANDING_CATEGORY), 1);
+    struct word_hits hits;
+    TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, true, &w.v[0].stem, 1, LOOKED_AT, &hits));
+    size_t read = hits.n < STANDING_READ ? hits.n : STANDING_READ;
+    doc_id *docs = NEW_N(a, doc_id, read + 1);
+    struct memory *v = NEW_N(a, struct memory, read + 1);
+    for (size_t i = 0; i < read; i++)
+        docs[i] = hits.v[hits.n - 1 - i].doc;
+    TRY(past_memories(f->ctx, f->e, f->in->pool, &f->past, docs, read, v));
+    *n = 0;
+    for (size_t i = 0; i < read; i++) {
+        struct recalled r = {.is_memory = true, .memory = v[i]};
+        bool is_own = v[i].origin != ORIGIN_TOOL && v[i].origin != ORIGIN_ASSISTANT;
+        if (is_own && str_is(v[i].category, STANDING_CATEGORY) && find_shows(f, &r) && !r.is_cut)
+            v[(*n)++] = v[i];
+    }
+    if (*n)
+        qsort(v, *n, sizeof *v, newest_first);
+    *out = v;
+    return OK;
+}
+
+/* The later ones stand in front. */
+static bool is_ended(const struct standing *v, size_t i)
+{
+    bool is_over = v[i].takes_back;
+    for (size_t k = 0; k < i && !is_over; k++)
+        is_over = standing_ends(&v[k], &v[i]);
+    return is_over;
+}
+
+enum status standing_of(const struct finder *f, bool speaks, int64_t budget_tokens,
+                        struct recalled **out, size_t *n)
+{
+    static const char *const why[] = {[STANDING_OTHER] = "a standing instruction of the user",
+                                      [STANDING_HERE] =
+                                          "a standing instruction of the user for what is asked",
+                                      [STANDING_ALWAYS] =
+                                          "a standing instruction of the user for every chat"};
+    enum { WORDS_MAX = 200 };
+    struct arena *a = &f->ctx->arena;
+    struct memory *v;
+    size_t found;
+    int64_t room = budget_tokens / STANDING_SHARE;
+    TRY(read_standing(f, &v, &found));
+    struct words q = words_of(a, f->in->question, found ? WORDS_MAX : 0);
+    struct standing *read = NEW_N(a, struct standing, found + 1);
+    *out = NEW_N(a, struct recalled, found + 1);
+    bool *is_over = NEW_N(a, bool, found + 1);
+    for (size_t i = 0; i < found; i++) {
+        read[i] = standing_of_text(a, v[i].content);
+        is_over[i] = is_ended(read, i);
+    }
+    *n = 0;
+    room = budget_tokens < 0 ? INT64_MAX : room < STANDING_TOKENS ? STANDING_TOKENS : room;
+    for (int reach = STANDING_ALWAYS; reach >= (speaks ? STANDING_OTHER : STANDING_HERE); reach--)
+        for (size_t i = 0; i < found; i++) {
+            if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
+                tokens_of(v[i].content) > room)
+                continue;
+            room -= tokens_of(v[i].content);
+            (*out)[(*n)++] = (struct recalled){.is_memory = true,
+                                               .is_aside = true,
+                                               .is_standing = true,
+                                               .memory = v[i],
+                                               .score = 1,
+                                               .why = str_of(why[reach])};
+        }
     return OK;
 }

@@ -1,4 +1,5 @@
-/* user_facts.h - what is known about the user, for questions that name nothing of it. */
+/* user_facts.h - what a chat is given of the user whatever it asks: facts, standing instructions.
+ */
 #pragma once
 
 #include "engine/recall/candidates.h"
@@ -14,3 +15,12 @@ bool known_is_asked(struct gate gate);
  */
 MUST_USE enum status known_of(const struct finder *f, int64_t after, int64_t budget_tokens,
                               struct recalled **out, size_t *n);
+
+/*
+ * The standing instructions that apply to the question, within an eighth of the token budget: those
+ * without a condition, then those whose condition the question meets, the newest first. Where a
+ * chat is given memory anyway (speaks), others as well, as a condition may be met in other words.
+ * One that was taken back or replaced by a later one is none of them.
+ */
+MUST_USE enum status standing_of(const struct finder *f, bool speaks, int64_t budget_tokens,
+                                 struct recalled **out, size_t *n);

@@ -35,7 +35,8 @@ static const struct field search_in_fields[] = {
     {STR(struct search_in, space), .max = NAME_MAX_BYTES, .help = space_help},
     {ENUM(struct search_in, scope), .otherwise_str = "space", .one_of = scope_names,
      .help = "where: the space, one conversation, or all your spaces"},
-    {STR(struct search_in, session), .max = 256, .help = "the conversation's id, for its scope"},
+    {STR(struct search_in, session), .max = 256,
+     .help = "id of the conversation, also for follow-ups"},
     {0},
 };
 
@@ -67,7 +68,8 @@ static enum status tool_search(struct tool_call *c)
     struct recall_in ask = {.pool = c->pool,
                             .scope = in->scope,
                             .within = in->session,
-                            .question = in->query,
+                            .question = engine_question_in(c->ctx, c->app->engine, c->pool,
+                                                           in->session, in->query),
                             .limit = (size_t)in->limit,
                             .memories_only = in->type.n > 0,
                             .type = in->type};
@@ -124,7 +126,7 @@ static enum status search_layer(struct tool_call *c)
 
 /* A budget in tokens for the block; 0 takes the setting. */
 struct context_in {
-    str question, space;
+    str question, space, session;
     int64_t budget_tokens;
 };
 static const struct field context_in_fields[] = {
@@ -133,6 +135,7 @@ static const struct field context_in_fields[] = {
     {INT(struct context_in, budget_tokens), .min = 0, .max = 100000,
      .help = "token budget; 0: as in a chat"},
     {STR(struct context_in, space), .max = NAME_MAX_BYTES, .help = space_help},
+    {STR(struct context_in, session), .max = 256, .help = "id of the conversation, for follow-ups"},
     {0},
 };
 
@@ -158,7 +161,8 @@ static enum status tool_context(struct tool_call *c)
     const struct context_in *in = c->in;
     TRY(tool_space(c, in->space));
     struct recall_in ask = {.pool = c->pool,
-                            .question = in->question,
+                            .question = engine_question_in(c->ctx, c->app->engine, c->pool,
+                                                           in->session, in->question),
                             .budget_tokens = in->budget_tokens};
     struct recall_out found;
     struct context_out *out = NEW(&c->ctx->arena, struct context_out);

@@ -28,7 +28,7 @@ enum search_kind { SEARCH_ALL, SEARCH_MEMORIES, SEARCH_MESSAGES };
 static const char *const search_kinds[] = {"all", "memory", "message", NULL};
 
 struct search_in {
-    str query, layer, type, strategy;
+    str query, layer, type, strategy, session;
     enum search_kind kind;
     int64_t limit, as_of;
     double min_score;
@@ -48,6 +48,9 @@ static const struct field search_in_fields[] = {
              "setting"},
     {TIME(struct search_in, as_of), .help = "what was said and true at this time; absent: now"},
     {BOOL(struct search_in, explain), .help = "include reasons in words and numbers"},
+    {STR(struct search_in, session), .max = 256,
+     .help = "the conversation that the question belongs to: a follow-up question is completed "
+             "from what was said there"},
     {0},
 };
 
@@ -239,7 +242,8 @@ static enum status memory_search(struct ctx *ctx, struct app *app, const struct 
     const struct search_in *q = in->in;
     bool of_memories = q->kind == SEARCH_MEMORIES || q->layer.n || q->type.n;
     struct recall_in ask = {.pool = in->who.pool,
-                            .question = q->query,
+                            .question = engine_question_in(ctx, app->engine, in->who.pool,
+                                                           q->session, q->query),
                             .limit = (size_t)q->limit,
                             .memories_only = of_memories,
                             .turns_only = q->kind == SEARCH_MESSAGES,

@@ -1,10 +1,8 @@
 /* query.c - a question as recall sees it: the words to search, what kind of answer, which time. */
-#include "engine/text/query.h"
+#include "engine/questions/query.h"
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "engine/text/lexicon.h"
-
-#include <time.h>
 
 /*
  * Example: "What did Ana tell me about the boat yesterday?" asked on 20 November becomes the stems
@@ -35,89 +33,42 @@ static void read_kind(struct query *q, const struct words *w)
         q->wants_name |= is_at(w, i, "name") || is_at(w, i, "names");
 }
 
-/* The start of the day, week (Monday), month or year that t lies in, moved by so many of them. */
-static int64_t start_of(int64_t t, char unit, int moved)
+/* "How many days after the move …" asks of both ends of a time, and not of what was behind one. */
+static bool asks_duration(const struct words *w)
 {
-    time_t seconds = (time_t)(t / 1000);
-    struct tm day;
-    if (!gmtime_r(&seconds, &day))
-        return 0;
-    struct tm first = {.tm_year = day.tm_year, .tm_mon = day.tm_mon, .tm_mday = day.tm_mday};
-    if (unit == 'd')
-        first.tm_mday += moved;
-    else if (unit == 'w')
-        first.tm_mday += 7 * moved - (day.tm_wday + 6) % 7;
-    else if (unit == 'm')
-        first = (struct tm){.tm_year = day.tm_year, .tm_mon = day.tm_mon + moved, .tm_mday = 1};
-    else
-        first = (struct tm){.tm_year = day.tm_year + moved, .tm_mday = 1};
-    return (int64_t)timegm(&first) * 1000;
-}
-
-/* "What shall I cook today?" is not about what was said today; "what did I cook today?" is. */
-static bool looks_back(const struct words *w)
-{
-    for (size_t i = 0; i < w->n; i++)
-        if (lexicon_is(w->v[i].text, LEX_PAST))
+    static const char *const units[] = {"days", "weeks", "months", "years", "hours", "long", NULL};
+    for (size_t i = 0; i + 1 < w->n; i++)
+        if (is_at(w, i, "how") &&
+            (str_is_one_of(w->v[i + 1].text, units) ||
+             (i + 2 < w->n && is_at(w, i + 1, "many") && str_is_one_of(w->v[i + 2].text, units))))
             return true;
     return false;
 }
 
-/* "yesterday", "last week", "this month": the time they mean. It is searched in their place. */
-static void read_relative(struct query *q, struct words *w, int64_t asked)
+/* "Last", "week" and "ago" of a time say nothing to search for; a date is searched in their place.
+ */
+static void leave_relative(const struct query *q, struct words *w)
 {
-    static const char *const units[] = {"week", "month", "year", NULL};
-    for (size_t i = 0; i < w->n; i++) {
-        char unit = 0;
-        int moved = 0;
-        if (is_at(w, i, "today") || is_at(w, i, "yesterday")) {
-            unit = 'd';
-            moved = is_at(w, i, "yesterday") ? -1 : 0;
-        } else if (is_at(w, i, "last") || is_at(w, i, "this")) {
-            moved = is_at(w, i, "last") ? -1 : 0;
-            for (const char *const *u = units; *u; u++)
-                if (is_at(w, i + 1, *u))
-                    unit = **u;
-            if (unit && moved)
-                w->v[i + 1].is_stop = true;
-        }
-        if (unit && (moved || looks_back(w))) {
-            w->v[i].is_stop = true;
-            q->from = start_of(asked, unit, moved);
-            q->to = start_of(asked, unit, moved + 1);
-        }
+    for (size_t i = 0; i < q->times.n; i++) {
+        const struct time_phrase *p = &q->times.v[i];
+        for (size_t k = p->at; p->is_relative && k < p->end; k++)
+            w->v[k].is_stop |= time_word_is_bare(w->v[k].text);
     }
 }
 
-/* Months are told from words by their capital: "May" and "March" are both. */
-static void read_dates(struct query *q, const struct words *w)
-{
-    for (size_t i = 0; i < w->n; i++) {
-        str text = w->v[i].text;
-        int64_t number;
-        int month = lexicon_month(text);
-        if (month >= 0 && text.p[0] >= 'A' && text.p[0] <= 'Z')
-            q->months |= 1u << month;
-        if (w->v[i].is_number && text.n == 4 && str_int(text, &number) && number > 1900)
-            q->year = (int)number;
-    }
-}
-
+/* Whether it speaks of a time at all. */
 bool query_names_time(const struct query *q)
 {
-    return q->to || q->months;
+    return q->times.n > 0;
 }
 
-/* Whether t (unix ms) is in the span that the question names: from to to, or in its months. */
+/* Whether t (unix ms) is in one of its times. */
 bool query_has_time(const struct query *q, int64_t t)
 {
-    time_t seconds = (time_t)(t / 1000);
-    struct tm day;
-    if (q->to)
-        return t >= q->from && t < q->to;
-    if (!q->months || !gmtime_r(&seconds, &day))
-        return false;
-    return (q->months >> day.tm_mon & 1) && (!q->year || q->year == day.tm_year + 1900);
+    for (size_t i = 0; i < q->times.n; i++)
+        if (time_phrase_has(&q->times.v[i], t))
+            return true;
+    return false;
 }
 
 /* How much a word promises before it is known how many documents hold it: names, numbers and long
@@ -165,11 +116,15 @@ static void add_stem(struct query *q, int *promises, const struct word *w)
 }
 
 /* Messages are labelled with their date: "yesterday" is searched as "19 November 2026", "last
- * month" as "October 2026". */
-static void add_date(struct arena *a, struct query *q, int *promises)
+ * month" as "October 2026", "last year" as "2025". */
+static void add_date(struct arena *a, struct query *q, int *promises, struct time_span span)
 {
-    const char *format = q->to - q->from <= DAY_MS ? "%e %B %Y" : "%B %Y";
-    struct words w = words_of(a, time_write(a, q->from, format), 3);
+    enum { MONTH_DAYS = 31, YEAR_DAYS = 366 };
+    int64_t days = (span.to - span.from) / DAY_MS;
+    const char *format = days <= 1 ? "%e %B %Y" : days <= MONTH_DAYS ? "%B %Y" : "%Y";
+    if (days > YEAR_DAYS)
+        return;
+    struct words w = words_of(a, time_write(a, span.from, format), 3);
     for (size_t i = 0; i < w.n; i++)
         add_stem(q, promises, &w.v[i]);
 }
@@ -182,12 +137,31 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     int promises[QUERY_WORDS_MAX];
     struct words w = words_to_ask(a, question, QUESTION_WORDS_MAX);
     read_kind(&q, &w);
-    read_dates(&q, &w);
-    read_relative(&q, &w, asked);
+    q.times = times_of(&w, question, asked, TIMES_OF_QUESTION);
+    if (asks_duration(&w))
+        q.times.event = (struct event_time){0};
+    leave_relative(&q, &w);
     for (size_t i = 0; i < w.n; i++)
         if (!w.v[i].is_stop)
             add_stem(&q, promises, &w.v[i]);
-    if (q.to)
-        add_date(a, &q, promises);
+    for (size_t i = 0; i < q.times.n; i++)
+        if (q.times.v[i].is_relative)
+            add_date(a, &q, promises, q.times.v[i].span);
     return q;
+}
+
+/* The event's own words stay: who speaks of the wedding is as good as who spoke at its time. */
+void query_set_event(struct query *q, int64_t day, int64_t asked)
+{
+    struct times *t = &q->times;
+    if (t->event.side != EVENT_NONE && t->n < TIME_PHRASES_MAX)
+        t->v[t->n++] = (struct time_phrase){.span = event_span(&t->event, day, asked)};
+}
+
+struct time_span query_span(const struct query *q)
+{
+    for (size_t i = 0; i < q->times.n; i++)
+        if (!q->times.v[i].months)
+            return q->times.v[i].span;
+    return (struct time_span){0, 0};
 }

@@ -1,7 +1,7 @@
 /* snippet.h - the part of a long text that a question is about. */
 #pragma once
 
-#include "engine/text/query.h"
+#include "engine/questions/query.h"
 
 /*
  * The text itself when it has at most `most` bytes; else the part that holds the most weight of the

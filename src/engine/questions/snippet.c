@@ -1,5 +1,5 @@
 /* snippet.c - the part of a long text that a question is about. */
-#include "engine/text/snippet.h"
+#include "engine/questions/snippet.h"
 
 #include <assert.h>
 

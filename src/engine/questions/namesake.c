@@ -1,5 +1,5 @@
 /* namesake.c - names that look like words: "a bath bomb" is not about the town of Bath. */
-#include "engine/recall/namesake.h"
+#include "engine/questions/namesake.h"
 
 #include "engine/text/lexicon.h"
 

@@ -3,20 +3,27 @@
 
 #include "base/words.h"
 #include "core/memory.h"
+#include "engine/questions/time_phrase.h"
 
 struct query {
     str stems[QUERY_WORDS_MAX]; /* each once, in the order of the question */
     str texts[QUERY_WORDS_MAX]; /* as they stand there */
     size_t n;
+    size_t other_of[QUERY_WORDS_MAX]; /* stems behind the nth are other names of these words … */
+    size_t n_others;                  /* … so many */
     bool wants_date, wants_name, wants_number;
-    int64_t from, to; /* unix ms: it speaks of this time; both 0: of none */
-    uint32_t months;  /* it names these (bit 0 is January) … */
-    int year;         /* … of this year; 0: it names none */
+    struct times times; /* that it speaks of */
 };
 
 /* asked (unix ms) is what "yesterday" and "last week" are told from. */
 struct query query_of(struct arena *a, str question, int64_t asked);
 
 bool query_names_time(const struct query *q);
+/* Once the day (unix ms) of the event that it names is known, it speaks of the time beside it. */
+void query_set_event(struct query *q, int64_t day, int64_t asked);
+
 /* Whether the question speaks of the time t lies in. */
 bool query_has_time(const struct query *q, int64_t t);
+
+/* The first stretch of time that it names; both 0 where it names none. */
+struct time_span query_span(const struct query *q);

@@ -1,0 +1,127 @@
+/* standing.c - standing instructions: when one applies, and which a later one ends. */
+#include "engine/questions/standing.h"
+
+#include "base/stem_table.h"
+
+/*
+ * An instruction has a verb, what it is about, and perhaps a way ("as", "in") and a condition
+ * ("when I ask about"): "asks to always | format | dates | as DD.MM. | when I ask about deadlines".
+ * GENERAL words say no topic, in either language.
+ */
+
+enum { WORDS_MAX = 60 };
+
+static const struct stem_row general[] = {
+    {1, "asks ask always never ever from now on again may need not take takes instruction back "
+        "stop using adding including writing giving answering replying putting calling please "
+        "any more anymore longer use include give write answer respond reply add put keep show "
+        "provide make mention answers replies responses answer response every all each"},
+    {1, "immer nie niemals wieder mehr nicht keine kein keinen bitte ab jetzt künftig zukunft von "
+        "nun an nur noch antworte antworten schreib schreibe schreiben verwende verwenden benutze "
+        "benutzen nutze nutzen gib geben füge mache machen zeige"},
+};
+
+static bool is_topic(const struct word *w)
+{
+    const struct stem_table *t = stem_table_of(general, sizeof general / sizeof *general);
+    return !w->is_stop && !stem_bits(t, w->stem);
+}
+
+/* Where the condition begins: "when I ask", "whenever", "wenn ich"; else the end. */
+static size_t condition_at(str text)
+{
+    static const char *const openings[] = {" when i ",   " when we ",  " whenever ",     " if i ",
+                                           " wenn ich ", " wenn wir ", " every time i ", NULL};
+    size_t at = text.n;
+    for (size_t i = 0; i < text.n; i++)
+        for (const char *const *o = openings; text.p[i] == ' ' && *o && at == text.n; o++) {
+            str opening = str_of(*o);
+            if (i + opening.n <= text.n && str_eq_nocase(str_sub(text, i, i + opening.n), opening))
+                at = i;
+        }
+    return at;
+}
+
+static bool shares_topic(const struct words *x, const struct words *y)
+{
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = 0; k < y->n && is_topic(&x->v[i]); k++)
+            if (str_eq(x->v[i].stem, y->v[k].stem))
+                return true;
+    return false;
+}
+
+struct standing standing_of_text(struct arena *a, str instruction)
+{
+    size_t at = condition_at(instruction);
+    return (struct standing){
+        .rule = words_of(a, str_sub(instruction, 0, at), WORDS_MAX),
+        .condition = words_of(a, str_sub(instruction, at, instruction.n), WORDS_MAX),
+        .takes_back = str_starts(instruction, S("takes an instruction back")),
+    };
+}
+
+enum standing_reach standing_reach(const struct standing *s, const struct words *q)
+{
+    if (!s->condition.n)
+        return STANDING_ALWAYS;
+    return shares_topic(&s->condition, q) ? STANDING_HERE : STANDING_OTHER;
+}
+
+/* The word behind the way ("in", "as", "auf") where it ends the instruction; n: there is none. */
+static size_t way_of(const struct words *w)
+{
+    static const char *const ways[] = {"in", "as", "auf", "als", NULL};
+    for (size_t i = 1; i + 1 < w->n; i++)
+        if (str_is_one_of(w->v[i].text, ways))
+            return i + 1;
+    return w->n;
+}
+
+static bool is_capital(const struct word *w)
+{
+    return w->text.p[0] >= 'A' && w->text.p[0] <= 'Z';
+}
+
+/* "in German", "auf Englisch": one word with a capital at the end, which is the language. */
+static bool asks_language(const struct words *w)
+{
+    size_t at = way_of(w);
+    return at + 1 == w->n && is_capital(&w->v[at]);
+}
+
+/* The same topic up to the way, which differs: "format dates as …". */
+static bool differs_in_way(const struct words *x, const struct words *y)
+{
+    size_t x_way = way_of(x), y_way = way_of(y), topics = 0;
+    struct words x_front = {x->v, x_way}, y_front = {y->v, y_way};
+    if (x_way == x->n || y_way == y->n)
+        return false;
+    for (size_t i = 0; i < x_front.n; i++) {
+        bool is_there = false;
+        if (!is_topic(&x_front.v[i]))
+            continue;
+        for (size_t k = 0; k < y_front.n; k++)
+            is_there |= str_eq(x_front.v[i].stem, y_front.v[k].stem);
+        if (!is_there)
+            return false;
+        topics++;
+    }
+    return topics > 0;
+}
+
+/* A condition is part of what is asked for: two conditions are two instructions. */
+static bool has_same_condition(const struct standing *x, const struct standing *y)
+{
+    return (!x->condition.n && !y->condition.n) || shares_topic(&x->condition, &y->condition);
+}
+
+bool standing_ends(const struct standing *newer, const struct standing *older)
+{
+    if (newer->takes_back)
+        return shares_topic(&newer->rule, &older->rule);
+    if (older->takes_back || !has_same_condition(newer, older))
+        return false;
+    return (asks_language(&newer->rule) && asks_language(&older->rule)) ||
+           differs_in_way(&newer->rule, &older->rule);
+}

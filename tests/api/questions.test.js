@@ -1,0 +1,91 @@
+// questions.test.js - standing instructions, other names, times of events, and follow-ups at doors that are no chat's.
+'use strict';
+const assert = require('node:assert/strict');
+const test = require('node:test');
+const { Client } = require('@modelcontextprotocol/sdk/client/index.js');
+const { StreamableHTTPClientTransport } = require('@modelcontextprotocol/sdk/client/streamableHttp.js');
+const { serve } = require('./lib');
+
+const day = 86400000;
+const date = (days) => new Date(Date.now() - days * day).toISOString();
+const ok = (res) => (assert.ok(res.status >= 200 && res.status < 300, res.text), res);
+const ingest = async (server, conversation_id, user, days = 0, assistant = 'Noted.') =>
+  ok(await server.ask('POST', '/memory/ingest', { agent_id: 'default', conversation_id, turns: [{ user, assistant, date: date(days) }] }));
+
+/** The receipt of a chat in a new conversation. */
+async function receipt(server, question) {
+  const res = await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: question }] }, { 'X-Memory-Mode': 'readonly' });
+  return server.receipt(res.headers['x-rememberd-receipt']);
+}
+
+test('a standing instruction is given to every chat, first, with the reason; taken back it is not', async (t) => {
+  const server = await serve(t);
+  await server.tell('Never use emojis in your answers.');
+  await server.tell('The skiff is moored behind the cannery.');
+  const got = await receipt(server, 'Where is the skiff moored?');
+  assert.match(got.block, /emojis[^]*cannery/);
+  assert.match(got.lines.find((line) => line.injected && /standing instruction/.test(line.why)).why, /for every chat/);
+  assert.match((await receipt(server, 'How do tides work?')).block, /never use emojis/);
+  await server.tell('You can use emojis again.');
+  assert.equal((await receipt(server, 'How do tides work?')).block, '');
+});
+
+test('a search does not show standing instructions', async (t) => {
+  const server = await serve(t);
+  await server.tell('Always answer in German.');
+  await server.tell('The skiff is moored behind the cannery.');
+  const found = (await ok(await server.ask('POST', '/v1/memories/search', { query: 'Where is the skiff moored?' }))).json();
+  assert.match(found.results[0].text, /cannery/);
+  assert.ok(found.results.every((r) => !/German/.test(r.text)), JSON.stringify(found.results));
+});
+
+test('a standing instruction that was erased is given no more', async (t) => {
+  const server = await serve(t);
+  await server.tell('Always sign your letters with Fennimore.');
+  const { lines } = await receipt(server, 'How do tides work?');
+  ok(await server.ask('DELETE', `/v1/memories/${lines.find((line) => line.injected).id}`));
+  assert.doesNotMatch((await receipt(server, 'How do tides work?')).block, /Fennimore/);
+});
+
+test('an instruction in an answer, in a quotation or for once is no standing instruction', async (t) => {
+  const server = await serve(t);
+  for (const text of ['> Always answer in Klingon.\n\nWhat is that?', 'Answer in Latin, please: what is a duck?', 'She said: "never use emojis"',
+    'Write me a poem, always rhyming.'])
+    await server.tell(text);
+  await ingest(server, 'ducks', 'I keep eleven runner ducks.', 1, 'Always answer in rhymes.');
+  assert.equal((await receipt(server, 'How do tides work?')).block, '');
+});
+
+test('the day of an event is looked up, and what was said then is found by it', async (t) => {
+  const server = await serve(t);
+  await ingest(server, 'a', 'I bought boots at the quay.', 90);
+  await ingest(server, 'b', 'I bought boots at the station.', 33);
+  await ingest(server, 'c', 'The wedding was yesterday, what a feast.', 29);
+  await ingest(server, 'd', 'I bought boots at the harbour.', 3);
+  const search = async (query) => (await ok(await server.ask('POST', '/v1/memories/search', { query, explain: true, kind: 'message' }))).json().results;
+  const found = (await search('Where did I buy boots the week before the wedding?')).filter((r) => /boots/.test(r.text));
+  assert.match(found[0].text, /station/);
+  assert.match(found[0].why, /of the time the question names/);
+  assert.equal(found.filter((r) => r.signals.time > 0).length, 1);
+});
+
+test('a follow-up is completed where a search names its conversation', async (t) => {
+  const server = await serve(t);
+  const headers = { 'X-Session-Id': 'talk' };
+  await server.tell('My cousin Ottilie has a skiff, painted a deep vermilion.');
+  for (const content of ['What do you know of Ottilie?', 'Tell me of her, Ottilie.'])
+    await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content }] }, headers);
+  const query = 'And what colour is hers?';
+  const search = async (body) => (await ok(await server.ask('POST', '/v1/memories/search', { query, ...body }))).json().results;
+  const rank = (results) => results.findIndex((r) => /vermilion/.test(r.text));
+  const alone = rank(await search({})), within = rank(await search({ session: 'talk' }));
+  assert.ok(within >= 0 && (alone < 0 || within <= alone), `${alone} ${within}`);
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', server.url)));
+  t.after(() => client.close());
+  const context = async (args) => (await client.callTool({ name: 'memory_context', arguments: { question: query, ...args } })).structuredContent.block;
+  assert.doesNotMatch(await context({}), /vermilion/);
+  assert.match(await context({ session: 'talk' }), /vermilion/);
+  const found = (await client.callTool({ name: 'memory_search', arguments: { query, session: 'talk' } })).structuredContent.results;
+  assert.ok(rank(found) >= 0);
+});

@@ -1,0 +1,247 @@
+/* time_phrase.c - the times that questions and statements name, and what names none. */
+#include "engine/questions/time_phrase.h"
+
+#include "base/time_text.h"
+#include "engine/questions/query.h"
+#include "t.h"
+
+static const int64_t friday = 1795154400000; /* 2026-11-20T06:00Z */
+
+static struct times read_times(struct ctx *ctx, const char *text, enum time_reading how)
+{
+    struct words w = words_of(&ctx->arena, str_of(text), 100);
+    return times_of(&w, str_of(text), friday, how);
+}
+
+static int64_t at(const char *day)
+{
+    int64_t ms;
+    return time_read(str_of(day), &ms) ? ms : -1;
+}
+
+static bool time_holds(const struct times *t, const char *day)
+{
+    bool any = false;
+    for (size_t i = 0; i < t->n; i++)
+        any |= time_phrase_has(&t->v[i], at(day) + 43200000);
+    return any;
+}
+
+/* The first and the last day of the time, and a day outside on either side. */
+struct time_case {
+    const char *text, *first, *last, *before, *behind;
+};
+
+static void check_times(struct ctx *ctx, const struct time_case *cases, size_t n,
+                        enum time_reading how)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct time_case *c = &cases[i];
+        struct times t = read_times(ctx, c->text, how);
+        if (!t.n || !time_holds(&t, c->first) || !time_holds(&t, c->last) ||
+            time_holds(&t, c->before) || time_holds(&t, c->behind))
+            fail_msg("%s: %zu times, %d %d %d %d", c->text, t.n, t.n && time_holds(&t, c->first),
+                     t.n && time_holds(&t, c->last), t.n && time_holds(&t, c->before),
+                     t.n && time_holds(&t, c->behind));
+    }
+}
+
+TEST(questions_name_times)
+{
+    static const struct time_case cases[] = {
+        {"What did we decide yesterday?", "2026-11-19", "2026-11-19", "2026-11-18", "2026-11-20"},
+        {"What did I eat today?", "2026-11-20", "2026-11-20", "2026-11-19", "2026-11-21"},
+        {"where was I the day before yesterday", "2026-11-18", "2026-11-18", "2026-11-17",
+         "2026-11-19"},
+        {"what happened last week", "2026-11-09", "2026-11-15", "2026-11-08", "2026-11-16"},
+        {"what did I do last weekend", "2026-11-14", "2026-11-15", "2026-11-13", "2026-11-16"},
+        {"the trip last month", "2026-10-01", "2026-10-31", "2026-09-30", "2026-11-01"},
+        {"What did I plant last year?", "2025-01-01", "2025-12-31", "2024-12-31", "2026-01-01"},
+        {"Where did we go last May?", "2026-05-01", "2026-05-31", "2026-04-30", "2026-06-01"},
+        {"Where did we go last December?", "2025-12-01", "2025-12-31", "2025-11-30", "2026-12-01"},
+        {"What did I read last summer?", "2026-06-01", "2026-08-31", "2026-05-31", "2026-09-01"},
+        {"what did I say last Tuesday", "2026-11-17", "2026-11-17", "2026-11-16", "2026-11-18"},
+        {"What did Ana tell me on Friday?", "2026-11-13", "2026-11-13", "2026-11-12", "2026-11-14"},
+        {"Where was she in May 2023?", "2023-05-01", "2023-05-31", "2023-04-30", "2024-05-10"},
+        {"Where was she in may 2023?", "2023-05-01", "2023-05-31", "2023-04-30", "2024-05-10"},
+        {"What was said in Mar 2025?", "2025-03-01", "2025-03-31", "2025-02-28", "2024-03-05"},
+        {"What did I buy in june?", "2024-06-01", "2026-06-30", "2026-05-31", "2026-07-01"},
+        {"Where was she on 8 May 2023?", "2023-05-08", "2023-05-08", "2023-05-07", "2023-06-01"},
+        {"Where was she on May 8th, 2023?", "2023-05-08", "2023-05-08", "2023-05-07", "2023-06-01"},
+        {"and on the 8th of May?", "2026-05-08", "2026-05-08", "2026-05-07", "2026-06-01"},
+        {"where was I on 2023-05-08", "2023-05-08", "2023-05-08", "2023-05-07", "2023-06-01"},
+        {"in the summer of 2023, where did we go", "2023-06-01", "2023-08-31", "2023-05-31",
+         "2023-09-01"},
+        {"Which state did I visit in summer 2021?", "2021-06-01", "2021-08-31", "2021-05-31",
+         "2022-07-01"},
+        {"what did I do in 2024?", "2024-01-01", "2024-12-31", "2023-12-31", "2025-01-01"},
+        {"what did I say two weeks ago", "2026-11-02", "2026-11-08", "2026-11-01", "2026-11-09"},
+        {"what did I say 3 days ago", "2026-11-17", "2026-11-17", "2026-11-16", "2026-11-18"},
+        {"who called me a month ago?", "2026-10-01", "2026-10-31", "2026-09-30", "2026-11-01"},
+        {"what did I do in the last two weeks", "2026-11-06", "2026-11-20", "2026-11-05",
+         "2026-11-22"},
+        {"What have I read since March?", "2026-03-01", "2026-11-20", "2026-02-28", "2026-11-22"},
+        {"What have I read since last Monday?", "2026-11-16", "2026-11-20", "2026-11-15",
+         "2026-11-22"},
+        {"what did I do before May 2023", "2001-05-01", "2023-04-30", "2023-05-01", "2023-05-02"},
+        {"what did I do after May 2023", "2023-06-01", "2026-11-20", "2023-05-31", "2026-11-22"},
+        {"where was I between May and July?", "2026-05-01", "2026-07-31", "2026-04-30",
+         "2026-08-01"},
+        {"Where was John between August 11 and August 15 2023?", "2023-08-11", "2023-08-15",
+         "2023-08-10", "2023-08-16"},
+        {"what did I do from November to March", "2025-11-01", "2026-03-31", "2025-10-31",
+         "2026-04-01"},
+        {"what did I do in early May 2023", "2023-05-01", "2023-05-10", "2023-04-30", "2023-05-20"},
+        {"where was I at the end of July", "2026-07-25", "2026-07-31", "2026-07-15", "2026-08-01"},
+        {"what did we eat at Christmas", "2025-12-24", "2025-12-26", "2025-12-23", "2025-12-27"},
+        {"What did John do the week before August 3, 2023?", "2023-07-27", "2023-08-03",
+         "2023-07-26", "2023-08-04"},
+        {"What did she get two weeks before August 11, 2023?", "2023-07-25", "2023-07-31",
+         "2023-07-24", "2023-08-01"},
+        {"What did they plan to do on the Saturday after October 28, 2023?", "2023-10-28",
+         "2023-11-04", "2023-10-27", "2023-11-06"},
+        {"What did Maria join last weekend before April 10, 2023?", "2023-04-03", "2023-04-10",
+         "2023-04-02", "2023-04-11"},
+        {"Where was Tim in the second week of November 2023?", "2023-11-01", "2023-11-30",
+         "2023-10-31", "2023-12-01"},
+        {"Was habe ich gestern gesagt?", "2026-11-19", "2026-11-19", "2026-11-18", "2026-11-20"},
+        {"Was war letzte Woche?", "2026-11-09", "2026-11-15", "2026-11-08", "2026-11-16"},
+        {"Wo waren wir letzten Mai?", "2026-05-01", "2026-05-31", "2026-04-30", "2026-06-01"},
+        {"Was habe ich vor zwei Wochen erzählt?", "2026-11-02", "2026-11-08", "2026-11-01",
+         "2026-11-09"},
+        {"Wo war ich im Sommer 2023?", "2023-06-01", "2023-08-31", "2023-05-31", "2024-07-01"},
+        {"Was habe ich seit März gelesen?", "2026-03-01", "2026-11-20", "2026-02-28", "2026-11-22"},
+        {"Wo war ich am 8. Mai 2023?", "2023-05-08", "2023-05-10", "2023-05-07", "2023-05-11"},
+        {"Wo war ich am 8.5.2023?", "2023-05-08", "2023-05-10", "2023-05-07", "2023-05-11"},
+        {"Was habe ich zwischen Mai und Juli gemacht?", "2026-05-01", "2026-07-31", "2026-04-30",
+         "2026-08-01"},
+        {"Was habe ich am Montag gekocht?", "2026-11-16", "2026-11-16", "2026-11-15", "2026-11-17"},
+        {"Was habe ich Ende Juli gemacht?", "2026-07-25", "2026-07-31", "2026-07-15", "2026-08-01"},
+    };
+    check_times(ctx, cases, sizeof cases / sizeof *cases, TIMES_OF_QUESTION);
+}
+
+TEST(what_looks_like_a_time_and_is_none)
+{
+    static const char *const texts[] = {
+        "may I march on?",
+        "May I ask something?",
+        "you may have two",
+        "may 2 people come along?",
+        "The second one, please",
+        "the first of them",
+        "what did April say?",
+        "What did May say to you?",
+        "Mark my words",
+        "What shall I cook today?",
+        "a plan for this week",
+        "What is on Friday?",
+        "what am I doing tomorrow",
+        "What did he do next May?",
+        "a recipe for spring rolls",
+        "did I fall asleep?",
+        "how many people live in 2000 houses",
+        "my last week of school was fun",
+        "the last one I had",
+        "one day I had an idea",
+        "I had two weeks",
+        "a day in the life",
+        "Sun, sea and sand, did I like it?",
+        "What did I say about the year?",
+        "Was mag ich?",
+        "Mach das vor dem Essen",
+        "on my desk, what did I put?",
+        "what should I do before the meeting?",
+        "before you go, what was it?",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct times t = read_times(ctx, texts[i], TIMES_OF_QUESTION);
+        if (t.n || t.event.side != EVENT_NONE)
+            fail_msg("%s: %zu, event \"%.*s\"", texts[i], t.n, S_ARG(t.event.event));
+    }
+}
+
+TEST(questions_name_events_whose_day_is_to_be_found)
+{
+    static const struct {
+        const char *text;
+        enum event_side side;
+        char unit;
+        int count;
+        const char *event;
+    } cases[] = {
+        {"What was I worried about the week before the wedding?", EVENT_BEFORE, 'w', 0, "wedding"},
+        {"What did I eat on my birthday?", EVENT_AT, 'd', 0, "birthday"},
+        {"What did we do two days after the move to Oslo?", EVENT_AFTER, 'd', 2, "move to Oslo"},
+        {"Before the move, what did I sell?", EVENT_BEFORE, 0, 0, "move"},
+        {"What have I read since my surgery?", EVENT_AFTER, 0, 0, "surgery"},
+        {"What did we see during our trip to Japan?", EVENT_AT, 0, 0, "trip to Japan"},
+        {"What did I do the weekend after Anna's party?", EVENT_AFTER, 'e', 0, "Anna's party"},
+        {"What was the weather like the week of the festival?", EVENT_AT, 'w', 0, "festival"},
+        {"What did I buy after I moved to Berlin?", EVENT_AFTER, 0, 0, "I moved to Berlin"},
+        {"Was habe ich an meinem Geburtstag gegessen?", EVENT_AT, 'd', 0, "Geburtstag"},
+        {"Was hatte ich vor der Hochzeit gekauft?", EVENT_BEFORE, 0, 0, "Hochzeit"},
+        {"Was war in der Woche vor der Hochzeit?", EVENT_BEFORE, 'w', 0, "Hochzeit"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct event_time e = read_times(ctx, cases[i].text, TIMES_OF_QUESTION).event;
+        if (e.side != cases[i].side || e.unit != cases[i].unit || e.count != cases[i].count ||
+            !str_is(e.event, cases[i].event))
+            fail_msg("%s: side %d, unit %d, count %d, event \"%.*s\"", cases[i].text, (int)e.side,
+                     e.unit, e.count, S_ARG(e.event));
+    }
+}
+
+TEST(an_event_has_time_before_and_after_it)
+{
+    static const struct {
+        struct event_time e;
+        const char *first, *last, *before, *behind;
+    } cases[] = {
+        {{EVENT_BEFORE, 'w', 0, {"", 0}}, "2026-06-06", "2026-06-13", "2026-06-05", "2026-06-14"},
+        {{EVENT_BEFORE, 'd', 2, {"", 0}}, "2026-06-10", "2026-06-12", "2026-06-09", "2026-06-13"},
+        {{EVENT_AFTER, 'w', 0, {"", 0}}, "2026-06-13", "2026-06-20", "2026-06-12", "2026-06-21"},
+        {{EVENT_BEFORE, 0, 0, {"", 0}}, "2001-06-13", "2026-06-12", "2026-06-13", "2026-07-13"},
+        {{EVENT_AFTER, 0, 0, {"", 0}}, "2026-06-13", "2026-11-20", "2026-06-12", "2026-11-22"},
+        {{EVENT_AT, 0, 0, {"", 0}}, "2026-06-13", "2026-06-15", "2026-06-12", "2026-06-17"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct time_phrase p = {.span = event_span(&cases[i].e, at("2026-06-13"), friday)};
+        struct times t = {.v = {p}, .n = 1};
+        if (!time_holds(&t, cases[i].first) || !time_holds(&t, cases[i].last) ||
+            time_holds(&t, cases[i].before) || time_holds(&t, cases[i].behind))
+            fail_msg("case %zu", i);
+    }
+    CHECK_INT(time_last_anniversary(at("1984-05-08"), friday), at("2026-05-08"));
+    CHECK_INT(time_last_anniversary(at("1984-12-08"), friday), at("2025-12-08"));
+}
+
+TEST(statements_name_times_ahead)
+{
+    static const struct time_case cases[] = {
+        {"We get married tomorrow", "2026-11-21", "2026-11-21", "2026-11-20", "2026-11-22"},
+        {"The wedding is on 13 June", "2026-06-13", "2026-06-13", "2026-06-12", "2026-06-14"},
+        {"The move is on 3 January", "2027-01-03", "2027-01-03", "2026-01-03", "2027-01-04"},
+        {"The exam is next Monday", "2026-11-23", "2026-11-23", "2026-11-22", "2026-11-24"},
+        {"The party is on Saturday", "2026-11-21", "2026-11-21", "2026-11-20", "2026-11-22"},
+        {"We move in two weeks", "2026-11-30", "2026-12-06", "2026-11-29", "2026-12-07"},
+        {"My birthday was yesterday", "2026-11-19", "2026-11-19", "2026-11-18", "2026-11-20"},
+        {"Die Hochzeit ist am 13. Juni", "2026-06-13", "2026-06-13", "2026-06-12", "2026-06-14"},
+    };
+    check_times(ctx, cases, sizeof cases / sizeof *cases, TIMES_OF_STATEMENT);
+}
+
+TEST(a_relative_time_is_searched_as_a_date)
+{
+    struct query q = query_of(&ctx->arena, S("What did we decide yesterday?"), friday);
+    bool has_month = false, has_word = false;
+    for (size_t i = 0; i < q.n; i++) {
+        has_month |= str_is(q.texts[i], "November");
+        has_word |= str_is(q.texts[i], "yesterday");
+    }
+    CHECK(has_month && !has_word);
+    q = query_of(&ctx->arena, S("Where did we go last May?"), friday);
+    for (size_t i = 0; i < q.n; i++)
+        has_word |= str_is(q.texts[i], "2026");
+    CHECK(has_word);
+}
