@@ -208,6 +208,7 @@ TEST(without_vectors_the_share_of_words_counts)
 TEST(what_recall_is_sure_of_passes_the_defaults_of_the_interfaces)
 {
     ENGINE(e, s, p);
+    settings.encoder = false;
     tell(ctx, s, "The invoices are written with LibreOffice.");
     tell(ctx, s, "Our wedding was on the 14th of September 2011.");
     struct found f =

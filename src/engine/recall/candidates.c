@@ -246,15 +246,18 @@ static enum status add_wanted(struct search *s)
     return OK;
 }
 
-/* By meaning alone, what is near; else also what has words of the question around it. */
+/* By meaning alone, what is near; else also what has words of the question around it. Of what has
+ * none, the encoder's nearest are near only where it is close: one of them is always the nearest. */
 static void keep_related(struct search *s)
 {
     size_t kept = 0;
+    bool is_strict = s->weights == WITH_ENCODER && !by_cosine(s->f);
+    float least = is_strict ? FOUND_CLOSE : least_cosine;
     for (size_t i = 0; i < s->n; i++) {
         const struct candidate *c = &s->v[i];
         bool takes_words = !by_cosine(s->f) || !s->f->vectors.n;
         bool has_words = takes_words && (c->share > 0 || c->share_near > 0);
-        if (has_words || c->dense >= least_cosine)
+        if (has_words || c->dense >= least)
             s->v[kept++] = *c;
     }
     s->n = kept;
@@ -583,7 +586,7 @@ enum status find_answers(struct finder *f, size_t limit)
             TRY(add_wanted(&s));
         TRY(search_vectors(&s));
         add_beside(&s);
-        if (by_cosine(f) || s.most >= CANDIDATES_MAX)
+        if (by_cosine(f) || s.weights == WITH_ENCODER || s.most >= CANDIDATES_MAX)
             keep_related(&s);
         TRY(fetch(&s));
         s.given = NEW_N(&f->ctx->arena, struct given, s.n_messages + 1);

@@ -230,7 +230,9 @@ void signals_of(const struct asked_of *q, struct candidate *c, const struct mess
         of_memory(q, memory, out);
     c->signals = out;
     of_words(q, c, out);
-    out[SIGNAL_answers] = is_question(previous) ? out[SIGNAL_previous] : 0;
+    /* A model answers whatever it is asked; what the user answers it tells of itself. */
+    out[SIGNAL_answers] =
+        is_question(previous) && !(out[SIGNAL_assistant] > 0) ? out[SIGNAL_previous] : 0;
     out[SIGNAL_assistant_turn] = out[SIGNAL_assistant] * out[SIGNAL_turn];
 }
 
