@@ -11,9 +11,9 @@
 
 /*
  * usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|curve|junk=JUDGEMENTS
- * [table=FOLDER] BOUND …   with BOUND as overall.any@10>=87 or as_set.other_spoke<=12. The bounds
+ * [table=FOLDER | encoder] BOUND …   with BOUND as overall.any@10>=87 or as_set.other_spoke<=12. The bounds
  * may only become stricter. With a table vectors take part, of the static table in that folder of
- * models. Without the file or the table the test is skipped: they stand beside the repository, not
+ * models; with the encoder its own. Without the file or the table the test is skipped: they stand beside the repository, not
  * in it.
  */
 
@@ -24,6 +24,7 @@ enum what { BY_TURN, BY_SESSION, FOLLOW_UPS, PROMPT, CURVE, JUNK_AUDIT };
 struct asked {
     struct strs files;
     str models; /* "": words alone */
+    bool by_encoder;
     enum what what;
     str judgements;
 };
@@ -32,6 +33,7 @@ static struct settings settings_of(const struct asked *asked)
 {
     struct settings s = {0};
     fields_defaults(settings_table, &s);
+    s.encoder = asked->by_encoder;
     if (asked->models.n) {
         s.embedding_source = EMBED_STATIC;
         s.embedding_static = true;
@@ -134,12 +136,14 @@ int main(int argc, char **argv)
     if (argc < 4 || !read_what(str_of(argv[2]), &asked) || sodium_init() < 0) {
         fprintf(stderr,
                 "usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|curve|junk="
-                "JUDGEMENTS [table=FOLDER] BOUND ...\n");
+                "JUDGEMENTS [table=FOLDER | encoder] BOUND ...\n");
         return 2;
     }
     int first = 3;
     if (str_starts(str_of(argv[3]), S("table=")))
         asked.models = str_of(argv[first++] + strlen("table="));
+    else if (str_is(str_of(argv[3]), "encoder"))
+        asked.by_encoder = first++ > 0;
     if (!has_all(&ctx, str_of(argv[1]), &asked))
         return SKIPPED;
     if (!mkdtemp(folder))
