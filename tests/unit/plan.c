@@ -4,7 +4,7 @@
 #include "lib/clock.h"
 #include "store/store.h"
 
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 #include "lib/engine.h"
 #include "lib/model.h"
 

@@ -1,5 +1,5 @@
 /* rank.c - the arithmetic of ranking: what holds for any input, and the spec's vectors. */
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 #include "engine/text.h"
 
 #include <math.h>

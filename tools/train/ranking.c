@@ -24,7 +24,8 @@ static const double chat_factor = 2;
 
 /* How a signal is used; the list names one for every signal. TAKEN_BACK: who said it orders
  * candidates and says less of how sure one is, so `sure` takes back a share of what `rank` did. */
-enum use { RANK = 1, SURE = 2, BY_HAND = 4, TAKEN_BACK = 8, BALANCE = 16 };
+/* ALIKE: it is worth the same in chats. BALANCE: see balance_of. */
+enum use { RANK = 1, SURE = 2, BY_HAND = 4, TAKEN_BACK = 8, BALANCE = 16, ALIKE = 32 };
 static const double taken_back = 0.7;
 
 struct pair {
@@ -118,7 +119,7 @@ static struct columns columns_of(const struct data *d, enum use use)
         if ((table[s].in >> d->set & 1) && (table[s].use & (int)use))
             c.of[c.n++] = s;
     for (int s = 0; use == RANK && s < SIGNALS; s++)
-        if ((table[s].in >> d->set & 1) && (table[s].use & RANK) && !(table[s].use & TAKEN_BACK))
+        if ((table[s].in >> d->set & 1) && (table[s].use & RANK) && !(table[s].use & (TAKEN_BACK | ALIKE)))
             c.of[c.n++] = SIGNALS + s;
     assert(c.n <= COLUMNS_MAX);
     for (size_t i = 0; i < c.n; i++) {

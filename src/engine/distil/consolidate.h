@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 #include "engine/state/state.h"
 
 enum { MERGED_AMONG = 1000, PROMOTED_BY = 200 }; /* newest episodes that are looked at */

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "engine/gate/evidence.h"
 #include "engine/recall/beside.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/given.h"
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
+#include "engine/vectors/embed_queue.h"
 
 /* Documents taken from the index; the newest where each word has more; those described, how many
  * times as many and how many at most where too few of them may be found; those read, with vectors
@@ -74,13 +76,6 @@ static enum status late(struct ctx *ctx)
 
 /* --- by words --- */
 
-/* Memories have the greatest numbers, so they stand at the end. */
-static void leave_memories_out(struct word_hits *hits)
-{
-    while (hits->n && doc_is_memory(hits->v[hits->n - 1].doc))
-        hits->n--;
-}
-
 static enum status search_words(struct search *s)
 {
     struct finder *f = s->f;
@@ -91,7 +86,7 @@ static enum status search_words(struct search *s)
                           &s->words));
     hits_join_names(&s->words, q->n, q->other_of, q->n_others);
     if (s->in->turns_only)
-        leave_memories_out(&s->words);
+        hits_leave_memories_out(&s->words);
     int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);
     double unknown = scan_weigh(&s->words, q->n, all, f->weights);
     s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
@@ -247,7 +242,8 @@ static enum status add_wanted(struct search *s)
 }
 
 /* By meaning alone, what is near; else also what has words of the question around it. Of what has
- * none, the encoder's nearest are near only where it is close: one of them is always the nearest. */
+ * none, the encoder's nearest are near only where it is close: one of them is always the nearest.
+ */
 static void keep_related(struct search *s)
 {
     size_t kept = 0;
@@ -298,6 +294,11 @@ static void ask_vector(struct search *s)
 {
     if (s->in->words_only)
         return;
+    if (!gate_is_fitted_for(s->in->question) &&
+        chosen_of(s->ctx, s->f->e).source == EMBED_ENCODER) {
+        s->asks.without = S("the encoder reads English, and the question does not");
+        return;
+    }
     if (!s->in->gate || s->in->is_patient)
         vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
     vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);

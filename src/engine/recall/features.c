@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 
 /*
  * Each candidate becomes a vector of some twenty numbers, mostly between 0 and 1, and two weighted

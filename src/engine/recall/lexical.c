@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <endian.h>
 
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 
 /*
  * A turn of a conversation is found by what is said around it more than by its own words, so each
@@ -500,4 +500,11 @@ void hits_join_names(struct word_hits *hits, size_t n_words, const size_t *of, s
             hits->found[word] += is_counted && counts[word];
         }
     }
+}
+
+/* Memories have the greatest numbers, so they stand at the end. */
+void hits_leave_memories_out(struct word_hits *hits)
+{
+    while (hits->n && doc_is_memory(hits->v[hits->n - 1].doc))
+        hits->n--;
 }

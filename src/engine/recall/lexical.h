@@ -57,3 +57,5 @@ struct candidate scan_candidate(const struct scan *scan, doc_id doc);
 /* The best scores, which others are measured by, of these alone. A question that was asked before
  * fits itself best, and where it may not be given, it shall not make the others look poor. */
 void scan_measure(struct scan *scan, const struct candidate *v, size_t n);
+
+void hits_leave_memories_out(struct word_hits *hits);

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "core/tokens.h"
 #include "engine/recall/candidates.h"
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 #include "engine/state/state.h"
 
 /* By document number, which is unique for messages and for memories. */

@@ -4,7 +4,7 @@
 
 #include "base/words.h"
 #include "engine/recall/candidates.h"
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 #include "engine/state/state.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"

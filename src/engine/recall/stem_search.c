@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 
 /* Of equal worth the newest first. */
 static int best_first(const void *a, const void *b)

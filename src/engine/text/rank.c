@@ -1,5 +1,5 @@
 /* rank.c - weigh, decay, diversify: arithmetic only. */
-#include "engine/recall/rank.h"
+#include "engine/text/rank.h"
 
 #include <math.h>
 

@@ -1,0 +1,115 @@
+/* verdict.c - whether what was found answers the question at all, and what a line needs then. */
+#include "engine/recall/verdict.h"
+
+#include <math.h>
+
+#include "core/settings.h"
+#include "engine/gate/evidence.h"
+#include "engine/recall/features.h"
+
+/* Of what goes in beside the best, a question for all that was said of something needs this share.
+ */
+static const double broad_beside = 0.4;
+
+/* What one space holds of the question. */
+static struct gate_evidence evidence_in(struct finder *f, const struct finder *space, bool tells)
+{
+    struct gate_result *v = NEW_N(&f->ctx->arena, struct gate_result, f->n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->n_spaces == 1 || str_eq(f->found[i].space, space->in->pool.space))
+            v[n++] = (struct gate_result){.doc = f->of[i]->doc,
+                                          .text = found_text(&f->found[i]),
+                                          .score = f->found[i].score,
+                                          .cosine = (double)f->of[i]->dense,
+                                          .tokens = (double)f->of[i]->tokens.near_rare};
+    const struct gate_in in = {.question = f->in->question,
+                               .query = &space->query,
+                               .hits = &space->words,
+                               .weights = space->weights,
+                               .rarest = space->rarest,
+                               .only_tells = tells,
+                               .v = v,
+                               .n = n};
+    return gate_evidence_of(&f->ctx->arena, &in);
+}
+
+/* Of the space that promises most. What says about the same is as sure as it is near. */
+static double probability_of(struct finder *f, bool tells, struct gate_evidence *out)
+{
+    double most = -1;
+    for (size_t i = 0; i < f->n_spaces; i++) {
+        struct gate_evidence e = evidence_in(f, &f->spaces[i], tells);
+        double probability = gate_probability(f->spaces[i].weighed, &e);
+        if (probability > most)
+            *out = e;
+        most = fmax(most, probability);
+    }
+    for (size_t i = 0; i < f->n; i++)
+        if (f->of[i]->dense >= FOUND_SAME)
+            most = fmax(most, f->found[i].score);
+    return most;
+}
+
+static double best_score(const struct finder *f)
+{
+    double best = 0;
+    for (size_t i = 0; i < f->n; i++)
+        best = fmax(best, f->found[i].score);
+    return best;
+}
+
+/* By meaning alone a score is a cosine; where the caller sets the bar, each line is held against
+ * it; and other languages have no weights. */
+static bool is_by_line(const struct finder *f)
+{
+    return f->steps.strategy == STRATEGY_SEMANTIC || f->in->bar > 0 ||
+           !gate_is_fitted_for(f->in->question);
+}
+
+/* What a line needs once memory speaks: less than the best, and less than the threshold. */
+static double least_of_line(const struct finder *f, double threshold, double best)
+{
+    double beside = GATE_BESIDE * (f->broad ? broad_beside : 1);
+    return f->steps.strategy == STRATEGY_SEMANTIC ? threshold : beside * fmin(threshold, best);
+}
+
+/* A phrase lowers it, or the caller. */
+static double lowered(const struct finder *f, struct gate gate, bool by_line, double threshold)
+{
+    if (f->in->bar > 0)
+        return threshold * f->in->bar;
+    if (gate.section == GATE_NONE || (gate.is_weak && !by_line))
+        return threshold;
+    return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
+}
+
+/* The question as a whole must reach the threshold; once memory speaks, lines may be less sure. */
+struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
+{
+    struct arena *a = &f->ctx->arena;
+    struct gate_evidence *evidence = NEW(a, struct gate_evidence);
+    if (f->in->strategy == STRATEGY_RECENT)
+        return (struct verdict){S("newest"), S("the newest, whatever is asked"), .is_sure = true};
+    if (!f->in->gate)
+        return (struct verdict){S("all"), S("no gate was asked for"), .is_sure = true};
+    if (!f->n)
+        return (struct verdict){S("none"), S("nothing was found"), .least = 2};
+    double threshold = f->e->settings->gate_threshold, best = best_score(f);
+    if (f->steps.strategy == STRATEGY_SEMANTIC)
+        threshold = fmin(GATE_COSINE * threshold, 1);
+    bool by_line = is_by_line(f);
+    struct verdict v = {.probability = by_line ? best : probability_of(f, tells, evidence),
+                        .evidence = by_line ? NULL : evidence->signals};
+    v.is_sure = v.probability >= threshold;
+    threshold = lowered(f, gate, by_line, threshold);
+    v.reason = gate_reason(a, gate, v.probability, threshold, evidence->unsaid);
+    bool speaks = v.probability >= threshold;
+    bool is_named = gate.section != GATE_NONE;
+    v.decision = !speaks    ? S("none")
+                 : is_named ? str_of(gate_section_names[gate.section])
+                            : S("memory");
+    v.least = speaks ? least_of_line(f, threshold, best) : 2;
+    v.is_sure &= speaks;
+    return v;
+}
