@@ -31,10 +31,11 @@ TEST(the_first_and_the_last_word_of_a_step_are_found)
     }
 }
 
-TEST(questions_of_other_languages_are_not_judged)
+TEST(single_words_and_other_languages_are_not_judged)
 {
     CHECK(gate_is_fitted_for(S("Where do I keep the spare key?")));
     CHECK(gate_is_fitted_for(S("What is Zanzibar's largest village?")));
+    CHECK(!gate_is_fitted_for(S("six")) && !gate_is_fitted_for(S("")));
     CHECK(!gate_is_fitted_for(S("Wo liegt der Schlüssel für den Keller?")));
     CHECK(!gate_is_fitted_for(S("私は毎朝何を飲んでいる？")));
 }
@@ -60,8 +61,8 @@ static struct gate_evidence look(struct ctx *ctx, const char *question, const ch
     for (; said[n]; n++) {
         struct words w = words_of(&ctx->arena, str_of(said[n]), 100);
         struct word_hit *hit = &hits->v[n];
-        hit->doc = in_one ? (doc_id)n + ((doc_id)1 << DOC_TURN_BITS)
-                          : (doc_id)(n + 1) << DOC_TURN_BITS;
+        hit->doc =
+            in_one ? (doc_id)n + ((doc_id)1 << DOC_TURN_BITS) : (doc_id)(n + 1) << DOC_TURN_BITS;
         for (size_t i = 0; i < query->n; i++) {
             for (size_t k = 0; k < w.n; k++)
                 hit->counts[i] += str_eq(w.v[k].stem, query->stems[i]);
@@ -134,4 +135,3 @@ TEST(nothing_found_is_improbable_and_finite)
     p = gate_probability(WORDS_ALONE, &e);
     CHECK(p >= 0 && p < 0.05);
 }
-

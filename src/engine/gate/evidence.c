@@ -446,7 +446,8 @@ bool gate_is_first_person(str question)
     return false;
 }
 
-/* Half of the words of an English question are among the commonest of English. */
+/* Half of the words of an English question are among the commonest of English. A single word says
+ * nothing as a whole. */
 bool gate_is_fitted_for(str question)
 {
     enum { WORDS_MAX = 60 };
@@ -459,7 +460,7 @@ bool gate_is_fitted_for(str question)
         words++;
         common += front.n == 1 || word_is_common(front);
     }
-    return 2 * common >= words;
+    return words > 1 && 2 * common >= words;
 }
 
 /* In a small pool little stands together and no topic comes back, so the rest says more. */
@@ -487,7 +488,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     look_at_topics(&l);
     look_at_pairs(&l, a);
     look_at_results(&l);
-    e.signals[GATE_self] = !in->only_tells && gate_is_first_person(in->question);
+    e.signals[GATE_self] = gate_is_first_person(in->question);
     e.signals[GATE_when] = in->query->wants_date;
     for (size_t i = 0; i < in->query->n; i++)
         e.signals[GATE_digits] = fmax(e.signals[GATE_digits], holds_digit(in->query->texts[i]));

@@ -29,7 +29,6 @@ struct gate_in {
     const struct word_hits *hits; /* of the words of the query */
     const float *weights;         /* of each word, in this pool */
     double rarest;                /* weight of a word that one document holds */
-    bool only_tells;              /* states facts and asks for nothing */
     const struct gate_result *v;  /* best first */
     size_t n;
 };
@@ -44,7 +43,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
 /* Whether it says I, my or our, in one of five languages. */
 bool gate_is_first_person(str question);
 
-/* Whether it reads as English, which the weights were fitted to. */
+/* Whether it reads as a sentence in English, which the weights were fitted to. */
 bool gate_is_fitted_for(str question);
 
 /*

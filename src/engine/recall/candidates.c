@@ -31,7 +31,8 @@ enum {
     SEEN_MAX = 100,
     CATCH_UP = 64,
     DIVERSE = 3,
-    COMPARED = 2000
+    COMPARED = 2000,
+    WAITING_COUNTED = 1000, /* the store counts what waits for a vector no further */
 };
 
 /* Vectors of less than this share of a pool would favour what has one. */
@@ -39,8 +40,6 @@ static const double enough_vectors = 0.9;
 
 /* A text at a right angle to the question is not near to it. */
 static const float least_cosine = 1e-4f;
-
-enum { WAITING_COUNTED = 1000 }; /* the store counts what waits for a vector no further */
 
 /* One search at work. */
 struct search {

@@ -2,8 +2,8 @@
 #include "base/clock.h"
 #include "core/tokens.h"
 #include "engine/recall/candidates.h"
-#include "engine/text/rank.h"
 #include "engine/state/state.h"
+#include "engine/text/rank.h"
 
 /* By document number, which is unique for messages and for memories. */
 static bool is_same(const struct recalled *x, const struct recalled *y)

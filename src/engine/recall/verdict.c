@@ -12,7 +12,7 @@
 static const double broad_beside = 0.4;
 
 /* What one space holds of the question. */
-static struct gate_evidence evidence_in(struct finder *f, const struct finder *space, bool tells)
+static struct gate_evidence evidence_in(struct finder *f, const struct finder *space)
 {
     struct gate_result *v = NEW_N(&f->ctx->arena, struct gate_result, f->n + 1);
     size_t n = 0;
@@ -28,18 +28,17 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
                                .hits = &space->words,
                                .weights = space->weights,
                                .rarest = space->rarest,
-                               .only_tells = tells,
                                .v = v,
                                .n = n};
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 
 /* Of the space that promises most. What says about the same is as sure as it is near. */
-static double probability_of(struct finder *f, bool tells, struct gate_evidence *out)
+static double probability_of(struct finder *f, struct gate_evidence *out)
 {
     double most = -1;
     for (size_t i = 0; i < f->n_spaces; i++) {
-        struct gate_evidence e = evidence_in(f, &f->spaces[i], tells);
+        struct gate_evidence e = evidence_in(f, &f->spaces[i]);
         double probability = gate_probability(f->spaces[i].weighed, &e);
         if (probability > most)
             *out = e;
@@ -98,8 +97,8 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
     double threshold = f->e->settings->gate_threshold, best = best_score(f);
     if (f->steps.strategy == STRATEGY_SEMANTIC)
         threshold = fmin(GATE_COSINE * threshold, 1);
-    bool by_line = is_by_line(f);
-    struct verdict v = {.probability = by_line ? best : probability_of(f, tells, evidence),
+    bool by_line = tells || is_by_line(f); /* what only tells asks nothing */
+    struct verdict v = {.probability = by_line ? best : probability_of(f, evidence),
                         .evidence = by_line ? NULL : evidence->signals};
     v.is_sure = v.probability >= threshold;
     threshold = lowered(f, gate, by_line, threshold);
