@@ -134,6 +134,7 @@ TEST(an_event_that_was_forgotten_has_no_day)
 TEST(another_name_finds_what_was_said)
 {
     ENGINE(e, s, p);
+    settings.encoder = false; /* by words */
     name(ctx, s, "wife", "relationship:wife_name", "my wife is called Ragnhild");
     name(ctx, s, "rob", "relationship:rob_name_robert", "Rob is short for Robert");
     tell(ctx, s, "quinces", "My wife would walk a mile for quinces.", 9);

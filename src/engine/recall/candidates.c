@@ -25,7 +25,7 @@ enum {
     WITH_TOKENS = 200,
     WIDEN = 5,
     CANDIDATES_MAX = 2500,
-    READ = 80,
+    READ = 120,
     READ_BY_WORDS = 50,
     NEAREST_BY_ENCODER = 60,
     SEEN_MAX = 100,
