@@ -21,7 +21,7 @@ enum { HITS_MAX = 100000, CATCH_UP = 64, RANKED = 100, QUESTION_WORDS = 100 };
  * sure of as less. Sure is twice what a chat's gate asks. Of a question about the user it is once,
  * for what holds half of the question: other questions may be about anything.
  */
-static const double sure_alike = 0.7, unsure_alike = 0.55, sure_gates = 1.6;
+static const double sure_alike = 0.7, unsure_alike = 0.55, sure_gates = 2;
 
 /* In a small pool recall is sure enough for a chat of the only memory with a word of the question.
  * Alike is only what holds this share of the question's weight, or is close to it in meaning. */
