@@ -146,7 +146,7 @@ const struct field settings_table[] = {
     {ENUM(struct settings, embedding_source), .otherwise_str = "auto", .one_of = embed_choice_names,
      .group = GROUP_VECTORS,
      .help = "What makes vectors: remote (an upstream), static (a lookup table), transformers (a "
-             "local model), encoder (the one in the program) or auto (the first that is usable)"},
+             "local model) or encoder (the one in the program). auto = the first that is usable"},
     {SWITCH(struct settings, encoder), .otherwise_str = "on", .group = GROUP_VECTORS,
      .help = "Whether the encoder in the program finds memories by meaning: on or off. It reads "
              "English and needs nothing else"},

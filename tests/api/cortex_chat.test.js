@@ -365,7 +365,7 @@ test('sessions are their users\' own, for chat and context', async (t) => {
 });
 
 test('the context of the next message is shown and nothing is written', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--encoder', 'off'] });
   const one = await session(server), other = await session(server);
   await other.say('My sister Ada is a pilot in Porto.');
   for (let i = 0; i < 4; i++) await one.say(`This is message number ${i} of a rather long conversation.`);

@@ -122,7 +122,8 @@ const asked = [...facts, ...notes].map(([, question]) => question).concat('What 
 
 async function holdAll(t, flags = []) {
   const model = await upstream(t);
-  const server = await serve(t, { flags: ['--upstream', model.url, ...flags] });
+  // Vectors that are made between two requests would tell them apart.
+  const server = await serve(t, { flags: ['--upstream', model.url, '--encoder', 'off', ...flags] });
   for (const [content] of [...facts, ...notes]) await put['the own API'](server, content);
   await put['the own API'](server, 'Lives in Ghent, near the castle');
   for (const content of ['We walked the dog to the lake. It was cold.', 'I bought a red kettle in Lille.', 'My knee hurts since the marathon.'])

@@ -22,7 +22,7 @@ const numbered = (asked) => `answer to ${asked.json.messages.at(-1).content.spli
 for (const stream of [false, true]) {
   test(`the model has the conversation, also after a kill (stream: ${stream})`, async (t) => {
     const model = await upstream(t, (req, res, asked) => answer(res, asked, numbered(asked)));
-    const flags = ['--upstream', model.url];
+    const flags = ['--upstream', model.url, '--encoder', 'off'];
     let server = await serve(t, { flags });
     assert.equal(await say(server.client(), [user('one')], on('talk'), stream), 'answer to one');
     assert.deepEqual(said(model.last().json.messages), ['user: one']);

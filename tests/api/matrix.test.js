@@ -108,7 +108,7 @@ function objectWith(id, value) {
 
 for (const [door, call, body, says] of writers)
   test(`written by ${door}: every door shows it under its own names`, async (t) => {
-    const server = await serve(t), file = path.join(tempFolder(), 'talk.jsonl');
+    const server = await serve(t, { flags: ['--encoder', 'off'] }), file = path.join(tempFolder(), 'talk.jsonl');
     fs.writeFileSync(file, `${JSON.stringify({ session: 's1', role: 'user', content: FACT })}\n`);
     const wrote = await act(server, call, body, { file });
     assert.ok(wrote.ok, wrote.text);

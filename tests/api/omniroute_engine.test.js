@@ -41,7 +41,7 @@ async function withVectors(t, texts) {
 const pets = { dog: 'The dog is called Rex.', car: 'The car is red.', tea: 'Ada drinks green tea.' };
 
 test('the preview with words alone: its shape, its defaults and why there is no more', async (t) => {
-  const { preview, add } = await open(t);
+  const { preview, add } = await open(t, { flags: ['--encoder', 'off'] });
   const dog = await add({ key: 'dog', content: pets.dog });
   await add({ key: 'car', content: pets.car, type: 'episodic' });
   const found = await preview({ query: 'What is the dog called?' });
@@ -131,7 +131,7 @@ test('a preview is refused what breaks its rules', async (t) => {
 });
 
 test('the status has every member, and says the truth without and with vectors', async (t) => {
-  const bare = await (await open(t)).status();
+  const bare = await (await open(t, { flags: ['--encoder', 'off'] })).status();
   assert.deepEqual(Object.keys(bare), ['keyword', 'embedding', 'vectorStore', 'qdrant', 'rerank']);
   assert.deepEqual(bare.keyword, { available: true, backend: 'FTS5' });
   assert.deepEqual({ ...bare.embedding, reason: '' }, { source: null, model: null, dimensions: null, available: false, reason: '',

@@ -70,7 +70,7 @@ test('the day of an event is looked up, and what was said then is found by it', 
 });
 
 test('a follow-up is completed where a search names its conversation', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--encoder', 'off'] });
   const headers = { 'X-Session-Id': 'talk' };
   await server.tell('My cousin Ottilie has a skiff, painted a deep vermilion.');
   for (const content of ['What do you know of Ottilie?', 'Tell me of her, Ottilie.'])

@@ -94,7 +94,7 @@ async function state(server) {
 }
 
 test('a deleted memory comes back exactly as it was', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--encoder', 'off'] });
   await add(server, { content: 'Ada lives in Rome.', key: 'city' });
   const m = await add(server, { content: 'Ada lives in Turin.', key: 'city', tags: ['x'], metadata: { a: [1] }, importance: 0.77, expires: '2099-01-01' });
   await ok(server, 'PATCH', `/v1/memories/${m.id}`, { content: 'Ada lives in Torino.' });
@@ -115,7 +115,7 @@ test('a deleted memory comes back exactly as it was', async (t) => {
 });
 
 test('a conversation comes back with its messages, what was learnt from it and its receipts', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--encoder', 'off'] });
   const headers = { 'x-session-id': 'talk' };
   await server.tell('My dog is called Rex.', headers);
   const asked = await server.tell('What is the name of my dog?', { 'x-session-id': 'other' });

@@ -301,7 +301,7 @@ test('a job is begun, tells of itself in events and in the list, and leaves its 
 });
 
 test('a job that cannot be is refused by field, and one that fails says why', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--encoder', 'off'] });
   for (const [body, field] of [[{}, 'kind'], [{ kind: 'sing' }, 'kind'], [{ kind: 'prune', dry_run: true }, 'dry_run'], [{ kind: 'prune', all: true }, 'all'],
     [{ kind: 'compact', older_than_days: 0 }, 'older_than_days'], [{ kind: 'compact', age: 1 }, 'age']]) {
     const res = await server.ask('POST', '/v1/jobs', body);
@@ -456,11 +456,11 @@ test('settings are read by admins and changed by operators', async (t) => {
 // --- doctor ---
 
 test('the doctor says over the API what the command says', async (t) => {
-  const server = await serve(t, { flags: ['--upstream', 'http://127.0.0.1:9/v1', '--core-model', 'm'] });
+  const server = await serve(t, { flags: ['--upstream', 'http://127.0.0.1:9/v1', '--core-model', 'm', '--encoder', 'off'] });
   await made(server, '/v1/memories', { content: 'Is healthy' });
   const res = await server.ask('GET', '/v1/doctor');
   assert.equal(res.status, 200, res.text);
-  const command = await run(['doctor', '--json', '--data', server.data, '--upstream', 'http://127.0.0.1:9/v1', '--core-model', 'm']);
+  const command = await run(['doctor', '--json', '--data', server.data, '--upstream', 'http://127.0.0.1:9/v1', '--core-model', 'm', '--encoder', 'off']);
   const bare = ({ ok, findings }) => ({ ok, findings: findings.map((f) => ({ ...f, detail: f.detail.replace(/\d+\.\d MB/, '') })) });
   assert.deepEqual(bare(res.json()), bare(JSON.parse(command.stdout)));
   const of = Object.fromEntries(res.json().findings.map((f) => [f.what, f]));

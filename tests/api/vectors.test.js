@@ -37,7 +37,7 @@ async function vectors(server, n) {
 
 test('what was told gets its vector by itself, from the moment a source is chosen', async (t) => {
   const near = await embedder(t);
-  const server = await serve(t, { flags: near.flags });
+  const server = await serve(t, { flags: [...near.flags, '--encoder', 'off'] });
   await server.tell('My dog is called Rex.');
   assert.equal((await status(server)).embedding.source, null);
   assert.deepEqual(near.texts, []);
@@ -83,7 +83,7 @@ test('a server that holds every answer back delays neither chats nor the end', a
 
 test('a search says which vectors took part, and a receipt why none did', async (t) => {
   const near = await embedder(t);
-  const server = await serve(t, { flags: near.flags });
+  const server = await serve(t, { flags: [...near.flags, '--encoder', 'off'] });
   const search = async () => (await server.ask('POST', '/v1/memories/search', { query: 'What is my dog called?' })).json();
   await server.tell('My dog is called Rex.');
   let found = await search();

@@ -5,13 +5,11 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "engine/gate/evidence.h"
 #include "engine/recall/beside.h"
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/given.h"
 #include "engine/text/rank.h"
-#include "engine/vectors/embed_queue.h"
 
 /* Documents taken from the index; the newest where each word has more; those described, how many
  * times as many and how many at most where too few of them may be found; those read, with vectors
@@ -282,9 +280,12 @@ static enum status match_tokens(struct search *s)
     for (size_t w = 0; w < q->n; w++)
         weights[w] = s->words.found[w] ? (double)s->f->weights[w] : s->asked.rarest;
     TRY(token_match(s->ctx, s->f->e, &asked, docs, s->n, found));
-    for (size_t i = 0; i < s->n; i++)
-        s->v[i].tokens =
-            found[(const doc_id *)bsearch(&s->v[i].doc, docs, s->n, sizeof *docs, by_doc) - docs];
+    for (size_t i = 0; i < s->n; i++) {
+        const doc_id *at = bsearch(&s->v[i].doc, docs, s->n, sizeof *docs, by_doc);
+        s->v[i].tokens = found[at - docs];
+        if (!(found[at - docs].own > 0))
+            candidate_guess_meaning(&s->v[i]);
+    }
     s->weights = WITH_ENCODER;
     return OK;
 }
@@ -293,11 +294,6 @@ static void ask_vector(struct search *s)
 {
     if (s->in->words_only)
         return;
-    if (!gate_is_fitted_for(s->in->question) &&
-        chosen_of(s->ctx, s->f->e).source == EMBED_ENCODER) {
-        s->asks.without = S("the encoder reads English, and the question does not");
-        return;
-    }
     if (!s->in->gate || s->in->is_patient)
         vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
     vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);
@@ -392,14 +388,15 @@ static void note_unwanted(struct search *s, const struct candidate *c, const str
     s->is_idle |= !given->text.n;
 }
 
-/* What says about the same is sure, whatever its words. By meaning alone the cosine counts, where
- * there is one. */
+/* What says about the same is sure, whatever its words; the encoder's weights know that. By meaning
+ * alone the cosine counts, where there is one. */
 static double score_of(const struct finder *f, const struct candidate *c, double sure)
 {
     double cosine = (double)c->dense;
     if (by_cosine(f) && c->dense >= least_cosine)
         return cosine;
-    return c->dense >= FOUND_SAME ? fmax(sure, cosine) : sure;
+    bool is_same = c->dense >= FOUND_SAME && f->weighed != WITH_ENCODER;
+    return is_same ? fmax(sure, cosine) : sure;
 }
 
 static void add(struct search *s, struct candidate *c, const struct message *m,
@@ -436,6 +433,9 @@ static void judge(struct search *s)
     s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
     f->weighed = s->weights;
     s->asked.person = speaker_asked(&s->f->query, s->messages, s->n_messages);
+    s->asked.is_chat = false;
+    for (size_t i = 0; i < s->n_messages; i++)
+        s->asked.is_chat |= !s->messages[i].speaker.n;
     for (size_t i = 0; i < s->n; i++) {
         struct candidate *c = &s->v[i];
         const struct message *before = c->previous > 0 ? message_of(s, c->doc - 1) : NULL;

@@ -212,6 +212,7 @@ static void of_memory(const struct asked_of *q, const struct memory *m, double *
     out[SIGNAL_time] = query_has_time(q->query, m->created);
     out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
     out[SIGNAL_is_memory] = 1;
+    out[SIGNAL_chat] = q->is_chat; /* weighed like the messages beside it */
     out[SIGNAL_importance] = m->importance;
 }
 

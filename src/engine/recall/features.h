@@ -31,6 +31,7 @@ struct asked_of {
     const struct scan *scan;
     double rarest;  /* weight of a word that stands in one document */
     double unknown; /* share of the weight of words that nobody says, less in a small pool */
+    bool is_chat;   /* what was found was said in chats with an assistant */
     str person;     /* the one speaker whom the question names, or "" */
     int64_t now;
     struct lexicon_lengths shown; /* by shown_words */

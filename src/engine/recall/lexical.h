@@ -58,4 +58,8 @@ struct candidate scan_candidate(const struct scan *scan, doc_id doc);
  * fits itself best, and where it may not be given, it shall not make the others look poor. */
 void scan_measure(struct scan *scan, const struct candidate *v, size_t n);
 
+/* Of a text that the encoder has not read yet: what texts with as much of the question mean of it
+ * on average, so that what was told a moment ago is not behind all that was read. */
+void candidate_guess_meaning(struct candidate *c);
+
 void hits_leave_memories_out(struct word_hits *hits);

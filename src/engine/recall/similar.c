@@ -19,7 +19,8 @@ enum { HITS_MAX = 100000, CATCH_UP = 64, RANKED = 100, QUESTION_WORDS = 100 };
  * great models. A question shares few words with its answer, and a small model gives the two a
  * cosine of 0.4. So what recall is sure of counts as more than the defaults, and what recall is not
  * sure of as less. Sure is twice what a chat's gate asks. Of a question about the user it is once,
- * for what holds half of the question: other questions may be about anything.
+ * for what holds half of the question: other questions may be about anything. The encoder knows
+ * what a question is about, so with it it is once, too.
  */
 static const double sure_alike = 0.7, unsure_alike = 0.55, sure_gates = 2;
 
@@ -113,7 +114,8 @@ static bool is_about_user(struct arena *a, str question)
  * unsure_alike, from there on to sure_alike and up to 1. */
 static double alike_when_sure(const struct looking *l, double sure, double share)
 {
-    double gates = l->is_about_user && share >= half_share ? 1 : sure_gates;
+    bool is_half = l->is_about_user && share >= half_share;
+    double gates = is_half || l->finder.weighed == WITH_ENCODER ? 1 : sure_gates;
     double enough = fmin(gates * l->e->settings->gate_threshold, 1);
     if (sure < enough)
         return unsure_alike * sure / enough;
@@ -190,7 +192,8 @@ static enum status look_by_recall(struct looking *l)
         struct likely *known = worded(l, f->found[i].memory.doc);
         bool is_close = f->of[i]->dense >= FOUND_CLOSE;
         double share = known ? known->similarity : 0;
-        if (f->found[i].score <= f->found[i].cosine) /* the cosine counts as it is */
+        bool is_cosine = f->weighed != WITH_ENCODER && f->found[i].score <= f->found[i].cosine;
+        if (is_cosine) /* it counts as it is */
             continue;
         if (is_close || (share >= least_share))
             raise(v, &n, known, f->found[i].memory.doc,

@@ -7,6 +7,9 @@
 #include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
 
+/* A line alone needs this share of what the question as a whole needs. */
+static const double line_share = 0.9;
+
 /* Of what goes in beside the best, a question for all that was said of something needs this share.
  */
 static const double broad_beside = 0.4;
@@ -45,7 +48,7 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
         most = fmax(most, probability);
     }
     for (size_t i = 0; i < f->n; i++)
-        if (f->of[i]->dense >= FOUND_SAME)
+        if (f->of[i]->dense >= FOUND_SAME && f->weighed != WITH_ENCODER)
             most = fmax(most, f->found[i].score);
     return most;
 }
@@ -76,6 +79,8 @@ static double least_of_line(const struct finder *f, double threshold, double bes
 /* A phrase lowers it, or the caller. */
 static double lowered(const struct finder *f, struct gate gate, bool by_line, double threshold)
 {
+    if (by_line)
+        threshold *= line_share;
     if (f->in->bar > 0)
         return threshold * f->in->bar;
     if (gate.section == GATE_NONE || (gate.is_weak && !by_line))
