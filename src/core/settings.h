@@ -94,7 +94,7 @@ struct settings {
     int64_t body_max, header_max, connections_max, queue_max, workers, loops, upstream_timeout_ms,
         idle_timeout_ms, request_timeout_ms, shutdown_ms;
     enum embed_source embedding_source;
-    str embedding_model;                           /* provider/model of a remote source */
+    str embedding_model;                                    /* provider/model of a remote source */
     bool embedding_static, embedding_transformers, encoder; /* what auto may take */
     str static_model, transformers_model, model_dir, model_url;
     int64_t embedding_timeout_ms, embedding_cache_max, embedding_cache_ttl_ms;

@@ -60,7 +60,7 @@ test('the gate picks a section or none, and what is sure stands beside it', asyn
     'What is 2+2?': [], hi: [], 'Write a poem about tulips': [],
     'What did we say about roses last time?': ['## What we discussed before', '## Things I remember'],
     'Which of my roses needs water?': ['## Things I remember', '## What we discussed before'],
-    'Ask Beatrice for roses': ['## What we discussed before'],
+    'Ask Beatrice for roses': ['## Things I remember', '## What we discussed before'],
     'Who am I?': ['## About you'],
   };
   for (const [question, headers] of Object.entries(cases)) {

@@ -11,10 +11,10 @@
 
 /*
  * usage: recall_floors FILE[,FILE] turn|session|follow_ups|prompt|curve|junk=JUDGEMENTS
- * [table=FOLDER | encoder] BOUND …   with BOUND as overall.any@10>=87 or as_set.other_spoke<=12. The bounds
- * may only become stricter. With a table vectors take part, of the static table in that folder of
- * models; with the encoder its own. Without the file or the table the test is skipped: they stand beside the repository, not
- * in it.
+ * [table=FOLDER | encoder] BOUND …   with BOUND as overall.any@10>=87 or as_set.other_spoke<=12.
+ * The bounds may only become stricter. With a table vectors take part, of the static table in that
+ * folder of models; with the encoder its own. Without the file or the table the test is skipped:
+ * they stand beside the repository, not in it.
  */
 
 enum { SKIPPED = 77, REPORT_MAX = 1 << 20 };

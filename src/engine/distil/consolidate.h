@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/clock.h"
-#include "engine/text/rank.h"
 #include "engine/state/state.h"
+#include "engine/text/rank.h"
 
 enum { MERGED_AMONG = 1000, PROMOTED_BY = 200 }; /* newest episodes that are looked at */
 

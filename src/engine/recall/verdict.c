@@ -53,11 +53,19 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
     return most;
 }
 
+/* The same words said before, and what a model said, are no reason to speak. */
+static bool is_no_reason(const struct finder *f, const struct recalled *r)
+{
+    return !r->is_memory && (r->signals[SIGNAL_assistant] > 0 ||
+                             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
+}
+
 static double best_score(const struct finder *f)
 {
     double best = 0;
     for (size_t i = 0; i < f->n; i++)
-        best = fmax(best, f->found[i].score);
+        if (!is_no_reason(f, &f->found[i]))
+            best = fmax(best, f->found[i].score);
     return best;
 }
 

@@ -150,7 +150,7 @@ struct question_vector {
     size_t dimensions;
     struct token_vectors tokens; /* of the encoder */
     str signature;               /* of the chosen source, or "" */
-    str without;   /* why there is no vector, else "" */
+    str without;                 /* why there is no vector, else "" */
 };
 /* Never fails. With a deadline another server is given half of what is left, a model that is not
  * loaded yet is not waited for, and a source whose circuit is open is not asked. */

@@ -383,7 +383,7 @@ static const char step_12[] =
     "CREATE TRIGGER token_vector_erased AFTER DELETE ON vector BEGIN"
     " DELETE FROM token_vector WHERE doc = OLD.doc; END;";
 
-static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5, step_6,
+static const char *const steps[] = {step_1, step_2, step_3, step_4,  step_5,  step_6,
                                     step_7, step_8, step_9, step_10, step_11, step_12};
 
 int schema_version(void)
