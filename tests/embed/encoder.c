@@ -121,6 +121,43 @@ TEST(products_are_exact_with_every_instruction_set)
     }
 }
 
+/* Values of either sign, and the greatest ones. */
+static void some_tokens(int8_t *v, size_t n, uint32_t seed)
+{
+    for (size_t i = 0; i < n * ENCODER_KEPT; i++) {
+        seed = seed * 1664525 + 1013904223;
+        v[i] = (int8_t)(i % 97 ? (int)(seed >> 16) % 255 - 127 : 127);
+    }
+}
+
+TEST(tokens_are_compared_alike_with_every_instruction_set)
+{
+    enum { ASKED = 21, SAID = 33 };
+    int8_t asked[ASKED * ENCODER_KEPT], said[SAID * ENCODER_KEPT];
+    some_tokens(asked, ASKED, 1);
+    some_tokens(said, SAID, 2);
+    for (const struct encoder_kernels *k = encoder_kernels; k->name; k++) {
+        struct encoder_question q = encoder_question(&ctx->arena, asked, ASKED);
+        if (!k->can_run())
+            continue;
+        k->likeness(q.packed, q.blocks, said, SAID, q.best);
+        for (size_t a = 0; a < ASKED; a++) {
+            int32_t want = 0;
+            for (size_t s = 0; s < SAID; s++) {
+                int32_t sum = 0;
+                for (size_t i = 0; i < ENCODER_KEPT; i++)
+                    sum += asked[a * ENCODER_KEPT + i] * said[s * ENCODER_KEPT + i];
+                want = sum > want ? sum : want;
+            }
+            if (q.best[a] != want)
+                fail_msg("%s: token %zu: %d, not %d", k->name, a, q.best[a], want);
+        }
+    }
+    struct encoder_question none = encoder_question(&ctx->arena, asked, 3);
+    encoder_compare(&none, said, 0);
+    CHECK(none.best[0] == 0 && none.best[2] == 0);
+}
+
 /* Ordinary words, by their numbers. */
 static void some_ids(uint32_t *ids, size_t n)
 {

@@ -299,6 +299,7 @@ static void check_forbidden(struct ctx *ctx, struct engine *e, const char *store
 TEST(what_may_not_be_found_starves_nothing_by_words)
 {
     ENGINE(e, s, p);
+    settings.encoder = false;
     put_forbidden(ctx, e, 600);
     check_forbidden(ctx, e, "none");
 }

@@ -1,0 +1,100 @@
+/* recall_encoder.c - what the encoder in the program adds to recall, and when it takes no part. */
+#include "lib/engine.h"
+#include "store/store.h"
+
+static void embed_all(struct ctx *ctx, struct engine *e)
+{
+    for (bool more = true; more;)
+        CHECK_OK(engine_embed_some(ctx, e, &more));
+}
+
+/* Facts, none of which shares a word with "Who looks after my teeth?". */
+static void remember_some(struct ctx *ctx, struct store *s)
+{
+    static const char *const facts[] = {"The dentist is Doctor Amara Okafor", "The car is red",
+                                        "Ada drinks green tea", "The boiler was replaced in March",
+                                        "Paul plays chess on Thursdays"};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        struct memory m = fact(str_printf(&ctx->arena, "m%zu", i).p, "", facts[i]);
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    }
+}
+
+static const struct recall_in anyhow = {.gate = false};
+static const char teeth[] = "Who looks after my teeth?";
+
+TEST(what_shares_no_word_is_found_by_meaning)
+{
+    ENGINE(e, s, p);
+    remember_some(ctx, s);
+    embed_all(ctx, e);
+    struct recall_out r = recall_question(ctx, e, teeth, anyhow);
+    CHECK(r.n > 0);
+    CHECK_STR(r.v[0].memory.id, S("m0"));
+    CHECK(recalled_signal(&r.v[0], "tokens") > 0.3 && recalled_signal(&r.v[0], "share") == 0);
+    CHECK_STR(r.vectors, S("encoder:minilm-1:128"));
+}
+
+TEST(switched_off_it_is_words_alone)
+{
+    ENGINE(e, s, p);
+    settings.encoder = false;
+    remember_some(ctx, s);
+    embed_all(ctx, e);
+    CHECK_INT(recall_question(ctx, e, teeth, anyhow).n, 0);
+    struct vector_set set;
+    CHECK_OK(store_vector_set(ctx, s, &set));
+    CHECK_INT(set.dimensions, 0);
+}
+
+TEST(another_language_is_searched_by_words)
+{
+    ENGINE(e, s, p);
+    remember_some(ctx, s);
+    embed_all(ctx, e);
+    struct recall_out r = recall_question(ctx, e, "Wer kümmert sich um meine Zähne?", anyhow);
+    CHECK(!r.vectors.n && holds(r.without, "reads English"));
+    r = recall_question(ctx, e, "谁给我看牙？", anyhow);
+    CHECK(!r.vectors.n && holds(r.without, "reads English"));
+}
+
+/* Vectors of one document are no other's: neither another space's, nor left when it is erased. */
+TEST(vectors_of_tokens_are_erased_with_their_text)
+{
+    ENGINE(e, s, p);
+    remember_some(ctx, s);
+    embed_all(ctx, e);
+    doc_id doc;
+    str row, elsewhere;
+    CHECK_OK(store_doc_of(ctx, s, mine, S("m0"), &doc));
+    CHECK_OK(store_token_vectors(ctx, s, mine, &doc, 1, &row));
+    CHECK(row.n > 0 && row.n % 64 == 0);
+    CHECK_OK(store_token_vectors(ctx, s, other_user, &doc, 1, &elsewhere));
+    CHECK_INT(elsewhere.n, 0);
+    struct forget what = {.pool = mine, .id = S("m0")};
+    int64_t n;
+    CHECK_OK(engine_forget(ctx, e, &what, &n));
+    CHECK_OK(store_token_vectors(ctx, s, mine, &doc, 1, &row));
+    CHECK_INT(row.n, 0);
+    CHECK(!recall_question(ctx, e, teeth, anyhow).n ||
+          !str_is(recall_question(ctx, e, teeth, anyhow).v[0].memory.id, "m0"));
+}
+
+/* The last fact has no vectors yet, and fits best. */
+TEST(what_was_told_a_moment_ago_is_not_behind)
+{
+    ENGINE(e, s, p);
+    for (int i = 0; i < 30; i++) {
+        struct memory m =
+            fact(str_printf(&ctx->arena, "b%d", i).p, "",
+                 str_printf(&ctx->arena, "My boat number %d is called Wave %d", i, i).p);
+        CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    }
+    embed_all(ctx, e);
+    struct memory m = fact("new", "", "My kiosk is called Noriko");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    struct recall_in chat = {.gate = true};
+    struct recall_out r = recall_question(ctx, e, "What is my kiosk called?", chat);
+    CHECK(r.n > 0);
+    CHECK_STR(r.v[0].memory.id, S("new"));
+}
