@@ -193,7 +193,7 @@ void background_begin(struct background *b, struct instance *instance)
     b->instance = instance;
     for (size_t i = 0; i < JOBS; i++) {
         int64_t threads = jobs[i].is_parallel ? instance->settings.core_parallel : 1;
-        if (jobs[i].is_late && instance->is_settled)
+        if (jobs[i].is_late && (instance->is_settled || !instance->may_wait))
             continue;
         while (threads-- > 0)
             begin_worker(b, &jobs[i]);

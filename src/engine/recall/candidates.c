@@ -245,7 +245,7 @@ static void keep_related(struct search *s)
 {
     size_t kept = 0;
     bool is_strict = s->weights == WITH_ENCODER && !by_cosine(s->f);
-    float least = is_strict ? FOUND_CLOSE : least_cosine;
+    float least = !is_strict ? least_cosine : s->f->query.n > 1 ? FOUND_CLOSE : FOUND_CLOSE_TO_WORD;
     for (size_t i = 0; i < s->n; i++) {
         const struct candidate *c = &s->v[i];
         bool takes_words = !by_cosine(s->f) || !s->f->vectors.n;

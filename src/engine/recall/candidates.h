@@ -13,6 +13,8 @@
 
 /* The cosine from which on a text counts as close in meaning to the question. */
 #define FOUND_CLOSE 0.35f
+/* The same to a single word, which is near to much. */
+#define FOUND_CLOSE_TO_WORD 0.55f
 /* The cosine from which on it says about the same. */
 #define FOUND_SAME 0.7f
 
