@@ -45,7 +45,7 @@ test('an address without a page is said to be one', async (t) => {
 });
 
 test('on a phone: every place has a name, and what matters is in sight', async (t) => {
-  const server = await lived(t, 20), page = await open(t, server, '/', { viewport: { width: 390, height: 844 } });
+  const server = await lived(t, 20, { flags: ['--encoder', 'off'] }), page = await open(t, server, '/', { viewport: { width: 390, height: 844 } });
   const isInSight = async (what, find) => {
     const box = await find.first().boundingBox();
     assert.ok(box && box.x >= 0 && box.x + box.width <= 390 && box.width > 12, `${what}: ${JSON.stringify(box)}`);

@@ -64,8 +64,8 @@ const places = { start: '/', memories: '/studio/memories', try: '/studio/try', s
   cleanup: '/studio/cleanup', held: '/studio/cleanup?tab=held', access: '/studio/access' };
 
 // A server that some days were spent with, beside so many older memories.
-async function lived(t, older = 10000) {
-  const server = await serve(t);
+async function lived(t, older = 10000, options = {}) {
+  const server = await serve(t, options);
   await seed(server, older);
   await server.tell('My dog is called Rex and I live in Lisbon. I prefer green tea.', { 'x-session-id': 'monday' });
   await server.tell('I work at Northwind.', { 'x-session-id': 'monday' });
