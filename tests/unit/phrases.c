@@ -171,6 +171,7 @@ TEST(a_word_index_finds_its_words_and_no_other)
     }
     CHECK_INT(word_index_find(&x, S("")), NO_WORD);
     free(x.v);
+    free(x.marks);
 }
 
 static int times_made;
