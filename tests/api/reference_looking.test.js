@@ -46,7 +46,7 @@ async function pages(server, target, name = 'items', headers = {}) {
 // --- previews ---
 
 test('a preview is what the chat is given then, line by line', async (t) => {
-  const server = await serve(t);
+  const server = await serve(t, { flags: ['--encoder', 'off'] });
   await chat(server, 'My dog is called Rex and I live in Lisbon.');
   await ok(server, 'POST', '/v1/memories', { content: 'works as a baker', importance: 0.9 });
   for (const question of ["What is my dog's name?", 'Where do I live?', 'How do I sort a list in C?', 'Thanks!', 'What do you know about me?']) {
