@@ -46,7 +46,7 @@ test('Qdrant gives the vectors where it is used, alone and beside the words', as
   assert.equal(found.memories[0].score, found.memories[0].vecScore);
   assert.deepEqual(found.resolution, { embeddingSource: 'remote', embeddingModel: 'tiny', vectorStore: 'qdrant',
     strategyUsed: 'semantic', rerankApplied: false, fallbackReason: null });
-  found = await preview({ query: 'my pup and the red car', strategy: 'hybrid' });
+  found = await preview({ query: 'my red pup', strategy: 'hybrid' });
   assert.deepEqual(tiers(found), ['qdrant']);
   const car = found.memories.find((one) => one.key === 'car');
   assert.ok(car.ftsScore > 0 && car.score > 1 / 62, JSON.stringify(car));

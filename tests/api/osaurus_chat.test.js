@@ -53,14 +53,14 @@ test('content in parts gets the block as the first part', async (t) => {
 });
 
 test('the gate picks a section or none, and what is sure stands beside it', async (t) => {
-  const { remember, ask } = await ready(t, undefined, ['--encoder', 'off']);
+  const { remember, ask } = await ready(t);
   await remember('a', "User's garden has roses");
   await remember('a', 'They planted roses together.', { layer: 'episode', metadata: { entities: ['Beatrice'] } });
   const cases = {
     'What is 2+2?': [], hi: [], 'Write a poem about tulips': [],
     'What did we say about roses last time?': ['## What we discussed before', '## Things I remember'],
     'Which of my roses needs water?': ['## Things I remember', '## What we discussed before'],
-    'Ask Beatrice for roses': ['## Things I remember', '## What we discussed before'],
+    'Ask Beatrice for roses': ['## What we discussed before'],
     'Who am I?': ['## About you'],
   };
   for (const [question, headers] of Object.entries(cases)) {

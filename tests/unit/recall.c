@@ -47,7 +47,7 @@ TEST(an_answer_is_found_by_its_question)
     write_session(ctx, s, mine, "work", work, may);
     struct recall_out r = recall_question(ctx, e, "What did I like best in Lisbon?", anyhow);
     bool found = false;
-    for (size_t i = 0; i < r.n && i < 3; i++)
+    for (size_t i = 0; i < r.n && i < 2; i++)
         found |= str_is(r.v[i].message.id, "holiday-m3");
     CHECK(found);
 }
@@ -82,9 +82,8 @@ TEST(memories_are_found_beside_turns)
     struct recall_out r = recall_question(ctx, e, "What is my favourite colour?", as_chat);
     CHECK(r.n > 0 && r.v[0].is_memory && r.v[0].injected);
     CHECK_STR(r.v[0].memory.content, S("My favourite colour is teal"));
-    r = recall_question(ctx, e, "favourite colour", (struct recall_in){.turns_only = true});
-    for (size_t i = 0; i < r.n; i++)
-        CHECK(!r.v[i].is_memory);
+    CHECK_INT(recall_question(ctx, e, "favourite colour", (struct recall_in){.turns_only = true}).n,
+              0);
 }
 
 TEST(a_question_about_the_user_finds_what_is_known)

@@ -168,7 +168,13 @@ TEST(a_planned_turn_understands_follow_ups)
 
 TEST(a_courtesy_asks_nothing)
 {
-    static const char *const courtesies[] = {"Hello!", "thanks", "Ok, thank you", "Great, thanks!"};
+    static const char *const courtesies[] = {"Hello!",
+                                             "thanks",
+                                             "Ok, thank you",
+                                             "Great, thanks!",
+                                             "Thanks, that's all for today.",
+                                             "Goodbye, see you tomorrow",
+                                             "Cheers, have a good evening!"};
     ENGINE(e, s, p);
     struct talk one = talk_of(ctx, e, s), two = talk_of(ctx, e, s), three = talk_of(ctx, e, s);
     talk_ask(&one, "Hello! My sister Ida lives in Oslo.", "Nice.");

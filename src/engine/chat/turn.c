@@ -13,6 +13,7 @@
 #include "engine/recall/bars.h"
 #include "engine/text/helper_prompt.h"
 #include "engine/text/memory_intent.h"
+#include "engine/text/utterance.h"
 
 const char *const memory_mode_names[] = {"full", "readonly", "after", "off", NULL};
 
@@ -47,24 +48,10 @@ static size_t last_user(const struct turn *t, size_t before)
     return before;
 }
 
-/* "Hello!", "ok, thanks": nothing is searched for, not even what came before. */
+/* Nothing is searched for, not even what came before. */
 static bool is_courtesy(struct arena *a, str text)
 {
-    static const char *const courtesies[] = {"hello",   "hi",      "hey",     "thanks", "thank",
-                                             "bye",     "goodbye", "cheers",  "great",  "nice",
-                                             "perfect", "cool",    "awesome", NULL};
-    static const char *const beside[] = {"ok", "okay", "yes", "yeah", "no", "well", "good", NULL};
-    struct words w = words_of(a, text, 64);
-    size_t n = 0;
-    if (str_find(text, S("?")) < text.n || gate_of(a, text, NULL, 0).section != GATE_NONE)
-        return false;
-    for (size_t i = 0; i < w.n; i++) {
-        bool is_courteous = str_is_one_of(w.v[i].text, courtesies);
-        if (!is_courteous && !w.v[i].is_stop && !str_is_one_of(w.v[i].text, beside))
-            return false;
-        n += is_courteous;
-    }
-    return n > 0;
+    return gate_of(a, text, NULL, 0).section == GATE_NONE && utterance_is_courtesy(a, text);
 }
 
 /* A tool's answer follows the question: the block beside the question must not change, or the

@@ -8,7 +8,7 @@
 #include "engine/text/lexicon.h"
 
 /* What goes in beside the best needs this share of the score that the best needs. */
-#define GATE_BESIDE 0.37
+#define GATE_BESIDE 0.25
 /* By meaning alone a score is a cosine, and what the best needs, and what goes in beside it, is so
  * many times as much. */
 #define GATE_COSINE 5

@@ -7,9 +7,6 @@
 #include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
 
-/* A line alone needs this share of what the question as a whole needs. */
-static const double line_share = 0.9;
-
 /* Of what goes in beside the best, a question for all that was said of something needs this share.
  */
 static const double broad_beside = 0.4;
@@ -87,8 +84,6 @@ static double least_of_line(const struct finder *f, double threshold, double bes
 /* A phrase lowers it, or the caller. */
 static double lowered(const struct finder *f, struct gate gate, bool by_line, double threshold)
 {
-    if (by_line)
-        threshold *= line_share;
     if (f->in->bar > 0)
         return threshold * f->in->bar;
     if (gate.section == GATE_NONE || (gate.is_weak && !by_line))

@@ -130,30 +130,63 @@ bool sentence_asks(str sentence)
 
 /* --- courtesy, and answers without knowledge --- */
 
+/* Words of greetings, thanks and leave-taking, each alone enough for a courtesy; and what stands
+ * beside them. */
+static const char *const courtesies[] = {
+    "thanks",  "thank",   "hello", "hi",    "hey",     "bye",    "goodbye", "cheers",  "great",
+    "nice",    "lovely",  "cool",  "danke", "perfect", "merci",  "awesome", "bonjour", "gracias",
+    "obrigado", "grazie", "hallo", "hola",  "ciao",    "welcome", NULL};
+static const char *const beside_courtesies[] = {
+    "noted",   "understood", "got",      "it",    "will",     "do",         "sure",  "okay",
+    "ok",      "yes",        "yeah",     "no",    "you",      "good",       "to",    "know",
+    "well",    "let",        "me",       "think", "that",     "s",          "all",   "for",
+    "now",     "today",      "done",     "right", "alright",  "very",       "much",  "so",
+    "again",   "morning",    "evening",  "night", "of",       "course",     "glad",  "gladly",
+    "bitte",   "gut",        "vale",     "a",     "moment",   "verstanden", "please", "how",
+    "are",     "the",        "i",        "ll",    "remember", "recorded",   "saved", "see",
+    "later",   "tomorrow",   "tonight",  "soon",  "day",      "weekend",    "help",  "have",
+    NULL};
+
+static bool is_courteous(str word)
+{
+    return str_is_one_of(word, courtesies);
+}
+
+static bool is_beside_courtesy(str word)
+{
+    return str_is_one_of(word, beside_courtesies);
+}
+
 bool sentence_is_courtesy(struct arena *a, str sentence)
 {
-    static const char *const said[] = {
-        "noted",  "understood", "got",     "it",      "will",     "do",       "sure",    "okay",
-        "ok",     "yes",        "yeah",    "no",      "thanks",   "thank",    "you",     "hello",
-        "hi",     "hey",        "bye",     "great",   "nice",     "lovely",   "perfect", "cool",
-        "good",   "to",         "know",    "well",    "let",      "me",       "think",   "that",
-        "s",      "all",        "for",     "now",     "today",    "goodbye",  "cheers",  "done",
-        "right",  "alright",    "very",    "much",    "so",       "again",    "morning", "evening",
-        "night",  "of",         "course",  "glad",    "gladly",   "danke",    "bitte",   "hallo",
-        "gut",    "verstanden", "merci",   "bonjour", "gracias",  "hola",     "vale",    "obrigado",
-        "grazie", "ciao",       "awesome", "welcome", "a",        "moment",   "please",  "how",
-        "are",    "the",        "i",       "ll",      "remember", "recorded", "saved",   NULL};
     size_t at = 0;
-    str first = next_word(sentence, &at);
-    if (sentence.n > COURTESY_MAX || (first.n && !str_is_one_of(utf8_lower(a, first), said)))
+    str first = utf8_lower(a, next_word(sentence, &at));
+    if (sentence.n > COURTESY_MAX || (first.n && !is_courteous(first) && !is_beside_courtesy(first)))
         return false;
     struct words w = words_as_written(a, sentence, COURTESY_WORDS + 1);
     if (!w.n || w.n > COURTESY_WORDS)
         return !w.n;
-    for (size_t i = 0; i < w.n; i++)
-        if (!str_is_one_of(utf8_lower(a, w.v[i].text), said))
+    for (size_t i = 0; i < w.n; i++) {
+        str word = utf8_lower(a, w.v[i].text);
+        if (!is_courteous(word) && !is_beside_courtesy(word))
             return false;
+    }
     return true;
+}
+
+bool utterance_is_courtesy(struct arena *a, str text)
+{
+    struct words w = words_of(a, text, 64);
+    size_t n = 0;
+    if (str_find(text, S("?")) < text.n)
+        return false;
+    for (size_t i = 0; i < w.n; i++) {
+        bool courteous = is_courteous(w.v[i].text);
+        if (!courteous && !w.v[i].is_stop && !is_beside_courtesy(w.v[i].text))
+            return false;
+        n += courteous;
+    }
+    return n > 0;
 }
 
 /* w: the words of the sentence. */

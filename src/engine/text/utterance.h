@@ -17,6 +17,10 @@ bool sentence_asks(str sentence);
 /* It greets, thanks, or acknowledges: "Hello!", "ok, thanks", "Got it". */
 bool sentence_is_courtesy(struct arena *a, str sentence);
 
+/* A whole message that only greets, thanks or takes leave ("Thanks, that's all for today."). "Got
+ * it" alone may answer a question, so it is none. */
+bool utterance_is_courtesy(struct arena *a, str text);
+
 /* An answer that knew nothing ("I have no information about …") or only promises to think. */
 bool sentence_knows_nothing(struct arena *a, str sentence);
 
