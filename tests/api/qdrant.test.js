@@ -200,7 +200,8 @@ test('the same over rememberd\'s own API, whose failures are problems', async (t
   const old = { kind: 'omniroute_memory', userId: 'local', apiKeyId: 'default', memoryId: 'm', createdAtUnix: 1e9, expiresAtUnix: null };
   await s.client.upsert('mem', { wait: true, points: [{ id: 1, vector: vectorOf('a'), payload: old }] });
   assert.deepEqual(await s.ok('POST', '/v1/engine/qdrant/cleanup'), { erased: 1, retention_days: 30 });
-  const parts = await s.ok('GET', '/v1/engine');
+  // Qdrant may have the vector a moment before the store has it.
+  const parts = await until('the vector is stored', async () => { const now = await s.ok('GET', '/v1/engine'); return now.vectors.rows > 0 && now; });
   assert.deepEqual([parts.words.available, parts.embedding.source, parts.embedding.model, parts.vectors.store, parts.vectors.rows], [true, 'remote', 'words', 'sqlite-vec', 1]);
   assert.ok(parts.qdrant.enabled && parts.qdrant.available && parts.qdrant.latency_ms > 0);
   await s.qdrant.stop();

@@ -82,6 +82,10 @@ TEST(memories_are_found_beside_turns)
     struct recall_out r = recall_question(ctx, e, "What is my favourite colour?", as_chat);
     CHECK(r.n > 0 && r.v[0].is_memory && r.v[0].injected);
     CHECK_STR(r.v[0].memory.content, S("My favourite colour is teal"));
+    r = recall_question(ctx, e, "favourite colour", (struct recall_in){.turns_only = true});
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(!r.v[i].is_memory);
+    settings.encoder = false; /* by words no message is near it */
     CHECK_INT(recall_question(ctx, e, "favourite colour", (struct recall_in){.turns_only = true}).n,
               0);
 }

@@ -446,7 +446,7 @@ void train_ranking(const struct dumps *dumps, FILE *out)
         if (dumps_have(dumps, s))
             fit_set(dumps, s, &fits[s], figures);
         else
-            fprintf(figures, " *  %s: as it was, no dumps of it were there\n", weight_set_names[s]);
+            fprintf(figures, " *  %s: as it was\n", weight_set_names[s]);
     }
     fclose(figures);
     fputs(text, stderr);

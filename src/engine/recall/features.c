@@ -153,6 +153,8 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
     out[SIGNAL_tokens_near] = (double)c->tokens.near;
     out[SIGNAL_tokens_rare] = (double)c->tokens.own_rare;
     out[SIGNAL_tokens_near_rare] = (double)c->tokens.near_rare;
+    out[SIGNAL_tokens_before] = (double)c->tokens.before;
+    out[SIGNAL_tokens_after] = (double)c->tokens.after;
 }
 
 /* What a text of SHORT words shows is worth less in a longer one, which shows everything. */
@@ -195,6 +197,13 @@ str speaker_asked(const struct query *q, const struct message *m, size_t n)
     return person;
 }
 
+/* How much of a text asks: a page that ends with "Shall I go on?" is hardly a question. */
+static double asking_share(str text)
+{
+    enum { SHORT = 240 };
+    return !is_question(text) ? 0 : text.n > SHORT ? SHORT / (double)text.n : 1;
+}
+
 static void of_message(const struct asked_of *q, const struct message *m, double *out)
 {
     of_text(q, m->text, out);
@@ -204,6 +213,7 @@ static void of_message(const struct asked_of *q, const struct message *m, double
     out[SIGNAL_opening] = doc_position(m->doc) < 2;
     out[SIGNAL_chat] = !m->speaker.n;
     out[SIGNAL_assistant] = !m->speaker.n && str_is(m->role, "assistant");
+    out[SIGNAL_asks_back] = out[SIGNAL_assistant] * asking_share(m->text);
 }
 
 static void of_memory(const struct asked_of *q, const struct memory *m, double *out)
@@ -232,8 +242,9 @@ void signals_of(const struct asked_of *q, struct candidate *c, const struct mess
     c->signals = out;
     of_words(q, c, out);
     /* A model answers whatever it is asked; what the user answers it tells of itself. */
-    out[SIGNAL_answers] =
-        is_question(previous) && !(out[SIGNAL_assistant] > 0) ? out[SIGNAL_previous] : 0;
+    double answers = out[SIGNAL_assistant] > 0 ? 0 : asking_share(previous);
+    out[SIGNAL_answers] = answers * out[SIGNAL_previous];
+    out[SIGNAL_answers_near] = answers * out[SIGNAL_tokens_before];
     out[SIGNAL_assistant_turn] = out[SIGNAL_assistant] * out[SIGNAL_turn];
 }
 

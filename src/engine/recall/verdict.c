@@ -50,10 +50,11 @@ static double probability_of(struct finder *f, struct gate_evidence *out)
     return most;
 }
 
-/* The same words said before, and what a model said, are no reason to speak. */
+/* The same words said before, and what a model said, are near in meaning and no reason to speak. */
 static bool is_no_reason(const struct finder *f, const struct recalled *r)
 {
-    return !r->is_memory && (r->signals[SIGNAL_assistant] > 0 ||
+    return f->weighed == WITH_ENCODER && !r->is_memory &&
+           (r->signals[SIGNAL_assistant] > 0 ||
                              str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
 }
 

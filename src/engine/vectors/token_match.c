@@ -115,6 +115,16 @@ static float greater(float a, float b)
     return a > b ? a : b;
 }
 
+/* own_rare of the document at that place, 0 where another one stands there. */
+static float rare_at(const struct token_question *q, const struct compared *c, size_t at,
+                     doc_id doc)
+{
+    float sum = 0;
+    for (size_t t = 0; at < c->n && c->docs[at] == doc && t < q->asks.n; t++)
+        sum += c->best[at * q->asks.n + t] * q->weights[t];
+    return sum;
+}
+
 /* at is the place of the document among those compared. */
 static struct token_match match_of(const struct token_question *q, const struct compared *c,
                                    size_t at)
@@ -132,6 +142,10 @@ static struct token_match match_of(const struct token_question *q, const struct 
         m.near += near / (float)q->asks.n;
         m.own_rare += own * q->weights[t];
         m.near_rare += near * q->weights[t];
+    }
+    if (!doc_is_memory(doc)) {
+        m.before = rare_at(q, c, at > 0 ? at - 1 : c->n, doc - 1);
+        m.after = rare_at(q, c, at + 1, doc + 1);
     }
     return m;
 }
