@@ -55,7 +55,7 @@ static bool is_no_reason(const struct finder *f, const struct recalled *r)
 {
     return f->weighed == WITH_ENCODER && !r->is_memory &&
            (r->signals[SIGNAL_assistant] > 0 ||
-                             str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
+            str_eq_nocase(str_trim(r->message.text), str_trim(f->in->question)));
 }
 
 static double best_score(const struct finder *f)

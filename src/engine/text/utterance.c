@@ -132,19 +132,20 @@ bool sentence_asks(str sentence)
 
 /* Words of greetings, thanks and leave-taking, each alone enough for a courtesy; and what stands
  * beside them. */
-static const char *const courtesies[] = {
-    "thanks",  "thank",   "hello", "hi",    "hey",     "bye",    "goodbye", "cheers",  "great",
-    "nice",    "lovely",  "cool",  "danke", "perfect", "merci",  "awesome", "bonjour", "gracias",
-    "obrigado", "grazie", "hallo", "hola",  "ciao",    "welcome", NULL};
+static const char *const courtesies[] = {"thanks",  "thank",   "hello",   "hi",       "hey",
+                                         "bye",     "goodbye", "cheers",  "great",    "nice",
+                                         "lovely",  "cool",    "danke",   "perfect",  "merci",
+                                         "awesome", "bonjour", "gracias", "obrigado", "grazie",
+                                         "hallo",   "hola",    "ciao",    "welcome",  NULL};
 static const char *const beside_courtesies[] = {
-    "noted",   "understood", "got",      "it",    "will",     "do",         "sure",  "okay",
-    "ok",      "yes",        "yeah",     "no",    "you",      "good",       "to",    "know",
-    "well",    "let",        "me",       "think", "that",     "s",          "all",   "for",
-    "now",     "today",      "done",     "right", "alright",  "very",       "much",  "so",
-    "again",   "morning",    "evening",  "night", "of",       "course",     "glad",  "gladly",
-    "bitte",   "gut",        "vale",     "a",     "moment",   "verstanden", "please", "how",
-    "are",     "the",        "i",        "ll",    "remember", "recorded",   "saved", "see",
-    "later",   "tomorrow",   "tonight",  "soon",  "day",      "weekend",    "help",  "have",
+    "noted", "understood", "got",     "it",    "will",     "do",         "sure",   "okay",
+    "ok",    "yes",        "yeah",    "no",    "you",      "good",       "to",     "know",
+    "well",  "let",        "me",      "think", "that",     "s",          "all",    "for",
+    "now",   "today",      "done",    "right", "alright",  "very",       "much",   "so",
+    "again", "morning",    "evening", "night", "of",       "course",     "glad",   "gladly",
+    "bitte", "gut",        "vale",    "a",     "moment",   "verstanden", "please", "how",
+    "are",   "the",        "i",       "ll",    "remember", "recorded",   "saved",  "see",
+    "later", "tomorrow",   "tonight", "soon",  "day",      "weekend",    "help",   "have",
     NULL};
 
 static bool is_courteous(str word)
@@ -161,7 +162,8 @@ bool sentence_is_courtesy(struct arena *a, str sentence)
 {
     size_t at = 0;
     str first = utf8_lower(a, next_word(sentence, &at));
-    if (sentence.n > COURTESY_MAX || (first.n && !is_courteous(first) && !is_beside_courtesy(first)))
+    if (sentence.n > COURTESY_MAX ||
+        (first.n && !is_courteous(first) && !is_beside_courtesy(first)))
         return false;
     struct words w = words_as_written(a, sentence, COURTESY_WORDS + 1);
     if (!w.n || w.n > COURTESY_WORDS)
