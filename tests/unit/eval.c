@@ -329,6 +329,8 @@ static str ranked(struct ctx *ctx, struct engine *e, const struct place *p, stru
     struct buf out = buf_make(&ctx->arena, 1 << 20);
     in.per_question = str_printf(&ctx->arena, "%s/%s", p->folder, name);
     CHECK_OK(engine_eval(ctx, e, &in, true, &out));
+    /* Whoever reads figures on data that the weights were fitted to is sent to honest ones. */
+    CHECK(holds(json_string(json_get(parsed(ctx, &out), "note")), "docs/recall.md"));
     return in.per_question;
 }
 
