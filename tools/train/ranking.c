@@ -119,7 +119,8 @@ static struct columns columns_of(const struct data *d, enum use use)
         if ((table[s].in >> d->set & 1) && (table[s].use & (int)use))
             c.of[c.n++] = s;
     for (int s = 0; use == RANK && s < SIGNALS; s++)
-        if ((table[s].in >> d->set & 1) && (table[s].use & RANK) && !(table[s].use & (TAKEN_BACK | ALIKE)))
+        if ((table[s].in >> d->set & 1) && (table[s].use & RANK) &&
+            !(table[s].use & (TAKEN_BACK | ALIKE)))
             c.of[c.n++] = SIGNALS + s;
     assert(c.n <= COLUMNS_MAX);
     for (size_t i = 0; i < c.n; i++) {

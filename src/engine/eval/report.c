@@ -6,7 +6,8 @@
 /* A reader must not take a figure on the data that the weights were fitted to for one on new data.
  */
 #define WEIGHTS_NOTE                                                                               \
-    "the weights of recall were fitted to six conversations of LoCoMo and ten of BEAM, so figures " \
+    "the weights of recall were fitted to six conversations of LoCoMo and ten of BEAM, so "        \
+    "figures "                                                                                     \
     "on these are too good; docs/recall.md has figures of conversations that were left out"
 
 /* --- text --- */
