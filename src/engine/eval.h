@@ -26,7 +26,7 @@ struct eval_in {
 MUST_USE enum status engine_eval(struct ctx *ctx, struct engine *e, const struct eval_in *in,
                                  bool as_json, struct buf *out);
 
-/* The same for what enters the prompt: the conversations are led as chats with a scripted model,
+/* The same for what enters the prompt: the conversations are run as chats with a scripted model,
  * and each question is then asked in a chat of its own. */
 MUST_USE enum status engine_eval_prompt(struct ctx *ctx, struct engine *e, const struct eval_in *in,
                                         bool as_json, struct buf *out);

@@ -7,6 +7,7 @@
 #include <sodium.h>
 
 #include "base/clock.h"
+#include "bench.h"
 #include "engine/engine.h"
 #include "engine/import/ingest.h"
 #include "store/store.h"
@@ -21,14 +22,6 @@ struct bench {
     struct engine *engine;
     char folder[32];
 };
-
-static void must(struct ctx *ctx, enum status s)
-{
-    if (s == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(s), ctx->why);
-    exit(1);
-}
 
 static void open_bench(struct bench *b, const char *models)
 {

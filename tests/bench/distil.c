@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "bench.h"
 #include "store/store.h"
 
 /*
@@ -14,14 +15,6 @@
  */
 
 enum { SPACES = 10, TURNS = 3, SESSIONS_AT_ONCE = 50 };
-
-static void must(struct ctx *ctx, enum status s)
-{
-    if (s == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(s), ctx->why);
-    exit(1);
-}
 
 static struct pool_ref pool_of(struct ctx *ctx, long i)
 {

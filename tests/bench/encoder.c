@@ -1,25 +1,10 @@
 /* encoder.c - what the encoder in the binary costs: time for each kernel, and memory. */
 #include <stdio.h>
-#include <time.h>
 
+#include "bench.h"
 #include "embed/encoder/encoder_int.h"
 
 enum { ROUNDS = 60, TURNS = 40 };
-
-static void must(struct ctx *ctx, enum status status)
-{
-    if (status == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(status), ctx->why);
-    exit(1);
-}
-
-static double cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 /* Anonymous memory of this process; without the pages of the binary. */
 static double memory_mb(void)
@@ -33,12 +18,6 @@ static double memory_mb(void)
     if (f)
         fclose(f);
     return (double)kb / 1024;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The median of ROUNDS runs over so many tokens, [CLS] and [SEP] among them. */
@@ -55,7 +34,7 @@ static double states_ms(struct encoder *e, size_t tokens)
         must(&own, encoder_states(&own, e, ids, tokens - 2, out));
         ms[i] = cpu_ms() - began;
     }
-    qsort(ms, ROUNDS, sizeof *ms, by_size);
+    sort_ms(ms, ROUNDS);
     return ms[ROUNDS / 2];
 }
 

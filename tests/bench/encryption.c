@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "bench.h"
 #include "engine/engine.h"
 #include "store/store.h"
 
@@ -42,64 +42,12 @@ struct side {
     struct figures recalls, writes;
 };
 
-static void must(struct ctx *ctx, enum status s)
-{
-    if (s == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(s), ctx->why);
-    exit(1);
-}
-
-static uint64_t draw(struct side *s)
-{
-    s->random ^= s->random >> 12;
-    s->random ^= s->random << 25;
-    s->random ^= s->random >> 27;
-    return s->random * 0x2545F4914F6CDD1Du;
-}
-
-static void make_vocabulary(void)
-{
-    double sum = 0;
-    for (size_t i = 0; i < VOCABULARY; i++)
-        share[i] = sum += 1 / (double)(i + 30);
-    for (size_t i = 0; i < VOCABULARY; i++)
-        share[i] /= sum;
-}
-
-static size_t draw_word(struct side *s)
-{
-    double at = (double)(draw(s) >> 11) / 9007199254740992.0;
-    size_t low = 0, high = VOCABULARY - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (share[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static str sentence(struct side *s, struct arena *a, size_t words)
 {
-    static const char *const heads[] = {"b", "d", "f", "g", "k", "l", "m", "n", "p", "r"};
-    static const char *const tails[] = {"ab", "ok", "ur", "im", "an", "ol", "ub", "ag", "om", "ip"};
     struct buf text = buf_make(a, 4096);
-    for (size_t i = 0; i < words; i++) {
-        for (size_t rest = draw_word(s) + 10; rest; rest /= 100)
-            buf_printf(&text, "%s%s", heads[rest % 10], tails[rest / 10 % 10]);
-        buf_byte(&text, ' ');
-    }
+    for (size_t i = 0; i < words; i++)
+        add_plain_word(&text, zipf_word(share, VOCABULARY, draw_random(&s->random)));
     return str_trim(buf_str(&text));
-}
-
-/* Of all threads: the writer works for who waits. */
-static int64_t cpu_us(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 /* --- writing --- */
@@ -111,22 +59,19 @@ static void write_turns(struct side *s, size_t n, bool waits)
     size_t no = s->sessions++;
     str session = str_printf(&work.arena, "session %zu", no);
     for (size_t i = 0; i < n; i++)
-        messages[i] = (struct message){.id = str_printf(&work.arena, "%zu-%zu", no, i),
-                                       .role = i % 2 ? S("assistant") : S("user"),
-                                       .text = sentence(s, &work.arena, 8 + draw(s) % 23),
-                                       .created = 1700000000000 + (int64_t)no * 3600000};
+        messages[i] =
+            (struct message){.id = str_printf(&work.arena, "%zu-%zu", no, i),
+                             .role = i % 2 ? S("assistant") : S("user"),
+                             .text = sentence(s, &work.arena, 8 + draw_random(&s->random) % 23),
+                             .created = 1700000000000 + (int64_t)no * 3600000};
     struct bundle bundle = {.pool = pool,
                             .session = {.id = session},
                             .messages = messages,
                             .n_messages = n};
-    enum status status =
-        waits ? store_write(&work, s->store, &bundle) : store_write_later(&work, s->store, &bundle);
-    if (status == TOO_BUSY) {
-        ctx_clear_failure(&work);
-        must(&work, store_flush(&work, s->store));
-        status = store_write_later(&work, s->store, &bundle);
-    }
-    must(&work, status);
+    if (waits)
+        must(&work, store_write(&work, s->store, &bundle));
+    else
+        write_queued(&work, s->store, &bundle);
     ctx_free(&work);
 }
 
@@ -156,7 +101,7 @@ static void recall(struct side *s)
     struct figures *f = &s->recalls;
     for (size_t i = 0; i < QUESTIONS; i++, f->n++) {
         struct ctx ctx = {0};
-        str words = sentence(s, &ctx.arena, 3 + draw(s) % 4);
+        str words = sentence(s, &ctx.arena, 3 + draw_random(&s->random) % 4);
         struct recall_in in = {.pool = pool,
                                .question =
                                    str_printf(&ctx.arena, "When did we " S_FMT "?", S_ARG(words)),
@@ -187,19 +132,13 @@ static void close_side(struct side *s)
     store_close(s->store);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void tell(const char *what, struct side sides[2], struct figures *a, struct figures *b)
 {
     struct figures *both[] = {a, b};
     for (int i = 0; i < 2; i++) {
         struct figures *f = both[i];
-        qsort(f->v, f->n, sizeof *f->v, ascending);
-        qsort(f->cpu, f->n, sizeof *f->cpu, ascending);
+        sort_us(f->v, f->n);
+        sort_us(f->cpu, f->n);
         printf("  %-8s %-10s time p50 %5lld us, p99 %6lld us; cpu p50 %5lld us, p99 %6lld us\n",
                what, sides[i].name, (long long)f->v[f->n / 2], (long long)f->v[f->n * 99 / 100],
                (long long)f->cpu[f->n / 2], (long long)f->cpu[f->n * 99 / 100]);
@@ -283,7 +222,7 @@ int main(int argc, char **argv)
 {
     if (sodium_init() < 0)
         return 2;
-    make_vocabulary();
+    zipf_make(share, VOCABULARY, 30);
     if (argc > 1) {
         run(strtoul(argv[1], NULL, 10));
         return 0;

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "bench.h"
 #include "lib/store.h"
 #include "store/store.h"
 
@@ -10,26 +11,12 @@ enum { WORDS = 12, SESSION = 100, WAITS_MAX = 1 << 20, BEFORE_MS = 2000, PAUSE_U
 
 static const struct pool_ref anna = {{"anna", 4}, {"default", 7}}, ben = {{"ben", 3}, {"home", 4}};
 
-static uint64_t seed = 88172645463325252ULL;
-
 static str some_text(struct arena *a)
 {
     struct buf b = buf_make(a, 400);
-    for (int i = 0; i < WORDS; i++) {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        buf_printf(&b, "word%llu ", (unsigned long long)(seed % (i < 4 ? 200 : 20000)));
-    }
+    for (int i = 0; i < WORDS; i++)
+        buf_printf(&b, "word%llu ", (unsigned long long)(next_random() % (i < 4 ? 200 : 20000)));
     return buf_str(&b);
-}
-
-static void must(struct ctx *ctx, enum status status)
-{
-    if (status == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(status), ctx->why);
-    exit(1);
 }
 
 /* --- what is erased --- */
@@ -76,12 +63,7 @@ static void add_receipts(struct store *s, size_t n)
                            .messages = &m,
                            .n_messages = 1,
                            .receipt = &r};
-        enum status status = store_write_later(&ctx, s, &b);
-        if (soft_if(&ctx, status, TOO_BUSY)) {
-            must(&ctx, store_flush(&ctx, s));
-            status = store_write_later(&ctx, s, &b);
-        }
-        must(&ctx, status);
+        write_queued(&ctx, s, &b);
     }
 }
 
@@ -108,15 +90,9 @@ static void *add_facts(void *arg)
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void show(const char *what, double *ms, size_t n)
 {
-    qsort(ms, n, sizeof *ms, compare);
+    sort_ms(ms, n);
     printf("  %-34s p50 %8.2f ms  p99 %8.2f ms  most %8.2f ms  (%zu writes)\n", what, ms[n / 2],
            ms[n * 99 / 100], ms[n - 1], n);
 }

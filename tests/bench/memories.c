@@ -1,7 +1,7 @@
 /* memories.c - how fast pages of a user's memories are listed: any filter, order and place; prints
  * figures. */
-#include <time.h>
 
+#include "bench.h"
 #include "lib/store.h"
 #include "store/store.h"
 
@@ -9,23 +9,6 @@ enum { MANY = 100000, ROUNDS = 200, SLOW_ROUNDS = 20, PAGE = 50 };
 
 static const char *const categories[] = {"",       "preference", "decision", "home",
                                          "health", "work",       "travel",   "food"};
-static uint64_t seed = 88172645463325252ULL;
-
-static uint64_t next_random(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
-
-static void must(struct ctx *ctx, enum status status)
-{
-    if (status == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(status), ctx->why);
-    exit(1);
-}
 
 /* One in a thousand is of a rare category, one in ten thousand of a rare type; a tenth is closed.
  */
@@ -62,20 +45,6 @@ static void fill(struct store *s)
     printf("%d memories, written in %.1f s\n", MANY, (double)(clock_mono_us() - start) / 1e6);
 }
 
-/* Of this thread: what a page costs on a machine that does nothing else. */
-static int64_t cpu_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void measure(struct store *s, const char *what, struct memory_page_in in, int rounds)
 {
     int64_t took[ROUNDS], cpu[ROUNDS];
@@ -87,17 +56,17 @@ static void measure(struct store *s, const char *what, struct memory_page_in in,
     for (int i = -2; i < rounds; i++) {
         CLEANUP(ctx_free) struct ctx ctx = {0};
         struct memory_page page;
-        int64_t start = clock_mono_us(), cpu_start = cpu_us();
+        int64_t start = clock_mono_us(), cpu_start = cpu_us(CLOCK_THREAD_CPUTIME_ID);
         must(&ctx, store_memory_page(&ctx, s, &in, &page));
         if (i >= 0) {
             took[i] = clock_mono_us() - start;
-            cpu[i] = cpu_us() - cpu_start;
+            cpu[i] = cpu_us(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
         }
         n = page.n;
         total = page.total;
     }
-    qsort(took, (size_t)rounds, sizeof *took, by_time);
-    qsort(cpu, (size_t)rounds, sizeof *cpu, by_time);
+    sort_us(took, (size_t)rounds);
+    sort_us(cpu, (size_t)rounds);
     printf("%-58s %3zu of %6lld  p50 %7.2f ms (cpu %6.2f)  p99 %7.2f ms\n", what, n,
            (long long)total, (double)took[rounds / 2] / 1000, (double)cpu[rounds / 2] / 1000,
            (double)took[rounds * 99 / 100] / 1000);

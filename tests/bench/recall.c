@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <sodium.h>
@@ -11,6 +10,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/id.h"
+#include "bench.h"
 #include "engine/engine.h"
 #include "store/store.h"
 
@@ -32,61 +32,11 @@ struct bench {
 
 static const struct pool_ref pool = {{"local", 5}, {"default", 7}};
 
-static void must(struct ctx *ctx, enum status s)
-{
-    if (s == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(s), ctx->why);
-    exit(1);
-}
-
-/* xorshift64*: the same run every time. */
-static uint64_t draw(struct bench *b)
-{
-    b->random ^= b->random >> 12;
-    b->random ^= b->random << 25;
-    b->random ^= b->random >> 27;
-    return b->random * 0x2545F4914F6CDD1Du;
-}
-
-static void make_vocabulary(struct bench *b)
-{
-    double sum = 0;
-    for (size_t i = 0; i < VOCABULARY; i++)
-        b->share[i] = sum += 1 / (double)(i + 30);
-    for (size_t i = 0; i < VOCABULARY; i++)
-        b->share[i] /= sum;
-}
-
-static size_t draw_word(struct bench *b)
-{
-    double at = (double)(draw(b) >> 11) / 9007199254740992.0;
-    size_t low = 0, high = VOCABULARY - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (b->share[middle] < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A pronounceable word that stemming leaves alone. */
-static void add_word(struct buf *text, size_t word)
-{
-    static const char *const heads[] = {"b", "d", "f", "g", "k", "l", "m", "n", "p", "r"};
-    static const char *const tails[] = {"ab", "ok", "ur", "im", "an", "ol", "ub", "ag", "om", "ip"};
-    for (size_t rest = word + 10; rest; rest /= 100)
-        buf_printf(text, "%s%s", heads[rest % 10], tails[rest / 10 % 10]);
-    buf_byte(text, ' ');
-}
-
 static str sentence(struct bench *b, struct arena *a, size_t words)
 {
     struct buf text = buf_make(a, 4096);
     for (size_t i = 0; i < words; i++)
-        add_word(&text, draw_word(b));
+        add_plain_word(&text, zipf_word(b->share, VOCABULARY, draw_random(&b->random)));
     return str_trim(buf_str(&text));
 }
 
@@ -97,11 +47,12 @@ static void write_session(struct bench *b, struct pool_ref of, size_t no)
     struct memory memories[SESSION / 10] = {{.id = {0}}};
     str session = str_printf(&work.arena, "session %zu", no);
     for (size_t i = 0; i < SESSION; i++)
-        messages[i] = (struct message){.id = id_random(&work.arena),
-                                       .session = session,
-                                       .role = i % 2 ? S("assistant") : S("user"),
-                                       .text = sentence(b, &work.arena, 8 + draw(b) % 23),
-                                       .created = 1700000000000 + (int64_t)no * 3600000};
+        messages[i] =
+            (struct message){.id = id_random(&work.arena),
+                             .session = session,
+                             .role = i % 2 ? S("assistant") : S("user"),
+                             .text = sentence(b, &work.arena, 8 + draw_random(&b->random) % 23),
+                             .created = 1700000000000 + (int64_t)no * 3600000};
     for (size_t i = 0; i < SESSION / 10; i++)
         memories[i] = (struct memory){.session = session,
                                       .content = sentence(b, &work.arena, 6),
@@ -114,33 +65,13 @@ static void write_session(struct bench *b, struct pool_ref of, size_t no)
                             .n_messages = SESSION - SESSION / 10,
                             .memories = memories,
                             .n_memories = SESSION / 10};
-    enum status s = store_write_later(&work, b->store, &bundle);
-    if (s == TOO_BUSY) {
-        ctx_clear_failure(&work);
-        must(&work, store_flush(&work, b->store));
-        s = store_write_later(&work, b->store, &bundle);
-    }
-    must(&work, s);
+    write_queued(&work, b->store, &bundle);
     ctx_free(&work);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* CPU time of this thread: what a recall costs, however busy the machine is. */
-static int64_t cpu_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
 static void report(const char *what, int64_t *us)
 {
-    qsort(us, QUESTIONS, sizeof *us, ascending);
+    sort_us(us, QUESTIONS);
     printf("  %s p50 %lld us, p90 %lld us, p99 %lld us, worst %lld us\n", what,
            (long long)us[QUESTIONS / 2], (long long)us[QUESTIONS * 9 / 10],
            (long long)us[QUESTIONS * 99 / 100], (long long)us[QUESTIONS - 1]);
@@ -152,17 +83,17 @@ static void ask(struct bench *b, size_t things, bool vectors)
     double found = 0;
     for (size_t i = 0; i < QUESTIONS; i++) {
         struct ctx ctx = {0};
-        str words = sentence(b, &ctx.arena, 3 + draw(b) % (ASKED_WORDS - 2));
+        str words = sentence(b, &ctx.arena, 3 + draw_random(&b->random) % (ASKED_WORDS - 2));
         struct recall_in in = {.pool = pool,
                                .question =
                                    str_printf(&ctx.arena, "When did we " S_FMT "?", S_ARG(words)),
                                .gate = true};
         struct recall_out out;
-        int64_t began = cpu_us();
+        int64_t began = cpu_us(CLOCK_THREAD_CPUTIME_ID);
         must(&ctx, engine_recall(&ctx, b->engine, &in, &out));
         if (vectors != (out.vectors.n > 0))
             exit(3);
-        cpu[i] = cpu_us() - began;
+        cpu[i] = cpu_us(CLOCK_THREAD_CPUTIME_ID) - began;
         took[i] = out.took_us;
         found += (double)out.n;
         ctx_free(&ctx);
@@ -253,9 +184,9 @@ static void ask_everyday(struct bench *b, size_t things, bool writes)
         struct recall_in in = {.pool = pool, .question = str_of(everyday[i % N_EVERYDAY])};
         struct recall_out out;
         str block;
-        int64_t began = cpu_us(), start = clock_mono_us();
+        int64_t began = cpu_us(CLOCK_THREAD_CPUTIME_ID), start = clock_mono_us();
         must(&ctx, engine_context(&ctx, b->engine, &in, &out, &block));
-        cpu[i] = cpu_us() - began;
+        cpu[i] = cpu_us(CLOCK_THREAD_CPUTIME_ID) - began;
         took[i] = clock_mono_us() - start;
         ctx_free(&ctx);
         if (writes)
@@ -316,7 +247,7 @@ static void run(size_t things)
     if (!mkdtemp(folder))
         exit(1);
     bool is_there = kept && access(kept, R_OK) == 0;
-    make_vocabulary(&b);
+    zipf_make(b.share, VOCABULARY, 30);
     struct strs rest;
     char *none[] = {folder, NULL};
     must(&b.ctx, settings_load(&b.ctx, 1, none, &rest, &b.settings));

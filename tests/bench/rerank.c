@@ -1,9 +1,9 @@
 /* rerank.c - what reranking by a cross-encoder costs: a model of the size of MiniLM-L6. */
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "bench.h"
 #include "embed/reranker.h"
 #include "lib/tiny_cross.h"
 
@@ -16,21 +16,6 @@ static const struct cross_sizes sizes = {.words = WORDS,
                                          .layers = 6,
                                          .positions = 512,
                                          .outputs = 1};
-
-static void must(struct ctx *ctx, enum status status)
-{
-    if (status == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(status), ctx->why);
-    exit(1);
-}
-
-static double cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 static str text_of(struct ctx *ctx, size_t tokens, size_t seed)
 {
@@ -46,12 +31,6 @@ struct input {
     double scores[PASSAGES];
 };
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void measure_all(struct ctx *ctx, struct input *in)
 {
     double ms[ROUNDS];
@@ -61,7 +40,7 @@ static void measure_all(struct ctx *ctx, struct input *in)
              reranker_score(ctx, in->r, S("mini"), in->question, in->texts, PASSAGES, in->scores));
         ms[i] = cpu_ms() - began;
     }
-    qsort(ms, ROUNDS, sizeof *ms, by_size);
+    sort_ms(ms, ROUNDS);
     printf("%d passages of %d tokens: %.0f ms CPU, %.1f ms a passage (median of %d)\n", PASSAGES,
            PASSAGE_TOKENS, ms[ROUNDS / 2], ms[ROUNDS / 2] / PASSAGES, ROUNDS);
 }

@@ -1,6 +1,7 @@
 /* sessions.c - how fast a user's sessions are listed, searched by title and got; prints figures. */
 #include <sodium.h>
 
+#include "bench.h"
 #include "lib/store.h"
 #include "store/store.h"
 
@@ -10,39 +11,17 @@ enum { VOCABULARY = 8000, ROUNDS = 300, PAGE = 20 };
 static const char *const openings[] = {"How do I", "What is", "Help me with", "Why does", "Please"};
 static str vocabulary[VOCABULARY];
 static double weight[VOCABULARY];
-static uint64_t seed = 88172645463325252ULL;
-
-static uint64_t next_random(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
 
 static void make_vocabulary(struct arena *a)
 {
-    static const char *const syllables[] = {"ka", "lo",  "mi",  "ter", "san", "ve", "dor", "pel",
-                                            "un", "gra", "shi", "to",  "ber", "no", "ram", "ci"};
-    double sum = 0;
-    for (size_t i = 0; i < VOCABULARY; i++) {
-        struct buf b = buf_make(a, 64);
-        for (size_t n = i + 17; n; n /= 16)
-            buf_printf(&b, "%s", syllables[n % 16]);
-        vocabulary[i] = buf_str(&b);
-        weight[i] = sum += 1.0 / (double)(i + 3);
-    }
     for (size_t i = 0; i < VOCABULARY; i++)
-        weight[i] /= sum;
+        vocabulary[i] = word_of_syllables(a, i);
+    zipf_make(weight, VOCABULARY, 3);
 }
 
 static str some_word(void)
 {
-    double at = (double)(next_random() >> 11) / (double)(1ULL << 53);
-    size_t i = 0;
-    while (i < VOCABULARY - 1 && weight[i] < at)
-        i++;
-    return vocabulary[i];
+    return vocabulary[zipf_word(weight, VOCABULARY, next_random())];
 }
 
 static str some_title(struct arena *a)
@@ -52,14 +31,6 @@ static str some_title(struct arena *a)
     for (size_t i = 2 + next_random() % 6; i; i--)
         buf_byte(&b, ' '), buf_add(&b, some_word());
     return buf_str(&b);
-}
-
-static void must(struct ctx *ctx, enum status status)
-{
-    if (status == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(status), ctx->why);
-    exit(1);
 }
 
 /* Each with one message, said at any time of a year. */
@@ -77,24 +48,12 @@ static void fill(struct store *s, const char *user, size_t sessions, size_t spac
                                        .title = some_title(&ctx.arena)},
                            .messages = &m,
                            .n_messages = 1};
-        enum status status = store_write_later(&ctx, s, &b);
-        if (status == TOO_BUSY) {
-            ctx_clear_failure(&ctx);
-            must(&ctx, store_flush(&ctx, s));
-            status = store_write_later(&ctx, s, &b);
-        }
-        must(&ctx, status);
+        write_queued(&ctx, s, &b);
     }
     struct ctx ctx = {0};
     must(&ctx, store_flush(&ctx, s));
     printf("%-52s %8.0f sessions/s\n", "new sessions of one message, queued",
            (double)sessions / ((double)(clock_mono_us() - start) / 1e6));
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* What is measured; "" asks for another word each time. */
@@ -125,7 +84,7 @@ static void ask(struct store *s, const char *user, const struct question *questi
         ms[i] = (double)(clock_mono_us() - start) / 1000;
         all += total;
     }
-    qsort(ms, ROUNDS, sizeof *ms, compare);
+    sort_ms(ms, ROUNDS);
     printf("%-52s %8.3f ms p50 %8.3f ms p99 %8lld in all\n", question->what, ms[ROUNDS / 2],
            ms[ROUNDS * 99 / 100], (long long)(all / ROUNDS));
 }
@@ -142,7 +101,7 @@ static void get(struct store *s, const char *user, size_t sessions)
         if (i >= 0)
             ms[i] = (double)(clock_mono_us() - start) / 1000;
     }
-    qsort(ms, ROUNDS, sizeof *ms, compare);
+    sort_ms(ms, ROUNDS);
     printf("%-52s %8.3f ms p50 %8.3f ms p99\n", "get by id, in any space", ms[ROUNDS / 2],
            ms[ROUNDS * 99 / 100]);
 }

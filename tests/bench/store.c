@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sodium.h>
 
+#include "bench.h"
 #include "lib/store.h"
 #include "store/store.h"
 
@@ -13,44 +14,17 @@ static const char *const common[] = {"the", "and", "is",   "to", "of",
                                      "a",   "in",  "that", "it", "was"};
 static str vocabulary[VOCABULARY];
 static double weight[VOCABULARY];
-static _Thread_local uint64_t seed = 88172645463325252ULL;
-
-static uint64_t next_random(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
 
 static void make_vocabulary(struct arena *a)
 {
-    static const char *const syllables[] = {"ka", "lo",  "mi",  "ter", "san", "ve", "dor", "pel",
-                                            "un", "gra", "shi", "to",  "ber", "no", "ram", "ci"};
-    double sum = 0;
-    for (size_t i = 0; i < VOCABULARY; i++) {
-        struct buf b = buf_make(a, 64);
-        for (size_t n = i + 17; n; n /= 16)
-            buf_printf(&b, "%s", syllables[n % 16]);
-        vocabulary[i] = buf_str(&b);
-        weight[i] = sum += 1.0 / (double)(i + 3);
-    }
     for (size_t i = 0; i < VOCABULARY; i++)
-        weight[i] /= sum;
+        vocabulary[i] = word_of_syllables(a, i);
+    zipf_make(weight, VOCABULARY, 3);
 }
 
 static str some_word(void)
 {
-    double at = (double)(next_random() >> 11) / (double)(1ULL << 53);
-    size_t low = 0, high = VOCABULARY - 1;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        if (weight[mid] < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return vocabulary[low];
+    return vocabulary[zipf_word(weight, VOCABULARY, next_random())];
 }
 
 static str some_turn(struct arena *a)
@@ -68,14 +42,6 @@ static str some_turn(struct arena *a)
 static double seconds_since(int64_t start)
 {
     return (double)(clock_mono_us() - start) / 1e6;
-}
-
-static void must(struct ctx *ctx, enum status status)
-{
-    if (status == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(status), ctx->why);
-    exit(1);
 }
 
 /* Writes turns in sessions, one bundle each, into one pool; with distil_at they wait then. */
@@ -102,13 +68,10 @@ static void fill(struct store *s, struct pool_ref pool, int64_t turns, bool late
                            .distil_at = distil_at,
                            .n_messages = SESSION_TURNS < turns - done ? SESSION_TURNS
                                                                       : (size_t)(turns - done)};
-        enum status status = later ? store_write_later(&ctx, s, &b) : store_write(&ctx, s, &b);
-        if (status == TOO_BUSY) {
-            ctx_clear_failure(&ctx);
-            must(&ctx, store_flush(&ctx, s));
-            status = store_write_later(&ctx, s, &b);
-        }
-        must(&ctx, status);
+        if (later)
+            write_queued(&ctx, s, &b);
+        else
+            must(&ctx, store_write(&ctx, s, &b));
     }
     struct ctx ctx = {0};
     must(&ctx, store_flush(&ctx, s));
@@ -130,7 +93,7 @@ struct writes {
 static void *write_turns(void *arg)
 {
     struct writes *w = arg;
-    seed = w->seed;
+    random_begin(w->seed);
     while (clock_mono_us() < w->until) {
         CLEANUP(ctx_free) struct ctx ctx = {0};
         struct message m = {.id = id_random(&ctx.arena),
@@ -170,12 +133,6 @@ static void bench_single(struct store *s, int threads, bool distils)
 
 /* --- searches --- */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void bench_search(struct store *s, struct pool_ref pool, const char *what)
 {
     enum { ROUNDS = 500 };
@@ -198,7 +155,7 @@ static void bench_search(struct store *s, struct pool_ref pool, const char *what
         ms[i] = (double)(clock_mono_us() - start) / 1000;
         hits_all += hits.n;
     }
-    qsort(ms, ROUNDS, sizeof *ms, compare);
+    sort_ms(ms, ROUNDS);
     printf("%-44s %8.3f ms p50 %8.3f ms p99 %8zu hits\n", what, ms[ROUNDS / 2],
            ms[ROUNDS * 99 / 100], hits_all / ROUNDS);
 }
@@ -241,7 +198,7 @@ static void bench_replay_of(struct store *s, struct pool_ref pool, str session, 
             abort();
     }
     char what[64];
-    qsort(ms, ROUNDS, sizeof *ms, compare);
+    sort_ms(ms, ROUNDS);
     snprintf(what, sizeof what, "blocks of a talk with %zu of them", n);
     printf("%-44s %8.3f ms p50 %8.3f ms p99\n", what, ms[ROUNDS / 2], ms[ROUNDS * 99 / 100]);
 }
@@ -305,7 +262,7 @@ static void bench_claims(struct store *s)
             distil(&ctx, s, &v[i]);
         done += n;
     }
-    qsort(ms, rounds, sizeof *ms, compare);
+    sort_ms(ms, rounds);
     printf("%-44s %8.3f ms p50 %8.3f ms p99\n", "claim 64 of 10,000 that wait", ms[rounds / 2],
            ms[rounds * 99 / 100]);
     printf("%-44s %10.0f sessions/s\n", "distil one after another, each fsynced",
@@ -326,8 +283,7 @@ static void bench_signals(struct ctx *ctx, struct store *s)
                            .messages = &m,
                            .n_messages = 1,
                            .distil_at = 1};
-        while (store_write_later(ctx, s, &b) == TOO_BUSY)
-            ctx_clear_failure(ctx), must(ctx, store_flush(ctx, s));
+        write_queued(ctx, s, &b);
     }
     must(ctx, store_flush(ctx, s));
     must(ctx, store_flush_signals(ctx, s, mine, S(""), &n));

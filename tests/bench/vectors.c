@@ -1,7 +1,7 @@
 /* vectors.c - how fast the nearest vectors are found, beside sqlite-vec and a search for words. */
 #include <math.h>
-#include <time.h>
 
+#include "bench.h"
 #include "lib/store.h"
 #include "sqlite_vec.h"
 #include "store/store.h"
@@ -9,14 +9,6 @@
 enum { DIMENSIONS = 256, NEAREST = 20, SESSION = 500, QUESTIONS = 200, GREAT = 1000000 };
 
 static const str signature = {"bench:256", 9};
-
-static void must(struct ctx *ctx, enum status status)
-{
-    if (status == OK)
-        return;
-    fprintf(stderr, "%s: %s\n", status_name(status), ctx->why);
-    exit(1);
-}
 
 static void must_sql(sqlite3 *handle, int rc)
 {
@@ -264,13 +256,6 @@ struct figures {
     size_t n[WAYS], found[WAYS], wanted[WAYS];
 };
 
-static double cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 /* The cosine of the 20th nearest, for each question. */
 static float *limits_of(struct ctx *ctx, size_t n, size_t questions)
 {
@@ -357,19 +342,13 @@ static void time_words(struct figures *f, struct other *o, size_t round)
     f->ms[WORDS][f->n[WORDS]++] = cpu_ms() - start;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void print(struct figures *f)
 {
     for (int way = 0; way < WAYS; way++) {
         size_t n = f->n[way];
         if (!n)
             continue;
-        qsort(f->ms[way], n, sizeof(double), compare);
+        sort_ms(f->ms[way], n);
         printf("  %-46s %8.3f ms p50 %8.3f ms p99", way_names[way], f->ms[way][n / 2],
                f->ms[way][n * 99 / 100]);
         if (f->wanted[way])

@@ -23,6 +23,25 @@ static const char stream_head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-s
                                   "Keep-Alive: timeout=5\r\nX-Up: 1\r\n"
                                   "Transfer-Encoding: chunked\r\n\r\n";
 
+/* The request has reached the upstream, on the connection that is returned. */
+static int pass_request(struct ctx *ctx, int client, int listener)
+{
+    SAY(client, ask_stream);
+    int up = listener_accept(listener);
+    hear_until(ctx, up, "body");
+    return up;
+}
+
+/* The client has the first piece of the answer, too. */
+static int begin_stream(struct ctx *ctx, int client, int listener)
+{
+    int up = pass_request(ctx, client, listener);
+    SAY(up, stream_head);
+    SAY(up, "5\r\none\n\n\r\n");
+    hear_until(ctx, client, "one");
+    return up;
+}
+
 TEST(pieces_come_one_by_one_with_the_upstreams_head)
 {
     RELAY();
@@ -78,9 +97,7 @@ TEST(an_idle_upstream_connection_that_closes_is_replaced)
     RELAY(settings.loops = 1);
     int client = dial(s);
     for (int i = 0; i < 3; i++) {
-        SAY(client, ask_stream);
-        int up = listener_accept(listener);
-        hear_until(ctx, up, "body");
+        int up = pass_request(ctx, client, listener);
         SAY(up, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
         hear_until(ctx, client, "hello");
         close(up);
@@ -93,9 +110,7 @@ TEST(an_upstreams_error_keeps_status_and_body)
 {
     RELAY();
     int client = dial(s);
-    SAY(client, ask_stream);
-    int up = listener_accept(listener);
-    hear_until(ctx, up, "body");
+    int up = pass_request(ctx, client, listener);
     SAY(up, "HTTP/1.1 429 Slow Down\r\nRetry-After: 7\r\nContent-Type: application/json\r\n"
             "X-Request-Id: theirs\r\nAlt-Svc: h3=\":443\"\r\n"
             "Content-Length: 13\r\n\r\n{\"error\":\"x\"}");
@@ -145,9 +160,7 @@ TEST(an_upstream_that_says_nothing_or_nonsense_is_a_502)
     static const char *const answers[] = {"", "SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nX: 1"};
     for (int i = 0; i < 3; i++) {
         int client = dial(s);
-        SAY(client, ask_stream);
-        int up = listener_accept(listener);
-        hear_until(ctx, up, "body");
+        int up = pass_request(ctx, client, listener);
         SAY(up, answers[i]);
         close(up);
         CHECK_INT(code_of(hear_until(ctx, client, "}")), 502);
@@ -168,9 +181,7 @@ TEST(an_upstream_cannot_desynchronise_the_client)
     RELAY();
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
         int client = dial(s);
-        SAY(client, ask_stream);
-        int up = listener_accept(listener);
-        hear_until(ctx, up, "body");
+        int up = pass_request(ctx, client, listener);
         SAY(up, "HTTP/1.1 200 OK\r\nX-Receipt: forged\r\n");
         SAY(up, heads[i]);
         SAY(up, "\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
@@ -195,9 +206,7 @@ TEST(bytes_before_a_head_never_reach_the_client)
     };
     for (int i = 0; i < 2; i++) {
         int client = dial(s);
-        SAY(client, ask_stream);
-        int up = listener_accept(listener);
-        hear_until(ctx, up, "body");
+        int up = pass_request(ctx, client, listener);
         SAY(up, answers[i]);
         close(up);
         str reply = hear_until(ctx, client, "}");
@@ -213,12 +222,7 @@ TEST(an_answer_broken_off_is_broken_off_for_the_client)
 {
     RELAY();
     int client = dial(s);
-    SAY(client, ask_stream);
-    int up = listener_accept(listener);
-    hear_until(ctx, up, "body");
-    SAY(up, stream_head);
-    SAY(up, "5\r\none\n\n\r\n");
-    hear_until(ctx, client, "one");
+    int up = begin_stream(ctx, client, listener);
     close(up);
     str rest = hear_all(ctx, client);
     CHECK(!holds(rest, "0\r\n\r\n"));
@@ -232,12 +236,7 @@ TEST(a_client_that_leaves_ends_the_upstream_call_at_once)
 {
     RELAY();
     int client = dial(s);
-    SAY(client, ask_stream);
-    int up = listener_accept(listener);
-    hear_until(ctx, up, "body");
-    SAY(up, stream_head);
-    SAY(up, "5\r\none\n\n\r\n");
-    hear_until(ctx, client, "one");
+    int up = begin_stream(ctx, client, listener);
     close(client);
     CHECK(hears_end(up));
     WAIT_FOR(atomic_load(&app.done) == 1);
@@ -253,9 +252,7 @@ TEST(a_client_that_leaves_before_the_first_byte_ends_the_call_too)
 {
     RELAY();
     int client = dial(s);
-    SAY(client, ask_stream);
-    int up = listener_accept(listener);
-    hear_until(ctx, up, "body");
+    int up = pass_request(ctx, client, listener);
     close(client);
     CHECK(hears_end(up));
     WAIT_FOR(atomic_load(&app.done) == 1);
@@ -269,9 +266,7 @@ TEST(a_slow_client_slows_the_upstream_down)
     RELAY();
     enum { ALL = 64 << 20, PIECE = 1 << 16 };
     int client = dial(s);
-    SAY(client, ask_stream);
-    int up = listener_accept(listener);
-    hear_until(ctx, up, "body");
+    int up = pass_request(ctx, client, listener);
     say(up, str_printf(&ctx->arena, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", ALL));
     char *piece = arena_alloc(&ctx->arena, PIECE);
     size_t sent = 0;
@@ -394,9 +389,7 @@ TEST(the_next_request_does_not_wait_for_done)
     RELAY();
     int client = dial(s);
     atomic_store(&app.done_blocks, true);
-    SAY(client, ask_stream);
-    int up = listener_accept(listener);
-    hear_until(ctx, up, "body");
+    int up = pass_request(ctx, client, listener);
     SAY(up, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
     hear_until(ctx, client, "hello");
     SAY(client, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
@@ -438,9 +431,7 @@ TEST(many_streams_at_once_are_all_whole)
 static str relay_head(struct ctx *ctx, int listener, const struct server *s, const char *lines)
 {
     int client = dial(s);
-    SAY(client, ask_stream);
-    int up = listener_accept(listener);
-    hear_until(ctx, up, "body");
+    int up = pass_request(ctx, client, listener);
     say(up, str_printf(&ctx->arena, "HTTP/1.1 200 OK\r\n%sContent-Length: 0\r\n\r\n", lines));
     str reply = hear_until(ctx, client, "\r\n\r\n");
     CHECK_INT(code_of(reply), 200);
@@ -537,9 +528,7 @@ TEST(an_interim_answer_marks_nothing)
 {
     RELAY();
     int client = dial(s);
-    SAY(client, ask_stream);
-    int up = listener_accept(listener);
-    hear_until(ctx, up, "body");
+    int up = pass_request(ctx, client, listener);
     SAY(up, "HTTP/1.1 103 Early Hints\r\nContent-Type: text/html\r\n"
             "Content-Disposition: inline\r\n\r\n"
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n");

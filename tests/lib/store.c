@@ -2,8 +2,11 @@
 #define _XOPEN_SOURCE 700
 #include "lib/store.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <math.h>
+#include <pthread.h>
+#include <unistd.h>
 
 const struct pool_ref mine = {{"anna", 4}, {"default", 7}};
 const struct pool_ref other_space = {{"anna", 4}, {"work", 4}};
@@ -115,4 +118,65 @@ float *direction(struct ctx *ctx, uint64_t seed, size_t n)
     for (size_t i = 0; i < n; i++)
         v[i] = (float)(v[i] / sqrt(sum));
     return v;
+}
+
+str bytes_of_file(struct ctx *ctx, const char *path)
+{
+    struct buf b = buf_make(&ctx->arena, 64 << 20);
+    char piece[1 << 16];
+    ssize_t n;
+    int fd = open(path, O_RDONLY);
+    if (fd < 0)
+        return (str){0};
+    while ((n = read(fd, piece, sizeof piece)) > 0)
+        buf_add(&b, (str){piece, (size_t)n});
+    close(fd);
+    CHECK_INT(n, 0);
+    return str_dup(&ctx->arena, buf_str(&b));
+}
+
+bool place_holds(struct ctx *ctx, const struct place *p, str bytes)
+{
+    str file = bytes_of_file(ctx, p->path);
+    str log = bytes_of_file(ctx, str_printf(&ctx->arena, "%s-wal", p->path).p);
+    CHECK(file.p != NULL);
+    return str_find(file, bytes) < file.n || str_find(log, bytes) < log.n;
+}
+
+enum { TALKERS = 8, TALKER_MESSAGES = 50 };
+
+struct talker {
+    struct store *s;
+    int no, failed;
+};
+
+static void *talk(void *arg)
+{
+    struct talker *t = arg;
+    for (int i = 0; i < TALKER_MESSAGES; i++) {
+        CLEANUP(ctx_free) struct ctx ctx = {0};
+        struct word_hits hits;
+        struct message m = {.id = str_printf(&ctx.arena, "%d-%d", t->no, i), .text = S("Ithaca")};
+        str session = str_printf(&ctx.arena, "s%d", t->no % 3), stem = S("ithaca");
+        t->failed += say(&ctx, t->s, mine, session.p, &m) != OK;
+        t->failed += store_search_words(&ctx, t->s, mine, &stem, 1, 10000, &hits) != OK;
+        t->failed += hits.n < (size_t)i + 1;
+    }
+    return NULL;
+}
+
+void check_many_threads(struct ctx *ctx, struct store *s)
+{
+    pthread_t threads[TALKERS];
+    struct talker talkers[TALKERS];
+    for (int i = 0; i < TALKERS; i++) {
+        talkers[i] = (struct talker){s, i, 0};
+        CHECK(pthread_create(&threads[i], NULL, talk, &talkers[i]) == 0);
+    }
+    for (int i = 0; i < TALKERS; i++) {
+        pthread_join(threads[i], NULL);
+        CHECK_INT(talkers[i].failed, 0);
+    }
+    CHECK_INT(find(ctx, s, mine, "ithaca").n, TALKERS * TALKER_MESSAGES);
+    check_healthy(ctx, s);
 }

@@ -39,6 +39,14 @@ enum status keep(struct ctx *ctx, struct store *s, struct pool_ref pool, enum pu
 void write_session(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *session,
                    const char *const *texts, int64_t created);
 
+/* A whole file; p is NULL when it is not there. */
+str bytes_of_file(struct ctx *ctx, const char *path);
+/* Whether the bytes stand anywhere in the database's file or in its log of writes. */
+bool place_holds(struct ctx *ctx, const struct place *p, str bytes);
+
+/* Eight threads write and search at once: each finds its own writes, and all are there after. */
+void check_many_threads(struct ctx *ctx, struct store *s);
+
 /* What a search for the words of a text finds. */
 struct word_hits find(struct ctx *ctx, struct store *s, struct pool_ref pool, const char *text);
 /* store_check finds nothing. */

@@ -1,35 +1,11 @@
 /* detach.c - a session is forgotten, and what was learnt in it stays: without the session's words.
  */
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lib/store.h"
 #include "store/store.h"
 
 enum { FLOATS = 16 };
 static const struct vector_set vectors = {.signature = {"test:a:16", 9}, .dimensions = FLOATS};
-
-static bool stands_in(struct ctx *ctx, const struct place *p, const char *ending, const void *what,
-                      size_t n)
-{
-    const char *path = str_printf(&ctx->arena, "%s%s", p->path, ending).p;
-    struct stat st;
-    int fd = open(path, O_RDONLY);
-    if (fd < 0)
-        return false;
-    CHECK(fstat(fd, &st) == 0);
-    char *bytes = arena_alloc(&ctx->arena, (size_t)st.st_size + 1);
-    CHECK_INT(read(fd, bytes, (size_t)st.st_size), st.st_size);
-    close(fd);
-    return memmem(bytes, (size_t)st.st_size, what, n) != NULL;
-}
-
-static bool is_left(struct ctx *ctx, const struct place *p, const char *word)
-{
-    return stands_in(ctx, p, "", word, strlen(word)) ||
-           stands_in(ctx, p, "-wal", word, strlen(word));
-}
 
 /*
  * A session whose messages say a word each that stands nowhere else, a fact from one of them, an
@@ -153,21 +129,21 @@ TEST(nothing_of_the_messages_is_left_in_the_files)
     CHECK_OK(store_session_messages(ctx, s, mine, S("sa"), 0, 9, &v, &n));
     CHECK_INT(n, 4);
     embed_all(ctx, s);
-    CHECK(is_left(ctx, &p, "saquetzal0") && is_left(ctx, &p, "saxylophone"));
+    CHECK(place_holds(ctx, &p, S("saquetzal0")) && place_holds(ctx, &p, S("saxylophone")));
     CHECK_INT(forget(ctx, s, mine, "sa"), 4);
     static const char *const traces[] = {"saquetzal", "saQuetzal", "aquetzal", "saxyloph"};
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
-        CHECK(!is_left(ctx, &p, traces[i]));
+        CHECK(!place_holds(ctx, &p, str_of(traces[i])));
     for (size_t i = 0; i < n; i++) {
         const float *of = direction(ctx, (uint64_t)v[i].doc, FLOATS);
-        CHECK(!stands_in(ctx, &p, "", of, 16) && !stands_in(ctx, &p, "-wal", of, 16));
+        CHECK(!place_holds(ctx, &p, (str){(const char *)of, 16}));
     }
     CHECK_STATUS(store_receipt(ctx, s, mine, S("sa-r"), &r), NOT_FOUND);
     ctx_clear_failure(ctx);
     CHECK_OK(store_receipt(ctx, s, mine, S("sb-r"), &r));
     CHECK_OK(store_signal_stats(ctx, s, &mine, &signals));
     CHECK_INT(signals.signals, 2); /* of the other one */
-    CHECK(is_left(ctx, &p, "sbquetzal0") && is_left(ctx, &p, "sbxylophone"));
+    CHECK(place_holds(ctx, &p, S("sbquetzal0")) && place_holds(ctx, &p, S("sbxylophone")));
     check_healthy(ctx, s);
 }
 

@@ -1,7 +1,6 @@
 /* encryption.c - keys and files: what fits opens, what does not is refused and left as it was; a
  * store is converted as a whole. */
 #include <fcntl.h>
-#include <pthread.h>
 #include <sodium.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -23,21 +22,6 @@ static enum status open_with(struct ctx *ctx, const struct place *p, const uint8
 #define KEYED(s, p, k)                                                                             \
     CLEANUP(store_closep) struct store *s = NULL;                                                  \
     CHECK_OK(open_with(ctx, &(p), (k), &s))
-
-/* A whole file; p is NULL when it is not there. */
-static str bytes_of(struct ctx *ctx, const char *path)
-{
-    struct buf b = buf_make(&ctx->arena, 64 << 20);
-    char piece[1 << 16];
-    ssize_t n;
-    int fd = open(path, O_RDONLY);
-    if (fd < 0)
-        return (str){0};
-    while ((n = read(fd, piece, sizeof piece)) > 0)
-        buf_add(&b, (str){piece, (size_t)n});
-    close(fd);
-    return str_dup(&ctx->arena, buf_str(&b));
-}
 
 static str beside(struct ctx *ctx, const struct place *p, const char *end)
 {
@@ -79,13 +63,13 @@ static void check_refused(struct ctx *ctx, const struct place *p, const uint8_t 
     struct stat then, now;
     CHECK(stat(p->path, &then) == 0);
     for (int i = 0; i < N; i++)
-        before[i] = bytes_of(ctx, beside(ctx, p, ends[i]).p);
+        before[i] = bytes_of_file(ctx, beside(ctx, p, ends[i]).p);
     CHECK_STATUS(open_with(ctx, p, key, &s), want);
     CHECK(!s);
     if (!strstr(ctx->why, why))
         fail_msg("'%s' does not say '%s'", ctx->why, why);
     for (int i = 0; i < N; i++) {
-        str after = bytes_of(ctx, beside(ctx, p, ends[i]).p);
+        str after = bytes_of_file(ctx, beside(ctx, p, ends[i]).p);
         CHECK(str_eq(before[i], after));
         CHECK(!before[i].p == !after.p);
     }
@@ -110,44 +94,11 @@ TEST(an_encrypted_store_is_a_store)
 
 /* --- many connections at once --- */
 
-struct talker {
-    struct store *s;
-    int n, failed;
-};
-
-static void *talk(void *arg)
-{
-    struct talker *t = arg;
-    for (int i = 0; i < 50; i++) {
-        CLEANUP(ctx_free) struct ctx ctx = {0};
-        struct word_hits hits;
-        struct message m = {.id = str_printf(&ctx.arena, "t%dm%d", t->n, i),
-                            .text = S("Ithaca again")};
-        str stem = S("ithaca");
-        t->failed += say(&ctx, t->s, mine, "s1", &m) != OK;
-        t->failed += store_search_words(&ctx, t->s, mine, &stem, 1, 10000, &hits) != OK;
-        t->failed += hits.n < (size_t)i + 1;
-    }
-    return NULL;
-}
-
 TEST(many_threads_write_and_read_what_is_encrypted)
 {
-    enum { N = 8 };
     PLACE(p);
     KEYED(s, p, one);
-    pthread_t threads[N];
-    struct talker talkers[N];
-    for (int i = 0; i < N; i++) {
-        talkers[i] = (struct talker){s, i, 0};
-        CHECK(pthread_create(&threads[i], NULL, talk, &talkers[i]) == 0);
-    }
-    for (int i = 0; i < N; i++) {
-        pthread_join(threads[i], NULL);
-        CHECK_INT(talkers[i].failed, 0);
-    }
-    CHECK_INT(find(ctx, s, mine, "ithaca").n, N * 50);
-    check_healthy(ctx, s);
+    check_many_threads(ctx, s);
 }
 
 TEST(a_key_that_does_not_fit_is_refused)
@@ -551,10 +502,10 @@ TEST(a_backup_is_made_while_the_store_is_used_and_brought_back)
         CHECK_STATUS(back_up(ctx, &p, keys[i], to), CONFLICT);
         ctx_clear_failure(ctx);
         CHECK(chmod(to.p, 0400) == 0);
-        str whole = bytes_of(ctx, to.p);
+        str whole = bytes_of_file(ctx, to.p);
         CHECK_OK(restore(ctx, &p, keys[i], to));
         check_filled(ctx, &p, keys[i], 50);
-        CHECK(str_eq(whole, bytes_of(ctx, to.p)));
+        CHECK(str_eq(whole, bytes_of_file(ctx, to.p)));
         CHECK(unlink(p.path) == 0);
         CHECK_OK(restore(ctx, &p, keys[i], to));
         check_filled(ctx, &p, keys[i], 50);

@@ -150,49 +150,15 @@ TEST(a_long_queue_is_written_in_groups)
     CHECK_INT(after.messages, BUNDLES);
 }
 
-struct talker {
-    struct store *s;
-    int no;
-    int failed;
-};
-
-static void *talk(void *arg)
-{
-    struct talker *t = arg;
-    for (int i = 0; i < 50; i++) {
-        struct ctx own = {0}, *ctx = &own;
-        struct message m = {.id = str_printf(&ctx->arena, "%d-%d", t->no, i), .text = S("Ithaca")};
-        str session = str_printf(&ctx->arena, "s%d", t->no % 3);
-        t->failed += say(ctx, t->s, mine, session.p, &m) != OK;
-        struct word_hits hits;
-        str stem = S("ithaca");
-        t->failed += store_search_words(ctx, t->s, mine, &stem, 1, 10000, &hits) != OK;
-        t->failed += hits.n < (size_t)i + 1; /* one's own writes are seen */
-        ctx_free(ctx);
-    }
-    return NULL;
-}
-
 TEST(many_threads_write_and_read)
 {
-    enum { N = 8 };
     PLACE(p);
     struct store *s;
     CHECK_OK(store_open(ctx, &(struct store_settings){.path = str_of(p.path), .readers = 3}, &s));
-    pthread_t threads[N];
-    struct talker talkers[N];
-    for (int i = 0; i < N; i++) {
-        talkers[i] = (struct talker){s, i, 0};
-        CHECK(pthread_create(&threads[i], NULL, talk, &talkers[i]) == 0);
-    }
-    for (int i = 0; i < N; i++) {
-        pthread_join(threads[i], NULL);
-        CHECK_INT(talkers[i].failed, 0);
-    }
-    CHECK_INT(find(ctx, s, mine, "ithaca").n, N * 50);
+    check_many_threads(ctx, s);
     struct store_stats stats;
     CHECK_OK(store_stats(ctx, s, &stats));
-    CHECK_INT(stats.writes, N * 50);
+    CHECK_INT(stats.writes, 400);
     CHECK(stats.commits <= stats.writes);
     check_healthy(ctx, s);
     store_close(s);

@@ -25,24 +25,6 @@ static void forget(struct ctx *ctx, struct store *s, const char *id, const struc
     CHECK_INT(erased, 1);
 }
 
-/* Whether the database or its log has these bytes. */
-static bool place_holds(struct ctx *ctx, const struct place *p, const char *text)
-{
-    static const char *const ends[] = {"", "-wal"};
-    bool found = false;
-    for (size_t i = 0; i < 2; i++) {
-        FILE *file = fopen(str_printf(&ctx->arena, "%s%s", p->path, ends[i]).p, "rb");
-        if (!file)
-            continue;
-        enum { MOST = 4 << 20 };
-        char *bytes = arena_alloc(&ctx->arena, MOST);
-        str all = {bytes, fread(bytes, 1, MOST, file)};
-        found |= str_find(all, str_of(text)) < all.n;
-        fclose(file);
-    }
-    return found;
-}
-
 /* More than goes in one transaction without a mark: what can be undone is never done in pieces. */
 TEST(a_long_conversation_comes_back_whole)
 {
@@ -106,12 +88,12 @@ TEST(after_its_time_it_cannot_come_back_and_is_erased)
     kept(ctx, s, "b", "The word is zebrafinchling.");
     forget(ctx, s, "a", &over);
     forget(ctx, s, "b", &later);
-    CHECK(place_holds(ctx, &p, "quokkamarmot"));
+    CHECK(place_holds(ctx, &p, S("quokkamarmot")));
     CHECK_INT(store_undo(ctx, s, mine, S("u1"), &restored), NOT_FOUND);
     ctx_clear_failure(ctx);
     CHECK_OK(store_undo_prune(ctx, s, clock_ms()));
-    CHECK(!place_holds(ctx, &p, "quokkamarmot"));
-    CHECK(place_holds(ctx, &p, "zebrafinchling"));
+    CHECK(!place_holds(ctx, &p, S("quokkamarmot")));
+    CHECK(place_holds(ctx, &p, S("zebrafinchling")));
     CHECK_OK(store_undo(ctx, s, mine, S("u2"), &restored));
     check_healthy(ctx, s);
 }

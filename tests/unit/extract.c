@@ -3,80 +3,49 @@
 
 #include "base/words.h"
 #include "engine/extract/extract.h"
+#include "lib/facts.h"
 #include "t.h"
-
-/* The facts as "key → content" lines. */
-static str facts_of(struct ctx *ctx, enum extract_rules rules, str text)
-{
-    static const struct settings settings;
-    struct engine *e;
-    struct buf b = buf_make(&ctx->arena, 1 << 20);
-    size_t n;
-    CHECK_OK(engine_open(ctx, NULL, &settings, &e));
-    struct memory *v = engine_extract(ctx, e, rules, text, &n);
-    for (size_t i = 0; i < n; i++) {
-        CHECK(utf8_is_valid(v[i].content) && utf8_is_valid(v[i].key));
-        buf_printf(&b, "%s" S_FMT " > " S_FMT, i ? " | " : "", S_ARG(v[i].key),
-                   S_ARG(v[i].content));
-    }
-    engine_close(e);
-    return buf_str(&b);
-}
-
-static void seed(struct ctx *ctx, const char *text, const char *want)
-{
-    CHECK_STR(facts_of(ctx, EXTRACT_TABLE, str_of(text)), str_of(want));
-}
-
-static void user(struct ctx *ctx, const char *text, const char *want)
-{
-    str got = facts_of(ctx, EXTRACT_USER, str_of(text));
-    if (!str_is(got, want))
-        fail_msg("\"%s\" gives \"" S_FMT "\", not \"%s\"", text, S_ARG(got), want);
-}
 
 /* --- the seed's table --- */
 
 TEST(seed_vectors)
 {
-    seed(ctx,
-         "I prefer TypeScript. I'll use Postgres for this project. I always commit before pushing. "
+    static const struct told rows[] = {
+        {"I prefer TypeScript. I'll use Postgres for this project. I always commit before pushing. "
          "I don't like Python.",
          "preference:typescript > TypeScript | preference:python > Python | "
          "decision:postgres_for_this_project > Postgres for this project | "
-         "pattern:commit_before_pushing > commit before pushing");
-    seed(ctx, "I really prefer dark   mode, always.", "preference:dark_mode > dark mode");
-    seed(ctx, "My favorite is Rust", "preference:rust > Rust");
-    seed(ctx, "my favorite color is blue", "");
-    seed(ctx, "I will use Redis", "");
-    seed(ctx, "I'm going to adopt Zig", "decision:zig > Zig");
-    seed(ctx, "Im going with Nim", "decision:nim > Nim");
-    seed(ctx, "I have decided to move to Berlin, Germany",
-         "decision:move_to_berlin > move to Berlin");
-    seed(ctx, "I think I never said I love tea",
-         "preference:tea > tea | pattern:said_i_love_tea > said I love tea");
-    seed(ctx, "I prefer Python 3.12 over 3.11", "preference:python_3 > Python 3");
-    seed(ctx,
-         "I love gr\xC3\xB6\xC3\x9F"
+         "pattern:commit_before_pushing > commit before pushing"},
+        {"I really prefer dark   mode, always.", "preference:dark_mode > dark mode"},
+        {"My favorite is Rust", "preference:rust > Rust"},
+        {"my favorite color is blue", ""},
+        {"I will use Redis", ""},
+        {"I'm going to adopt Zig", "decision:zig > Zig"},
+        {"Im going with Nim", "decision:nim > Nim"},
+        {"I have decided to move to Berlin, Germany", "decision:move_to_berlin > move to Berlin"},
+        {"I think I never said I love tea",
+         "preference:tea > tea | pattern:said_i_love_tea > said I love tea"},
+        {"I prefer Python 3.12 over 3.11", "preference:python_3 > Python 3"},
+        {"I love gr\xC3\xB6\xC3\x9F"
          "e",
          "preference:gr_e > gr\xC3\xB6\xC3\x9F"
-         "e");
-    seed(ctx, "I prefer \"dark mode\"", "preference:_dark_mode > \"dark mode\"");
-    seed(ctx, "I love it", "");
-    seed(ctx, "I like Go", "");
-    seed(ctx, "I'd like a refund", "");
-    seed(ctx, "I would like to know", "");
-    seed(ctx, "I like a very long preference statement that exceeds forty characters",
+         "e"},
+        {"I prefer \"dark mode\"", "preference:_dark_mode > \"dark mode\""},
+        {"I love it", ""},
+        {"I like Go", ""},
+        {"I'd like a refund", ""},
+        {"I would like to know", ""},
+        {"I like a very long preference statement that exceeds forty characters",
          "preference:a_very_long_preference_statement_that_ex > "
-         "a very long preference statement that exceeds forty characters");
+         "a very long preference statement that exceeds forty characters"},
+    };
+    check_facts(ctx, EXTRACT_TABLE, rows, sizeof rows / sizeof *rows);
 }
 
 /* One text for every row of the table, each optional part with and without. */
 TEST(seed_rows)
 {
-    static const struct {
-        const char *text, *want;
-    } rows[] = {
+    static const struct told rows[] = {
         {"i PREFER tabs", "preference:tabs > tabs"},
         {"I really like tabs", "preference:tabs > tabs"},
         {"my favourite are cats", "preference:cats > cats"},
@@ -110,8 +79,7 @@ TEST(seed_rows)
          "preference: > \xE3\x81\x8A\xE5\xAF\xBF\xE5\x8F\xB8"},
         {"I love\xC2\xA0two\xE3\x80\x80 blanks", "preference:two_blanks > two blanks"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        seed(ctx, rows[i].text, rows[i].want);
+    check_facts(ctx, EXTRACT_TABLE, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(seed_facts_carry_type_and_metadata)
@@ -154,222 +122,251 @@ TEST(seed_limits_count_characters)
 
 TEST(likes_keep_their_polarity_and_their_words)
 {
-    user(ctx, "I prefer TypeScript", "preference:typescript > prefers TypeScript");
-    user(ctx, "I like Go", "preference:go > likes Go");
-    user(ctx, "I love R", "preference:r > loves R");
-    user(ctx, "I like C. I hate C++ and C#.",
-         "preference:c > likes C | preference:c++_and_c# > hates C++ and C#");
-    user(ctx, "I like Python", "preference:python > likes Python");
-    user(ctx, "I don't like Python", "preference:python > doesn't like Python");
-    user(ctx, "I don\xE2\x80\x99t like the Python anymore",
-         "preference:python > doesn't like the Python anymore");
-    user(ctx, "I like Python. Actually, I don't like Python.",
-         "preference:python > doesn't like Python");
-    user(ctx, "I no longer enjoy running", "preference:running > no longer enjoys running");
-    user(ctx, "I can't stand coriander", "preference:coriander > can't stand coriander");
-    user(ctx, "I'm a big fan of jazz", "preference:jazz > is a big fan of jazz");
-    user(ctx, "I'm not a fan of jazz", "preference:jazz > is not a fan of jazz");
-    user(ctx, "i really really love hiking", "preference:hiking > loves hiking");
+    static const struct told rows[] = {
+        {"I prefer TypeScript", "preference:typescript > prefers TypeScript"},
+        {"I like Go", "preference:go > likes Go"},
+        {"I love R", "preference:r > loves R"},
+        {"I like C. I hate C++ and C#.",
+         "preference:c > likes C | preference:c++_and_c# > hates C++ and C#"},
+        {"I like Python", "preference:python > likes Python"},
+        {"I don't like Python", "preference:python > doesn't like Python"},
+        {"I don\xE2\x80\x99t like the Python anymore",
+         "preference:python > doesn't like the Python anymore"},
+        {"I like Python. Actually, I don't like Python.",
+         "preference:python > doesn't like Python"},
+        {"I no longer enjoy running", "preference:running > no longer enjoys running"},
+        {"I can't stand coriander", "preference:coriander > can't stand coriander"},
+        {"I'm a big fan of jazz", "preference:jazz > is a big fan of jazz"},
+        {"I'm not a fan of jazz", "preference:jazz > is not a fan of jazz"},
+        {"i really really love hiking", "preference:hiking > loves hiking"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(dots_commas_and_lists_stay_inside)
 {
-    user(ctx, "I prefer Python 3.12 over 3.11.",
-         "preference:python_3_12_over_3_11 > prefers Python 3.12 over 3.11");
-    user(ctx, "I like Node.js. It is fast.", "preference:node_js > likes Node.js");
-    user(ctx, "I prefer red, green and blue",
-         "preference:red_green_and_blue > prefers red, green and blue");
-    user(ctx, "I like fruit, e.g. apples, very much.",
-         "preference:fruit_e_g_apples > likes fruit, e.g. apples, very much");
-    user(ctx, "I use this: I love https://example.org/a.b?c=d!e,f daily", "");
-    user(ctx, "I love https://example.org/a.b?c=d!e,f",
-         "preference:https_example_org_a_b_c_d_e_f > loves https://example.org/a.b?c=d!e,f");
-    user(ctx, "I prefer \"dark mode\".", "preference:dark_mode > prefers \"dark mode\"");
-    user(ctx, "I decided to move to Berlin, Germany",
-         "decision:move_to_berlin_germany > decided to move to Berlin, Germany");
-    user(ctx, "I like tea, but I hate coffee!",
-         "preference:tea > likes tea | preference:coffee > hates coffee");
-    user(ctx, "I love cats and hate dogs",
-         "preference:cats > loves cats | preference:dogs > hates dogs");
-    user(ctx, "I like tea because it is warm", "preference:tea > likes tea because it is warm");
+    static const struct told rows[] = {
+        {"I prefer Python 3.12 over 3.11.",
+         "preference:python_3_12_over_3_11 > prefers Python 3.12 over 3.11"},
+        {"I like Node.js. It is fast.", "preference:node_js > likes Node.js"},
+        {"I prefer red, green and blue",
+         "preference:red_green_and_blue > prefers red, green and blue"},
+        {"I like fruit, e.g. apples, very much.",
+         "preference:fruit_e_g_apples > likes fruit, e.g. apples, very much"},
+        {"I use this: I love https://example.org/a.b?c=d!e,f daily", ""},
+        {"I love https://example.org/a.b?c=d!e,f",
+         "preference:https_example_org_a_b_c_d_e_f > loves https://example.org/a.b?c=d!e,f"},
+        {"I prefer \"dark mode\".", "preference:dark_mode > prefers \"dark mode\""},
+        {"I decided to move to Berlin, Germany",
+         "decision:move_to_berlin_germany > decided to move to Berlin, Germany"},
+        {"I like tea, but I hate coffee!",
+         "preference:tea > likes tea | preference:coffee > hates coffee"},
+        {"I love cats and hate dogs",
+         "preference:cats > loves cats | preference:dogs > hates dogs"},
+        {"I like tea because it is warm", "preference:tea > likes tea because it is warm"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(favourites_say_of_what)
 {
-    user(ctx, "My favourite colour is blue",
-         "preference:favorite_colour > my favourite colour is blue");
-    user(ctx, "my favorite bands are Can and Neu!",
-         "preference:favorite_bands > my favorite bands are Can and Neu");
-    user(ctx, "My favorite is Rust", "preference:favorite > my favorite is Rust");
+    static const struct told rows[] = {
+        {"My favourite colour is blue", "preference:favorite_colour > my favourite colour is blue"},
+        {"my favorite bands are Can and Neu!",
+         "preference:favorite_bands > my favorite bands are Can and Neu"},
+        {"My favorite is Rust", "preference:favorite > my favorite is Rust"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(decisions)
 {
-    user(ctx, "I will use Redis", "decision:redis > will use Redis");
-    user(ctx, "I\xE2\x80\x99ll use Redis for the queue",
-         "decision:redis_for_the_queue > will use Redis for the queue");
-    user(ctx, "Ok, I've decided to use Postgres.", "decision:postgres > decided to use Postgres");
-    user(ctx, "I decided not to use Mongo", "decision:mongo > decided not to use Mongo");
-    user(ctx, "I'm going with Nim", "decision:nim > is going with Nim");
-    user(ctx, "I am going to adopt Zig", "decision:zig > is going to adopt Zig");
-    user(ctx, "I chose Debian, thanks", "decision:debian > chose Debian");
-    user(ctx, "I went with my friend", "");
-    user(ctx, "I picked up the kids", "");
-    user(ctx, "I'll use that", "");
+    static const struct told rows[] = {
+        {"I will use Redis", "decision:redis > will use Redis"},
+        {"I\xE2\x80\x99ll use Redis for the queue",
+         "decision:redis_for_the_queue > will use Redis for the queue"},
+        {"Ok, I've decided to use Postgres.", "decision:postgres > decided to use Postgres"},
+        {"I decided not to use Mongo", "decision:mongo > decided not to use Mongo"},
+        {"I'm going with Nim", "decision:nim > is going with Nim"},
+        {"I am going to adopt Zig", "decision:zig > is going to adopt Zig"},
+        {"I chose Debian, thanks", "decision:debian > chose Debian"},
+        {"I went with my friend", ""},
+        {"I picked up the kids", ""},
+        {"I'll use that", ""},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(habits)
 {
-    user(ctx, "I always commit before pushing.",
-         "pattern:commit_before_pushing > always commit before pushing");
-    user(ctx, "I never eat meat", "pattern:eat_meat > never eat meat");
-    user(ctx, "I don't eat meat", "pattern:eat_meat > doesn't eat meat");
-    user(ctx, "In the morning I usually go running", "pattern:go_running > usually go running");
-    user(ctx, "I tend to write long mails", "pattern:write_long_mails > tends to write long mails");
-    user(ctx, "Whenever it rains I stay in", "");
-    user(ctx, "I never said I love tea", "");
-    user(ctx, "I think I never said I love tea", "");
-    user(ctx, "I always get this error", "");
+    static const struct told rows[] = {
+        {"I always commit before pushing.",
+         "pattern:commit_before_pushing > always commit before pushing"},
+        {"I never eat meat", "pattern:eat_meat > never eat meat"},
+        {"I don't eat meat", "pattern:eat_meat > doesn't eat meat"},
+        {"In the morning I usually go running", "pattern:go_running > usually go running"},
+        {"I tend to write long mails", "pattern:write_long_mails > tends to write long mails"},
+        {"Whenever it rains I stay in", ""},
+        {"I never said I love tea", ""},
+        {"I think I never said I love tea", ""},
+        {"I always get this error", ""},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 /* The seed's own example gives what its table has, and says whether something is liked. */
 TEST(the_seeds_example)
 {
-    user(ctx,
-         "I prefer TypeScript. I'll use Postgres for this project. I always commit before pushing. "
+    static const struct told rows[] = {
+        {"I prefer TypeScript. I'll use Postgres for this project. I always commit before pushing. "
          "I don't like Python.",
          "preference:typescript > prefers TypeScript | "
          "decision:postgres_for_this_project > will use Postgres for this project | "
          "pattern:commit_before_pushing > always commit before pushing | "
-         "preference:python > doesn't like Python");
-    user(ctx, "I chose Kafka in this repo",
-         "decision:kafka_in_this_repo > chose Kafka in this repo");
-    user(ctx, "I like this project", "");
-    user(ctx, "I'll use Postgres for this", "");
+         "preference:python > doesn't like Python"},
+        {"I chose Kafka in this repo", "decision:kafka_in_this_repo > chose Kafka in this repo"},
+        {"I like this project", ""},
+        {"I'll use Postgres for this", ""},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 /* What no pattern knows: the slot that a clause fills, of the user's or of one whom he names. */
 TEST(slots_of_the_user_and_of_others)
 {
-    user(ctx, "My sister works for an airline.",
-         "entity:sister_employer > my sister works for an airline");
-    user(ctx, "I drive a Renault Twingo.",
-         "entity:vehicle_renault_twingo > I drive a Renault Twingo");
-    user(ctx, "My roofer charges 3,900 euros.",
-         "entity:roofer_price > my roofer charges 3,900 euros");
-    user(ctx, "I take ramipril for my blood pressure, at breakfast.",
-         "entity:medicine_blood_pressure > I take ramipril for my blood pressure, at breakfast");
-    user(ctx, "I have a parking permit for Garage Nordhof.",
-         "entity:permit_garage_nordhof > I have a parking permit for Garage Nordhof");
-    user(ctx, "I'm dating a florist from Hull.", "entity:partner > I'm dating a florist from Hull");
-    user(ctx, "My sister might work for an airline.", "");
-    user(ctx, "My sister no longer works for an airline.", "");
-    user(ctx, "My laptop works with both cables.", "");
-    user(ctx, "Does my sister work for an airline?", "");
+    static const struct told rows[] = {
+        {"My sister works for an airline.",
+         "entity:sister_employer > my sister works for an airline"},
+        {"I drive a Renault Twingo.", "entity:vehicle_renault_twingo > I drive a Renault Twingo"},
+        {"My roofer charges 3,900 euros.", "entity:roofer_price > my roofer charges 3,900 euros"},
+        {"I take ramipril for my blood pressure, at breakfast.",
+         "entity:medicine_blood_pressure > I take ramipril for my blood pressure, at breakfast"},
+        {"I have a parking permit for Garage Nordhof.",
+         "entity:permit_garage_nordhof > I have a parking permit for Garage Nordhof"},
+        {"I'm dating a florist from Hull.", "entity:partner > I'm dating a florist from Hull"},
+        {"My sister might work for an airline.", ""},
+        {"My sister no longer works for an airline.", ""},
+        {"My laptop works with both cables.", ""},
+        {"Does my sister work for an airline?", ""},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(who_someone_is)
 {
-    user(ctx, "My name is Anna M\xC3\xBCller.", "identity:name > my name is Anna M\xC3\xBCller");
-    user(ctx, "my name's Bob and I live in Oslo",
-         "identity:name > my name is Bob | entity:lives_in > lives in Oslo");
-    user(ctx, "Call me Al", "identity:called_name > wants to be called Al");
-    user(ctx, "You can call me back tomorrow", "");
-    user(ctx, "I live in St. Gallen, Switzerland.",
-         "entity:lives_in > lives in St. Gallen, Switzerland");
-    user(ctx, "I moved to Rome last year",
-         "entity:moved_live_rome_last_year > moved to Rome last year");
-    user(ctx, "I've moved to Novi Sad!", "entity:lives_in > moved to Novi Sad");
-    user(ctx, "I am called Edda.", "identity:name > my name is Edda");
-    user(ctx, "I am called to the bar", "");
-    user(ctx, "I work at Siemens", "entity:work > works at Siemens");
-    user(ctx, "I work for the city of Graz", "entity:work > works for the city of Graz");
-    user(ctx, "I work at night", "");
-    user(ctx, "I am a software engineer.", "entity:job > is a software engineer");
-    user(ctx, "I'm 34 years old", "entity:age > is 34 years old");
-    user(ctx, "I'm from Ghana", "entity:from > is from Ghana");
-    user(ctx, "my birthday is 3 May 1990", "entity:birthday > my birthday is 3 May 1990");
-    user(ctx, "I'm allergic to peanuts and shellfish",
-         "health:peanuts_and_shellfish > is allergic to peanuts and shellfish");
-    user(ctx, "I'm a vegetarian", "health:diet_food > is vegetarian");
-    user(ctx, "I am not vegan any more", "health:diet_food > is not vegan");
-    user(ctx, "I'm a vegetarian restaurant owner", "");
-    user(ctx, "I have a peanut allergy", "health:peanut > has a peanut allergy");
+    static const struct told rows[] = {
+        {"My name is Anna M\xC3\xBCller.", "identity:name > my name is Anna M\xC3\xBCller"},
+        {"my name's Bob and I live in Oslo",
+         "identity:name > my name is Bob | entity:lives_in > lives in Oslo"},
+        {"Call me Al", "identity:called_name > wants to be called Al"},
+        {"You can call me back tomorrow", ""},
+        {"I live in St. Gallen, Switzerland.",
+         "entity:lives_in > lives in St. Gallen, Switzerland"},
+        {"I moved to Rome last year", "entity:moved_live_rome_last_year > moved to Rome last year"},
+        {"I've moved to Novi Sad!", "entity:lives_in > moved to Novi Sad"},
+        {"I am called Edda.", "identity:name > my name is Edda"},
+        {"I am called to the bar", ""},
+        {"I work at Siemens", "entity:work > works at Siemens"},
+        {"I work for the city of Graz", "entity:work > works for the city of Graz"},
+        {"I work at night", ""},
+        {"I am a software engineer.", "entity:job > is a software engineer"},
+        {"I'm 34 years old", "entity:age > is 34 years old"},
+        {"I'm from Ghana", "entity:from > is from Ghana"},
+        {"my birthday is 3 May 1990", "entity:birthday > my birthday is 3 May 1990"},
+        {"I'm allergic to peanuts and shellfish",
+         "health:peanuts_and_shellfish > is allergic to peanuts and shellfish"},
+        {"I'm a vegetarian", "health:diet_food > is vegetarian"},
+        {"I am not vegan any more", "health:diet_food > is not vegan"},
+        {"I'm a vegetarian restaurant owner", ""},
+        {"I have a peanut allergy", "health:peanut > has a peanut allergy"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(names_behind_a_greeting)
 {
-    user(ctx, "Hi, I'm Anna and I live in Rome",
-         "identity:name > my name is Anna | entity:lives_in > lives in Rome");
-    user(ctx, "Hello! I am Anna Lena M\xC3\xBCller.",
-         "identity:name > my name is Anna Lena M\xC3\xBCller");
-    user(ctx, "Hi, I'm German", "");
-    user(ctx, "Hi, I'm tired", "");
-    user(ctx, "I'm Batman", "");
+    static const struct told rows[] = {
+        {"Hi, I'm Anna and I live in Rome",
+         "identity:name > my name is Anna | entity:lives_in > lives in Rome"},
+        {"Hello! I am Anna Lena M\xC3\xBCller.",
+         "identity:name > my name is Anna Lena M\xC3\xBCller"},
+        {"Hi, I'm German", ""},
+        {"Hi, I'm tired", ""},
+        {"I'm Batman", ""},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(what_someone_does_and_asks_for)
 {
-    user(ctx, "I use Neovim, btw", "entity:neovim > uses Neovim");
-    user(ctx, "I use this", "");
-    user(ctx, "I'm a nurse at a hospital in Leeds",
-         "entity:job > is a nurse at a hospital in Leeds");
-    user(ctx, "I speak French", "entity:speaks_french > speaks French");
-    user(ctx, "I can't eat gluten", "health:eat_gluten > can't eat gluten");
-    user(ctx, "Blue is my favorite color", "preference:favorite_color > my favorite color is Blue");
-    user(ctx, "Is blue my favorite color?", "");
-    user(ctx, "It is my favorite", "");
-    user(ctx, "Please always answer in German.",
-         "instruction:answer_in_german > asks to always answer in German");
-    user(ctx, "Never use emojis", "instruction:use_emojis > asks to never use emojis");
-    user(ctx, "From now on, be brief", "instruction:be_brief > asks from now on: be brief");
-    user(ctx, "Keep your answers short",
-         "instruction:keep_answers_short > asks to always keep answers short");
-    user(ctx, "You can use emojis again",
-         "instruction:use_emojis > takes an instruction back: may use emojis again");
-    user(ctx, "Meine Frau heißt Ragnhild.", "relationship:frau_name > Meine Frau heißt Ragnhild");
-    user(ctx, "Unser Hund heißt Knopf", "relationship:hund_name_knopf > Unser Hund heißt Knopf");
-    user(ctx, "I share the allotment with Rob, short for Robert.",
-         "relationship:rob_name_robert > Rob is short for Robert");
-    user(ctx, "Bess is short for Elizabeth",
-         "relationship:bess_name_elizabeth > Bess is short for Elizabeth");
-    user(ctx, "We are short for time, short for Monday", "");
-    user(ctx, "I prefer to be called Kate", "identity:called_name > wants to be called Kate");
-    user(ctx, "Please call me Dr. Smith.", "identity:called_name > wants to be called Dr. Smith");
-    user(ctx, "I'm vegan and allergic to nuts",
-         "health:diet_food > is vegan | health:nuts > is allergic to nuts");
+    static const struct told rows[] = {
+        {"I use Neovim, btw", "entity:neovim > uses Neovim"},
+        {"I use this", ""},
+        {"I'm a nurse at a hospital in Leeds", "entity:job > is a nurse at a hospital in Leeds"},
+        {"I speak French", "entity:speaks_french > speaks French"},
+        {"I can't eat gluten", "health:eat_gluten > can't eat gluten"},
+        {"Blue is my favorite color", "preference:favorite_color > my favorite color is Blue"},
+        {"Is blue my favorite color?", ""},
+        {"It is my favorite", ""},
+        {"Please always answer in German.",
+         "instruction:answer_in_german > asks to always answer in German"},
+        {"Never use emojis", "instruction:use_emojis > asks to never use emojis"},
+        {"From now on, be brief", "instruction:be_brief > asks from now on: be brief"},
+        {"Keep your answers short",
+         "instruction:keep_answers_short > asks to always keep answers short"},
+        {"You can use emojis again",
+         "instruction:use_emojis > takes an instruction back: may use emojis again"},
+        {"Meine Frau heißt Ragnhild.", "relationship:frau_name > Meine Frau heißt Ragnhild"},
+        {"Unser Hund heißt Knopf", "relationship:hund_name_knopf > Unser Hund heißt Knopf"},
+        {"I share the allotment with Rob, short for Robert.",
+         "relationship:rob_name_robert > Rob is short for Robert"},
+        {"Bess is short for Elizabeth",
+         "relationship:bess_name_elizabeth > Bess is short for Elizabeth"},
+        {"We are short for time, short for Monday", ""},
+        {"I prefer to be called Kate", "identity:called_name > wants to be called Kate"},
+        {"Please call me Dr. Smith.", "identity:called_name > wants to be called Dr. Smith"},
+        {"I'm vegan and allergic to nuts",
+         "health:diet_food > is vegan | health:nuts > is allergic to nuts"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(whom_someone_has)
 {
-    user(ctx, "My dog Rex loves swimming", "relationship:dog_name_rex > my dog is called Rex");
-    user(ctx, "My boss, Karen, hates meetings", "relationship:boss_name > my boss is called Karen");
-    user(ctx, "My wife is tired", "");
-    user(ctx, "My wife is called Eva", "relationship:wife_name > my wife is called Eva");
-    user(ctx, "my husband's name is Tom", "relationship:husband_name > my husband's name is Tom");
-    user(ctx, "My dog is called Rex", "relationship:dog_name_rex > my dog is called Rex");
-    user(ctx, "I have a dog named Rex", "relationship:dog_name_rex > has a dog called Rex");
-    user(ctx, "my son is named Ben and my daughter is called Mia",
+    static const struct told rows[] = {
+        {"My dog Rex loves swimming", "relationship:dog_name_rex > my dog is called Rex"},
+        {"My boss, Karen, hates meetings", "relationship:boss_name > my boss is called Karen"},
+        {"My wife is tired", ""},
+        {"My wife is called Eva", "relationship:wife_name > my wife is called Eva"},
+        {"my husband's name is Tom", "relationship:husband_name > my husband's name is Tom"},
+        {"My dog is called Rex", "relationship:dog_name_rex > my dog is called Rex"},
+        {"I have a dog named Rex", "relationship:dog_name_rex > has a dog called Rex"},
+        {"my son is named Ben and my daughter is called Mia",
          "relationship:son_name_ben > my son is named Ben | "
-         "relationship:daughter_name_mia > my daughter is called Mia");
-    user(ctx, "I have two kids", "relationship:has_kids > has two kids");
-    user(ctx, "my boat is called Argo", "entity:boat_name > my boat is called Argo");
+         "relationship:daughter_name_mia > my daughter is called Mia"},
+        {"I have two kids", "relationship:has_kids > has two kids"},
+        {"my boat is called Argo", "entity:boat_name > my boat is called Argo"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(notes_are_kept_whole)
 {
-    user(ctx, "Remember that my locker is number 12, on the left.",
-         "note:locker_is_number_12_on_the_left > my locker is number 12, on the left");
-    user(ctx, "Please remember that I hate olives", "preference:olives > I hate olives");
-    user(ctx, "please remember: the key is under the mat",
-         "note:key_is_under_the_mat > the key is under the mat");
-    user(ctx, "Note that the office closes at 5 p.m. on Fridays",
-         "note:office_closes_at_5_p_m_on_fridays > the office closes at 5 p.m. on Fridays");
-    user(ctx, "Can you remember that my sister is called Ida?",
-         "relationship:sister_name_ida > my sister is called Ida");
-    user(ctx, "Do you remember that I hate olives?", "");
-    user(ctx, "Remember when we went to Rome", "");
-    user(ctx, "remember that time we went to Rome", "");
+    static const struct told rows[] = {
+        {"Remember that my locker is number 12, on the left.",
+         "note:locker_is_number_12_on_the_left > my locker is number 12, on the left"},
+        {"Please remember that I hate olives", "preference:olives > I hate olives"},
+        {"please remember: the key is under the mat",
+         "note:key_is_under_the_mat > the key is under the mat"},
+        {"Note that the office closes at 5 p.m. on Fridays",
+         "note:office_closes_at_5_p_m_on_fridays > the office closes at 5 p.m. on Fridays"},
+        {"Can you remember that my sister is called Ida?",
+         "relationship:sister_name_ida > my sister is called Ida"},
+        {"Do you remember that I hate olives?", ""},
+        {"Remember when we went to Rome", ""},
+        {"remember that time we went to Rome", ""},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(a_pasted_document_leaves_no_notes)
@@ -424,27 +421,31 @@ TEST(questions_suppositions_and_reports_are_no_facts)
         "I never imagined that",
         "I never really asked",
     };
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        user(ctx, none[i], "");
+    check_no_facts(ctx, none, sizeof none / sizeof *none);
 }
 
 TEST(a_statement_beside_a_question_counts)
 {
-    user(ctx, "I live in Berlin, what is open today?", "entity:lives_in > lives in Berlin");
-    user(ctx, "I'm allergic to nuts so what can I eat?", "health:nuts > is allergic to nuts");
-    user(ctx, "What should I cook? I love curry.", "preference:curry > loves curry");
-    user(ctx, "I used to like tea but now I prefer coffee", "preference:coffee > prefers coffee");
+    static const struct told rows[] = {
+        {"I live in Berlin, what is open today?", "entity:lives_in > lives in Berlin"},
+        {"I'm allergic to nuts so what can I eat?", "health:nuts > is allergic to nuts"},
+        {"What should I cook? I love curry.", "preference:curry > loves curry"},
+        {"I used to like tea but now I prefer coffee", "preference:coffee > prefers coffee"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(every_script_has_keys_of_its_own)
 {
-    user(ctx, "I love \xE3\x81\x8A\xE5\xAF\xBF\xE5\x8F\xB8. I love \xE7\x8C\xAB.",
+    static const struct told rows[] = {
+        {"I love \xE3\x81\x8A\xE5\xAF\xBF\xE5\x8F\xB8. I love \xE7\x8C\xAB.",
          "preference:\xE3\x81\x8A\xE5\xAF\xBF\xE5\x8F\xB8 > loves "
          "\xE3\x81\x8A\xE5\xAF\xBF\xE5\x8F\xB8"
-         " | preference:\xE7\x8C\xAB > loves \xE7\x8C\xAB");
-    user(ctx, "I like \xD0\xA7\xD0\x90\xD0\x99",
-         "preference:\xD1\x87\xD0\xB0\xD0\xB9 > likes "
-         "\xD0\xA7\xD0\x90\xD0\x99");
+         " | preference:\xE7\x8C\xAB > loves \xE7\x8C\xAB"},
+        {"I like \xD0\xA7\xD0\x90\xD0\x99", "preference:\xD1\x87\xD0\xB0\xD0\xB9 > likes "
+                                            "\xD0\xA7\xD0\x90\xD0\x99"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(secrets_are_never_kept)
@@ -461,12 +462,14 @@ TEST(secrets_are_never_kept)
         "note that my pin: 1234",
         "I will use eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.abc",
     };
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        user(ctx, none[i], "");
-    seed(ctx, "I prefer sk-abcdefghijklmnop1234567890", "");
-    user(ctx, "I hate password managers", "preference:password_managers > hates password managers");
-    user(ctx, "remember that my order number is 1234567890123",
-         "note:order_number_is_1234567890123 > my order number is 1234567890123");
+    check_no_facts(ctx, none, sizeof none / sizeof *none);
+    CHECK_STR(facts_of(ctx, EXTRACT_TABLE, S("I prefer sk-abcdefghijklmnop1234567890")), S(""));
+    static const struct told rows[] = {
+        {"I hate password managers", "preference:password_managers > hates password managers"},
+        {"remember that my order number is 1234567890123",
+         "note:order_number_is_1234567890123 > my order number is 1234567890123"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(facts_are_weighed_by_category)
@@ -638,20 +641,20 @@ TEST(a_lost_referent_is_no_fact)
                                        "I prefer a balanced approach.",
                                        "My favorite one is the last.",
                                        "I have a close friend."};
-    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
-        user(ctx, lost[i], "");
-    user(ctx, "I love the sea.", "preference:sea > loves the sea");
-    user(ctx, "I prefer the paper version of my books.",
-         "preference:paper_version_of_my_books > prefers the paper version of my books");
-    user(ctx, "I love living here in Oslo.",
-         "preference:living_here_in_oslo > loves living here in Oslo");
-    user(ctx, "I have two close friends.",
-         "relationship:has_close_friends > has two close friends");
-    user(ctx, "I love my cats and feeding them.",
-         "preference:cats_and_feeding_them > loves my cats and feeding them");
-    user(ctx, "I love it when it rains.", "preference:it_when_it_rains > loves it when it rains");
-    user(ctx, "I prefer Rust because it is fast.",
-         "preference:rust > prefers Rust because it is fast");
+    check_no_facts(ctx, lost, sizeof lost / sizeof *lost);
+    static const struct told rows[] = {
+        {"I love the sea.", "preference:sea > loves the sea"},
+        {"I prefer the paper version of my books.",
+         "preference:paper_version_of_my_books > prefers the paper version of my books"},
+        {"I love living here in Oslo.",
+         "preference:living_here_in_oslo > loves living here in Oslo"},
+        {"I have two close friends.", "relationship:has_close_friends > has two close friends"},
+        {"I love my cats and feeding them.",
+         "preference:cats_and_feeding_them > loves my cats and feeding them"},
+        {"I love it when it rains.", "preference:it_when_it_rains > loves it when it rains"},
+        {"I prefer Rust because it is fast.", "preference:rust > prefers Rust because it is fast"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(good_advice_to_somebody_else_is_no_note)
@@ -664,25 +667,29 @@ TEST(good_advice_to_somebody_else_is_no_note)
         "And remember, I'm always there for you.",
         "Remember, it takes time.",
         "Remember that keeping calm is important."};
-    for (size_t i = 0; i < sizeof advice / sizeof *advice; i++)
-        user(ctx, advice[i], "");
-    user(ctx, "Remember to water the plants.",
-         "note:water_the_plants > remember to water the plants");
-    user(ctx, "Thanks! Remember to call my mum on Sunday.",
-         "note:call_my_mum_on_sunday > remember to call my mum on Sunday");
-    user(ctx, "Thanks! Remember that the gate code is 4411.",
-         "note:gate_code_is_4411 > the gate code is 4411");
-    user(ctx, "Remember, it's my mum's birthday on Sunday.",
-         "note:it_s_my_mum_s_birthday_on_sunday > it's my mum's birthday on Sunday");
+    check_no_facts(ctx, advice, sizeof advice / sizeof *advice);
+    static const struct told rows[] = {
+        {"Remember to water the plants.", "note:water_the_plants > remember to water the plants"},
+        {"Thanks! Remember to call my mum on Sunday.",
+         "note:call_my_mum_on_sunday > remember to call my mum on Sunday"},
+        {"Thanks! Remember that the gate code is 4411.",
+         "note:gate_code_is_4411 > the gate code is 4411"},
+        {"Remember, it's my mum's birthday on Sunday.",
+         "note:it_s_my_mum_s_birthday_on_sunday > it's my mum's birthday on Sunday"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(a_time_or_an_occasion_is_no_employer_school_or_partner)
 {
-    user(ctx, "I start work at 8 AM instead of 9 AM.", "");
-    user(ctx, "I'll start with the first chapter.", "");
-    user(ctx, "I've started with the basics.", "");
-    user(ctx, "I started a new job with Acme.", "entity:employer > I started a new job with Acme");
-    user(ctx, "I attend all 5 rehearsals at the theater.", "");
-    user(ctx, "I'm happy seeing my work make a difference.", "");
-    user(ctx, "I am dating Tanya.", "entity:partner > I am dating Tanya");
+    static const struct told rows[] = {
+        {"I start work at 8 AM instead of 9 AM.", ""},
+        {"I'll start with the first chapter.", ""},
+        {"I've started with the basics.", ""},
+        {"I started a new job with Acme.", "entity:employer > I started a new job with Acme"},
+        {"I attend all 5 rehearsals at the theater.", ""},
+        {"I'm happy seeing my work make a difference.", ""},
+        {"I am dating Tanya.", "entity:partner > I am dating Tanya"},
+    };
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }

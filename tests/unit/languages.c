@@ -1,9 +1,7 @@
 /* languages.c - words of other languages than English, and what is told in them. */
 #include "base/language.h"
 #include "base/words.h"
-#include "engine/engine.h"
-#include "engine/extract/extract.h"
-
+#include "lib/facts.h"
 #include "t.h"
 
 /* --- which language --- */
@@ -44,80 +42,109 @@ static bool has_stem(const struct words *w, str stem)
     return has;
 }
 
-/* How many words of the question the text's index has, of those that say something. */
-static void asks(struct ctx *ctx, const char *question, const char *text, size_t least)
+/* How many words of the question the text's index has at least, of those that say something; 0:
+ * none at all. */
+struct asked {
+    const char *question, *text;
+    size_t least;
+};
+
+static void check_asked(struct ctx *ctx, const struct asked *rows, size_t n_rows)
 {
-    struct words q = words_to_ask(&ctx->arena, str_of(question), 100);
-    struct words t = words_to_index(&ctx->arena, str_of(text), 100);
-    size_t n = 0;
-    for (size_t i = 0; i < q.n; i++)
-        n += !q.v[i].is_stop && has_stem(&t, q.v[i].stem);
-    if (least ? n < least : n > 0)
-        fail_msg("\"%s\" has %zu words in \"%s\", not %zu", question, n, text, least);
+    for (const struct asked *r = rows; r < rows + n_rows; r++) {
+        struct words q = words_to_ask(&ctx->arena, str_of(r->question), 100);
+        struct words t = words_to_index(&ctx->arena, str_of(r->text), 100);
+        size_t n = 0;
+        for (size_t i = 0; i < q.n; i++)
+            n += !q.v[i].is_stop && has_stem(&t, q.v[i].stem);
+        if (r->least ? n < r->least : n > 0)
+            fail_msg("\"%s\" has %zu words in \"%s\", not %zu", r->question, n, r->text, r->least);
+    }
 }
 
 TEST(german_forms_and_compounds_are_found)
 {
-    asks(ctx, "Wann habe ich die Autos gekauft?", "Ich kaufe mir ein Auto", 2);
-    asks(ctx, "Wohin zog meine Schwester?", "Meine Schwester ist nach Rostock gezogen", 2);
-    asks(ctx, "Wann ist der Termin beim Zahnarzt?", "Mein Zahnarzttermin ist im März", 2);
-    asks(ctx, "Wann ist mein Zahnarzttermin?", "Der Termin beim Zahnarzt ist im März", 2);
-    asks(ctx, "Wo steht mein Kuehlschrank?", "Der Kühlschrank ist neu", 1);
-    asks(ctx, "Wer wohnt in der Hauptstrasse?", "Er wohnt in der Hauptstraße", 2);
-    asks(ctx, "Ist das meine?", "Das ist meine Sache", 0);
+    static const struct asked rows[] = {
+        {"Wann habe ich die Autos gekauft?", "Ich kaufe mir ein Auto", 2},
+        {"Wohin zog meine Schwester?", "Meine Schwester ist nach Rostock gezogen", 2},
+        {"Wann ist der Termin beim Zahnarzt?", "Mein Zahnarzttermin ist im März", 2},
+        {"Wann ist mein Zahnarzttermin?", "Der Termin beim Zahnarzt ist im März", 2},
+        {"Wo steht mein Kuehlschrank?", "Der Kühlschrank ist neu", 1},
+        {"Wer wohnt in der Hauptstrasse?", "Er wohnt in der Hauptstraße", 2},
+        {"Ist das meine?", "Das ist meine Sache", 0},
+    };
+    check_asked(ctx, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(romance_forms_are_found)
 {
-    asks(ctx, "Où avons-nous mangé ?", "Je mange toujours chez Paul", 1);
-    asks(ctx, "Quels sont mes chevaux préférés, les chevaux noirs ?", "j'ai un cheval noir", 1);
-    asks(ctx, "¿Cuándo fue la operacion?", "La operación de mi hermana fue en mayo", 1);
-    asks(ctx, "¿Quién rompía los vasos?", "Mi hermano rompió el vaso", 2);
-    asks(ctx, "Onde comprei os pães?", "Compramos pão na padaria", 2);
-    asks(ctx, "Quando são as aulas de natação?", "A aula de natacao é na terça", 2);
-    asks(ctx, "le café", "the cafe", 1);
+    static const struct asked rows[] = {
+        {"Où avons-nous mangé ?", "Je mange toujours chez Paul", 1},
+        {"Quels sont mes chevaux préférés, les chevaux noirs ?", "j'ai un cheval noir", 1},
+        {"¿Cuándo fue la operacion?", "La operación de mi hermana fue en mayo", 1},
+        {"¿Quién rompía los vasos?", "Mi hermano rompió el vaso", 2},
+        {"Onde comprei os pães?", "Compramos pão na padaria", 2},
+        {"Quando são as aulas de natação?", "A aula de natacao é na terça", 2},
+        {"le café", "the cafe", 1},
+    };
+    check_asked(ctx, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(russian_forms_are_found)
 {
-    asks(ctx, "Где лежат мои ключи?", "Ключ лежал на столе", 2);
-    asks(ctx, "Ещё мёд?", "Еще мед", 1);
-    asks(ctx, "Что увидела сестра?", "Сёстры видели медведя", 2);
-    asks(ctx, "Кому я одалживал палатку?", "Одолжил Тимуру палатки", 2);
+    static const struct asked rows[] = {
+        {"Где лежат мои ключи?", "Ключ лежал на столе", 2},
+        {"Ещё мёд?", "Еще мед", 1},
+        {"Что увидела сестра?", "Сёстры видели медведя", 2},
+        {"Кому я одалживал палатку?", "Одолжил Тимуру палатки", 2},
+    };
+    check_asked(ctx, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(arabic_forms_are_found)
 {
-    asks(ctx, "أين الحقائب؟", "حقيبة سلمى في البيت", 1);
-    asks(ctx, "أين سيارتنا؟", "السيارة في الشارع", 1);
-    asks(ctx, "المفاتيح", "وضعت المِفْتـاح هناك", 1);
-    asks(ctx, "احمد", "أحمد", 1);
+    static const struct asked rows[] = {
+        {"أين الحقائب؟", "حقيبة سلمى في البيت", 1},
+        {"أين سيارتنا؟", "السيارة في الشارع", 1},
+        {"المفاتيح", "وضعت المِفْتـاح هناك", 1},
+        {"احمد", "أحمد", 1},
+    };
+    check_asked(ctx, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(hindi_forms_are_found)
 {
-    asks(ctx, "किताबें कहाँ हैं?", "मेरी किताब मेज़ पर है", 1);
-    asks(ctx, "हिन्दी पढ़ाया", "हिंदी पढ़ाती हूँ", 2);
-    asks(ctx, "मज़दूर", "मजदूर", 1);
+    static const struct asked rows[] = {
+        {"किताबें कहाँ हैं?", "मेरी किताब मेज़ पर है", 1},
+        {"हिन्दी पढ़ाया", "हिंदी पढ़ाती हूँ", 2},
+        {"मज़दूर", "मजदूर", 1},
+    };
+    check_asked(ctx, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(scripts_without_spaces_are_found)
 {
-    asks(ctx, "我的猫叫什么?", "我养了一只三毛猫", 1);
-    asks(ctx, "我的什么?", "我有什么", 0);
-    asks(ctx, "猫の名前は何?", "三毛猫の名前はタマです", 3);
-    asks(ctx, "コーヒー", "ｺｰﾋｰを飲む", 1);
-    asks(ctx, "ＷｉＦｉ", "the wifi", 1);
-    asks(ctx, "แมวของฉันสีอะไร", "เลี้ยงแมวสีส้ม", 1);
-    asks(ctx, "อะไรของฉัน", "ฉันมีอะไร", 0);
+    static const struct asked rows[] = {
+        {"我的猫叫什么?", "我养了一只三毛猫", 1},
+        {"我的什么?", "我有什么", 0},
+        {"猫の名前は何?", "三毛猫の名前はタマです", 3},
+        {"コーヒー", "ｺｰﾋｰを飲む", 1},
+        {"ＷｉＦｉ", "the wifi", 1},
+        {"แมวของฉันสีอะไร", "เลี้ยงแมวสีส้ม", 1},
+        {"อะไรของฉัน", "ฉันมีอะไร", 0},
+    };
+    check_asked(ctx, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(korean_particles_and_endings_part_nothing)
 {
-    asks(ctx, "차를 어디서 샀지?", "중고 차가 좋아서 샀어요", 2);
-    asks(ctx, "고양이는 뭐야?", "고양이가 있어요", 1);
-    asks(ctx, "무엇을 배우지?", "한국어를 배웠어요", 1);
-    asks(ctx, "어디야?", "어디에 있어요", 0);
+    static const struct asked rows[] = {
+        {"차를 어디서 샀지?", "중고 차가 좋아서 샀어요", 2},
+        {"고양이는 뭐야?", "고양이가 있어요", 1},
+        {"무엇을 배우지?", "한국어를 배웠어요", 1},
+        {"어디야?", "어디에 있어요", 0},
+    };
+    check_asked(ctx, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(english_is_as_it_was)
@@ -157,33 +184,14 @@ TEST(no_text_is_too_strange)
 
 /* --- what is told --- */
 
-static void tells(struct ctx *ctx, const char *text, const char *want)
-{
-    static const struct settings settings;
-    struct engine *e;
-    struct buf b = buf_make(&ctx->arena, 1 << 16);
-    size_t n;
-    CHECK_OK(engine_open(ctx, NULL, &settings, &e));
-    struct memory *v = engine_extract(ctx, e, EXTRACT_USER, str_of(text), &n);
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&b, "%s" S_FMT " > " S_FMT, i ? " | " : "", S_ARG(v[i].key),
-                   S_ARG(v[i].content));
-    engine_close(e);
-    if (!str_is(buf_str(&b), want))
-        fail_msg("\"%s\" gives \"" S_FMT "\", not \"%s\"", text, S_ARG(buf_str(&b)), want);
-}
-
 TEST(statements_are_facts_in_five_languages)
 {
-    static const struct {
-        const char *text, *want;
-    } rows[] = {
+    static const struct told rows[] = {
 #define TELLS(text, want) {text, want},
 #include "told.def"
 #undef TELLS
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        tells(ctx, rows[i].text, rows[i].want);
+    check_facts(ctx, EXTRACT_USER, rows, sizeof rows / sizeof *rows);
 }
 
 TEST(what_is_asked_wished_quoted_or_of_others_is_no_fact)
@@ -193,6 +201,5 @@ TEST(what_is_asked_wished_quoted_or_of_others_is_no_fact)
 #include "told.def"
 #undef NO_FACT
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        tells(ctx, rows[i], "");
+    check_no_facts(ctx, rows, sizeof rows / sizeof *rows);
 }

@@ -32,17 +32,20 @@ struct time_case {
     const char *text, *first, *last, *before, *behind;
 };
 
+static void check_time(const struct times *t, const struct time_case *c)
+{
+    bool first = time_holds(t, c->first), last = time_holds(t, c->last);
+    bool before = time_holds(t, c->before), behind = time_holds(t, c->behind);
+    if (!first || !last || before || behind)
+        fail_msg("%s: %zu times, %d %d %d %d", c->text, t->n, first, last, before, behind);
+}
+
 static void check_times(struct ctx *ctx, const struct time_case *cases, size_t n,
                         enum time_reading how)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct time_case *c = &cases[i];
-        struct times t = read_times(ctx, c->text, how);
-        if (!t.n || !time_holds(&t, c->first) || !time_holds(&t, c->last) ||
-            time_holds(&t, c->before) || time_holds(&t, c->behind))
-            fail_msg("%s: %zu times, %d %d %d %d", c->text, t.n, t.n && time_holds(&t, c->first),
-                     t.n && time_holds(&t, c->last), t.n && time_holds(&t, c->before),
-                     t.n && time_holds(&t, c->behind));
+        struct times t = read_times(ctx, cases[i].text, how);
+        check_time(&t, &cases[i]);
     }
 }
 
@@ -196,21 +199,24 @@ TEST(an_event_has_time_before_and_after_it)
 {
     static const struct {
         struct event_time e;
-        const char *first, *last, *before, *behind;
+        struct time_case want;
     } cases[] = {
-        {{EVENT_BEFORE, 'w', 0, {"", 0}}, "2026-06-06", "2026-06-13", "2026-06-05", "2026-06-14"},
-        {{EVENT_BEFORE, 'd', 2, {"", 0}}, "2026-06-10", "2026-06-12", "2026-06-09", "2026-06-13"},
-        {{EVENT_AFTER, 'w', 0, {"", 0}}, "2026-06-13", "2026-06-20", "2026-06-12", "2026-06-21"},
-        {{EVENT_BEFORE, 0, 0, {"", 0}}, "2001-06-13", "2026-06-12", "2026-06-13", "2026-07-13"},
-        {{EVENT_AFTER, 0, 0, {"", 0}}, "2026-06-13", "2026-11-20", "2026-06-12", "2026-11-22"},
-        {{EVENT_AT, 0, 0, {"", 0}}, "2026-06-13", "2026-06-15", "2026-06-12", "2026-06-17"},
+        {{EVENT_BEFORE, 'w', 0, {"", 0}},
+         {"week before", "2026-06-06", "2026-06-13", "2026-06-05", "2026-06-14"}},
+        {{EVENT_BEFORE, 'd', 2, {"", 0}},
+         {"two days before", "2026-06-10", "2026-06-12", "2026-06-09", "2026-06-13"}},
+        {{EVENT_AFTER, 'w', 0, {"", 0}},
+         {"week after", "2026-06-13", "2026-06-20", "2026-06-12", "2026-06-21"}},
+        {{EVENT_BEFORE, 0, 0, {"", 0}},
+         {"before", "2001-06-13", "2026-06-12", "2026-06-13", "2026-07-13"}},
+        {{EVENT_AFTER, 0, 0, {"", 0}},
+         {"after", "2026-06-13", "2026-11-20", "2026-06-12", "2026-11-22"}},
+        {{EVENT_AT, 0, 0, {"", 0}}, {"at", "2026-06-13", "2026-06-15", "2026-06-12", "2026-06-17"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct time_phrase p = {.span = event_span(&cases[i].e, at("2026-06-13"), friday)};
         struct times t = {.v = {p}, .n = 1};
-        if (!time_holds(&t, cases[i].first) || !time_holds(&t, cases[i].last) ||
-            time_holds(&t, cases[i].before) || time_holds(&t, cases[i].behind))
-            fail_msg("case %zu", i);
+        check_time(&t, &cases[i].want);
     }
     CHECK_INT(time_last_anniversary(at("1984-05-08"), friday), at("2026-05-08"));
     CHECK_INT(time_last_anniversary(at("1984-12-08"), friday), at("2025-12-08"));

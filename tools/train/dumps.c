@@ -70,7 +70,7 @@ void dumps_read(struct dumps *out, const char *path)
     fclose(f);
 }
 
-bool dumps_have(const struct dumps *d, int set)
+static bool dumps_have(const struct dumps *d, int set)
 {
     for (size_t i = 0; i < d->n; i++)
         if (d->v[i].set == set)
@@ -125,6 +125,27 @@ int conversation_no(const struct dump *d, double number)
     if (of >= KIND_SHIFT)
         stop("%s: more than %d conversations", d->path, KIND_SHIFT);
     return d->kind_no * KIND_SHIFT + of;
+}
+
+void report_begin(struct report *r)
+{
+    r->out = open_memstream(&r->text, &r->n);
+    if (!r->out)
+        stop("out of memory");
+}
+
+bool report_has_dumps(const struct report *r, const struct dumps *d, int set)
+{
+    if (dumps_have(d, set))
+        return true;
+    fprintf(r->out, " *  %s: as it was\n", weight_set_names[set]);
+    return false;
+}
+
+void report_end(struct report *r)
+{
+    fclose(r->out);
+    fputs(r->text, stderr);
 }
 
 void notes_write(FILE *out, const struct dumps *d)

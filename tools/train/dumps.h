@@ -31,7 +31,6 @@ extern const char *const weight_set_names[], *const weight_set_helps[];
 /* Ends the program when the list or a dump cannot be read: a fit of half the data is worse than
  * none. */
 void dumps_read(struct dumps *out, const char *path);
-bool dumps_have(const struct dumps *d, int set);
 
 /* Numbers, row by row. The first line names the columns: `fixed`, then the signals. */
 struct rows {
@@ -42,6 +41,20 @@ struct rows rows_read(const char *path, const char *fixed, const char *const *si
 
 /* A conversation's number among those of all kinds. */
 int conversation_no(const struct dump *d, double number);
+
+/* The figures of a run, for the head of its table. The text is whole after the end, and is freed by
+ * whoever began it. */
+struct report {
+    FILE *out;
+    char *text;
+    size_t n;
+};
+/* It must stay where it is until the end. */
+void report_begin(struct report *r);
+/* Whether a set has dumps. One without stays as it was, and the report says so. */
+bool report_has_dumps(const struct report *r, const struct dumps *d, int set);
+/* Writes the figures to the standard error output, too. */
+void report_end(struct report *r);
 
 void notes_write(FILE *out, const struct dumps *d);
 _Noreturn void stop(const char *format, ...) __attribute__((format(printf, 1, 2)));

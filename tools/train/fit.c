@@ -64,6 +64,17 @@ double fit_dot(const struct fit *f, const double *x)
     return sum;
 }
 
+void fit_add_logistic(struct fit *f, const double *x, bool is_hit, double weight)
+{
+    double p = 1 / (1 + exp(-fit_dot(f, x)));
+    f->loss -= weight * log(fmax(is_hit ? p : 1 - p, 1e-300));
+    for (size_t i = 0; i < f->n; i++) {
+        f->gradient[i] += weight * (p - is_hit) * x[i];
+        for (size_t k = 0; k <= i; k++)
+            f->hessian[i][k] += weight * p * (1 - p) * x[i] * x[k];
+    }
+}
+
 /* weights NULL: all the same. A column that never changes gets the factor 0. */
 struct scale scale_of(const double *values, const double *weights, size_t n)
 {

@@ -1,6 +1,7 @@
 /* fit.h - Newton's method for convex fits with a small penalty. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { COLUMNS_MAX = 64 };
@@ -20,6 +21,8 @@ enum { FIT_STEPS = 25 };
 void fit_begin(struct fit *f);
 /* After it. */
 void fit_step(struct fit *f);
+/* A row of a logistic fit: whether it is a hit, and how often it counts. */
+void fit_add_logistic(struct fit *f, const double *x, bool is_hit, double weight);
 double fit_dot(const struct fit *f, const double *x);
 
 /* What a column is scaled by, so that the penalty is fair. */

@@ -143,13 +143,7 @@ static struct fit fit_gate(const struct gate_data *d, const struct columns *c, i
             if (a->is_decided || a->conversation == without || a->pool == without)
                 continue;
             scaled_row(c, a, x);
-            double p = 1 / (1 + exp(-fit_dot(&f, x)));
-            f.loss -= a->weight * log(fmax(a->is_own ? p : 1 - p, 1e-300));
-            for (size_t i = 0; i < c->n; i++) {
-                f.gradient[i] += a->weight * (p - a->is_own) * x[i];
-                for (size_t k = 0; k <= i; k++)
-                    f.hessian[i][k] += a->weight * p * (1 - p) * x[i] * x[k];
-            }
+            fit_add_logistic(&f, x, a->is_own, a->weight);
         }
         fit_step(&f);
     }
@@ -294,20 +288,16 @@ void train_gate(const struct dumps *dumps, FILE *out)
 {
     static const double constants[WEIGHT_SETS] = GATE_CONSTANT;
     struct gate_fit fits[WEIGHT_SETS];
-    char *curves;
-    size_t n;
-    FILE *figures = open_memstream(&curves, &n);
+    struct report report;
+    report_begin(&report);
     for (int s = 0; s < WEIGHT_SETS; s++) {
         fits[s].constant = constants[s];
         for (int i = 0; i < SIGNALS; i++)
             fits[s].w[i] = table[i].w[s];
-        if (dumps_have(dumps, s))
-            fit_set(dumps, s, &fits[s], figures);
-        else
-            fprintf(figures, " *  %s: as it was, no dumps of it were there\n", weight_set_names[s]);
+        if (report_has_dumps(&report, dumps, s))
+            fit_set(dumps, s, &fits[s], report.out);
     }
-    fclose(figures);
-    fputs(curves, stderr);
-    write_table(out, dumps, fits, curves);
-    free(curves);
+    report_end(&report);
+    write_table(out, dumps, fits, report.text);
+    free(report.text);
 }

@@ -119,7 +119,8 @@ static struct columns columns_of(const struct data *d, enum use use)
         if ((table[s].in >> d->set & 1) && (table[s].use & (int)use))
             c.of[c.n++] = s;
     for (int s = 0; use == RANK && s < SIGNALS; s++)
-        if ((table[s].in >> d->set & 1) && (table[s].use & RANK) && !(table[s].use & (TAKEN_BACK | ALIKE)))
+        if ((table[s].in >> d->set & 1) && (table[s].use & RANK) &&
+            !(table[s].use & (TAKEN_BACK | ALIKE)))
             c.of[c.n++] = SIGNALS + s;
     assert(c.n <= COLUMNS_MAX);
     for (size_t i = 0; i < c.n; i++) {
@@ -135,11 +136,16 @@ static struct columns columns_of(const struct data *d, enum use use)
     return c;
 }
 
+static void row_values(const struct columns *c, const struct row *r, double *x)
+{
+    for (size_t i = 0; i < c->n; i++)
+        x[i] = value_of(c, r, i);
+}
+
 static double apply(const struct columns *c, const struct fit *f, const struct row *r)
 {
     double x[COLUMNS_MAX];
-    for (size_t i = 0; i < c->n; i++)
-        x[i] = value_of(c, r, i);
+    row_values(c, r, x);
     return fit_dot(f, x);
 }
 
@@ -160,8 +166,7 @@ static void add_question(struct fit *f, const struct columns *c, const struct ro
     static double x[ROWS_MAX][COLUMNS_MAX], p[ROWS_MAX];
     double sum = 0, best = -1e300, gold = 0, mean[COLUMNS_MAX] = {0};
     for (size_t r = 0; r < n; r++) {
-        for (size_t i = 0; i < c->n; i++)
-            x[r][i] = value_of(c, &v[r], i);
+        row_values(c, &v[r], x[r]);
         p[r] = fit_dot(f, x[r]);
         best = fmax(best, p[r]);
         gold += v[r].is_evidence;
@@ -213,16 +218,9 @@ static struct fit fit_sure(const struct data *d, const struct columns *c)
     for (int s = 0; s < FIT_STEPS; s++) {
         fit_begin(&f);
         for (size_t r = 0; r < d->n; r++) {
-            double x[COLUMNS_MAX], is = d->v[r].is_evidence;
-            for (size_t i = 0; i < c->n; i++)
-                x[i] = value_of(c, &d->v[r], i);
-            double p = 1 / (1 + exp(-fit_dot(&f, x)));
-            f.loss -= log(is > 0 ? p : 1 - p);
-            for (size_t i = 0; i < c->n; i++) {
-                f.gradient[i] += (p - is) * x[i];
-                for (size_t k = 0; k <= i; k++)
-                    f.hessian[i][k] += p * (1 - p) * x[i] * x[k];
-            }
+            double x[COLUMNS_MAX];
+            row_values(c, &d->v[r], x);
+            fit_add_logistic(&f, x, d->v[r].is_evidence, 1);
         }
         fit_step(&f);
     }
@@ -436,20 +434,16 @@ void train_ranking(const struct dumps *dumps, FILE *out)
 {
     static const double constants[WEIGHT_SETS] = SURE_CONSTANT, slopes[WEIGHT_SETS] = SURE_SLOPE;
     struct set_fit fits[WEIGHT_SETS];
-    char *text;
-    size_t n;
-    FILE *figures = open_memstream(&text, &n);
+    struct report report;
+    report_begin(&report);
     for (int s = 0; s < WEIGHT_SETS; s++) {
         fits[s] = (struct set_fit){constants[s], slopes[s], {{0}}};
         for (int i = 0; i < SIGNALS; i++)
             fits[s].w[i] = table[i].w[s];
-        if (dumps_have(dumps, s))
-            fit_set(dumps, s, &fits[s], figures);
-        else
-            fprintf(figures, " *  %s: as it was\n", weight_set_names[s]);
+        if (report_has_dumps(&report, dumps, s))
+            fit_set(dumps, s, &fits[s], report.out);
     }
-    fclose(figures);
-    fputs(text, stderr);
-    write_table(out, dumps, fits, text);
-    free(text);
+    report_end(&report);
+    write_table(out, dumps, fits, report.text);
+    free(report.text);
 }

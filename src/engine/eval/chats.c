@@ -1,4 +1,4 @@
-/* chats.c - a conversation as a user would have had it: led as chats, or imported. */
+/* chats.c - a conversation as a user would have had it: run as chats, or imported. */
 #include "engine/eval/chats.h"
 
 #include <assert.h>

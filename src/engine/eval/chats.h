@@ -1,4 +1,4 @@
-/* chats.h - a conversation as a user would have had it: led as chats, or imported. */
+/* chats.h - a conversation as a user would have had it: run as chats, or imported. */
 #pragma once
 
 #include "engine/eval/eval.h"

@@ -51,7 +51,7 @@ static void write_curve(struct buf *b, const struct prompt_report *r)
 static void write_text(struct buf *b, const struct prompt_report *r)
 {
     buf_printf(b,
-               "%lld conversations (%lld led as chats, the others imported), %lld messages, "
+               "%lld conversations (%lld run as chats, the others imported), %lld messages, "
                "%lld questions, %lld left out\n",
                (long long)r->conversations, (long long)r->led, (long long)r->messages,
                (long long)r->all.n, (long long)r->left_out);

@@ -3,12 +3,12 @@
 
 #include "base/json.h"
 
-/* Measured by fitting the weights without the six conversations: a reader must not take a figure on
- * the data that the weights were fitted to for one on new data. */
+/* A reader must not take a figure on the data that the weights were fitted to for one on new data.
+ */
 #define WEIGHTS_NOTE                                                                               \
-    "the weights were fitted to six conversations of LoCoMo and ten of BEAM; ranked without "      \
-    "theirs, LoCoMo has any@10 87.8, frac@10 82.4 by words, 89.2 and 83.9 with the static table "  \
-    "(docs/decisions/005-ranking.md)"
+    "the weights of recall were fitted to six conversations of LoCoMo and ten of BEAM, so "        \
+    "figures "                                                                                     \
+    "on these are too good; docs/recall.md has figures of conversations that were left out"
 
 /* --- text --- */
 

@@ -68,16 +68,21 @@ str fact_slug(struct arena *a, str text)
     return slug;
 }
 
-/* Without the words at both ends that do not say which thing is meant. */
-static str thing_of(const struct found *f, str text)
+str fact_thing(struct pattern *head, struct pattern *tail, size_t from, str text)
 {
     struct match m;
     str thing = text;
-    if (clause_find(f, CLAUSE_KEY_TAIL, thing, 1, &m))
+    if (pattern_find(tail, thing, from, &m))
         thing.n = m.from;
-    if (clause_find(f, CLAUSE_KEY_HEAD, thing, 0, &m))
+    if (pattern_find(head, thing, 0, &m))
         thing = str_sub(thing, m.to, thing.n);
     return str_trim(thing).n ? thing : text;
+}
+
+static str thing_of(const struct found *f, str text)
+{
+    struct pattern *const *c = f->x->clauses;
+    return fact_thing(c[CLAUSE_KEY_HEAD], c[CLAUSE_KEY_TAIL], 1, text);
 }
 
 str fact_filled(struct arena *a, const char *template, const str groups[PATTERN_GROUPS], str x)

@@ -105,5 +105,8 @@ bool languages_find(struct found *f, str text, str mask, bool asks);
 /* Letters and digits of every script in lower case, all other characters between them as one
  * underscore. */
 str fact_slug(struct arena *a, str text);
+/* Without the words at both ends that do not say which thing is meant; those of the end begin at
+ * `from` or later. */
+str fact_thing(struct pattern *head, struct pattern *tail, size_t from, str text);
 /* A template's {0}, {1}, {2} and {x} filled in. */
 str fact_filled(struct arena *a, const char *template, const str groups[PATTERN_GROUPS], str x);

@@ -74,16 +74,10 @@ static bool guard_find(const struct reading *r, enum language_guard guard, str t
     return pattern_find(r->f->x->guards[r->language][guard], text, from, out);
 }
 
-/* The thing without the words at both ends that do not say which one is meant. */
 static str thing_of(const struct reading *r, str value)
 {
-    struct match m;
-    str thing = value;
-    if (guard_find(r, GUARD_KEY_TAIL, thing, 0, &m))
-        thing.n = m.from;
-    if (guard_find(r, GUARD_KEY_HEAD, thing, 0, &m))
-        thing = str_sub(thing, m.to, thing.n);
-    return str_trim(thing).n ? thing : value;
+    struct pattern *const *g = r->f->x->guards[r->language];
+    return fact_thing(g[GUARD_KEY_HEAD], g[GUARD_KEY_TAIL], 0, value);
 }
 
 static str trimmed(str s)
