@@ -29,7 +29,7 @@ struct bench {
     struct settings settings;
     double share[VOCABULARY]; /* of all words, up to and with this one: Zipf's law, less the stop
                                  words */
-    str *book; /* words of the book */
+    str *book;                /* words of the book */
     size_t n_book;
     uint64_t random;
 };

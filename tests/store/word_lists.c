@@ -115,6 +115,58 @@ TEST(a_message_that_was_read_is_gone_when_it_is_erased)
     CHECK_STR(text_at(ctx, s, mine, m[2].doc), S(""));
 }
 
+static bool is_kept(struct ctx *ctx, struct word_lists *lists, uint64_t view, doc_id doc)
+{
+    struct message m;
+    doc_id missing;
+    size_t place;
+    return !word_lists_messages(lists, view, &ctx->arena, 1, &doc, 1, &m, &missing, &place);
+}
+
+static void keep_message(struct word_lists *lists, uint64_t view, doc_id doc, str text)
+{
+    struct message m = {.doc = doc, .id = S("m"), .text = text};
+    word_lists_keep_message(lists, view, 1, &m);
+}
+
+/* An erasure through the store rewrites the index, and all is dropped then. A write does not, and
+ * drops its own documents alone. */
+TEST(kept_messages_are_of_one_view)
+{
+    struct word_lists *lists = word_lists_new();
+    keep_message(lists, 10, 1, S("Ithaca"));
+    keep_message(lists, 10, 2, S("Troy"));
+    CHECK(is_kept(ctx, lists, 10, 1) && is_kept(ctx, lists, 10, 2));
+    CHECK(!is_kept(ctx, lists, 11, 1));
+    word_lists_begin(lists, 10);
+    word_lists_drop_document(lists, 1);
+    keep_message(lists, 10, 1, S("Ithaca")); /* by a reader of the old view */
+    word_lists_seal(lists, 11);
+    word_lists_end(lists, true);
+    CHECK(!is_kept(ctx, lists, 11, 1) && is_kept(ctx, lists, 11, 2));
+    CHECK(!is_kept(ctx, lists, 10, 2));
+    keep_message(lists, 12, 1, S("Ithaca")); /* another process has written */
+    CHECK(is_kept(ctx, lists, 12, 1) && !is_kept(ctx, lists, 12, 2));
+    word_lists_free(lists);
+}
+
+TEST(kept_messages_have_a_limit)
+{
+    enum { MANY = 20000, LENGTH = 3000, MOST = 16 << 20 };
+    struct word_lists *lists = word_lists_new();
+    char text[2 * LENGTH];
+    size_t kept = 0;
+    memset(text, 'a', sizeof text);
+    for (doc_id doc = 1; doc <= MANY; doc++)
+        keep_message(lists, 10, doc, (str){text, LENGTH});
+    for (doc_id doc = 1; doc <= MANY; doc++)
+        kept += is_kept(ctx, lists, 10, doc);
+    CHECK(kept > MOST / LENGTH / 2 && kept < MOST / LENGTH);
+    keep_message(lists, 10, MANY + 1, (str){text, sizeof text}); /* too long */
+    CHECK(!is_kept(ctx, lists, 10, MANY + 1));
+    word_lists_free(lists);
+}
+
 /* --- another process --- */
 
 /* A process of its own, since SQLite must not be opened on both sides of a fork. It does what it is

@@ -136,10 +136,7 @@ void token_store_add(struct token_store *t, doc_id doc, str row)
     pthread_mutex_unlock(&t->lock);
 }
 
-size_t token_store_bytes(struct token_store *t)
+size_t token_store_bytes(const struct token_store *t)
 {
-    pthread_mutex_lock(&t->lock);
-    size_t bytes = t->bytes + t->n_table * sizeof(struct token_row *);
-    pthread_mutex_unlock(&t->lock);
-    return bytes;
+    return t->bytes + t->n_table * sizeof(struct token_row *);
 }

@@ -9,9 +9,9 @@
 struct token_row;
 
 /*
- * Rows stay where they are until one of the last two functions is called, so those two are called
- * by one thread alone, while no other uses rows (the lock of struct held). The first two may be
- * called by many at a time.
+ * Many threads may find and add rows at a time. Rows stay where they are until the table is emptied
+ * or one is removed: one thread does that, or asks for the bytes, while no other uses the table
+ * (the lock and the users of struct held).
  */
 struct token_store {
     pthread_mutex_t lock; /* of the table, while rows are added */
@@ -31,4 +31,4 @@ size_t token_store_find(struct token_store *t, const doc_id *docs, size_t n, str
 /* "" is kept, too: the document has none. Without room nothing is kept. */
 void token_store_add(struct token_store *t, doc_id doc, str row);
 
-size_t token_store_bytes(struct token_store *t);
+size_t token_store_bytes(const struct token_store *t);

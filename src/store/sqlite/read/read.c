@@ -90,8 +90,8 @@ enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref po
     TRY(words_view(ctx, r.db, &view));
     doc_id *missing = NEW_N(&ctx->arena, doc_id, n);
     size_t *places = NEW_N(&ctx->arena, size_t, n);
-    size_t n_missing = word_lists_messages(r.db->lists, view, &ctx->arena, row.no, docs, n, out,
-                                           missing, places);
+    size_t n_missing =
+        word_lists_messages(r.db->lists, view, &ctx->arena, row.no, docs, n, out, missing, places);
     if (!n_missing)
         return OK;
     return read_messages(ctx, r.db, view, row.no, missing, places, n_missing, out);
