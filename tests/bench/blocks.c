@@ -1,5 +1,5 @@
 /* blocks.c - what a chat is given for each question of LoCoMo's files, to be compared between two
- * builds: bench_blocks [--models DIR] FILE... */
+ * builds: bench_blocks [--encoder | --models DIR] FILE... */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,6 +29,12 @@ static void must(struct ctx *ctx, enum status s)
     fprintf(stderr, "%s: %s\n", status_name(s), ctx->why);
     exit(1);
 }
+
+/* How texts get vectors: not at all, by the static table in this folder, or by the encoder. */
+struct source {
+    bool is_encoder;
+    const char *models;
+};
 
 static void open_bench(struct bench *b, const char *models)
 {
@@ -104,13 +110,13 @@ static void ask_all(struct bench *b, struct pool_ref pool, const struct exam *c,
         }
 }
 
-static void play(const char *file, bool is_chat, const char *models)
+static void play(const char *file, bool is_chat, struct source source)
 {
     struct bench b = {.folder = ""};
     struct mapped text;
     struct exam *v;
     size_t n;
-    open_bench(&b, models);
+    open_bench(&b, source.models);
     must(&b.ctx, map_file(&b.ctx, str_of(file), &text));
     must(&b.ctx, locomo_read(&b.ctx, text.text, &v, &n));
     for (size_t i = 0; i < n; i++) {
@@ -120,7 +126,7 @@ static void play(const char *file, bool is_chat, const char *models)
             make_chat(&v[i]);
         must(&b.ctx, ingest_conversation(&b.ctx, b.engine, pool, &v[i], true, &report));
         must(&b.ctx, store_flush(&b.ctx, b.store));
-        for (bool more = models != NULL; more;)
+        for (bool more = source.is_encoder || source.models; more;)
             must(&b.ctx, engine_embed_some(&b.ctx, b.engine, &more));
         printf("=== %s %zu, %s\n", file, i, is_chat ? "a chat" : "people");
         ask_all(&b, pool, &v[i], is_chat);
@@ -131,12 +137,13 @@ static void play(const char *file, bool is_chat, const char *models)
 
 int main(int argc, char **argv)
 {
-    const char *models = argc > 2 && !strcmp(argv[1], "--models") ? argv[2] : NULL;
+    struct source source = {.is_encoder = argc > 1 && !strcmp(argv[1], "--encoder"),
+                            .models = argc > 2 && !strcmp(argv[1], "--models") ? argv[2] : NULL};
     if (sodium_init() < 0)
         return 2;
-    for (int i = models ? 3 : 1; i < argc; i++) {
-        play(argv[i], false, models);
-        play(argv[i], true, models);
+    for (int i = source.models ? 3 : source.is_encoder ? 2 : 1; i < argc; i++) {
+        play(argv[i], false, source);
+        play(argv[i], true, source);
     }
     return 0;
 }
