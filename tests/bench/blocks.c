@@ -112,14 +112,16 @@ static void ask_all(struct bench *b, struct pool_ref pool, const struct exam *c,
 
 static void play(const char *file, bool is_chat, struct source source)
 {
-    struct bench b = {.folder = ""};
+    struct ctx all = {0};
     struct mapped text;
     struct exam *v;
     size_t n;
-    open_bench(&b, source.models);
-    must(&b.ctx, map_file(&b.ctx, str_of(file), &text));
-    must(&b.ctx, locomo_read(&b.ctx, text.text, &v, &n));
+    must(&all, map_file(&all, str_of(file), &text));
+    must(&all, locomo_read(&all, text.text, &v, &n));
+    /* A store for each: of several, what the encoder reads together depends on random ids. */
     for (size_t i = 0; i < n; i++) {
+        struct bench b = {.folder = ""};
+        open_bench(&b, source.models);
         struct pool_ref pool = {S("local"), str_printf(&b.ctx.arena, "space %zu", i)};
         struct ingest_report report;
         if (is_chat)
@@ -130,9 +132,10 @@ static void play(const char *file, bool is_chat, struct source source)
             must(&b.ctx, engine_embed_some(&b.ctx, b.engine, &more));
         printf("=== %s %zu, %s\n", file, i, is_chat ? "a chat" : "people");
         ask_all(&b, pool, &v[i], is_chat);
+        close_bench(&b);
     }
     unmap_file(&text);
-    close_bench(&b);
+    ctx_free(&all);
 }
 
 int main(int argc, char **argv)
