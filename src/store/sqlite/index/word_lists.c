@@ -1,5 +1,4 @@
-/* word_lists.c - the documents of words that were searched, and messages that were read, kept until
- * a write changes them. */
+/* word_lists.c - documents of searched words, and messages that were read, until a write. */
 #include "store/sqlite/index/word_lists.h"
 
 #include <assert.h>

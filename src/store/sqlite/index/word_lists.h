@@ -1,5 +1,4 @@
-/* word_lists.h - the documents of words that were searched, and messages that were read, kept until
- * a write changes them. */
+/* word_lists.h - documents of searched words, and messages that were read, until a write. */
 #pragma once
 
 #include "core/memory.h"
