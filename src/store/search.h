@@ -73,12 +73,15 @@ struct vector_hits {
 MUST_USE enum status store_search_vectors(struct ctx *ctx, struct store *s,
                                           const struct vector_find *f, struct vector_hits *out);
 
+/* A row is not copied: it lives until the call returns. */
+typedef void token_vectors_see(void *what, size_t i, str row);
 /*
- * What was put with the vectors of these documents of the pool about their tokens, in the order of
- * docs, in the ctx's arena; "" of one that has nothing.
+ * Shows what was put with the vectors of these documents of the pool (ascending, each once) about
+ * their tokens: see(what, i, row) for each docs[i] that has something, in any order.
  */
 MUST_USE enum status store_token_vectors(struct ctx *ctx, struct store *s, struct pool_ref pool,
-                                         const doc_id *docs, size_t n, str *out);
+                                         const doc_id *docs, size_t n, token_vectors_see *see,
+                                         void *what);
 
 /* Two documents of a list, by their places in it, the earlier one first. */
 struct vector_pair {

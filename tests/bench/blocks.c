@@ -1,5 +1,5 @@
 /* blocks.c - what a chat is given for each question of LoCoMo's files, to be compared between two
- * builds: bench_blocks [--models DIR] FILE... */
+ * builds: bench_blocks [--encoder | --models DIR] FILE... */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,6 +21,12 @@ struct bench {
     struct store *store;
     struct engine *engine;
     char folder[32];
+};
+
+/* How texts get vectors: not at all, by the static table in this folder, or by the encoder. */
+struct source {
+    bool is_encoder;
+    const char *models;
 };
 
 static void open_bench(struct bench *b, const char *models)
@@ -97,39 +103,43 @@ static void ask_all(struct bench *b, struct pool_ref pool, const struct exam *c,
         }
 }
 
-static void play(const char *file, bool is_chat, const char *models)
+static void play(const char *file, bool is_chat, struct source source)
 {
-    struct bench b = {.folder = ""};
+    struct ctx all = {0};
     struct mapped text;
     struct exam *v;
     size_t n;
-    open_bench(&b, models);
-    must(&b.ctx, map_file(&b.ctx, str_of(file), &text));
-    must(&b.ctx, locomo_read(&b.ctx, text.text, &v, &n));
+    must(&all, map_file(&all, str_of(file), &text));
+    must(&all, locomo_read(&all, text.text, &v, &n));
+    /* A store for each: of several, what the encoder reads together depends on random ids. */
     for (size_t i = 0; i < n; i++) {
+        struct bench b = {.folder = ""};
+        open_bench(&b, source.models);
         struct pool_ref pool = {S("local"), str_printf(&b.ctx.arena, "space %zu", i)};
         struct ingest_report report;
         if (is_chat)
             make_chat(&v[i]);
         must(&b.ctx, ingest_conversation(&b.ctx, b.engine, pool, &v[i], true, &report));
         must(&b.ctx, store_flush(&b.ctx, b.store));
-        for (bool more = models != NULL; more;)
+        for (bool more = source.is_encoder || source.models; more;)
             must(&b.ctx, engine_embed_some(&b.ctx, b.engine, &more));
         printf("=== %s %zu, %s\n", file, i, is_chat ? "a chat" : "people");
         ask_all(&b, pool, &v[i], is_chat);
+        close_bench(&b);
     }
     unmap_file(&text);
-    close_bench(&b);
+    ctx_free(&all);
 }
 
 int main(int argc, char **argv)
 {
-    const char *models = argc > 2 && !strcmp(argv[1], "--models") ? argv[2] : NULL;
+    struct source source = {.is_encoder = argc > 1 && !strcmp(argv[1], "--encoder"),
+                            .models = argc > 2 && !strcmp(argv[1], "--models") ? argv[2] : NULL};
     if (sodium_init() < 0)
         return 2;
-    for (int i = models ? 3 : 1; i < argc; i++) {
-        play(argv[i], false, models);
-        play(argv[i], true, models);
+    for (int i = source.models ? 3 : source.is_encoder ? 2 : 1; i < argc; i++) {
+        play(argv[i], false, source);
+        play(argv[i], true, source);
     }
     return 0;
 }

@@ -1,5 +1,6 @@
 /* recall.c - how long a recall takes over 10,000 and 100,000 messages and memories of one user, by
- * words and with vectors of the static table. */
+ * words, with vectors of the static table and with those of the encoder. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum { VOCABULARY = 40000, SESSION = 20, QUESTIONS = 1000, WORDS_MAX = 30, ASKED
 
 static const char *models = "../shared/models";
 static const char *kept; /* a database that is used again, if it is given */
+static const char *book; /* an English text, whose words are used instead of made-up ones */
 
 struct bench {
     struct ctx ctx;
@@ -27,6 +29,8 @@ struct bench {
     struct settings settings;
     double share[VOCABULARY]; /* of all words, up to and with this one: Zipf's law, less the stop
                                  words */
+    str *book;                /* words of the book */
+    size_t n_book;
     uint64_t random;
 };
 
@@ -35,9 +39,53 @@ static const struct pool_ref pool = {{"local", 5}, {"default", 7}};
 static str sentence(struct bench *b, struct arena *a, size_t words)
 {
     struct buf text = buf_make(a, 4096);
-    for (size_t i = 0; i < words; i++)
-        add_plain_word(&text, zipf_word(b->share, VOCABULARY, draw_random(&b->random)));
+    size_t at = b->n_book ? draw_random(&b->random) % (b->n_book - words) : 0;
+    for (size_t i = 0; i < words; i++) {
+        if (b->n_book)
+            buf_printf(&text, S_FMT " ", S_ARG(b->book[at + i]));
+        else
+            add_plain_word(&text, zipf_word(b->share, VOCABULARY, draw_random(&b->random)));
+    }
     return str_trim(buf_str(&text));
+}
+
+/* What is asked for: of a book only words that say something, which stand near each other. */
+static str asked_words(struct bench *b, struct arena *a, size_t words)
+{
+    enum { LETTERS = 5, APART = 100 };
+    struct buf text = buf_make(a, 4096);
+    if (!b->n_book)
+        return sentence(b, a, words);
+    for (size_t at = draw_random(&b->random) % (b->n_book - APART), end = at + APART; words && at < end; at++) {
+        if (b->book[at].n < LETTERS)
+            continue;
+        buf_printf(&text, S_FMT " ", S_ARG(b->book[at]));
+        words--;
+    }
+    return str_trim(buf_str(&text));
+}
+
+/* Words of letters alone, so that each is one word to everybody. */
+static void read_book(struct bench *b)
+{
+    enum { BYTES = 8 << 20 };
+    FILE *file = fopen(book, "r");
+    if (!file) {
+        perror(book);
+        exit(1);
+    }
+    char *text = arena_alloc(&b->ctx.arena, BYTES);
+    size_t n = fread(text, 1, BYTES, file);
+    fclose(file);
+    b->book = NEW_N(&b->ctx.arena, str, n / 2 + 1);
+    for (size_t i = 0, from = 0; i < n; i++) {
+        if (isalpha((unsigned char)text[i]))
+            continue;
+        bool ends = isspace((unsigned char)text[i]) || strchr(".,;:", text[i]);
+        if (i > from && ends)
+            b->book[b->n_book++] = (str){text + from, i - from};
+        from = i + 1;
+    }
 }
 
 static void write_session(struct bench *b, struct pool_ref of, size_t no)
@@ -77,17 +125,19 @@ static void report(const char *what, int64_t *us)
            (long long)us[QUESTIONS * 99 / 100], (long long)us[QUESTIONS - 1]);
 }
 
+/* With vectors, or without those that are there. */
 static void ask(struct bench *b, size_t things, bool vectors)
 {
     static int64_t took[QUESTIONS], cpu[QUESTIONS];
     double found = 0;
     for (size_t i = 0; i < QUESTIONS; i++) {
         struct ctx ctx = {0};
-        str words = sentence(b, &ctx.arena, 3 + draw_random(&b->random) % (ASKED_WORDS - 2));
+        str words = asked_words(b, &ctx.arena, 3 + draw_random(&b->random) % (ASKED_WORDS - 2));
         struct recall_in in = {.pool = pool,
                                .question =
                                    str_printf(&ctx.arena, "When did we " S_FMT "?", S_ARG(words)),
-                               .gate = true};
+                               .gate = true,
+                               .words_only = !vectors};
         struct recall_out out;
         int64_t began = cpu_us(CLOCK_THREAD_CPUTIME_ID);
         must(&ctx, engine_recall(&ctx, b->engine, &in, &out));
@@ -200,9 +250,11 @@ static void ask_everyday(struct bench *b, size_t things, bool writes)
 /* Everything gets a vector, as the background would do it. */
 static void embed_all(struct bench *b, size_t things)
 {
-    b->settings.embedding_source = EMBED_STATIC;
-    b->settings.embedding_static = true;
-    b->settings.model_dir = str_of(models);
+    if (!book) {
+        b->settings.embedding_source = EMBED_STATIC;
+        b->settings.embedding_static = true;
+        b->settings.model_dir = str_of(models);
+    }
     int64_t began = clock_mono_us();
     engine_close(b->engine);
     must(&b->ctx, engine_open(&b->ctx, b->store, &b->settings, &b->engine));
@@ -248,6 +300,8 @@ static void run(size_t things)
         exit(1);
     bool is_there = kept && access(kept, R_OK) == 0;
     zipf_make(b.share, VOCABULARY, 30);
+    if (book)
+        read_book(&b);
     struct strs rest;
     char *none[] = {folder, NULL};
     must(&b.ctx, settings_load(&b.ctx, 1, none, &rest, &b.settings));
@@ -268,9 +322,10 @@ static void run(size_t things)
         write_everyday(&b, things / SESSION);
     ask_everyday(&b, things, false);
     ask_everyday(&b, things, true);
-    if (access(models, R_OK) == 0) {
+    if (book || access(models, R_OK) == 0) {
         embed_all(&b, things);
         ask(&b, things, true);
+        ask(&b, things, false);
     } else {
         printf("skipped: %s is not there\n", models);
     }
@@ -290,6 +345,8 @@ int main(int argc, char **argv)
         models = argv[2];
     if (argc > 3)
         kept = argv[3];
+    if (argc > 4)
+        book = argv[4];
     if (argc > 1) {
         run(strtoul(argv[1], NULL, 10));
         return 0;

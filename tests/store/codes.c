@@ -7,6 +7,7 @@
 #include "store/vectors/kernels.h"
 #include "store/vectors/nearest.h"
 #include "store/vectors/row.h"
+#include "store/vectors/token_store.h"
 
 static uint64_t seed = 42;
 
@@ -282,4 +283,52 @@ TEST(of_many_that_are_equal_enough_are_found)
 {
     check_equal(ctx, MANY);
     check_equal(ctx, LARGE);
+}
+
+/* --- vectors of tokens --- */
+
+static bool is_kept(struct token_store *t, doc_id doc, str *row)
+{
+    return !token_store_find(t, &doc, 1, row);
+}
+
+TEST(rows_of_tokens_are_kept_until_they_are_removed)
+{
+    struct token_store t;
+    str row;
+    token_store_open(&t);
+    CHECK(!is_kept(&t, 1, &row));
+    token_store_remove(&t, 1);
+    for (doc_id doc = 1; doc <= 5000; doc++)
+        token_store_add(&t, doc, str_printf(&ctx->arena, "row %lld", (long long)doc));
+    token_store_add(&t, 7, S("another reader's"));
+    token_store_add(&t, 5001, S("")); /* it has none, which is known, too */
+    CHECK(is_kept(&t, 7, &row));
+    CHECK_STR(row, S("row 7"));
+    CHECK(is_kept(&t, 5001, &row) && !row.n);
+    token_store_remove(&t, 7);
+    CHECK(!is_kept(&t, 7, &row) && is_kept(&t, 8, &row) && is_kept(&t, 5000, &row));
+    CHECK_STR(row, S("row 5000"));
+    token_store_empty(&t);
+    CHECK(!is_kept(&t, 8, &row));
+    CHECK_INT(token_store_bytes(&t), 0);
+    token_store_close(&t);
+}
+
+TEST(rows_of_tokens_have_a_limit)
+{
+    enum { ROWS = 1000, BYTES = 100000, MOST = 48 << 20 };
+    struct token_store t;
+    str row = {arena_alloc(&ctx->arena, BYTES), BYTES};
+    token_store_open(&t);
+    for (doc_id doc = 1; doc <= ROWS; doc++)
+        token_store_add(&t, doc, row);
+    CHECK(atomic_load(&t.is_full));
+    CHECK(token_store_bytes(&t) < MOST + (64 << 10) && token_store_bytes(&t) > MOST - 2 * BYTES);
+    CHECK(is_kept(&t, 1, &row) && !is_kept(&t, ROWS, &row));
+    token_store_empty(&t);
+    CHECK(!atomic_load(&t.is_full));
+    token_store_add(&t, ROWS, S("row"));
+    CHECK(is_kept(&t, ROWS, &row));
+    token_store_close(&t);
 }

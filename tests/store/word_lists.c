@@ -71,6 +71,102 @@ TEST(a_changed_memory_is_found_by_its_new_words_alone)
     CHECK_INT(count_of(ctx, s, "troy"), 1);
 }
 
+/* --- messages that were read --- */
+
+/* "" when it is not there. Twice: as it is read, and as it is kept. */
+static str text_at(struct ctx *ctx, struct store *s, struct pool_ref pool, doc_id doc)
+{
+    struct message read, kept;
+    CHECK_OK(store_messages(ctx, s, pool, &doc, 1, &read));
+    CHECK_OK(store_messages(ctx, s, pool, &doc, 1, &kept));
+    CHECK_STR(kept.id, read.id);
+    CHECK_STR(kept.session, read.session);
+    CHECK_STR(kept.role, read.role);
+    CHECK_STR(kept.text, read.text);
+    CHECK(kept.doc == read.doc && kept.created == read.created && kept.chain == read.chain);
+    return kept.text;
+}
+
+TEST(a_message_that_was_read_is_gone_when_it_is_erased)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    struct message m[] = {said("m1", "user", "Ithaca is far", 1000),
+                          said("m2", "user", "", 1000), /* the index has no word of it */
+                          said("m3", "user", "Troy is near", 1000)};
+    struct bundle b = {.pool = mine, .session = {.id = S("s1")}, .messages = m, .n_messages = 3};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_STR(text_at(ctx, s, mine, m[0].doc), S("Ithaca is far"));
+    CHECK_STR(text_at(ctx, s, other_space, m[0].doc), S(""));
+    struct message back[3];
+    doc_id docs[] = {m[0].doc, m[1].doc, m[2].doc};
+    CHECK_OK(store_messages(ctx, s, mine, docs, 3, back)); /* one is kept, two are read */
+    for (int i = 0; i < 3; i++)
+        CHECK_STR(back[i].id, m[i].id);
+    for (int i = 0; i < 2; i++) {
+        struct forget what = {.pool = mine, .id = m[i].id};
+        CHECK_OK(store_forget(ctx, s, &what, &erased));
+        CHECK_OK(store_messages(ctx, s, mine, docs, 3, back));
+        CHECK_STR(back[i].id, S(""));
+        CHECK_STR(back[2].text, S("Troy is near"));
+    }
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true}, &erased));
+    CHECK_STR(text_at(ctx, s, mine, m[2].doc), S(""));
+}
+
+static bool is_kept(struct ctx *ctx, struct word_lists *lists, uint64_t view, doc_id doc)
+{
+    struct message m;
+    doc_id missing;
+    size_t place;
+    return !word_lists_messages(lists, view, &ctx->arena, 1, &doc, 1, &m, &missing, &place);
+}
+
+static void keep_message(struct word_lists *lists, uint64_t view, doc_id doc, str text)
+{
+    struct message m = {.doc = doc, .id = S("m"), .text = text};
+    word_lists_keep_message(lists, view, 1, &m);
+}
+
+/* An erasure through the store rewrites the index, and all is dropped then. A write does not, and
+ * drops its own documents alone. */
+TEST(kept_messages_are_of_one_view)
+{
+    struct word_lists *lists = word_lists_new();
+    keep_message(lists, 10, 1, S("Ithaca"));
+    keep_message(lists, 10, 2, S("Troy"));
+    CHECK(is_kept(ctx, lists, 10, 1) && is_kept(ctx, lists, 10, 2));
+    CHECK(!is_kept(ctx, lists, 11, 1));
+    word_lists_begin(lists, 10);
+    word_lists_drop_document(lists, 1);
+    keep_message(lists, 10, 1, S("Ithaca")); /* by a reader of the old view */
+    word_lists_seal(lists, 11);
+    word_lists_end(lists, true);
+    CHECK(!is_kept(ctx, lists, 11, 1) && is_kept(ctx, lists, 11, 2));
+    CHECK(!is_kept(ctx, lists, 10, 2));
+    keep_message(lists, 12, 1, S("Ithaca")); /* another process has written */
+    CHECK(is_kept(ctx, lists, 12, 1) && !is_kept(ctx, lists, 12, 2));
+    word_lists_free(lists);
+}
+
+TEST(kept_messages_have_a_limit)
+{
+    enum { MANY = 20000, LENGTH = 3000, MOST = 16 << 20 };
+    struct word_lists *lists = word_lists_new();
+    char text[2 * LENGTH];
+    size_t kept = 0;
+    memset(text, 'a', sizeof text);
+    for (doc_id doc = 1; doc <= MANY; doc++)
+        keep_message(lists, 10, doc, (str){text, LENGTH});
+    for (doc_id doc = 1; doc <= MANY; doc++)
+        kept += is_kept(ctx, lists, 10, doc);
+    CHECK(kept > MOST / LENGTH / 2 && kept < MOST / LENGTH);
+    keep_message(lists, 10, MANY + 1, (str){text, sizeof text}); /* too long */
+    CHECK(!is_kept(ctx, lists, 10, MANY + 1));
+    word_lists_free(lists);
+}
+
 /* --- another process --- */
 
 /* A process of its own, since SQLite must not be opened on both sides of a fork. It does what it is
@@ -138,7 +234,10 @@ TEST(what_another_process_changes_is_seen)
         CHECK_INT(count_of(ctx, s, "ithaca"), 2);
         change_elsewhere(&other, "-1");
         CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+        doc_id last = find(ctx, s, mine, "ithaca").v[0].doc;
+        CHECK_STR(text_at(ctx, s, mine, last), S("Ithaca"));
         change_elsewhere(&other, "-2");
+        CHECK_STR(text_at(ctx, s, mine, last), S(""));
         CHECK_INT(count_of(ctx, s, "ithaca"), 0);
         CHECK_INT(count_of(ctx, s, "troy"), 1);
     }

@@ -133,6 +133,10 @@ static enum status find_names(struct finder *f)
         return OK;
     memcpy(stems, q->stems, n * sizeof *stems);
     stems[n] = stem_of(a, S("name"));
+    /* The store still knows the answer to this one; most users have no such fact. */
+    TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, true, &stems[n], 1, HITS_MAX, &hits));
+    if (!hits.n)
+        return OK;
     TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, true, stems, n + 1, HITS_MAX, &hits));
     for (size_t i = hits.n; i-- > 0 && read < NAMES_READ;) {
         unsigned any = 0;

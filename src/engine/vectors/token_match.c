@@ -17,8 +17,8 @@ static const float nearness[AROUND] = {0.9F, 0.95F, 1, 0.9F};
 /* The product of two vectors that are equal. */
 static const float whole = 127.0F * 127.0F;
 
-/* Pieces of a word that count; rows that are read at once. */
-enum { PIECES = 16, SLICE = 256 };
+/* Pieces of a word that count. */
+enum { PIECES = 16 };
 
 struct token_question {
     struct ctx *ctx;
@@ -84,30 +84,25 @@ static struct compared with_neighbours(struct arena *a, const doc_id *docs, size
     return c;
 }
 
-/* Rows are some kilobytes each, so they are read in slices. */
-static enum status compare_slice(const struct token_question *q, struct compared *c, size_t from,
-                                 size_t n)
+struct comparing {
+    const struct token_question *q;
+    struct compared *c;
+};
+
+/* Documents that have no tokens keep their zeros. */
+static void compare_row(void *what, size_t i, str row)
 {
-    CLEANUP(ctx_free) struct ctx own = ctx_child(q->ctx, 0);
-    str *rows = NEW_N(&own.arena, str, n + 1);
-    enum status s = store_token_vectors(&own, q->e->store, q->pool, c->docs + from, n, rows);
-    if (s != OK)
-        return fail(q->ctx, s, "%s", own.why);
-    for (size_t i = 0; i < n; i++) {
-        if (!rows[i].n)
-            continue;
-        encoder_compare(&q->asks, (const int8_t *)rows[i].p, rows[i].n / ENCODER_KEPT);
-        for (size_t t = 0; t < q->asks.n; t++)
-            c->best[(from + i) * q->asks.n + t] = (float)q->asks.best[t] / whole;
-    }
-    return OK;
+    const struct comparing *at = what;
+    const struct encoder_question *asks = &at->q->asks;
+    encoder_compare(asks, (const int8_t *)row.p, row.n / ENCODER_KEPT);
+    for (size_t t = 0; t < asks->n; t++)
+        at->c->best[i * asks->n + t] = (float)asks->best[t] / whole;
 }
 
 static enum status compare_all(const struct token_question *q, struct compared *c)
 {
-    for (size_t from = 0; from < c->n; from += SLICE)
-        TRY(compare_slice(q, c, from, c->n - from < SLICE ? c->n - from : SLICE));
-    return OK;
+    struct comparing at = {q, c};
+    return store_token_vectors(q->ctx, q->e->store, q->pool, c->docs, c->n, compare_row, &at);
 }
 
 static float greater(float a, float b)

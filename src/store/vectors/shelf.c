@@ -30,6 +30,7 @@ static struct held *held_new(int64_t pool)
     pthread_rwlockattr_setkind_np(&kind, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&h->lock, &kind);
     pthread_rwlockattr_destroy(&kind);
+    token_store_open(&h->tokens);
     h->pool = pool;
     return h;
 }
@@ -37,6 +38,7 @@ static struct held *held_new(int64_t pool)
 static void held_free(struct held *h)
 {
     codes_free(&h->codes);
+    token_store_close(&h->tokens);
     pthread_rwlock_destroy(&h->lock);
     free(h);
 }
@@ -130,7 +132,7 @@ void shelf_give(struct shelf *s, struct held *h)
     pthread_mutex_lock(&s->lock);
     assert(h->users);
     if (!--h->users) {
-        size_t bytes = sizeof *h + codes_bytes(&h->codes);
+        size_t bytes = sizeof *h + codes_bytes(&h->codes) + token_store_bytes(&h->tokens);
         s->bytes += bytes - h->bytes;
         h->bytes = bytes;
         gone = make_room(s);
@@ -185,6 +187,7 @@ void shelf_drop(struct shelf *s, int64_t pool)
     }
     pthread_rwlock_wrlock(&h->lock);
     codes_free(&h->codes);
+    token_store_empty(&h->tokens);
     h->seen = 0;
     pthread_rwlock_unlock(&h->lock);
     shelf_give(s, h);

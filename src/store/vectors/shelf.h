@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "store/vectors/codes.h"
+#include "store/vectors/token_store.h"
 
 /* The vectors of one pool. Whoever has taken it reads under its lock, and adds missed rows under
  * its lock, so that other pools need not wait. */
@@ -13,6 +14,7 @@ struct held {
     int64_t began; /* the greatest seq when reading began */
     pthread_rwlock_t lock;
     struct codes codes;
+    struct token_store tokens; /* of what the codes show */
     /* The shelf's own. */
     size_t users, bytes;
     uint64_t used;

@@ -1,4 +1,4 @@
-/* word_lists.c - the documents of words that were searched, kept until a write changes them. */
+/* word_lists.c - documents of searched words, and messages that were read, until a write. */
 #include "store/sqlite/index/word_lists.h"
 
 #include <assert.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "store/sqlite/index/kept_messages.h"
 
 /*
  * FTS5 looks for a word in each piece (segment) of the index, and a store that grew by many small
@@ -27,6 +28,9 @@
  *
  * A search reads a list without a copy and without the lock. So a list counts who has it, and is
  * freed with the last of them; its bytes are counted until then.
+ *
+ * Messages that were read are of the same view, since whatever adds or removes a message changes
+ * the index, too.
  */
 enum { ROWS = 8192, ROW = 4, LIST_MAX = 20000, BYTES_MAX = 16 << 20 };
 
@@ -52,6 +56,7 @@ struct word_lists {
     uint64_t turn; /* whose place in a full row is taken next */
     size_t hand;   /* the row that is emptied next */
     struct place places[ROWS][ROW];
+    struct kept_messages messages;
     uint8_t key[crypto_shorthash_KEYBYTES];
 };
 
@@ -60,6 +65,7 @@ struct word_lists *word_lists_new(void)
     struct word_lists *lists = heap_alloc(sizeof *lists);
     pthread_mutex_init(&lists->lock, NULL);
     randombytes_buf(lists->key, sizeof lists->key);
+    kept_messages_open(&lists->messages);
     return lists;
 }
 
@@ -100,6 +106,7 @@ static void empty_all(struct word_lists *lists)
     for (size_t i = 0; i < ROWS && lists->n; i++)
         empty_row(lists, i);
     assert(!lists->n);
+    kept_messages_empty(&lists->messages);
 }
 
 void word_lists_free(struct word_lists *lists)
@@ -108,6 +115,7 @@ void word_lists_free(struct word_lists *lists)
         return;
     empty_all(lists);
     assert(!lists->bytes);
+    kept_messages_close(&lists->messages);
     pthread_mutex_destroy(&lists->lock);
     free(lists);
 }
@@ -238,17 +246,51 @@ static void fill_place(struct word_lists *lists, uint64_t word, const struct wor
     lists->n++;
 }
 
+/* Whether something of this view may be kept now. The first of another view replaces all. The lock
+ * is held. */
+static bool take_view(struct word_lists *lists, uint64_t view)
+{
+    if (lists->is_changing)
+        return false;
+    if (lists->view != view)
+        empty_all(lists);
+    lists->view = view;
+    return true;
+}
+
 void word_lists_keep(struct word_lists *lists, uint64_t view, str token,
                      const struct word_docs *docs, size_t max)
 {
     uint64_t word = hash_token(lists, token);
     pthread_mutex_lock(&lists->lock);
-    if (!lists->is_changing && lists->view != view) {
-        empty_all(lists);
-        lists->view = view;
-    }
-    if (!lists->is_changing)
+    if (take_view(lists, view))
         fill_place(lists, word, docs, max);
+    pthread_mutex_unlock(&lists->lock);
+}
+
+size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena *a, int64_t pool,
+                           const doc_id *docs, size_t n, struct message *out, doc_id *missing,
+                           size_t *places)
+{
+    size_t n_missing = 0;
+    pthread_mutex_lock(&lists->lock);
+    bool is_ours = lists->view == view;
+    for (size_t i = 0; i < n; i++) {
+        if (is_ours && kept_messages_find(&lists->messages, a, pool, docs[i], &out[i]))
+            continue;
+        missing[n_missing] = docs[i];
+        places[n_missing++] = i;
+    }
+    pthread_mutex_unlock(&lists->lock);
+    return n_missing;
+}
+
+void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t pool,
+                             const struct message *m)
+{
+    pthread_mutex_lock(&lists->lock);
+    if (take_view(lists, view))
+        kept_messages_add(&lists->messages, pool, m);
     pthread_mutex_unlock(&lists->lock);
 }
 
@@ -283,6 +325,14 @@ void word_lists_drop(struct word_lists *lists, str token)
         if (p)
             empty_place(lists, p);
     }
+    pthread_mutex_unlock(&lists->lock);
+}
+
+void word_lists_drop_document(struct word_lists *lists, doc_id doc)
+{
+    pthread_mutex_lock(&lists->lock);
+    assert(lists->is_changing);
+    kept_messages_drop(&lists->messages, doc);
     pthread_mutex_unlock(&lists->lock);
 }
 

@@ -1,6 +1,7 @@
-/* word_lists.h - the documents of words that were searched, kept until a write changes them. */
+/* word_lists.h - documents of searched words, and messages that were read, until a write. */
 #pragma once
 
+#include "core/memory.h"
 #include "store/sqlite/db/functions.h"
 
 struct kept_list;
@@ -32,11 +33,24 @@ size_t word_lists_bytes(struct word_lists *lists);
 void word_lists_keep(struct word_lists *lists, uint64_t view, str token,
                      const struct word_docs *docs, size_t max);
 
+/*
+ * Messages of a pool that are kept: out[i] is that of docs[i], in the arena; docs that are not kept
+ * are written to missing, their places in docs to places. How many those are.
+ */
+size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena *a, int64_t pool,
+                           const doc_id *docs, size_t n, struct message *out, doc_id *missing,
+                           size_t *places);
+/* One that was read, as it is in that view. */
+void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t pool,
+                             const struct message *m);
+
 /* For the writer. Its transaction begins to change the index, which it sees as view. */
 void word_lists_begin(struct word_lists *lists, uint64_t view);
 bool word_lists_is_changing(struct word_lists *lists);
 /* A document with this word is added or removed. */
 void word_lists_drop(struct word_lists *lists, str token);
+/* A document is added or removed. */
+void word_lists_drop_document(struct word_lists *lists, doc_id doc);
 /* The view of the transaction that is about to be committed. */
 void word_lists_seal(struct word_lists *lists, uint64_t view);
 /* The transaction is over; all is dropped when it failed or was not sealed. */

@@ -112,6 +112,8 @@ static enum status change_words(struct ctx *ctx, struct db *db, enum sql which, 
     assert(pool && doc && db_in_transaction(db));
     struct word_prefix prefix = word_prefix_of(pool);
     TRY(begin_change(ctx, db));
+    if (db->lists)
+        word_lists_drop_document(db->lists, doc);
     return SQL_DO(ctx, db, which, doc, text_of(&ctx->arena, db->lists, &prefix, &words->own, false),
                   text_of(&ctx->arena, db->lists, &prefix, &words->label, true));
 }

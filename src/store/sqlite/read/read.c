@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "store/sqlite/db/lookup.h"
 #include "store/sqlite/db/rows.h"
+#include "store/sqlite/index/word_lists.h"
+#include "store/sqlite/index/words.h"
 #include "store/sqlite/state/reader.h"
 
 static enum status newest_with(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
@@ -50,8 +52,28 @@ enum status sqlite_message(struct ctx *ctx, struct store *s, struct pool_ref poo
     return is_there ? OK : NOT_FOUND;
 }
 
+/* One statement for all: to begin and end one costs a third of a look-up. places: of docs in out.
+ * What was read is kept. */
+static enum status read_messages(struct ctx *ctx, struct db *db, uint64_t view, int64_t pool,
+                                 const doc_id *docs, const size_t *places, size_t n,
+                                 struct message *out)
+{
+    SQL_RUN(q, ctx, db, SQL_MESSAGES_GET, pool);
+    sql_list(&q, docs, n);
+    for (size_t i = 0; sql_row(&q); i++) {
+        struct message m;
+        read_message_ends(&q, &m);
+        while (i < n && docs[i] != m.doc)
+            i++;
+        assert(i < n);
+        out[places[i]] = m;
+        word_lists_keep_message(db->lists, view, pool, &m);
+    }
+    return sql_end(&q);
+}
+
 /* A document that is gone leaves an empty place (its id is ""), so that out[i] always belongs to
- * docs[i]. One statement for all: to begin and end one costs a third of a look-up. */
+ * docs[i]. */
 enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref pool,
                             const doc_id *docs, size_t n, struct message *out)
 {
@@ -62,17 +84,17 @@ enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref po
     TRY(reader_begin(ctx, sqlite_of(s), &r));
     TRY(pool_find(ctx, r.db, pool, &row));
     memset(out, 0, n * sizeof *out);
-    SQL_RUN(q, ctx, r.db, SQL_MESSAGES_GET, row.no);
-    sql_list(&q, docs, n);
-    for (size_t i = 0; sql_row(&q); i++) {
-        struct message m;
-        read_message_ends(&q, &m);
-        while (i < n && docs[i] != m.doc)
-            i++;
-        assert(i < n);
-        out[i] = m;
-    }
-    return sql_end(&q);
+    if (!row.no)
+        return OK;
+    uint64_t view;
+    TRY(words_view(ctx, r.db, &view));
+    doc_id *missing = NEW_N(&ctx->arena, doc_id, n);
+    size_t *places = NEW_N(&ctx->arena, size_t, n);
+    size_t n_missing =
+        word_lists_messages(r.db->lists, view, &ctx->arena, row.no, docs, n, out, missing, places);
+    if (!n_missing)
+        return OK;
+    return read_messages(ctx, r.db, view, row.no, missing, places, n_missing, out);
 }
 
 enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,

@@ -38,6 +38,7 @@ static enum status begin_anew(struct ctx *ctx, struct db *db, struct held *h,
                               const struct vector_set_row *set)
 {
     codes_free(&h->codes);
+    token_store_empty(&h->tokens);
     codes_begin(&h->codes, set->set.dimensions);
     h->set = set->no;
     h->seen = 0;
@@ -74,6 +75,7 @@ static enum status read_rows(struct ctx *ctx, struct db *db, const struct vector
         *again = doc < 0 && seq > h->began;
         if (*again)
             return OK;
+        token_store_remove(&h->tokens, doc);
         if (!is_gone && vector_row_codes(sql_see_blob(&q), set->dimensions, set->is_int8, room,
                                          codes, &scale)) {
             codes_put(&h->codes, doc, codes, scale);
@@ -94,6 +96,8 @@ static enum status follow_rows(struct ctx *ctx, struct db *db, const struct vect
                                struct held *h, struct lost_rows *lost)
 {
     bool again = false;
+    if (atomic_load(&h->tokens.is_full))
+        token_store_empty(&h->tokens);
     if (h->set > set->no)
         return OK;
     if (h->set < set->no)
@@ -144,7 +148,8 @@ static enum status catch_up(struct ctx *ctx, struct db *db, const struct vector_
         bool fresh = false;
         TRY(lock_held(ctx, h, false));
         enum status status = h->set == set->no ? is_fresh(ctx, db, h, &fresh) : OK;
-        if (status == OK && (fresh || h->set > set->no))
+        bool has_room = !atomic_load(&h->tokens.is_full);
+        if (status == OK && ((fresh && has_room) || h->set > set->no))
             return OK;
         pthread_rwlock_unlock(&h->lock);
         TRY(status);
