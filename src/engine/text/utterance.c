@@ -364,8 +364,9 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
 static bool begins_asking(str clause)
 {
     static const char *const asked[] = {"you", "there", "du", "sie", "ihr", "tu", "vous", NULL},
-                             *const joints[] = {"and", "but", "so", "then", "or", "also", "und",
-                                                "aber", "et", "mais", "y", "pero", NULL},
+                             *const joints[] = {"and",  "but",  "so",   "then", "or",
+                                                "also", "und",  "aber", "et",   "mais",
+                                                "y",    "pero", NULL},
                              *const sole[] = {"any", "what", "how", "why", NULL};
     struct opening o = opening_of(clause);
     size_t at = 0;
