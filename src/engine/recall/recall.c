@@ -290,14 +290,15 @@ static size_t room_of(const struct finder *f, const struct recalled *r, size_t p
     return f->broad && room > BROAD_SHOWN ? BROAD_SHOWN : room;
 }
 
-/* A chat reads sentences; who searches sees as much as there is room for. */
+/* Of a message a chat reads sentences; the rest is shown like the results of a search. */
 static void show_part(const struct finder *f, struct recalled *r, size_t place)
 {
     struct arena *a = &f->ctx->arena;
     str text = found_text(r);
     size_t room = room_of(f, r, place);
+    bool has_sentences = f->in->gate && !r->is_memory;
     r->is_part = text.n > room;
-    r->text = (f->in->gate ? passage_of : excerpt_of)(a, text, &f->query, f->weights, room);
+    r->text = (has_sentences ? passage_of : excerpt_of)(a, text, &f->query, f->weights, room);
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
