@@ -360,13 +360,13 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
 }
 
 /* "can you", "should we", "is there", "how do I", "any ideas": the words that a request begins
- * with. "Which has improved" is none: it goes on with the statement. */
+ * with, in English. "Which has improved" is none: it goes on with the statement. */
 static bool begins_asking(str clause)
 {
-    static const char *const asked[] = {"you", "there", "du", "sie", "ihr", "tu", "vous", NULL},
-                             *const joints[] = {"and",  "but",  "so",   "then", "or",
-                                                "also", "und",  "aber", "et",   "mais",
-                                                "y",    "pero", NULL},
+    static const char *const asked[] = {"you", "there", NULL}, *const joints[] = {"and", "but",
+                                                                                  "so",  "then",
+                                                                                  "or",  "also",
+                                                                                  NULL},
                              *const sole[] = {"any", "what", "how", "why", NULL};
     struct opening o = opening_of(clause);
     size_t at = 0;
