@@ -51,7 +51,13 @@ enum { BROAD_DEEP = 3, BROAD_TIMES = 2, BROAD_SHOWN = 200 };
 
 /* Bytes of a message that a chat is shown: of people, who say little at a time; of a chat with an
  * assistant, whose first results are the most likely to answer (decisions/049). */
-enum { PEOPLE_SHOWN = 400, FIRST_SHOWN = 240, THIRD_SHOWN = 160, LATER_SHOWN = 120 };
+enum {
+    PEOPLE_SHOWN = 400,
+    FIRST_SHOWN = 360,
+    SECOND_SHOWN = 200,
+    THIRD_SHOWN = 160,
+    LATER_SHOWN = 120
+};
 
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
 enum { TOLD_GATES = 2 };
@@ -280,7 +286,7 @@ static void settle_currency(struct finder *f, bool *given)
 /* Somebody chose to keep a memory, so it is shown like the results of a search. */
 static size_t room_of(const struct finder *f, const struct recalled *r, size_t place)
 {
-    static const size_t rooms[] = {FIRST_SHOWN, FIRST_SHOWN, THIRD_SHOWN, LATER_SHOWN};
+    static const size_t rooms[] = {FIRST_SHOWN, SECOND_SHOWN, THIRD_SHOWN, LATER_SHOWN};
     enum { ROOMS = sizeof rooms / sizeof *rooms };
     if (!f->in->gate)
         return SHOWN_MAX;
