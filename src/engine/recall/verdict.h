@@ -15,6 +15,6 @@ struct verdict {
 /* Of what was found. tells: the question states facts and asks for nothing. */
 struct verdict verdict_of(struct finder *f, struct gate gate, bool tells);
 
-/* The score that the result i must have to go in: of what was said in a chat with an assistant also
- * a share of the best line's, where the encoder's weights are used. */
+/* The score that the result i must have to go in: where the encoder's weights are used, also a
+ * share of the best line's. */
 double verdict_needs(const struct finder *f, const struct verdict *v, size_t i);
