@@ -27,6 +27,7 @@ struct recalled {
     bool is_told;     /* it tells of an attribute that the question asks for, in whatever words */
     bool is_aside;    /* it does not answer the question, but bears on what is asked */
     bool is_standing; /* an instruction that the user gave for all chats */
+    bool is_part;     /* text is a passage of it */
     bool is_cut;      /* sentences of it are left out, as they were forgotten */
     str why;          /* in words, for receipts and --explain */
 };

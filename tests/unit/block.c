@@ -153,6 +153,29 @@ TEST(a_fact_ranked_before_its_message_leaves_when_that_is_told)
     CHECK(tight[0].injected && !tight[1].injected);
 }
 
+TEST(beside_a_passage_a_fact_is_told_that_the_passage_lacks)
+{
+    struct recalled v[] = {message("11111111-0000", "I like tea. I live in Oulu, by the sea.", NOW),
+                           memory("likes tea", NOW), memory("lives in Oulu", NOW)};
+    v[0].text = S("…I live in Oulu, by the sea.");
+    v[0].is_part = true;
+    CHECK_INT(block_texts(&ctx->arena, block_render(&ctx->arena, v, 3, -1, NOW)).n, 2);
+    CHECK(v[1].injected && !v[2].injected);
+}
+
+TEST(how_long_ago_a_day_was_is_told_once)
+{
+    struct recalled v[] = {message("1", "I like tea", NOW - 3 * DAY + 1000),
+                           message("2", "I like rain", NOW - 3 * DAY),
+                           message("3", "I like Oulu", NOW)};
+    str block = block_render(&ctx->arena, v, 3, -1, NOW);
+    str lines = str_sub(block, str_find(block, S("\n- ")), block.n);
+    CHECK_STR(lines, S("\n- 2026-07-17 (3 days ago), user said [2]: I like rain\n"
+                       "- 2026-07-17, user said [1]: I like tea\n"
+                       "- 2026-07-20 (today), user said [3]: I like Oulu\n</remembered>"));
+    CHECK_INT(v[0].tokens, tokens_of(S("- 2026-07-17, user said [1]: I like tea\n")));
+}
+
 TEST(an_answer_made_of_memory_tells_only_what_is_new)
 {
     struct recalled v[] = {message("1", "Your dog is Rex. Porto has vets.", NOW),

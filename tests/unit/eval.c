@@ -1,8 +1,10 @@
 /* eval.c - measuring: files of four formats, prompts, comparisons, the junk audit, honest times. */
 #include <math.h>
 
+#include "engine/eval/answer_words.h"
 #include "engine/eval/formats.h"
 #include "engine/state/state.h"
+#include "engine/text/block_strip.h"
 #include "lib/clock.h"
 #include "lib/engine.h"
 #include "lib/server.h"
@@ -435,6 +437,26 @@ TEST(what_cannot_be_compared_is_said_so)
 }
 
 /* --- prompts --- */
+
+TEST(the_words_of_an_answer_are_looked_for_in_the_lines)
+{
+    struct message said = {.ref = S("m1"), .text = S("My piano went to Ana in Oulu.")};
+    struct exam_session session = {.id = S("c/s"), .messages = &said, .n = 1};
+    struct exam c = {.id = S("c"), .sessions = &session, .n_sessions = 1};
+    struct exam_question q = {.text = S("Where is my old piano?"),
+                              .answer = S("in Oulu, with Ana")};
+    str ref = S("m1"), opening = S(BLOCK_OPENING);
+    q.evidence = (struct strs){&ref, 1};
+    struct arena *a = &ctx->arena;
+    CHECK(fabs(answer_words_share(a, &c, &q, S("- user said [1]: it went to Oulu")) - 0.5) < 1e-9);
+    CHECK(fabs(answer_words_share(a, &c, &q, S(""))) < 1e-9);
+    q.answer = S("their application");
+    CHECK(fabs(answer_words_share(a, &c, &q, opening)) < 1e-9);
+    q.answer = S(""); /* "piano" is what the question and the evidence share */
+    CHECK(fabs(answer_words_share(a, &c, &q, S("- user said [1]: Pianos!")) - 1) < 1e-9);
+    q.text = S("Where is it?");
+    CHECK(answer_words_share(a, &c, &q, opening) < 0);
+}
 
 static const struct json *prompted(struct ctx *ctx, struct engine *e, struct eval_in in)
 {

@@ -408,6 +408,63 @@ TEST(excerpts_are_within_bounds_and_whole_characters)
     }
 }
 
+/* --- passages --- */
+
+static struct query harbour_asked(struct ctx *ctx)
+{
+    return query_of(&ctx->arena, S("blue harbour"), friday);
+}
+
+TEST(of_a_long_message_whole_sentences_are_shown)
+{
+    const float weights[] = {1, 3};
+    struct query q = harbour_asked(ctx);
+    str text = S("We left at nine. The train was late. In the blue harbour we met Ana. She sells "
+                 "old maps. Then it rained all day, and we slept.");
+    CHECK_STR(passage_of(&ctx->arena, text, &q, weights, 50),
+              S("…In the blue harbour we met Ana.…"));
+    CHECK_STR(passage_of(&ctx->arena, text, &q, weights, 70),
+              S("…In the blue harbour we met Ana. She sells old maps.…"));
+    CHECK_STR(passage_of(&ctx->arena, text, &q, weights, 1000), text);
+}
+
+TEST(of_a_long_sentence_the_parts_between_commas_are_shown)
+{
+    const float weights[] = {1, 3};
+    struct query q = harbour_asked(ctx);
+    str text =
+        S("I am planning the trip of my brother, who wants to see the blue harbour, and then "
+          "the museum with the ships, and after that the tower");
+    CHECK_STR(passage_of(&ctx->arena, text, &q, weights, 60),
+              S("…who wants to see the blue harbour,…"));
+    CHECK_STR(passage_of(&ctx->arena, text, &q, weights, 90),
+              S("I am planning the trip of my brother, who wants to see the blue harbour,…"));
+}
+
+TEST(without_a_word_of_the_question_the_begin_is_shown)
+{
+    const float weights[] = {1, 3};
+    struct query q = harbour_asked(ctx);
+    CHECK_STR(passage_of(&ctx->arena, S("One here. Two there. Three far away."), &q, weights, 30),
+              S("One here. Two there.…"));
+}
+
+TEST(passages_are_within_bounds_and_whole_characters)
+{
+    static const char *const pieces[] = {"lake ", "blue. ", "größe, ",   "寿司。",
+                                         "x",     "\n",     "harbour, ", "! "};
+    const float weights[] = {1, 3};
+    struct query q = harbour_asked(ctx);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct buf b = buf_make(&ctx->arena, 1 << 14);
+        for (size_t i = draw() % 1500; i > 0; i--)
+            buf_add(&b, str_of(pieces[draw() % 8]));
+        size_t most = 40 + draw() % 200;
+        str part = passage_of(&ctx->arena, buf_str(&b), &q, weights, most);
+        CHECK(part.n <= most && utf8_is_valid(part));
+    }
+}
+
 /* --- candidates that are read --- */
 
 TEST(candidates_that_promise_most_are_read)

@@ -1,4 +1,8 @@
 /* recall_encoder.c - what the encoder in the program adds to recall, and when it takes no part. */
+#include <math.h>
+
+#include "engine/recall/features.h"
+#include "engine/recall/verdict.h"
 #include "lib/engine.h"
 #include "store/store.h"
 
@@ -110,4 +114,56 @@ TEST(what_was_told_a_moment_ago_is_not_behind)
     struct recall_out r = recall_question(ctx, e, "What is my kiosk called?", chat);
     CHECK(r.n > 0);
     CHECK_STR(r.v[0].memory.id, S("new"));
+}
+
+static const struct recall_in in_chat = {.gate = true};
+
+/* What the user said, what a model said, what people said to each other, and what stands in the
+ * list without having been found. */
+TEST(beside_the_best_line_of_a_chat_goes_what_has_a_share_of_its_score)
+{
+    struct recalled v[4] = {{.message.role = S("user")},
+                            {.message.role = S("assistant")},
+                            {.message = {.role = S("user"), .speaker = S("Ana")}},
+                            {.is_memory = true}};
+    struct candidate found = {0};
+    const struct candidate *of[] = {&found, &found, &found, NULL};
+    struct finder f = {.found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
+    struct verdict verdict = {.least = 0.01, .best = 0.5};
+    v[1].signals[SIGNAL_assistant] = 1;
+    CHECK(fabs(verdict_needs(&f, &verdict, 0) - 0.06) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, 1) - 0.15) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, 2) - 0.015) < 1e-9);
+    CHECK(verdict_needs(&f, &verdict, 3) == 0.01);
+    verdict.best = 0.02;
+    CHECK(verdict_needs(&f, &verdict, 0) == 0.01);
+    verdict.best = 0.5;
+    f.weighed = WORDS_ALONE;
+    CHECK(verdict_needs(&f, &verdict, 0) == 0.01 && verdict_needs(&f, &verdict, 1) == 0.01);
+}
+
+/* A condition that the question does not meet in words may be met in others, which the search by
+ * meaning finds. */
+TEST(an_instruction_for_something_else_is_not_given)
+{
+    ENGINE(e, s, p);
+    struct memory other =
+        fact("i1", "instruction:price", "asks to name prices when I ask about shoes");
+    other.category = S("instruction");
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &other));
+    remember_some(ctx, s);
+    embed_all(ctx, e);
+    struct recall_out r = recall_question(ctx, e, "Which car do I drive, the red one?", in_chat);
+    bool is_given = false, gives_car = false;
+    for (size_t i = 0; i < r.n; i++) {
+        is_given |= r.v[i].injected && str_is(r.v[i].memory.id, "i1");
+        gives_car |= r.v[i].injected && str_is(r.v[i].memory.id, "m1");
+    }
+    CHECK(gives_car && !is_given);
+    settings.encoder = false;
+    r = recall_question(ctx, e, "Which car do I drive, the red one?", in_chat);
+    is_given = false;
+    for (size_t i = 0; i < r.n; i++)
+        is_given |= r.v[i].injected && str_is(r.v[i].memory.id, "i1");
+    CHECK(is_given);
 }

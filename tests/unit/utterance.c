@@ -46,6 +46,28 @@ TEST(statements_stay_whole)
               S("I'm still on Python 3.8 at work."));
 }
 
+TEST(what_is_stated_before_a_request_stays)
+{
+    static const struct {
+        const char *text, *states;
+    } cases[] = {
+        {"I'm moving to Bergen in May, can you suggest a hotel?", "I'm moving to Bergen in May."},
+        {"I've cut the response time to 250 ms, which has helped, so how do I test it?",
+         "I've cut the response time to 250 ms, which has helped."},
+        {"We got a dog. My sister is allergic to it, any ideas?",
+         "We got a dog. My sister is allergic to it."},
+        {"Hmm, so how do I set up goals?", ""},
+        {"Can you help me with my garden, or should I ask a friend?", ""},
+        {"Which hotel did I like in Bergen, and which was cheap?", ""},
+        {"The hotel in Bergen, is it open?", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_STR(utterance_statements(&ctx->arena, str_of(cases[i].text), true),
+                  str_of(cases[i].states));
+    str answer = S("I have found a hotel, should I book it?");
+    CHECK_STR(utterance_statements(&ctx->arena, answer, false), S(""));
+}
+
 TEST(an_answer_that_knew_nothing_is_no_statement)
 {
     static const char *const nothing[] = {"I'm sorry, I have no information about your landlord.",

@@ -2,6 +2,7 @@
 #include "engine/eval/prompt.h"
 
 #include "base/clock.h"
+#include "engine/eval/answer_words.h"
 #include "engine/eval/chats.h"
 #include "engine/eval/each.h"
 
@@ -12,7 +13,7 @@
  * conversation, of the next one, where nothing fits, and of that with the names of its people.
  *
  * Evidence counts as given when the block has a line of its message, or of a memory that was made
- * of it. Whether the passage that is shown of a long message is the right one is not known.
+ * of it. How much of the answer's words the block holds says whether it shows the right passages.
  */
 enum { HOUR_MS = 3600000, PATIENT_MS = 60000, HALVINGS = 6 };
 
@@ -36,6 +37,7 @@ struct given {
     bool spoke;
     size_t found; /* of the evidence */
     int64_t tokens;
+    double words; /* share of the answer's; < 0: it has none */
 };
 
 static struct pool_ref pool_of(const struct exam *c)
@@ -83,6 +85,7 @@ static enum status ask_question(struct prompt *p, size_t asker, const struct exa
     *out = (struct given){.spoke = r.block.n > 0, .tokens = r.tokens};
     for (size_t i = 0; i < q->evidence.n && pool == asker; i++)
         out->found += is_given(&r, id_of_ref(of, &p->led[asker], q->evidence.v[i]));
+    out->words = pool == asker ? answer_words_share(&ctx.arena, of, q, r.block) : -1;
     return OK;
 }
 
@@ -98,7 +101,9 @@ static enum status ask_thrice(struct prompt *p, size_t c, const struct exam_ques
                               .kept = own.spoke,
                               .any = own.found > 0,
                               .frac = (double)own.found / (double)q->evidence.n,
-                              .tokens = own.tokens};
+                              .tokens = own.tokens,
+                              .worded = own.words >= 0,
+                              .words = own.words >= 0 ? own.words : 0};
     if (next == c)
         return OK;
     TRY(ask_question(p, c, q, next, q->text, &other));
@@ -122,6 +127,8 @@ static void add_sum(struct given_sum *to, const struct given_sum *s)
     to->any += s->any;
     to->frac += s->frac;
     to->tokens += s->tokens;
+    to->worded += s->worded;
+    to->words += s->words;
     to->foreign_asked += s->foreign_asked;
     to->foreign += s->foreign;
     to->renamed_asked += s->renamed_asked;
@@ -151,6 +158,8 @@ static void write_each(struct each *each, const struct given_sum *s)
     each_num(each, "any", s->any);
     each_num(each, "frac", s->frac);
     each_num(each, "tokens", (double)s->tokens);
+    if (s->worded)
+        each_num(each, "answer_words", s->words);
     if (s->foreign_asked)
         each_num(each, "foreign", (double)s->foreign);
     if (s->renamed_asked)

@@ -16,6 +16,8 @@ struct given_sum {
     double any;   /* some of the evidence is in the block */
     double frac;  /* the share of the evidence that is */
     int64_t tokens;
+    int64_t worded; /* questions whose answer has words */
+    double words;   /* the share of them that the block holds */
     int64_t foreign_asked,
         foreign; /* of another conversation's pool: asked, and something goes in */
     int64_t renamed_asked, renamed; /* … with the names of the people there */

@@ -9,24 +9,28 @@ double prompt_kept(const struct given_sum *s)
 
 /* --- text --- */
 
-static void add_percent(struct buf *b, double sum, int64_t n)
+/* Of a column, and of the one that is headed "answer words". */
+enum { WIDE = 8, WORDS_WIDE = 12 };
+
+static void add_percent(struct buf *b, double sum, int64_t n, int width)
 {
     if (n)
-        buf_printf(b, " %8.1f", eval_percent(sum, n));
+        buf_printf(b, " %*.1f", width, eval_percent(sum, n));
     else
-        buf_printf(b, " %8s", "-");
+        buf_printf(b, " %*s", width, "-");
 }
 
 static void sum_line(struct buf *b, str name, const struct given_sum *s)
 {
     buf_printf(b, S_FMT "%*s %6lld", S_ARG(name), (int)(name.n < 26 ? 26 - name.n : 0), "",
                (long long)s->n);
-    add_percent(b, (double)s->kept, s->n);
-    add_percent(b, s->any, s->n);
-    add_percent(b, s->frac, s->n);
+    add_percent(b, (double)s->kept, s->n, WIDE);
+    add_percent(b, s->any, s->n, WIDE);
+    add_percent(b, s->frac, s->n, WIDE);
+    add_percent(b, s->words, s->worded, WORDS_WIDE);
     buf_printf(b, " %8.0f", s->kept ? (double)s->tokens / (double)s->kept : 0);
-    add_percent(b, (double)s->foreign, s->foreign_asked);
-    add_percent(b, (double)s->renamed, s->renamed_asked);
+    add_percent(b, (double)s->foreign, s->foreign_asked, WIDE);
+    add_percent(b, (double)s->renamed, s->renamed_asked, WIDE);
     buf_byte(b, '\n');
 }
 
@@ -59,8 +63,8 @@ static void write_text(struct buf *b, const struct prompt_report *r)
         buf_printf(b, "vectors of " S_FMT "\n", S_ARG(r->vectors.vectors));
     else
         buf_printf(b, "no vectors: " S_FMT "\n", S_ARG(r->vectors.without));
-    buf_printf(b, "threshold %.3f\n\n%-26s %6s %8s %8s %8s %8s %8s %8s\n", r->threshold, "%",
-               "asked", "kept", "any", "frac", "tokens", "foreign", "renamed");
+    buf_printf(b, "threshold %.3f\n\n%-26s %6s %8s %8s %8s %12s %8s %8s %8s\n", r->threshold, "%",
+               "asked", "kept", "any", "frac", "answer words", "tokens", "foreign", "renamed");
     for (size_t i = 0; i < r->n_kinds; i++)
         sum_line(b, r->kinds[i].name, &r->kinds[i].sum);
     sum_line(b, S("all"), &r->all);
@@ -87,6 +91,8 @@ static void put_sum(struct json_out *w, const struct given_sum *s)
     json_member_num(w, "frac", eval_percent(s->frac, s->n));
     json_member_num(w, "tokens", s->kept ? (double)s->tokens / (double)s->kept : 0);
     json_member_num(w, "tokens_a_question", s->n ? (double)s->tokens / (double)s->n : 0);
+    if (s->worded)
+        json_member_num(w, "answer_words", eval_percent(s->words, s->worded));
     member_percent(w, "foreign", s->foreign, s->foreign_asked);
     member_percent(w, "renamed", s->renamed, s->renamed_asked);
 }

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "engine/text/sentences.h"
+
 /*
  * A text longer than `most` bytes is cut to the stretch that holds most of the question's weight:
  * the marks of all words of the question are collected, and a window slides over them, as in the
@@ -139,4 +141,109 @@ str excerpt_of(struct arena *a, str text, const struct query *q, const float *we
         }
     return str_printf(a, "%s" S_FMT "%s", from ? "…" : "", S_ARG(str_trim(part)),
                       is_end ? "" : "…");
+}
+
+/* --- passages --- */
+
+enum { PIECES_MAX = 512 };
+
+/* A sentence, a line, or a part of a long sentence; all pieces together are the text. */
+struct piece {
+    size_t from, to;
+    bool opens; /* a sentence or a line begins here */
+    bool said[QUERY_WORDS_MAX];
+};
+
+/* Where the piece at `from` ends: at its line's end, or behind a comma of a sentence that is too
+ * long. */
+static size_t piece_end(str text, size_t from, size_t sentence_end, bool is_long)
+{
+    size_t end = from;
+    while (end < sentence_end && is_space(text.p[end]))
+        end++;
+    for (; end < sentence_end && text.p[end] != '\n'; end++)
+        if (is_long && char_is_one_of(text.p[end], ",;:") && end + 1 < sentence_end &&
+            is_space(text.p[end + 1]))
+            return end + 1;
+    return end;
+}
+
+static size_t pieces_of(str text, size_t most, struct piece *out)
+{
+    struct sentence s;
+    size_t n = 0, at = 0, end = 0;
+    for (str rest = text; sentence_cut(&rest, &s);) {
+        bool is_first = true;
+        for (end += s.text.n; at < end && n < PIECES_MAX; n++) {
+            size_t to = n + 1 == PIECES_MAX ? text.n : piece_end(text, at, end, s.text.n > most);
+            out[n] = (struct piece){.from = at, .to = to, .opens = is_first};
+            is_first = text.p[to - 1] == '\n';
+            at = to;
+        }
+    }
+    return n;
+}
+
+/* The run of pieces of at most `most` bytes that holds most of the question's weight, each word
+ * once; the shortest, then the earliest of equals. */
+static void best_run(const struct piece *v, size_t n, const float *weights, size_t most,
+                     size_t *first, size_t *last)
+{
+    float best = -1;
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool said[QUERY_WORDS_MAX] = {false};
+        float weight = 0;
+        for (size_t k = i; k < n && (k == i || v[k].to - v[i].from <= most); k++) {
+            for (size_t w = 0; w < QUERY_WORDS_MAX; w++)
+                if (v[k].said[w] && !said[w]) {
+                    weight += weights[w];
+                    said[w] = true;
+                }
+            size_t bytes = v[k].to - v[i].from;
+            if (weight > best || (weight >= best && bytes < size)) {
+                best = weight;
+                size = bytes;
+                *first = i;
+                *last = k;
+            }
+        }
+    }
+}
+
+/* The pieces on both sides, as far as there is room: up to the begin of the sentence, then what
+ * follows, as answers do. */
+static void widen_run(const struct piece *v, size_t n, size_t most, size_t *first, size_t *last)
+{
+    for (bool more = true; more;) {
+        bool fits_before = *first > 0 && v[*last].to - v[*first - 1].from <= most;
+        bool fits_behind = *last + 1 < n && v[*last + 1].to - v[*first].from <= most;
+        bool takes_before = fits_before && (!v[*first].opens || !fits_behind);
+        more = fits_before || fits_behind;
+        *first -= takes_before;
+        *last += more && !takes_before;
+    }
+}
+
+str passage_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most)
+{
+    size_t first = 0, last = 0, at = 0;
+    if (text.n <= most || most <= 2 * DOTS)
+        return text;
+    struct mark *marks;
+    size_t n_marks = marks_of(a, text, q, &marks);
+    struct piece *v = NEW_N(a, struct piece, PIECES_MAX);
+    size_t room = most - 2 * DOTS, n = pieces_of(text, room, v);
+    for (size_t i = 0; i < n_marks; i++) {
+        while (at + 1 < n && marks[i].from >= v[at].to)
+            at++;
+        v[at].said[marks[i].word] = true;
+    }
+    best_run(v, n, weights, room, &first, &last);
+    widen_run(v, n, room, &first, &last);
+    str part = str_trim(str_sub(text, v[first].from, v[last].to));
+    if (part.n > room)
+        part = excerpt_of(a, part, q, weights, room);
+    return str_printf(a, "%s" S_FMT "%s", first && !str_starts(part, S("…")) ? "…" : "",
+                      S_ARG(part), last + 1 < n && !str_ends(part, S("…")) ? "…" : "");
 }

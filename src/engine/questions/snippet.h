@@ -8,3 +8,9 @@
  * question's words, begun and ended between words, with "…" where something is missing.
  */
 str excerpt_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most);
+
+/*
+ * The same by whole sentences, and by parts of sentences that are too long: the run that holds the
+ * most weight, with what stands beside it as far as there is room.
+ */
+str passage_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most);

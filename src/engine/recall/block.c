@@ -16,7 +16,7 @@
  * the message that it came from is given whole.
  */
 
-enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 600, SPEAKER_MAX = 40, SHORT_ID = 8 };
+enum { BLOCK_MAX = 1 << 20, LINE_TEXT_MAX = 600, SPEAKER_MAX = 40, SHORT_ID = 8, LINE_WORDS = 400 };
 
 /* "2026-05-08 (3 days ago)", or "" for no time. */
 static str when(struct arena *a, int64_t ms, int64_t now)
@@ -77,12 +77,14 @@ static str text_of(const struct recalled *r)
     return r->is_memory ? r->memory.content : m->is_echo ? str_trim(m->says) : m->text;
 }
 
-/* "- 2026-05-08 (3 days ago), user said [9f8e7d6c]: my dog is called Rex" */
-static str line_of(struct arena *a, const struct recalled *r, int64_t now)
+/* "- 2026-05-08 (3 days ago), user said [9f8e7d6c]: my dog is called Rex"; how long ago a day was
+ * is told once. */
+static str line_of(struct arena *a, const struct recalled *r, int64_t now, bool tells_age)
 {
     str id = r->is_memory ? r->memory.source.n ? r->memory.source : r->memory.id : r->message.id;
     str text = text_of(r);
     str date = when(a, created_of(r), now), who = said_by(a, r);
+    date = tells_age ? date : str_sub(date, 0, str_find(date, S(" (")));
     id = engine_line(a, utf8_cut(id, SHORT_ID), SHORT_ID);
     return str_printf(a, "- " S_FMT "%s" S_FMT "%s [" S_FMT "]: " S_FMT "\n", S_ARG(date),
                       date.n ? ", " : "", S_ARG(who), r->is_memory ? "" : " said", S_ARG(id),
@@ -113,32 +115,48 @@ static void leave_out(struct recalled *r, const char *why)
     r->why = str_of(why);
 }
 
-/* A memory says nothing new beside the whole message that it came from. */
-static bool is_told_by(const struct recalled *memory, const struct recalled *r)
+/* Whether the passage has all the words of the memory. */
+static bool has_words(struct arena *a, str passage, str memory)
 {
-    return memory->is_memory && memory->memory.source.n && r->injected && !r->is_memory &&
-           !r->is_cut && str_eq(r->message.id, memory->memory.source) &&
-           r->message.text.n <= LINE_TEXT_MAX;
+    struct words in = words_of(a, passage, LINE_WORDS), w = words_of(a, memory, LINE_WORDS);
+    for (size_t i = 0; i < w.n; i++) {
+        bool is_there = w.v[i].is_stop;
+        for (size_t k = 0; k < in.n && !is_there; k++)
+            is_there = str_eq(in.v[k].stem, w.v[i].stem);
+        if (!is_there)
+            return false;
+    }
+    return w.n > 0;
+}
+
+/* A memory says nothing new beside the message that it came from, as far as that is shown. */
+static bool is_told_by(struct arena *a, const struct recalled *memory, const struct recalled *r)
+{
+    if (!memory->is_memory || !memory->memory.source.n || !r->injected || r->is_memory ||
+        !str_eq(r->message.id, memory->memory.source))
+        return false;
+    bool is_whole = !r->is_cut && !r->is_part && r->message.text.n <= LINE_TEXT_MAX;
+    return is_whole || (r->is_part && has_words(a, r->text, memory->memory.content));
 }
 
 /* Whether the line at has nothing to tell beside those before it. */
-static bool is_idle(struct recalled *v, size_t at)
+static bool is_idle(struct arena *a, struct recalled *v, size_t at)
 {
     if (!text_of(&v[at]).n)
         leave_out(&v[at], "it only repeats what was remembered");
     for (size_t i = 0; i < at; i++)
-        if (is_told_by(&v[at], &v[i]))
+        if (is_told_by(a, &v[at], &v[i]))
             leave_out(&v[at], "the message it came from is there already");
     return !v[at].injected;
 }
 
 /* The memories that the message just taken tells as well leave again; gives their units back. */
-static size_t drop_told(struct recalled *v, struct line *lines, size_t *taken)
+static size_t drop_told(struct arena *a, struct recalled *v, struct line *lines, size_t *taken)
 {
     size_t kept = 0, units = 0;
     const struct recalled *message = &v[lines[*taken - 1].rank];
     for (size_t i = 0; i < *taken; i++) {
-        if (is_told_by(&v[lines[i].rank], message)) {
+        if (is_told_by(a, &v[lines[i].rank], message)) {
             leave_out(&v[lines[i].rank], "the message it came from is there too");
             units += utf16_length(lines[i].text);
         } else {
@@ -149,6 +167,26 @@ static size_t drop_told(struct recalled *v, struct line *lines, size_t *taken)
     return units;
 }
 
+static bool is_same_day(const struct line *x, const struct line *y)
+{
+    const int64_t day = 86400000;
+    return x->created / day == y->created / day;
+}
+
+/* Lines of a day that stand behind another of it lose its age. */
+static void tell_ages_once(struct arena *a, struct recalled *v, struct line *lines, size_t n,
+                           int64_t now)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (is_same_day(&lines[i], &lines[k])) {
+                struct recalled *r = &v[lines[i].rank];
+                lines[i].text = line_of(a, r, now, false);
+                r->tokens = tokens_of(lines[i].text);
+                break;
+            }
+}
+
 /* Changes v: injected, tokens and why of each. "" when nothing is left. The budget is counted in
  * UTF-16 units, four to a token, with the opening and closing inside. */
 str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_tokens, int64_t now)
@@ -156,9 +194,9 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
     struct line *lines = NEW_N(a, struct line, n);
     size_t taken = 0, units = utf16_length(S(BLOCK_OPENING BLOCK_CLOSING));
     for (size_t i = 0; i < n; i++) {
-        if (!v[i].injected || is_idle(v, i))
+        if (!v[i].injected || is_idle(a, v, i))
             continue;
-        struct line line = {line_of(a, &v[i], now), created_of(&v[i]), i, v[i].is_standing};
+        struct line line = {line_of(a, &v[i], now, true), created_of(&v[i]), i, v[i].is_standing};
         size_t more = utf16_length(line.text);
         v[i].tokens = tokens_of(line.text);
         if (budget_tokens >= 0 && units + more > (size_t)budget_tokens * 4) {
@@ -167,11 +205,12 @@ str block_render(struct arena *a, struct recalled *v, size_t n, int64_t budget_t
         }
         units += more;
         lines[taken++] = line;
-        units -= drop_told(v, lines, &taken);
+        units -= drop_told(a, v, lines, &taken);
     }
     if (!taken)
         return S("");
     qsort(lines, taken, sizeof *lines, by_time);
+    tell_ages_once(a, v, lines, taken, now);
     struct buf b = buf_make(a, BLOCK_MAX);
     buf_add(&b, S(BLOCK_OPENING));
     for (size_t i = 0; i < taken; i++)

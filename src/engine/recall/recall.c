@@ -49,6 +49,16 @@ enum { QUESTION_MIN = 3, TELLING = 8, SHOWN_MAX = 600 };
  * more of them (decisions/045). */
 enum { BROAD_DEEP = 3, BROAD_TIMES = 2, BROAD_SHOWN = 200 };
 
+/* Bytes of a message that a chat is shown: of people, who say little at a time; of a chat with an
+ * assistant, whose first results are the most likely to answer (decisions/049). */
+enum {
+    PEOPLE_SHOWN = 400,
+    FIRST_SHOWN = 360,
+    SECOND_SHOWN = 200,
+    THIRD_SHOWN = 160,
+    LATER_SHOWN = 120
+};
+
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
 enum { TOLD_GATES = 2 };
 
@@ -222,6 +232,7 @@ static enum status add_standing(struct finder *f, struct finder *space, int64_t 
     if (!f->in->gate || f->in->turns_only || f->in->type.n || f->in->layer.n ||
         f->in->strategy == STRATEGY_RECENT || f->in->scope == SCOPE_SESSION)
         return OK;
+    look_from(space, f);
     TRY(standing_of(space, v->least <= 1, budget, &standing.v, &standing.n));
     if (!standing.n)
         return OK;
@@ -272,22 +283,47 @@ static void settle_currency(struct finder *f, bool *given)
     }
 }
 
-/* Marks what goes in: over the bar, and within the budget in the order of rank. */
-static enum status choose(struct finder *f, double least, int64_t budget, int64_t *sum)
+/* Somebody chose to keep a memory, so it is shown like the results of a search. */
+static size_t room_of(const struct finder *f, const struct recalled *r, size_t place)
 {
-    size_t n = 0;
+    static const size_t rooms[] = {FIRST_SHOWN, SECOND_SHOWN, THIRD_SHOWN, LATER_SHOWN};
+    enum { ROOMS = sizeof rooms / sizeof *rooms };
+    if (!f->in->gate)
+        return SHOWN_MAX;
+    size_t room = r->is_memory           ? SHOWN_MAX
+                  : r->message.speaker.n ? PEOPLE_SHOWN
+                                         : rooms[place < ROOMS ? place : ROOMS - 1];
+    return f->broad && room > BROAD_SHOWN ? BROAD_SHOWN : room;
+}
+
+/* Of a message a chat reads sentences; the rest is shown like the results of a search. */
+static void show_part(const struct finder *f, struct recalled *r, size_t place)
+{
+    struct arena *a = &f->ctx->arena;
+    str text = found_text(r);
+    size_t room = room_of(f, r, place);
+    bool has_sentences = f->in->gate && !r->is_memory;
+    r->is_part = text.n > room;
+    r->text = (has_sentences ? passage_of : excerpt_of)(a, text, &f->query, f->weights, room);
+}
+
+/* Marks what goes in: over the bar, and within the budget in the order of rank. */
+static enum status choose(struct finder *f, const struct verdict *v, int64_t budget, int64_t *sum)
+{
+    size_t n = 0, place = 0;
     int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1), total = 0;
     size_t *which = NEW_N(&f->ctx->arena, size_t, f->n + 1);
     bool *given = NEW_N(&f->ctx->arena, bool, f->n + 1);
-    size_t shown = f->broad && f->in->gate ? BROAD_SHOWN : SHOWN_MAX;
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
-        r->text = excerpt_of(&f->ctx->arena, found_text(r), &f->query, f->weights, shown);
+        show_part(f, r, place);
         if (f->of[i])
             r->why = found_why(&f->ctx->arena, &f->query, f->of[i], r);
         r->tokens = tokens_of(r->text);
-        given[i] = r->score >= least && !is_mere_neighbour(f, i) && may_be_given(f, r);
+        given[i] =
+            r->score >= verdict_needs(f, v, i) && !is_mere_neighbour(f, i) && may_be_given(f, r);
         n += given[i];
+        place += given[i] && !r->is_standing;
     }
     if (f->in->gate && n) {
         TRY(pasted_leave_out(f, given));
@@ -495,7 +531,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     *out = (struct recall_out){.decision = v.decision,
                                .probability = v.probability,
                                .evidence = v.evidence};
-    TRY(choose(f, v.least, budget, &out->tokens));
+    TRY(choose(f, &v, budget, &out->tokens));
     out->reason = reason_of(f, v.reason);
     give_found(f, out);
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");

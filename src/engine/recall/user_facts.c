@@ -104,6 +104,18 @@ static bool is_ended(const struct standing *v, size_t i)
     return is_over;
 }
 
+/* Whether the question found the instruction, or the message that it was noted from. */
+static bool is_found(const struct finder *f, const struct memory *instruction)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        const struct recalled *r = &f->found[i];
+        if (r->is_memory ? str_eq(r->memory.id, instruction->id)
+                         : str_eq(r->message.id, instruction->source))
+            return true;
+    }
+    return false;
+}
+
 enum status standing_of(const struct finder *f, bool speaks, int64_t budget_tokens,
                         struct recalled **out, size_t *n)
 {
@@ -132,6 +144,8 @@ enum status standing_of(const struct finder *f, bool speaks, int64_t budget_toke
         for (size_t i = 0; i < found; i++) {
             if ((int)standing_reach(&read[i], &q) != reach || is_over[i] ||
                 tokens_of(v[i].content) > room)
+                continue;
+            if (reach == STANDING_OTHER && f->weighed == WITH_ENCODER && !is_found(f, &v[i]))
                 continue;
             room -= tokens_of(v[i].content);
             (*out)[(*n)++] = (struct recalled){.is_memory = true,

@@ -11,6 +11,11 @@
  */
 static const double broad_beside = 0.4;
 
+/* Beside the best line, what was said to an assistant needs this share of its score. What a model
+ * said, which is long and rarely the answer, needs more; what people said to each other needs less,
+ * as its scores lie closer together, and neighbours tell more. */
+static const double chat_beside = 0.12, answer_beside = 0.3, people_beside = 0.03;
+
 /* What one space holds of the question. */
 static struct gate_evidence evidence_in(struct finder *f, const struct finder *space)
 {
@@ -119,5 +124,17 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
                             : S("memory");
     v.least = speaks ? least_of_line(f, threshold, best) : 2;
     v.is_sure &= speaks;
+    v.best = f->in->bar > 0 ? 0 : best;
     return v;
+}
+
+double verdict_needs(const struct finder *f, const struct verdict *v, size_t i)
+{
+    const struct recalled *r = &f->found[i];
+    if (f->weighed != WITH_ENCODER || !f->of[i])
+        return v->least;
+    bool is_answer = !r->is_memory && r->signals[SIGNAL_assistant] > 0;
+    bool is_of_people = !r->is_memory && r->message.speaker.n;
+    double beside = is_of_people ? people_beside : is_answer ? answer_beside : chat_beside;
+    return fmax(v->least, v->best * beside);
 }

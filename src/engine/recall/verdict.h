@@ -9,7 +9,12 @@ struct verdict {
     double probability; /* that something answers */
     const double *evidence;
     bool is_sure; /* it would go in without any phrase */
+    double best;  /* score of the line that promises most; 0: lines are not held against it */
 };
 
 /* Of what was found. tells: the question states facts and asks for nothing. */
 struct verdict verdict_of(struct finder *f, struct gate gate, bool tells);
+
+/* The score that the result i must have to go in: where the encoder's weights are used, also a
+ * share of the best line's. */
+double verdict_needs(const struct finder *f, const struct verdict *v, size_t i);

@@ -359,6 +359,44 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
     return !knows_nothing(&w, s->text) && !promises_to_keep(&w);
 }
 
+/* "can you", "should we", "is there", "how do I", "any ideas": the words that a request begins
+ * with, in English. "Which has improved" is none: it goes on with the statement. */
+static bool begins_asking(str clause)
+{
+    static const char *const asked[] = {"you", "there", NULL}, *const joints[] = {"and", "but",
+                                                                                  "so",  "then",
+                                                                                  "or",  "also",
+                                                                                  NULL},
+                             *const sole[] = {"any", "what", "how", "why", NULL};
+    struct opening o = opening_of(clause);
+    size_t at = 0;
+    while (at < o.n && str_is_one_of(o.v[at], joints))
+        at++;
+    if (at < o.n && str_is_one_of(o.v[at], sole))
+        return true;
+    at += opens_with(&o, at, LEX_QUESTION);
+    return opens_with(&o, at, LEX_AUXILIARY) && at + 1 < o.n &&
+           (str_is_one_of(o.v[at + 1], asked) ||
+            opens_with(&o, at + 1, LEX_SELF | LEX_PERSON | LEX_THING));
+}
+
+/* "I'm moving to Bergen in May, can you suggest a hotel?" states something before it asks. That
+ * part without its comma, if it is about the one who speaks; else "". */
+static str stated_before(str sentence)
+{
+    for (size_t i = 0; i + 1 < sentence.n; i++) {
+        if (!char_is_one_of(sentence.p[i], ",;:") || sentence.p[i + 1] != ' ' ||
+            !begins_asking(str_sub(sentence, i + 1, sentence.n)))
+            continue;
+        str head = str_sub(sentence, 0, i);
+        struct opening o = opening_of(head);
+        bool tells = o.n >= TELLING_WORDS && has_self(head) && !has_question_order(&o) &&
+                     !requests_answer(&o) && !begins_asking(head) && !sentence_only_requests(head);
+        return tells ? head : S("");
+    }
+    return S("");
+}
+
 /* The text itself, and no copy, when all of it states something; "" when nothing does. What judging
  * a sentence takes is used again for the next: answers are long, and a recall judges sixty. */
 str utterance_statements(struct arena *a, str text, bool is_user)
@@ -369,10 +407,14 @@ str utterance_statements(struct arena *a, str text, bool is_user)
     bool is_whole = true;
     for (str rest = text; sentence_cut(&rest, &s);) {
         arena_reset(&scratch);
-        if (is_statement(&scratch, &s, is_user) || !str_trim(s.text).n)
+        if (is_statement(&scratch, &s, is_user) || !str_trim(s.text).n) {
             buf_add(&b, s.text);
-        else
-            is_whole = false;
+            continue;
+        }
+        str before = is_user ? stated_before(s.text) : S("");
+        buf_add(&b, before);
+        buf_add(&b, before.n ? S(".") : S(""));
+        is_whole = false;
     }
     return is_whole ? text : str_trim(buf_str(&b));
 }
