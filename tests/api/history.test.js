@@ -124,7 +124,7 @@ test('it goes together with the tool that searches memory', async (t) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     return res.end(chunk({ role: 'assistant', tool_calls: [{ index: 0, ...call }] }) + chunk({}, 'tool_calls') + 'data: [DONE]\n\n');
   });
-  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const server = await serve(t, { flags: ['--upstream', model.url, '--encoder', 'off'] });
   const client = server.client();
   for (const stream of [false, true]) {
     const options = on(`s${stream}`, { 'X-Memory-Tools': 'on' });

@@ -100,6 +100,11 @@ class Server {
     return res;
   }
 
+  // Until every text has its vector: what is found by meaning is the same from then on.
+  settled(headers = {}) {
+    return until('every text has its vector', async () => (await this.ask('GET', '/v1/engine', undefined, headers)).json().vectors.waiting === 0, 30000);
+  }
+
   // The receipt, as soon as it is durable.
   async receipt(id, headers = {}) {
     assert.match(id ?? '', /^[0-9a-f-]{36}$/);

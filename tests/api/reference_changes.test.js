@@ -87,6 +87,7 @@ test('a revision is never recalled or found, and at most 50 are kept', async (t)
 // All that a user has, as every API shows it.
 async function state(server) {
   const all = {};
+  await server.settled();
   for (const target of ['/v1/memories?closed=true&sort=created&limit=500&facets=true', '/v1/users/me/sessions?limit=100', '/memory/status'])
     all[target] = await ok(server, 'GET', target);
   delete all['/memory/status'].timestamp;
@@ -94,7 +95,7 @@ async function state(server) {
 }
 
 test('a deleted memory comes back exactly as it was', async (t) => {
-  const server = await serve(t, { flags: ['--encoder', 'off'] });
+  const server = await serve(t);
   await add(server, { content: 'Ada lives in Rome.', key: 'city' });
   const m = await add(server, { content: 'Ada lives in Turin.', key: 'city', tags: ['x'], metadata: { a: [1] }, importance: 0.77, expires: '2099-01-01' });
   await ok(server, 'PATCH', `/v1/memories/${m.id}`, { content: 'Ada lives in Torino.' });
@@ -115,7 +116,7 @@ test('a deleted memory comes back exactly as it was', async (t) => {
 });
 
 test('a conversation comes back with its messages, what was learnt from it and its receipts', async (t) => {
-  const server = await serve(t, { flags: ['--encoder', 'off'] });
+  const server = await serve(t);
   const headers = { 'x-session-id': 'talk' };
   await server.tell('My dog is called Rex.', headers);
   const asked = await server.tell('What is the name of my dog?', { 'x-session-id': 'other' });

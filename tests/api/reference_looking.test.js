@@ -46,9 +46,10 @@ async function pages(server, target, name = 'items', headers = {}) {
 // --- previews ---
 
 test('a preview is what the chat is given then, line by line', async (t) => {
-  const server = await serve(t, { flags: ['--encoder', 'off'] });
+  const server = await serve(t);
   await chat(server, 'My dog is called Rex and I live in Lisbon.');
   await ok(server, 'POST', '/v1/memories', { content: 'works as a baker', importance: 0.9 });
+  await server.settled();
   for (const question of ["What is my dog's name?", 'Where do I live?', 'How do I sort a list in C?', 'Thanks!', 'What do you know about me?']) {
     const shown = await ok(server, 'POST', '/v1/preview', { messages: asks(question).messages });
     const brief = await ok(server, 'POST', '/v1/preview', { question });
@@ -70,6 +71,7 @@ test('in a running conversation a preview gives nothing again that stands there 
   const given = await server.receipt(first.headers['x-rememberd-receipt']);
   assert.match(given.block, /Rex/);
   messages.push(first.json().choices[0].message, { role: 'user', content: 'And what does my dog Rex eat?' });
+  await server.settled();
   const shown = await ok(server, 'POST', '/v1/preview', { messages, model: 'm' });
   const second = await server.chat({ model: 'm', messages });
   const then = await server.receipt(second.headers['x-rememberd-receipt']);

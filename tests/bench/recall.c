@@ -56,7 +56,8 @@ static str asked_words(struct bench *b, struct arena *a, size_t words)
     struct buf text = buf_make(a, 4096);
     if (!b->n_book)
         return sentence(b, a, words);
-    for (size_t at = draw_random(&b->random) % (b->n_book - APART), end = at + APART; words && at < end; at++) {
+    for (size_t at = draw_random(&b->random) % (b->n_book - APART), end = at + APART;
+         words && at < end; at++) {
         if (b->book[at].n < LETTERS)
             continue;
         buf_printf(&text, S_FMT " ", S_ARG(b->book[at]));

@@ -242,6 +242,9 @@ str passage_of(struct arena *a, str text, const struct query *q, const float *we
     best_run(v, n, weights, room, &first, &last);
     widen_run(v, n, room, &first, &last);
     str part = str_trim(str_sub(text, v[first].from, v[last].to));
+    /* What stands beside it is longer than the room: a part of it says more than nothing. */
+    if (part.n < room / 3)
+        return excerpt_of(a, text, q, weights, most);
     if (part.n > room)
         part = excerpt_of(a, part, q, weights, room);
     return str_printf(a, "%s" S_FMT "%s", first && !str_starts(part, S("…")) ? "…" : "",

@@ -14,7 +14,7 @@ static const double broad_beside = 0.4;
 /* Beside the best line, what was said to an assistant needs this share of its score. What a model
  * said, which is long and rarely the answer, needs more; what people said to each other needs less,
  * as its scores lie closer together, and neighbours tell more. */
-static const double chat_beside = 0.12, answer_beside = 0.3, people_beside = 0.03;
+static const double chat_beside = 0.14, answer_beside = 0.3, people_beside = 0.03;
 
 /* What one space holds of the question. */
 static struct gate_evidence evidence_in(struct finder *f, const struct finder *space)
@@ -38,10 +38,21 @@ static struct gate_evidence evidence_in(struct finder *f, const struct finder *s
     return gate_evidence_of(&f->ctx->arena, &in);
 }
 
+/* What shares but a name with the question scores nothing. */
+static bool is_any_answer(const struct finder *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->found[i].score > 0)
+            return true;
+    return false;
+}
+
 /* Of the space that promises most. What says about the same is as sure as it is near. */
 static double probability_of(struct finder *f, struct gate_evidence *out)
 {
     double most = -1;
+    if (!is_any_answer(f))
+        return 0;
     for (size_t i = 0; i < f->n_spaces; i++) {
         struct gate_evidence e = evidence_in(f, &f->spaces[i]);
         double probability = gate_probability(f->spaces[i].weighed, &e);
