@@ -86,6 +86,9 @@ struct recall_steps {
     str fallback;    /* each step down from what was asked for, in words; "" when there was none */
 };
 
+/* Begins the reason where nothing was found and only what applies to every chat is given. */
+#define ONLY_STANDING "standing instructions of the user"
+
 struct recall_out {
     struct recalled *v; /* best first; with a gate also those below the threshold, not injected */
     size_t n;

@@ -3,6 +3,7 @@
 
 #include "engine/recall/features.h"
 #include "engine/recall/verdict.h"
+#include "engine/state/state.h"
 #include "lib/engine.h"
 #include "store/store.h"
 
@@ -60,6 +61,22 @@ TEST(another_language_is_searched_by_words)
     CHECK(!r.vectors.n && holds(r.without, "reads English"));
     r = recall_question(ctx, e, "谁给我看牙？", anyhow);
     CHECK(!r.vectors.n && holds(r.without, "reads English"));
+}
+
+/* A chat does not wait until the encoder is loaded: its first question is asked by words, and the
+ * queue loads it. A server that is asked nothing never does. */
+TEST(the_first_question_does_not_wait_for_the_encoder)
+{
+    ENGINE(e, s, p);
+    remember_some(ctx, s);
+    embed_all(ctx, e);
+    e->vectors.warm = 0; /* as after a start */
+    CLEANUP(ctx_free) struct ctx first = ctx_child(ctx, 5000), then = ctx_child(ctx, 5000);
+    struct recall_out r = recall_question(&first, e, teeth, anyhow);
+    CHECK(!r.vectors.n && holds(r.without, "not loaded yet"));
+    embed_all(ctx, e);
+    r = recall_question(&then, e, teeth, anyhow);
+    CHECK_STR(r.vectors, S("encoder:minilm-1:128"));
 }
 
 static void see_row(void *what, size_t i, str row)
@@ -131,7 +148,7 @@ TEST(beside_the_best_line_of_a_chat_goes_what_has_a_share_of_its_score)
     struct finder f = {.found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
     struct verdict verdict = {.least = 0.01, .best = 0.5};
     v[1].signals[SIGNAL_assistant] = 1;
-    CHECK(fabs(verdict_needs(&f, &verdict, 0) - 0.06) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, 0) - 0.07) < 1e-9);
     CHECK(fabs(verdict_needs(&f, &verdict, 1) - 0.15) < 1e-9);
     CHECK(fabs(verdict_needs(&f, &verdict, 2) - 0.015) < 1e-9);
     CHECK(verdict_needs(&f, &verdict, 3) == 0.01);

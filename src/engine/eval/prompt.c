@@ -82,7 +82,9 @@ static enum status ask_question(struct prompt *p, size_t asker, const struct exa
     engine_preview(&ctx, p->e, &in, &r);
     if (str_is(r.decision, "failed"))
         return fail(p->ctx, STORAGE, "recall failed: " S_FMT, S_ARG(r.reason));
-    *out = (struct given){.spoke = r.block.n > 0, .tokens = r.tokens};
+    /* Standing instructions are given with whatever is asked: they say nothing of the question. */
+    bool spoke = r.block.n > 0 && !str_starts(r.reason, S(ONLY_STANDING));
+    *out = (struct given){.spoke = spoke, .tokens = r.tokens};
     for (size_t i = 0; i < q->evidence.n && pool == asker; i++)
         out->found += is_given(&r, id_of_ref(of, &p->led[asker], q->evidence.v[i]));
     out->words = pool == asker ? answer_words_share(&ctx.arena, of, q, r.block) : -1;

@@ -136,7 +136,8 @@ enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref po
         TRY(profile_told(ctx, e, pool, p.v, p.n, told));
     for (size_t i = 0; i < kept.n; i++) {
         int64_t set = kept.v[i].memory->updated;
-        if (told[i].at > set)
+        /* In a tie what was said: an edit after a chat has a later time. */
+        if (told[i].at >= set)
             p.v[i].value = text_value(ctx, told[i].value);
         set = told[i].at > set ? told[i].at : set;
         p.updated = set > p.updated ? set : p.updated;

@@ -228,7 +228,7 @@ static enum status add_about(struct finder *f, struct finder *space, struct verd
 static enum status add_standing(struct finder *f, struct finder *space, int64_t budget,
                                 struct verdict *v)
 {
-    struct about standing = {.reason = S("standing instructions of the user")};
+    struct about standing = {.reason = S(ONLY_STANDING)};
     if (!f->in->gate || f->in->turns_only || f->in->type.n || f->in->layer.n ||
         f->in->strategy == STRATEGY_RECENT || f->in->scope == SCOPE_SESSION)
         return OK;

@@ -80,9 +80,10 @@ static const char *reason_to_wait(struct ctx *ctx, struct engine *e, const struc
         return "the vectors cannot be read";
     if (!set.dimensions || !str_eq(maker_of(set.signature), c->maker))
         return "there are no vectors of this source yet";
-    bool is_local = c->source == EMBED_STATIC || c->source == EMBED_TRANSFORMERS;
-    if (ctx->deadline_us && is_local && !is_warm(e, c))
+    if (ctx->deadline_us && c->source != EMBED_REMOTE && !is_warm(e, c)) {
+        e->vectors.is_wanted = true; /* the queue loads it */
         return "the model is not loaded yet";
+    }
     return NULL;
 }
 
@@ -415,6 +416,17 @@ static enum status make_batch(struct ctx *ctx, struct batch *b, const struct une
     return make_apart(ctx, b, u, n);
 }
 
+/* The encoder is loaded by the first text that it makes a vector for, or for a question. */
+static enum status warm_up(struct ctx *ctx, struct engine *e, const struct chosen *c)
+{
+    struct embedding v;
+    if (c->source != EMBED_ENCODER || is_warm(e, c) || !e->vectors.is_wanted)
+        return OK;
+    TRY(probe_source(ctx, e, &v));
+    e->vectors.warm = str_hash(c->maker);
+    return OK;
+}
+
 /* What was made is stored also when a later text failed. */
 static enum status try_some(struct ctx *ctx, struct engine *e, const struct chosen *c,
                             const struct pool_ref *pool, size_t *max)
@@ -427,13 +439,15 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
     TRY(in_trouble(e, TROUBLE_STORE, store_unembedded(ctx, e->store, pool, limit, &u, &n)));
     if (!n) {
         *max = limit;
-        return OK;
+        return warm_up(ctx, e, c);
     }
     struct batch b = {.e = e,
                       .set = &set,
                       .put = NEW_N(&ctx->arena, struct vector_put, n),
                       .room = n};
     enum status s = make_batch(ctx, &b, u, n);
+    if (s == OK && c->source == EMBED_ENCODER)
+        e->vectors.warm = str_hash(c->maker);
     if (b.n)
         TRY(in_trouble(e, TROUBLE_STORE,
                        store_put_vectors(ctx, e->store, set.signature, b.put, b.n)));
