@@ -302,6 +302,8 @@ static void kill_often(struct ctx *ctx, const struct deed *deed)
         takes = round ? takes : took;
         bool was_under_way = is_under_way(&p);
         under_way += was_under_way;
+        if (round && deed->in_pieces && !was_under_way)
+            takes -= takes / 4; /* it was killed too late: the first one was slower */
         STORE(s, p);
         bool is_done = deed->is_done(ctx, s, pool);
         CHECK((round && !was_under_way) || is_done);
