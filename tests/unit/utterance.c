@@ -3,6 +3,18 @@
 
 #include "lib/store.h"
 
+TEST(a_message_of_courtesies_asks_nothing)
+{
+    static const char *const courtesies[] = {"Thanks, that's all for today.", "Hi, how are you",
+                                             "Goodbye, see you tomorrow"},
+                             *const others[] = {"Thanks, when do I see you tomorrow", "Got it",
+                                                "Thanks, where is Ida", "Hello? Anyone there?"};
+    for (size_t i = 0; i < sizeof courtesies / sizeof *courtesies; i++)
+        CHECK(utterance_is_courtesy(&ctx->arena, str_of(courtesies[i])));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK(!utterance_is_courtesy(&ctx->arena, str_of(others[i])));
+}
+
 TEST(questions_requests_and_courtesies_state_nothing)
 {
     static const char *const nothing[] = {"What is our puppy called?",

@@ -183,8 +183,11 @@ bool utterance_is_courtesy(struct arena *a, str text)
     if (str_find(text, S("?")) < text.n)
         return false;
     for (size_t i = 0; i < w.n; i++) {
-        bool courteous = is_courteous(w.v[i].text);
-        if (!courteous && !w.v[i].is_stop && !is_beside_courtesy(w.v[i].text))
+        str word = w.v[i].text;
+        bool courteous = is_courteous(word), beside = is_beside_courtesy(word);
+        /* "Thanks, when do I see you" asks, also without a question mark. */
+        bool asks = !beside && lexicon_is(word, LEX_QUESTION);
+        if (asks || (!courteous && !beside && !w.v[i].is_stop))
             return false;
         n += courteous;
     }
