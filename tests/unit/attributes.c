@@ -100,6 +100,24 @@ TEST(health_bears_on_food_medicine_sport_and_travel)
         CHECK(bearing_of(&ctx->arena, str_of(*r)).on_health);
 }
 
+TEST(nothing_bears_on_how_it_was)
+{
+    static const char *const questions[] = {"What desserts has Maria made?",
+                                            "Around which holiday did the trip begin?",
+                                            "How did you recommend organizing my trip?",
+                                            "What have we eaten in Rome?", NULL};
+    static const char *const requests[] = {"Which desserts have no nuts?",
+                                           "What would you cook for someone who was ill?",
+                                           "I have guests. Which dinner do you suggest?",
+                                           "What can I eat where we were last year?", NULL};
+    for (const char *const *q = questions; *q; q++) {
+        CHECK(!bearing_of(&ctx->arena, str_of(*q)).on_health);
+        CHECK(!bearing_of(&ctx->arena, str_of(*q)).on_advice);
+    }
+    for (const char *const *q = requests; *q; q++)
+        CHECK(bearing_of(&ctx->arena, str_of(*q)).on_health);
+}
+
 TEST(advice_is_told_from_tasks)
 {
     static const char *const advice[] = {"Recommend a restaurant nearby", "Plan my weekend",

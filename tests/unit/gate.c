@@ -147,6 +147,22 @@ TEST(the_first_rule_that_fits_wins)
     gives(ctx, "  a  ", "none");
 }
 
+TEST(a_time_alone_asks_for_no_memory)
+{
+    static const char *const times[] = {"Who won the match yesterday?", "What happened in June?",
+                                        "Wer hat gestern gewonnen?", "It rained on Monday.", NULL};
+    static const char *const asks[] = {"What did I tell you about it yesterday?",
+                                       "When did we go there, last month?",
+                                       "Do you remember what happened in June?", NULL};
+    for (const char *const *t = times; *t; t++) {
+        struct gate g = gate_of(&ctx->arena, str_of(*t), NULL, 0);
+        CHECK_INT(g.section, GATE_EPISODE);
+        CHECK(g.is_time);
+    }
+    for (const char *const *t = asks; *t; t++)
+        CHECK(!gate_of(&ctx->arena, str_of(*t), NULL, 0).is_time);
+}
+
 TEST(the_phrase_is_named)
 {
     struct gate g = gate_of(&ctx->arena, S("So what  did we talk about last week?"), NULL, 0);

@@ -138,6 +138,10 @@ TEST(the_threshold_silences_and_a_phrase_lowers_it)
     CHECK_STR(recall_question(ctx, e, "the tram in Lisbon", as_chat).decision, S("none"));
     r = recall_question(ctx, e, "Do you remember the tram in Lisbon?", as_chat);
     CHECK(!str_is(r.decision, "none") && r.tokens > 0);
+    settings.gate_threshold = 0.9; /* a time lowers nothing */
+    r = recall_question(ctx, e, "Where does the tram stop in May?", as_chat);
+    CHECK_STR(r.decision, S("none"));
+    CHECK(holds(r.reason, "names a time (\"in may\")") && holds(r.reason, "0.900 needed"));
 }
 
 TEST(limit_and_budget_hold)

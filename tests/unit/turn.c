@@ -97,6 +97,7 @@ TEST(who_asks_what_is_known_is_told_whatever_the_words)
         CHECK(!holds(block, "Hello"));
     }
     static const char *const others[] = {"Fix my code.", "Rename my_var, please.",
+                                         "How far did I say the harbour is?",
                                          "Our build fails with error 127."};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct talk t = talk_of(ctx, e, s);

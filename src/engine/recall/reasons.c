@@ -45,7 +45,8 @@ str gate_reason(struct arena *a, struct gate gate, double probability, double th
     enum { REASON_MAX = 1000 };
     struct buf b = buf_make(a, REASON_MAX);
     if (gate.section != GATE_NONE && !gate.is_weak)
-        buf_printf(&b, "asks for memory (\"" S_FMT "\"), ", S_ARG(gate.phrase));
+        buf_printf(&b, "%s (\"" S_FMT "\"), ", gate.is_time ? "names a time" : "asks for memory",
+                   S_ARG(gate.phrase));
     buf_printf(&b, "probability of an answer %.3f, %.3f needed", probability, threshold);
     if (probability < threshold && unsaid.n)
         buf_printf(&b, "; nobody here said " S_FMT, S_ARG(unsaid));

@@ -513,7 +513,7 @@ static enum status find(struct finder *f, struct recall_out *out)
     bool tells = in->gate && gate_is_first_person(in->question) && only_tells(f);
     if (gate.is_weak && tells)
         gate = (struct gate){0};
-    bool asks_known = known_is_asked(gate) && !in->turns_only;
+    bool asks_known = known_is_asked(&f->spaces[0], gate) && !in->turns_only;
     if (newest)
         TRY(find_in_scope(f, limit, true));
     else if (!is_empty(f))

@@ -6,17 +6,34 @@
 
 #include "core/tokens.h"
 #include "engine/questions/standing.h"
+#include "engine/text/lexicon.h"
 
 /* Among the newest so many the important ones are looked for. */
-enum { LOOKED_AT = 500, LEAST = 3, MOST = 15, TOKENS_EACH = 60 };
+enum { LOOKED_AT = 500, LEAST = 3, MOST = 15, TOKENS_EACH = 60, QUESTION_WORDS = 60 };
 
 /* Standing instructions that are read; their share of the budget, and tokens that they always have.
  */
 enum { STANDING_READ = 64, STANDING_SHARE = 8, STANDING_TOKENS = 60 };
 
-bool known_is_asked(struct gate gate)
+/* "How far away did I say my parents live?" asks for one thing, and not for whatever is known. "Do
+ * you remember my pet?" may be content with it. */
+static bool asks_one_thing(const struct finder *f, struct gate gate)
 {
-    return !gate.is_weak && (gate.section == GATE_IDENTITY || gate.section == GATE_PINNED);
+    const struct query *q = &f->query;
+    struct words w = words_of(&f->ctx->arena, f->in->question, QUESTION_WORDS);
+    bool has_topic = false, asks = false;
+    for (size_t i = 0; i < q->n; i++)
+        has_topic |= !lexicon_is(q->stems[i], LEX_ASKING);
+    str phrase = gate.phrase, first = str_cut(&phrase, ' ');
+    for (size_t i = 0; i < w.n && !str_eq_nocase(w.v[i].text, first); i++)
+        asks |= lexicon_is(w.v[i].text, LEX_QUESTION);
+    return has_topic && asks;
+}
+
+bool known_is_asked(const struct finder *f, struct gate gate)
+{
+    return !gate.is_weak && (gate.section == GATE_IDENTITY ||
+                             (gate.section == GATE_PINNED && !asks_one_thing(f, gate)));
 }
 
 /* Identity before facts, then the most important, then the newest. */

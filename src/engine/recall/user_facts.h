@@ -6,7 +6,7 @@
 #include "engine/text/memory_intent.h"
 
 /* "Who am I?", "do you remember me?": asks for what is known, whatever words it stands in. */
-bool known_is_asked(struct gate gate);
+bool known_is_asked(const struct finder *f, struct gate gate);
 
 /*
  * The most important facts of the pool, identity first, the newer of two alike first. As many as

@@ -103,7 +103,7 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
 {
     if (f->in->bar > 0)
         return threshold * f->in->bar;
-    if (gate.section == GATE_NONE || (gate.is_weak && !by_line))
+    if (gate.section == GATE_NONE || ((gate.is_weak || gate.is_time) && !by_line))
         return threshold;
     return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
 }

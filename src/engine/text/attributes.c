@@ -164,6 +164,31 @@ uint32_t attributes_told_so(struct arena *a, str line)
     return told;
 }
 
+static bool is_someone(const struct word *w)
+{
+    return w->is_name || lexicon_is(w->text, LEX_SELF | LEX_PERSON | LEX_THING);
+}
+
+/* "What desserts has Maria made?" asks how it was, so nothing bears on it. "What would you suggest
+ * for someone who was ill?" is a request. */
+static bool asks_back(const struct words *w)
+{
+    enum { FRONT = 2 };
+    bool asks = false;
+    for (size_t i = 0; i < w->n; i++) {
+        str text = w->v[i].text;
+        asks |= i < FRONT && lexicon_is(text, LEX_QUESTION);
+        if (!asks && i >= FRONT)
+            return false;
+        bool is_had = str_eq_nocase(text, S("has")) || str_eq_nocase(text, S("have"));
+        if (is_had)
+            return asks && i + 1 < w->n && is_someone(&w->v[i + 1]);
+        if (lexicon_is(text, LEX_AUXILIARY))
+            return asks && lexicon_is(text, LEX_PAST);
+    }
+    return false;
+}
+
 /* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts
  * (PLAIN) are not, unless the user is in them ("my"). */
 struct bearing bearing_of(struct arena *a, str request)
@@ -187,7 +212,7 @@ struct bearing bearing_of(struct arena *a, str request)
     }
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, request));
     b.on_advice = phrase_find_any(&p, advises, NULL);
-    if (!is_own && phrase_find_any(&p, plain, NULL))
+    if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain, NULL)))
         b = (struct bearing){0};
     return b;
 }

@@ -15,20 +15,24 @@ enum { ENTITY_MIN = 4 };
 
 static const struct rule {
     enum gate_section section; /* GATE_NONE: none of the rows behind it fires, either */
-    bool is_weak;
+    bool is_weak, is_time;
 } rules[] = {
-#define ASKS(section, phrase) {GATE_##section, false},
-#define WEAK(section, phrase) {GATE_##section, true},
+#define ASKS(section, phrase) {GATE_##section, false, false},
+#define TIME(section, phrase) {GATE_##section, false, true},
+#define WEAK(section, phrase) {GATE_##section, true, false},
 #include "engine/text/memory_intent.def"
 #undef ASKS
+#undef TIME
 #undef WEAK
 };
 
 static const char *const phrases[] = {
 #define ASKS(section, phrase) phrase,
+#define TIME(section, phrase) phrase,
 #define WEAK(section, phrase) phrase,
 #include "engine/text/memory_intent.def"
 #undef ASKS
+#undef TIME
 #undef WEAK
     NULL};
 
@@ -61,19 +65,32 @@ static bool find_entity(struct arena *a, str text, const str *entities, size_t n
     return false;
 }
 
+/* "What did I tell you yesterday?" asks, "Who won yesterday?" does not: one more phrase must. */
+static bool is_time_alone(const struct phrase_words *t, int row)
+{
+    str phrase;
+    int next = row;
+    if (!rules[row].is_time)
+        return false;
+    do
+        next = phrase_next(t, phrases, next + 1, &phrase);
+    while (next >= 0 && (rules[next].is_time || rules[next].is_weak));
+    return next < 0;
+}
+
 /* Example: "who am I" opens GATE_IDENTITY, with the phrase for the receipt; a message shorter than
  * three characters opens none. entities may be NULL where n is 0. */
 struct gate gate_of(struct arena *a, str message, const str *entities, size_t n)
 {
     str text = phrase_fold(a, str_trim(message)), phrase;
     if (utf16_length(text) < 3)
-        return (struct gate){GATE_NONE, S(""), false};
+        return (struct gate){GATE_NONE, S(""), false, false};
     struct phrase_words t = phrase_words_of(a, text);
     int row = phrase_next(&t, phrases, 0, &phrase), names = entities_row();
     str name;
     if ((row < 0 || row > names) && find_entity(a, text, entities, n, &name))
-        return (struct gate){rules[names].section, name, rules[names].is_weak};
+        return (struct gate){rules[names].section, name, rules[names].is_weak, false};
     if (row < 0)
-        return (struct gate){GATE_NONE, S(""), false};
-    return (struct gate){rules[row].section, phrase, rules[row].is_weak};
+        return (struct gate){GATE_NONE, S(""), false, false};
+    return (struct gate){rules[row].section, phrase, rules[row].is_weak, is_time_alone(&t, row)};
 }
