@@ -152,6 +152,7 @@ TEST(a_time_alone_asks_for_no_memory)
     static const char *const times[] = {"Who won the match yesterday?", "What happened in June?",
                                         "Wer hat gestern gewonnen?", "It rained on Monday.", NULL};
     static const char *const asks[] = {"What did I tell you about it yesterday?",
+                                       "Where were we yesterday?",
                                        "When did we go there, last month?",
                                        "Do you remember what happened in June?", NULL};
     for (const char *const *t = times; *t; t++) {

@@ -2,6 +2,7 @@
 #include "engine/text/memory_intent.h"
 
 #include "base/words.h"
+#include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 
 const char *const gate_section_names[] = {"none",    "identity", "transcript",
@@ -65,13 +66,17 @@ static bool find_entity(struct arena *a, str text, const str *entities, size_t n
     return false;
 }
 
-/* "What did I tell you yesterday?" asks, "Who won yesterday?" does not: one more phrase must. */
+/* "What did I do yesterday?" asks, "Who won yesterday?" does not: someone who speaks of oneself, or
+ * one more phrase, must. */
 static bool is_time_alone(const struct phrase_words *t, int row)
 {
     str phrase;
     int next = row;
     if (!rules[row].is_time)
         return false;
+    for (size_t i = 0; i < t->n; i++)
+        if (lexicon_is(t->v[i].text, LEX_SELF | LEX_SELF_TOO))
+            return false;
     do
         next = phrase_next(t, phrases, next + 1, &phrase);
     while (next >= 0 && (rules[next].is_time || rules[next].is_weak));

@@ -10,7 +10,7 @@ struct gate {
     enum gate_section section;
     str phrase;   /* what fired, or "" */
     bool is_weak; /* speaks of the user's things ("my garden") or a name, asks for no memory */
-    bool is_time; /* names a time ("last May") and nothing else asks */
+    bool is_time; /* names a time ("last May"), of nobody who asks, and asks no more */
 };
 
 /*
