@@ -486,7 +486,9 @@ struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct t
         e->work.chat_at = began;
     if (t->out.mode == MODE_OFF)
         return t;
+    atomic_fetch_add(&e->work.asking, 1);
     bool is_helper = ask_turn(ctx, e, t, began);
+    atomic_fetch_sub(&e->work.asking, 1);
     if (is_helper || in->has_tools || t->out.block.n)
         queue_receipt(ctx, e, t);
     return t;
