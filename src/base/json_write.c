@@ -111,7 +111,7 @@ void json_num(struct json_out *w, double v)
      * come back without zeros at the end, so fewer are tried only where they decide about an
      * exponent (1e+06). 17 always identify a double (IEEE 754), so the loop ends with an exact
      * form. */
-    for (int digits = fabs(v) < 1e6 ? DBL_DIG : 6; digits <= 17; digits++) {
+    for (int digits = isnormal(v) && fabs(v) < 1e6 ? DBL_DIG : 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         if (strtod(text, NULL) == v)
             break;
