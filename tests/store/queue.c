@@ -235,3 +235,58 @@ TEST(a_task_that_fails_takes_nobody_elses_words_with_it)
     CHECK_INT(find(ctx, s, mine, "ithaca").n, 1);
     check_healthy(ctx, s);
 }
+
+static uint64_t commits(struct ctx *ctx, struct store *s)
+{
+    struct store_stats stats;
+    CHECK_OK(store_stats(ctx, s, &stats));
+    return (uint64_t)stats.commits;
+}
+
+static void queue_receipt(struct ctx *ctx, struct store *s, const char *id)
+{
+    struct receipt r = {.id = str_of(id), .decision = S("memory")};
+    struct bundle b = {.pool = mine, .receipt = &r, .may_wait = true};
+    CHECK_OK(store_write_later(ctx, s, &b));
+}
+
+/* Whether both were committed together; a machine that stops for long may part them. */
+static bool is_joined(struct ctx *ctx, struct store *s, int i)
+{
+    struct message m = said(str_printf(&ctx->arena, "m%d", i).p, "user", "my dog is Rex", 1);
+    struct bundle turn = {.pool = mine,
+                          .session = {.id = S("s1")},
+                          .messages = &m,
+                          .n_messages = 1};
+    uint64_t before = commits(ctx, s);
+    queue_receipt(ctx, s, str_printf(&ctx->arena, "r%d", i).p);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    CHECK_OK(store_write_later(ctx, s, &turn));
+    CHECK_OK(store_settle_pool(ctx, s, mine, 5000));
+    return commits(ctx, s) == before + 1;
+}
+
+TEST(a_receipt_that_may_wait_is_written_with_its_turn_or_when_it_is_wanted)
+{
+    enum { TRIES = 5, WAIT_US = 200000 };
+    PLACE(p);
+    STORE(s, p);
+    struct receipt found;
+    int tries = 0, quick = 0;
+    CHECK_OK(store_write(ctx, s, &(struct bundle){.pool = mine}));
+    while (tries < TRIES && !is_joined(ctx, s, tries))
+        tries++;
+    CHECK(tries < TRIES);
+    CHECK_OK(store_receipt(ctx, s, mine, S("r0"), &found));
+    for (int i = 0; i < TRIES; i++) {
+        queue_receipt(ctx, s, str_printf(&ctx->arena, "w%d", i).p);
+        int64_t began = clock_mono_us();
+        CHECK_OK(store_settle_pool(ctx, s, mine, 5000));
+        quick += clock_mono_us() - began < WAIT_US / 2;
+        CHECK_OK(store_receipt(ctx, s, mine, str_printf(&ctx->arena, "w%d", i), &found));
+    }
+    CHECK(quick > 0);
+    queue_receipt(ctx, s, "last");
+    CHECK_OK(store_flush(ctx, s));
+    CHECK_OK(store_receipt(ctx, s, mine, S("last"), &found));
+}

@@ -313,13 +313,14 @@ static bool is_fresh(const struct turn *t, uint64_t chain)
  * A tool's answer can arrive before the turn of its question is kept, which waits for the model's
  * answer. So with tools the receipt, which holds the block, is queued before the model is asked,
  * and a continued turn that the store does not know yet waits for the queue. With a block it is
- * queued as well: the conversation's next request may reach another instance.
+ * queued as well: the conversation's next request may reach another instance. It may then wait for
+ * a moment: with a model that answers at once it is written together with its turn.
  */
-static void queue_receipt(struct ctx *ctx, struct engine *e, const struct turn *t)
+static void queue_receipt(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     assert(t->record.id.n);
-    struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
-    soft(ctx, store_write_later(ctx, e->store, &b)); /* engine_end_turn writes it again */
+    struct bundle b = {.pool = t->in.pool, .receipt = &t->record, .may_wait = !t->in.has_tools};
+    t->has_queued = soft(ctx, store_write_later(ctx, e->store, &b));
 }
 
 static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
@@ -522,6 +523,7 @@ const struct turn_out *turn_out_of(const struct turn *t)
 void turn_drop_block(struct turn *t, str why)
 {
     struct receipt *r = &t->record;
+    t->has_queued = false;
     t->out.block = r->block = S("");
     r->tokens = 0;
     r->reason = str_dup(t->arena, why);
@@ -532,6 +534,7 @@ void turn_drop_block(struct turn *t, str why)
 void turn_note_search(struct turn *t, enum plan_scope scope, const struct recalled *v, size_t n)
 {
     struct receipt *r = &t->record;
+    t->has_queued = false;
     size_t room = r->n < LINES_ALL_MAX ? LINES_ALL_MAX - r->n : 0;
     n = n < room ? n : room;
     struct receipt_line *lines = NEW_N(t->arena, struct receipt_line, r->n + n + 1);

@@ -35,7 +35,7 @@
  */
 
 enum {
-    TOUCH_MS = 200,            /* how long touches wait for other writes to join */
+    PATIENT_MS = 200,          /* how long tasks that may wait do so */
     GROUP_BYTES_MAX = 4 << 20, /* of the input that is committed together */
     EMPTY_LOG_MS = 100         /* wait for readers of the log; then a later checkpoint does it */
 };
@@ -201,8 +201,8 @@ static void finish_group(struct writer *w, struct task *first)
         assert(w->queued > 0);
         w->queued--;
         w->writes += t->result == OK && !t->is_probe;
-        wrote |= t->result == OK && !t->is_flush && !t->is_touch && !t->is_probe;
-        w->touches -= t->is_touch;
+        wrote |= t->result == OK && !t->is_flush && !t->may_wait && !t->is_probe;
+        w->patient -= t->may_wait;
         w->failures += t->result == STORAGE && !t->is_probe;
         if (t->nobody_waits) {
             w->n_later--;
@@ -268,15 +268,16 @@ static void wait_until_busy(struct writer *w, struct ctx *ctx)
     }
 }
 
-/* Touches wait for other writes to join, so that a write seldom finds the disk busy with a touch.
- * It may return when there is nothing to write. The lock is held. */
+/* Touches, and receipts whose turn is yet to come, wait for other writes to join, so that a write
+ * seldom finds the disk busy with them. It may return when there is nothing to write. The lock is
+ * held. */
 static void wait_for_some(struct writer *w, struct ctx *ctx)
 {
     wait_until_busy(w, ctx);
-    struct timespec until = writer_in_ms(TOUCH_MS);
+    struct timespec until = writer_in_ms(PATIENT_MS);
     int rc = 0;
-    while (w->first && rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
-           !w->is_ending)
+    while (w->first && rc != ETIMEDOUT && w->queued == w->patient && w->patient < QUEUE_MAX / 2 &&
+           w->wanted_no <= w->seen_no && !w->is_ending)
         rc = pthread_cond_timedwait(&w->some, &w->lock, &until);
 }
 
@@ -290,8 +291,10 @@ static void end_group(struct writer *w, const struct ctx *ctx, struct task *firs
     w->commits += result == OK;
     w->seen_no = last_no;
     pthread_cond_broadcast(&w->seen);
+    w->awaits_sync = true;
     while (w->is_syncing)
         pthread_cond_wait(&w->some, &w->lock);
+    w->awaits_sync = false;
     pthread_mutex_unlock(&w->lock);
     finish_group(w, first);
 }
@@ -372,7 +375,8 @@ static void end_sync(struct writer *w, struct ctx *ctx, struct task *first, enum
         w->is_unsafe = true;
     }
     w->is_syncing = w->unsynced != NULL;
-    pthread_cond_signal(&w->some);
+    if (w->first || w->awaits_sync)
+        pthread_cond_signal(&w->some);
     pthread_mutex_unlock(&w->lock);
 }
 

@@ -21,6 +21,7 @@ struct writer {
     struct task *first, **last;
     struct task *unsynced, **last_unsynced; /* committed, and not durable yet */
     bool is_syncing;                        /* from a commit on until its sync has ended */
+    bool awaits_sync;                       /* the writing thread waits for that end */
     bool is_full;                           /* the connection syncs as it commits */
     bool is_unsafe;                         /* a sync failed: the log may have a hole */
     bool is_sync_ending;
@@ -29,7 +30,7 @@ struct writer {
     uint64_t queued_no, seen_no, ended_no, wanted_no;
     uint64_t last_later, last_of_pool[POOL_SLOTS]; /* the last bundle of all, of a pool's slot */
     size_t n_later, later_bytes;
-    int64_t queued, touches;
+    int64_t queued, patient; /* patient: of those, tasks that may wait */
     bool is_ending, is_woken;
     uint64_t groups; /* groups that wrote something, from 1 on */
     uint64_t writes, commits, failures;

@@ -249,7 +249,7 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
     if (b->work)
         TRY(work_add(ctx, db, b->work));
     if (b->receipt)
-        TRY(receipt_put(ctx, db, p.to.pool, b->receipt));
+        TRY(receipt_put(ctx, db, p.to.pool, b->receipt, b->has_queued));
     b->added = p.to.added;
     b->replaced = p.to.replaced;
     return pool_count(ctx, db, p.to.pool, p.to.gain);
@@ -296,6 +296,8 @@ enum status sqlite_write_later(struct ctx *ctx, struct store *s, const struct bu
     later->task.call = write_bundle;
     later->task.what = own;
     later->task.only_notes = true;
+    later->task.may_wait = b->may_wait;
+    assert(!b->may_wait || (!b->n_messages && !b->n_memories));
     later->pool = writer_pool(b->pool);
     writer_queue(w, later);
     return OK;
