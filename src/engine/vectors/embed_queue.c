@@ -2,7 +2,6 @@
 #include "engine/vectors/embed_queue.h"
 
 #include <assert.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/id.h"
@@ -27,12 +26,11 @@
 enum { BATCH_MAX = 512 };
 
 /*
- * A text of the encoder takes some milliseconds of a core, and a thread of low priority keeps its
- * core for a moment when a chat wants it. So the background makes few texts at a time while there
- * are chats, and none while a question is searched for. It does not wait for ever: chats without a
- * pause slow it down.
+ * A text of the encoder takes some milliseconds of a core, which chats need more. So the background
+ * makes few texts at a time while there are chats, and stops between two layers while a question is
+ * searched for. It does not stop for ever: chats without a pause slow it down.
  */
-enum { FEW = 4, GIVES_WAY_MS = 50, LOOKS_EVERY_US = 500 };
+enum { FEW = 4, GIVES_WAY_MS = 50 };
 
 /* Texts of one call: a table needs microseconds for a text, a transformer milliseconds. */
 static const size_t batch_of[] = {[EMBED_REMOTE] = 64,
@@ -360,12 +358,12 @@ static enum status read_row(struct ctx *ctx, struct engine *e, const struct unem
     return embed_following(ctx, e->embed, first, texts, n, out);
 }
 
+/* So long for one row. */
 static void give_way(struct ctx *ctx, const struct engine *e)
 {
-    static const struct timespec a_moment = {.tv_nsec = LOOKS_EVERY_US * 1000};
-    int64_t until = clock_mono_us() + GIVES_WAY_MS * 1000;
-    while (e->work.asking && clock_mono_us() < until && !ctx_is_cut(ctx))
-        nanosleep(&a_moment, NULL);
+    ctx->first = &e->work.asking;
+    ctx->yields_until_us = clock_mono_us() + GIVES_WAY_MS * 1000;
+    ctx_give_way(ctx);
 }
 
 /* The encoder reads texts together that belong together; to others each is one of its own. */
