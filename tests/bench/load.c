@@ -1,6 +1,7 @@
 /* load.c - a load generator: chats in a closed loop, or many streams at once that must be whole. */
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <llhttp.h>
 #include <uv.h>
@@ -10,8 +11,9 @@
 #include "base/json.h"
 
 /*
- * load PORT chats CONCURRENCY SECONDS       requests one after another on each connection, each
- *                                           after a pause of up to $THINK_MS (0)
+ * load PORT chats CONCURRENCY SECONDS       requests one after another on each connection. With
+ *                                           $THINK_MS each after a pause of up to so long, to the
+ *                                           model "slow"
  * load PORT streams N CHUNKS [AT_ONCE]      N streams in all, AT_ONCE (default N) at a time
  *
  * Prints one line of key=value. Bodies are about 4 KB. The last user message is the next line of
@@ -210,9 +212,9 @@ static struct buf request_of(int port, str question)
 {
     struct buf body = buf_make(NULL, 1 << 20), out = buf_make(NULL, 1 << 20);
     buf_printf(&body,
-               "{\"model\":\"bench\",\"stream\":%s,\"max_tokens\":%d,\"messages\":"
+               "{\"model\":\"%s\",\"stream\":%s,\"max_tokens\":%d,\"messages\":"
                "[{\"role\":\"system\",\"content\":\"",
-               streams ? "true" : "false", chunks);
+               think_ms ? "slow" : "bench", streams ? "true" : "false", chunks);
     while (body.n + question.n < 4000)
         buf_add(&body, S("an assistant that is told at length how to behave "));
     buf_add(&body, S("\"},{\"role\":\"user\",\"content\":\""));
@@ -245,6 +247,16 @@ static void make_requests(int port)
         requests[n_requests++] = request_of(port, S("all the words of a question"));
 }
 
+/* Of this process, in microseconds for each request. */
+static double cpu_each(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    double us = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+                (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    return completed ? us / (double)completed : 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 5) {
@@ -270,8 +282,11 @@ int main(int argc, char **argv)
         start();
     uv_run(&loop, UV_RUN_DEFAULT);
     double seconds = (double)(clock_mono_us() - began) / 1e6;
-    printf("completed=%zu broken=%zu rps=%.0f p50_us=%u p99_us=%u first50_us=%u first99_us=%u\n",
+    double cpu = cpu_each();
+    printf("completed=%zu broken=%zu rps=%.0f p50_us=%u p99_us=%u first50_us=%u first99_us=%u "
+           "load_us=%.0f\n",
            completed, broken, (double)completed / seconds, percentile(&whole, 0.5),
-           percentile(&whole, 0.99), percentile(&first_byte, 0.5), percentile(&first_byte, 0.99));
+           percentile(&whole, 0.99), percentile(&first_byte, 0.5), percentile(&first_byte, 0.99),
+           cpu);
     return broken != 0;
 }

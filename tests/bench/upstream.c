@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 
-/* upstream PORT INTERVAL_MS [FIRST_MS]: prints its address; ends with a signal. An answer begins
- * FIRST_MS (0) after its request. A stream has as many pieces as the request's max_tokens says. Who
- * wants JSON is told what a session leaves behind, each time something else. */
+/* upstream PORT INTERVAL_MS [SLOW_MS]: prints its address; ends with a signal. The model "slow"
+ * begins its answer after SLOW_MS (0). A stream has as many pieces as the request's max_tokens
+ * says. Who wants JSON is told what a session leaves behind, each time something else. */
 
 enum { ANSWER = 1024 };
 
@@ -25,7 +25,7 @@ struct client {
 };
 
 static uv_loop_t loop;
-static int interval_ms, first_ms;
+static int interval_ms, slow_ms;
 static char answer[ANSWER + 256], read_buf[64 << 10];
 static const char piece[] = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":"
                             "[{\"index\":0,\"delta\":{\"content\":\"some words \"}}]}\n\n";
@@ -149,11 +149,12 @@ static int on_whole(llhttp_t *p)
     }
     c->streams = str_find(buf_str(&c->body), S("\"stream\":true")) < c->body.n;
     size_t most = str_find(buf_str(&c->body), S("\"max_tokens\":"));
+    bool is_slow = str_find(buf_str(&c->body), S("\"model\":\"slow\"")) < c->body.n;
     c->chunks_left = most < c->body.n ? (int)strtol(c->body.p + most + 13, NULL, 10) : 1;
     buf_clear(&c->body);
     c->has_begun = false;
-    if (first_ms)
-        uv_timer_start(&c->timer, on_time, (uint64_t)first_ms, 0);
+    if (is_slow && slow_ms)
+        uv_timer_start(&c->timer, on_time, (uint64_t)slow_ms, 0);
     else
         begin_answer(c);
     return 0;
@@ -213,11 +214,11 @@ int main(int argc, char **argv)
     int n = sizeof bound;
     uv_tcp_t listener;
     if (argc < 3) {
-        fprintf(stderr, "usage: upstream PORT INTERVAL_MS [FIRST_MS]\n");
+        fprintf(stderr, "usage: upstream PORT INTERVAL_MS [SLOW_MS]\n");
         return 2;
     }
     interval_ms = (int)strtol(argv[2], NULL, 10);
-    first_ms = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
+    slow_ms = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
     make_answer();
     uv_loop_init(&loop);
     uv_tcp_init(&loop, &listener);
