@@ -43,8 +43,6 @@ struct bundle {
     enum put_rule rule;
     const struct receipt *receipt; /* or NULL; skipped when it shows a forgotten memory */
     bool has_queued;               /* the same receipt was queued before: nothing is new in it */
-    bool may_wait;                 /* a little, for other writes, unless somebody wants to read it;
-                                      store_write_later alone, without anything to index */
     size_t added, replaced;        /* memories; set by store_write */
     int64_t distil_at; /* not 0: each new message of the user becomes a signal, and the session
                           waits to be distilled from then on (unix ms). Other waiting sessions of

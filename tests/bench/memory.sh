@@ -38,8 +38,9 @@ start encoder "$server" serve --listen 127.0.0.1:0 --data "$work/encoder" --upst
 encoder=$port encoder_pid=$pid
 : "${ROUNDS:=5}" "${SECONDS_EACH:=3}"
 
-# Vectors of what is there; those of new turns are made while chats go on.
-until curl -s "http://127.0.0.1:$encoder/memory/status" | grep -q '"vectors_waiting":0'; do sleep 1; done
+# Vectors of what is there, and after each round of what was said in it: else they would be made during the next.
+make_vectors() { until curl -s "http://127.0.0.1:$encoder/memory/status" | grep -q '"vectors_waiting":0'; do sleep 1; done; }
+make_vectors
 
 # round MODE AT_ONCE KIND QUESTIONS: p50_us=… of one run, with the CPU time of server and model for each chat.
 round() {
@@ -57,8 +58,11 @@ for _ in $(seq "$ROUNDS"); do
     asked=questions
     [ "$mode" = encoder ] && asked=english
     round "$mode" 1 one "$asked"
+    make_vectors
     round "$mode" 8 eight "$asked"
+    make_vectors
     THINK_MS=600 round "$mode" 8 slow "$asked"
+    make_vectors
   done
 done
 awk '

@@ -313,13 +313,12 @@ static bool is_fresh(const struct turn *t, uint64_t chain)
  * A tool's answer can arrive before the turn of its question is kept, which waits for the model's
  * answer. So with tools the receipt, which holds the block, is queued before the model is asked,
  * and a continued turn that the store does not know yet waits for the queue. With a block it is
- * queued as well: the conversation's next request may reach another instance. It may then wait for
- * a moment: with a model that answers at once it is written together with its turn.
+ * queued as well: the conversation's next request may reach another instance.
  */
 static void queue_receipt(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     assert(t->record.id.n);
-    struct bundle b = {.pool = t->in.pool, .receipt = &t->record, .may_wait = !t->in.has_tools};
+    struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
     t->has_queued = soft(ctx, store_write_later(ctx, e->store, &b));
 }
 

@@ -35,7 +35,7 @@
  */
 
 enum {
-    PATIENT_MS = 200,          /* how long tasks that may wait do so */
+    TOUCH_MS = 200,            /* how long touches wait for other writes to join */
     GROUP_BYTES_MAX = 4 << 20, /* of the input that is committed together */
     EMPTY_LOG_MS = 100         /* wait for readers of the log; then a later checkpoint does it */
 };
@@ -201,8 +201,8 @@ static void finish_group(struct writer *w, struct task *first)
         assert(w->queued > 0);
         w->queued--;
         w->writes += t->result == OK && !t->is_probe;
-        wrote |= t->result == OK && !t->is_flush && !t->may_wait && !t->is_probe;
-        w->patient -= t->may_wait;
+        wrote |= t->result == OK && !t->is_flush && !t->is_touch && !t->is_probe;
+        w->touches -= t->is_touch;
         w->failures += t->result == STORAGE && !t->is_probe;
         if (t->nobody_waits) {
             w->n_later--;
@@ -268,16 +268,15 @@ static void wait_until_busy(struct writer *w, struct ctx *ctx)
     }
 }
 
-/* Touches, and receipts whose turn is yet to come, wait for other writes to join, so that a write
- * seldom finds the disk busy with them. It may return when there is nothing to write. The lock is
- * held. */
+/* Touches wait for other writes to join, so that a write seldom finds the disk busy with a touch.
+ * It may return when there is nothing to write. The lock is held. */
 static void wait_for_some(struct writer *w, struct ctx *ctx)
 {
     wait_until_busy(w, ctx);
-    struct timespec until = writer_in_ms(PATIENT_MS);
+    struct timespec until = writer_in_ms(TOUCH_MS);
     int rc = 0;
-    while (w->first && rc != ETIMEDOUT && w->queued == w->patient && w->patient < QUEUE_MAX / 2 &&
-           w->wanted_no <= w->seen_no && !w->is_ending)
+    while (w->first && rc != ETIMEDOUT && w->queued == w->touches && w->touches < QUEUE_MAX / 2 &&
+           !w->is_ending)
         rc = pthread_cond_timedwait(&w->some, &w->lock, &until);
 }
 

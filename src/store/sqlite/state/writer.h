@@ -18,8 +18,7 @@ struct task {
     bool only_notes; /* changes the index only through db->changes, so a group shares the work */
     bool is_alone;   /* changes much: a group and a transaction of its own, without savepoint */
     bool erases;     /* the log is emptied behind it, so that nothing erased stays readable */
-    bool may_wait;   /* a little, for others to join, and wakes nobody */
-    bool is_touch;   /* nobody waits to read it; it may wait, too */
+    bool is_touch;   /* may wait a little, and wakes nobody */
     bool is_early;   /* may be read before it is durable, though its thread waits for that */
     bool is_flush;   /* fails for what nobody waited for */
     bool is_probe;   /* the writer's own try whether the disk is well again */

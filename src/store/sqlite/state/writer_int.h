@@ -30,7 +30,7 @@ struct writer {
     uint64_t queued_no, seen_no, ended_no, wanted_no;
     uint64_t last_later, last_of_pool[POOL_SLOTS]; /* the last bundle of all, of a pool's slot */
     size_t n_later, later_bytes;
-    int64_t queued, patient; /* patient: of those, tasks that may wait */
+    int64_t queued, touches;
     bool is_ending, is_woken;
     uint64_t groups; /* groups that wrote something, from 1 on */
     uint64_t writes, commits, failures;

@@ -88,8 +88,7 @@ void writer_queue(struct writer *w, struct later *later)
 {
     assert(later->task.call && later->task.nobody_waits && !later->task.is_alone);
     pthread_mutex_lock(&w->lock);
-    later->task.may_wait |= later->task.is_touch;
-    w->patient += later->task.may_wait;
+    w->touches += later->task.is_touch;
     queue_task(w, &later->task);
     if (!later->task.is_touch)
         w->last_later = w->queued_no;

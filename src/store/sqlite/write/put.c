@@ -296,8 +296,6 @@ enum status sqlite_write_later(struct ctx *ctx, struct store *s, const struct bu
     later->task.call = write_bundle;
     later->task.what = own;
     later->task.only_notes = true;
-    later->task.may_wait = b->may_wait;
-    assert(!b->may_wait || (!b->n_messages && !b->n_memories));
     later->pool = writer_pool(b->pool);
     writer_queue(w, later);
     return OK;
