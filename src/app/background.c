@@ -18,9 +18,10 @@ struct job {
     const char *name;
     enum status (*run)(struct ctx *ctx, struct instance *instance, bool *more);
     int64_t first_s, every_s; /* first run and interval; both 0: after each write */
-    bool is_heavy;            /* runs at a lower priority than requests */
-    bool is_parallel;         /* in core_parallel threads */
-    bool is_late;             /* only after a start without the disk */
+    bool (*is_used)(struct instance *instance); /* by the settings; NULL: always */
+    bool is_heavy;                              /* runs at a lower priority than requests */
+    bool is_parallel;                           /* in core_parallel threads */
+    bool is_late;                               /* only after a start without the disk */
 };
 
 /* A reranking model that cannot be loaded is no reason to make no vectors. Its failure is logged
@@ -81,14 +82,24 @@ static enum status settle_some(struct ctx *ctx, struct instance *instance, bool 
     return instance_settle(ctx, instance);
 }
 
+static bool has_qdrant(struct instance *instance)
+{
+    return engine_mirrors(instance->engine);
+}
+
+static bool has_core_model(struct instance *instance)
+{
+    return instance->settings.core_model.n > 0;
+}
+
 /* settle reads what could not be read at start. embed loads local models and makes vectors, mirror
  * copies them to Qdrant, distil turns finished conversations into facts and episodes, prune deletes
  * receipts and expired memories, consolidate tidies. */
 static const struct job jobs[] = {
     {"settle", settle_some, .first_s = 1, .every_s = 2, .is_late = true},
     {"embed", embed_some, .is_heavy = true},
-    {"mirror", sync_qdrant},
-    {"distil", distil_some, .is_heavy = true, .is_parallel = true},
+    {"mirror", sync_qdrant, .is_used = has_qdrant},
+    {"distil", distil_some, .is_used = has_core_model, .is_heavy = true, .is_parallel = true},
     {"prune", prune_some, .first_s = 60, .every_s = 3600},
     {"undo", end_undo, .first_s = 1, .every_s = 10},
     /* The store keeps the time of the last consolidation; this only checks whether one is due. */
@@ -135,9 +146,15 @@ static void rest_for(struct background *b, int64_t ms)
     pthread_mutex_unlock(&b->lock);
 }
 
-/* A job by the clock is not woken by writes. */
+/* A job by the clock is not woken by writes. One that the settings do not use only looks whether
+ * they have changed: most servers have neither a core model nor a Qdrant, and five threads that
+ * wake twice for each chat take as long as its recall. */
 static uint64_t wait_for_work(struct worker *w, uint64_t seen, int64_t due)
 {
+    if (w->job->is_used && !w->job->is_used(w->all->instance)) {
+        rest_for(w->all, LOOK_MS);
+        return seen;
+    }
     if (w->job->every_s) {
         int64_t left = (due - clock_mono_us()) / 1000 + 1;
         rest_for(w->all, left < 1 ? 1 : left < LOOK_MS ? left : LOOK_MS);

@@ -5,15 +5,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 
 /*
- * A ctx belongs to one thread at a time and carries no lock; only the flag behind is_cut may be
- * written by another thread. The first note of a failure wins, because it is the one nearest to the
- * cause: callers that add a note on the way up cannot hide it. So a caller that recovers from a
- * failure has to clear it (soft and its kin), or the next failure would be reported under the old
- * reason.
+ * A ctx belongs to one thread at a time and carries no lock; only what is_cut and first point to
+ * may be written by another thread. The first note of a failure wins, because it is the one nearest
+ * to the cause: callers that add a note on the way up cannot hide it. So a caller that recovers
+ * from a failure has to clear it (soft and its kin), or the next failure would be reported under
+ * the old reason.
  */
 
 static void note_failure(struct ctx *ctx, enum status s, const char *field, const char *fmt,
@@ -122,6 +123,13 @@ bool ctx_is_cut(const struct ctx *ctx)
 bool ctx_has_time(const struct ctx *ctx)
 {
     return !ctx_is_cut(ctx) && (!ctx->deadline_us || clock_mono_us() < ctx->deadline_us);
+}
+
+void ctx_give_way(const struct ctx *ctx)
+{
+    static const struct timespec a_moment = {.tv_nsec = 500000};
+    while (ctx->first && *ctx->first && clock_mono_us() < ctx->yields_until_us && !ctx_is_cut(ctx))
+        nanosleep(&a_moment, NULL);
 }
 
 void ctx_free(struct ctx *ctx)

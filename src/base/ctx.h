@@ -14,6 +14,8 @@ struct ctx {
     char id[40];               /* request or job id, for logs and replies; may be empty */
     int64_t deadline_us;       /* clock_mono_us() after which work should stop; 0: none */
     const atomic_bool *is_cut; /* true: nobody wants the result any more; may be NULL */
+    const atomic_int *first;   /* how many calls go before this one; may be NULL */
+    int64_t yields_until_us;   /* it does not give way to them for longer */
     enum status failed;        /* of the first failure noted */
     int detail;                /* the failing room's own code for it (enum embed_failure), or 0 */
     char field[64];            /* the input field that broke a rule, or "" */
@@ -72,5 +74,9 @@ int64_t ctx_half_ms(const struct ctx *ctx);
 bool ctx_is_cut(const struct ctx *ctx);
 /* False once the deadline has passed, or nobody wants the result. */
 bool ctx_has_time(const struct ctx *ctx);
+
+/* Waits while there are calls that go first. Long work in the background does so between its parts:
+ * a thread of low priority leaves its core only some milliseconds after another wants it. */
+void ctx_give_way(const struct ctx *ctx);
 
 void ctx_free(struct ctx *ctx);

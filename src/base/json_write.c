@@ -1,5 +1,6 @@
 /* json_write.c - writing JSON: values in order, commas between them. */
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,9 +107,11 @@ void json_num(struct json_out *w, double v)
         buf_add(w->b, S("null"));
         return;
     }
-    /* The shortest form that reads back as the same number: 0.1, not 0.10000000000000001. 17 digits
-     * always identify a double (IEEE 754), so the loop ends with an exact form. */
-    for (int digits = 6; digits <= 17; digits++) {
+    /* The shortest form that reads back as the same number: 0.1, not 0.10000000000000001. 15 digits
+     * come back without zeros at the end, so fewer are tried only where they decide about an
+     * exponent (1e+06). 17 always identify a double (IEEE 754), so the loop ends with an exact
+     * form. */
+    for (int digits = isnormal(v) && fabs(v) < 1e6 ? DBL_DIG : 6; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
         if (strtod(text, NULL) == v)
             break;

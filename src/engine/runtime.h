@@ -90,6 +90,8 @@ MUST_USE enum status engine_reindex(struct ctx *ctx, struct engine *e, bool anew
  * more. Failures are kept, retried later and reported by engine_status. */
 MUST_USE enum status engine_embed_some(struct ctx *ctx, struct engine *e, bool *more);
 MUST_USE enum status engine_mirror_some(struct ctx *ctx, struct engine *e, bool *more);
+/* Whether the settings name a Qdrant, for engine_mirror_some. */
+bool engine_mirrors(struct engine *e);
 /* Loads the reranking model when the settings choose one of this machine, and drops one that they
  * choose no more. OK when there is nothing to load. */
 MUST_USE enum status engine_load_reranker(struct ctx *ctx, struct engine *e);

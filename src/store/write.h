@@ -42,6 +42,7 @@ struct bundle {
     size_t n_memories;
     enum put_rule rule;
     const struct receipt *receipt; /* or NULL; skipped when it shows a forgotten memory */
+    bool has_queued;               /* the same receipt was queued before: nothing is new in it */
     size_t added, replaced;        /* memories; set by store_write */
     int64_t distil_at; /* not 0: each new message of the user becomes a signal, and the session
                           waits to be distilled from then on (unix ms). Other waiting sessions of

@@ -32,6 +32,37 @@ stop() {
 # rss PID: KiB
 rss() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' /proc/"$1"/status; }
 
+# cpu PID: microseconds of CPU time so far, of all its threads
+cpu() { cat /proc/"$1"/task/*/schedstat | awk '{ ns += $1 } END { printf "%d\n", ns / 1000 }'; }
+
+# english FILE N, english_questions FILE N: like turns and questions below, with sentences of an
+# English text: made-up words are many pieces each for the encoder.
+english() {
+  awk -v n="$2" '
+    { gsub(/[^A-Za-z0-9 .,-]/, " "); for (i = 1; i <= NF; i++) word[words++] = $i }
+    END {
+      srand(7)
+      for (i = at = 0; i < n; i++) {
+        text = word[at++ % words]
+        for (left = 7 + int(rand() * 23); left > 0; left--) text = text " " word[at++ % words]
+        printf "{\"session\":\"s%d\",\"role\":\"%s\",\"content\":\"%s\"}\n", i / 20, i % 2 ? "assistant" : "user", text
+      }
+    }' "$1"
+}
+english_questions() {
+  awk -v n="$2" '
+    { gsub(/[^A-Za-z ]/, " "); for (i = 1; i <= NF; i++) if (length($i) > 3) word[words++] = $i }
+    END {
+      srand(8)
+      for (i = 0; i < n; i++) {
+        at = int(rand() * (words - 6))
+        text = "where was"
+        for (k = 0; k < 6; k++) text = text " " word[at + k]
+        print text
+      }
+    }' "$1"
+}
+
 # turns N: N turns of conversations of twenty as JSON lines; words by Zipf's law less the
 # thirty commonest, which a language fills with stop words; the same every time.
 # questions N: N questions of six words.

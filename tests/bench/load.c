@@ -1,6 +1,7 @@
 /* load.c - a load generator: chats in a closed loop, or many streams at once that must be whole. */
 #include <arpa/inet.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <llhttp.h>
 #include <uv.h>
@@ -10,7 +11,9 @@
 #include "base/json.h"
 
 /*
- * load PORT chats CONCURRENCY SECONDS       requests one after another on each connection
+ * load PORT chats CONCURRENCY SECONDS       requests one after another on each connection. With
+ *                                           $THINK_MS each after a pause of up to so long, to the
+ *                                           model "slow"
  * load PORT streams N CHUNKS [AT_ONCE]      N streams in all, AT_ONCE (default N) at a time
  *
  * Prints one line of key=value. Bodies are about 4 KB. The last user message is the next line of
@@ -26,11 +29,12 @@ struct samples {
 
 struct client {
     uv_tcp_t tcp;
+    uv_timer_t pause;
     uv_connect_t connect;
     llhttp_t parser;
     int64_t asked_us, first_us;
     struct buf tail; /* of a stream: the text so far of an unfinished event */
-    int events;
+    int events, handles;
     bool has_done;
 };
 
@@ -40,7 +44,7 @@ static struct buf *requests; /* one for each question */
 static size_t n_requests, turn;
 static struct samples first_byte, whole;
 static bool streams;
-static int chunks;
+static int chunks, think_ms;
 static size_t left, running, completed, broken;
 static int64_t end_us;
 static char read_buf[256 << 10];
@@ -56,6 +60,8 @@ static void note(struct samples *s, int64_t us)
 static void on_closed(uv_handle_t *h)
 {
     struct client *c = h->data;
+    if (--c->handles)
+        return;
     buf_free(&c->tail);
     free(c);
 }
@@ -66,6 +72,7 @@ static void leave(struct client *c)
         return;
     running--;
     uv_close((uv_handle_t *)&c->tcp, on_closed);
+    uv_close((uv_handle_t *)&c->pause, on_closed);
 }
 
 /* Counts the events of a stream; a piece may end anywhere. */
@@ -96,6 +103,20 @@ static int on_body(llhttp_t *p, const char *at, size_t n)
     return 0;
 }
 
+static void on_thought(uv_timer_t *t)
+{
+    ask(t->data);
+}
+
+/* People do not ask all at the same moment, however long the model takes. */
+static void ask_later(struct client *c)
+{
+    if (think_ms)
+        uv_timer_start(&c->pause, on_thought, (uint64_t)(rand() % (think_ms + 1)), 0);
+    else
+        ask(c);
+}
+
 static int on_whole(llhttp_t *p)
 {
     struct client *c = p->data;
@@ -104,7 +125,7 @@ static int on_whole(llhttp_t *p)
     completed += is_good;
     broken += !is_good;
     if (streams ? left > 0 : clock_mono_us() < end_us)
-        ask(c);
+        ask_later(c);
     else
         leave(c);
     return 0;
@@ -159,7 +180,7 @@ static void on_connected(uv_connect_t *connect, int status)
     }
     uv_tcp_nodelay(&c->tcp, 1);
     uv_read_start((uv_stream_t *)&c->tcp, on_space, on_read);
-    ask(c);
+    ask_later(c);
 }
 
 static void start(void)
@@ -168,7 +189,9 @@ static void start(void)
     c->tail = buf_make(NULL, 1 << 20);
     llhttp_init(&c->parser, HTTP_RESPONSE, &callbacks);
     uv_tcp_init(&loop, &c->tcp);
-    c->tcp.data = c->connect.data = c->parser.data = c;
+    uv_timer_init(&loop, &c->pause);
+    c->handles = 2;
+    c->tcp.data = c->pause.data = c->connect.data = c->parser.data = c;
     running++;
     uv_tcp_connect(&c->connect, &c->tcp, (struct sockaddr *)&server, on_connected);
 }
@@ -189,9 +212,9 @@ static struct buf request_of(int port, str question)
 {
     struct buf body = buf_make(NULL, 1 << 20), out = buf_make(NULL, 1 << 20);
     buf_printf(&body,
-               "{\"model\":\"bench\",\"stream\":%s,\"max_tokens\":%d,\"messages\":"
+               "{\"model\":\"%s\",\"stream\":%s,\"max_tokens\":%d,\"messages\":"
                "[{\"role\":\"system\",\"content\":\"",
-               streams ? "true" : "false", chunks);
+               think_ms ? "slow" : "bench", streams ? "true" : "false", chunks);
     while (body.n + question.n < 4000)
         buf_add(&body, S("an assistant that is told at length how to behave "));
     buf_add(&body, S("\"},{\"role\":\"user\",\"content\":\""));
@@ -224,6 +247,16 @@ static void make_requests(int port)
         requests[n_requests++] = request_of(port, S("all the words of a question"));
 }
 
+/* Of this process, in microseconds for each request. */
+static double cpu_each(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    double us = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+                (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    return completed ? us / (double)completed : 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 5) {
@@ -231,11 +264,13 @@ int main(int argc, char **argv)
                 "usage: load PORT chats CONCURRENCY SECONDS | streams N CHUNKS [AT_ONCE]\n");
         return 2;
     }
+    const char *pause = getenv("THINK_MS");
     int port = (int)strtol(argv[1], NULL, 10);
     size_t n = strtoul(argv[3], NULL, 10);
     streams = strcmp(argv[2], "streams") == 0;
     chunks = (int)strtol(argv[4], NULL, 10);
     left = n;
+    think_ms = pause ? (int)strtol(pause, NULL, 10) : 0;
     first_byte.us = heap_alloc(SAMPLES_MAX * sizeof(uint32_t));
     whole.us = heap_alloc(SAMPLES_MAX * sizeof(uint32_t));
     uv_loop_init(&loop);
@@ -247,8 +282,11 @@ int main(int argc, char **argv)
         start();
     uv_run(&loop, UV_RUN_DEFAULT);
     double seconds = (double)(clock_mono_us() - began) / 1e6;
-    printf("completed=%zu broken=%zu rps=%.0f p50_us=%u p99_us=%u first50_us=%u first99_us=%u\n",
+    double cpu = cpu_each();
+    printf("completed=%zu broken=%zu rps=%.0f p50_us=%u p99_us=%u first50_us=%u first99_us=%u "
+           "load_us=%.0f\n",
            completed, broken, (double)completed / seconds, percentile(&whole, 0.5),
-           percentile(&whole, 0.99), percentile(&first_byte, 0.5), percentile(&first_byte, 0.99));
+           percentile(&whole, 0.99), percentile(&first_byte, 0.5), percentile(&first_byte, 0.99),
+           cpu);
     return broken != 0;
 }

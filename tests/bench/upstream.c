@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 
-/* upstream PORT INTERVAL_MS: prints its address; ends with a signal. A stream has as many pieces
- * as the request's max_tokens says. Who wants JSON is told what a session leaves behind, each time
- * something else. */
+/* upstream PORT INTERVAL_MS [SLOW_MS]: prints its address; ends with a signal. The model "slow"
+ * begins its answer after SLOW_MS (0). A stream has as many pieces as the request's max_tokens
+ * says. Who wants JSON is told what a session leaves behind, each time something else. */
 
 enum { ANSWER = 1024 };
 
@@ -21,10 +21,11 @@ struct client {
     llhttp_t parser;
     struct buf body;
     int chunks_left, handles;
+    bool streams, has_begun;
 };
 
 static uv_loop_t loop;
-static int interval_ms;
+static int interval_ms, slow_ms;
 static char answer[ANSWER + 256], read_buf[64 << 10];
 static const char piece[] = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":"
                             "[{\"index\":0,\"delta\":{\"content\":\"some words \"}}]}\n\n";
@@ -81,9 +82,28 @@ static void put_chunk(struct client *c)
     put(c, text, n);
 }
 
+static void on_time(uv_timer_t *t);
+
+static void begin_answer(struct client *c)
+{
+    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+                               "Transfer-Encoding: chunked\r\n\r\n";
+    c->has_begun = true;
+    put(c, c->streams ? head : answer, strlen(c->streams ? head : answer));
+    if (!c->streams)
+        return;
+    put_chunk(c);
+    if (c->chunks_left)
+        uv_timer_start(&c->timer, on_time, (uint64_t)interval_ms, (uint64_t)interval_ms);
+}
+
 static void on_time(uv_timer_t *t)
 {
     struct client *c = t->data;
+    if (!c->has_begun) {
+        begin_answer(c);
+        return;
+    }
     put_chunk(c);
     if (!c->chunks_left)
         uv_timer_stop(t);
@@ -121,26 +141,22 @@ static void put_distilled(struct client *c)
 
 static int on_whole(llhttp_t *p)
 {
-    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                               "Transfer-Encoding: chunked\r\n\r\n";
     struct client *c = p->data;
     if (str_find(buf_str(&c->body), S("\"response_format\"")) < c->body.n) {
         buf_clear(&c->body);
         put_distilled(c);
         return 0;
     }
-    bool streams = str_find(buf_str(&c->body), S("\"stream\":true")) < c->body.n;
+    c->streams = str_find(buf_str(&c->body), S("\"stream\":true")) < c->body.n;
     size_t most = str_find(buf_str(&c->body), S("\"max_tokens\":"));
+    bool is_slow = str_find(buf_str(&c->body), S("\"model\":\"slow\"")) < c->body.n;
     c->chunks_left = most < c->body.n ? (int)strtol(c->body.p + most + 13, NULL, 10) : 1;
     buf_clear(&c->body);
-    if (!streams) {
-        put(c, answer, strlen(answer));
-        return 0;
-    }
-    put(c, head, strlen(head));
-    put_chunk(c);
-    if (c->chunks_left)
-        uv_timer_start(&c->timer, on_time, (uint64_t)interval_ms, (uint64_t)interval_ms);
+    c->has_begun = false;
+    if (is_slow && slow_ms)
+        uv_timer_start(&c->timer, on_time, (uint64_t)slow_ms, 0);
+    else
+        begin_answer(c);
     return 0;
 }
 
@@ -197,11 +213,12 @@ int main(int argc, char **argv)
     struct sockaddr_storage bound;
     int n = sizeof bound;
     uv_tcp_t listener;
-    if (argc != 3) {
-        fprintf(stderr, "usage: upstream PORT INTERVAL_MS\n");
+    if (argc < 3) {
+        fprintf(stderr, "usage: upstream PORT INTERVAL_MS [SLOW_MS]\n");
         return 2;
     }
     interval_ms = (int)strtol(argv[2], NULL, 10);
+    slow_ms = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 0;
     make_answer();
     uv_loop_init(&loop);
     uv_tcp_init(&loop, &listener);

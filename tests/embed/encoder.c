@@ -297,6 +297,20 @@ TEST(a_text_without_tokens_has_no_vectors)
     encoder_free(e);
 }
 
+/* Between two layers, too, so that a chat waits for one of them at most. */
+TEST(it_stops_for_what_goes_first)
+{
+    static const atomic_int one = 1;
+    struct encoder *e = encoder_new();
+    encode_one(ctx, e, "bread"); /* loads it */
+    ctx->first = &one;
+    ctx->yields_until_us = clock_mono_us() + 40000;
+    encode_one(ctx, e, "butter");
+    CHECK(clock_mono_us() >= ctx->yields_until_us);
+    ctx->first = NULL;
+    encoder_free(e);
+}
+
 /* --- blocks --- */
 
 TEST(a_block_is_read_with_the_text_before_it)

@@ -324,6 +324,51 @@ TEST(a_receipt_that_is_found_is_durable)
     CHECK_INT(pthread_join(thread, NULL), 0);
 }
 
+struct putting {
+    struct store *s;
+    struct vector_put put;
+    atomic_bool has_ended;
+};
+
+static void *put_vector(void *arg)
+{
+    struct putting *p = arg;
+    CLEANUP(ctx_free) struct ctx own = {0};
+    struct ctx *ctx = &own;
+    CHECK_OK(store_put_vectors(ctx, p->s, set.signature, &p->put, 1));
+    atomic_store(&p->has_ended, true);
+    return NULL;
+}
+
+/* Chats would wait behind such a sync for what they said last. */
+TEST(vectors_are_read_while_the_disk_syncs_and_are_durable_when_their_maker_goes_on)
+{
+    disk_install();
+    PLACE(p);
+    STORE(s, p);
+    struct memory m = fact("m1", "", "Ithaca is an island");
+    struct unembedded *u;
+    size_t n;
+    CHECK_OK(store_begin_vectors(ctx, s, &set, true));
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &m));
+    CHECK_OK(store_unembedded(ctx, s, NULL, 10, &u, &n));
+    CHECK_INT(n, 1);
+    disk_hold_syncs(true);
+    const float *v = direction(ctx, 1, set.dimensions);
+    struct putting put = {.s = s, .put = {.no = u->no, .doc = u->doc, .v = v}};
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, put_vector, &put), 0);
+    for (int i = 0; n && i < 5000; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        CHECK_OK(store_unembedded(ctx, s, NULL, 10, &u, &n));
+    }
+    CHECK_INT(n, 0);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    CHECK(!atomic_load(&put.has_ended));
+    disk_hold_syncs(false);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+}
+
 TEST(an_acknowledged_write_survives_a_power_cut)
 {
     enum { N = 30 };

@@ -143,6 +143,32 @@ TEST(what_a_receipt_gave_goes_with_it)
     CHECK_INT(rows_of(ctx, &p, "receipt"), 0);
 }
 
+/* The turn brings its receipt, which was queued before its model was asked. */
+TEST(a_receipt_that_was_queued_is_written_with_its_turn_only_where_it_is_not_there)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct receipt_line line = {.kind = S("memory"), .id = S("f1"), .injected = true};
+    struct receipt r = {.id = S("r1"), .reason = S("first"), .lines = &line, .n = 1}, found;
+    struct bundle b = {.pool = mine, .receipt = &r};
+    said_and_known(ctx, s);
+    CHECK_OK(store_write(ctx, s, &b));
+    r.reason = S("again");
+    b.has_queued = true;
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_OK(store_receipt(ctx, s, mine, S("r1"), &found));
+    CHECK_STR(found.reason, S("first"));
+    r.id = S("r2"); /* its first write has failed */
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_OK(store_receipt(ctx, s, mine, S("r2"), &found));
+    CHECK_STR(found.reason, S("again"));
+    struct forget what = {.pool = mine, .id = S("f1")};
+    int64_t n;
+    CHECK_OK(store_forget(ctx, s, &what, &n)); /* meanwhile */
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_STATUS(store_receipt(ctx, s, mine, S("r2"), &found), NOT_FOUND);
+}
+
 TEST(a_receipt_is_counted_once_and_stays_counted_when_it_is_pruned)
 {
     PLACE(p);

@@ -90,6 +90,24 @@ TEST(a_child_has_its_parents_id_cancellation_and_the_earlier_deadline)
     CHECK_INT(ctx_half_ms(&child), 0);
 }
 
+TEST(work_gives_way_for_a_time_or_until_it_is_cut)
+{
+    atomic_int first = 0;
+    atomic_bool is_cut = false;
+    int64_t began = clock_mono_us();
+    struct ctx work = {.first = &first, .yields_until_us = began + 3600000000, .is_cut = &is_cut};
+    ctx_give_way(&work); /* nobody goes first */
+    first = 2;
+    is_cut = true;
+    ctx_give_way(&work);
+    is_cut = false;
+    work.yields_until_us = clock_mono_us() + 20000;
+    ctx_give_way(&work);
+    CHECK(clock_mono_us() >= work.yields_until_us);
+    CHECK(clock_mono_us() - began < 3600000000);
+    CHECK(!ctx_child(&work, 0).first); /* what is done for it may be waited for by others */
+}
+
 TEST(a_soft_failure_is_cleared_and_only_the_expected_one)
 {
     CHECK(soft(ctx, OK));

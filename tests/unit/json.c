@@ -1,4 +1,6 @@
 /* json.c - reading and writing JSON. */
+#include <math.h>
+
 #include "base/json.h"
 
 #include "t.h"
@@ -94,6 +96,31 @@ TEST(what_is_written_reads_back)
     struct json *v;
     CHECK_OK(json_parse(ctx, buf_str(&b), &v));
     CHECK_STR(json_string(json_get(v, "s")), S("a\"b\\c\n\x01\xC3\xA9\xEF\xBF\xBD"));
+}
+
+/* With as few digits as read back as the same number, and an exponent where those are fewer than
+ * its places before the point. */
+TEST(a_number_is_written_as_short_as_it_can_be)
+{
+    static const double some[] = {0,    -0.5,  100000, 999999, 1e6,     1234567,   123456000, 1e22,
+                                  1e-4, 1e-05, 0.1,    2.5e-7, 1.0 / 3, 1e300 * 3, 5e-324};
+    enum { SOME = sizeof some / sizeof *some, RANDOM = 2000 };
+    uint64_t random = 7;
+    for (int i = 0; i < SOME + RANDOM; i++) {
+        struct buf b = buf_make(&ctx->arena, 64);
+        struct json_out w = json_to(&b);
+        char shortest[40];
+        random = random * 6364136223846793005U + 1442695040888963407U;
+        double v = (double)(int64_t)random / (double)(1ULL << (random >> 58));
+        v = i < SOME ? some[i] : i % 3 ? v : floor(v * 1e-12) * 1e-3;
+        for (int digits = 6; digits <= 17; digits++) {
+            snprintf(shortest, sizeof shortest, "%.*g", digits, v);
+            if (strtod(shortest, NULL) == v)
+                break;
+        }
+        json_num(&w, v);
+        CHECK_STR(buf_str(&b), str_of(shortest));
+    }
 }
 
 TEST(no_text_at_all_is_no_json)

@@ -1,6 +1,7 @@
 /* recall_encoder.c - what the encoder in the program adds to recall, and when it takes no part. */
 #include <math.h>
 
+#include "base/clock.h"
 #include "engine/recall/features.h"
 #include "engine/recall/verdict.h"
 #include "engine/state/state.h"
@@ -77,6 +78,45 @@ TEST(the_first_question_does_not_wait_for_the_encoder)
     embed_all(ctx, e);
     r = recall_question(&then, e, teeth, anyhow);
     CHECK_STR(r.vectors, S("encoder:minilm-1:128"));
+}
+
+static size_t waiting(struct ctx *ctx, struct store *s)
+{
+    enum { MANY = 100 };
+    struct unembedded *v;
+    size_t n;
+    CHECK_OK(store_unembedded(ctx, s, NULL, MANY, &v, &n));
+    return n;
+}
+
+TEST(the_background_makes_few_vectors_at_a_time_while_there_are_chats)
+{
+    ENGINE(e, s, p);
+    bool more;
+    remember_some(ctx, s);
+    e->work.chat_at = clock_mono_us() + 1000000;
+    CHECK_OK(engine_embed_some(ctx, e, &more));
+    CHECK_INT(waiting(ctx, s), 1);
+    CHECK(more);
+    e->work.chat_at = 0;
+    embed_all(ctx, e);
+    CHECK_INT(waiting(ctx, s), 0);
+}
+
+/* And not for ever. */
+TEST(the_background_makes_no_vectors_while_a_question_is_searched_for)
+{
+    ENGINE(e, s, p);
+    struct memory late = fact("late", "", "The cat is called Pallas");
+    remember_some(ctx, s);
+    embed_all(ctx, e); /* the encoder is loaded */
+    CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &late));
+    CHECK_INT(waiting(ctx, s), 1);
+    e->work.asking = 1;
+    int64_t began = clock_mono_us();
+    embed_all(ctx, e);
+    CHECK(clock_mono_us() - began >= 50000);
+    CHECK_INT(waiting(ctx, s), 0);
 }
 
 static void see_row(void *what, size_t i, str row)

@@ -145,7 +145,7 @@ static void run_layer(const struct encoder_kernels *k, struct work *w,
                   ENCODER_HIDDEN);
 }
 
-/* The state of each token in w->x. The deadline is checked between layers: 2 ms at most. */
+/* The state of each token in w->x. Between layers, 2 ms at most, the deadline is checked. */
 static enum status run_block(struct ctx *ctx, const struct encoder *e, struct work *w,
                              const uint32_t *ids, size_t n)
 {
@@ -155,6 +155,7 @@ static enum status run_block(struct ctx *ctx, const struct encoder *e, struct wo
     e->kernels->steps->between()->norm(w->x, NULL, NULL, all->begin.weight, all->begin.shift,
                                        epsilon, n, ENCODER_HIDDEN);
     for (size_t i = 0; i < ENCODER_LAYERS; i++) {
+        ctx_give_way(ctx);
         if (!ctx_has_time(ctx))
             return fail(ctx, TIMED_OUT,
                         "timeout: the encoder took longer than the deadline of the call");

@@ -315,11 +315,11 @@ static bool is_fresh(const struct turn *t, uint64_t chain)
  * and a continued turn that the store does not know yet waits for the queue. With a block it is
  * queued as well: the conversation's next request may reach another instance.
  */
-static void queue_receipt(struct ctx *ctx, struct engine *e, const struct turn *t)
+static void queue_receipt(struct ctx *ctx, struct engine *e, struct turn *t)
 {
     assert(t->record.id.n);
     struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
-    soft(ctx, store_write_later(ctx, e->store, &b)); /* engine_end_turn writes it again */
+    t->has_queued = soft(ctx, store_write_later(ctx, e->store, &b));
 }
 
 static enum status repeat_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
@@ -486,7 +486,9 @@ struct turn *engine_begin_turn(struct ctx *ctx, struct engine *e, const struct t
         e->work.chat_at = began;
     if (t->out.mode == MODE_OFF)
         return t;
+    atomic_fetch_add(&e->work.asking, 1);
     bool is_helper = ask_turn(ctx, e, t, began);
+    atomic_fetch_sub(&e->work.asking, 1);
     if (is_helper || in->has_tools || t->out.block.n)
         queue_receipt(ctx, e, t);
     return t;
@@ -520,6 +522,7 @@ const struct turn_out *turn_out_of(const struct turn *t)
 void turn_drop_block(struct turn *t, str why)
 {
     struct receipt *r = &t->record;
+    t->has_queued = false;
     t->out.block = r->block = S("");
     r->tokens = 0;
     r->reason = str_dup(t->arena, why);
@@ -530,6 +533,7 @@ void turn_drop_block(struct turn *t, str why)
 void turn_note_search(struct turn *t, enum plan_scope scope, const struct recalled *v, size_t n)
 {
     struct receipt *r = &t->record;
+    t->has_queued = false;
     size_t room = r->n < LINES_ALL_MAX ? LINES_ALL_MAX - r->n : 0;
     n = n < room ? n : room;
     struct receipt_line *lines = NEW_N(t->arena, struct receipt_line, r->n + n + 1);

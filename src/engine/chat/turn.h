@@ -14,6 +14,7 @@ struct turn {
     struct turn_out out;
     struct arena *arena;    /* of the call that began the turn */
     struct receipt record;  /* written by engine_end_turn */
+    bool has_queued;        /* the record, before the model was asked, as it is */
     struct said_at *spoken; /* the user's messages of in.said, in order */
     size_t n_spoken;
     struct strs told;      /* what earlier blocks of the conversation tell, as in struct receipt */

@@ -120,6 +120,7 @@ static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t)
         return false;
     }
     quota_note(e, t->in.pool.user, ctx->why);
+    t->has_queued = false;
     t->record.reason = str_printf(&ctx->arena, S_FMT "%snot kept: %s", S_ARG(t->record.reason),
                                   t->record.reason.n ? "; " : "", ctx->why);
     soft(ctx, s);
@@ -186,6 +187,7 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
         return OK;
     if (t->out.mode != MODE_READONLY)
         TRY(add_messages(ctx, e, t, answer, &b));
+    b.has_queued = t->has_queued;
     b.goes_on = t->in.goes_on && t->in.is_durable && b.session.id.n;
     enum status s =
         t->in.is_durable ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);

@@ -20,7 +20,6 @@ enum {
     CLAIM_MAX = 16,         /* sessions of one claim */
     CLAIM_WORTH_MS = 400,   /* what a claim should take, estimated from the last answers */
     CLAIM_SLACK_MS = 30000, /* a claim starts no other session after this time */
-    CHATS_MS = 50,          /* after a chat, others are expected for this time */
     PAUSE_MS = 5,           /* between two sessions while chats are expected */
     ANSWER_ABOUT = 300      /* tokens */
 };
@@ -78,7 +77,7 @@ static size_t claim_of(struct engine *e)
 static void give_way(struct engine *e)
 {
     static const struct timespec a_moment = {.tv_nsec = PAUSE_MS * 1000000};
-    if (clock_mono_us() - e->work.chat_at < CHATS_MS * 1000)
+    if (engine_has_chats(e))
         nanosleep(&a_moment, NULL);
 }
 

@@ -61,6 +61,7 @@ struct work_state {
     atomic_bool is_looking;       /* one thread claims sessions that are due */
     atomic_int ingests;           /* ingested conversations whose callers wait for the model */
     atomic_int_least64_t chat_at; /* clock_mono_us of when the last turn of a chat began */
+    atomic_int asking;            /* chats whose model waits for what is recalled */
 };
 
 struct accounts_state {
@@ -112,6 +113,10 @@ static inline void count(atomic_uint_least64_t *counter, uint64_t n)
 {
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
+
+/* Whether a chat began in the last moment, so that others are expected. */
+enum { CHATS_MS = 50 };
+bool engine_has_chats(const struct engine *e);
 
 /* Counts a recall and how long it took; engine_recall calls it, whoever asked. Whether it put
  * something into a chat, was silent, late or failed there is counted by the turn. */

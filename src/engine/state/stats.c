@@ -16,6 +16,11 @@ void engine_count_recall(struct engine *e, int64_t took_us)
     count(&e->counters.recall_us_sum, (uint64_t)took_us);
 }
 
+bool engine_has_chats(const struct engine *e)
+{
+    return clock_mono_us() - e->work.chat_at < CHATS_MS * 1000;
+}
+
 /* Counters are atomic one by one and not together: their sums may differ by calls in flight. */
 enum status engine_stats(struct ctx *ctx, struct engine *e, struct engine_stats *out)
 {

@@ -25,6 +25,13 @@
  */
 enum { BATCH_MAX = 512 };
 
+/*
+ * A text of the encoder takes some milliseconds of a core, which chats need more. So the background
+ * makes few texts at a time while there are chats, and stops between two layers while a question is
+ * searched for. It does not stop for ever: chats without a pause slow it down.
+ */
+enum { FEW = 4, GIVES_WAY_MS = 50 };
+
 /* Texts of one call: a table needs microseconds for a text, a transformer milliseconds. */
 static const size_t batch_of[] = {[EMBED_REMOTE] = 64,
                                   [EMBED_STATIC] = BATCH_MAX,
@@ -182,6 +189,7 @@ enum { AGAIN = sizeof again_ms / sizeof *again_ms };
 /* One batch on its way from the queue to the store. */
 struct batch {
     struct engine *e;
+    bool gives_way; /* to chats: nobody waits for it */
     const struct vector_set *set;
     struct vector_put *put; /* vectors and failures so far */
     size_t n, room;
@@ -350,10 +358,20 @@ static enum status read_row(struct ctx *ctx, struct engine *e, const struct unem
     return embed_following(ctx, e->embed, first, texts, n, out);
 }
 
+/* So long for one row. */
+static void give_way(struct ctx *ctx, const struct engine *e)
+{
+    ctx->first = &e->work.asking;
+    ctx->yields_until_us = clock_mono_us() + GIVES_WAY_MS * 1000;
+    ctx_give_way(ctx);
+}
+
 /* The encoder reads texts together that belong together; to others each is one of its own. */
 static enum status read_texts(struct ctx *ctx, struct batch *b, const struct unembedded *u,
                               size_t n, struct embedding *out)
 {
+    if (b->gives_way)
+        give_way(ctx, b->e);
     if (!str_starts(b->set->signature, S("encoder:"))) {
         str *texts = NEW_N(&ctx->arena, str, n);
         for (size_t i = 0; i < n; i++)
@@ -362,6 +380,8 @@ static enum status read_texts(struct ctx *ctx, struct batch *b, const struct une
     }
     for (size_t i = 0, row; i < n; i += row) {
         row = row_of(u + i, n - i);
+        if (i && b->gives_way)
+            give_way(ctx, b->e);
         TRY(in_trouble(b->e, TROUBLE_SOURCE, read_row(ctx, b->e, u + i, row, out + i)));
     }
     return OK;
@@ -436,12 +456,16 @@ static enum status try_some(struct ctx *ctx, struct engine *e, const struct chos
     size_t n;
     TRY(vectors_ready(ctx, e, c, false, &set));
     size_t limit = *max < batch_of[c->source] ? *max : batch_of[c->source];
+    bool gives_way = !pool && c->source != EMBED_REMOTE;
+    if (gives_way && limit > FEW && engine_has_chats(e))
+        limit = FEW;
     TRY(in_trouble(e, TROUBLE_STORE, store_unembedded(ctx, e->store, pool, limit, &u, &n)));
     if (!n) {
         *max = limit;
         return warm_up(ctx, e, c);
     }
     struct batch b = {.e = e,
+                      .gives_way = gives_way,
                       .set = &set,
                       .put = NEW_N(&ctx->arena, struct vector_put, n),
                       .room = n};

@@ -179,12 +179,17 @@ static enum status follow_settings(struct ctx *ctx, struct engine *e, str mirror
     return store_put_setting(ctx, e->store, MIRRORS, mirrors);
 }
 
+bool engine_mirrors(struct engine *e)
+{
+    return str_trim(engine_runtime(e)->qdrant.host).n > 0;
+}
+
 /* While Qdrant is switched off the queue is kept, so that no deletion is lost when it is switched
  * on again. Without a host the queue ends. */
 static enum status pause_sync(struct ctx *ctx, struct engine *e)
 {
     str before;
-    if (str_trim(engine_runtime(e)->qdrant.host).n)
+    if (engine_mirrors(e))
         return OK;
     TRY(store_setting(ctx, e->store, MIRRORS, &before));
     if (!before.n)

@@ -144,11 +144,23 @@ static enum status count_recall(struct ctx *ctx, struct db *db, int64_t pool,
     return days_add(ctx, db, pool, DAY_BUCKET + day_bucket(r->took_us), 1);
 }
 
-/* Forgetting erases receipts that show the memory; a receipt that comes later is not kept. */
-enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r)
+static enum status is_kept_already(struct ctx *ctx, struct db *db, int64_t pool, str id, bool *out)
 {
-    bool is_late;
+    SQL_RUN(q, ctx, db, SQL_RECEIPT_THERE, pool, id);
+    return sql_any(&q, out);
+}
+
+/* Forgetting erases receipts that show the memory; a receipt that comes later is not kept. One that
+ * was queued, and is not there, was erased so, or its write failed. */
+enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool, const struct receipt *r,
+                        bool was_queued)
+{
+    bool is_late, is_kept = false;
     struct kept_receipt kept;
+    if (was_queued)
+        TRY(is_kept_already(ctx, db, pool, r->id, &is_kept));
+    if (is_kept)
+        return OK;
     str body = body_of(&ctx->arena, r), shown = ids_of(&ctx->arena, r, IDS_WITH_SOURCES);
     if (!body.n || !shown.n)
         return fail(ctx, TOO_LARGE, "a receipt is too large");

@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "store/sqlite/db/db.h"
 
-/* Left out when it shows a memory that was forgotten meanwhile. */
+/* Left out when it shows a memory that was forgotten meanwhile. was_queued: the same receipt may be
+ * there already. */
 MUST_USE enum status receipt_put(struct ctx *ctx, struct db *db, int64_t pool,
-                                 const struct receipt *r);
+                                 const struct receipt *r, bool was_queued);

@@ -125,7 +125,9 @@ enum status sqlite_begin_vectors(struct ctx *ctx, struct store *s, const struct 
 enum status sqlite_put_vectors(struct ctx *ctx, struct store *s, str signature,
                                const struct vector_put *v, size_t n)
 {
-    return writer_call(ctx, sqlite_of(s)->writer, put_all, &(struct puts){signature, v, n});
+    struct puts puts = {signature, v, n};
+    struct task t = {.ctx = ctx, .call = put_all, .what = &puts, .is_early = true};
+    return writer_run(sqlite_of(s)->writer, &t);
 }
 
 enum status sqlite_vector_set(struct ctx *ctx, struct store *s, struct vector_set *out)

@@ -31,21 +31,32 @@ void files_close(struct store_files *p)
 {
     free(p->path);
     p->path = NULL;
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        free(p->open[i]);
+        p->open[i] = NULL;
+    }
 }
 
-/* SQLite puts its log beside the file that a link leads to. */
-static const char *path_of(struct ctx *ctx, const struct store_files *p, size_t i)
+/* Looked up once, as every commit looks twice. The database itself is looked for by its own path:
+ * there a link that leads elsewhere now is noticed. */
+static void find_paths(struct ctx *ctx, struct store_files *p)
 {
-    return i ? str_printf(&ctx->arena, "%s%s", file_whole(&ctx->arena, p->path).p, ends[i]).p
-             : p->path;
+    str whole = file_whole(&ctx->arena, p->path);
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        str path = i ? str_printf(&ctx->arena, S_FMT "%s", S_ARG(whole), ends[i]) : str_of(p->path);
+        free(p->open[i]);
+        p->open[i] = heap_alloc(path.n + 1);
+        memcpy(p->open[i], path.p, path.n);
+    }
 }
 
 void files_take(struct ctx *ctx, struct store_files *p)
 {
     struct stat st;
     assert(atomic_load(&p->state) == FILES_AWAY);
+    find_paths(ctx, p);
     for (size_t i = 0; i < STORE_FILES; i++) {
-        bool is_there = stat(path_of(ctx, p, i), &st) == 0;
+        bool is_there = stat(p->open[i], &st) == 0;
         p->files[i].device = is_there ? st.st_dev : 0;
         p->files[i].inode = is_there ? st.st_ino : 0;
     }
@@ -53,22 +64,22 @@ void files_take(struct ctx *ctx, struct store_files *p)
 }
 
 /* A disk that does not answer is another matter: then reads and writes fail. */
-static bool is_gone(struct ctx *ctx, const struct store_files *p, size_t i)
+static bool is_gone(const struct store_files *p, size_t i)
 {
     struct stat st;
     if (!p->files[i].inode)
         return false;
-    if (stat(path_of(ctx, p, i), &st) != 0)
+    if (stat(p->open[i], &st) != 0)
         return errno == ENOENT || errno == ENOTDIR;
     return st.st_ino != p->files[i].inode || st.st_dev != p->files[i].device;
 }
 
 /* The log and its index are looked at as well: writes go to the log first. */
-static bool is_any_gone(struct ctx *ctx, const struct store_files *p, size_t *which)
+static bool is_any_gone(const struct store_files *p, size_t *which)
 {
     for (size_t i = 0; i < STORE_FILES; i++) {
         *which = i;
-        if (is_gone(ctx, p, i))
+        if (is_gone(p, i))
             return true;
     }
     return false;
@@ -78,7 +89,7 @@ enum status files_check(struct ctx *ctx, struct store_files *p)
 {
     enum files_state state = atomic_load(&p->state);
     size_t which;
-    if (state == FILES_OPEN && is_any_gone(ctx, p, &which) &&
+    if (state == FILES_OPEN && is_any_gone(p, &which) &&
         atomic_compare_exchange_strong(&p->state, &state, FILES_LOST)) {
         log_event(LOG_ERROR, "store.lost",
                   "file=\"%s%s\" why=\"it was deleted or replaced while rememberd had it open: "
@@ -93,7 +104,7 @@ enum status files_check(struct ctx *ctx, struct store_files *p)
                                : OK;
 }
 
-bool files_has_log_index(struct ctx *ctx, const struct store_files *p)
+bool files_has_log_index(const struct store_files *p)
 {
-    return !is_gone(ctx, p, STORE_FILES - 1);
+    return !is_gone(p, STORE_FILES - 1);
 }

@@ -16,6 +16,7 @@ enum { STORE_FILES = 3 }; /* the database, its log, and the log's index */
 
 struct store_files {
     char *path;
+    char *open[STORE_FILES]; /* where they are; SQLite puts the log beside the file of a link */
     _Atomic(enum files_state) state;
     struct {
         dev_t device;
@@ -30,5 +31,5 @@ void files_take(struct ctx *ctx, struct store_files *p);
 /* A look at the disk. STORAGE from the first time on that one of the files was another one or
  * missing: what is written now would be lost. OK while nothing is open. */
 /* Whether the index of the log is still the one that other processes see. */
-bool files_has_log_index(struct ctx *ctx, const struct store_files *p);
+bool files_has_log_index(const struct store_files *p);
 MUST_USE enum status files_check(struct ctx *ctx, struct store_files *p);

@@ -16,10 +16,10 @@
  * others in place.
  *
  * A group that somebody waits for can be read when it is durable: a write that is refused was never
- * seen. A group that nobody waits for can be read before it is durable, and a second thread syncs
- * the log, so that a read that follows a queued turn does not wait for the disk. What is queued
- * during such a sync waits for the sync's end and shares the next one, unless somebody wants to
- * read it.
+ * seen. A group that nobody waits for, or only for vectors, which can be made again, can be read
+ * before it is durable, and a second thread syncs the log, so that a read that follows a queued
+ * turn does not wait for the disk. What is queued during such a sync waits for the sync's end and
+ * shares the next one, unless somebody wants to read it.
  *
  * Tasks note changes of the words index, which are applied once for the group, sorted by document:
  * FTS5 begins a new segment whenever the numbers decrease. A task that reads the index has them
@@ -43,15 +43,15 @@ enum {
 /*
  * A task that changes much runs without a savepoint: a savepoint keeps what each page was, and
  * SQLite walks through all of that at the end of every statement, so that the time would grow with
- * the square of what is changed.
+ * the square of what is changed. The only task of a group needs none: it is undone as a whole.
  */
-static enum status run_task(struct writer *w, struct task *t)
+static enum status run_task(struct writer *w, struct task *t, bool is_only)
 {
     size_t noted = w->changes.n, told = w->notes.n;
     assert(db_in_transaction(&w->db));
     if (!t->call)
         return OK;
-    if (t->is_alone)
+    if (is_only)
         return t->call(t->ctx, &w->db, t->what);
     TXN(part);
     TRY(txn_savepoint(t->ctx, &w->db, &part));
@@ -106,6 +106,8 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
     TRY(files_check(ctx, &w->s->files));
     TRY(make_safe(w, ctx));
     TRY(set_sync(w, ctx, is_full));
+    bool is_only = !first->next;
+    assert(is_only || !first->is_alone);
     TXN(all);
     TRY(txn_begin(ctx, &w->db, &all));
     for (struct task *t = first; t; t = t->next) {
@@ -113,10 +115,10 @@ static enum status run_group(struct writer *w, struct ctx *ctx, struct task *fir
          */
         if (!t->only_notes)
             TRY(index_apply(ctx, &w->db, &w->changes));
-        t->result = run_task(w, t);
+        t->result = run_task(w, t, is_only);
         if (!db_in_transaction(&w->db))
             return fail_as(ctx, t->result, t->ctx->detail, "%s", t->ctx->why);
-        if (t->is_alone && t->result != OK) {
+        if (is_only && t->result != OK) {
             notes_clear(&w->notes);
             return OK; /* undone as a whole */
         }
@@ -288,8 +290,10 @@ static void end_group(struct writer *w, const struct ctx *ctx, struct task *firs
     w->commits += result == OK;
     w->seen_no = last_no;
     pthread_cond_broadcast(&w->seen);
+    w->awaits_sync = true;
     while (w->is_syncing)
         pthread_cond_wait(&w->some, &w->lock);
+    w->awaits_sync = false;
     pthread_mutex_unlock(&w->lock);
     finish_group(w, first);
 }
@@ -303,7 +307,7 @@ void writer_write(struct writer *w, struct ctx *ctx, struct task *first)
     bool erases = false, is_full = false;
     for (const struct task *t = first; t; t = t->next) {
         last_no = t->no;
-        is_full |= t->call && !t->nobody_waits;
+        is_full |= t->call && !t->nobody_waits && !t->is_early;
     }
     enum status result = run_group(w, ctx, first, is_full);
     word_lists_end(w->s->lists, result == OK);
@@ -370,7 +374,8 @@ static void end_sync(struct writer *w, struct ctx *ctx, struct task *first, enum
         w->is_unsafe = true;
     }
     w->is_syncing = w->unsynced != NULL;
-    pthread_cond_signal(&w->some);
+    if (w->first || w->awaits_sync)
+        pthread_cond_signal(&w->some);
     pthread_mutex_unlock(&w->lock);
 }
 

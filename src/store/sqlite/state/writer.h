@@ -19,6 +19,7 @@ struct task {
     bool is_alone;   /* changes much: a group and a transaction of its own, without savepoint */
     bool erases;     /* the log is emptied behind it, so that nothing erased stays readable */
     bool is_touch;   /* may wait a little, and wakes nobody */
+    bool is_early;   /* may be read before it is durable, though its thread waits for that */
     bool is_flush;   /* fails for what nobody waited for */
     bool is_probe;   /* the writer's own try whether the disk is well again */
     /* The writer's own. */

@@ -21,6 +21,7 @@ struct writer {
     struct task *first, **last;
     struct task *unsynced, **last_unsynced; /* committed, and not durable yet */
     bool is_syncing;                        /* from a commit on until its sync has ended */
+    bool awaits_sync;                       /* the writing thread waits for that end */
     bool is_full;                           /* the connection syncs as it commits */
     bool is_unsafe;                         /* a sync failed: the log may have a hole */
     bool is_sync_ending;

@@ -104,7 +104,7 @@ static void leave_lost(struct writer *w, struct ctx *ctx)
     if (w->has_left || files_check(ctx, &w->s->files) == OK)
         return;
     w->has_left = true;
-    if (files_has_log_index(ctx, &w->s->files))
+    if (files_has_log_index(&w->s->files))
         writer_empty_log(w);
 }
 

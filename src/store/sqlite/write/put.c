@@ -249,7 +249,7 @@ static enum status put_bundle(struct ctx *ctx, struct db *db, struct bundle *b,
     if (b->work)
         TRY(work_add(ctx, db, b->work));
     if (b->receipt)
-        TRY(receipt_put(ctx, db, p.to.pool, b->receipt));
+        TRY(receipt_put(ctx, db, p.to.pool, b->receipt, b->has_queued));
     b->added = p.to.added;
     b->replaced = p.to.replaced;
     return pool_count(ctx, db, p.to.pool, p.to.gain);
