@@ -294,6 +294,7 @@ static void ask_vector(struct search *s)
 {
     if (s->in->words_only)
         return;
+    store_view_rest(s->ctx, s->f->e->store);
     if (!s->in->gate || s->in->is_patient)
         vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
     vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);

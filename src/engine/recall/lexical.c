@@ -447,8 +447,8 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
 {
     struct scanner *s = NEW(a, struct scanner);
     *s = (struct scanner){.hits = hits, .weights = weights, .n_words = n_words};
-    s->slots = NEW_N(a, struct slot, 4 * hits->n + 1);
-    s->sessions = NEW_N(a, float, 4 * hits->n + 1);
+    s->slots = ROOM_N(a, struct slot, 4 * hits->n + 1);
+    s->sessions = ROOM_N(a, float, 4 * hits->n + 1);
     for (unsigned c = 0; c < 256; c++)
         s->counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
     fill_saturated(s);
@@ -456,10 +456,10 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
     for (size_t i = 0; i < s->n; i++)
         score_slot(s, i);
     score_sessions(s);
-    struct pick *heap = NEW_N(a, struct pick, most);
+    struct pick *heap = ROOM_N(a, struct pick, most);
     s->out.of = s;
     s->out.n = pick_best(s, heap, most);
-    s->out.v = NEW_N(a, struct candidate, s->out.n + 1);
+    s->out.v = ROOM_N(a, struct candidate, s->out.n + 1);
     for (size_t i = 0; i < s->out.n; i++)
         s->out.v[i] = candidate_of(s, heap[i]);
     return s->out;

@@ -32,7 +32,7 @@
  * Messages that were read are of the same view, since whatever adds or removes a message changes
  * the index, too.
  */
-enum { ROWS = 8192, ROW = 4, LIST_MAX = 20000, BYTES_MAX = 16 << 20 };
+enum { ROWS = 8192, ROW = 4, LIST_MAX = 20000, BYTES_MAX = 16 << 20, PAST = 16 };
 
 struct kept_list {
     size_t users; /* the table is one; under the lock of lists */
@@ -51,6 +51,8 @@ struct place {
 struct word_lists {
     pthread_mutex_t lock;
     uint64_t view, sealed; /* 0: none */
+    uint64_t past[PAST];   /* the last views that our writer replaced */
+    size_t n_past;
     bool is_changing;
     size_t bytes, n;
     uint64_t turn; /* whose place in a full row is taken next */
@@ -246,11 +248,19 @@ static void fill_place(struct word_lists *lists, uint64_t word, const struct wor
     lists->n++;
 }
 
-/* Whether something of this view may be kept now. The first of another view replaces all. The lock
- * is held. */
+static bool is_past(const struct word_lists *lists, uint64_t view)
+{
+    for (size_t i = 0; i < PAST; i++)
+        if (lists->past[i] == view)
+            return true;
+    return false;
+}
+
+/* Whether something of this view may be kept now. The first of another view replaces all, unless
+ * it is of a reader that began before our writer's last changes. The lock is held. */
 static bool take_view(struct word_lists *lists, uint64_t view)
 {
-    if (lists->is_changing)
+    if (lists->is_changing || is_past(lists, view))
         return false;
     if (lists->view != view)
         empty_all(lists);
@@ -350,6 +360,8 @@ void word_lists_end(struct word_lists *lists, bool is_committed)
     uint64_t view = is_committed ? lists->sealed : 0;
     if (lists->is_changing && !view)
         empty_all(lists);
+    if (lists->is_changing && is_committed)
+        lists->past[lists->n_past++ % PAST] = lists->view;
     if (lists->is_changing)
         lists->view = view;
     lists->is_changing = false;

@@ -145,15 +145,48 @@ static enum status begin_read(struct ctx *ctx, struct sqlite_store *s, struct re
     bool is_passing = atomic_load(&s->files.state) == FILES_AWAY;
     TRY(is_passing ? open_passing(ctx, s, &db) : take_reader(ctx, s, &db));
     assert(!db_in_transaction(db));
-    *out = (struct reader){s, db, is_passing};
+    *out = (struct reader){s, db, is_passing, false};
     return SQL_DO(ctx, db, SQL_BEGIN_READ);
+}
+
+/* --- one view for many reads --- */
+
+struct read_view {
+    struct sqlite_store *s;
+    struct reader r; /* its db is NULL while it rests */
+};
+
+void reader_view_begin(struct ctx *ctx, struct store *s)
+{
+    ctx->view = NEW(&ctx->arena, struct read_view);
+    ctx->view->s = sqlite_of(s);
+}
+
+void reader_view_rest(struct ctx *ctx)
+{
+    reader_end(&ctx->view->r);
+    ctx->view->r = (struct reader){0};
+}
+
+/* A view that cannot begin is none: the failed read reports it, and the next one tries again. */
+static enum status begin_in_view(struct ctx *ctx, struct reader *out)
+{
+    struct reader *r = &ctx->view->r;
+    enum status status = r->db ? OK : begin_read(ctx, ctx->view->s, r);
+    if (status != OK) {
+        reader_view_rest(ctx);
+        return status;
+    }
+    *out = *r;
+    out->is_lent = true;
+    return OK;
 }
 
 enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader *out)
 {
     if (atomic_load(&s->files.state) == FILES_LOST)
         return files_check(ctx, &s->files);
-    return begin_read(ctx, s, out);
+    return ctx->view && ctx->view->s == s ? begin_in_view(ctx, out) : begin_read(ctx, s, out);
 }
 
 enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s, struct reader *out,
@@ -173,7 +206,7 @@ static void close_reader(struct db *db)
 void reader_end(struct reader *r)
 {
     struct ctx quiet = {0};
-    if (!r->db)
+    if (!r->db || r->is_lent)
         return;
     if (!sqlite3_get_autocommit(r->db->handle)) {
         SQL_RUN(q, &quiet, r->db, SQL_COMMIT);

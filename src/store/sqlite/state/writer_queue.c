@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/id.h"
+#include "store/sqlite/state/reader.h"
 
 /*
  * A task is committed, and so can be read, before it is on disk: two numbers tell how far the
@@ -43,6 +44,9 @@ static void queue_task(struct writer *w, struct task *t)
  * deadline: a task in the queue is run, and its result must be known. */
 enum status writer_run(struct writer *w, struct task *t)
 {
+    /* Whoever waits for the writer holds no connection, and reads what was written. */
+    if (t->ctx->view)
+        reader_view_rest(t->ctx);
     assert(!pthread_equal(pthread_self(), w->thread)); /* would wait for itself */
     pthread_mutex_lock(&w->lock);
     queue_task(w, t);
