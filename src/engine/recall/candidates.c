@@ -116,7 +116,7 @@ static bool by_cosine(const struct finder *f)
 
 static doc_id *docs_of(const struct search *s)
 {
-    doc_id *docs = NEW_N(&s->ctx->arena, doc_id, s->n + 1);
+    doc_id *docs = ROOM_N(&s->ctx->arena, doc_id, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
         docs[i] = s->v[i].doc;
     if (s->n)
@@ -359,8 +359,8 @@ static enum status fetch(struct search *s)
             docs[kept++] = docs[i];
     s->docs = docs;
     s->n_messages = kept;
-    s->messages = NEW_N(a, struct message, kept + 1);
-    s->memories = NEW_N(a, struct memory, n_memories + 1);
+    s->messages = ROOM_N(a, struct message, kept + 1);
+    s->memories = ROOM_N(a, struct memory, n_memories + 1);
     TRY(store_messages(s->ctx, s->f->e->store, s->in->pool, docs, kept, s->messages));
     TRY(past_memories(s->ctx, s->f->e, s->in->pool, &s->f->past, memories, n_memories,
                       s->memories));
@@ -405,6 +405,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
 {
     struct finder *f = s->f;
     struct recalled *r = &f->found[f->n];
+    *r = (struct recalled){0};
     if (!find_wants(s->in, &f->bars, m, memory)) {
         note_unwanted(s, c, m);
         return;
@@ -429,9 +430,9 @@ static void judge(struct search *s)
     struct finder *f = s->f;
     size_t memory = 0;
     f->n = 0;
-    f->found = NEW_N(&s->ctx->arena, struct recalled, s->n + 1);
-    f->of = NEW_N(&s->ctx->arena, const struct candidate *, s->n + 1);
-    s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
+    f->found = ROOM_N(&s->ctx->arena, struct recalled, s->n + 1);
+    f->of = ROOM_N(&s->ctx->arena, const struct candidate *, s->n + 1);
+    s->ranks = ROOM_N(&s->ctx->arena, double, s->n + 1);
     f->weighed = s->weights;
     s->asked.person = speaker_asked(&s->f->query, s->messages, s->n_messages);
     s->asked.is_chat = false;
@@ -476,7 +477,7 @@ static size_t leave_barred_out(struct search *s, struct place *places, size_t n,
 static struct place *places_of(const struct search *s)
 {
     const struct finder *f = s->f;
-    struct place *places = NEW_N(&s->ctx->arena, struct place, f->n + 1);
+    struct place *places = ROOM_N(&s->ctx->arena, struct place, f->n + 1);
     for (size_t i = 0; i < f->n; i++)
         places[i] = (struct place){s->ranks[i], f->of[i]->doc, i};
     qsort(places, f->n, sizeof *places, best_first);
@@ -549,8 +550,8 @@ static void order(struct search *s)
     }
     rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : limit, by);
     n = n < limit ? n : limit;
-    struct recalled *found = NEW_N(a, struct recalled, n + 1);
-    const struct candidate **of = NEW_N(a, const struct candidate *, n + 1);
+    struct recalled *found = ROOM_N(a, struct recalled, n + 1);
+    const struct candidate **of = ROOM_N(a, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++) {
         found[i] = f->found[places[by[i]].at];
         of[i] = f->of[places[by[i]].at];

@@ -398,6 +398,7 @@ struct judging {
     struct arena *a;
     struct dated_line *v;
     struct reading **r; /* NULL: not read yet */
+    bool *is_unspaced;  /* more than half of the line is */
     size_t n;
     struct hints hints;
 };
@@ -405,10 +406,16 @@ struct judging {
 static struct judging judging_of(struct arena *a, str question, struct dated_line *v, size_t n)
 {
     static const char *const who[] = {"who|whom|wer|wen|qui|quién|quem|chi|wie", NULL};
-    struct judging j = {.a = a, .v = v, .n = n, .r = NEW_N(a, struct reading *, n + 1)};
+    struct judging j = {.a = a,
+                        .v = v,
+                        .n = n,
+                        .r = NEW_N(a, struct reading *, n + 1),
+                        .is_unspaced = NEW_N(a, bool, n + 1)};
     struct term_set *asked = NEW(a, struct term_set);
     struct phrase_words q = phrase_words_of(a, phrase_fold(a, question));
     *asked = terms_of(a, question);
+    for (size_t i = 0; i < n; i++)
+        j.is_unspaced[i] = text_is_unspaced(v[i].text);
     j.hints = (struct hints){.asked = asked, .who = phrase_find_any(&q, who, NULL)};
     return j;
 }
@@ -417,7 +424,7 @@ static struct judging judging_of(struct arena *a, str question, struct dated_lin
 static const struct reading *line_at(struct judging *j, size_t i)
 {
     if (!j->r[i]) {
-        j->r[i] = NEW(j->a, struct reading);
+        j->r[i] = ROOM_N(j->a, struct reading, 1);
         reading_of(j->a, j->v[i].text, j->r[i]);
     }
     return j->r[i];
@@ -429,7 +436,7 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     struct dated_line *x = &j->v[older], *y = &j->v[newer];
     if (older == newer || x->is == REPLACED || !is_pair(x, y))
         return;
-    bool is_unspaced = text_is_unspaced(x->text) && text_is_unspaced(y->text);
+    bool is_unspaced = j->is_unspaced[older] && j->is_unspaced[newer];
     enum currency is = is_unspaced ? unspaced_currency(j->a, x->text, y->text)
                                    : line_is(line_at(j, older), line_at(j, newer), &j->hints);
     if (is > x->is) {

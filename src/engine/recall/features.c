@@ -275,7 +275,7 @@ static int best_first(const void *a, const void *b)
 size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum weights weights,
                               struct candidate *v, size_t n, size_t most)
 {
-    struct promise *all = NEW_N(a, struct promise, n + 1);
+    struct promise *all = ROOM_N(a, struct promise, n + 1);
     for (size_t i = 0; i < n; i++)
         all[i] = (struct promise){promise_of(q, weights, &v[i]), v[i]};
     qsort(all, n, sizeof *all, best_first);

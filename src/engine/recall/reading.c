@@ -385,14 +385,21 @@ static bool read_label(struct clause *c, str text)
     return true;
 }
 
+/* What is written over in any case need not be zeroed: terms, tells and dates of its words. */
+static void begin_clause(struct clause *c, struct words w)
+{
+    memset(&c->all, 0, sizeof *c - offsetof(struct clause, all));
+    c->w = w;
+}
+
 /* In this order: words, subject, claim, end. Each uses what those before it have found; an end is
  * looked for only in lines with a word of change. */
 static void read_clause(struct arena *a, struct reading *r, struct words w, str text)
 {
     struct clause *c = &r->v[r->n];
-    c->w = w;
-    if (!c->w.n)
+    if (!w.n)
         return;
+    begin_clause(c, w);
     read_words(a, c);
     if (!read_label(c, text))
         read_subject(c, r->n ? c - 1 : NULL);
@@ -429,10 +436,11 @@ bool reading_holds_cue(const struct words *w)
 }
 
 /* At most CLAUSES clauses of the first LINE_MAX bytes: a longer text is a document and no
- * statement. r must be zeroed. */
+ * statement. */
 void reading_of(struct arena *a, str text, struct reading *r)
 {
     size_t from = 0;
+    memset(&r->n, 0, sizeof *r - offsetof(struct reading, n));
     text = utf8_cut(text, LINE_MAX);
     str rest = text;
     bool is_label = slot_of_label(str_cut(&rest, ':')) != SLOT_COUNT && rest.n;
