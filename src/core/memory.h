@@ -97,6 +97,7 @@ struct message {
     uint64_t tail;   /* hash of it and the message before; 0: none */
     bool is_echo;    /* it was said with memory beside it, so not all of it is new */
     str says;        /* of an echo: what is new in it; only this is searched */
+    struct message_notes *notes; /* of one that the store gave in a view (core/notes.h), or NULL */
 };
 
 /* Bytes of what belongs to a memory beside its content. */

@@ -60,10 +60,8 @@ void store_view_rest(struct ctx *ctx, struct store *s)
 
 void store_view_end(struct store_view *v)
 {
-    if (v->is_inner)
-        return;
-    store_view_rest(v->ctx, v->s);
-    v->ctx->view = NULL;
+    if (!v->is_inner)
+        v->s->ops->view_end(v->ctx);
 }
 
 /* --- what comes in --- */

@@ -117,7 +117,7 @@ static struct overlay overlay_of(const struct clause *x, const struct clause *y,
             o.behind += x->tells[i];
             i++, k++;
         } else if (k == y->w.n || (i < x->w.n && f.rest[i + 1][k] >= f.rest[i][k + 1])) {
-            g.asked |= x->w.v[i].is_name && terms_have(asked, x->terms[i]);
+            g.asked |= x->names[i] && terms_have(asked, x->terms[i]);
             g.older_date |= x->dates[i];
             g.older |= x->tells[i] || x->dates[i];
             i++;
@@ -197,25 +197,15 @@ static enum currency greater(enum currency a, enum currency b)
     return a > b ? a : b;
 }
 
-/* "Ana and Ben …": the end of one of them leaves a part. */
-static bool has_several(const struct clause *c)
-{
-    for (size_t i = 1; i + 1 < c->w.n; i++)
-        if (lexicon_is(c->w.v[i].text, LEX_JOINT) || str_eq_nocase(c->w.v[i].text, S("und")) ||
-            str_is(c->w.v[i].text, "et") || str_is(c->w.v[i].text, "y") ||
-            str_is(c->w.v[i].text, "e"))
-            return true;
-    return false;
-}
-
-/* The newer one says that a topic of the older one has ended. */
+/* The newer one says that a topic of the older one has ended; the end of one of several leaves a
+ * part. */
 static enum currency by_end(const struct reading *older, const struct clause *c,
                             const struct reading *newer)
 {
     for (size_t i = 0; i < newer->n; i++)
         if (newer->v[i].ended && terms_have(&c->telling, newer->v[i].ended) &&
             (newer->v[i].ends_name || fits_subject(c, &newer->v[i], newer)))
-            return older->n > 2 || has_several(c) ? PARTLY : REPLACED;
+            return older->n > 2 || c->has_several ? PARTLY : REPLACED;
     return CURRENT;
 }
 
@@ -281,7 +271,7 @@ static enum currency by_denial(const struct clause *older, const struct clause *
 static bool names_another(const struct clause *older, const struct reading *newer)
 {
     for (size_t i = 0; i < older->w.n; i++)
-        if (older->w.v[i].is_name && !older->dates[i] &&
+        if (older->names[i] && !older->dates[i] &&
             terms_have(&newer->telling, older->terms[i]))
             return false;
     return older->has_name && newer->has_name;
@@ -425,7 +415,7 @@ static const struct reading *line_at(struct judging *j, size_t i)
 {
     if (!j->r[i]) {
         j->r[i] = ROOM_N(j->a, struct reading, 1);
-        reading_of(j->a, j->v[i].text, j->r[i]);
+        reading_noted(j->a, j->v[i].notes, j->v[i].text, j->r[i]);
     }
     return j->r[i];
 }

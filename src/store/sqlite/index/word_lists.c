@@ -304,6 +304,16 @@ void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t po
     pthread_mutex_unlock(&lists->lock);
 }
 
+/* Of another view the number of a message may be that of another one. */
+void word_lists_keep_notes(struct word_lists *lists, const struct message_notes *first)
+{
+    pthread_mutex_lock(&lists->lock);
+    for (const struct message_notes *n = first; n && !lists->is_changing; n = n->next)
+        if (n->is_new && n->view == lists->view)
+            kept_messages_note(&lists->messages, n);
+    pthread_mutex_unlock(&lists->lock);
+}
+
 /* --- the writer --- */
 
 void word_lists_begin(struct word_lists *lists, uint64_t view)

@@ -5,6 +5,8 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "core/notes.h"
+#include "store/sqlite/index/word_lists.h"
 #include "store/sqlite/state/writer.h"
 
 /*
@@ -154,6 +156,7 @@ static enum status begin_read(struct ctx *ctx, struct sqlite_store *s, struct re
 struct read_view {
     struct sqlite_store *s;
     struct reader r; /* its db is NULL while it rests */
+    struct message_notes *notes;
 };
 
 void reader_view_begin(struct ctx *ctx, struct store *s)
@@ -166,6 +169,29 @@ void reader_view_rest(struct ctx *ctx)
 {
     reader_end(&ctx->view->r);
     ctx->view->r = (struct reader){0};
+}
+
+void reader_view_end(struct ctx *ctx)
+{
+    reader_view_rest(ctx);
+    if (ctx->view->notes)
+        word_lists_keep_notes(ctx->view->s->lists, ctx->view->notes);
+    ctx->view = NULL;
+}
+
+void reader_give_notes(struct ctx *ctx, int64_t pool, uint64_t words, struct message *v, size_t n)
+{
+    for (size_t i = 0; i < n && ctx->view; i++) {
+        struct message_notes *notes = v[i].notes;
+        if (!v[i].id.n)
+            continue;
+        v[i].notes = notes = notes ? notes : NEW(&ctx->arena, struct message_notes);
+        notes->pool = pool;
+        notes->doc = v[i].doc;
+        notes->view = words;
+        notes->next = ctx->view->notes;
+        ctx->view->notes = notes;
+    }
 }
 
 /* A view that cannot begin is none: the failed read reports it, and the next one tries again. */
