@@ -91,12 +91,13 @@ static enum status search_words(struct search *s)
     s->n = s->scan.n;
     f->words = s->words;
     s->asked = (struct asked_of){
+        .a = &s->ctx->arena,
         .query = q,
         .scan = &s->scan,
         .rarest = f->rarest = rank_idf(all, 1),
         .unknown = unknown,
         .now = s->in->asked ? s->in->asked : clock_ms(),
-        .shown = shown_words(q),
+        .shown = shown_words(),
     };
     return late(s->ctx);
 }

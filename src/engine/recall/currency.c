@@ -155,7 +155,7 @@ static size_t words_in_both(const struct clause *x, const struct clause *y)
 {
     size_t n = 0;
     for (size_t i = 0; i < x->w.n; i++)
-        n += terms_have(&y->all, x->terms[i]);
+        n += (y->marks & term_mark(x->terms[i])) && terms_have(&y->all, x->terms[i]);
     return n;
 }
 
@@ -259,10 +259,11 @@ static enum currency by_claim(const struct clause *older, const struct clause *n
 static enum currency by_denial(const struct clause *older, const struct clause *newer,
                                const struct reading *all)
 {
-    size_t shared = terms_shared(&older->telling, &newer->telling);
     size_t fewer = older->telling.n < newer->telling.n ? older->telling.n : newer->telling.n;
-    if (older->denies == newer->denies || !shared || shared < fewer ||
-        3 * shared < 2 * older->telling.n)
+    if (older->denies == newer->denies)
+        return CURRENT;
+    size_t shared = terms_shared(&older->telling, &newer->telling);
+    if (!shared || shared < fewer || 3 * shared < 2 * older->telling.n)
         return CURRENT;
     return all->changes || all->is_present ? REPLACED : DOUBTFUL;
 }
@@ -280,12 +281,13 @@ static bool names_another(const struct clause *older, const struct reading *newe
 /* The same topic, moved or changed. */
 static enum currency by_topic(const struct clause *older, const struct reading *newer)
 {
-    size_t shared = terms_shared(&older->telling, &newer->telling);
     bool is_moved = older->has_date && newer->has_date;
-    if (newer->is_supposed || (is_moved && names_another(older, newer)))
+    bool changes = newer->changes || newer->is_present;
+    if (!changes || newer->is_supposed || (is_moved && names_another(older, newer)))
         return CURRENT;
+    size_t shared = terms_shared(&older->telling, &newer->telling);
     size_t least = older->name && terms_have(&newer->telling, older->name) ? 3 : 2;
-    if (shared < 2 || least * shared < older->telling.n || !(newer->changes || newer->is_present))
+    if (shared < 2 || least * shared < older->telling.n)
         return CURRENT;
     if (is_moved && !older->is_list)
         return REPLACED;
@@ -297,9 +299,10 @@ static enum currency by_move(const struct clause *older, const struct clause *ne
                              const struct reading *all)
 {
     enum { MUCH = 3 };
+    if (!all->changes || !older->has_date || !newer->has_date || older->is_list)
+        return CURRENT;
     size_t shared = terms_shared(&older->telling, &newer->telling);
-    if (!all->changes || !older->has_date || !newer->has_date || older->is_list || !shared ||
-        shared < newer->telling.n)
+    if (!shared || shared < newer->telling.n)
         return CURRENT;
     return older->telling.n > MUCH * shared ? DOUBTFUL : REPLACED;
 }

@@ -208,6 +208,7 @@ static void read_words(struct arena *a, struct clause *c)
         c->has_date |= c->dates[i];
         c->has_name |= w->is_name && !c->dates[i];
         terms_add(a, &c->all, c->terms[i]);
+        c->marks |= term_mark(c->terms[i]);
         if (c->tells[i])
             terms_add(a, &c->telling, c->terms[i]);
     }

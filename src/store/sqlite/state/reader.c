@@ -157,6 +157,7 @@ struct read_view {
     struct sqlite_store *s;
     struct reader r; /* its db is NULL while it rests */
     struct message_notes *notes;
+    struct seen seen; /* since r began */
 };
 
 void reader_view_begin(struct ctx *ctx, struct store *s)
@@ -167,6 +168,8 @@ void reader_view_begin(struct ctx *ctx, struct store *s)
 
 void reader_view_rest(struct ctx *ctx)
 {
+    if (ctx->view->r.db)
+        ctx->view->r.db->seen = NULL;
     reader_end(&ctx->view->r);
     ctx->view->r = (struct reader){0};
 }
@@ -198,10 +201,15 @@ void reader_give_notes(struct ctx *ctx, int64_t pool, uint64_t words, struct mes
 static enum status begin_in_view(struct ctx *ctx, struct reader *out)
 {
     struct reader *r = &ctx->view->r;
-    enum status status = r->db ? OK : begin_read(ctx, ctx->view->s, r);
+    bool begins = !r->db;
+    enum status status = begins ? begin_read(ctx, ctx->view->s, r) : OK;
     if (status != OK) {
         reader_view_rest(ctx);
         return status;
+    }
+    if (begins) {
+        ctx->view->seen = (struct seen){.no = 0};
+        r->db->seen = &ctx->view->seen;
     }
     *out = *r;
     out->is_lent = true;
