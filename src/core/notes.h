@@ -16,8 +16,8 @@ struct note {
 
 /*
  * Of one message that the store gave. The store takes what is added when the view ends, keeps it as
- * long as it keeps the message, and forgets both together. So a note is worth its room only where it
- * follows from the text alone and takes long to work out again.
+ * long as it keeps the message, and forgets both together. So a note is worth its room only where
+ * it follows from the text alone and takes long to work out again.
  */
 struct message_notes {
     struct note v[NOTE_KINDS];

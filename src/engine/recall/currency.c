@@ -272,8 +272,7 @@ static enum currency by_denial(const struct clause *older, const struct clause *
 static bool names_another(const struct clause *older, const struct reading *newer)
 {
     for (size_t i = 0; i < older->w.n; i++)
-        if (older->names[i] && !older->dates[i] &&
-            terms_have(&newer->telling, older->terms[i]))
+        if (older->names[i] && !older->dates[i] && terms_have(&newer->telling, older->terms[i]))
             return false;
     return older->has_name && newer->has_name;
 }

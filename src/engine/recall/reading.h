@@ -18,7 +18,7 @@ struct clause {
     bool *dates;         /* dates, times and numbers */
     bool *names;         /* names, of whatever kind */
     struct term_set all; /* stems, each once */
-    uint64_t marks;      /* one bit of each: most stems that are no part of it are ruled out by it */
+    uint64_t marks; /* one bit of each: most stems that are no part of it are ruled out by it */
     struct term_set telling;
     uint32_t told; /* attributes */
     enum subject subject;
@@ -49,8 +49,8 @@ struct reading {
 };
 
 void reading_of(struct arena *a, str text, struct reading *r);
-/* The same from what is noted of a message's text, where it is; what was read is noted. notes may be
- * NULL. */
+/* The same from what is noted of a message's text, where it is; what was read is noted. notes may
+ * be NULL. */
 void reading_noted(struct arena *a, struct message_notes *notes, str text, struct reading *r);
 
 static inline uint64_t term_mark(uint64_t term)

@@ -166,8 +166,8 @@ enum status successors_find(struct finder *f, double least, struct about *out)
             continue;
         of[n] = i;
         lines[n] = dated_line_of(a, &read[i]);
-        n += asks_past ||
-             (is_later_than_one(&lines[n], lines, n_best) && may_replace(a, &lines[n]));
+        n +=
+            asks_past || (is_later_than_one(&lines[n], lines, n_best) && may_replace(a, &lines[n]));
     }
     if (n == n_best)
         return OK;

@@ -27,9 +27,11 @@ enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, stru
     }
     TRY(sql_end(&q));
     if (seen)
-        *seen = (struct seen){
-            {str_dup(&ctx->arena, pool.user), str_dup(&ctx->arena, pool.space)},
-            out->no, out->messages, out->memories, seen->words};
+        *seen = (struct seen){{str_dup(&ctx->arena, pool.user), str_dup(&ctx->arena, pool.space)},
+                              out->no,
+                              out->messages,
+                              out->memories,
+                              seen->words};
     return OK;
 }
 
