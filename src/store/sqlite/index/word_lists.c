@@ -130,6 +130,13 @@ static uint64_t hash_token(const struct word_lists *lists, str token)
     return hash ? hash : 1;
 }
 
+/* The list of its memories alone has a place of its own, as the whole one may be too long. */
+static uint64_t of_memories(uint64_t word)
+{
+    uint64_t other = ~word;
+    return other ? other : 1;
+}
+
 /* Where the word is; NULL when it is nowhere. The lock is held. */
 static struct place *find_place(struct word_lists *lists, uint64_t word)
 {
@@ -180,8 +187,13 @@ bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id 
 {
     uint64_t word = hash_token(lists, token);
     pthread_mutex_lock(&lists->lock);
-    const struct place *p = lists->view == view ? find_place(lists, word) : NULL;
+    bool is_ours = lists->view == view;
+    const struct place *p = is_ours ? find_place(lists, word) : NULL;
     bool is_there = p && read_place(p, least, max, out);
+    if (!is_there && is_ours && least == DOC_MEMORY) {
+        p = find_place(lists, of_memories(word));
+        is_there = p && read_place(p, 0, max, out);
+    }
     pthread_mutex_unlock(&lists->lock);
     return is_there;
 }
@@ -268,10 +280,12 @@ static bool take_view(struct word_lists *lists, uint64_t view)
     return true;
 }
 
-void word_lists_keep(struct word_lists *lists, uint64_t view, str token,
+void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id least,
                      const struct word_docs *docs, size_t max)
 {
     uint64_t word = hash_token(lists, token);
+    assert(!least || least == DOC_MEMORY);
+    word = least ? of_memories(word) : word;
     pthread_mutex_lock(&lists->lock);
     if (take_view(lists, view))
         fill_place(lists, word, docs, max);
@@ -341,9 +355,12 @@ void word_lists_drop(struct word_lists *lists, str token)
     pthread_mutex_lock(&lists->lock);
     assert(lists->is_changing);
     if (lists->n) {
-        struct place *p = find_place(lists, hash_token(lists, token));
+        uint64_t word = hash_token(lists, token);
+        struct place *p = find_place(lists, word), *memories = find_place(lists, of_memories(word));
         if (p)
             empty_place(lists, p);
+        if (memories)
+            empty_place(lists, memories);
     }
     pthread_mutex_unlock(&lists->lock);
 }

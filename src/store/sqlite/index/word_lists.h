@@ -29,8 +29,9 @@ bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id 
 void word_docs_end(struct word_docs *docs);
 /* Bytes that are kept now. */
 size_t word_lists_bytes(struct word_lists *lists);
-/* What the index has answered, from the first document on. max is what was asked for. */
-void word_lists_keep(struct word_lists *lists, uint64_t view, str token,
+/* What the index has answered, from the first document on, or of memories alone (least is
+ * DOC_MEMORY). max is what was asked for. */
+void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id least,
                      const struct word_docs *docs, size_t max);
 
 /*

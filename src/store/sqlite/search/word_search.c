@@ -68,8 +68,7 @@ static enum status fetch_word(const struct word_scan *s, str stem, struct word_d
     if (word_lists_find(lists, s->view, token, s->least, s->max, out))
         return OK;
     TRY(ask_index(s, (str){match.text, match.n}, out));
-    if (!s->least)
-        word_lists_keep(lists, s->view, token, out, s->max);
+    word_lists_keep(lists, s->view, token, s->least, out, s->max);
     return OK;
 }
 
