@@ -120,8 +120,7 @@ static doc_id *docs_of(const struct search *s)
     doc_id *docs = ROOM_N(&s->ctx->arena, doc_id, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
         docs[i] = s->v[i].doc;
-    if (s->n)
-        qsort(docs, s->n, sizeof *docs, by_doc);
+    qsort(docs, s->n, sizeof *docs, by_doc);
     return docs;
 }
 
@@ -295,7 +294,6 @@ static void ask_vector(struct search *s)
 {
     if (s->in->words_only)
         return;
-    store_view_rest(s->ctx, s->f->e->store);
     if (!s->in->gate || s->in->is_patient)
         vectors_catch_up(s->ctx, s->f->e, s->in->pool, CATCH_UP);
     vectors_of_question(s->ctx, s->f->e, s->in->question, &s->asks);
@@ -537,11 +535,10 @@ static void judge_stated(struct search *s)
 /* Best first, and what repeats a better one further down. Keeps the best `limit`. */
 static void order(struct search *s)
 {
-    size_t limit = s->limit;
     struct arena *a = &s->ctx->arena;
     struct finder *f = s->f;
     struct place *places = places_of(s);
-    size_t n = leave_barred_out(s, places, f->n, DIVERSE * limit);
+    size_t n = leave_barred_out(s, places, f->n, DIVERSE * s->limit);
     double *ranks = NEW_N(a, double, n + 1);
     str *texts = NEW_N(a, str, n + 1);
     size_t *by = NEW_N(a, size_t, n + 1);
@@ -549,8 +546,8 @@ static void order(struct search *s)
         ranks[i] = places[i].rank;
         texts[i] = utf8_cut(found_text(&f->found[places[i].at]), COMPARED);
     }
-    rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : limit, by);
-    n = n < limit ? n : limit;
+    rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : s->limit, by);
+    n = n < s->limit ? n : s->limit;
     struct recalled *found = ROOM_N(a, struct recalled, n + 1);
     const struct candidate **of = ROOM_N(a, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++) {

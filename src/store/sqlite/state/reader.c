@@ -153,32 +153,39 @@ static enum status begin_read(struct ctx *ctx, struct sqlite_store *s, struct re
 
 /* --- one view for many reads --- */
 
-struct read_view {
-    struct sqlite_store *s;
+struct view {
+    struct read_view base;
     struct reader r; /* its db is NULL while it rests */
     struct message_notes *notes;
     struct seen seen; /* since r began */
 };
 
+static struct view *view_of(const struct ctx *ctx)
+{
+    return (struct view *)ctx->view;
+}
+
 void reader_view_begin(struct ctx *ctx, struct store *s)
 {
-    ctx->view = NEW(&ctx->arena, struct read_view);
-    ctx->view->s = sqlite_of(s);
+    struct view *view = NEW(&ctx->arena, struct view);
+    view->base = (struct read_view){sqlite_of(s), reader_view_rest};
+    ctx->view = &view->base;
 }
 
 void reader_view_rest(struct ctx *ctx)
 {
-    if (ctx->view->r.db)
-        ctx->view->r.db->seen = NULL;
-    reader_end(&ctx->view->r);
-    ctx->view->r = (struct reader){0};
+    struct reader *r = &view_of(ctx)->r;
+    if (r->db)
+        r->db->seen = NULL;
+    reader_end(r);
+    *r = (struct reader){0};
 }
 
 void reader_view_end(struct ctx *ctx)
 {
     reader_view_rest(ctx);
-    if (ctx->view->notes)
-        word_lists_keep_notes(ctx->view->s->lists, ctx->view->notes);
+    if (view_of(ctx)->notes)
+        word_lists_keep_notes(ctx->view->s->lists, view_of(ctx)->notes);
     ctx->view = NULL;
 }
 
@@ -192,24 +199,25 @@ void reader_give_notes(struct ctx *ctx, int64_t pool, uint64_t words, struct mes
         notes->pool = pool;
         notes->doc = v[i].doc;
         notes->view = words;
-        notes->next = ctx->view->notes;
-        ctx->view->notes = notes;
+        notes->next = view_of(ctx)->notes;
+        view_of(ctx)->notes = notes;
     }
 }
 
 /* A view that cannot begin is none: the failed read reports it, and the next one tries again. */
 static enum status begin_in_view(struct ctx *ctx, struct reader *out)
 {
-    struct reader *r = &ctx->view->r;
+    struct view *view = view_of(ctx);
+    struct reader *r = &view->r;
     bool begins = !r->db;
-    enum status status = begins ? begin_read(ctx, ctx->view->s, r) : OK;
+    enum status status = begins ? begin_read(ctx, view->base.s, r) : OK;
     if (status != OK) {
         reader_view_rest(ctx);
         return status;
     }
     if (begins) {
-        ctx->view->seen = (struct seen){.no = 0};
-        r->db->seen = &ctx->view->seen;
+        view->seen = (struct seen){.no = 0};
+        r->db->seen = &view->seen;
     }
     *out = *r;
     out->is_lent = true;

@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "base/id.h"
-#include "store/sqlite/state/reader.h"
 
 /*
  * A task is committed, and so can be read, before it is on disk: two numbers tell how far the
@@ -46,7 +45,7 @@ enum status writer_run(struct writer *w, struct task *t)
 {
     /* Whoever waits for the writer holds no connection, and reads what was written. */
     if (t->ctx->view)
-        reader_view_rest(t->ctx);
+        t->ctx->view->rest(t->ctx);
     assert(!pthread_equal(pthread_self(), w->thread)); /* would wait for itself */
     pthread_mutex_lock(&w->lock);
     queue_task(w, t);
