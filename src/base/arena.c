@@ -46,12 +46,15 @@ void *heap_grow(void *p, size_t n)
     return or_abort(realloc(p, n ? n : 1), n);
 }
 
-/* Bytes are zeroed here and not when a block is made, because arena_reset hands the first block out
- * again with its old content. */
-void *arena_alloc(struct arena *a, size_t n)
+static size_t aligned(size_t n)
 {
     assert(n < SIZE_MAX / 2);
-    n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+void *arena_room(struct arena *a, size_t n)
+{
+    n = aligned(n);
     if (!a->head || a->used + n > a->head->size) {
         size_t size = a->head ? a->head->size * 2 : BLOCK;
         if (size > BLOCK_MAX)
@@ -67,7 +70,14 @@ void *arena_alloc(struct arena *a, size_t n)
     }
     void *p = a->head->bytes + a->used;
     a->used += n;
-    return memset(p, 0, n);
+    return p;
+}
+
+/* Bytes are zeroed here and not when a block is made, because arena_reset hands the first block out
+ * again with its old content. */
+void *arena_alloc(struct arena *a, size_t n)
+{
+    return memset(arena_room(a, n), 0, aligned(n));
 }
 
 /* Doubling leaves the old array in the arena: at most as much again as the last one is wasted, and
@@ -78,8 +88,11 @@ void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size)
     if (n < *cap)
         return v;
     *cap = *cap ? *cap * 2 : FEW;
-    void *more = arena_alloc(a, *cap * size);
-    return n ? memcpy(more, v, n * size) : more;
+    char *more = arena_room(a, *cap * size);
+    if (n)
+        memcpy(more, v, n * size);
+    memset(more + n * size, 0, (*cap - n) * size);
+    return more;
 }
 
 /* Keeps the oldest block, normally the smallest one: a loop pays for malloc only in rounds that

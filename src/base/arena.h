@@ -14,6 +14,9 @@ struct arena {
 
 /* Zeroed, aligned for any type and never NULL: out of memory ends the process. */
 void *arena_alloc(struct arena *a, size_t n);
+/* The same with any content, for what is written before it is read: to zero a large array takes
+ * longer than to fill the part of it that is used. */
+void *arena_room(struct arena *a, size_t n);
 
 /* Gives back everything but one block, for the next round of a loop. */
 void arena_reset(struct arena *a);
@@ -27,6 +30,7 @@ void *arena_more(struct arena *a, void *v, size_t n, size_t *cap, size_t size);
 
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define NEW_N(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (n)))
+#define ROOM_N(arena, type, n) ((type *)arena_room((arena), sizeof(type) * (n)))
 
 /* For what outlives a call. Never NULL, as above; heap_alloc gives zeroed bytes, heap_grow does
  * not.

@@ -21,6 +21,7 @@ struct ctx {
     char field[64];            /* the input field that broke a rule, or "" */
     bool is_missing;           /* it broke the rule that it must be given */
     char why[400];             /* the first failure in words, for the caller */
+    struct read_view *view;    /* the store's, for the reads of this call; NULL: each has its own */
 };
 
 /* The detail of a STORAGE failure whose cause is that there is no database for now: in HTTP 503. */

@@ -58,7 +58,7 @@ static enum kind kind_of(int32_t c)
 
 /* What a word is by its folded letters. Stemming takes longer than all else here, and the texts of
  * one recall or import repeat their words, so each thread keeps what it found last. */
-enum { KNOWN_WORDS = 1024, KNOWN_LEAST = 3, KNOWN_MOST = 14 };
+enum { KNOWN_WORDS = 4096, KNOWN_LEAST = 3, KNOWN_MOST = 14 };
 struct known_word {
     uint8_t n, stem_n; /* n is 0: free */
     bool is_stop;

@@ -6,6 +6,29 @@
 
 struct store;
 
+/* --- one view --- */
+
+/*
+ * From here to the end of the scope, what is read with this ctx (not with a child of it) is of one
+ * state of the store, and no read begins a transaction of its own:
+ *
+ *     STORE_VIEW(view, ctx, store);
+ *
+ * It holds a connection from its first read on. So whoever is about to wait, for a model or another
+ * server, lets it rest: the next read then begins a new one. A write of the same ctx does so, too,
+ * and is seen by what is read after it. A view within a view is the outer one.
+ */
+struct store_view {
+    struct ctx *ctx;
+    struct store *s;
+    bool is_inner;
+};
+struct store_view store_view_begin(struct ctx *ctx, struct store *s);
+void store_view_rest(struct ctx *ctx, struct store *s);
+void store_view_end(struct store_view *v);
+#define STORE_VIEW(v, ctx, s)                                                                      \
+    CLEANUP(store_view_end) struct store_view v = store_view_begin((ctx), (s))
+
 /* --- messages --- */
 
 /* The pool's newest message with that chain, else (tail not 0) with that tail. NOT_FOUND without a

@@ -44,6 +44,26 @@ void store_wake(struct store *s)
     s->ops->wake(s);
 }
 
+struct store_view store_view_begin(struct ctx *ctx, struct store *s)
+{
+    bool is_inner = ctx->view != NULL;
+    if (!is_inner)
+        s->ops->view_begin(ctx, s);
+    return (struct store_view){ctx, s, is_inner};
+}
+
+void store_view_rest(struct ctx *ctx, struct store *s)
+{
+    if (ctx->view)
+        s->ops->view_rest(ctx);
+}
+
+void store_view_end(struct store_view *v)
+{
+    if (!v->is_inner)
+        v->s->ops->view_end(v->ctx);
+}
+
 /* --- what comes in --- */
 
 static enum status check_pool(struct ctx *ctx, struct pool_ref pool)

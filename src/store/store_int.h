@@ -14,6 +14,9 @@ struct store_ops {
     void (*close)(struct store *s);
     uint64_t (*wait)(struct store *s, uint64_t seen, int64_t ms);
     void (*wake)(struct store *s);
+    void (*view_begin)(struct ctx *ctx, struct store *s);
+    void (*view_rest)(struct ctx *ctx);
+    void (*view_end)(struct ctx *ctx);
 #define OP(name, params, args, check)                                                              \
     enum status (*name)(struct ctx * ctx, struct store * s OP_MORE params);
 #include "store/ops.def"

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/notes.h"
 #include "lib/store.h"
 
 static size_t count_of(struct ctx *ctx, struct store *s, const char *word)
@@ -115,6 +116,12 @@ TEST(a_message_that_was_read_is_gone_when_it_is_erased)
     CHECK_STR(text_at(ctx, s, mine, m[2].doc), S(""));
 }
 
+static void lists_end(struct word_lists **lists)
+{
+    word_lists_free(*lists);
+}
+#define LISTS(lists) CLEANUP(lists_end) struct word_lists *lists = word_lists_new()
+
 static bool is_kept(struct ctx *ctx, struct word_lists *lists, uint64_t view, doc_id doc)
 {
     struct message m;
@@ -165,6 +172,124 @@ TEST(kept_messages_have_a_limit)
     keep_message(lists, 10, MANY + 1, (str){text, sizeof text}); /* too long */
     CHECK(!is_kept(ctx, lists, 10, MANY + 1));
     word_lists_free(lists);
+}
+
+/* --- what was noted of them --- */
+
+/* What is kept of the message's text, or "". */
+static str noted(struct ctx *ctx, struct word_lists *lists, uint64_t view, doc_id doc, str text)
+{
+    struct message m;
+    doc_id missing;
+    size_t place;
+    if (word_lists_messages(lists, view, &ctx->arena, 1, &doc, 1, &m, &missing, &place))
+        return S("");
+    const char *bytes = note_find(m.notes, NOTE_READING, text);
+    return bytes ? m.notes->v[NOTE_READING].bytes : S("");
+}
+
+static void keep_note(struct word_lists *lists, uint64_t view, doc_id doc, str text, str bytes)
+{
+    struct message_notes notes = {.pool = 1, .doc = doc, .view = view};
+    note_add(&notes, NOTE_READING, text, bytes);
+    word_lists_keep_notes(lists, &notes);
+}
+
+TEST(notes_are_kept_with_their_message_and_dropped_with_it)
+{
+    LISTS(lists);
+    keep_message(lists, 10, 1, S("Ithaca"));
+    keep_message(lists, 10, 2, S("Troy"));
+    keep_note(lists, 10, 1, S("Ithaca"), S("an island"));
+    keep_note(lists, 10, 2, S("Troy"), S("a town"));
+    CHECK_STR(noted(ctx, lists, 10, 1, S("Ithaca")), S("an island"));
+    CHECK_STR(noted(ctx, lists, 10, 1, S("Ith")), S("")); /* of a part of it nothing is noted */
+    CHECK_STR(noted(ctx, lists, 10, 2, S("Troy")), S("a town"));
+    keep_note(lists, 9, 2, S("Troy"), S("of another view"));
+    keep_note(lists, 10, 3, S("Argos"), S("of a message that is not kept"));
+    CHECK_STR(noted(ctx, lists, 10, 2, S("Troy")), S("a town"));
+    word_lists_begin(lists, 10);
+    word_lists_drop_document(lists, 1);
+    keep_note(lists, 10, 1, S("Ithaca"), S("by a reader of the old view"));
+    word_lists_seal(lists, 11);
+    word_lists_end(lists, true);
+    keep_message(lists, 11, 1, S("Ithaca"));
+    CHECK_STR(noted(ctx, lists, 11, 1, S("Ithaca")), S(""));
+    CHECK_STR(noted(ctx, lists, 11, 2, S("Troy")), S("a town"));
+}
+
+TEST(notes_count_for_the_limit_of_messages)
+{
+    enum { MANY = 12000, LENGTH = 2000, MOST = 16 << 20 };
+    LISTS(lists);
+    static char bytes[5000];
+    size_t kept = 0, with_note = 0;
+    for (doc_id doc = 1; doc <= MANY; doc++) {
+        keep_message(lists, 10, doc, S("Ithaca"));
+        keep_note(lists, 10, doc, S("Ithaca"), (str){bytes, LENGTH});
+    }
+    for (doc_id doc = 1; doc <= MANY; doc++) {
+        kept += is_kept(ctx, lists, 10, doc);
+        with_note += noted(ctx, lists, 10, doc, S("Ithaca")).n == LENGTH;
+    }
+    CHECK(with_note > MOST / LENGTH / 2 && with_note < MOST / LENGTH);
+    CHECK(kept - with_note < kept / 10);
+    keep_message(lists, 10, MANY + 1, S("Troy"));
+    keep_note(lists, 10, MANY + 1, S("Troy"), (str){bytes, sizeof bytes}); /* too much */
+    CHECK_STR(noted(ctx, lists, 10, MANY + 1, S("Troy")), S(""));
+}
+
+/* --- one view for many reads --- */
+
+TEST(reads_of_one_view_see_one_state_until_it_writes_or_rests)
+{
+    PLACE(p);
+    STORE(s, p);
+    struct ctx other = {0};
+    struct message m[] = {said("m1", "user", "Ithaca", 1000), said("m2", "user", "Ithaca", 1000),
+                          said("m3", "user", "Ithaca", 1000)};
+    CHECK_OK(say(ctx, s, mine, "s1", &m[0]));
+    {
+        STORE_VIEW(view, ctx, s);
+        CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+        CHECK_OK(say(&other, s, mine, "s1", &m[1])); /* by somebody else */
+        CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+        CHECK_INT(count_of(&other, s, "ithaca"), 2);
+        {
+            STORE_VIEW(inner, ctx, s);
+            CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+        }
+        CHECK_INT(count_of(ctx, s, "ithaca"), 1);
+        store_view_rest(ctx, s);
+        CHECK_INT(count_of(ctx, s, "ithaca"), 2);
+        CHECK_OK(say(ctx, s, mine, "s1", &m[2]));
+        CHECK_INT(count_of(ctx, s, "ithaca"), 3);
+    }
+    CHECK_INT(count_of(ctx, s, "ithaca"), 3);
+    ctx_free(&other);
+}
+
+/* What is noted in a view is given in the next one, and is gone with the text. */
+TEST(a_note_outlives_its_view_and_not_its_message)
+{
+    PLACE(p);
+    STORE(s, p);
+    int64_t erased;
+    struct message m = said("m1", "user", "Ithaca is far", 1000), read;
+    CHECK_OK(say(ctx, s, mine, "s1", &m));
+    CHECK_OK(store_messages(ctx, s, mine, &m.doc, 1, &read));
+    CHECK(!read.notes); /* outside a view */
+    for (int round = 0; round < 3; round++) {
+        STORE_VIEW(view, ctx, s);
+        CHECK_OK(store_messages(ctx, s, mine, &m.doc, 1, &read));
+        CHECK(read.notes);
+        CHECK((note_find(read.notes, NOTE_READING, read.text) != NULL) == (round > 0));
+        note_add(read.notes, NOTE_READING, read.text, S("an island"));
+    }
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("m1")}, &erased));
+    STORE_VIEW(view, ctx, s);
+    CHECK_OK(store_messages(ctx, s, mine, &m.doc, 1, &read));
+    CHECK(!read.id.n && !read.notes);
 }
 
 /* --- another process --- */
@@ -303,12 +428,6 @@ TEST(searches_beside_writes_keep_nothing_old)
 
 /* --- the lists themselves --- */
 
-static void lists_end(struct word_lists **lists)
-{
-    word_lists_free(*lists);
-}
-#define LISTS(lists) CLEANUP(lists_end) struct word_lists *lists = word_lists_new()
-
 static struct word_docs numbers(struct ctx *ctx, size_t n)
 {
     struct posting *v = NEW_N(&ctx->arena, struct posting, n + 1);
@@ -321,7 +440,7 @@ static void keep_list(struct ctx *ctx, struct word_lists *lists, uint64_t view, 
                       size_t n)
 {
     struct word_docs docs = numbers(ctx, n);
-    word_lists_keep(lists, view, str_of(word), &docs, 20000);
+    word_lists_keep(lists, view, str_of(word), 0, &docs, 20000);
 }
 
 /* Documents from `least` on; -1: the index must be asked; -2: there are more than max. */
@@ -344,7 +463,7 @@ TEST(a_list_answers_for_every_bound)
     keep_list(ctx, lists, 7, "none", 0);
     keep_list(ctx, lists, 7, "many", 20001);
     struct word_docs over = {.is_over = true};
-    word_lists_keep(lists, 7, S("over"), &over, 60);
+    word_lists_keep(lists, 7, S("over"), 0, &over, 60);
     CHECK_INT(kept(lists, 7, "few", 0, 20), 20);
     CHECK_INT(kept(lists, 7, "few", 0, 19), -2);
     CHECK_INT(kept(lists, 7, "few", 15, 19), 6);
@@ -356,6 +475,44 @@ TEST(a_list_answers_for_every_bound)
     CHECK_INT(kept(lists, 7, "over", 0, 60), -2);
     CHECK_INT(kept(lists, 7, "over", 0, 61), -1);
     CHECK_INT(kept(lists, 7, "unknown", 0, 61), -1);
+}
+
+/* The list of memories alone answers where the whole one is too long, and goes with the word. */
+TEST(a_list_of_memories_has_a_place_of_its_own)
+{
+    LISTS(lists);
+    struct posting memory = {.doc = DOC_MEMORY | 5, .counts = 1};
+    struct word_docs one = {.v = &memory, .n = 1}, none = {0}, over = {.is_over = true};
+    word_lists_keep(lists, 7, S("said"), 0, &over, 60);
+    CHECK_INT(kept(lists, 7, "said", DOC_MEMORY, 60), -1);
+    word_lists_keep(lists, 7, S("said"), DOC_MEMORY, &one, 60);
+    word_lists_keep(lists, 7, S("name"), DOC_MEMORY, &none, 60);
+    CHECK_INT(kept(lists, 7, "said", DOC_MEMORY, 60), 1);
+    CHECK_INT(kept(lists, 7, "said", 0, 60), -2);
+    CHECK_INT(kept(lists, 7, "name", DOC_MEMORY, 60), 0);
+    CHECK_INT(kept(lists, 7, "name", 0, 60), -1);
+    word_lists_begin(lists, 7);
+    word_lists_drop(lists, S("said"));
+    word_lists_seal(lists, 8);
+    word_lists_end(lists, true);
+    CHECK_INT(kept(lists, 8, "said", DOC_MEMORY, 60), -1);
+    CHECK_INT(kept(lists, 8, "name", DOC_MEMORY, 60), 0);
+}
+
+/* A recall that began before a write does not drop what is kept of the state behind it. */
+TEST(a_reader_of_a_view_that_is_past_replaces_nothing)
+{
+    LISTS(lists);
+    keep_list(ctx, lists, 7, "silent", 5);
+    word_lists_begin(lists, 7);
+    word_lists_seal(lists, 8);
+    word_lists_end(lists, true);
+    keep_list(ctx, lists, 7, "late", 3);
+    CHECK_INT(kept(lists, 8, "silent", 0, 100), 5);
+    CHECK_INT(kept(lists, 7, "late", 0, 100), -1);
+    keep_list(ctx, lists, 9, "newer", 3); /* another process has written */
+    CHECK_INT(kept(lists, 8, "silent", 0, 100), -1);
+    CHECK_INT(kept(lists, 9, "newer", 0, 100), 3);
 }
 
 TEST(lists_are_of_one_view)
@@ -432,7 +589,7 @@ TEST(lists_have_a_bounded_size)
     int64_t there = 0;
     struct word_docs docs = numbers(ctx, DOCS);
     for (int i = 0; i < WORDS / 10; i++)
-        word_lists_keep(lists, 7, str_printf(&ctx->arena, "w%d", i), &docs, 20000);
+        word_lists_keep(lists, 7, str_printf(&ctx->arena, "w%d", i), 0, &docs, 20000);
     CHECK(word_lists_bytes(lists) <= LIMIT && word_lists_bytes(lists) > LIMIT * 3 / 4);
     for (int i = 0; i < WORDS / 10; i++)
         there += kept(lists, 7, str_printf(&ctx->arena, "w%d", i).p, 0, 20000) == DOCS;

@@ -1,18 +1,41 @@
 /* currency.c - which statement a later one replaces, and which it does not. */
 #include "engine/recall/currency.h"
 
+#include "core/notes.h"
 #include "lib/store.h"
 
 static const char *question = "";
 static const bool all[] = {true, true, true};
 
+/* Judged as it was read, and again by what was noted of it. */
 static enum currency older_is(struct ctx *ctx, const char *older, const char *newer)
 {
-    struct dated_line v[] = {{.text = str_of(older), .created = 1, .id = S("a")},
-                             {.text = str_of(newer), .created = 2, .id = S("b")}};
-    currency_judge(&ctx->arena, str_of(question), v, 2, all);
-    CHECK_INT(v[1].is, CURRENT);
-    return v[0].is;
+    struct message_notes notes[2] = {{.is_new = false}};
+    enum currency is[2];
+    for (int round = 0; round < 2; round++) {
+        struct dated_line v[] = {
+            {.text = str_of(older), .created = 1, .id = S("a"), .notes = &notes[0]},
+            {.text = str_of(newer), .created = 2, .id = S("b"), .notes = &notes[1]}};
+        notes[0].is_new = notes[1].is_new = false;
+        currency_judge(&ctx->arena, str_of(question), v, 2, all);
+        CHECK_INT(v[1].is, CURRENT);
+        is[round] = v[0].is;
+    }
+    CHECK_INT(is[0], is[1]);
+    CHECK(!notes[0].is_new && !notes[1].is_new); /* nothing was read twice */
+    return is[0];
+}
+
+TEST(what_was_read_of_a_line_is_noted)
+{
+    struct message_notes notes = {.is_new = false};
+    str text = S("I live in Leeds and my hamster is called Otis.");
+    struct dated_line v[] = {{.text = text, .created = 1, .id = S("a"), .notes = &notes},
+                             {.text = S("I live in Hull."), .created = 2, .id = S("b")}};
+    currency_judge(&ctx->arena, S(""), v, 2, all);
+    CHECK(notes.is_new && note_find(&notes, NOTE_READING, text));
+    CHECK(!note_find(&notes, NOTE_READING, S("I live in Leeds and my hamster is called Oti.")));
+    CHECK(!note_find(&notes, NOTE_READING, S("I live in Leeds and my hamster is called Otto")));
 }
 
 struct pair {

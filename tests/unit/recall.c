@@ -52,6 +52,35 @@ TEST(an_answer_is_found_by_its_question)
     CHECK(found);
 }
 
+/* The second recall has what the first one worked out of the messages, and none has it once they
+ * are erased. */
+TEST(what_is_kept_of_messages_changes_no_answer_and_goes_with_them)
+{
+    static const char *const told[] = {"I live in Leeds. Can you suggest a gym?", "Noted.",
+                                       "I moved to Hull, where my sister lives.", "Nice.", NULL};
+    ENGINE(e, s, p);
+    int64_t erased;
+    write_session(ctx, s, mine, "home", told, may);
+    struct recall_out first = recall_question(ctx, e, "Where do I live?", as_chat), r = first;
+    CHECK(r.n > 0 && r.v[0].injected);
+    for (int round = 0; round < 3; round++) {
+        r = recall_question(ctx, e, "Where do I live?", as_chat);
+        CHECK_INT(r.n, first.n);
+        CHECK_STR(r.reason, first.reason);
+        for (size_t i = 0; i < r.n && i < first.n; i++) {
+            CHECK_STR(r.v[i].text, first.v[i].text);
+            CHECK_STR(r.v[i].why, first.v[i].why);
+            CHECK(r.v[i].score == first.v[i].score && r.v[i].injected == first.v[i].injected);
+        }
+    }
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .id = S("home-m3")}, &erased));
+    r = recall_question(ctx, e, "Where do I live?", as_chat);
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(str_find(r.v[i].text, S("Hull")) == r.v[i].text.n);
+    CHECK_OK(store_forget(ctx, s, &(struct forget){.pool = mine, .everything = true}, &erased));
+    CHECK_INT(recall_question(ctx, e, "Where do I live?", as_chat).n, 0);
+}
+
 TEST(other_pools_are_never_seen)
 {
     ENGINE(e, s, p);

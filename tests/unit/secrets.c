@@ -39,6 +39,30 @@ TEST(secrets_are_masked_and_what_stands_beside_them_is_not)
     extractor_free(x);
 }
 
+/* A pattern is tried only where the text shows what each match has (extract.h). */
+TEST(the_shortest_secrets_are_found)
+{
+    static const char *const texts[] = {
+        "sk-abcdefghijklmnop",
+        "glpat-abcdefghijklmnop",
+        "xoxb-1234567890",
+        "hf_abcdefghijklmnopqrst",
+        "eyJabcdefgh.abcdefgh.",
+        "-----BEGIN PRIVATE KEY-----",
+        "my pin is x",
+        "cvv 123",
+        "bearer abcdefgh",
+        "KEY=abcdef",
+        "TOKEN: abcdef",
+        "123-45-6789",
+        "a://b:c@",
+    };
+    struct extractor *x = extractor_new();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        CHECK(secrets_are_in(x, str_of(texts[i])));
+    extractor_free(x);
+}
+
 TEST(a_secret_is_known_again_without_its_name)
 {
     struct extractor *x = extractor_new();

@@ -1,6 +1,7 @@
 /* likeness.c - compares tokens with tokens: with AVX-512 VNNI, with AVX2, and everywhere. */
 #include "embed/encoder/likeness.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "embed/common/wide.h"
@@ -9,6 +10,13 @@
 /* Of a vector's values four at a time, so many times; bytes of the question for each. */
 enum { STEPS = ENCODER_KEPT / LIKENESS_STEP, STRIDE = LIKENESS_TOKENS * LIKENESS_STEP };
 enum { BLOCK = STEPS * STRIDE };
+
+/* Written out, so that what is kept for each step stays in registers. */
+#ifdef __clang__
+#define STEP_BY_STEP(s) _Pragma("clang loop unroll(full)") for (size_t s = 0; s < STEPS; s++)
+#else
+#define STEP_BY_STEP(s) _Pragma("GCC unroll 16") for (size_t s = 0; s < STEPS; s++)
+#endif
 
 /* --- every processor --- */
 
@@ -82,36 +90,44 @@ AVX2 void likeness_avx2(const int8_t *question, size_t blocks, const int8_t *tex
 
 #define VNNI __attribute__((target("avx512f,avx512vnni")))
 
-/* 128 times the sums of the question's values: what the text's bytes without a sign add. */
-VNNI INLINE __m512i vnni_offset(const int8_t *question)
+enum { AT_ONCE = 4 }; /* tokens, as one instruction waits for the one before */
+
+/* -128 times the sum of a token's values, in all lanes: what the question's bytes, which go without
+ * a sign, add too much. */
+VNNI INLINE __m512i vnni_start(const int8_t *token)
 {
     const __m512i offset = _mm512_set1_epi32((int32_t)0x80808080U);
-    __m512i sums = _mm512_setzero_si512();
-    for (size_t s = 0; s < STEPS; s++)
-        sums = _mm512_dpbusd_epi32(sums, offset, _mm512_loadu_si512(question + s * STRIDE));
-    return sums;
+    __m512i sums = _mm512_dpbusd_epi32(_mm512_setzero_si512(), offset, _mm512_loadu_si512(token));
+    return _mm512_set1_epi32(-_mm512_reduce_add_epi32(sums));
 }
 
-/* Two tokens at a time, as one instruction waits for the one before. */
+/* The question stays in registers, and a text's values are repeated in all lanes as they are
+ * loaded. */
 VNNI void likeness_vnni(const int8_t *question, size_t blocks, const int8_t *text, size_t n,
                         int32_t *best)
 {
-    const int32_t flip = (int32_t)0x80808080U;
+    const __m512i flip = _mm512_set1_epi32((int32_t)0x80808080U);
+    static_assert(ENCODER_KEPT == sizeof(__m512i), "a token fills a register");
     for (size_t b = 0; b < blocks; b++, question += BLOCK, best += LIKENESS_TOKENS) {
-        const __m512i start = _mm512_sub_epi32(_mm512_setzero_si512(), vnni_offset(question));
-        __m512i all = _mm512_loadu_si512(best);
-        for (size_t t = 0; t < n; t += 2) {
-            const int8_t *one = text + t * ENCODER_KEPT;
-            const int8_t *two = t + 1 < n ? one + ENCODER_KEPT : one;
-            __m512i first = start, second = start;
-            for (size_t s = 0; s < STEPS; s++) {
-                __m512i q = _mm512_loadu_si512(question + s * STRIDE);
-                __m512i v = _mm512_set1_epi32(four_of(one + s * LIKENESS_STEP) ^ flip);
-                __m512i w = _mm512_set1_epi32(four_of(two + s * LIKENESS_STEP) ^ flip);
-                first = _mm512_dpbusd_epi32(first, v, q);
-                second = _mm512_dpbusd_epi32(second, w, q);
+        __m512i q[STEPS], all = _mm512_loadu_si512(best);
+        STEP_BY_STEP(s)
+        q[s] = _mm512_xor_si512(_mm512_loadu_si512(question + s * STRIDE), flip);
+        for (size_t t = 0; t < n; t += AT_ONCE) {
+            const int8_t *at[AT_ONCE];
+            __m512i sums[AT_ONCE];
+            EACH(i, AT_ONCE)
+            {
+                at[i] = text + (t + i < n ? t + i : n - 1) * ENCODER_KEPT;
+                sums[i] = vnni_start(at[i]);
             }
-            all = _mm512_max_epi32(all, _mm512_max_epi32(first, second));
+            STEP_BY_STEP(s)
+            EACH(i, AT_ONCE)
+            {
+                __m512i v = _mm512_set1_epi32(four_of(at[i] + s * LIKENESS_STEP));
+                sums[i] = _mm512_dpbusd_epi32(sums[i], q[s], v);
+            }
+            EACH(i, AT_ONCE)
+            all = _mm512_max_epi32(all, sums[i]);
         }
         _mm512_storeu_si512(best, all);
     }

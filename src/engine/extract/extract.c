@@ -39,7 +39,12 @@ static const char *const clause_regexes[CLAUSE_COUNT] = {
 };
 
 static const char *const secret_regexes[SECRET_COUNT] = {
-#define SECRET(REGEX) REGEX,
+#define SECRET(SHOWS, REGEX) REGEX,
+#include "engine/extract/patterns.def"
+};
+
+const unsigned secret_shows[SECRET_COUNT] = {
+#define SECRET(SHOWS, REGEX) SHOWS,
 #include "engine/extract/patterns.def"
 };
 

@@ -59,7 +59,18 @@ enum {
 /* What someone asks to be kept matters at least so much. */
 #define ASKED_FOR 0.8
 
+/* What a text must show for a pattern of a secret to match. */
+enum shows {
+    SHOWS_RUN = 1,    /* RUN_MIN letters, digits, "_" and "-" on end */
+    SHOWS_WORD = 2,   /* WORD_MIN of them */
+    SHOWS_DASHES = 4, /* "--" */
+    SHOWS_DIGIT = 8,
+    SHOWS_SIGN = 16 /* ":" or "=" */
+};
+enum { RUN_MIN = 15, WORD_MIN = 11 };
+
 extern const struct fact_row fact_rows[FACT_COUNT];
+extern const unsigned secret_shows[SECRET_COUNT];
 
 struct extractor {
     struct pattern *seed[SEED_COUNT];

@@ -42,11 +42,36 @@ static void span_add(struct spans *s, size_t from, size_t to)
 
 /* --- by pattern: the first group is the secret, else the whole match --- */
 
+/* In one pass, which takes less time than most patterns. */
+static unsigned shows_of(str text)
+{
+    static const bool runs[256] = {['0' ... '9'] = true,
+                                   ['A' ... 'Z'] = true,
+                                   ['a' ... 'z'] = true,
+                                   ['_'] = true,
+                                   ['-'] = true};
+    static const unsigned char shown[256] = {
+        ['0' ... '9'] = SHOWS_DIGIT, [':'] = SHOWS_SIGN, ['='] = SHOWS_SIGN};
+    unsigned found = 0;
+    size_t run = 0, longest = 0;
+    for (size_t i = 0; i < text.n; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        found |= shown[c];
+        run = runs[c] ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    found |= longest >= WORD_MIN ? SHOWS_WORD : 0;
+    found |= longest >= RUN_MIN ? SHOWS_RUN : 0;
+    return found | (str_find(text, S("--")) < text.n ? SHOWS_DASHES : 0);
+}
+
 static void find_patterns(const struct extractor *x, str text, struct spans *out)
 {
     struct match m;
+    unsigned shows = shows_of(text);
     for (size_t i = 0; i < SECRET_COUNT; i++)
-        for (size_t at = 0; at < text.n && pattern_find(x->secrets[i], text, at, &m);) {
+        for (size_t at = (secret_shows[i] & ~shows) ? text.n : 0;
+             at < text.n && pattern_find(x->secrets[i], text, at, &m);) {
             size_t from = m.group[1].p ? (size_t)(m.group[1].p - text.p) : m.from;
             size_t to = m.group[1].p ? from + m.group[1].n : m.to;
             span_add(out, from, to);

@@ -31,6 +31,8 @@ static bool in_word(unsigned char c)
 static bool may_be(str word, str stem)
 {
     size_t sure = stem.n > 3 ? stem.n - 1 : stem.n;
+    if ((word.p[0] ^ stem.p[0]) & ~0x20) /* most words begin with another letter, in any case */
+        return false;
     return word.n >= sure && word.n <= stem.n + ENDING_MAX &&
            str_eq_nocase(str_sub(word, 0, sure), str_sub(stem, 0, sure));
 }
@@ -51,7 +53,7 @@ static bool find_in(str word, str stem, struct mark *m)
 static size_t marks_of(struct arena *a, str text, const struct query *q, struct mark **out)
 {
     size_t n = 0, cap = 64;
-    struct mark *marks = NEW_N(a, struct mark, cap);
+    struct mark *marks = ROOM_N(a, struct mark, cap);
     for (size_t i = 0, end; i < text.n; i = end) {
         for (end = i; end < text.n && in_word((unsigned char)text.p[end]);)
             end++;
@@ -60,7 +62,7 @@ static size_t marks_of(struct arena *a, str text, const struct query *q, struct 
             if (!find_in(str_sub(text, i, end), q->stems[k], &m))
                 continue;
             if (n == cap) {
-                struct mark *more = NEW_N(a, struct mark, cap *= 2);
+                struct mark *more = ROOM_N(a, struct mark, cap *= 2);
                 memcpy(more, marks, n * sizeof *more);
                 marks = more;
             }
@@ -232,7 +234,7 @@ str passage_of(struct arena *a, str text, const struct query *q, const float *we
         return text;
     struct mark *marks;
     size_t n_marks = marks_of(a, text, q, &marks);
-    struct piece *v = NEW_N(a, struct piece, PIECES_MAX);
+    struct piece *v = ROOM_N(a, struct piece, PIECES_MAX);
     size_t room = most - 2 * DOTS, n = pieces_of(text, room, v);
     for (size_t i = 0; i < n_marks; i++) {
         while (at + 1 < n && marks[i].from >= v[at].to)

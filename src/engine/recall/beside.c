@@ -82,6 +82,7 @@ struct near_beside *nearest_beside(struct finder *f, size_t most, size_t *n)
         say_why_unused(f);
         return out;
     }
+    store_view_rest(f->ctx, f->e->store);
     CLEANUP(ctx_free) struct ctx own = ctx_child(f->ctx, ctx_half_ms(f->ctx));
     if (ask_qdrant(&own, f, most, &by, out, n) != OK) {
         *n = 0;
@@ -173,6 +174,7 @@ void order_beside(struct finder *f)
     struct arena *a = &f->ctx->arena;
     if (!f->n || !engine_runtime(f->e)->memory.rerank_enabled)
         return;
+    store_view_rest(f->ctx, f->e->store);
     bool is_here = rerank_is_here(f->e);
     struct rerank_out by;
     str *texts = NEW_N(a, str, f->n);

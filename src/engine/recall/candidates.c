@@ -91,12 +91,13 @@ static enum status search_words(struct search *s)
     s->n = s->scan.n;
     f->words = s->words;
     s->asked = (struct asked_of){
+        .a = &s->ctx->arena,
         .query = q,
         .scan = &s->scan,
         .rarest = f->rarest = rank_idf(all, 1),
         .unknown = unknown,
         .now = s->in->asked ? s->in->asked : clock_ms(),
-        .shown = shown_words(q),
+        .shown = shown_words(),
     };
     return late(s->ctx);
 }
@@ -116,11 +117,10 @@ static bool by_cosine(const struct finder *f)
 
 static doc_id *docs_of(const struct search *s)
 {
-    doc_id *docs = NEW_N(&s->ctx->arena, doc_id, s->n + 1);
+    doc_id *docs = ROOM_N(&s->ctx->arena, doc_id, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
         docs[i] = s->v[i].doc;
-    if (s->n)
-        qsort(docs, s->n, sizeof *docs, by_doc);
+    qsort(docs, s->n, sizeof *docs, by_doc);
     return docs;
 }
 
@@ -358,8 +358,8 @@ static enum status fetch(struct search *s)
             docs[kept++] = docs[i];
     s->docs = docs;
     s->n_messages = kept;
-    s->messages = NEW_N(a, struct message, kept + 1);
-    s->memories = NEW_N(a, struct memory, n_memories + 1);
+    s->messages = ROOM_N(a, struct message, kept + 1);
+    s->memories = ROOM_N(a, struct memory, n_memories + 1);
     TRY(store_messages(s->ctx, s->f->e->store, s->in->pool, docs, kept, s->messages));
     TRY(past_memories(s->ctx, s->f->e, s->in->pool, &s->f->past, memories, n_memories,
                       s->memories));
@@ -404,6 +404,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
 {
     struct finder *f = s->f;
     struct recalled *r = &f->found[f->n];
+    *r = (struct recalled){0};
     if (!find_wants(s->in, &f->bars, m, memory)) {
         note_unwanted(s, c, m);
         return;
@@ -428,9 +429,9 @@ static void judge(struct search *s)
     struct finder *f = s->f;
     size_t memory = 0;
     f->n = 0;
-    f->found = NEW_N(&s->ctx->arena, struct recalled, s->n + 1);
-    f->of = NEW_N(&s->ctx->arena, const struct candidate *, s->n + 1);
-    s->ranks = NEW_N(&s->ctx->arena, double, s->n + 1);
+    f->found = ROOM_N(&s->ctx->arena, struct recalled, s->n + 1);
+    f->of = ROOM_N(&s->ctx->arena, const struct candidate *, s->n + 1);
+    s->ranks = ROOM_N(&s->ctx->arena, double, s->n + 1);
     f->weighed = s->weights;
     s->asked.person = speaker_asked(&s->f->query, s->messages, s->n_messages);
     s->asked.is_chat = false;
@@ -475,7 +476,7 @@ static size_t leave_barred_out(struct search *s, struct place *places, size_t n,
 static struct place *places_of(const struct search *s)
 {
     const struct finder *f = s->f;
-    struct place *places = NEW_N(&s->ctx->arena, struct place, f->n + 1);
+    struct place *places = ROOM_N(&s->ctx->arena, struct place, f->n + 1);
     for (size_t i = 0; i < f->n; i++)
         places[i] = (struct place){s->ranks[i], f->of[i]->doc, i};
     qsort(places, f->n, sizeof *places, best_first);
@@ -534,11 +535,10 @@ static void judge_stated(struct search *s)
 /* Best first, and what repeats a better one further down. Keeps the best `limit`. */
 static void order(struct search *s)
 {
-    size_t limit = s->limit;
     struct arena *a = &s->ctx->arena;
     struct finder *f = s->f;
     struct place *places = places_of(s);
-    size_t n = leave_barred_out(s, places, f->n, DIVERSE * limit);
+    size_t n = leave_barred_out(s, places, f->n, DIVERSE * s->limit);
     double *ranks = NEW_N(a, double, n + 1);
     str *texts = NEW_N(a, str, n + 1);
     size_t *by = NEW_N(a, size_t, n + 1);
@@ -546,10 +546,10 @@ static void order(struct search *s)
         ranks[i] = places[i].rank;
         texts[i] = utf8_cut(found_text(&f->found[places[i].at]), COMPARED);
     }
-    rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : limit, by);
-    n = n < limit ? n : limit;
-    struct recalled *found = NEW_N(a, struct recalled, n + 1);
-    const struct candidate **of = NEW_N(a, const struct candidate *, n + 1);
+    rank_diversify(a, ranks, texts, n, by_cosine(f) ? 0 : s->limit, by);
+    n = n < s->limit ? n : s->limit;
+    struct recalled *found = ROOM_N(a, struct recalled, n + 1);
+    const struct candidate **of = ROOM_N(a, const struct candidate *, n + 1);
     for (size_t i = 0; i < n; i++) {
         found[i] = f->found[places[by[i]].at];
         of[i] = f->of[places[by[i]].at];

@@ -117,7 +117,7 @@ static struct overlay overlay_of(const struct clause *x, const struct clause *y,
             o.behind += x->tells[i];
             i++, k++;
         } else if (k == y->w.n || (i < x->w.n && f.rest[i + 1][k] >= f.rest[i][k + 1])) {
-            g.asked |= x->w.v[i].is_name && terms_have(asked, x->terms[i]);
+            g.asked |= x->names[i] && terms_have(asked, x->terms[i]);
             g.older_date |= x->dates[i];
             g.older |= x->tells[i] || x->dates[i];
             i++;
@@ -155,7 +155,7 @@ static size_t words_in_both(const struct clause *x, const struct clause *y)
 {
     size_t n = 0;
     for (size_t i = 0; i < x->w.n; i++)
-        n += terms_have(&y->all, x->terms[i]);
+        n += (y->marks & term_mark(x->terms[i])) && terms_have(&y->all, x->terms[i]);
     return n;
 }
 
@@ -197,25 +197,15 @@ static enum currency greater(enum currency a, enum currency b)
     return a > b ? a : b;
 }
 
-/* "Ana and Ben …": the end of one of them leaves a part. */
-static bool has_several(const struct clause *c)
-{
-    for (size_t i = 1; i + 1 < c->w.n; i++)
-        if (lexicon_is(c->w.v[i].text, LEX_JOINT) || str_eq_nocase(c->w.v[i].text, S("und")) ||
-            str_is(c->w.v[i].text, "et") || str_is(c->w.v[i].text, "y") ||
-            str_is(c->w.v[i].text, "e"))
-            return true;
-    return false;
-}
-
-/* The newer one says that a topic of the older one has ended. */
+/* The newer one says that a topic of the older one has ended; the end of one of several leaves a
+ * part. */
 static enum currency by_end(const struct reading *older, const struct clause *c,
                             const struct reading *newer)
 {
     for (size_t i = 0; i < newer->n; i++)
         if (newer->v[i].ended && terms_have(&c->telling, newer->v[i].ended) &&
             (newer->v[i].ends_name || fits_subject(c, &newer->v[i], newer)))
-            return older->n > 2 || has_several(c) ? PARTLY : REPLACED;
+            return older->n > 2 || c->has_several ? PARTLY : REPLACED;
     return CURRENT;
 }
 
@@ -269,10 +259,11 @@ static enum currency by_claim(const struct clause *older, const struct clause *n
 static enum currency by_denial(const struct clause *older, const struct clause *newer,
                                const struct reading *all)
 {
-    size_t shared = terms_shared(&older->telling, &newer->telling);
     size_t fewer = older->telling.n < newer->telling.n ? older->telling.n : newer->telling.n;
-    if (older->denies == newer->denies || !shared || shared < fewer ||
-        3 * shared < 2 * older->telling.n)
+    if (older->denies == newer->denies)
+        return CURRENT;
+    size_t shared = terms_shared(&older->telling, &newer->telling);
+    if (!shared || shared < fewer || 3 * shared < 2 * older->telling.n)
         return CURRENT;
     return all->changes || all->is_present ? REPLACED : DOUBTFUL;
 }
@@ -281,8 +272,7 @@ static enum currency by_denial(const struct clause *older, const struct clause *
 static bool names_another(const struct clause *older, const struct reading *newer)
 {
     for (size_t i = 0; i < older->w.n; i++)
-        if (older->w.v[i].is_name && !older->dates[i] &&
-            terms_have(&newer->telling, older->terms[i]))
+        if (older->names[i] && !older->dates[i] && terms_have(&newer->telling, older->terms[i]))
             return false;
     return older->has_name && newer->has_name;
 }
@@ -290,12 +280,13 @@ static bool names_another(const struct clause *older, const struct reading *newe
 /* The same topic, moved or changed. */
 static enum currency by_topic(const struct clause *older, const struct reading *newer)
 {
-    size_t shared = terms_shared(&older->telling, &newer->telling);
     bool is_moved = older->has_date && newer->has_date;
-    if (newer->is_supposed || (is_moved && names_another(older, newer)))
+    bool changes = newer->changes || newer->is_present;
+    if (!changes || newer->is_supposed || (is_moved && names_another(older, newer)))
         return CURRENT;
+    size_t shared = terms_shared(&older->telling, &newer->telling);
     size_t least = older->name && terms_have(&newer->telling, older->name) ? 3 : 2;
-    if (shared < 2 || least * shared < older->telling.n || !(newer->changes || newer->is_present))
+    if (shared < 2 || least * shared < older->telling.n)
         return CURRENT;
     if (is_moved && !older->is_list)
         return REPLACED;
@@ -307,9 +298,10 @@ static enum currency by_move(const struct clause *older, const struct clause *ne
                              const struct reading *all)
 {
     enum { MUCH = 3 };
+    if (!all->changes || !older->has_date || !newer->has_date || older->is_list)
+        return CURRENT;
     size_t shared = terms_shared(&older->telling, &newer->telling);
-    if (!all->changes || !older->has_date || !newer->has_date || older->is_list || !shared ||
-        shared < newer->telling.n)
+    if (!shared || shared < newer->telling.n)
         return CURRENT;
     return older->telling.n > MUCH * shared ? DOUBTFUL : REPLACED;
 }
@@ -398,6 +390,7 @@ struct judging {
     struct arena *a;
     struct dated_line *v;
     struct reading **r; /* NULL: not read yet */
+    bool *is_unspaced;  /* more than half of the line is */
     size_t n;
     struct hints hints;
 };
@@ -405,10 +398,16 @@ struct judging {
 static struct judging judging_of(struct arena *a, str question, struct dated_line *v, size_t n)
 {
     static const char *const who[] = {"who|whom|wer|wen|qui|quién|quem|chi|wie", NULL};
-    struct judging j = {.a = a, .v = v, .n = n, .r = NEW_N(a, struct reading *, n + 1)};
+    struct judging j = {.a = a,
+                        .v = v,
+                        .n = n,
+                        .r = NEW_N(a, struct reading *, n + 1),
+                        .is_unspaced = NEW_N(a, bool, n + 1)};
     struct term_set *asked = NEW(a, struct term_set);
     struct phrase_words q = phrase_words_of(a, phrase_fold(a, question));
     *asked = terms_of(a, question);
+    for (size_t i = 0; i < n; i++)
+        j.is_unspaced[i] = text_is_unspaced(v[i].text);
     j.hints = (struct hints){.asked = asked, .who = phrase_find_any(&q, who, NULL)};
     return j;
 }
@@ -417,8 +416,8 @@ static struct judging judging_of(struct arena *a, str question, struct dated_lin
 static const struct reading *line_at(struct judging *j, size_t i)
 {
     if (!j->r[i]) {
-        j->r[i] = NEW(j->a, struct reading);
-        reading_of(j->a, j->v[i].text, j->r[i]);
+        j->r[i] = ROOM_N(j->a, struct reading, 1);
+        reading_noted(j->a, j->v[i].notes, j->v[i].text, j->r[i]);
     }
     return j->r[i];
 }
@@ -429,7 +428,7 @@ static void judge_pair(struct judging *j, size_t older, size_t newer)
     struct dated_line *x = &j->v[older], *y = &j->v[newer];
     if (older == newer || x->is == REPLACED || !is_pair(x, y))
         return;
-    bool is_unspaced = text_is_unspaced(x->text) && text_is_unspaced(y->text);
+    bool is_unspaced = j->is_unspaced[older] && j->is_unspaced[newer];
     enum currency is = is_unspaced ? unspaced_currency(j->a, x->text, y->text)
                                    : line_is(line_at(j, older), line_at(j, newer), &j->hints);
     if (is > x->is) {

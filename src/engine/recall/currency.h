@@ -4,6 +4,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+struct message_notes;
+
 enum currency {
     CURRENT,  /* nothing later speaks against it */
     DOUBTFUL, /* a later line may replace it: given, and marked */
@@ -17,6 +19,7 @@ struct dated_line {
     int64_t place;   /* which of two of the same time was said later */
     str id, source;  /* a memory and the message that it came from are no pair */
     str space, name; /* nor are those of two spaces, or memories that have names of their own */
+    struct message_notes *notes; /* of a message; or NULL */
     enum currency is;
     size_t by; /* the line that replaces it */
 };

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/notes.h"
 #include "engine/text/rank.h"
 
 /*
@@ -52,11 +53,10 @@ struct glance {
 
 enum { SHOWS_DATE = LEX_DATE | LEX_MONTH | LEX_WEEKDAY, SHOWS_NUMBER = LEX_NUMBER | LEX_QUANTITY };
 
-/* A question that asks for neither date nor number asks only who speaks. */
-struct lexicon_lengths shown_words(const struct query *q)
+/* Of any question, as what a text shows is noted for the next ones. */
+struct lexicon_lengths shown_words(void)
 {
-    bool only_self = !q->wants_date && !q->wants_number;
-    return lexicon_lengths_of(LEX_SELF | (only_self ? 0 : SHOWS_DATE | SHOWS_NUMBER));
+    return lexicon_lengths_of(LEX_SELF | SHOWS_DATE | SHOWS_NUMBER);
 }
 
 enum { IN_WORD = 1, ENDS_SENTENCE = 2 };
@@ -113,6 +113,17 @@ static struct glance glance_at(str text, const struct lexicon_lengths *shown)
     return g;
 }
 
+static struct glance glance_noted(const struct asked_of *q, struct message_notes *notes, str text)
+{
+    const struct glance *noted = note_find(notes, NOTE_GLANCE, text);
+    if (noted)
+        return *noted;
+    struct glance *g = NEW(q->a, struct glance);
+    *g = glance_at(text, &q->shown);
+    note_add(notes, NOTE_GLANCE, text, (str){(char *)g, sizeof *g});
+    return *g;
+}
+
 /* Ends in a question mark, whatever stands behind it in brackets. */
 static bool is_question(str text)
 {
@@ -158,10 +169,10 @@ static void of_words(const struct asked_of *q, const struct candidate *c, double
 }
 
 /* What a text of SHORT words shows is worth less in a longer one, which shows everything. */
-static void of_text(const struct asked_of *q, str text, double *out)
+static void of_text(const struct asked_of *q, struct message_notes *notes, str text, double *out)
 {
     enum { SHORT = 40 };
-    struct glance g = glance_at(text, &q->shown);
+    struct glance g = glance_noted(q, notes, text);
     double worth = g.words > SHORT ? SHORT / (double)g.words : 1;
     out[SIGNAL_date] = q->query->wants_date && g.has_date ? worth : 0;
     out[SIGNAL_number] = q->query->wants_number && g.has_number ? worth : 0;
@@ -206,7 +217,7 @@ static double asking_share(str text)
 
 static void of_message(const struct asked_of *q, const struct message *m, double *out)
 {
-    of_text(q, m->text, out);
+    of_text(q, m->notes, m->text, out);
     out[SIGNAL_time] = query_has_time(q->query, m->created);
     out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
     out[SIGNAL_speaker] = q->person.n && str_eq(m->speaker, q->person);
@@ -218,7 +229,7 @@ static void of_message(const struct asked_of *q, const struct message *m, double
 
 static void of_memory(const struct asked_of *q, const struct memory *m, double *out)
 {
-    of_text(q, m->content, out);
+    of_text(q, NULL, m->content, out);
     out[SIGNAL_time] = query_has_time(q->query, m->created);
     out[SIGNAL_recent] = age_decay(q->now - m->created, 90);
     out[SIGNAL_is_memory] = 1;
@@ -275,7 +286,7 @@ static int best_first(const void *a, const void *b)
 size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum weights weights,
                               struct candidate *v, size_t n, size_t most)
 {
-    struct promise *all = NEW_N(a, struct promise, n + 1);
+    struct promise *all = ROOM_N(a, struct promise, n + 1);
     for (size_t i = 0; i < n; i++)
         all[i] = (struct promise){promise_of(q, weights, &v[i]), v[i]};
     qsort(all, n, sizeof *all, best_first);

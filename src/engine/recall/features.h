@@ -27,6 +27,7 @@ enum signal {
 
 /* What holds for all candidates of a question. */
 struct asked_of {
+    struct arena *a;
     const struct query *query;
     const struct scan *scan;
     double rarest;  /* weight of a word that stands in one document */
@@ -36,7 +37,7 @@ struct asked_of {
     int64_t now;
     struct lexicon_lengths shown; /* by shown_words */
 };
-struct lexicon_lengths shown_words(const struct query *q);
+struct lexicon_lengths shown_words(void);
 
 /* Whether the question holds a part of this name. */
 bool names_person(const struct query *q, str name);

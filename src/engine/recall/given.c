@@ -1,6 +1,7 @@
 /* given.c - what of a message a chat may be given: what someone stated, and nothing else. */
 #include "engine/recall/given.h"
 
+#include "core/notes.h"
 #include "engine/extract/secrets.h"
 #include "engine/state/state.h"
 #include "engine/text/sentences.h"
@@ -27,6 +28,48 @@ static str without_links(struct arena *a, str text)
     return str_trim(buf_str(&b));
 }
 
+static struct given work_out(struct arena *a, str text, bool is_user)
+{
+    str own = is_user ? utterance_own_words(a, text) : without_links(a, text);
+    str states = utterance_statements(a, own, is_user);
+    if (!str_trim(states).n)
+        return (struct given){S(""), !own.n    ? "it was pasted or holds links only"
+                                     : is_user ? "it only asks"
+                                               : "it says nothing of its own"};
+    return (struct given){states, states.n == text.n ? NULL : "shortened to what it states"};
+}
+
+/* As a note: mostly a part of the text; else its bytes stand behind it. */
+struct noted {
+    const char *why;
+    size_t from, n;
+    bool is_part;
+    char own[];
+};
+
+static void note_given(struct arena *a, const struct message *m, str text, const struct given *g)
+{
+    bool is_part = g->text.p >= text.p && g->text.p + g->text.n <= text.p + text.n;
+    size_t bytes = sizeof(struct noted) + (is_part ? 0 : g->text.n);
+    struct noted *noted = arena_alloc(a, bytes);
+    *noted = (struct noted){g->why, is_part ? (size_t)(g->text.p - text.p) : 0, g->text.n, is_part};
+    if (!is_part && g->text.n)
+        memcpy(noted->own, g->text.p, g->text.n);
+    note_add(m->notes, NOTE_GIVEN, text, (str){(char *)noted, bytes});
+}
+
+static struct given given_of_text(struct arena *a, const struct message *m, str text)
+{
+    const struct noted *noted = note_find(m->notes, NOTE_GIVEN, text);
+    if (noted)
+        return (struct given){{(noted->is_part ? text.p + noted->from : noted->own), noted->n},
+                              noted->why};
+    struct given given = work_out(a, text, str_is(m->role, "user"));
+    if (m->notes)
+        note_given(a, m, text, &given);
+    return given;
+}
+
 /* Examples: "I moved to Bergen. Can you suggest a gym?" gives its first sentence. "What time is
  * it?" gives nothing. An answer "Noted, you live in Bergen. See https://…" loses the sentence with
  * the link. A message with a speaker's name counts whole: it is from a conversation between people,
@@ -38,14 +81,7 @@ struct given given_of(struct arena *a, const struct message *m)
         return (struct given){S(""), "it is a tool's result"};
     if (m->speaker.n)
         return (struct given){text, NULL};
-    bool is_user = str_is(m->role, "user");
-    str own = is_user ? utterance_own_words(a, text) : without_links(a, text);
-    str states = utterance_statements(a, own, is_user);
-    if (!str_trim(states).n)
-        return (struct given){S(""), !own.n    ? "it was pasted or holds links only"
-                                     : is_user ? "it only asks"
-                                               : "it says nothing of its own"};
-    return (struct given){states, states.n == text.n ? NULL : "shortened to what it states"};
+    return given_of_text(a, m, text);
 }
 
 /* Cuts sentences that instruct a model, unless a reviewer allowed them (allows), and masks secrets

@@ -3,6 +3,7 @@
 #include "engine/recall/held.h"
 
 #include "base/clock.h"
+#include "core/notes.h"
 #include "engine/text/sentences.h"
 #include "engine/text/utterance.h"
 
@@ -43,7 +44,13 @@ struct given held_line(struct ctx *ctx, struct engine *e, struct pool_ref pool,
     struct held_item line = {.id = r->is_memory ? r->memory.id : r->message.id,
                              .is_memory = r->is_memory,
                              .version = r->is_memory ? r->memory.updated : 0};
+    static const bool clean = true;
+    struct message_notes *noted = r->is_memory ? NULL : r->message.notes;
+    if (note_find(noted, NOTE_CLEAN, r->text))
+        return (struct given){r->text, NULL};
     struct given given = given_line(&ctx->arena, e, r->text, held_is_users(r), false);
+    if (given.text.p == r->text.p && given.text.n == r->text.n)
+        note_add(noted, NOTE_CLEAN, r->text, (str){(const char *)&clean, sizeof clean});
     if (r->is_memory && r->memory.space.n)
         pool.space = r->memory.space;
     if (!given.is_held || !pool.space.n)

@@ -28,13 +28,16 @@ static const double base_turn = 1, base_window = 1.5, base_session = 0.5;
  * becomes a candidate as the neighbour of the turn in front, which holds "vet".
  */
 
-enum { NO_HIT = -1, WIDE = 5 };
+enum { WIDE = 5 };
+
+/* Of a document that holds no word. */
+static const uint8_t no_counts[QUERY_WORDS_MAX];
 
 /* A hit or a neighbour of one. */
 struct slot {
     doc_id doc;
-    int64_t hit;      /* index in hits, or NO_HIT */
-    uint32_t session; /* index in sessions */
+    const uint8_t *counts; /* of the hit, or no_counts */
+    uint32_t session;      /* index in sessions */
     float turn, window;
 };
 
@@ -54,9 +57,9 @@ struct scanner {
 };
 
 /* Slots stay sorted by document, as spread adds them in order. */
-static void push(struct scanner *s, doc_id doc, int64_t hit)
+static void push(struct scanner *s, doc_id doc, const uint8_t *counts)
 {
-    s->slots[s->n++] = (struct slot){.doc = doc, .hit = hit};
+    s->slots[s->n++] = (struct slot){.doc = doc, .counts = counts};
 }
 
 /* Hits and their neighbours, ascending: one before a hit and two behind it can see it. */
@@ -66,11 +69,11 @@ static void spread(struct scanner *s)
     for (size_t i = 0; i < s->hits->n; i++) {
         doc_id doc = v[i].doc, last = s->n ? s->slots[s->n - 1].doc : -1;
         if (!doc_is_memory(doc) && doc_position(doc) > 0 && last < doc - 1)
-            push(s, doc - 1, NO_HIT);
-        push(s, doc, (int64_t)i);
+            push(s, doc - 1, no_counts);
+        push(s, doc, v[i].counts);
         doc_id next = i + 1 < s->hits->n ? v[i + 1].doc : INT64_MAX;
         for (doc_id d = doc + 1; !doc_is_memory(doc) && d <= doc + 2 && d < next; d++)
-            push(s, d, NO_HIT);
+            push(s, d, no_counts);
     }
 }
 
@@ -83,17 +86,16 @@ struct around {
 static inline struct around look_around(const struct scanner *s, size_t i, doc_id doc, int before,
                                         int behind)
 {
-    static const uint8_t none[QUERY_WORDS_MAX];
     struct around out;
     for (int d = -before; d <= behind; d++)
-        out.counts[d + WIDE] = none;
+        out.counts[d + WIDE] = no_counts;
     while (i > 0 && s->slots[i - 1].doc >= doc - before)
         i--;
     for (; i < s->n && s->slots[i].doc <= doc + behind; i++) {
         const struct slot *slot = &s->slots[i];
         bool is_seen = slot->doc == doc || !doc_is_memory(slot->doc);
-        if (is_seen && slot->hit != NO_HIT && slot->doc >= doc - before)
-            out.counts[slot->doc - doc + WIDE] = s->hits->v[slot->hit].counts;
+        if (is_seen && slot->doc >= doc - before)
+            out.counts[slot->doc - doc + WIDE] = slot->counts;
     }
     return out;
 }
@@ -109,43 +111,61 @@ struct near {
     const uint8_t *before2, *before, *own, *after;
 };
 
-static const uint8_t *counts_of(const struct scanner *s, size_t i)
-{
-    static const uint8_t none[QUERY_WORDS_MAX];
-    return s->slots[i].hit == NO_HIT ? none : s->hits->v[s->slots[i].hit].counts;
-}
-
 /* A memory has no neighbours. */
 static inline struct near look_near(const struct scanner *s, size_t i)
 {
-    static const uint8_t none[QUERY_WORDS_MAX];
-    struct near out = {none, none, counts_of(s, i), none};
-    doc_id doc = s->slots[i].doc;
+    const struct slot *at = &s->slots[i];
+    struct near out = {no_counts, no_counts, at->counts, no_counts};
+    doc_id doc = at->doc;
     if (doc_is_memory(doc))
         return out;
-    if (i + 1 < s->n && s->slots[i + 1].doc == doc + 1)
-        out.after = counts_of(s, i + 1);
-    for (size_t k = 1; k <= 2 && k <= i; k++) {
-        doc_id distance = doc - s->slots[i - k].doc;
-        if (distance == 1)
-            out.before = counts_of(s, i - k);
-        else if (distance == 2)
-            out.before2 = counts_of(s, i - k);
-    }
+    if (i + 1 < s->n && at[1].doc == doc + 1)
+        out.after = at[1].counts;
+    size_t k = i >= 1 && at[-1].doc == doc - 1 ? 1 : 0;
+    if (k)
+        out.before = at[-1].counts;
+    if (i > k && at[-1 - (ptrdiff_t)k].doc == doc - 2)
+        out.before2 = at[-1 - (ptrdiff_t)k].counts;
     return out;
 }
 
-/* Which of eight words stand in the slot or near it: a byte of each, not 0; the first word's is the
- * lowest. */
+/* The counts of eight words; the first one's is the lowest byte. */
+static inline uint64_t eight_of(const uint8_t *counts, size_t from)
+{
+    uint64_t eight;
+    memcpy(&eight, counts + from, sizeof eight);
+    return le64toh(eight);
+}
+
+/* The place of the first of them that is not 0, which becomes 0. */
+static inline size_t next_of(uint64_t *eight)
+{
+    unsigned bit = (unsigned)__builtin_ctzll(*eight) & ~7u;
+    *eight &= ~((uint64_t)0xFF << bit);
+    return bit / 8;
+}
+
+/* Which of eight words stand in the slot or near it: a byte of each, not 0. */
 static inline uint64_t any_of_eight(const struct near *n, size_t from)
 {
-    uint64_t a, b, c, d;
-    memcpy(&a, n->own + from, sizeof a);
-    memcpy(&b, n->before + from, sizeof b);
-    memcpy(&c, n->before2 + from, sizeof c);
-    memcpy(&d, n->after + from, sizeof d);
-    return le64toh(a | b | c | d);
+    return eight_of(n->own, from) | eight_of(n->before, from) | eight_of(n->before2, from) |
+           eight_of(n->after, from);
 }
+
+/* The same of all places from one to another. */
+static inline uint64_t any_around(const struct around *a, int from, int to, size_t first)
+{
+    uint64_t any = 0;
+    for (int d = from; d <= to; d++)
+        any |= eight_of(a->counts[d + WIDE], first);
+    return any;
+}
+
+/* Each word that stands at one of those places, in order: most do not, and add nothing to a sum. */
+#define EACH_AROUND(w, s, a, from, to)                                                             \
+    for (size_t first_ = 0; first_ < (s)->n_words; first_ += sizeof(uint64_t))                     \
+        for (uint64_t any_ = any_around((a), (from), (to), first_), w;                             \
+             any_ && (w = first_ + next_of(&any_)) < (s)->n_words;)
 
 /* Most counts are 0 to 3, and of those all combinations are worked out before. */
 enum { FEW = 4, FEW_BITS = 2 };
@@ -195,11 +215,8 @@ static void score_slot(struct scanner *s, size_t i)
     struct near n = look_near(s, i);
     static_assert(QUERY_WORDS_MAX % sizeof(uint64_t) == 0, "words are looked at in eights");
     for (size_t from = 0; from < s->n_words; from += sizeof(uint64_t)) {
-        for (uint64_t any = any_of_eight(&n, from); any;) {
-            unsigned bit = (unsigned)__builtin_ctzll(any) & ~7u;
-            any &= ~((uint64_t)0xFF << bit);
-            score_word(s, slot, &n, from + bit / 8);
-        }
+        for (uint64_t any = any_of_eight(&n, from); any;)
+            score_word(s, slot, &n, from + next_of(&any));
     }
     s->out.best_turn = slot->turn > s->out.best_turn ? slot->turn : s->out.best_turn;
     s->out.best_window = slot->window > s->out.best_window ? slot->window : s->out.best_window;
@@ -211,12 +228,17 @@ static void score_session(struct scanner *s, size_t from, size_t to)
     float score = 0;
     unsigned all[QUERY_WORDS_MAX] = {0};
     for (size_t i = from; i < to; i++) {
+        const uint8_t *counts = s->slots[i].counts;
         s->slots[i].session = (uint32_t)s->n_sessions;
-        for (size_t w = 0; w < s->n_words && s->slots[i].hit != NO_HIT; w++)
-            all[w] += s->hits->v[s->slots[i].hit].counts[w] & 15u;
+        for (size_t at = 0; at < s->n_words && counts != no_counts; at += sizeof(uint64_t))
+            for (uint64_t eight = eight_of(counts, at); eight;) {
+                size_t w = at + next_of(&eight);
+                all[w] += counts[w] & 15u;
+            }
     }
     for (size_t w = 0; w < s->n_words; w++)
-        score += s->weights[w] * rank_saturate((float)all[w], k_saturation);
+        if (all[w])
+            score += s->weights[w] * rank_saturate((float)all[w], k_saturation);
     s->sessions[s->n_sessions++] = score;
     s->out.best_session = score > s->out.best_session ? score : s->out.best_session;
 }
@@ -321,7 +343,7 @@ static uint8_t at_most_255(unsigned n)
 
 static void add_counts(const struct scanner *s, const uint8_t *more, uint8_t *counts)
 {
-    for (size_t w = 0; w < s->n_words; w++)
+    for (size_t w = 0; w < s->n_words && more != no_counts; w++)
         counts[w] = at_most_255(counts[w] + (more[w] & 15u) + (more[w] >> 4));
 }
 
@@ -330,14 +352,16 @@ static void add_counts(const struct scanner *s, const uint8_t *more, uint8_t *co
 static float share_of(const struct scanner *s, const struct around *a, int from, int to)
 {
     float has = 0, all = 0;
-    for (size_t w = 0; w < s->n_words; w++) {
+    for (size_t w = 0; w < s->n_words; w++)
+        all += s->weights[w];
+    EACH_AROUND(w, s, a, from, to)
+    {
         float most = 0;
         for (int d = from; d <= to; d++) {
             float count = count_at(s, a, d, w);
             most = count > most ? count : most;
         }
         has += s->weights[w] * (most < 1 ? most : 1);
-        all += s->weights[w];
     }
     return all > 0 ? has / all : 0;
 }
@@ -346,7 +370,8 @@ static float share_of(const struct scanner *s, const struct around *a, int from,
 static float wide_score(const struct scanner *s, const struct around *a)
 {
     float score = 0;
-    for (size_t w = 0; w < s->n_words; w++) {
+    EACH_AROUND(w, s, a, -WIDE, WIDE)
+    {
         float all = 0;
         for (int d = -WIDE; d <= WIDE; d++)
             all += count_at(s, a, d, w);
@@ -447,8 +472,8 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
 {
     struct scanner *s = NEW(a, struct scanner);
     *s = (struct scanner){.hits = hits, .weights = weights, .n_words = n_words};
-    s->slots = NEW_N(a, struct slot, 4 * hits->n + 1);
-    s->sessions = NEW_N(a, float, 4 * hits->n + 1);
+    s->slots = ROOM_N(a, struct slot, 4 * hits->n + 1);
+    s->sessions = ROOM_N(a, float, 4 * hits->n + 1);
     for (unsigned c = 0; c < 256; c++)
         s->counts[c] = (float)(c & 15) + (c >> 4 ? label_weight : 0);
     fill_saturated(s);
@@ -456,10 +481,10 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
     for (size_t i = 0; i < s->n; i++)
         score_slot(s, i);
     score_sessions(s);
-    struct pick *heap = NEW_N(a, struct pick, most);
+    struct pick *heap = ROOM_N(a, struct pick, most);
     s->out.of = s;
     s->out.n = pick_best(s, heap, most);
-    s->out.v = NEW_N(a, struct candidate, s->out.n + 1);
+    s->out.v = ROOM_N(a, struct candidate, s->out.n + 1);
     for (size_t i = 0; i < s->out.n; i++)
         s->out.v[i] = candidate_of(s, heap[i]);
     return s->out;

@@ -177,6 +177,16 @@ static void read_subject(struct clause *c, const struct clause *before)
     }
 }
 
+/* "Ana and Ben …" */
+static bool has_several(const struct words *w)
+{
+    for (size_t i = 1; i + 1 < w->n; i++)
+        if (lexicon_is(w->v[i].text, LEX_JOINT) || str_eq_nocase(w->v[i].text, S("und")) ||
+            str_is(w->v[i].text, "et") || str_is(w->v[i].text, "y") || str_is(w->v[i].text, "e"))
+            return true;
+    return false;
+}
+
 /* One pass fills what every rule of currency.c asks for, since a clause is compared many times. */
 static void read_words(struct arena *a, struct clause *c)
 {
@@ -186,6 +196,7 @@ static void read_words(struct arena *a, struct clause *c)
         const struct word *w = &c->w.v[i];
         unsigned is = known_as(w->stem), classes = lexicon_classes(w->text);
         c->terms[i] = str_hash(w->stem);
+        c->names[i] = w->is_name;
         c->dates[i] = is_date_by(w, is, classes);
         c->tells[i] = !c->dates[i] && !(classes & LEX_USER) && !w->is_stop &&
                       (!(is & IS_FUNCTION) || w->is_name);
@@ -197,12 +208,14 @@ static void read_words(struct arena *a, struct clause *c)
         c->has_date |= c->dates[i];
         c->has_name |= w->is_name && !c->dates[i];
         terms_add(a, &c->all, c->terms[i]);
+        c->marks |= term_mark(c->terms[i]);
         if (c->tells[i])
             terms_add(a, &c->telling, c->terms[i]);
     }
     terms_sort(&c->all);
     terms_sort(&c->telling);
     c->told = attributes_told(&c->w);
+    c->has_several = has_several(&c->w);
 }
 
 static void read_claim(struct arena *a, struct clause *c)
@@ -385,14 +398,23 @@ static bool read_label(struct clause *c, str text)
     return true;
 }
 
+static void begin_clause(struct arena *a, struct clause *c, struct words w)
+{
+    *c = (struct clause){.w = w,
+                         .terms = ROOM_N(a, uint64_t, w.n),
+                         .tells = ROOM_N(a, bool, w.n),
+                         .dates = ROOM_N(a, bool, w.n),
+                         .names = ROOM_N(a, bool, w.n)};
+}
+
 /* In this order: words, subject, claim, end. Each uses what those before it have found; an end is
  * looked for only in lines with a word of change. */
 static void read_clause(struct arena *a, struct reading *r, struct words w, str text)
 {
     struct clause *c = &r->v[r->n];
-    c->w = w;
-    if (!c->w.n)
+    if (!w.n)
         return;
+    begin_clause(a, c, w);
     read_words(a, c);
     if (!read_label(c, text))
         read_subject(c, r->n ? c - 1 : NULL);
@@ -429,10 +451,11 @@ bool reading_holds_cue(const struct words *w)
 }
 
 /* At most CLAUSES clauses of the first LINE_MAX bytes: a longer text is a document and no
- * statement. r must be zeroed. */
+ * statement. */
 void reading_of(struct arena *a, str text, struct reading *r)
 {
     size_t from = 0;
+    memset(r, 0, offsetof(struct reading, v));
     text = utf8_cut(text, LINE_MAX);
     str rest = text;
     bool is_label = slot_of_label(str_cut(&rest, ':')) != SLOT_COUNT && rest.n;
@@ -455,4 +478,90 @@ void reading_of(struct arena *a, str text, struct reading *r)
         }
     }
     terms_sort(&r->telling);
+}
+
+/* --- as a note --- */
+
+/*
+ * A reading with its arrays behind it, each at a multiple of ALIGN: pointers are places from the
+ * begin of the note, and only so many clauses as there are. A note is read in place.
+ */
+enum { ALIGN = 8 };
+
+/* Copies an array behind what is there and makes a place of its address, or the other way round. */
+struct walk {
+    char *note;
+    size_t at;
+    bool is_read;
+};
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+static void pass_array(struct walk *w, void *pointer, size_t bytes)
+{
+    char *from, *to = w->note + w->at;
+    memcpy(&from, pointer, sizeof from);
+    if (!w->is_read && bytes)
+        memcpy(to, from, bytes);
+    if (w->is_read)
+        memcpy(pointer, &to, sizeof to);
+    w->at += rounded(bytes);
+}
+
+static void pass_set(struct walk *w, struct term_set *t)
+{
+    pass_array(w, &t->v, t->n * sizeof *t->v);
+}
+
+static void pass_arrays(struct walk *w, struct reading *r)
+{
+    pass_set(w, &r->telling);
+    for (size_t i = 0; i < r->n; i++) {
+        struct clause *c = &r->v[i];
+        c->w.v = w->is_read ? NULL : c->w.v;
+        pass_array(w, &c->terms, c->w.n * sizeof *c->terms);
+        pass_array(w, &c->tells, c->w.n * sizeof *c->tells);
+        pass_array(w, &c->dates, c->w.n * sizeof *c->dates);
+        pass_array(w, &c->names, c->w.n * sizeof *c->names);
+        pass_set(w, &c->all);
+        pass_set(w, &c->telling);
+        pass_set(w, &c->value);
+    }
+}
+
+static size_t head_of(const struct reading *r)
+{
+    return rounded(offsetof(struct reading, v) + r->n * sizeof *r->v);
+}
+
+static size_t bytes_of(const struct reading *r)
+{
+    size_t bytes = head_of(r) + rounded(r->telling.n * sizeof *r->telling.v);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct clause *c = &r->v[i];
+        size_t terms = c->w.n + c->all.n + c->telling.n + c->value.n;
+        bytes += terms * sizeof *c->terms + 3 * rounded(c->w.n * sizeof *c->tells);
+    }
+    return bytes;
+}
+
+void reading_noted(struct arena *a, struct message_notes *notes, str text, struct reading *r)
+{
+    const struct reading *noted = note_find(notes, NOTE_READING, text);
+    if (noted) {
+        memcpy(r, noted, head_of(noted));
+        pass_arrays(&(struct walk){(char *)noted, head_of(noted), true}, r);
+        return;
+    }
+    reading_of(a, text, r);
+    if (!notes)
+        return;
+    size_t bytes = bytes_of(r);
+    char *note = arena_room(a, bytes);
+    memcpy(note, r, head_of(r));
+    pass_arrays(&(struct walk){note, head_of(r), false}, r);
+    note_add(notes, NOTE_READING, text, (str){note, bytes});
 }

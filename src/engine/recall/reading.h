@@ -1,6 +1,7 @@
 /* reading.h - a line as currency compares it: its clauses, whom they are about, what they say. */
 #pragma once
 
+#include "core/notes.h"
 #include "engine/text/claims.h"
 #include "engine/text/term_set.h"
 
@@ -11,11 +12,13 @@ enum { CLAUSES = 8, WORDS = 40 };
 enum subject { OWN, OTHER };
 
 struct clause {
-    struct words w;
-    uint64_t terms[WORDS]; /* stems */
-    bool tells[WORDS];     /* words with a topic */
-    bool dates[WORDS];     /* dates, times and numbers */
-    struct term_set all;   /* stems, each once */
+    struct words w;      /* of one that was kept only their number */
+    uint64_t *terms;     /* stems */
+    bool *tells;         /* words with a topic */
+    bool *dates;         /* dates, times and numbers */
+    bool *names;         /* names, of whatever kind */
+    struct term_set all; /* stems, each once */
+    uint64_t marks; /* one bit of each: most stems that are no part of it are ruled out by it */
     struct term_set telling;
     uint32_t told; /* attributes */
     enum subject subject;
@@ -33,18 +36,27 @@ struct clause {
     bool denies;           /* "not", "kein" */
     bool has_date;         /* a date, a time or a number */
     bool has_name;         /* a name that is no date */
+    bool has_several;      /* "Ana and Ben …" */
     bool owns_subject;     /* "my phone is …" */
 };
 
 struct reading {
-    struct clause v[CLAUSES];
     size_t n;
     struct term_set telling; /* of all of them */
     bool changes, is_present, adds, has_date, has_name;
     bool is_supposed; /* "might": it replaces nothing */
+    struct clause v[CLAUSES];
 };
 
 void reading_of(struct arena *a, str text, struct reading *r);
+/* The same from what is noted of a message's text, where it is; what was read is noted. notes may
+ * be NULL. */
+void reading_noted(struct arena *a, struct message_notes *notes, str text, struct reading *r);
+
+static inline uint64_t term_mark(uint64_t term)
+{
+    return (uint64_t)1 << term % 64;
+}
 
 /* Whether a word of some phrase of change stands among those of a line. */
 bool reading_holds_cue(const struct words *w);

@@ -561,6 +561,7 @@ enum status find_recalled(struct ctx *ctx, struct engine *e, const struct recall
 {
     struct recall_in asked = *in;
     struct finder f;
+    STORE_VIEW(view, ctx, e->store);
     if (in->gate)
         asked.question = text_without_traces(&ctx->arena, in->question);
     TRY(find_open(ctx, e, &asked, &f));

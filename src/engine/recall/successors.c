@@ -39,6 +39,7 @@ struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
                                .id = r->is_memory ? r->memory.id : r->message.id,
                                .source = r->is_memory ? r->memory.source : S(""),
                                .space = r->space,
+                               .notes = r->is_memory ? NULL : r->message.notes,
                                .name = name_of(a, r)};
 }
 
@@ -122,15 +123,26 @@ static bool is_later_than_one(const struct dated_line *line, const struct dated_
 }
 
 /* A few look-ups, before it is read closely. */
-static bool may_replace(struct arena *a, str text)
+static bool has_change(struct arena *a, str text)
 {
-    if (text_is_unspaced(text))
-        return true;
     struct words w = words_of(a, text, LONG);
     if (reading_holds_cue(&w))
         return true;
     w.n = w.n < LINE_WORDS ? w.n : LINE_WORDS;
     return claim_of(&w).slot != SLOT_COUNT;
+}
+
+static bool may_replace(struct arena *a, const struct dated_line *line)
+{
+    if (text_is_unspaced(line->text))
+        return true;
+    const bool *noted = note_find(line->notes, NOTE_REPLACES, line->text);
+    if (noted)
+        return *noted;
+    bool *may = NEW(a, bool);
+    *may = has_change(a, line->text);
+    note_add(line->notes, NOTE_REPLACES, line->text, (str){(char *)may, sizeof *may});
+    return *may;
 }
 
 enum status successors_find(struct finder *f, double least, struct about *out)
@@ -154,8 +166,8 @@ enum status successors_find(struct finder *f, double least, struct about *out)
             continue;
         of[n] = i;
         lines[n] = dated_line_of(a, &read[i]);
-        n += asks_past ||
-             (is_later_than_one(&lines[n], lines, n_best) && may_replace(a, lines[n].text));
+        n +=
+            asks_past || (is_later_than_one(&lines[n], lines, n_best) && may_replace(a, &lines[n]));
     }
     if (n == n_best)
         return OK;

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "base/ctx.h"
+#include "core/memory.h"
 
 enum sql {
 #define SQL(NAME, WHO, TEXT) SQL_##NAME,
@@ -34,6 +35,14 @@ struct db {
     struct word_lists *lists;      /* of the store: what the words index has answered; or NULL */
     uint64_t words_before;         /* of the writer: the view before it changed the words index */
     struct notes *notes;           /* of the writer: told after the commit; or NULL */
+    struct seen *seen;             /* of a reader whose transaction serves many reads; or NULL */
+};
+
+/* What does not change within a transaction that only reads, and each read asks for. */
+struct seen {
+    struct pool_ref pool; /* of the row; its user is "" at first */
+    int64_t no, messages, memories;
+    uint64_t words; /* 0: not yet */
 };
 
 /* Opens a connection with its key (STORE_KEY_BYTES, or NULL) and its pragmas, without statements.

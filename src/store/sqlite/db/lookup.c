@@ -13,14 +13,26 @@
 
 enum status pool_find(struct ctx *ctx, struct db *db, struct pool_ref pool, struct pool_row *out)
 {
+    struct seen *seen = db->seen;
     *out = (struct pool_row){0};
+    if (seen && str_eq(seen->pool.user, pool.user) && str_eq(seen->pool.space, pool.space)) {
+        *out = (struct pool_row){seen->no, seen->messages, seen->memories};
+        return OK;
+    }
     SQL_RUN(q, ctx, db, SQL_POOL_FIND, pool.user, pool.space);
     if (sql_row(&q)) {
         out->no = sql_get_int(&q);
         out->messages = sql_get_int(&q);
         out->memories = sql_get_int(&q);
     }
-    return sql_end(&q);
+    TRY(sql_end(&q));
+    if (seen)
+        *seen = (struct seen){{str_dup(&ctx->arena, pool.user), str_dup(&ctx->arena, pool.space)},
+                              out->no,
+                              out->messages,
+                              out->memories,
+                              seen->words};
+    return OK;
 }
 
 enum status pool_make(struct ctx *ctx, struct db *db, struct pool_ref pool, int64_t now,

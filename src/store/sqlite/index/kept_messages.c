@@ -13,13 +13,22 @@
  * each in the place that its number says, or in the one beside it. A row of the table message is
  * never changed, only removed.
  */
-enum { PLACES = 1 << 15, WAYS = 2, LONG = 4096, BYTES_MAX = 16 << 20 };
+enum { PLACES = 1 << 15, WAYS = 2, LONG = 4096, BYTES_MAX = 16 << 20, ALIGN = 16 };
+
+/* The bytes of the notes stand behind them, in their order, each at a multiple of ALIGN. */
+struct kept_notes {
+    uint64_t of[NOTE_KINDS];
+    uint32_t n[NOTE_KINDS];
+    size_t bytes;
+    _Alignas(ALIGN) char v[];
+};
 
 /* Its texts stand behind it, each with a NUL. */
 struct kept_message {
     int64_t pool;
     size_t bytes; /* of the texts */
     struct message m;
+    struct kept_notes *notes; /* or NULL */
     char texts[];
 };
 
@@ -62,11 +71,28 @@ void kept_messages_open(struct kept_messages *k)
     *k = (struct kept_messages){.places = heap_alloc(PLACES * sizeof(struct kept_message *))};
 }
 
+static size_t aligned(size_t n)
+{
+    return (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+}
+
+static void drop_notes(struct kept_messages *k, struct kept_message *m)
+{
+    if (!m->notes)
+        return;
+    size_t bytes = sizeof *m->notes + m->notes->bytes;
+    k->bytes -= bytes;
+    explicit_bzero(m->notes, bytes);
+    free(m->notes);
+    m->notes = NULL;
+}
+
 static void empty_place(struct kept_messages *k, size_t at)
 {
     struct kept_message *m = k->places[at];
     if (!m)
         return;
+    drop_notes(k, m);
     size_t bytes = sizeof *m + m->bytes;
     k->n--;
     k->bytes -= bytes;
@@ -105,6 +131,17 @@ static size_t find_place(const struct kept_messages *k, doc_id doc)
     return PLACES;
 }
 
+static struct message_notes *copy_notes(struct arena *a, const struct kept_notes *kept)
+{
+    struct message_notes *out = NEW(a, struct message_notes);
+    const char *at = memcpy(arena_room(a, kept->bytes), kept->v, kept->bytes);
+    for (int i = 0; i < NOTE_KINDS; i++) {
+        out->v[i] = (struct note){kept->of[i], {at, kept->n[i]}};
+        at += aligned(kept->n[i]);
+    }
+    return out;
+}
+
 bool kept_messages_find(const struct kept_messages *k, struct arena *a, int64_t pool, doc_id doc,
                         struct message *out)
 {
@@ -113,7 +150,8 @@ bool kept_messages_find(const struct kept_messages *k, struct arena *a, int64_t 
         return false;
     const struct kept_message *m = k->places[at];
     *out = m->m;
-    point_texts(out, memcpy(arena_alloc(a, m->bytes), m->texts, m->bytes));
+    point_texts(out, memcpy(arena_room(a, m->bytes), m->texts, m->bytes));
+    out->notes = m->notes ? copy_notes(a, m->notes) : NULL;
     return true;
 }
 
@@ -130,8 +168,16 @@ static struct kept_message *copy_message(int64_t pool, const struct message *m, 
         to += texts[i]->n;
     }
     *copy = (struct kept_message){.pool = pool, .bytes = bytes, .m = *m};
+    copy->m.notes = NULL;
     point_texts(&copy->m, copy->texts);
     return copy;
+}
+
+/* Empties places until so many bytes more have room. */
+static void make_room(struct kept_messages *k, size_t bytes)
+{
+    while (k->n && k->bytes + bytes > BYTES_MAX)
+        empty_place(k, k->hand++ % PLACES);
 }
 
 /* In an empty place of its two, else in the first. */
@@ -145,11 +191,43 @@ void kept_messages_add(struct kept_messages *k, int64_t pool, const struct messa
     if (at == PLACES)
         at = place_of(m->doc);
     empty_place(k, at);
-    while (k->n && k->bytes + sizeof(struct kept_message) + bytes > BYTES_MAX)
-        empty_place(k, k->hand++ % PLACES);
+    make_room(k, sizeof(struct kept_message) + bytes);
     k->places[at] = copy_message(pool, m, bytes);
     k->n++;
     k->bytes += sizeof(struct kept_message) + bytes;
+}
+
+static struct kept_notes *join_notes(const struct message_notes *notes, size_t bytes)
+{
+    struct kept_notes *out = heap_alloc(sizeof *out + bytes);
+    char *to = out->v;
+    out->bytes = bytes;
+    for (int i = 0; i < NOTE_KINDS; i++) {
+        const struct note *note = &notes->v[i];
+        out->of[i] = note->of;
+        out->n[i] = (uint32_t)note->bytes.n;
+        if (note->bytes.n)
+            memcpy(to, note->bytes.p, note->bytes.n);
+        to += aligned(note->bytes.n);
+    }
+    return out;
+}
+
+/* Room is made first, which may empty the place of the message itself. */
+void kept_messages_note(struct kept_messages *k, const struct message_notes *notes)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < NOTE_KINDS; i++)
+        bytes += aligned(notes->v[i].bytes.n);
+    if (bytes > LONG)
+        return;
+    make_room(k, sizeof(struct kept_notes) + bytes);
+    size_t at = find_place(k, notes->doc);
+    if (at == PLACES || k->places[at]->pool != notes->pool)
+        return;
+    drop_notes(k, k->places[at]);
+    k->places[at]->notes = join_notes(notes, bytes);
+    k->bytes += sizeof(struct kept_notes) + bytes;
 }
 
 void kept_messages_drop(struct kept_messages *k, doc_id doc)

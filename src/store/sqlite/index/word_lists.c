@@ -32,7 +32,7 @@
  * Messages that were read are of the same view, since whatever adds or removes a message changes
  * the index, too.
  */
-enum { ROWS = 8192, ROW = 4, LIST_MAX = 20000, BYTES_MAX = 16 << 20 };
+enum { ROWS = 8192, ROW = 4, LIST_MAX = 20000, BYTES_MAX = 16 << 20, PAST = 16 };
 
 struct kept_list {
     size_t users; /* the table is one; under the lock of lists */
@@ -51,6 +51,8 @@ struct place {
 struct word_lists {
     pthread_mutex_t lock;
     uint64_t view, sealed; /* 0: none */
+    uint64_t past[PAST];   /* the last views that our writer replaced */
+    size_t n_past;
     bool is_changing;
     size_t bytes, n;
     uint64_t turn; /* whose place in a full row is taken next */
@@ -128,6 +130,13 @@ static uint64_t hash_token(const struct word_lists *lists, str token)
     return hash ? hash : 1;
 }
 
+/* The list of its memories alone has a place of its own, as the whole one may be too long. */
+static uint64_t of_memories(uint64_t word)
+{
+    uint64_t other = ~word;
+    return other ? other : 1;
+}
+
 /* Where the word is; NULL when it is nowhere. The lock is held. */
 static struct place *find_place(struct word_lists *lists, uint64_t word)
 {
@@ -178,8 +187,13 @@ bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id 
 {
     uint64_t word = hash_token(lists, token);
     pthread_mutex_lock(&lists->lock);
-    const struct place *p = lists->view == view ? find_place(lists, word) : NULL;
+    bool is_ours = lists->view == view;
+    const struct place *p = is_ours ? find_place(lists, word) : NULL;
     bool is_there = p && read_place(p, least, max, out);
+    if (!is_there && is_ours && least == DOC_MEMORY) {
+        p = find_place(lists, of_memories(word));
+        is_there = p && read_place(p, 0, max, out);
+    }
     pthread_mutex_unlock(&lists->lock);
     return is_there;
 }
@@ -246,11 +260,19 @@ static void fill_place(struct word_lists *lists, uint64_t word, const struct wor
     lists->n++;
 }
 
-/* Whether something of this view may be kept now. The first of another view replaces all. The lock
- * is held. */
+static bool is_past(const struct word_lists *lists, uint64_t view)
+{
+    for (size_t i = 0; i < PAST; i++)
+        if (lists->past[i] == view)
+            return true;
+    return false;
+}
+
+/* Whether something of this view may be kept now. The first of another view replaces all, unless
+ * it is of a reader that began before our writer's last changes. The lock is held. */
 static bool take_view(struct word_lists *lists, uint64_t view)
 {
-    if (lists->is_changing)
+    if (lists->is_changing || is_past(lists, view))
         return false;
     if (lists->view != view)
         empty_all(lists);
@@ -258,10 +280,12 @@ static bool take_view(struct word_lists *lists, uint64_t view)
     return true;
 }
 
-void word_lists_keep(struct word_lists *lists, uint64_t view, str token,
+void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id least,
                      const struct word_docs *docs, size_t max)
 {
     uint64_t word = hash_token(lists, token);
+    assert(!least || least == DOC_MEMORY);
+    word = least ? of_memories(word) : word;
     pthread_mutex_lock(&lists->lock);
     if (take_view(lists, view))
         fill_place(lists, word, docs, max);
@@ -294,6 +318,16 @@ void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t po
     pthread_mutex_unlock(&lists->lock);
 }
 
+/* Of another view the number of a message may be that of another one. */
+void word_lists_keep_notes(struct word_lists *lists, const struct message_notes *first)
+{
+    pthread_mutex_lock(&lists->lock);
+    for (const struct message_notes *n = first; n && !lists->is_changing; n = n->next)
+        if (n->is_new && n->view == lists->view)
+            kept_messages_note(&lists->messages, n);
+    pthread_mutex_unlock(&lists->lock);
+}
+
 /* --- the writer --- */
 
 void word_lists_begin(struct word_lists *lists, uint64_t view)
@@ -321,9 +355,12 @@ void word_lists_drop(struct word_lists *lists, str token)
     pthread_mutex_lock(&lists->lock);
     assert(lists->is_changing);
     if (lists->n) {
-        struct place *p = find_place(lists, hash_token(lists, token));
+        uint64_t word = hash_token(lists, token);
+        struct place *p = find_place(lists, word), *memories = find_place(lists, of_memories(word));
         if (p)
             empty_place(lists, p);
+        if (memories)
+            empty_place(lists, memories);
     }
     pthread_mutex_unlock(&lists->lock);
 }
@@ -350,6 +387,8 @@ void word_lists_end(struct word_lists *lists, bool is_committed)
     uint64_t view = is_committed ? lists->sealed : 0;
     if (lists->is_changing && !view)
         empty_all(lists);
+    if (lists->is_changing && is_committed)
+        lists->past[lists->n_past++ % PAST] = lists->view;
     if (lists->is_changing)
         lists->view = view;
     lists->is_changing = false;

@@ -29,8 +29,9 @@ bool word_lists_find(struct word_lists *lists, uint64_t view, str token, doc_id 
 void word_docs_end(struct word_docs *docs);
 /* Bytes that are kept now. */
 size_t word_lists_bytes(struct word_lists *lists);
-/* What the index has answered, from the first document on. max is what was asked for. */
-void word_lists_keep(struct word_lists *lists, uint64_t view, str token,
+/* What the index has answered, from the first document on, or of memories alone (least is
+ * DOC_MEMORY). max is what was asked for. */
+void word_lists_keep(struct word_lists *lists, uint64_t view, str token, doc_id least,
                      const struct word_docs *docs, size_t max);
 
 /*
@@ -43,6 +44,9 @@ size_t word_lists_messages(struct word_lists *lists, uint64_t view, struct arena
 /* One that was read, as it is in that view. */
 void word_lists_keep_message(struct word_lists *lists, uint64_t view, int64_t pool,
                              const struct message *m);
+
+/* What was noted of messages of those views; what is of another view by now is left out. */
+void word_lists_keep_notes(struct word_lists *lists, const struct message_notes *first);
 
 /* For the writer. Its transaction begins to change the index, which it sees as view. */
 void word_lists_begin(struct word_lists *lists, uint64_t view);

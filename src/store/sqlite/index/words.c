@@ -70,9 +70,15 @@ static str text_of(struct arena *a, struct word_lists *lists, const struct word_
 
 enum status words_view(struct ctx *ctx, struct db *db, uint64_t *out)
 {
+    *out = db->seen ? db->seen->words : 0;
+    if (*out)
+        return OK;
     SQL_RUN(q, ctx, db, SQL_WORDS_VIEW);
     *out = sql_row(&q) ? str_hash(sql_see_blob(&q)) | 1 : 1;
-    return sql_end(&q);
+    TRY(sql_end(&q));
+    if (db->seen)
+        db->seen->words = *out;
+    return OK;
 }
 
 /* Before the first change of a transaction. */

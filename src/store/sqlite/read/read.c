@@ -92,9 +92,10 @@ enum status sqlite_messages(struct ctx *ctx, struct store *s, struct pool_ref po
     size_t *places = NEW_N(&ctx->arena, size_t, n);
     size_t n_missing =
         word_lists_messages(r.db->lists, view, &ctx->arena, row.no, docs, n, out, missing, places);
-    if (!n_missing)
-        return OK;
-    return read_messages(ctx, r.db, view, row.no, missing, places, n_missing, out);
+    if (n_missing)
+        TRY(read_messages(ctx, r.db, view, row.no, missing, places, n_missing, out));
+    reader_give_notes(ctx, row.no, view, out, n);
+    return OK;
 }
 
 enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref pool,

@@ -38,7 +38,7 @@ static enum status ask_index(const struct word_scan *s, str match, struct word_d
     if (out->is_over)
         return OK;
     TRY(sql_end(&q));
-    struct posting *v = NEW_N(&s->ctx->arena, struct posting, p->n + 1);
+    struct posting *v = ROOM_N(&s->ctx->arena, struct posting, p->n + 1);
     if (p->n)
         memcpy(v, p->v, p->n * sizeof *v);
     out->n = p->n;
@@ -68,8 +68,7 @@ static enum status fetch_word(const struct word_scan *s, str stem, struct word_d
     if (word_lists_find(lists, s->view, token, s->least, s->max, out))
         return OK;
     TRY(ask_index(s, (str){match.text, match.n}, out));
-    if (!s->least)
-        word_lists_keep(lists, s->view, token, out, s->max);
+    word_lists_keep(lists, s->view, token, s->least, out, s->max);
     return OK;
 }
 
@@ -95,7 +94,7 @@ static struct word_hits merge_list(struct arena *a, const struct word_hits *hits
                                    const struct word_list *list)
 {
     const struct word_docs *docs = &list->docs;
-    struct word_hits out = {.v = NEW_N(a, struct word_hit, hits->n + docs->n)};
+    struct word_hits out = {.v = ROOM_N(a, struct word_hit, hits->n + docs->n)};
     size_t i = 0, k = 0;
     while (i < hits->n || k < docs->n) {
         struct word_hit *hit = &out.v[out.n++];
@@ -103,8 +102,9 @@ static struct word_hits merge_list(struct arena *a, const struct word_hits *hits
         doc_id right = k < docs->n ? docs->v[k].doc : INT64_MAX;
         if (left <= right)
             *hit = hits->v[i++];
+        else
+            *hit = (struct word_hit){.doc = right};
         if (right <= left) {
-            hit->doc = right;
             hit->counts[list->word] = docs->v[k++].counts;
         }
     }

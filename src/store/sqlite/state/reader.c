@@ -5,6 +5,8 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "core/notes.h"
+#include "store/sqlite/index/word_lists.h"
 #include "store/sqlite/state/writer.h"
 
 /*
@@ -145,15 +147,88 @@ static enum status begin_read(struct ctx *ctx, struct sqlite_store *s, struct re
     bool is_passing = atomic_load(&s->files.state) == FILES_AWAY;
     TRY(is_passing ? open_passing(ctx, s, &db) : take_reader(ctx, s, &db));
     assert(!db_in_transaction(db));
-    *out = (struct reader){s, db, is_passing};
+    *out = (struct reader){s, db, is_passing, false};
     return SQL_DO(ctx, db, SQL_BEGIN_READ);
+}
+
+/* --- one view for many reads --- */
+
+struct view {
+    struct read_view base;
+    struct reader r; /* its db is NULL while it rests */
+    struct message_notes *notes;
+    struct seen seen; /* since r began */
+};
+
+static struct view *view_of(const struct ctx *ctx)
+{
+    return (struct view *)ctx->view;
+}
+
+void reader_view_begin(struct ctx *ctx, struct store *s)
+{
+    struct view *view = NEW(&ctx->arena, struct view);
+    view->base = (struct read_view){sqlite_of(s), reader_view_rest};
+    ctx->view = &view->base;
+}
+
+void reader_view_rest(struct ctx *ctx)
+{
+    struct reader *r = &view_of(ctx)->r;
+    if (r->db)
+        r->db->seen = NULL;
+    reader_end(r);
+    *r = (struct reader){0};
+}
+
+void reader_view_end(struct ctx *ctx)
+{
+    reader_view_rest(ctx);
+    if (view_of(ctx)->notes)
+        word_lists_keep_notes(ctx->view->s->lists, view_of(ctx)->notes);
+    ctx->view = NULL;
+}
+
+void reader_give_notes(struct ctx *ctx, int64_t pool, uint64_t words, struct message *v, size_t n)
+{
+    for (size_t i = 0; i < n && ctx->view; i++) {
+        struct message_notes *notes = v[i].notes;
+        if (!v[i].id.n)
+            continue;
+        v[i].notes = notes = notes ? notes : NEW(&ctx->arena, struct message_notes);
+        notes->pool = pool;
+        notes->doc = v[i].doc;
+        notes->view = words;
+        notes->next = view_of(ctx)->notes;
+        view_of(ctx)->notes = notes;
+    }
+}
+
+/* A view that cannot begin is none: the failed read reports it, and the next one tries again. */
+static enum status begin_in_view(struct ctx *ctx, struct reader *out)
+{
+    struct view *view = view_of(ctx);
+    struct reader *r = &view->r;
+    bool begins = !r->db;
+    enum status status = begins ? begin_read(ctx, view->base.s, r) : OK;
+    if (status != OK) {
+        reader_view_rest(ctx);
+        return status;
+    }
+    if (begins) {
+        view->seen = (struct seen){.no = 0};
+        r->db->seen = &view->seen;
+    }
+    *out = *r;
+    out->is_lent = true;
+    return OK;
 }
 
 enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struct reader *out)
 {
     if (atomic_load(&s->files.state) == FILES_LOST)
         return files_check(ctx, &s->files);
-    return begin_read(ctx, s, out);
+    return ctx->view && ctx->view->s == s ? begin_in_view(ctx, out) : begin_read(ctx, s, out);
 }
 
 enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s, struct reader *out,
@@ -173,7 +248,7 @@ static void close_reader(struct db *db)
 void reader_end(struct reader *r)
 {
     struct ctx quiet = {0};
-    if (!r->db)
+    if (!r->db || r->is_lent)
         return;
     if (!sqlite3_get_autocommit(r->db->handle)) {
         SQL_RUN(q, &quiet, r->db, SQL_COMMIT);

@@ -8,6 +8,7 @@ struct reader {
     struct sqlite_store *s;
     struct db *db;
     bool is_passing; /* opened for this read alone */
+    bool is_lent;    /* of the ctx's view, which ends it */
 };
 
 #define READER(r) CLEANUP(reader_end) struct reader r = {0}
@@ -20,5 +21,14 @@ MUST_USE enum status reader_begin(struct ctx *ctx, struct sqlite_store *s, struc
 MUST_USE enum status reader_begin_access(struct ctx *ctx, struct sqlite_store *s,
                                          struct reader *out, bool *is_empty);
 void reader_end(struct reader *r);
+
+/* The reads of a ctx share one transaction, from its first read on until it rests; see STORE_VIEW
+ * of store/read.h. */
+void reader_view_begin(struct ctx *ctx, struct store *s);
+void reader_view_rest(struct ctx *ctx);
+void reader_view_end(struct ctx *ctx);
+/* In a view, messages that were read get notes (core/notes.h), which are kept when it ends. words:
+ * what words_view says. */
+void reader_give_notes(struct ctx *ctx, int64_t pool, uint64_t words, struct message *v, size_t n);
 /* All readers have been given back. */
 void readers_close(struct sqlite_store *s);

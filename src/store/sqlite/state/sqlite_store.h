@@ -34,6 +34,12 @@ struct sqlite_store {
     int64_t unreadable; /* vectors that were damaged; under the lock */
 };
 
+/* Of a ctx whose reads share a view (reader.c). The writer lets it rest without knowing readers. */
+struct read_view {
+    struct sqlite_store *s;
+    void (*rest)(struct ctx *ctx);
+};
+
 static inline struct sqlite_store *sqlite_of(struct store *s)
 {
     assert(!*s->ops->scheme); /* a path without "scheme://" is ours */

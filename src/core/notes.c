@@ -1,0 +1,35 @@
+/* notes.c - a note belongs to one text: what is shown of a message may be cut. */
+#include "core/notes.h"
+
+#include <string.h>
+
+/* Eight bytes at a time: it only tells apart what is shown of one message. */
+static uint64_t hash_of(str text)
+{
+    static const uint64_t odd = 0x9E3779B97F4A7C15u;
+    uint64_t hash = (text.n + 1) * odd, eight;
+    size_t i = 0;
+    for (; i + sizeof eight <= text.n; i += sizeof eight) {
+        memcpy(&eight, text.p + i, sizeof eight);
+        hash = (hash ^ eight) * odd;
+        hash ^= hash >> 32;
+    }
+    for (; i < text.n; i++)
+        hash = (hash ^ (unsigned char)text.p[i]) * odd;
+    return hash ? hash : 1;
+}
+
+const void *note_find(const struct message_notes *notes, enum note_kind kind, str text)
+{
+    if (!notes || !notes->v[kind].of || notes->v[kind].of != hash_of(text))
+        return NULL;
+    return notes->v[kind].bytes.p;
+}
+
+void note_add(struct message_notes *notes, enum note_kind kind, str text, str bytes)
+{
+    if (!notes)
+        return;
+    notes->v[kind] = (struct note){hash_of(text), bytes};
+    notes->is_new = true;
+}
