@@ -299,6 +299,27 @@ TEST(a_profile_and_a_chat_speak_of_the_same)
     CHECK_ALL(others, is == CURRENT)
 }
 
+TEST(what_is_so_in_one_talk_replaces_nothing)
+{
+    static const struct pair pairs[] = {
+        {"I'm kinda worried about the executor choice.", "I'm kinda worried about the probate."},
+        {"I want to make sure my login is secure now.", "I want to make sure my budget is right."},
+        {"But I'm not sure how to use the debugger.", "But I'm not sure where to start with it."},
+        {"Can you help me with the essay outline?", "Can you help me with the cover letter?"},
+        {"Thanks for the tips.", "Thanks for the recommendation."},
+    };
+    CHECK_ALL(pairs, is == CURRENT)
+}
+
+TEST(an_aim_beside_a_statement_leaves_it_to_be_judged)
+{
+    static const struct pair pairs[] = {
+        {"My tea is Assam, and I want to make sure I have enough.", "My tea is Sencha now."},
+        {"I work for Lidl.", "I'm not sure about it yet, but I work for Aldi now."},
+    };
+    CHECK_ALL(pairs, is == REPLACED)
+}
+
 TEST(what_adds_replaces_nothing)
 {
     static const struct pair pairs[] = {

@@ -14,9 +14,10 @@
 #define GATE_COSINE 5
 /* A phrase that asks for memory ("do you remember") lowers the threshold to the first share. One
  * that only speaks of the user ("mein Garten") lowers it to the second, where the gate was not
- * fitted to the language. */
+ * fitted to the language. One that names a time ("in June") lowers it to the third where it was. */
 #define GATE_ASKED 0.1
 #define GATE_OF_USER 0.2
+#define GATE_OF_TIME 0.6
 
 enum signal {
 #define SIGNAL(name, sets, fit, help, ...) SIGNAL_##name,

@@ -72,6 +72,10 @@ static const char *const adds[] = {
 #define ADDS(phrase) phrase,
 #include "engine/recall/currency.def"
     NULL};
+static const char *const passes[] = {
+#define PASSES(phrase) phrase,
+#include "engine/recall/currency.def"
+    NULL};
 static const char *const ends_next[] = {
 #define ENDS_NEXT(phrase) phrase,
 #include "engine/recall/currency.def"
@@ -407,12 +411,19 @@ static void begin_clause(struct arena *a, struct clause *c, struct words w)
                          .names = ROOM_N(a, bool, w.n)};
 }
 
+/* "I'm kinda worried about X" and "… about Y" are not one sentence with another value. */
+static bool is_passing(struct arena *a, str clause)
+{
+    struct phrase_words p = phrase_words_of(a, phrase_fold(a, clause));
+    return phrase_find_any(&p, passes, NULL);
+}
+
 /* In this order: words, subject, claim, end. Each uses what those before it have found; an end is
  * looked for only in lines with a word of change. */
 static void read_clause(struct arena *a, struct reading *r, struct words w, str text)
 {
     struct clause *c = &r->v[r->n];
-    if (!w.n)
+    if (!w.n || (r->passes && is_passing(a, text)))
         return;
     begin_clause(a, c, w);
     read_words(a, c);
@@ -465,6 +476,7 @@ void reading_of(struct arena *a, str text, struct reading *r)
     r->changes = may_change && phrase_find_any(&p, changes, NULL);
     r->is_present = may_change && phrase_find_any(&p, present, NULL);
     r->adds = phrase_find_any(&p, adds, NULL);
+    r->passes = phrase_find_any(&p, passes, NULL);
     bool is_joined = false;
     for (size_t i = 0; i <= text.n && r->n < CLAUSES; i++) {
         size_t next = is_label ? 0 : clause_behind(&w, text, from, i);

@@ -45,6 +45,7 @@ struct reading {
     struct term_set telling; /* of all of them */
     bool changes, is_present, adds, has_date, has_name;
     bool is_supposed; /* "might": it replaces nothing */
+    bool passes;      /* a clause of it is so in its talk alone, and is left out */
     struct clause v[CLAUSES];
 };
 

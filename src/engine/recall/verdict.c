@@ -14,7 +14,7 @@ static const double broad_beside = 0.4;
 /* Beside the best line, what was said to an assistant needs this share of its score. What a model
  * said, which is long and rarely the answer, needs more; what people said to each other needs less,
  * as its scores lie closer together, and neighbours tell more. */
-static const double chat_beside = 0.14, answer_beside = 0.3, people_beside = 0.03;
+static const double chat_beside = 0.10, answer_beside = 0.3, people_beside = 0.03;
 
 /* What one space holds of the question. */
 static struct gate_evidence evidence_in(struct finder *f, const struct finder *space)
@@ -103,8 +103,10 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
 {
     if (f->in->bar > 0)
         return threshold * f->in->bar;
-    if (gate.section == GATE_NONE || ((gate.is_weak || gate.is_time) && !by_line))
+    if (gate.section == GATE_NONE || (gate.is_weak && !by_line))
         return threshold;
+    if (gate.is_time && !by_line)
+        return threshold * GATE_OF_TIME;
     return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
 }
 
