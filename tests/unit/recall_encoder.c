@@ -188,7 +188,7 @@ TEST(beside_the_best_line_of_a_chat_goes_what_has_a_share_of_its_score)
     struct finder f = {.found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
     struct verdict verdict = {.least = 0.01, .best = 0.5};
     v[1].signals[SIGNAL_assistant] = 1;
-    CHECK(fabs(verdict_needs(&f, &verdict, 0) - 0.07) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, 0) - 0.05) < 1e-9);
     CHECK(fabs(verdict_needs(&f, &verdict, 1) - 0.15) < 1e-9);
     CHECK(fabs(verdict_needs(&f, &verdict, 2) - 0.015) < 1e-9);
     CHECK(verdict_needs(&f, &verdict, 3) == 0.01);
