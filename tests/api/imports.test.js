@@ -229,7 +229,7 @@ function manyChats(file, n) {
 }
 
 test('an import that was killed is run again, and everything is there once', async () => {
-  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'conversations.json'), all = 10000;
+  const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'conversations.json'), all = 20000;
   manyChats(file, all);
   const child = spawn(bin, ['import', file, ...at, '--no-extract'], { env: cleanEnv(), stdio: 'ignore' });
   const ended = new Promise((done) => child.once('exit', (code, signal) => done(signal)));

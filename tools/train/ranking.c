@@ -22,9 +22,7 @@ static const double penalty = 1;
 /* What a signal is worth more in a chat is held back more: there are few questions of chats. */
 static const double chat_factor = 2;
 
-/* Of words alone only `chat` is fitted, to whole chats; the rest stays (docs/decisions/048), and so
- * small a set needs to be held back much. */
-static const bool is_chat_alone[WEIGHT_SETS] = {[WORDS_ALONE] = true};
+/* Fitted to whole chats; so small a set needs to be held back much. */
 static const double chat_penalty = 10;
 
 /* How a signal is used; the list names one for every signal. TAKEN_BACK: who said it orders
@@ -92,7 +90,7 @@ static void read_dump(struct data *d, const struct dump *dump)
                             .gold = (int)v[4],
                             .is_evidence = v[5] > 0};
         memcpy(row->x, v + FIXED, sizeof row->x);
-        for (int s = 0; s < SIGNALS && is_chat_alone[d->set]; s++)
+        for (int s = 0; s < SIGNALS && WEIGHTS_CHAT_ALONE(d->set); s++)
             row->given += table[s].w[d->set].rank * row->x[s];
     }
     free(r.v);
@@ -123,7 +121,7 @@ static struct columns columns_of(const struct data *d, enum use use)
         c.of[c.n++] = -2;
         c.of[c.n++] = -1;
     }
-    bool is_all = use == SURE || !is_chat_alone[d->set];
+    bool is_all = use == SURE || !WEIGHTS_CHAT_ALONE(d->set);
     for (int s = 0; is_all && s < SIGNALS; s++)
         if ((table[s].in >> d->set & 1) && (table[s].use & (int)use))
             c.of[c.n++] = s;
@@ -203,7 +201,7 @@ static void add_question(struct fit *f, const struct columns *c, const struct ro
 /* without: a conversation that takes no part, or -1. */
 static struct fit fit_rank(const struct data *d, const struct columns *c, int without)
 {
-    struct fit f = {.n = c->n, .penalty = is_chat_alone[d->set] ? chat_penalty : penalty};
+    struct fit f = {.n = c->n, .penalty = WEIGHTS_CHAT_ALONE(d->set) ? chat_penalty : penalty};
     for (int s = 0; s < FIT_STEPS; s++) {
         fit_begin(&f);
         for (size_t from = 0, to; from < d->n; from = to) {
@@ -290,7 +288,7 @@ static void write_figures(FILE *out, const char *what, const struct data *d, con
 /* Parts of a chat have few questions each, and are no better for being fitted to. */
 static bool is_fitted_to(const struct dump *d)
 {
-    return !is_chat_alone[d->set] || (!strcmp(d->kind, "BEAM") && !strcmp(d->size, "all"));
+    return !WEIGHTS_CHAT_ALONE(d->set) || (!strcmp(d->kind, "BEAM") && !strcmp(d->size, "all"));
 }
 
 static void write_all_figures(FILE *out, const char *what, const struct data *d,
@@ -393,12 +391,12 @@ static void fit_set(const struct dumps *dumps, int set, struct set_fit *out, FIL
     struct columns ranked = columns_of(&d, RANK);
     rank_left_out(&d, &ranked);
     fprintf(figures, " *  %s, %zu rows%s:\n", weight_set_names[set], d.n,
-            is_chat_alone[set] ? ", `chat` alone" : "");
+            WEIGHTS_CHAT_ALONE(set) ? ", `chat` alone" : "");
     write_all_figures(figures, "left out", &d, dumps);
     struct fit rank = fit_rank(&d, &ranked, -1);
     score_rows(&d, &ranked, &rank, -1);
     write_all_figures(figures, "fitted", &d, dumps);
-    if (is_chat_alone[set])
+    if (WEIGHTS_CHAT_ALONE(set))
         take_chat(&ranked, &rank, out);
     else {
         struct columns sure = columns_of(&d, SURE);

@@ -11,3 +11,7 @@ enum weights {
 #undef WEIGHT_SET
     WEIGHT_SETS
 };
+
+/* Of words alone only what a signal is worth more in a chat was fitted to chats (decisions/048). It
+ * orders lines, and how sure one is was fitted without it. */
+#define WEIGHTS_CHAT_ALONE(set) ((set) == WORDS_ALONE)

@@ -413,7 +413,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     bool is_beside = s->weights == WORDS_ALONE && c->dense > 0;
     enum weights weights = is_beside ? WITH_VECTORS : s->weights;
     double rank = signals_rank(weights, r->signals);
-    r->score = score_of(f, c, signals_sure(weights, r->signals, rank));
+    r->score = score_of(f, c, signals_sure(weights, r->signals));
     r->cosine = (double)(c->beside > 0 ? c->beside : c->dense);
     r->is_memory = memory != NULL;
     if (m)

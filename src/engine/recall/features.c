@@ -295,21 +295,36 @@ size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum we
     return n < most ? n : most;
 }
 
+struct rank {
+    double base, chat; /* what is the same everywhere, and what is added in a chat */
+};
+
+static struct rank rank_of(enum weights weights, const double *signals)
+{
+    struct rank r = {0};
+    for (int i = 0; i < SIGNAL_COUNT; i++) {
+        r.base += signal_weights[i][weights].rank * signals[i];
+        r.chat += signal_weights[i][weights].chat * signals[i];
+    }
+    double balance = signal_weights[SIGNAL_chat][weights].rank * signals[SIGNAL_chat];
+    r.base -= balance;
+    r.chat = r.chat * signals[SIGNAL_chat] + balance;
+    return r;
+}
+
 /* Any number; only the order within one question means something. */
 double signals_rank(enum weights weights, const double *signals)
 {
-    double sum = 0, chat = 0;
-    for (int i = 0; i < SIGNAL_COUNT; i++) {
-        sum += signal_weights[i][weights].rank * signals[i];
-        chat += signal_weights[i][weights].chat * signals[i];
-    }
-    return sum + chat * signals[SIGNAL_chat];
+    struct rank r = rank_of(weights, signals);
+    return r.base + r.chat;
 }
 
 /* 0 to 1: the score that receipts show and that the gate compares with its threshold. */
-double signals_sure(enum weights weights, const double *signals, double rank)
+double signals_sure(enum weights weights, const double *signals)
 {
     static const double constant[WEIGHT_SETS] = SURE_CONSTANT, slope[WEIGHT_SETS] = SURE_SLOPE;
+    struct rank r = rank_of(weights, signals);
+    double rank = WEIGHTS_CHAT_ALONE(weights) ? r.base : r.base + r.chat;
     double sum = constant[weights] + slope[weights] * rank;
     for (int i = 0; i < SIGNAL_COUNT; i++)
         sum += signal_weights[i][weights].sure * signals[i];

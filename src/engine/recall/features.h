@@ -59,4 +59,4 @@ size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum we
                               struct candidate *v, size_t n, size_t most);
 
 /* The probability that it helps to answer, from the signals and their rank. */
-double signals_sure(enum weights weights, const double *signals, double rank);
+double signals_sure(enum weights weights, const double *signals);
