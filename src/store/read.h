@@ -27,7 +27,8 @@ struct store_view store_view_begin(struct ctx *ctx, struct store *s);
 void store_view_rest(struct ctx *ctx, struct store *s);
 void store_view_end(struct store_view *v);
 #define STORE_VIEW(v, ctx, s)                                                                      \
-    CLEANUP(store_view_end) struct store_view v = store_view_begin((ctx), (s))
+    CLEANUP(store_view_end)                                                                        \
+    __attribute__((unused)) struct store_view v = store_view_begin((ctx), (s))
 
 /* --- messages --- */
 
