@@ -5,7 +5,8 @@
 #include "engine/recall/candidates.h"
 #include "engine/text/memory_intent.h"
 
-/* "Who am I?", "do you remember me?": asks for what is known, whatever words it stands in. */
+/* "Who am I?", "do you remember me?": asks for what is known, whatever words it stands in. "How far
+ * did I say it is?" asks for one thing, and does not. */
 bool known_is_asked(const struct finder *f, struct gate gate);
 
 /*
