@@ -412,15 +412,15 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
     signals_of(&s->asked, c, m, memory, before, r->signals);
     bool is_beside = s->weights == WORDS_ALONE && c->dense > 0;
     enum weights weights = is_beside ? WITH_VECTORS : s->weights;
-    double rank = signals_rank(weights, r->signals);
-    r->score = score_of(f, c, signals_sure(weights, r->signals));
+    struct weighed weighed = signals_weigh(weights, r->signals);
+    r->score = score_of(f, c, weighed.sure);
     r->cosine = (double)(c->beside > 0 ? c->beside : c->dense);
     r->is_memory = memory != NULL;
     if (m)
         r->message = *m;
     else
         r->memory = *memory;
-    s->ranks[f->n] = by_cosine(f) ? r->score : rank;
+    s->ranks[f->n] = by_cosine(f) ? r->score : weighed.rank;
     f->of[f->n++] = c;
 }
 

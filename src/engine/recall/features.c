@@ -10,8 +10,8 @@
 
 /*
  * Each candidate becomes a vector of some twenty numbers, mostly between 0 and 1, and two weighted
- * sums are made of it: one orders candidates of one question (signals_rank), the other says how
- * probable it is that the candidate answers (signals_sure). Both are fitted, for each set of what
+ * sums are made of it (signals_weigh): one orders candidates of one question, the other says how
+ * probable it is that the candidate answers. Both are fitted, for each set of what
  * recall may know (engine/gate/weight_sets.def), and stand in feature_weights.def beside the
  * signal's explanation; decisions/005 tells how they were fitted and what each brought. So the
  * names here must not change their meaning: that would be another model with old weights.
@@ -259,15 +259,28 @@ void signals_of(const struct asked_of *q, struct candidate *c, const struct mess
     out[SIGNAL_assistant_turn] = out[SIGNAL_assistant] * out[SIGNAL_turn];
 }
 
+/* Any number; only the order within one question means something. base has no part that is only of
+ * chats. */
+static double rank_of(enum weights weights, const double *signals, double *base)
+{
+    double all = 0, chat = signal_weights[SIGNAL_chat][weights].rank;
+    for (int i = 0; i < SIGNAL_COUNT; i++) {
+        all += signal_weights[i][weights].rank * signals[i];
+        chat += signal_weights[i][weights].chat * signals[i];
+    }
+    *base = all - signal_weights[SIGNAL_chat][weights].rank * signals[SIGNAL_chat];
+    return *base + chat * signals[SIGNAL_chat];
+}
+
 /* An estimate without reading the text. */
 static double promise_of(const struct asked_of *q, enum weights weights, const struct candidate *c)
 {
-    double signals[SIGNALS_MAX] = {0};
+    double base, signals[SIGNALS_MAX] = {0};
     of_words(q, c, signals);
     signals[SIGNAL_answers] = signals[SIGNAL_previous] / 2;
     signals[SIGNAL_opening] = !doc_is_memory(c->doc) && doc_position(c->doc) < 2;
     signals[SIGNAL_is_memory] = doc_is_memory(c->doc);
-    return signals_rank(weights, signals);
+    return rank_of(weights, signals, &base);
 }
 
 struct promise {
@@ -295,38 +308,12 @@ size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum we
     return n < most ? n : most;
 }
 
-struct rank {
-    double base, chat; /* what is the same everywhere, and what is added in a chat */
-};
-
-static struct rank rank_of(enum weights weights, const double *signals)
-{
-    struct rank r = {0};
-    for (int i = 0; i < SIGNAL_COUNT; i++) {
-        r.base += signal_weights[i][weights].rank * signals[i];
-        r.chat += signal_weights[i][weights].chat * signals[i];
-    }
-    double balance = signal_weights[SIGNAL_chat][weights].rank * signals[SIGNAL_chat];
-    r.base -= balance;
-    r.chat = r.chat * signals[SIGNAL_chat] + balance;
-    return r;
-}
-
-/* Any number; only the order within one question means something. */
-double signals_rank(enum weights weights, const double *signals)
-{
-    struct rank r = rank_of(weights, signals);
-    return r.base + r.chat;
-}
-
-/* 0 to 1: the score that receipts show and that the gate compares with its threshold. */
-double signals_sure(enum weights weights, const double *signals)
+struct weighed signals_weigh(enum weights weights, const double *signals)
 {
     static const double constant[WEIGHT_SETS] = SURE_CONSTANT, slope[WEIGHT_SETS] = SURE_SLOPE;
-    struct rank r = rank_of(weights, signals);
-    double rank = WEIGHTS_CHAT_ALONE(weights) ? r.base : r.base + r.chat;
-    double sum = constant[weights] + slope[weights] * rank;
+    double base, rank = rank_of(weights, signals, &base);
+    double sum = constant[weights] + slope[weights] * (WEIGHTS_CHAT_ALONE(weights) ? base : rank);
     for (int i = 0; i < SIGNAL_COUNT; i++)
         sum += signal_weights[i][weights].sure * signals[i];
-    return rank_logistic(sum);
+    return (struct weighed){rank, rank_logistic(sum)};
 }

@@ -50,13 +50,13 @@ str speaker_asked(const struct query *q, const struct message *m, size_t n);
 void signals_of(const struct asked_of *q, struct candidate *c, const struct message *message,
                 const struct memory *memory, str previous, double *out);
 
-/* What candidates of one question are ordered by. */
-double signals_rank(enum weights weights, const double *signals);
-
 /* Puts the candidates that promise most in front, at most `most`, by what is known without reading
  * their texts; gives their number. */
 size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum weights weights,
                               struct candidate *v, size_t n, size_t most);
 
-/* The probability that it helps to answer, from the signals and their rank. */
-double signals_sure(enum weights weights, const double *signals);
+struct weighed {
+    double rank; /* what candidates of one question are ordered by */
+    double sure; /* 0 to 1: how probable it is that it helps to answer, for receipts and the gate */
+};
+struct weighed signals_weigh(enum weights weights, const double *signals);
