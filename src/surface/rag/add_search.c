@@ -90,14 +90,15 @@ static enum status find_text(struct ctx *ctx, struct app *app, struct pool_ref p
     return is_there ? OK : NOT_FOUND;
 }
 
-/* First by the same text, then by what says the same in other words. */
+/* First by the same text, then by what says the same in other words. Between the two, requests with
+ * one text may have added it several times: only the first of these stays (keep_first). */
 static enum status find_same(struct ctx *ctx, struct app *app, struct pool_ref pool, str content,
                              struct memory *out)
 {
     const struct memory said = {.content = content};
     enum status s = find_text(ctx, app, pool, content, out);
     if (s == NOT_FOUND && engine_is_said(ctx, app->engine, pool, &said, out))
-        return OK;
+        return find_text(ctx, app, pool, out->content, out);
     return s;
 }
 
