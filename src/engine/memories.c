@@ -204,6 +204,7 @@ enum status engine_page(struct ctx *ctx, struct engine *e, const struct memory_p
 enum status engine_totals(struct ctx *ctx, struct engine *e, const struct memory_filter *f,
                           struct memory_totals *out)
 {
+    engine_catch_up(ctx, e, f->pool);
     return store_memory_totals(ctx, e->store, f, out);
 }
 

@@ -101,6 +101,20 @@ test('the profile shows the latest explicit statement, whether it came by a chat
   assert.equal((await facts()).city, 'Oslo');
 });
 
+test('the profile knows what the last answer has taught as soon as the answer is there', async (t) => {
+  const server = await serve(t);
+  const edit = (facts) => server.ask('PATCH', '/v1/users/me/profile', { facts });
+  const name = async () => (await server.ask('GET', '/v1/users/me/profile')).json().facts.name;
+  await edit({ name: 'Bob' });
+  for (const said of ['Ada', 'Berta', 'Carla', 'Dora', 'Edda', 'Frida', 'Greta', 'Hanna', 'Ida', 'Jana', 'Karin', 'Lena', 'Mona', 'Nora']) {
+    await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: `My name is ${said}.` }] });
+    assert.equal(await name(), said);
+    await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: `Please call me ${said}y.` }] });
+    await edit({ name: `${said} the elder` });
+    assert.equal(await name(), `${said} the elder`);
+  }
+});
+
 test('of one home there is one current memory', async (t) => {
   const server = await serve(t);
   await server.tell('I live in Oslo.');

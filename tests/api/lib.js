@@ -92,11 +92,13 @@ class Server {
     return this.ask('POST', '/v1/chat/completions', body, headers);
   }
 
-  // Says something in a conversation of its own and waits until it is safe on disk.
+  // Says something in a conversation of its own and waits until it is kept. The receipt of a chat that
+  // was given something is kept before the model answers; a list of memories waits for the rest.
   async tell(text, headers = {}) {
     const res = await this.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: text }] }, headers);
     assert.equal(res.status, 200, res.text);
     await this.receipt(res.headers['x-rememberd-receipt'], headers);
+    await this.ask('GET', '/v1/memories?limit=1', undefined, headers);
     return res;
   }
 

@@ -120,6 +120,7 @@ enum status engine_search_scope(struct ctx *ctx, struct engine *e, const struct 
     struct scope_out found = {0};
     if (!search.query.n)
         return fail_field(ctx, "query", "must not be empty");
+    engine_catch_up(ctx, e, in->pool);
     TRY(plan_find(ctx, e, &search, &found.v, &found.n));
     if (!found.n)
         TRY(plan_find_literal(ctx, e, &search, &found));

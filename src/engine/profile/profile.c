@@ -122,11 +122,13 @@ static enum status list_profile(struct ctx *ctx, struct engine *e, struct pool_r
     return OK;
 }
 
-/* Current facts by name; updated is when the last of them changed, 0 for an empty profile. */
+/* Current facts by name; updated is when the last of them changed, 0 for an empty profile. What a
+ * chat of the last moments has said counts. */
 enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                            struct profile *out)
 {
     struct kept kept;
+    engine_catch_up(ctx, e, pool);
     TRY(list_profile(ctx, e, pool, false, &kept));
     struct profile p = {.v = NEW_N(&ctx->arena, struct profile_fact, kept.n + 1), .n = kept.n};
     struct told *told = NEW_N(&ctx->arena, struct told, kept.n + 1);
@@ -135,9 +137,9 @@ enum status engine_profile(struct ctx *ctx, struct engine *e, struct pool_ref po
     if (kept.n)
         TRY(profile_told(ctx, e, pool, p.v, p.n, told));
     for (size_t i = 0; i < kept.n; i++) {
-        int64_t set = kept.v[i].memory->updated;
-        /* In a tie what was said: an edit after a chat has a later time. */
-        if (told[i].at >= set)
+        const struct memory *m = kept.v[i].memory;
+        int64_t set = m->updated;
+        if (told[i].at > set || (told[i].at == set && told[i].doc > m->doc))
             p.v[i].value = text_value(ctx, told[i].value);
         set = told[i].at > set ? told[i].at : set;
         p.updated = set > p.updated ? set : p.updated;
@@ -310,8 +312,9 @@ static size_t live_of(const struct kept *kept, int64_t now)
  * which drops facts that were read from a text and refuses those of a caller. */
 static enum status merge_facts(struct changes *c, struct engine *e, enum origin origin)
 {
-    int64_t now = clock_ms();
     assert(c->b.pool.user.n && c->b.pool.space.n);
+    engine_catch_up(c->ctx, e, c->b.pool); /* what was said before is older than this edit */
+    int64_t now = clock_ms();
     TRY(list_profile(c->ctx, e, c->b.pool, true, &c->kept));
     size_t n = live_of(&c->kept, now), removed = 0, added = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -355,10 +358,8 @@ static enum status write_changes(struct ctx *ctx, struct engine *e, struct chang
     int64_t barred;
     if (!b->n_erase && !b->n_memories)
         return OK;
-    if (in.n) {
-        engine_catch_up(ctx, e, b->pool); /* else the turn would be kept behind it */
+    if (in.n)
         TRY(bar_statements(ctx, e, &in, &barred));
-    }
     if (b->n_memories > b->n_erase)
         TRY(quota_check(ctx, e, b->pool.user, b->n_memories - b->n_erase, 0));
     TRY(store_write(ctx, e->store, b));
@@ -400,6 +401,7 @@ enum status profile_keep(struct ctx *ctx, struct engine *e, struct pool_ref pool
 enum status engine_forget_profile(struct ctx *ctx, struct engine *e, struct pool_ref pool)
 {
     struct changes c = {.ctx = ctx, .b = {.pool = pool, .rule = PUT_SUPERSEDE}};
+    engine_catch_up(ctx, e, pool); /* else the turn would be kept behind it */
     TRY(list_profile(ctx, e, pool, true, &c.kept));
     for (size_t i = 0; i < c.kept.n; i++) {
         forget_fact(&c, c.kept.v[i].memory);

@@ -59,6 +59,7 @@ void read_fact_memory(struct reading *r, const struct memory *m);
 struct told {
     str value;
     int64_t at;
+    doc_id doc; /* of two in one millisecond the higher one came later */
 };
 MUST_USE enum status profile_told(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                   const struct profile_fact *v, size_t n, struct told *out);

@@ -32,14 +32,14 @@ static bool has_name(const struct profile_fact *v, size_t n, str name)
     return false;
 }
 
-static void take_told(struct arena *a, const struct read_fact *said, int64_t at,
+static void take_told(struct arena *a, const struct read_fact *said, const struct memory *m,
                       const struct profile_fact *v, size_t n, struct told *out)
 {
     bool is_calling = str_is(said->name, "nickname") && !has_name(v, n, said->name);
     enum slot slot = is_calling ? SLOT_name : slot_of_name(a, said->name);
     for (size_t i = 0; i < n && slot != SLOT_COUNT; i++)
-        if (at > out[i].at && slot == slot_of_name(a, v[i].name))
-            out[i] = (struct told){without_now(said->value), at};
+        if (m->created > out[i].at && slot == slot_of_name(a, v[i].name))
+            out[i] = (struct told){without_now(said->value), m->created, m->doc};
 }
 
 enum status profile_told(struct ctx *ctx, struct engine *e, struct pool_ref pool,
@@ -56,7 +56,7 @@ enum status profile_told(struct ctx *ctx, struct engine *e, struct pool_ref pool
             continue;
         read_fact_memory(&r, m);
         for (size_t k = 0; k < r.n; k++)
-            take_told(&ctx->arena, &r.v[k], m->created, v, n, out);
+            take_told(&ctx->arena, &r.v[k], m, v, n, out);
     }
     return OK;
 }
