@@ -6,6 +6,7 @@
 #include "core/session.h"
 
 struct engine;
+struct recalled;
 
 /* Several pools of one user are looked at as one list. */
 struct pools {
@@ -68,6 +69,36 @@ struct sessions_out {
 /* Conversations of these pools; the pool of the filter does not count. */
 MUST_USE enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools pools,
                                           const struct session_filter *f, struct sessions_out *out);
+
+/* --- conversations by what was said in them --- */
+
+/* A conversation in which something was found. */
+struct session_hit {
+    str id, space;
+    double rank;                 /* log of its odds against others; -inf: far down the list */
+    const struct recalled *best; /* of its messages */
+};
+/* The conversations of messages that were found, best first. `v` is in the order of engine_recall,
+ * and the hits point into it. */
+struct session_hit *engine_by_session(struct arena *a, const struct recalled *v, size_t n,
+                                      size_t *n_out);
+
+struct session_search_in {
+    struct pools pools;
+    str question;          /* a question or words */
+    int64_t after, before; /* last spoken in at [after, before), unix ms; 0: no such end */
+    size_t limit;          /* most that are found by the title; by what was said 100 a pool */
+};
+struct session_found {
+    struct session session;
+    const struct recalled *best; /* of its messages; NULL: only its title was found */
+    double rank;                 /* as of struct session_hit */
+};
+/* First conversations whose title holds the question as it stands, the newest first, then those in
+ * which something about it was said, the likeliest first. */
+MUST_USE enum status engine_search_sessions(struct ctx *ctx, struct engine *e,
+                                            const struct session_search_in *in,
+                                            struct session_found **out, size_t *n);
 
 /* --- numbers --- */
 

@@ -12,13 +12,15 @@ enum { SIGNALS_MAX = 40 };
 /* One thing found, with the reasons. */
 struct recalled {
     bool is_memory;
-    struct message message;      /* when it is none */
-    struct memory memory;        /* when it is one */
-    str given;                   /* of a message: what of it a chat may be given; "" is all */
-    str text;                    /* what is shown of it: all, or the part that answers */
-    str space;                   /* where it was found, from engine_recall; or "" */
-    str title;                   /* of a message's session, from engine_search_scope; or "" */
-    double score;                /* 0 to 1: how likely it helps to answer */
+    struct message message; /* when it is none */
+    struct memory memory;   /* when it is one */
+    str given;              /* of a message: what of it a chat may be given; "" is all */
+    str text;               /* what is shown of it: all, or the part that answers */
+    str space;              /* where it was found, from engine_recall; or "" */
+    str title;              /* of a message's session, from engine_search_scope; or "" */
+    double score;           /* 0 to 1: how likely it helps to answer */
+    double rank; /* log of its odds against others that were found: what orders them. By meaning
+                    alone its cosine */
     double signals[SIGNALS_MAX]; /* by signal_names */
     double cosine;               /* of the vectors of it and the question; 0: none */
     double ordered;              /* the reranking model's score; NAN: it gave none */

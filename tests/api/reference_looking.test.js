@@ -277,6 +277,34 @@ test('what is under /v1/messages of Anthropic\'s API is still passed on', async 
 
 // --- sessions and episodes ---
 
+test('sessions are found by what was said in them', async (t) => {
+  const server = await serve(t);
+  const said = [['garden', 'We planted tomatoes and beans behind the shed.'], ['garden', 'Something ate the beans, so I bought copper tape.'],
+    ['trip', 'I booked a night train to Lisbon for May.'], ['car', 'The brakes of my car squeak.'], ['hose', 'My garden hose leaks.']];
+  for (const [id, text] of said) await chat(server, text, { 'x-session-id': id, 'x-memory-space': id === 'trip' ? 'travel' : 'home' });
+  const find = async (query, more = '') => (await ok(server, 'GET', `/v1/sessions?query=${encodeURIComponent(query)}${more}`)).sessions;
+  const ids = async (...ask) => (await find(...ask)).map((one) => one.id);
+  const [first] = await find('What did I buy against those who ate the beans?');
+  assert.equal(first.id, 'garden');
+  assert.match(first.text, /copper tape/);
+  assert.ok(first.score > 0 && first.score <= 1);
+  assert.match((await ok(server, 'GET', `/v1/messages/${first.message_id}`)).message.text, /copper tape/);
+  for (const all of ['', '&space=*', '&space=travel']) assert.equal((await ids('Where did I book a train to?', all))[0], 'trip');
+  assert.ok(!(await ids('the train to Lisbon', '&space=home')).includes('trip'));
+  assert.equal((await find('the train to Lisbon', '&app_id=travel'))[0].app_id, 'travel');
+  assert.deepEqual(await ids('beans', `&before=${ago(1)}`), []);
+  await ok(server, 'PATCH', '/v1/sessions/car', { title: 'Beans and brakes' });
+  const [titled, other] = await find('beans'); // a title that holds the query comes first
+  assert.deepEqual([titled.id, titled.score, titled.message_id, other.id], ['car', undefined, undefined, 'garden']);
+  assert.equal((await ok(server, 'GET', '/v1/sessions?query=beans&limit=1&offset=1')).sessions[0].id, 'garden');
+  for (const not of ['contains=x', 'search=x', 'cursor=x']) {
+    const res = await server.ask('GET', `/v1/sessions?query=beans&${not}`);
+    assert.deepEqual([res.status, res.json().error.details.field], [400, 'query'], not);
+  }
+  await ok(server, 'DELETE', `/v1/memories/${first.message_id}`);
+  assert.ok((await find('Who ate the beans? I bought copper tape')).every((one) => !/copper/.test(one.text)));
+});
+
 test('sessions are listed by title, time and space in pages, and changed and erased at one path', async (t) => {
   const server = await serve(t);
   for (let i = 0; i < 5; i++) await chat(server, `About garden ${i}, roses and more.`, { 'x-session-id': `s${i}`, 'x-memory-space': i % 2 ? 'work' : 'home' });

@@ -46,6 +46,18 @@ test('receipts come as they are written', async (t) => {
   await page.getByRole('dialog', { name: 'Receipt' }).getByText('What the model was given').waitFor();
 });
 
+test('a conversation is found by what was said in it, and opens there', async (t) => {
+  const server = await lived(t), page = await open(t, server, '/studio/sessions'), search = page.getByRole('searchbox', { name: 'Search conversations' });
+  const first = page.getByRole('main').getByRole('listitem').first();
+  await first.waitFor();
+  await search.fill('Do I work at Contoso?');
+  await first.getByText('I now work at Contoso.').waitFor();
+  await search.fill('Was I ever at Northwind?');
+  await first.getByText('I work at Northwind.').click();
+  await page.getByRole('region', { name: 'Conversation' }).getByText('I work at Northwind.').waitFor();
+  assert.match(page.url(), /id=monday.*at=[0-9a-f-]{36}/);
+});
+
 test('a conversation is read, renamed and forgotten', async (t) => {
   const server = await lived(t), page = await open(t, server, '/studio/sessions?id=monday');
   const talk = page.getByRole('region', { name: 'Conversation' });

@@ -1,6 +1,10 @@
 /* sessions.c - sessions by themselves through the engine's face: made, merged, listed, read whole.
  */
+#include <math.h>
+
 #include "base/id.h"
+#include "engine/looking.h"
+#include "engine/recall.h"
 #include "lib/engine.h"
 #include "store/store.h"
 
@@ -143,4 +147,39 @@ TEST(all_messages_of_a_session_are_read_in_order)
     CHECK_STR(v[999].text, S("line 1000"));
     CHECK_OK(engine_session_messages(ctx, e, mine, S("none"), &v, &n));
     CHECK_INT(n, 0);
+}
+
+static struct recalled found_in(const char *session, double rank)
+{
+    return (struct recalled){.message.session = str_of(session), .space = S("home"), .rank = rank};
+}
+
+/* Odds of 2, 1.5 and 1.5 to one: two messages that are nearly as good beat a better one. */
+TEST(a_conversation_has_the_odds_of_its_messages_together)
+{
+    struct recalled v[100] = {found_in("one", log(2)), found_in("two", log(1.5)),
+                              found_in("two", log(1.5))};
+    size_t n;
+    struct session_hit *hits = engine_by_session(&ctx->arena, v, 3, &n);
+    CHECK_INT(n, 2);
+    CHECK_STR(hits[0].id, S("two"));
+    CHECK(fabs(hits[0].rank - log(3)) < 1e-9);
+    CHECK(hits[0].best == &v[1] && hits[1].best == &v[0]);
+    engine_by_session(&ctx->arena, v, 0, &n);
+    CHECK_INT(n, 0);
+}
+
+/* Ranks far out of exp's range, and a long conversation far down the list. */
+TEST(what_is_far_down_the_list_counts_for_no_conversation)
+{
+    struct recalled v[100] = {found_in("best", -2000)};
+    size_t n;
+    for (int i = 1; i < 100; i++)
+        v[i] = found_in(i < 30 ? "few" : i < 60 ? "many" : "last", i < 30 ? -2010 : -2001);
+    struct session_hit *hits = engine_by_session(&ctx->arena, v, 100, &n);
+    CHECK_INT(n, 4);
+    CHECK_STR(hits[0].id, S("best"));
+    CHECK_STR(hits[1].id, S("few"));
+    CHECK_STR(hits[2].id, S("many"));
+    CHECK_STR(hits[3].id, S("last"));
 }

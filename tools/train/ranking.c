@@ -16,8 +16,8 @@
  * Each conversation is also ranked by weights fitted without it: those are the figures to quote.
  */
 
-#define FIXED_COLUMNS "conversation\tquestion\town\tcategory\tgold\tevidence"
-enum { FIXED = 6, ROWS_MAX = 4096, TOP = 10 };
+#define FIXED_COLUMNS "conversation\tquestion\town\tcategory\tgold\tevidence\tsession\tright"
+enum { FIXED = 8, ROWS_MAX = 4096, TOP = 10 };
 static const double penalty = 1;
 /* What a signal is worth more in a chat is held back more: there are few questions of chats. */
 static const double chat_factor = 2;
@@ -54,8 +54,8 @@ static const char *const names[] = {
 
 struct row {
     const struct dump *of;
-    int conversation, question, gold;
-    bool is_own, is_evidence;
+    int conversation, question, gold, session;
+    bool is_own, is_evidence, is_right; /* is_right: the session is asked for */
     double x[SIGNALS], score;
     double given; /* by weights that stay */
 };
@@ -88,7 +88,9 @@ static void read_dump(struct data *d, const struct dump *dump)
                             .question = (int)v[1],
                             .is_own = v[2] > 0,
                             .gold = (int)v[4],
-                            .is_evidence = v[5] > 0};
+                            .is_evidence = v[5] > 0,
+                            .session = (int)v[6],
+                            .is_right = v[7] > 0};
         memcpy(row->x, v + FIXED, sizeof row->x);
         for (int s = 0; s < SIGNALS && WEIGHTS_CHAT_ALONE(d->set); s++)
             row->given += table[s].w[d->set].rank * row->x[s];
@@ -245,8 +247,43 @@ static int best_first(const void *a, const void *b)
 }
 
 struct figures {
-    double n, any5, any10, frac10, all10, mrr;
+    double n, any5, any10, frac10, all10, mrr, sessions5, sessions10;
 };
+
+struct session_sum {
+    int session, first;
+    bool is_right;
+    double odds;
+};
+
+static int likeliest_first(const void *a, const void *b)
+{
+    const struct session_sum *x = a, *y = b;
+    if (x->odds != y->odds)
+        return x->odds < y->odds ? 1 : -1;
+    return x->first - y->first;
+}
+
+/* The place of the first session that is asked for, as engine/looking/session_search.c ranks them;
+ * 0 for the first one. */
+static size_t session_place(const struct row *const *by, size_t n)
+{
+    enum { COUNTED = 30, LOOKED_AT = 100 };
+    struct session_sum v[LOOKED_AT];
+    size_t have = 0, place = 0;
+    for (size_t i = 0; i < n && i < LOOKED_AT; i++) {
+        size_t at = 0;
+        while (at < have && v[at].session != by[i]->session)
+            at++;
+        if (at == have)
+            v[have++] = (struct session_sum){by[i]->session, (int)i, by[i]->is_right, 0};
+        v[at].odds += i < COUNTED ? exp(by[i]->score - by[0]->score) : 0;
+    }
+    qsort(v, have, sizeof *v, likeliest_first);
+    while (place < have && !v[place].is_right)
+        place++;
+    return place < have ? place : ROWS_MAX;
+}
 
 static void add_figures(struct figures *f, const struct row *v, size_t n)
 {
@@ -268,6 +305,9 @@ static void add_figures(struct figures *f, const struct row *v, size_t n)
     f->frac10 += (double)got10 / v->gold;
     f->all10 += got10 == v->gold;
     f->mrr += first;
+    size_t place = session_place(by, n);
+    f->sessions5 += place < 5;
+    f->sessions10 += place < TOP;
 }
 
 static void write_figures(FILE *out, const char *what, const struct data *d, const struct dump *of)
@@ -283,6 +323,9 @@ static void write_figures(FILE *out, const char *what, const struct data *d, con
             " *  %-6s %-3s %4.0f %s: any@5 %.1f any@10 %.1f frac@10 %.1f all@10 %.1f mrr %.1f\n",
             of->kind, of->size, f.n, what, 100 * f.any5 / f.n, 100 * f.any10 / f.n,
             100 * f.frac10 / f.n, 100 * f.all10 / f.n, 100 * f.mrr / f.n);
+    if (!strcmp(of->kind, "LoCoMo") && !strcmp(of->size, "all")) /* chats of BEAM have three */
+        fprintf(out, " *  %-6s %-3s %4.0f %s, by session: any@5 %.1f any@10 %.1f\n", of->kind,
+                of->size, f.n, what, 100 * f.sessions5 / f.n, 100 * f.sessions10 / f.n);
 }
 
 /* Parts of a chat have few questions each, and are no better for being fitted to. */

@@ -10,6 +10,7 @@
 #include "engine/eval/followups.h"
 #include "engine/gate/evidence.h"
 #include "engine/import/ingest.h"
+#include "engine/looking.h"
 #include "engine/recall/features.h"
 
 /*
@@ -71,35 +72,24 @@ static bool is_evidence(const struct exam *c, const struct exam_question *q,
     return is_of(c, r) && list_has(&q->evidence, r->message.ref);
 }
 
-/* With by_session a session is found at its first turn, and its other turns do not count again. */
-static bool same_session(const struct recalled *a, const struct recalled *b)
-{
-    return str_eq(a->message.session, b->message.session);
-}
-
-static bool has_evidence(const struct exam *c, const struct exam_question *q,
-                         const struct recalled *r, bool by_session)
-{
-    return by_session ? list_has(&q->sessions, r->message.session) : is_evidence(c, q, r);
-}
-
 static size_t gold_of(const struct exam_question *q, bool by_session)
 {
     return by_session ? q->sessions.n : q->evidence.n;
 }
 
-/* The ranks of the answer as hits and misses; a session counts at its first turn. */
-static size_t hits_of(struct eval *v, const struct exam *c, const struct exam_question *q,
-                      const struct recall_out *found, bool *hit)
+/* The ranks of the answer as hits and misses. Sessions are ranked as a search for conversations
+ * ranks them. */
+static size_t hits_of(struct arena *a, bool by_session, const struct exam *c,
+                      const struct exam_question *q, const struct recall_out *found, bool *hit)
 {
-    bool by_session = v->report.in->by_session;
-    size_t n = 0;
-    for (size_t i = 0; i < found->n; i++) {
-        bool again = false;
-        for (size_t k = 0; k < i && by_session; k++)
-            again |= same_session(&found->v[k], &found->v[i]);
-        if (!again)
-            hit[n++] = has_evidence(c, q, &found->v[i], by_session);
+    size_t n = found->n;
+    if (by_session) {
+        const struct session_hit *s = engine_by_session(a, found->v, found->n, &n);
+        for (size_t i = 0; i < n; i++)
+            hit[i] = list_has(&q->sessions, s[i].id);
+    } else {
+        for (size_t i = 0; i < n; i++)
+            hit[i] = is_evidence(c, q, &found->v[i]);
     }
     return n;
 }
@@ -193,8 +183,10 @@ static void dump_rows(struct eval *v, size_t conversation, size_t question, bool
 {
     const struct exam *c = &v->all[conversation];
     for (size_t i = 0; v->dump && i < found->n && (own || i < DUMP_OTHER); i++) {
-        fprintf(v->dump, "%zu\t%zu\t%d\t%lld\t%zu\t%d", conversation, question, own,
-                (long long)q->category, q->evidence.n, own && is_evidence(c, q, &found->v[i]));
+        fprintf(v->dump, "%zu\t%zu\t%d\t%lld\t%zu\t%d\t%lld\t%d", conversation, question, own,
+                (long long)q->category, q->evidence.n, own && is_evidence(c, q, &found->v[i]),
+                (long long)doc_session(found->v[i].message.doc),
+                own && list_has(&q->sessions, found->v[i].message.session));
         for (size_t s = 0; signal_names[s]; s++)
             fprintf(v->dump, "\t%.6g", found->v[i].signals[s]);
         fputc('\n', v->dump);
@@ -241,7 +233,8 @@ static enum status rank_question(struct eval *v, size_t conversation, size_t que
     dump_rows(v, conversation, question, true, q, &found);
     bool hit[DUMP_RESULTS + 1];
     assert(found.n <= DUMP_RESULTS);
-    size_t n = hits_of(v, c, q, &found, hit), gold = gold_of(q, v->report.in->by_session);
+    bool by_session = v->report.in->by_session;
+    size_t n = hits_of(&ctx.arena, by_session, c, q, &found, hit), gold = gold_of(q, by_session);
     struct tally t = tally_of(v->report.in, hit, n, gold);
     note_tally(v, q, &t);
     return OK;
@@ -430,7 +423,8 @@ static enum status open_dump(struct eval *v, str path)
 {
     if (!path.n)
         return OK;
-    TRY(open_one_dump(v, path, "conversation\tquestion\town\tcategory\tgold\tevidence",
+    TRY(open_one_dump(v, path,
+                      "conversation\tquestion\town\tcategory\tgold\tevidence\tsession\tright",
                       signal_names, &v->dump));
     return open_one_dump(v, str_printf(&v->ctx->arena, S_FMT ".gate", S_ARG(path)),
                          "conversation\tquestion\tpool\trenamed\tdecided", gate_signal_names,

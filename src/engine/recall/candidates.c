@@ -420,7 +420,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
         r->message = *m;
     else
         r->memory = *memory;
-    s->ranks[f->n] = by_cosine(f) ? r->score : weighed.rank;
+    s->ranks[f->n] = r->rank = by_cosine(f) ? r->score : weighed.rank;
     f->of[f->n++] = c;
 }
 

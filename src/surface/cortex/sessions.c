@@ -1,4 +1,6 @@
 /* sessions.c - Cortex's sessions: made, changed, listed, read, forgotten. */
+#include <math.h>
+
 #include "core/tokens.h"
 
 #include "surface/common/found.h"
@@ -200,7 +202,7 @@ static enum status show_history(struct ctx *ctx, struct app *app, const struct r
 /* --- all of them --- */
 
 struct list_in {
-    str app_id, search, contains, cursor;
+    str app_id, search, contains, query, cursor;
     int64_t after, before, limit, offset;
 };
 static const struct field list_in_fields[] = {
@@ -209,6 +211,9 @@ static const struct field list_in_fields[] = {
     {INT(struct list_in, limit), .otherwise = 20, .min = 1, .max = 100},
     {INT(struct list_in, offset), .max = INT32_MAX},
     {STR(struct list_in, contains), .max = 200, .help = "the same as search"},
+    {STR(struct list_in, query), .max = 2000,
+     .help = "a question or words: sessions whose title holds it, then those in which something "
+             "about it was said, the likeliest first; not with search, contains or cursor"},
     {TIME(struct list_in, after), .help = "only last spoken in at this time or later"},
     {TIME(struct list_in, before), .help = "only last spoken in before this time"},
     LIST_CURSOR(struct list_in),
@@ -218,6 +223,8 @@ static const struct field list_in_fields[] = {
 struct row_out {
     str id, title, app_id;
     int64_t created_at, updated_at, message_count;
+    double score;
+    str message_id, text;
 };
 static const struct field row_out_fields[] = {
     {STR(struct row_out, id), .required = true},
@@ -226,6 +233,11 @@ static const struct field row_out_fields[] = {
     {TIME(struct row_out, created_at), .required = true},
     {TIME(struct row_out, updated_at), .required = true},
     {INT(struct row_out, message_count), .required = true},
+    {NUM(struct row_out, score), .empty = EMPTY_OUT,
+     .help = "with query: 0 to 1, how likely the message helps to answer"},
+    {STR(struct row_out, message_id), .empty = EMPTY_OUT,
+     .help = "with query: the first message of it that was found"},
+    {STR(struct row_out, text), .empty = EMPTY_OUT, .help = "with query: what of that was found"},
     {0},
 };
 
@@ -236,7 +248,7 @@ struct list_out {
 };
 static const struct field list_out_fields[] = {
     {JSON(struct list_out, sessions), .required = true, .inside = row_out_fields,
-     .help = "most recently used first"},
+     .help = "most recently used first; with query the likeliest first"},
     {INT(struct list_out, total), .required = true},
     {INT(struct list_out, limit), .required = true},
     {INT(struct list_out, offset), .required = true},
@@ -273,17 +285,23 @@ static enum status read_cursor(struct ctx *ctx, const struct list_in *a, str of,
     return OK;
 }
 
+static struct row_out row_of(const struct session *s)
+{
+    return (struct row_out){.id = s->id,
+                            .title = s->title,
+                            .app_id = s->space,
+                            .created_at = s->created,
+                            .updated_at = s->updated,
+                            .message_count = s->messages,
+                            .score = NAN};
+}
+
 static enum status reply_list(struct ctx *ctx, const struct sessions_out *found, str of,
                               struct list_out *shape, struct reply *out)
 {
     struct row_out *rows = NEW_N(&ctx->arena, struct row_out, found->n + 1);
     for (size_t i = 0; i < found->n; i++)
-        rows[i] = (struct row_out){.id = found->v[i].id,
-                                   .title = found->v[i].title,
-                                   .app_id = found->v[i].space,
-                                   .created_at = found->v[i].created,
-                                   .updated_at = found->v[i].updated,
-                                   .message_count = found->v[i].messages};
+        rows[i] = row_of(&found->v[i]);
     if (found->has_more) {
         const struct session *last = &found->v[found->n - 1];
         const struct list_place place = {.value = (double)last->updated, .row = last->no};
@@ -291,6 +309,39 @@ static enum status reply_list(struct ctx *ctx, const struct sessions_out *found,
     }
     TRY(json_list(ctx, row_out_fields, rows, found->n, sizeof *rows, &shape->sessions));
     reply_fields(out, list_out_fields, shape);
+    return OK;
+}
+
+/* Best first, so there is no cursor. A search looks at the first messages that it finds, so total
+ * is how many conversations these are of. */
+static enum status search_sessions(struct ctx *ctx, struct app *app, const struct list_in *a,
+                                   struct pools pools, struct reply *out)
+{
+    const struct session_search_in ask = {.pools = pools,
+                                          .question = str_trim(a->query),
+                                          .after = a->after,
+                                          .before = a->before,
+                                          .limit = (size_t)(a->offset + a->limit)};
+    struct list_out shape = {.limit = a->limit, .offset = a->offset};
+    struct session_found *found;
+    size_t all;
+    if (a->search.n || a->contains.n || a->cursor.n)
+        return fail_field(ctx, "query", "is not possible with search, contains or cursor");
+    TRY(engine_search_sessions(ctx, app->engine, &ask, &found, &all));
+    struct row_out *rows = NEW_N(&ctx->arena, struct row_out, (size_t)a->limit);
+    size_t n = 0;
+    for (size_t i = (size_t)a->offset; i < all && n < (size_t)a->limit; i++) {
+        struct row_out *row = &rows[n++];
+        *row = row_of(&found[i].session);
+        if (!found[i].best)
+            continue;
+        row->score = found[i].best->score;
+        row->message_id = found[i].best->message.id;
+        row->text = found[i].best->text;
+    }
+    shape.total = (int64_t)all;
+    TRY(json_list(ctx, row_out_fields, rows, n, sizeof *rows, &shape.sessions));
+    reply_fields(out, list_out_fields, &shape);
     return OK;
 }
 
@@ -310,6 +361,8 @@ static enum status list_sessions(struct ctx *ctx, struct app *app, const struct 
     struct sessions_out found;
     struct pools pools;
     TRY(list_pools(ctx, app, in, str_trim(a->app_id), &pools));
+    if (str_trim(a->query).n)
+        return search_sessions(ctx, app, a, pools, out);
     str of = str_printf(&ctx->arena, "sessions " S_FMT "|%lld|%lld|" S_FMT, S_ARG(search),
                         (long long)a->after, (long long)a->before, S_ARG(pools_text(ctx, pools)));
     TRY(read_cursor(ctx, a, of, &f));

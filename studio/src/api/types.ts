@@ -26,7 +26,10 @@ export interface Message {
 }
 export interface MessageContext { message: Message; before: Message[]; after: Message[]; memories: Memory[]; uses: ReceiptItem[]; uses_total: number }
 export interface HistoryItem { at: string; event: string; id: string; content?: string; before?: Partial<Memory>; by?: string }
-export interface SessionItem { id: string; title: string; app_id: string; created_at: string; updated_at: string; message_count: number }
+export interface SessionItem {
+  id: string; title: string; app_id: string; created_at: string; updated_at: string; message_count: number;
+  score?: number; message_id?: string; text?: string; // of a search: what was found in it
+}
 export interface Space {
   space: string; own: boolean; sessions: number; messages: number; memories: number; facts: number; episodes: number; waiting: number;
   created: string; updated: string;

@@ -13,8 +13,8 @@ import { Transcript } from './transcript.tsx';
 interface SessionList { sessions: SessionItem[]; total: number; next: string | null }
 
 export function Sessions() {
-  const query = route.value.query, [typed, setTyped] = useState(''), contains = useSettled(typed.trim()), [limit, setLimit] = useState(50);
-  const list = useLoaded(() => get<SessionList>('/v1/sessions', { contains, limit: Math.min(limit, 100) }), [contains, limit], /^(session|turn|message)\./);
+  const query = route.value.query, [typed, setTyped] = useState(''), asked = useSettled(typed.trim()), [limit, setLimit] = useState(50);
+  const list = useLoaded(() => get<SessionList>('/v1/sessions', { query: asked, limit: Math.min(limit, 100) }), [asked, limit], /^(session|turn|message)\./);
   useEffect(() => {
     if (!query.message) return;
     const path = `/v1/messages/${encodeURIComponent(query.message)}?around=0`;
@@ -28,17 +28,17 @@ export function Sessions() {
   return (
     <>
       <Head title={t('page sessions')} about={t('sessions about')}><Button icon="engine" onClick={distil}>{t('distil now')}</Button></Head>
-      <div class="row"><Search value={typed} onInput={setTyped} label={t('search titles')} /><span class="small quiet number" role="status">{t('n sessions', { n: list.data.value?.total ?? 0 })}</span></div>
+      <div class="row"><Search value={typed} onInput={setTyped} label={t('search conversations')} /><span class="small quiet number" role="status">{t('n sessions', { n: list.data.value?.total ?? 0 })}</span></div>
       {list.error.value && <Failed error={list.error.value} retry={list.reload} />}
-      {list.data.value && !all.length && <Empty title={contains ? t('nothing matches') : t('no sessions')}><p>{t('no sessions about')}</p></Empty>}
+      {list.data.value && !all.length && <Empty title={asked ? t('nothing matches') : t('no sessions')}><p>{t('no sessions about')}</p></Empty>}
       <div class={query.id ? 'columns two' : 'columns one'}>
         {all.length > 0 && (
           <div class={query.id ? 'stack wide-only' : 'stack'}>
             <ul class="list">
               {all.map((s) => (
                 <li key={`${s.app_id}/${s.id}`}>
-                  <button type="button" class={`item session${s.id === query.id ? ' open' : ''}`} onClick={() => openOver({ id: s.id, space: space.value === '*' ? s.app_id : undefined, at: undefined })}>
-                    <span class="lines"><span class="cut">{s.title || s.id}</span><span class="tiny quiet cut">{t('n messages', { n: s.message_count })}{space.value === '*' ? ` · ${s.app_id}` : ''}</span></span>
+                  <button type="button" class={`item session${s.id === query.id ? ' open' : ''}`} onClick={() => openOver({ id: s.id, space: space.value === '*' ? s.app_id : undefined, at: s.message_id })}>
+                    <span class="lines"><span class="cut">{s.title || s.id}</span><span class="tiny quiet cut">{s.text && s.text !== s.title ? s.text : t('n messages', { n: s.message_count })}{space.value === '*' ? ` · ${s.app_id}` : ''}</span></span>
                     <span class="tiny quiet"><Ago at={s.updated_at} /></span>
                   </button>
                 </li>
