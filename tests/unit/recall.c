@@ -475,3 +475,32 @@ TEST(a_word_that_stands_in_every_message_finds_the_newest)
     for (size_t i = 0; i < r.n; i++)
         CHECK(r.v[i].message.created >= may + SESSIONS - 4); /* of the newest 2,000 */
 }
+
+TEST(a_wish_counts_where_the_question_is_not_about_what_was)
+{
+    static const struct {
+        const char *role, *said, *question;
+        int is_wish;
+    } cases[] = {
+        {"user", "I prefer sneakers with a sleek look.", "Suggest some sneakers.", 1},
+        {"user", "I prefer sneakers with a sleek look.", "Which sneakers did I buy?", 0},
+        {"user", "I prefer sneakers with a sleek look.", "Summarise what I said of sneakers.", 0},
+        {"user", "Always tell me the price of sneakers.", "Which sneakers suit me?", 1},
+        {"user", "Thanks. Please never show red sneakers.", "Which sneakers suit me?", 1},
+        {"user", "I have always worn sneakers.", "Which sneakers suit me?", 0},
+        {"user", "Ich bevorzuge Sneakers aus Leder.", "Empfiehl mir Sneakers.", 1},
+        {"assistant", "Many people prefer white sneakers.", "Which sneakers suit me?", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ENGINE(e, s, p);
+        struct message m = {.text = str_of(cases[i].said), .role = str_of(cases[i].role)};
+        struct bundle b = {.pool = mine,
+                           .session = {.id = S("s")},
+                           .messages = &m,
+                           .n_messages = 1};
+        CHECK_OK(store_write(ctx, s, &b));
+        struct recall_out r = recall_question(ctx, e, cases[i].question, anyhow);
+        CHECK_INT(r.n, 1);
+        CHECK_INT(recalled_signal(&r.v[0], "wish") > 0, cases[i].is_wish);
+    }
+}

@@ -33,6 +33,18 @@ static void read_kind(struct query *q, const struct words *w)
         q->wants_name |= is_at(w, i, "name") || is_at(w, i, "names");
 }
 
+/* What was: "did", "have we". What was said: "mentioned", "a summary". */
+static bool asks_past(const struct words *w)
+{
+    static const char *const said[] = {
+        "conversation", "conversations", "mention", "mentioned", "summary", "summarize",
+        "summarise",    "recap",         "been",    "ve",        NULL};
+    for (size_t i = 0; i < w->n; i++)
+        if (lexicon_is(w->v[i].text, LEX_PAST) || str_is_one_of(w->v[i].text, said))
+            return true;
+    return false;
+}
+
 /* "How many days after the move …" asks of both ends of a time, and not of what was behind one. */
 static bool asks_duration(const struct words *w)
 {
@@ -137,6 +149,7 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     int promises[QUERY_WORDS_MAX];
     struct words w = words_to_ask(a, question, QUESTION_WORDS_MAX);
     read_kind(&q, &w);
+    q.asks_past = asks_past(&w);
     q.times = times_of(&w, question, asked, TIMES_OF_QUESTION);
     if (asks_duration(&w))
         q.times.event = (struct event_time){0};

@@ -12,6 +12,7 @@ struct query {
     size_t other_of[QUERY_WORDS_MAX]; /* stems behind the nth are other names of these words … */
     size_t n_others;                  /* … so many */
     bool wants_date, wants_name, wants_number;
+    bool asks_past; /* what was, or what was said: "What did I …", "Summarise our conversations" */
     struct times times; /* that it speaks of */
 };
 

@@ -48,7 +48,7 @@ _Static_assert((int)SIGNAL_COUNT <= (int)SIGNALS_MAX,
 
 struct glance {
     size_t words, names, first_person;
-    bool has_date, has_number;
+    bool has_date, has_number, has_wish;
 };
 
 enum { SHOWS_DATE = LEX_DATE | LEX_MONTH | LEX_WEEKDAY, SHOWS_NUMBER = LEX_NUMBER | LEX_QUANTITY };
@@ -81,6 +81,29 @@ static bool is_name(str word)
     return name;
 }
 
+/* --- how the user wants things --- */
+
+static bool is_please(str word)
+{
+    static const char *const list[] = {"please", "bitte", NULL};
+    return str_is_one_of(word, list);
+}
+
+/* "I prefer e-books" in any place, "Always give examples" where a sentence begins: "I've always
+ * lived here" asks for nothing. */
+static bool is_wish(str word, bool begins)
+{
+    static const char *const anywhere[] = {"prefer",  "prefers",  "bevorzuge", "bevorzugt",
+                                           "préfère", "prefiero", "prefiere",  "prefiro",
+                                           "prefere", NULL};
+    static const char *const first[] = {"always",  "never",    "immer",  "nie",
+                                        "niemals", "toujours", "jamais", "siempre",
+                                        "nunca",   "sempre",   NULL};
+    return str_is_one_of(word, anywhere) || (begins && str_is_one_of(word, first));
+}
+
+/* --- all of it --- */
+
 static void look_at(struct glance *g, str word, bool begins, const struct lexicon_lengths *l)
 {
     bool digit = word.p[0] >= '0' && word.p[0] <= '9';
@@ -90,6 +113,7 @@ static void look_at(struct glance *g, str word, bool begins, const struct lexico
     g->first_person += (classes & LEX_SELF) != 0;
     g->has_number |= digit || (classes & SHOWS_NUMBER);
     g->has_date |= digit || (classes & SHOWS_DATE);
+    g->has_wish |= is_wish(word, begins);
 }
 
 /* One pass over the beginning; the words index is not asked again. */
@@ -104,7 +128,7 @@ static struct glance glance_at(str text, const struct lexicon_lengths *shown)
             end++;
         if (end > i) {
             look_at(&g, str_sub(text, i, end), begins, shown);
-            begins = false;
+            begins = begins && is_please(str_sub(text, i, end));
         } else {
             begins |= byte_at(text, i) == ENDS_SENTENCE;
             end++;
@@ -181,6 +205,7 @@ static void of_text(const struct asked_of *q, struct message_notes *notes, str t
     out[SIGNAL_first_person] = fmin((double)g.first_person, 3) * worth;
     out[SIGNAL_length] = log1p((double)g.words);
     out[SIGNAL_asks] = is_question(text);
+    out[SIGNAL_wish] = g.has_wish && !q->query->asks_past;
 }
 
 /* Whether any part of a name ("Ana" of "Ana Maria") is a word of the question. */
@@ -225,6 +250,7 @@ static void of_message(const struct asked_of *q, const struct message *m, double
     out[SIGNAL_chat] = !m->speaker.n;
     out[SIGNAL_assistant] = !m->speaker.n && str_is(m->role, "assistant");
     out[SIGNAL_asks_back] = out[SIGNAL_assistant] * asking_share(m->text);
+    out[SIGNAL_wish] *= 1 - out[SIGNAL_assistant];
 }
 
 static void of_memory(const struct asked_of *q, const struct memory *m, double *out)
