@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const http = require('node:http');
 const test = require('node:test');
-const { answer, serve, upstream } = require('./lib');
+const { answer, serve, until, upstream } = require('./lib');
 
 const rooms = ['attic', 'cellar', 'pantry', 'porch', 'garage', 'hallway', 'study', 'laundry', 'balcony', 'workshop',
   'library', 'nursery', 'kitchen', 'conservatory', 'greenhouse', 'stable', 'barn', 'boathouse', 'chapel', 'tower'];
@@ -117,4 +117,27 @@ test('a person is listed with the first answer, and stays erased when that was t
     assert.ok(gone.status < 300, gone.text);
     assert.equal((await server.ask('GET', path)).status, 404, `round ${i}`);
   }
+});
+
+test('what is edited while a chat is being answered is newer than what the chat has said', async (t) => {
+  let go;
+  const gate = new Promise((done) => (go = done));
+  const model = await upstream(t, async (req, res, asked) => {
+    if (/Oslo/.test(asked.json.messages.at(-1).content)) await gate;
+    answer(res, asked, 'Noted.');
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  const asking = chat(server, 'I live in Oslo.', true);
+  await until('the model was asked', () => model.asked.length === 1);
+  await chat(server, 'I live in Bergen.', true);
+  const current = async () => (await server.ask('GET', '/v1/memories?contains=lives')).json().memories.map((one) => one.content);
+  assert.deepEqual(await current(), ['lives in Bergen']);
+  assert.equal((await server.ask('POST', '/v1/memories', { content: 'lives in Turku', key: 'entity:lives_in' })).status, 201);
+  assert.equal((await server.ask('PATCH', '/v1/users/me/profile', { facts: { city: 'Turku' } })).status, 200);
+  go();
+  await asking;
+  assert.deepEqual(await current(), ['lives in Turku']);
+  assert.equal((await server.ask('GET', '/v1/users/me/profile')).json().facts.city, 'Turku');
+  const past = (await server.ask('GET', '/v1/memories?contains=Oslo&closed=true')).json().memories;
+  assert.deepEqual(past.map((one) => [one.content, one.valid_to !== null]), [['lives in Oslo', true]]);
 });
