@@ -25,6 +25,7 @@ enum status engine_undo_prune(struct ctx *ctx, struct engine *e)
 enum status engine_history(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                            struct history_item **out, size_t *n)
 {
+    engine_catch_up(ctx, e, pool);
     return store_history(ctx, e->store, pool, id, out, n);
 }
 
@@ -54,6 +55,7 @@ enum status engine_change_each(struct ctx *ctx, struct engine *e, const struct c
 {
     if (change->what & (CHANGE_CONTENT | CHANGE_KEY))
         return fail_field(ctx, "change", "must not set content or key, which are of one memory");
+    engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
     TRY(store_change_each(ctx, e->store, change, ids, n, changed));
     bool has_ended =
         (change->what & CHANGE_EXPIRES) && change->to.expires && change->to.expires <= clock_ms();

@@ -3,9 +3,12 @@
 
 enum { PEOPLE_AT_ONCE = 200 };
 
+static const struct pool_ref everyone; /* a new person may have had the first answer just now */
+
 enum status engine_accounts(struct ctx *ctx, struct engine *e, const struct account_filter *f,
                             struct account **out, size_t *n, int64_t *total)
 {
+    engine_catch_up(ctx, e, everyone);
     return store_accounts(ctx, e->store, f, out, n, total);
 }
 
@@ -15,6 +18,7 @@ enum status engine_account(struct ctx *ctx, struct engine *e, str id, struct acc
     struct account *v;
     size_t n;
     int64_t total;
+    engine_catch_up(ctx, e, (struct pool_ref){.user = id});
     TRY(store_accounts(ctx, e->store, &f, &v, &n, &total));
     if (!n)
         return NOT_FOUND;
@@ -60,6 +64,7 @@ enum status engine_erase_account(struct ctx *ctx, struct engine *e, struct erase
     size_t n;
     int64_t total;
     what->people = what->erased = 0;
+    engine_catch_up(ctx, e, everyone); /* else a turn of a new person would be kept behind it */
     TRY(store_accounts(ctx, e->store, &people, &v, &n, &total));
     enum status s = engine_account(ctx, e, what->id, &own);
     if (s == NOT_FOUND && !total)

@@ -123,6 +123,7 @@ static enum status memory_with_key(struct ctx *ctx, struct engine *e, struct poo
 enum status engine_add(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct memory *m)
 {
     struct memory like, old;
+    engine_catch_up(ctx, e, pool); /* what was said before is older than this */
     if (!m->key.n && engine_is_said(ctx, e, pool, m, &like))
         return say_again(ctx, e, pool, &like, m);
     TRY(memory_with_key(ctx, e, pool, m->key, &old));
@@ -135,6 +136,7 @@ enum status engine_replace(struct ctx *ctx, struct engine *e, struct pool_ref po
                            struct memory *m)
 {
     struct memory old, like;
+    engine_catch_up(ctx, e, pool);
     if (!m->key.n) {
         m->key = content_key(&ctx->arena, str_trim(m->content));
         if (engine_is_said(ctx, e, pool, m, &like))
@@ -174,6 +176,7 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
     if (wanted.what & CHANGE_METADATA)
         TRY(check_metadata(ctx, wanted.to.metadata));
     struct memory old;
+    engine_catch_up(ctx, e, change->pool); /* what was said before is older than this change */
     TRY(store_memory(ctx, e->store, change->pool, change->id, &old));
     TRY(store_change(ctx, e->store, &wanted, out));
     return bar_changed(ctx, e, &wanted, &old, out);
@@ -182,6 +185,7 @@ enum status engine_change(struct ctx *ctx, struct engine *e, const struct change
 enum status engine_get(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                        struct memory *out)
 {
+    engine_catch_up(ctx, e, pool);
     return store_memory(ctx, e->store, pool, id, out);
 }
 
@@ -217,6 +221,7 @@ enum status engine_check_quota(struct ctx *ctx, struct engine *e, str user, size
 enum status engine_spaces(struct ctx *ctx, struct engine *e, str user, struct pool_info **out,
                           size_t *n)
 {
+    engine_catch_up(ctx, e, (struct pool_ref){.user = user});
     return store_pools(ctx, e->store, user, out, n);
 }
 
@@ -361,6 +366,7 @@ enum status engine_prune(struct ctx *ctx, struct engine *e, int64_t receipts_bef
 enum status engine_receipt(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                            struct receipt *out)
 {
+    engine_catch_up(ctx, e, pool);
     return store_receipt(ctx, e->store, pool, id, out);
 }
 

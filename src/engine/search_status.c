@@ -112,6 +112,7 @@ static bool words_answer(struct ctx *ctx, struct engine *e, struct pool_ref pool
 enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref pool, bool probe,
                           struct engine_status *out)
 {
+    engine_catch_up(ctx, e, pool); /* what a chat has taught waits for its vectors */
     struct engine_status s = {.words_ok = words_answer(ctx, e, pool)};
     mirror_status(ctx, e, probe, &s);
     embedding_status(ctx, e, &s);

@@ -76,7 +76,7 @@ static enum status check_pool(struct ctx *ctx, struct pool_ref pool)
 /* Every space of a user has no name. */
 static enum status check_reach(struct ctx *ctx, struct pool_ref pool)
 {
-    return pool.user.n ? OK : fail(ctx, BAD_INPUT, "a reach needs a user");
+    return pool.user.n || !pool.space.n ? OK : fail(ctx, BAD_INPUT, "a space needs a user");
 }
 
 static enum status check_bundle(struct ctx *ctx, const struct bundle *b)

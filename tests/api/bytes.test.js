@@ -18,8 +18,8 @@ async function send(server, model, body, headers) {
 // As it stands inside a JSON string.
 const inside = (text) => JSON.stringify(text).slice(1, -1);
 
-async function known(t, flags = []) {
-  const model = await upstream(t);
+async function known(t, flags = [], handler = undefined) {
+  const model = await upstream(t, handler);
   const server = await serve(t, { flags: ['--upstream', model.url, ...flags] });
   await server.tell(fact);
   return { model, server };
@@ -77,7 +77,8 @@ test('a body that is JSON but no chat is passed on as it is', async (t) => {
 });
 
 test('over ten turns everything before the last user message is what the client sent, byte for byte', async (t) => {
-  const { model, server } = await known(t);
+  const said = (i) => `Rex, as I said ${i} times.`;
+  const { model, server } = await known(t, [], (req, res, asked) => answer(res, asked, said(Math.floor((asked.json.messages.length - 2) / 2))));
   const messages = [{ role: 'system', content: 'You are helpful.' }];
   let previous = '', block = '';
   for (let i = 0; i < 10; i++) {
@@ -93,7 +94,7 @@ test('over ten turns everything before the last user message is what the client 
     assert.ok(got.startsWith(previous), `turn ${i} begins with the cached prefix`);
     previous = got.slice(0, got.lastIndexOf('}'));
     previous = previous.slice(0, previous.lastIndexOf(']'));
-    messages.push({ role: 'assistant', content: `Rex, as I said ${i} times.` });
+    messages.push({ role: 'assistant', content: said(i) });
   }
 });
 

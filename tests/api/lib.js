@@ -102,9 +102,12 @@ class Server {
     return res;
   }
 
-  // Until every text has its vector: what is found by meaning is the same from then on.
+  // Until every text has its vector: what is found by meaning is the same from then on. Before the first vector nothing waits.
   settled(headers = {}) {
-    return until('every text has its vector', async () => (await this.ask('GET', '/v1/engine', undefined, headers)).json().vectors.waiting === 0, 30000);
+    return until('every text has its vector', async () => {
+      const { vectors } = (await this.ask('GET', '/v1/engine', undefined, headers)).json();
+      return vectors.available && vectors.waiting === 0;
+    }, 30000);
   }
 
   // The receipt, as soon as it is durable.

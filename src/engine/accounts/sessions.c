@@ -53,6 +53,7 @@ enum status engine_make_session(struct ctx *ctx, struct engine *e, struct pool_r
 enum status engine_session(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                            struct session *out)
 {
+    engine_catch_up(ctx, e, pool);
     return store_session(ctx, e->store, pool, id, out);
 }
 
@@ -169,6 +170,7 @@ enum status engine_change_session(struct ctx *ctx, struct engine *e, struct pool
     assert(pool.user.n && id.n);
     if (to.sets_title)
         TRY(check_title(ctx, to.title));
+    engine_catch_up(ctx, e, pool); /* a chat of the last moments may have begun it */
     for (int i = 0; i < TRIES && s == CONFLICT; i++) {
         TRY(store_session(ctx, e->store, pool, id, &now));
         pool.space = now.space;

@@ -30,7 +30,8 @@ static bool is_stated(const struct memory *m)
 }
 
 /* Facts of one message. One that is kept already is said once more. The ids of new ones are derived
- * from the message, so that a retry of the same turn adds nothing. */
+ * from the message, so that a retry of the same turn adds nothing. They are as old as the message:
+ * its answer may have taken minutes, and what was edited meanwhile is newer. */
 static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *bars,
                          const struct message *m, struct bundle *b)
 {
@@ -53,6 +54,7 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *b
             v[i].session = m->session;
             v[i].source = m->id;
             v[i].origin = m->origin;
+            v[i].created = v[i].updated = v[i].last_used = v[i].valid_from = m->created;
         }
         b->memories = memories_with_room(&ctx->arena, b->memories, b->n_memories);
         b->memories[b->n_memories++] = v[i];

@@ -367,6 +367,7 @@ enum status engine_condense(struct ctx *ctx, struct engine *e, const struct cond
     struct condense_out given = {.dry_run = in->dry_run, .why = S("")};
     if (in->older_than_days < 1)
         return fail_field(ctx, "olderThanDays", "must be at least 1");
+    engine_catch_up(ctx, e, in->pool);
     TRY(pools_of(ctx, e, in->pool, &pools, &n));
     for (size_t i = 0; i < n; i++) {
         struct round r = {ctx,         e,        pools[i],
@@ -398,6 +399,7 @@ static enum status summary_with(struct ctx *ctx, struct engine *e, struct pool_r
 enum status engine_replaced(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                             struct memory **out, size_t *n)
 {
+    engine_catch_up(ctx, e, pool);
     TRY(summary_with(ctx, e, &pool, id));
     return store_replaced(ctx, e->store, pool, id, out, n);
 }
@@ -405,6 +407,7 @@ enum status engine_replaced(struct ctx *ctx, struct engine *e, struct pool_ref p
 enum status engine_reopen(struct ctx *ctx, struct engine *e, struct pool_ref pool, str id,
                           int64_t *reopened)
 {
+    engine_catch_up(ctx, e, pool);
     TRY(summary_with(ctx, e, &pool, id));
     return store_reopen(ctx, e->store, pool, id, reopened);
 }

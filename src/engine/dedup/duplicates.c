@@ -340,6 +340,7 @@ enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref
 {
     struct search s = {.ctx = ctx, .e = e, .pool = pool, .with_model = same_may_ask(ctx, e)};
     assert(pool.user.n && pool.space.n);
+    engine_catch_up(ctx, e, pool);
     TRY(read_memories(&s));
     bool *has_vector = NEW_N(&ctx->arena, bool, s.n + 1);
     fold_equal(&s);
@@ -356,6 +357,7 @@ enum status engine_duplicates(struct ctx *ctx, struct engine *e, struct pool_ref
 enum status engine_deduplicate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                int64_t *groups, int64_t *closed)
 {
+    engine_catch_up(ctx, e, pool);
     struct consolidation c = {.pool = pool, .seen = clock_ms()};
     struct duplicates *v;
     size_t n, all = 0;

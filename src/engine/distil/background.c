@@ -137,6 +137,7 @@ enum status engine_distil_some(struct ctx *ctx, struct engine *e, bool *more)
 enum status engine_sync(struct ctx *ctx, struct engine *e, struct pool_ref pool, int64_t *sessions)
 {
     dependency_reset(&e->core_model.background); /* the caller may have repaired the server */
+    engine_catch_up(ctx, e, pool);
     return store_flush_signals(ctx, e->store, pool, S(""), sessions);
 }
 
@@ -187,6 +188,8 @@ enum status engine_distil_status(struct ctx *ctx, struct engine *e, const struct
                               .reason = S(""),
                               .hour_tokens = llm_meter_spent(&e->core_model.meter),
                               .hour_budget = e->settings->core_tokens_per_hour};
+    if (pool)
+        engine_catch_up(ctx, e, *pool);
     TRY(store_signal_stats(ctx, e->store, pool, &s.signals));
     if (s.signals.error.n)
         TRY(forget_old_error(ctx, e, pool, &s.signals));

@@ -398,6 +398,7 @@ enum status consolidate_at(struct ctx *ctx, struct engine *e, struct pool_ref po
 enum status engine_consolidate(struct ctx *ctx, struct engine *e, struct pool_ref pool,
                                bool dry_run, struct consolidate_report *out)
 {
+    engine_catch_up(ctx, e, pool);
     return consolidate_at(ctx, e, pool, dry_run, clock_ms(), out);
 }
 

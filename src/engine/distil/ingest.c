@@ -189,6 +189,7 @@ enum status engine_ingest_turns(struct ctx *ctx, struct engine *e, const struct 
     TRY(check_turns(ctx, in));
     if (!runtime_remembers(engine_runtime(e)))
         return fail(ctx, FORBIDDEN, "memory_disabled");
+    engine_catch_up(ctx, e, in->pool); /* else a chat of the same conversation would come behind */
     bool waits = !asks || atomic_fetch_add(&e->work.ingests, 1) < at_once(e);
     enum status s = ingest_turns(ctx, e, in, waits, out);
     if (asks) {

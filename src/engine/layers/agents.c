@@ -20,7 +20,9 @@ enum status engine_agents(struct ctx *ctx, struct engine *e, str user, struct ag
 {
     struct pool_sum *v;
     size_t have;
-    TRY(store_pool_sums(ctx, e->store, (struct pool_ref){.user = user}, &v, &have));
+    const struct pool_ref everywhere = {.user = user};
+    engine_catch_up(ctx, e, everywhere);
+    TRY(store_pool_sums(ctx, e->store, everywhere, &v, &have));
     struct agent *agents = NEW_N(&ctx->arena, struct agent, have + 1);
     for (size_t i = 0; i < have; i++)
         agents[i] = agent_of(&v[i]);
@@ -34,6 +36,7 @@ enum status engine_agent(struct ctx *ctx, struct engine *e, struct pool_ref pool
 {
     struct pool_sum *v;
     size_t n = 0;
+    engine_catch_up(ctx, e, pool);
     if (pool.space.n)
         TRY(store_pool_sums(ctx, e->store, pool, &v, &n));
     if (!n)

@@ -82,11 +82,12 @@ void unkept_end(struct ctx *ctx, struct engine *e, struct unkept *u)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Space "": of every space. */
+/* Space "": of every space; user "": of everyone. */
 static struct unkept *unkept_of(const struct unkept_list *l, struct pool_ref pool)
 {
     struct unkept *u = l->first;
-    while (u && !(str_eq(u->pool.user, pool.user) &&
+    assert(pool.user.n || !pool.space.n);
+    while (u && !((!pool.user.n || str_eq(u->pool.user, pool.user)) &&
                   (!pool.space.n || str_eq(u->pool.space, pool.space))))
         u = u->next;
     return u;

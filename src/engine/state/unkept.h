@@ -39,7 +39,8 @@ void unkept_add(struct engine *e, struct unkept *u);
 void unkept_end(struct ctx *ctx, struct engine *e, struct unkept *u);
 
 /*
- * Before a read that must see what the pool's clients were answered: keeps the pool's turns that
+ * Before a read that must see what the pool's clients were answered, or a change that must be the
+ * later one (space "": of all the user's spaces, user "": of everyone): keeps the pool's turns that
  * wait, and waits until they can be read, though not for the disk. At most half of recall's
  * deadline: what another process writes, or a long import of the same pool, is not waited for any
  * longer. Costs next to nothing where nothing waits.

@@ -286,7 +286,9 @@ static int most_relevant(const void *a, const void *b)
     const struct hit *x = a, *y = b;
     if (x->relevance != y->relevance)
         return x->relevance < y->relevance ? 1 : -1;
-    return (x->created < y->created) - (x->created > y->created);
+    if (x->created != y->created)
+        return x->created < y->created ? 1 : -1;
+    return (x->doc < y->doc) - (x->doc > y->doc);
 }
 
 /* Ranks twice as many memories as wanted, or all similar ones when the type is restricted. Memories

@@ -198,6 +198,12 @@ static bool is_replaced(const struct put *p, const struct memory *old, const str
     return (is_fact || replaces_old(p, m)) && str_eq(old->key, m->key) && is_other;
 }
 
+/* As old as what was said: it may be kept after a newer one, and closes none. */
+static bool is_of_message(const struct put *p, const struct memory *m)
+{
+    return p->rule == PUT_DISTILLED || m->source.n > 0;
+}
+
 /* By id first: a retry has the same id. An id made of the content can come back after the memory
  * was closed ("tea", "coffee", "tea"): from another message it is new, from the same message a
  * retry. An id made of the key comes with other content. */
@@ -228,7 +234,7 @@ enum status memory_put(struct put *p, struct memory *m, struct index_text words)
         return replace_memory(p, &old, m);
     if (str_eq(old.content, m->content))
         return say_again(p, &old, m);
-    if (p->rule == PUT_DISTILLED && old.created > m->created) {
+    if (is_of_message(p, m) && old.created > m->created) {
         m->valid_to = old.created;
         m->superseded_by = old.id;
         return add_memory(p, m, words);
