@@ -68,6 +68,7 @@ const asked = [
   ['PUT /api/memory/{old}', (page) => page.memories.map((one) => one.content).join() === 'moved to Bergen', { content: 'lives in Turku' },
     'GET /v1/memories?space={space}'],
   ['GET /v1/receipts?session={session}&space={space}', (page) => page.items.length === 1],
+  ['GET /v1/sessions', (page, { session }) => has(page.sessions, session)?.message_count === 2],
   ['GET /v1/session/{session}', (one) => one.title === 'I have moved to Bergen.'],
   ['GET /v1/session/{session}/history', (page) => page.messages.length === 2],
   ['GET /v1/sessions/{session}/messages', (page) => page.items.length === 2],
@@ -140,4 +141,16 @@ test('what is edited while a chat is being answered is newer than what the chat 
   assert.equal((await server.ask('GET', '/v1/users/me/profile')).json().facts.city, 'Turku');
   const past = (await server.ask('GET', '/v1/memories?contains=Oslo&closed=true')).json().memories;
   assert.deepEqual(past.map((one) => [one.content, one.valid_to !== null]), [['lives in Oslo', true]]);
+});
+
+test('an answer that came just before everything was cleared is not given again', async (t) => {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, 'The keeper of the lighthouse is called Barnaby.'));
+  const server = await serve(t, { flags: ['--upstream', model.url, '--encoder', 'off'] });
+  for (let i = 0; i < 120; i++) {
+    const headers = { 'x-memory-space': `space-${i}` };
+    await chat(server, 'My violin is in the attic.', false, headers);
+    assert.equal((await server.ask('DELETE', '/api/v1/memory?confirm=true', undefined, headers)).status, 200);
+    const found = await server.ask('POST', '/v1/memories/search', { query: 'Who keeps the lighthouse? Where is the violin?' }, headers);
+    assert.doesNotMatch(JSON.stringify(found.json().results), /Barnaby|attic/, `round ${i}`);
+  }
 });

@@ -116,6 +116,8 @@ enum status engine_series(struct ctx *ctx, struct engine *e, const struct series
         v[have] = (struct period){0};
         v[have++].begin = at;
     }
+    for (size_t i = 0; i < in->pools.n; i++)
+        engine_catch_up(ctx, e, in->pools.v[i]);
     soft(ctx, store_settle(ctx, e->store));
     for (size_t i = 0; i < in->pools.n; i++)
         TRY(fill_periods(ctx, e, in->pools.v[i], v, have, at));

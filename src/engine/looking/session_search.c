@@ -142,8 +142,6 @@ enum status engine_search_sessions(struct ctx *ctx, struct engine *e,
                                    size_t *n)
 {
     struct session_search s = {.ctx = ctx, .e = e, .in = in};
-    for (size_t i = 0; i < in->pools.n; i++)
-        engine_catch_up(ctx, e, in->pools.v[i]);
     TRY(add_titled(&s));
     size_t n_titled = s.n;
     for (size_t i = 0; i < in->pools.n; i++)

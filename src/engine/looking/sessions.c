@@ -25,6 +25,7 @@ enum status engine_sessions_page(struct ctx *ctx, struct engine *e, struct pools
     for (size_t i = 0; i < pools.n; i++) {
         struct session_filter one = *f;
         one.pool = pools.v[i];
+        engine_catch_up(ctx, e, one.pool);
         one.offset = 0;
         one.limit = f->offset + f->limit + 1;
         TRY(store_sessions(ctx, e->store, &one, &v, &n, &total));

@@ -260,7 +260,7 @@ str bars_left(const struct bars *b, struct arena *a, const struct message *m)
 {
     str text = m->is_echo ? m->says : m->text;
     const struct judged j = {b, a, b->n && m->id.n ? bars_message(m->id) : 0, m->created};
-    if (b->all && m->created < b->all)
+    if (b->all && m->created <= b->all) /* in a tie it was said before: clearing takes longer */
         return S("");
     return left_of(&j, text);
 }
