@@ -25,10 +25,11 @@ static const double chat_factor = 2;
 /* Fitted to whole chats; so small a set needs to be held back much. */
 static const double chat_penalty = 10;
 
-/* How a signal is used; the list names one for every signal. TAKEN_BACK: who said it orders
- * candidates and says less of how sure one is, so `sure` takes back a share of what `rank` did. */
-/* ALIKE: it is worth the same in chats. BALANCE: see balance_of. */
-enum use { RANK = 1, SURE = 2, BY_HAND = 4, TAKEN_BACK = 8, BALANCE = 16, ALIKE = 32 };
+/* How a signal is used; the list names one for every signal. TAKEN_BACK: who said it, and that it
+ * is a wish, orders candidates and says less of how sure one is, so `sure` takes back a share of
+ * what `rank` and `chat` did. */
+/* ALIKE: it is worth the same in chats. CHATS: it counts there alone. BALANCE: see balance_of. */
+enum use { RANK = 1, SURE = 2, BY_HAND = 4, TAKEN_BACK = 8, BALANCE = 16, ALIKE = 32, CHATS = 64 };
 static const double taken_back = 0.7;
 
 struct pair {
@@ -125,11 +126,11 @@ static struct columns columns_of(const struct data *d, enum use use)
     }
     bool is_all = use == SURE || !WEIGHTS_CHAT_ALONE(d->set);
     for (int s = 0; is_all && s < SIGNALS; s++)
-        if ((table[s].in >> d->set & 1) && (table[s].use & (int)use))
+        if ((table[s].in >> d->set & 1) && (table[s].use & (int)use) && !(table[s].use & CHATS))
             c.of[c.n++] = s;
     for (int s = 0; use == RANK && s < SIGNALS; s++)
         if ((table[s].in >> d->set & 1) && (table[s].use & RANK) &&
-            !(table[s].use & (TAKEN_BACK | ALIKE)))
+            !(table[s].use & ALIKE))
             c.of[c.n++] = SIGNALS + s;
     assert(c.n <= COLUMNS_MAX);
     for (size_t i = 0; i < c.n; i++) {
@@ -413,7 +414,8 @@ static void take_weights(const struct columns *ranked, const struct fit *rank,
             continue;
         out->w[s].rank = unscaled_weight(ranked, rank, s);
         out->w[s].chat = unscaled_weight(ranked, rank, SIGNALS + s);
-        out->w[s].sure = table[s].use & TAKEN_BACK ? -taken_back * out->slope * out->w[s].rank
+        double both = out->w[s].rank + out->w[s].chat;
+        out->w[s].sure = table[s].use & TAKEN_BACK ? -taken_back * out->slope * both
                                                    : unscaled_weight(sure, p, s);
     }
 }
