@@ -115,8 +115,8 @@ enum status engine_status(struct ctx *ctx, struct engine *e, struct pool_ref poo
     engine_catch_up(ctx, e, pool); /* what a chat has taught waits for its vectors */
     struct engine_status s = {.words_ok = words_answer(ctx, e, pool)};
     mirror_status(ctx, e, probe, &s);
-    embedding_status(ctx, e, &s);
     TRY(vectors_status(ctx, e, pool, &s));
+    embedding_status(ctx, e, &s); /* last: who made the vectors that are counted has told more */
     rerank_status(ctx, e, probe, &s);
     *out = s;
     return OK;
