@@ -72,6 +72,9 @@ MUST_USE enum status engine_sessions_page(struct ctx *ctx, struct engine *e, str
 
 /* --- conversations by what was said in them --- */
 
+/* Messages of a search that are looked at, and of them those that count for the order. */
+enum { SESSION_LOOKED_AT = 100, SESSION_COUNTED = 30 };
+
 /* A conversation in which something was found. */
 struct session_hit {
     str id, space;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/looking.h"
 #include "fit.h"
 
 /*
@@ -269,16 +270,15 @@ static int likeliest_first(const void *a, const void *b)
  * 0 for the first one. */
 static size_t session_place(const struct row *const *by, size_t n)
 {
-    enum { COUNTED = 30, LOOKED_AT = 100 };
-    struct session_sum v[LOOKED_AT];
+    struct session_sum v[SESSION_LOOKED_AT];
     size_t have = 0, place = 0;
-    for (size_t i = 0; i < n && i < LOOKED_AT; i++) {
+    for (size_t i = 0; i < n && i < SESSION_LOOKED_AT; i++) {
         size_t at = 0;
         while (at < have && v[at].session != by[i]->session)
             at++;
         if (at == have)
             v[have++] = (struct session_sum){by[i]->session, (int)i, by[i]->is_right, 0};
-        v[at].odds += i < COUNTED ? exp(by[i]->score - by[0]->score) : 0;
+        v[at].odds += i < SESSION_COUNTED ? exp(by[i]->score - by[0]->score) : 0;
     }
     qsort(v, have, sizeof *v, likeliest_first);
     while (place < have && !v[place].is_right)

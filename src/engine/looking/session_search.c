@@ -10,10 +10,9 @@
 /*
  * That an answer lies in a conversation is as likely as that one of its messages is the answer. By
  * the weights of recall a message is that with odds of exp(rank), so a conversation has the sum of
- * those. Only the first COUNTED messages of a search count: behind them a long conversation would
- * gain by its length alone (decisions/051).
+ * those. Only the first SESSION_COUNTED messages of a search count: behind them a long conversation
+ * would gain by its length alone (decisions/051).
  */
-enum { COUNTED = 30, LOOKED_AT = 100 };
 
 /* --- messages to conversations --- */
 
@@ -43,7 +42,7 @@ struct session_hit *engine_by_session(struct arena *a, const struct recalled *v,
     struct session_hit *hits = NEW_N(a, struct session_hit, n + 1);
     *n_out = 0;
     for (size_t i = 0; i < n; i++)
-        hit_of(hits, n_out, &v[i])->rank += i < COUNTED ? exp(v[i].rank - v[0].rank) : 0;
+        hit_of(hits, n_out, &v[i])->rank += i < SESSION_COUNTED ? exp(v[i].rank - v[0].rank) : 0;
     for (size_t i = 0; i < *n_out; i++)
         hits[i].rank = v[0].rank + log(hits[i].rank);
     if (*n_out)
@@ -114,7 +113,7 @@ static enum status add_said(struct session_search *s, struct pool_ref pool)
     const struct recall_in ask = {.pool = pool,
                                   .scope = pool.space.n ? SCOPE_SPACE : SCOPE_USER,
                                   .question = s->in->question,
-                                  .limit = LOOKED_AT,
+                                  .limit = SESSION_LOOKED_AT,
                                   .budget_tokens = -1,
                                   .turns_only = true,
                                   .is_unordered = true,

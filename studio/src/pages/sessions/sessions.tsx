@@ -14,7 +14,7 @@ interface SessionList { sessions: SessionItem[]; total: number; next: string | n
 
 export function Sessions() {
   const query = route.value.query, [typed, setTyped] = useState(''), asked = useSettled(typed.trim()), [limit, setLimit] = useState(50);
-  const list = useLoaded(() => get<SessionList>('/v1/sessions', { query: asked, limit: Math.min(limit, 100) }), [asked, limit], /^(session|turn|message)\./);
+  const list = useLoaded(() => get<SessionList>('/v1/sessions', { query: asked, limit: asked ? 100 : Math.min(limit, 100) }), [asked, limit], /^(session|turn|message)\./);
   useEffect(() => {
     if (!query.message) return;
     const path = `/v1/messages/${encodeURIComponent(query.message)}?around=0`;
