@@ -72,6 +72,61 @@ TEST(a_changed_memory_is_found_by_its_new_words_alone)
     CHECK_INT(count_of(ctx, s, "troy"), 1);
 }
 
+static const char *const places[] = {"ithaca", "troy", "sparta", "argos", "delphi", "naxos"};
+enum { PLACES = sizeof places / sizeof *places };
+
+/* A store that was just opened asks the index; the other one answers from its lists. */
+static void check_lists(struct ctx *ctx, const struct place *p, struct store *s)
+{
+    STORE(fresh, *p);
+    for (int i = 0; i < PLACES; i++) {
+        struct word_hits kept = find(ctx, s, mine, places[i]);
+        struct word_hits asked = find(ctx, fresh, mine, places[i]);
+        CHECK_INT(kept.n, asked.n);
+        CHECK_INT(kept.found[0], asked.found[0]);
+        for (size_t k = 0; k < kept.n; k++)
+            CHECK(kept.v[k].doc == asked.v[k].doc && kept.v[k].counts[0] == asked.v[k].counts[0]);
+    }
+}
+
+/* Some of the words, some of them often. */
+static const char *some_words(struct ctx *ctx, uint64_t random)
+{
+    struct buf b = buf_make(&ctx->arena, 4096);
+    for (int i = 0; i < PLACES; i++)
+        for (uint64_t n = (random >> 4 * i) % 20; n % 3 == 0 && n > 0; n--)
+            buf_printf(&b, "%s ", places[i]);
+    return str_printf(&ctx->arena, S_FMT ".", S_ARG(buf_str(&b))).p;
+}
+
+TEST(lists_follow_whatever_is_written_changed_and_erased)
+{
+    enum { STEPS = 150, IDS = 12 };
+    PLACE(p);
+    STORE(s, p);
+    uint64_t random = 88172645463325252u;
+    int64_t erased;
+    for (int step = 0; step < STEPS; step++) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        int id = (int)(random >> 40) % IDS;
+        const char *text = some_words(ctx, random >> 8);
+        struct message m = said(str_printf(&ctx->arena, "m%d", step).p, "user", text, 1000);
+        struct memory f = fact(str_printf(&ctx->arena, "f%d", step).p,
+                               str_printf(&ctx->arena, "argos %d", id).p, text);
+        struct forget what = {.pool = mine,
+                              .id = str_printf(&ctx->arena, "%c%d", id % 2 ? 'm' : 'f', step - id)};
+        if (random % 8 == 0)
+            CHECK(store_forget(ctx, s, &what, &erased) != STORAGE);
+        else if (random % 2)
+            CHECK_OK(say(ctx, s, mine, "s1", &m));
+        else
+            CHECK_OK(keep(ctx, s, mine, PUT_SUPERSEDE, &f));
+        check_lists(ctx, &p, s);
+    }
+}
+
 /* --- messages that were read --- */
 
 /* "" when it is not there. Twice: as it is read, and as it is kept. */
@@ -477,6 +532,18 @@ TEST(a_list_answers_for_every_bound)
     CHECK_INT(kept(lists, 7, "unknown", 0, 61), -1);
 }
 
+enum way { ADDED, REMOVED };
+
+/* One word of one document changes, and the next view begins. */
+static void change(struct word_lists *lists, uint64_t view, doc_id doc, const char *word,
+                   enum way way)
+{
+    word_lists_begin(lists, view);
+    word_lists_change(lists, str_of(word), doc, IN_TEXT, way == REMOVED);
+    word_lists_seal(lists, view + 1);
+    word_lists_end(lists, true);
+}
+
 /* The list of memories alone answers where the whole one is too long, and goes with the word. */
 TEST(a_list_of_memories_has_a_place_of_its_own)
 {
@@ -491,12 +558,12 @@ TEST(a_list_of_memories_has_a_place_of_its_own)
     CHECK_INT(kept(lists, 7, "said", 0, 60), -2);
     CHECK_INT(kept(lists, 7, "name", DOC_MEMORY, 60), 0);
     CHECK_INT(kept(lists, 7, "name", 0, 60), -1);
-    word_lists_begin(lists, 7);
-    word_lists_drop(lists, S("said"));
-    word_lists_seal(lists, 8);
-    word_lists_end(lists, true);
-    CHECK_INT(kept(lists, 8, "said", DOC_MEMORY, 60), -1);
+    change(lists, 7, DOC_MEMORY | 6, "said", ADDED);
+    CHECK_INT(kept(lists, 8, "said", DOC_MEMORY, 60), 2);
+    CHECK_INT(kept(lists, 8, "said", 0, 60), -2);
     CHECK_INT(kept(lists, 8, "name", DOC_MEMORY, 60), 0);
+    change(lists, 8, 6, "said", ADDED); /* a message */
+    CHECK_INT(kept(lists, 9, "said", DOC_MEMORY, 60), 2);
 }
 
 /* A recall that began before a write does not drop what is kept of the state behind it. */
@@ -526,22 +593,75 @@ TEST(lists_are_of_one_view)
     CHECK_INT(kept(lists, 8, "other", 0, 100), 3);
 }
 
-TEST(a_write_drops_its_own_words_and_hands_the_others_on)
+TEST(a_write_changes_the_lists_of_its_words_behind_its_commit)
 {
     LISTS(lists);
     keep_list(ctx, lists, 7, "said", 20);
     keep_list(ctx, lists, 7, "silent", 5);
+    keep_list(ctx, lists, 7, "never", 0);
     word_lists_begin(lists, 7);
     CHECK(word_lists_is_changing(lists));
-    word_lists_drop(lists, S("said"));
-    keep_list(ctx, lists, 7, "said", 20); /* by a reader of the old view */
-    CHECK_INT(kept(lists, 7, "said", 0, 100), -1);
-    CHECK_INT(kept(lists, 7, "silent", 0, 100), 5);
+    for (int i = 0; i < 20; i++)
+        word_lists_change(lists, S("said"), 21, IN_TEXT, false);
+    word_lists_change(lists, S("said"), 21, IN_LABEL, false);
+    word_lists_change(lists, S("said"), 3, IN_TEXT, true);
+    word_lists_change(lists, S("said"), 3, IN_TEXT, true);
+    word_lists_change(lists, S("never"), 21, IN_TEXT, false);
+    word_lists_change(lists, S("new"), 21, IN_TEXT, false);
+    keep_list(ctx, lists, 7, "new", 20); /* by a reader of the old view */
+    CHECK_INT(kept(lists, 7, "new", 0, 100), -1);
+    CHECK_INT(kept(lists, 7, "said", 0, 100), 20);
     word_lists_seal(lists, 8);
     word_lists_end(lists, true);
     CHECK_INT(kept(lists, 7, "silent", 0, 100), -1);
     CHECK_INT(kept(lists, 8, "silent", 0, 100), 5);
-    CHECK_INT(kept(lists, 8, "said", 0, 100), -1);
+    CHECK_INT(kept(lists, 8, "never", 0, 100), 1);
+    CHECK_INT(kept(lists, 8, "new", 0, 100), -1);
+    struct word_docs docs;
+    CHECK(word_lists_find(lists, 8, S("said"), 0, 100, &docs));
+    CHECK(docs.n == 20 && docs.v[2].doc == 4 && docs.v[19].doc == 21);
+    CHECK_INT(docs.v[19].counts, 0x1F); /* at most 15 are counted */
+    word_docs_end(&docs);
+    for (doc_id doc = 0; doc <= 21; doc++)
+        change(lists, 8 + (uint64_t)doc, doc, "said", REMOVED);
+    CHECK_INT(kept(lists, 30, "said", 0, 100), 0);
+    change(lists, 30, 7, "said", ADDED);
+    CHECK_INT(kept(lists, 31, "said", 0, 100), 1);
+}
+
+/* A list that grows too long is known to be so; a removal may make it short again. */
+TEST(a_list_that_grows_too_long_says_so)
+{
+    enum { MOST = 20000 };
+    LISTS(lists);
+    keep_list(ctx, lists, 7, "said", MOST);
+    CHECK_INT(kept(lists, 7, "said", 0, MOST), MOST);
+    change(lists, 7, MOST + 1, "said", ADDED);
+    CHECK_INT(kept(lists, 8, "said", 0, MOST), -2);
+    CHECK_INT(word_lists_bytes(lists), 0);
+    change(lists, 8, MOST + 2, "said", ADDED);
+    CHECK_INT(kept(lists, 9, "said", 0, MOST), -2);
+    change(lists, 9, 1, "said", REMOVED);
+    CHECK_INT(kept(lists, 10, "said", 0, MOST), -1);
+}
+
+/* Of a transaction that changes very much the rest is dropped. */
+TEST(a_large_write_drops_what_it_cannot_change)
+{
+    enum { MANY = 25000 };
+    LISTS(lists);
+    keep_list(ctx, lists, 7, "first", 5);
+    keep_list(ctx, lists, 7, "said", 5);
+    keep_list(ctx, lists, 7, "silent", 5);
+    word_lists_begin(lists, 7);
+    word_lists_change(lists, S("first"), 6, IN_TEXT, false);
+    for (doc_id doc = 6; doc < MANY; doc++)
+        word_lists_change(lists, S("said"), doc, IN_TEXT, false);
+    word_lists_seal(lists, 8);
+    word_lists_end(lists, true);
+    CHECK_INT(kept(lists, 8, "first", 0, MANY), 6);
+    CHECK_INT(kept(lists, 8, "said", 0, MANY), -1);
+    CHECK_INT(kept(lists, 8, "silent", 0, MANY), 5);
 }
 
 TEST(after_a_write_that_failed_nothing_is_kept)
@@ -569,12 +689,12 @@ TEST(a_list_stays_until_the_last_search_gives_it_back)
     size_t bytes = word_lists_bytes(lists);
     CHECK(word_lists_find(lists, 7, S("said"), 0, 100, &one));
     CHECK(word_lists_find(lists, 7, S("said"), 11, 100, &two));
-    word_lists_begin(lists, 7);
-    word_lists_drop(lists, S("said"));
-    word_lists_seal(lists, 8);
-    word_lists_end(lists, true);
-    CHECK_INT(kept(lists, 8, "said", 0, 100), -1);
+    change(lists, 7, 21, "said", ADDED);
+    CHECK_INT(kept(lists, 8, "said", 0, 100), 21);
     CHECK(one.n == 20 && one.v[19].doc == 20 && two.n == 10 && two.v[0].doc == 11);
+    for (doc_id doc = 1; doc <= 21; doc++)
+        change(lists, 7 + (uint64_t)doc, doc, "said", REMOVED);
+    CHECK(one.n == 20 && one.v[0].doc == 1 && one.v[19].doc == 20);
     word_docs_end(&one);
     CHECK_INT(word_lists_bytes(lists), bytes);
     word_docs_end(&two);

@@ -7,7 +7,13 @@
 #include "core/tokens.h"
 
 /* The two counts of a posting share one byte. */
-enum { COUNT_MAX = 15 };
+void posting_count(struct posting *p, enum word_place at)
+{
+    enum { COUNT_MAX = 15 };
+    unsigned shift = at == IN_LABEL ? 4 : 0;
+    if ((p->counts >> shift & COUNT_MAX) < COUNT_MAX)
+        p->counts = (uint8_t)(p->counts + (1u << shift));
+}
 
 /* FTS5 gives rows one by one, and stepping to each costs microseconds. So the statement calls
  * take(words), which notes the row and its counts; the result is not used. Above max rows it
@@ -20,7 +26,6 @@ static void take_match(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_co
     struct postings *p = api->xUserData(fts);
     Fts5PhraseIter at;
     int column, offset;
-    unsigned counts[2] = {0, 0};
     (void)n, (void)values;
     if (p->n == p->max) {
         sqlite3_result_error_code(result, SQLITE_ABORT);
@@ -30,14 +35,15 @@ static void take_match(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_co
         p->cap = p->cap ? p->cap * 2 : 1024;
         p->v = heap_grow(p->v, p->cap * sizeof *p->v);
     }
+    struct posting posting = {.doc = api->xRowid(fts)};
     int rc = api->xPhraseFirst(fts, 0, &at, &column, &offset);
     for (; rc == SQLITE_OK && column >= 0; api->xPhraseNext(fts, &at, &column, &offset))
-        counts[column & 1] += counts[column & 1] < COUNT_MAX;
+        posting_count(&posting, column ? IN_LABEL : IN_TEXT);
     if (rc != SQLITE_OK) {
         sqlite3_result_error_code(result, rc);
         return;
     }
-    p->v[p->n++] = (struct posting){api->xRowid(fts), (uint8_t)(counts[0] | counts[1] << 4)};
+    p->v[p->n++] = posting;
     sqlite3_result_int(result, 1);
 }
 

@@ -10,6 +10,12 @@ struct posting {
     uint8_t counts; /* how often, up to 15 each; low half: own words, high half: label */
 };
 
+/* Columns of the words index. */
+enum word_place { IN_TEXT, IN_LABEL };
+
+/* Once more. */
+void posting_count(struct posting *p, enum word_place at);
+
 /* Filled by take() while a statement matches one word; the caller sets n to 0 and max. */
 struct postings {
     struct posting *v;

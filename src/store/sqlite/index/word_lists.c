@@ -18,9 +18,10 @@
  *
  * All lists are of one view: the state of the index as one transaction sees it. A reader of another
  * view neither finds nor adds anything; if nobody writes, its first list replaces all that is kept.
- * So a change by another process drops everything. Our own writer drops only the words that it
- * changes, before it commits, and then names the view that its transaction made. While it changes
- * the index nothing is added: a reader of the old view could bring back what was dropped.
+ * So a change by another process drops everything. Our own writer notes which words of
+ * which documents it changes, and names the view that its transaction made; when that is committed,
+ * the lists get the same changes. While it changes the index nothing is kept: a reader of the old
+ * view would bring what the changes do not know.
  *
  * The table is of fixed size, a word is in one of the ROW places of its row, and the lists have at
  * most BYTES_MAX together: then the rows are emptied one by one, round and round. Words are known
@@ -32,11 +33,18 @@
  * Messages that were read are of the same view, since whatever adds or removes a message changes
  * the index, too.
  */
-enum { ROWS = 8192, ROW = 4, LIST_MAX = 20000, BYTES_MAX = 16 << 20, PAST = 16 };
+enum {
+    ROWS = 8192,
+    ROW = 4,
+    LIST_MAX = 20000,
+    BYTES_MAX = 16 << 20,
+    PAST = 16,
+    CHANGES_MAX = 20000 /* of one transaction; what it changes beyond them is dropped */
+};
 
 struct kept_list {
     size_t users; /* the table is one; under the lock of lists */
-    size_t n;
+    size_t n, room;
     struct word_lists *of;
     struct posting v[];
 };
@@ -46,6 +54,14 @@ struct place {
     struct kept_list *list; /* of n, unless is_long; NULL: the word has no documents */
     uint32_t n;             /* documents; of a long list at least so many */
     bool is_long;
+};
+
+/* One word of a document that our writer adds or removes. */
+struct word_change {
+    uint64_t word;
+    doc_id doc;
+    enum word_place at;
+    bool is_removal;
 };
 
 struct word_lists {
@@ -58,6 +74,8 @@ struct word_lists {
     uint64_t turn; /* whose place in a full row is taken next */
     size_t hand;   /* the row that is emptied next */
     struct place places[ROWS][ROW];
+    struct word_change *changes; /* of the writer's transaction, in its order */
+    size_t n_changes, changes_cap;
     struct kept_messages messages;
     uint8_t key[crypto_shorthash_KEYBYTES];
 };
@@ -71,9 +89,9 @@ struct word_lists *word_lists_new(void)
     return lists;
 }
 
-static size_t bytes_of(size_t n)
+static size_t bytes_of(size_t room)
 {
-    return sizeof(struct kept_list) + n * sizeof(struct posting);
+    return sizeof(struct kept_list) + room * sizeof(struct posting);
 }
 
 /* The lock is held. */
@@ -82,7 +100,7 @@ static void leave_list(struct kept_list *list)
     assert(list->users);
     if (--list->users)
         return;
-    list->of->bytes -= bytes_of(list->n);
+    list->of->bytes -= bytes_of(list->room);
     free(list);
 }
 
@@ -118,6 +136,7 @@ void word_lists_free(struct word_lists *lists)
     empty_all(lists);
     assert(!lists->bytes);
     kept_messages_close(&lists->messages);
+    free(lists->changes);
     pthread_mutex_destroy(&lists->lock);
     free(lists);
 }
@@ -234,13 +253,15 @@ static void make_room(struct word_lists *lists, size_t bytes)
         empty_row(lists, lists->hand++ % ROWS);
 }
 
-static struct kept_list *copy_list(struct word_lists *lists, const struct word_docs *docs)
+static struct kept_list *copy_list(struct word_lists *lists, const struct posting *v, size_t n,
+                                   size_t room)
 {
-    size_t bytes = bytes_of(docs->n);
-    struct kept_list *list = heap_alloc(bytes);
-    *list = (struct kept_list){.users = 1, .n = docs->n, .of = lists};
-    memcpy(list->v, docs->v, docs->n * sizeof *docs->v);
-    lists->bytes += bytes;
+    assert(room >= n);
+    struct kept_list *list = heap_alloc(bytes_of(room));
+    *list = (struct kept_list){.users = 1, .n = n, .room = room, .of = lists};
+    if (n)
+        memcpy(list->v, v, n * sizeof *v);
+    lists->bytes += bytes_of(room);
     return list;
 }
 
@@ -256,7 +277,7 @@ static void fill_place(struct word_lists *lists, uint64_t word, const struct wor
     *p = (struct place){.word = word,
                         .n = (uint32_t)(docs->is_over ? max + 1 : docs->n),
                         .is_long = is_long,
-                        .list = has_list ? copy_list(lists, docs) : NULL};
+                        .list = has_list ? copy_list(lists, docs->v, docs->n, docs->n) : NULL};
     lists->n++;
 }
 
@@ -350,19 +371,105 @@ bool word_lists_is_changing(struct word_lists *lists)
     return is_changing;
 }
 
-void word_lists_drop(struct word_lists *lists, str token)
+/* Words of which nothing is kept need no change: nothing is added meanwhile. The lock is held. */
+static void note_change(struct word_lists *lists, struct word_change change)
+{
+    struct place *own = find_place(lists, change.word);
+    struct place *memories = find_place(lists, of_memories(change.word));
+    if (!own && !memories)
+        return;
+    if (lists->n_changes == CHANGES_MAX) {
+        if (own)
+            empty_place(lists, own);
+        if (memories)
+            empty_place(lists, memories);
+        return;
+    }
+    if (lists->n_changes == lists->changes_cap) {
+        lists->changes_cap = lists->changes_cap ? 2 * lists->changes_cap : 256;
+        lists->changes = heap_grow(lists->changes, lists->changes_cap * sizeof *lists->changes);
+    }
+    lists->changes[lists->n_changes++] = change;
+}
+
+void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_place at,
+                       bool is_removal)
 {
     pthread_mutex_lock(&lists->lock);
     assert(lists->is_changing);
-    if (lists->n) {
-        uint64_t word = hash_token(lists, token);
-        struct place *p = find_place(lists, word), *memories = find_place(lists, of_memories(word));
-        if (p)
-            empty_place(lists, p);
-        if (memories)
-            empty_place(lists, memories);
-    }
+    if (lists->n)
+        note_change(lists, (struct word_change){hash_token(lists, token), doc, at, is_removal});
     pthread_mutex_unlock(&lists->lock);
+}
+
+/* Makes the list the table's alone, with room for one more: searches keep the one they have. */
+static struct kept_list *own_list(struct word_lists *lists, struct place *p)
+{
+    enum { SPARE = 4 };
+    struct kept_list *list = p->list;
+    size_t n = list ? list->n : 0;
+    if (list && list->users == 1 && n < list->room)
+        return list;
+    p->list = copy_list(lists, list ? list->v : NULL, n, n + n / 8 + SPARE);
+    if (list)
+        leave_list(list);
+    return p->list;
+}
+
+static void add_posting(struct word_lists *lists, struct place *p, doc_id doc, enum word_place at)
+{
+    struct kept_list *list = own_list(lists, p);
+    size_t i = place_of(list, doc);
+    if (i == list->n || list->v[i].doc != doc) {
+        memmove(list->v + i + 1, list->v + i, (list->n++ - i) * sizeof *list->v);
+        list->v[i] = (struct posting){.doc = doc};
+    }
+    posting_count(&list->v[i], at);
+    p->n = (uint32_t)list->n;
+    if (list->n <= LIST_MAX)
+        return;
+    leave_list(list);
+    p->list = NULL;
+    p->is_long = true;
+}
+
+static void remove_posting(struct word_lists *lists, struct place *p, doc_id doc)
+{
+    size_t i = p->list ? place_of(p->list, doc) : 0;
+    if (!p->list || i == p->list->n || p->list->v[i].doc != doc)
+        return;
+    struct kept_list *list = own_list(lists, p);
+    memmove(list->v + i, list->v + i + 1, (list->n - i - 1) * sizeof *list->v);
+    p->n = (uint32_t)--list->n;
+    if (list->n)
+        return;
+    leave_list(list);
+    p->list = NULL;
+}
+
+/* Of a long list only a lower bound is known, which a removal may break. */
+static void change_place(struct word_lists *lists, struct place *p, const struct word_change *c)
+{
+    if (!p || (p->is_long && !c->is_removal))
+        return;
+    if (p->is_long)
+        empty_place(lists, p);
+    else if (c->is_removal)
+        remove_posting(lists, p, c->doc);
+    else
+        add_posting(lists, p, c->doc, c->at);
+}
+
+/* The lists of the view before become those of the view behind. The lock is held. */
+static void change_lists(struct word_lists *lists)
+{
+    for (size_t i = 0; i < lists->n_changes; i++) {
+        const struct word_change *c = &lists->changes[i];
+        change_place(lists, find_place(lists, c->word), c);
+        if (doc_is_memory(c->doc))
+            change_place(lists, find_place(lists, of_memories(c->word)), c);
+    }
+    make_room(lists, 0);
 }
 
 void word_lists_drop_document(struct word_lists *lists, doc_id doc)
@@ -387,6 +494,9 @@ void word_lists_end(struct word_lists *lists, bool is_committed)
     uint64_t view = is_committed ? lists->sealed : 0;
     if (lists->is_changing && !view)
         empty_all(lists);
+    else
+        change_lists(lists);
+    lists->n_changes = 0;
     if (lists->is_changing && is_committed)
         lists->past[lists->n_past++ % PAST] = lists->view;
     if (lists->is_changing)

@@ -51,9 +51,11 @@ void word_lists_keep_notes(struct word_lists *lists, const struct message_notes 
 /* For the writer. Its transaction begins to change the index, which it sees as view. */
 void word_lists_begin(struct word_lists *lists, uint64_t view);
 bool word_lists_is_changing(struct word_lists *lists);
-/* A document with this word is added or removed. */
-void word_lists_drop(struct word_lists *lists, str token);
-/* A document is added or removed. */
+/* A document with this word is added or removed, once for each time it is there. The lists have it
+ * from word_lists_end on. */
+void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_place at,
+                       bool is_removal);
+/* A document is added or removed; messages that are kept need not be named twice. */
 void word_lists_drop_document(struct word_lists *lists, doc_id doc);
 /* The view of the transaction that is about to be committed. */
 void word_lists_seal(struct word_lists *lists, uint64_t view);

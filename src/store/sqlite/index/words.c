@@ -50,18 +50,25 @@ bool word_is_indexed(const struct word *word, bool in_label)
     return word->stem.n && (in_label || !word->is_stop);
 }
 
-/* The tokens of the words, whose lists are dropped. */
-static str text_of(struct arena *a, struct word_lists *lists, const struct word_prefix *prefix,
-                   const struct words *words, bool in_label)
+/* What is added or removed. */
+struct words_change {
+    struct word_prefix prefix;
+    doc_id doc;
+    bool is_removal;
+};
+
+/* The tokens of the words; the lists get the same change. */
+static str text_of(struct arena *a, struct word_lists *lists, const struct words_change *change,
+                   const struct words *words, enum word_place at)
 {
     char token[TOKEN_MAX];
     struct buf b = buf_make(a, TEXT_MAX);
     for (size_t i = 0; i < words->n; i++) {
-        if (!word_is_indexed(&words->v[i], in_label))
+        if (!word_is_indexed(&words->v[i], at == IN_LABEL))
             continue;
-        str added = {token, word_token(token, prefix, words->v[i].stem)};
+        str added = {token, word_token(token, &change->prefix, words->v[i].stem)};
         if (lists)
-            word_lists_drop(lists, added);
+            word_lists_change(lists, added, change->doc, at, change->is_removal);
         buf_add(&b, added);
         buf_byte(&b, ' ');
     }
@@ -112,26 +119,27 @@ enum status words_seal(struct ctx *ctx, struct db *db)
     return OK;
 }
 
-static enum status change_words(struct ctx *ctx, struct db *db, enum sql which, int64_t pool,
-                                doc_id doc, const struct index_text *words)
+static enum status change_words(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
+                                const struct index_text *words, bool is_removal)
 {
     assert(pool && doc && db_in_transaction(db));
-    struct word_prefix prefix = word_prefix_of(pool);
+    struct words_change change = {word_prefix_of(pool), doc, is_removal};
     TRY(begin_change(ctx, db));
     if (db->lists)
         word_lists_drop_document(db->lists, doc);
-    return SQL_DO(ctx, db, which, doc, text_of(&ctx->arena, db->lists, &prefix, &words->own, false),
-                  text_of(&ctx->arena, db->lists, &prefix, &words->label, true));
+    return SQL_DO(ctx, db, is_removal ? SQL_WORDS_REMOVE : SQL_WORDS_ADD, doc,
+                  text_of(&ctx->arena, db->lists, &change, &words->own, IN_TEXT),
+                  text_of(&ctx->arena, db->lists, &change, &words->label, IN_LABEL));
 }
 
 enum status words_add(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
                       const struct index_text *words)
 {
-    return change_words(ctx, db, SQL_WORDS_ADD, pool, doc, words);
+    return change_words(ctx, db, pool, doc, words, false);
 }
 
 enum status words_remove(struct ctx *ctx, struct db *db, int64_t pool, doc_id doc,
                          const struct index_text *words)
 {
-    return change_words(ctx, db, SQL_WORDS_REMOVE, pool, doc, words);
+    return change_words(ctx, db, pool, doc, words, true);
 }
