@@ -1,6 +1,10 @@
 /* rarity.c - how rare a word is in English, whatever a pool holds. */
 #include "engine/gate/rarity.h"
 
+#include "base/arena.h"
+#include "base/once.h"
+#include "base/word_index.h"
+
 /*
  * A pool cannot tell whether a word that it lacks says much: "Zanzibar" does, "mention" does not.
  * The lists hold the commonest words of English in five steps; what is in none of them is rare.
@@ -16,49 +20,39 @@ static const struct step {
 
 static const double rarest = 0.8;
 
-enum { WORD_MAX = 24 }; /* bytes of the longest word that is looked up */
+struct common_word {
+    str word;
+    double rarity;
+};
 
-/* The word of the list that the byte at `at` belongs to. */
-static str word_at(str list, size_t at)
-{
-    size_t from = at, to = at;
-    while (from > 0 && list.p[from - 1] != ' ')
-        from--;
-    while (to < list.n && list.p[to] != ' ')
-        to++;
-    return str_sub(list, from, to);
-}
+struct common_words {
+    struct common_word *v;
+    struct word_index index;
+};
 
-/* Halves the list until a word is left. */
-static bool has_word(str list, str word)
+static void *make_words(const void *key, size_t n, size_t size)
 {
-    size_t from = 0, to = list.n;
-    while (from < to) {
-        str middle = word_at(list, (from + to) / 2);
-        int order = str_cmp(word, middle);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            to = (size_t)(middle.p - list.p);
-        else
-            from = (size_t)(middle.p - list.p) + middle.n + 1;
-        if (order < 0 && to > from)
-            to--; /* the blank in front of it */
-    }
-    return false;
+    const struct step *all = key;
+    (void)size;
+    size_t bytes = 0, words = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += all[i].words.n;
+    struct common_words *made = heap_alloc(sizeof *made);
+    made->v = heap_alloc(bytes / 2 * sizeof *made->v); /* a letter and a blank each at least */
+    for (size_t i = 0; i < n; i++)
+        for (str rest = all[i].words; rest.n;)
+            made->v[words++] = (struct common_word){str_cut(&rest, ' '), all[i].rarity};
+    made->v = heap_grow(made->v, words * sizeof *made->v);
+    made->index = word_index_make(made->v, words, sizeof *made->v);
+    return made;
 }
 
 double word_rarity(str word)
 {
-    char lower[WORD_MAX];
-    if (!word.n || word.n > WORD_MAX)
-        return rarest;
-    for (size_t i = 0; i < word.n; i++)
-        lower[i] = (char)(word.p[i] >= 'A' && word.p[i] <= 'Z' ? word.p[i] + 32 : word.p[i]);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-        if (has_word(steps[i].words, (str){lower, word.n}))
-            return steps[i].rarity;
-    return rarest;
+    const struct common_words *known =
+        once_of(steps, sizeof steps / sizeof *steps, sizeof *steps, make_words);
+    uint32_t at = word_index_find_lower(&known->index, word);
+    return at == NO_WORD ? rarest : known->v[at].rarity;
 }
 
 bool word_is_common(str word)

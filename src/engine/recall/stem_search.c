@@ -2,7 +2,6 @@
 #include "engine/recall/stem_search.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "engine/text/rank.h"
 
@@ -15,12 +14,6 @@ static int best_first(const void *a, const void *b)
     return (x->doc < y->doc) - (x->doc > y->doc);
 }
 
-static int by_doc(const void *a, const void *b)
-{
-    const struct stem_hit *x = a, *y = b;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
-
 static void weigh_stems(const struct word_hits *hits, size_t n, double *worth)
 {
     int64_t all = hits->messages + hits->memories;
@@ -28,29 +21,40 @@ static void weigh_stems(const struct word_hits *hits, size_t n, double *worth)
         worth[w] = rank_idf(all, hits->found[w] == UINT32_MAX ? all : hits->found[w]);
 }
 
-/* The sum of the idf of the stems that stand in the document; mentions (high bits) do not count. */
+/* The sum of the idf of the stems that stand in the document; mentions (high bits) do not count.
+ * Most stems stand in few documents, so eight are ruled out at once. */
 static double worth_of(const struct word_hit *hit, const double *worths, size_t n)
 {
     double worth = 0;
-    for (size_t w = 0; w < n; w++)
-        if (hit->counts[w] & 15)
-            worth += worths[w];
+    static_assert(QUERY_WORDS_MAX % sizeof(uint64_t) == 0, "counts are looked at in eights");
+    for (size_t from = 0; from < n; from += sizeof(uint64_t)) {
+        uint64_t eight;
+        memcpy(&eight, hit->counts + from, sizeof eight);
+        for (size_t w = from; eight && w < from + sizeof eight && w < n; w++)
+            if (hit->counts[w] & 15)
+                worth += worths[w];
+    }
     return worth;
 }
 
-/* Each document once: of several searches their worths are added. One search gives each once. */
-static size_t join_same(struct stem_hit *v, size_t n)
+/* The documents of one more search beside those of others, both ascending: each once, with the sum
+ * of its worths. */
+static struct stem_hit *join_hits(struct arena *a, const struct stem_hit *v, size_t *n,
+                                  const struct word_hits *more, const double *worths,
+                                  size_t n_worths)
 {
-    size_t kept = 0;
-    if (n)
-        qsort(v, n, sizeof *v, by_doc);
-    for (size_t i = 0; i < n; i++) {
-        if (kept && v[kept - 1].doc == v[i].doc)
-            v[kept - 1].worth += v[i].worth;
-        else
-            v[kept++] = v[i];
+    struct stem_hit *out = ROOM_N(a, struct stem_hit, *n + more->n + 1);
+    size_t i = 0, k = 0, found = 0;
+    while (i < *n || k < more->n) {
+        struct stem_hit *hit = &out[found++];
+        doc_id left = i < *n ? v[i].doc : INT64_MAX;
+        doc_id right = k < more->n ? more->v[k].doc : INT64_MAX;
+        *hit = left <= right ? v[i++] : (struct stem_hit){.doc = right};
+        if (right <= left)
+            hit->worth += worth_of(&more->v[k++], worths, n_worths);
     }
-    return kept;
+    *n = found;
+    return out;
 }
 
 /* The best `most` in front and in order: few of many are read. */
@@ -77,8 +81,8 @@ enum status stems_search(struct finder *f, const str *stems, size_t n, struct st
                          struct stem_hit **out, size_t *n_out)
 {
     struct arena *a = &f->ctx->arena;
-    size_t cap = 1, found = 0;
-    struct stem_hit *v = NEW_N(a, struct stem_hit, cap);
+    size_t found = 0;
+    struct stem_hit *v = NULL;
     for (size_t at = 0; at < n; at += QUERY_WORDS_MAX) {
         size_t some = n - at < QUERY_WORDS_MAX ? n - at : QUERY_WORDS_MAX;
         double worths[QUERY_WORDS_MAX];
@@ -86,13 +90,8 @@ enum status stems_search(struct finder *f, const str *stems, size_t n, struct st
         TRY(past_words(f->ctx, f->e, f->in->pool, &f->past, f->in->memories_only, stems + at, some,
                        most.searched, &hits));
         weigh_stems(&hits, some, worths);
-        for (size_t i = 0; i < hits.n; i++) {
-            v = arena_more(a, v, found, &cap, sizeof *v);
-            v[found++] = (struct stem_hit){hits.v[i].doc, worth_of(&hits.v[i], worths, some)};
-        }
+        v = join_hits(a, v, &found, &hits, worths, some);
     }
-    if (n > QUERY_WORDS_MAX)
-        found = join_same(v, found);
     *n_out = put_best_first(v, found, most.given);
     *out = v;
     return OK;

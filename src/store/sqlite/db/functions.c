@@ -7,7 +7,7 @@
 #include "core/tokens.h"
 
 /* The two counts of a posting share one byte. */
-void posting_count(struct posting *p, enum word_place at)
+void posting_count(struct posting *p, enum word_column at)
 {
     enum { COUNT_MAX = 15 };
     unsigned shift = at == IN_LABEL ? 4 : 0;

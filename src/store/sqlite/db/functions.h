@@ -11,10 +11,10 @@ struct posting {
 };
 
 /* Columns of the words index. */
-enum word_place { IN_TEXT, IN_LABEL };
+enum word_column { IN_TEXT, IN_LABEL };
 
 /* Once more. */
-void posting_count(struct posting *p, enum word_place at);
+void posting_count(struct posting *p, enum word_column at);
 
 /* Filled by take() while a statement matches one word; the caller sets n to 0 and max. */
 struct postings {

@@ -60,7 +60,7 @@ struct place {
 struct word_change {
     uint64_t word;
     doc_id doc;
-    enum word_place at;
+    enum word_column at;
     bool is_removal;
 };
 
@@ -392,7 +392,7 @@ static void note_change(struct word_lists *lists, struct word_change change)
     lists->changes[lists->n_changes++] = change;
 }
 
-void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_place at,
+void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_column at,
                        bool is_removal)
 {
     pthread_mutex_lock(&lists->lock);
@@ -416,7 +416,7 @@ static struct kept_list *own_list(struct word_lists *lists, struct place *p)
     return p->list;
 }
 
-static void add_posting(struct word_lists *lists, struct place *p, doc_id doc, enum word_place at)
+static void add_posting(struct word_lists *lists, struct place *p, doc_id doc, enum word_column at)
 {
     struct kept_list *list = own_list(lists, p);
     size_t i = place_of(list, doc);

@@ -53,7 +53,7 @@ void word_lists_begin(struct word_lists *lists, uint64_t view);
 bool word_lists_is_changing(struct word_lists *lists);
 /* A document with this word is added or removed, once for each time it is there. The lists have it
  * from word_lists_end on. */
-void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_place at,
+void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_column at,
                        bool is_removal);
 /* A document is added or removed; messages that are kept need not be named twice. */
 void word_lists_drop_document(struct word_lists *lists, doc_id doc);

@@ -59,7 +59,7 @@ struct words_change {
 
 /* The tokens of the words; the lists get the same change. */
 static str text_of(struct arena *a, struct word_lists *lists, const struct words_change *change,
-                   const struct words *words, enum word_place at)
+                   const struct words *words, enum word_column at)
 {
     char token[TOKEN_MAX];
     struct buf b = buf_make(a, TEXT_MAX);
