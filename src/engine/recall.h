@@ -74,7 +74,8 @@ struct recall_in {
     int64_t as_of; /* what was said and true at that time (unix ms), as far as it is kept: what was
                       closed or has expired since is there, what came later is not, and what was
                       forgotten or corrected does not come back; 0: now */
-    bool is_preview; /* nothing is noted: neither what is held back for review, nor in counters */
+    bool is_caught_up; /* the caller has waited for what was said before (engine_catch_up) */
+    bool is_preview;   /* nothing is noted: neither what is held back for review, nor in counters */
 };
 
 /* What a recall was made by. */

@@ -240,7 +240,8 @@ static void take_known(struct place *p, const struct message *v, size_t k)
  * A named session whose client sends new messages only: they follow its last one. What has no
  * answer yet and comes again is the same request, tried again; after an answer the same words are a
  * new message. Only where the request may be the whole conversation, the first message alone asks
- * for a better answer. Queued writes are waited for, or the same words twice would be one message.
+ * for a better answer. The caller has waited for queued writes, or the same words twice would be
+ * one message.
  */
 static void after_last(struct place *p)
 {
@@ -248,7 +249,6 @@ static void after_last(struct place *p)
     struct message *v, m;
     size_t n = 0, most = p->n < OVERLAP_MAX ? p->n : OVERLAP_MAX;
     bool is_shown = p->t->in.n_window && doc_position(p->t->in.window[0].doc) == 0;
-    engine_catch_up(p->ctx, p->e, p->t->in.pool);
     if (!soft(p->ctx, store_session_messages(p->ctx, p->e->store, p->t->in.pool, p->session,
                                              -(int64_t)most, most, &v, &n)))
         n = 0;

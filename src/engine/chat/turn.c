@@ -213,6 +213,7 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
                            .gate = true,
                            .strategy = runtime->memory.strategy,
                            .after = runtime_after(runtime, now),
+                           .is_caught_up = true,
                            .is_preview = t->in.preview != NULL};
     if (t->in.preview && t->in.preview->as_of)
         in.as_of = in.asked = now;

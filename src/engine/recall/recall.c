@@ -574,7 +574,8 @@ enum status recall_counted(struct ctx *ctx, struct engine *e, const struct recal
 {
     int64_t began = clock_mono_us();
     struct recall_out found;
-    engine_catch_up(ctx, e, in->pool);
+    if (!in->is_caught_up)
+        engine_catch_up(ctx, e, in->pool);
     enum status s = how(ctx, e, in, &found);
     int64_t took = clock_mono_us() - began;
     if (!in->is_preview)
