@@ -46,7 +46,8 @@ static bool is_there(const struct finder *f, const struct about *out, const stru
         if (f->found[i].is_memory == r->is_memory &&
             (r->is_memory ? str_eq(f->found[i].memory.id, r->memory.id)
                           : str_eq(f->found[i].message.id, r->message.id)))
-            return f->of[i] && f->found[i].score >= f->e->settings->gate_threshold;
+            return !out->is_alone && f->of[i] &&
+                   f->found[i].score >= f->e->settings->gate_threshold;
     for (size_t i = 0; i < out->n; i++)
         if (str_eq(found_text(&out->v[i]), found_text(r)))
             return true;
@@ -91,17 +92,24 @@ static bool tells_of(struct finder *f, const struct wanted *want, str text)
            is_about_whom(f, text, is_role || want->tokens >= 0);
 }
 
-static bool is_told(struct finder *f, const struct wanted *want, struct recalled *r)
+/* What a fact says, or the user himself; "" of anything else. */
+static str told_text(struct finder *f, struct recalled *r)
 {
     if (r->is_memory)
         return find_wants(f->in, &f->bars, NULL, &r->memory) && r->memory.origin != ORIGIN_TOOL &&
-               (r->memory.layer == LAYER_FACT || r->memory.layer == LAYER_IDENTITY) &&
-               bars_keep(&f->bars, &f->ctx->arena, r) && tells_of(f, want, r->memory.content);
+                       (r->memory.layer == LAYER_FACT || r->memory.layer == LAYER_IDENTITY) &&
+                       bars_keep(&f->bars, &f->ctx->arena, r)
+                   ? r->memory.content
+                   : S("");
     if (!r->message.id.n || !str_is(r->message.role, "user") || r->message.speaker.n ||
         !find_wants(f->in, &f->bars, &r->message, NULL))
-        return false;
-    r->given = found_given(f, &r->message).text;
-    return tells_of(f, want, r->given);
+        return S("");
+    return r->given = found_given(f, &r->message).text;
+}
+
+static bool is_told(struct finder *f, const struct wanted *want, struct recalled *r)
+{
+    return tells_of(f, want, told_text(f, r));
 }
 
 /* What was taken of it so far. */
@@ -109,6 +117,21 @@ struct taken {
     size_t n;
     int64_t tokens;
 };
+
+/* Whether there was room for it. */
+static bool take(const struct finder *f, const struct wanted *want, const struct recalled *r,
+                 struct taken *taken, struct about *out)
+{
+    taken->tokens += tokens_of(found_text(r));
+    if (taken->n == want->most || (want->tokens >= 0 && taken->tokens > want->tokens))
+        return false;
+    struct recalled *added = &out->v[out->n++];
+    *added = *r;
+    added->score = f->e->settings->gate_threshold;
+    added->why = want->why;
+    taken->n++;
+    return true;
+}
 
 static enum status take_told(struct finder *f, const struct wanted *want, const str *stems,
                              size_t n_stems, struct taken *taken, struct about *out)
@@ -122,13 +145,8 @@ static enum status take_told(struct finder *f, const struct wanted *want, const 
         struct recalled *r = &read[i];
         if (!is_told(f, want, r) || is_there(f, out, r))
             continue;
-        taken->tokens += tokens_of(found_text(r));
-        if (want->tokens >= 0 && taken->tokens > want->tokens)
+        if (!take(f, want, r, taken, out))
             break;
-        r->score = f->e->settings->gate_threshold;
-        r->why = want->why;
-        out->v[out->n++] = *r;
-        taken->n++;
     }
     return OK;
 }
@@ -145,6 +163,27 @@ static enum status find_told(struct finder *f, const struct wanted *want, struct
     return n && taken.n < want->most ? take_told(f, want, stems, n, &taken, out) : OK;
 }
 
+/* What the user likes is many things, so it counts where it is near to the request: by a word, or
+ * in meaning, and nearer where much else bears on it. The search has found that, as unlikely to be
+ * an answer. */
+static void find_liked(struct finder *f, const struct wanted *want, bool is_taste,
+                       struct about *out)
+{
+    static const double near_taste = 0.38, near_advice = 0.45;
+    double least = is_taste ? near_taste : near_advice;
+    struct taken taken = {0};
+    for (size_t i = 0; i < f->n; i++) {
+        struct recalled r = f->found[i];
+        bool is_near = (f->of[i] && f->of[i]->share > 0) || r.cosine >= least;
+        if (!is_near || is_there(f, out, &r))
+            continue;
+        str text = told_text(f, &r);
+        if (text.n && text.n <= LONG && attributes_likes(&f->ctx->arena, text) &&
+            is_about_whom(f, text, true) && !take(f, want, &r, &taken, out))
+            return;
+    }
+}
+
 /* --- what is wanted --- */
 
 static str names_of(struct arena *a, uint32_t attributes)
@@ -157,30 +196,36 @@ static str names_of(struct arena *a, uint32_t attributes)
     return names;
 }
 
-/* Three searches at most: health and diet for requests about food, medicine and the like, personal
- * facts for requests for advice, and the attribute that is asked for. The first two stand in front
- * of the other lines (n_first), as a model must not miss an allergy. */
-enum status about_find(struct finder *f, struct about *out)
+/* Health and diet for requests about food, medicine and the like, likes and personal facts for
+ * requests for advice, and the attribute that is asked for. All but the last stand in front of the
+ * other lines (n_first), as a model must not miss an allergy. */
+enum status about_find(struct finder *f, bool is_silent, struct about *out)
 {
     struct arena *a = &f->ctx->arena;
     str question = f->in->question;
     uint32_t personal = ATTRIBUTE_BIT(home) | ATTRIBUTE_BIT(diet) | ATTRIBUTE_BIT(children) |
-                        ATTRIBUTE_BIT(marriage) | ATTRIBUTE_BIT(job) | ATTRIBUTE_BIT(wishes);
-    *out = (struct about){0};
+                        ATTRIBUTE_BIT(marriage) | ATTRIBUTE_BIT(job);
+    *out = (struct about){.is_alone = is_silent};
     if (!f->in->gate || f->in->turns_only || f->in->strategy == STRATEGY_RECENT)
         return OK;
     struct bearing bears = bearing_of(a, question);
     uint32_t asked = attributes_asked(a, question);
     if (!asked && !bears.on_health && !bears.on_advice)
         return OK;
-    out->v = NEW_N(a, struct recalled, GIVEN_HEALTH + GIVEN_ADVICE + GIVEN + 1);
+    out->v = NEW_N(a, struct recalled, GIVEN_HEALTH + 2 * GIVEN_ADVICE + GIVEN + 1);
     out->reason = S("facts that bear on the request");
-    if (bears.on_health || bears.on_advice)
+    bool on_life = bears.on_advice && !bears.on_taste;
+    if (bears.on_health || on_life)
         TRY(find_told(f,
                       &(struct wanted){ATTRIBUTE_BIT(health) | ATTRIBUTE_BIT(diet), GIVEN_HEALTH,
                                        4 * ADVICE_TOKENS, S("health and safety bear on it")},
                       out));
     if (bears.on_advice)
+        find_liked(f,
+                   &(struct wanted){0, GIVEN_ADVICE, ADVICE_TOKENS,
+                                    S("a like or dislike bears on a request for advice")},
+                   bears.on_taste, out);
+    if (on_life)
         TRY(find_told(f,
                       &(struct wanted){personal, GIVEN_ADVICE, ADVICE_TOKENS,
                                        S("it bears on a request for advice")},

@@ -212,7 +212,7 @@ static enum status add_about(struct finder *f, struct finder *space, struct verd
 {
     struct about about;
     look_from(space, f);
-    TRY(about_find(space, &about));
+    TRY(about_find(space, v->least > 1, &about));
     if (!about.n)
         return OK;
     find_name_space(space, about.v, about.n);

@@ -14,7 +14,7 @@
  */
 
 /* Requests are looked at as far as this (bytes): a long one is a task.*/
-enum { REQUEST_MAX = 400, WANTED = ATTRIBUTE_COUNT };
+enum { REQUEST_MAX = 400, WANTED = ATTRIBUTE_COUNT, TASTE };
 
 const char *const attribute_names[] = {
 #define ATTRIBUTE(name, is_single) #name,
@@ -35,6 +35,7 @@ uint32_t attributes_single(void)
 static const struct stem_row rows[] = {
 #define TELLS(name, words) {1u << ATTRIBUTE_##name, words},
 #define WANTS(words) {1u << WANTED, words},
+#define TASTES(words) {1u << TASTE, words},
 #include "engine/text/attributes.def"
 };
 
@@ -64,7 +65,8 @@ static const struct stem_table *sought(void)
     return stem_table_of(sought_rows, sizeof sought_rows / sizeof *sought_rows);
 }
 
-/* One look-up for each word; the bit behind the attributes (WANTED) is not a statement's. */
+/* One look-up for each word; the bits behind the attributes (WANTED, TASTE) are not a
+ * statement's. */
 uint32_t attributes_told(const struct words *w)
 {
     const struct stem_table *t = stems();
@@ -207,12 +209,25 @@ struct bearing bearing_of(struct arena *a, str request)
         return b;
     struct words w = words_of(a, request, REQUEST_MAX);
     for (size_t i = 0; i < w.n; i++) {
-        b.on_health |= stem_bits(stems(), w.v[i].stem) >> WANTED & 1;
+        uint32_t bits = stem_bits(stems(), w.v[i].stem);
+        b.on_health |= bits >> WANTED & 1;
+        b.on_taste |= bits >> TASTE & 1;
         is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
     }
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, request));
     b.on_advice = phrase_find_any(&p, advises, NULL);
+    b.on_taste &= b.on_advice && !b.on_health;
     if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain, NULL)))
         b = (struct bearing){0};
     return b;
+}
+
+bool attributes_likes(struct arena *a, str line)
+{
+    static const char *const likes[] = {
+#define LIKES(phrase) phrase,
+#include "engine/text/attributes.def"
+        NULL};
+    struct phrase_words p = phrase_words_of(a, phrase_fold(a, line));
+    return phrase_find_any(&p, likes, NULL);
 }

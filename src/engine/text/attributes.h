@@ -34,9 +34,13 @@ const str *attributes_stems(struct arena *a, uint32_t attributes, size_t *n);
 /* Stems by which statements are looked for that tell of them by their form. */
 const str *attributes_sought(struct arena *a, uint32_t attributes, size_t *n);
 
+/* Whether a statement tells what somebody likes or does not like. */
+bool attributes_likes(struct arena *a, str line);
+
 /* What of a person bears on a request, whatever words it has. */
 struct bearing {
     bool on_health; /* food, medicine, sport, travel: health and safety matter */
-    bool on_advice; /* a suggestion or a plan: home, diet, family, work, wishes, too */
+    bool on_advice; /* a suggestion or a plan: home, diet, family, work, likes, too */
+    bool on_taste;  /* … of something to read, watch, hear or play: likes alone */
 };
 struct bearing bearing_of(struct arena *a, str request);
