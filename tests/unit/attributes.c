@@ -68,6 +68,31 @@ TEST(the_form_of_a_statement_tells)
         CHECK_INT(told_so(ctx, *s), 0);
 }
 
+TEST(whether_one_has_it_asks_for_it)
+{
+    static const struct {
+        uint32_t attribute;
+        const char *question;
+    } asks[] = {
+        {ATTRIBUTE_BIT(pets), "Do I have any pets?"},
+        {ATTRIBUTE_BIT(pets), "Does my aunt still keep a cat?"},
+        {ATTRIBUTE_BIT(pets), "Have we got a dog?"},
+        {ATTRIBUTE_BIT(pets), "Haben wir noch eine Katze?"},
+        {ATTRIBUTE_BIT(pets), "Est-ce que j'ai des animaux ?"},
+        {ATTRIBUTE_BIT(pets), "¿Tengo mascotas?"},
+        {ATTRIBUTE_BIT(children), "Do we have kids?"},
+        {ATTRIBUTE_BIT(children), "Habe ich Kinder?"},
+        {ATTRIBUTE_BIT(children), "Tenho filhos?"},
+        {ATTRIBUTE_BIT(vehicle), "Do I own a car?"},
+        {ATTRIBUTE_BIT(vehicle), "J'ai une voiture ?"},
+        {ATTRIBUTE_BIT(hobbies), "Do I play any instrument?"},
+    };
+    for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
+        CHECK(attributes_asked(&ctx->arena, str_of(asks[i].question)) & asks[i].attribute);
+    CHECK_INT(attributes_asked(&ctx->arena, S("Does the node have any children?")), 0);
+    CHECK_INT(attributes_asked(&ctx->arena, S("Do cars have a horn?")), 0);
+}
+
 TEST(medicine_is_asked_for_in_several_words)
 {
     static const char *const asks[] = {"Which drugs do I take?",
@@ -136,4 +161,39 @@ TEST(advice_is_told_from_tasks)
         CHECK(!bearing_of(&ctx->arena, str_of(*r)).on_advice);
         CHECK(!bearing_of(&ctx->arena, str_of(*r)).on_health);
     }
+}
+
+/* Where one lives does not bear on a book; on a dinner with a film everything does. */
+TEST(tastes_bear_on_what_one_reads_watches_and_hears)
+{
+    static const char *const tastes[] = {"Can you recommend a book?",
+                                         "What should I read next?",
+                                         "Any ideas for a film tonight?",
+                                         "Which series should we watch?",
+                                         "Suggest some music for a long drive",
+                                         NULL};
+    static const char *const others[] = {"Recommend a restaurant nearby", "Plan my weekend",
+                                         "Any ideas for a dinner and a film?", NULL};
+    static const char *const likes[] = {"I love crime novels set in Iceland.",
+                                        "likes board games for two",
+                                        "I can't stand musicals.",
+                                        "My favourite painter is Vermeer.",
+                                        "I'm a fan of slow jazz",
+                                        "In the evening I usually watch cookery shows.",
+                                        "Ich mag alte Filme.",
+                                        "J'aime les romans policiers.",
+                                        "Me encanta el jazz.",
+                                        NULL};
+    static const char *const none[] = {"It looks like rain in Ghent.", "I live in Ghent.",
+                                       "My bike is crimson.", NULL};
+    for (const char *const *r = tastes; *r; r++) {
+        struct bearing b = bearing_of(&ctx->arena, str_of(*r));
+        CHECK(b.on_taste && b.on_advice && !b.on_health);
+    }
+    for (const char *const *r = others; *r; r++)
+        CHECK(!bearing_of(&ctx->arena, str_of(*r)).on_taste);
+    for (const char *const *s = likes; *s; s++)
+        CHECK(attributes_likes(&ctx->arena, str_of(*s)));
+    for (const char *const *s = none; *s; s++)
+        CHECK(!attributes_likes(&ctx->arena, str_of(*s)));
 }

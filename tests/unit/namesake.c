@@ -51,4 +51,27 @@ TEST(a_verb_may_say_who_asks)
     CHECK(subject_fits(a, S("我住在哪里？"), S("我搬到杭州了。"), false));
     CHECK(!subject_fits(a, S("我住在哪里？"), S("我妹妹搬到杭州了。"), false));
     CHECK(!subject_fits(a, S("Where does one live well?"), S("I live in Oslo."), false));
+    CHECK(subject_fits(a, S("Est-ce que j'ai des animaux ?"), S("J'ai un chien."), false));
+}
+
+TEST(german_nouns_are_no_names)
+{
+    struct arena *a = &ctx->arena;
+    CHECK(subject_fits(a, S("Habe ich Haustiere?"), S("Ich habe einen Hund."), false));
+    CHECK(!subject_fits(a, S("Wo wohnt mein Freund Otto?"), S("Ich wohne in Bonn."), false));
+}
+
+TEST(one_of_a_family_is_meant_by_the_word_for_all)
+{
+    struct arena *a = &ctx->arena;
+    const str mia = S("My daughter Mia turned four."), tom = S("My brother Tom is a plumber.");
+    const str mum = S("My mum moved to Cork."), own = S("I live in Bristol.");
+    CHECK(subject_fits(a, S("Do I have any kids?"), mia, false));
+    CHECK(subject_fits(a, S("How old are my children?"), mia, false));
+    CHECK(subject_fits(a, S("Habe ich Kinder?"), S("Meine Tochter heißt Mia."), false));
+    CHECK(subject_fits(a, S("What do my siblings do?"), tom, false));
+    CHECK(subject_fits(a, S("Where do my parents live?"), mum, false));
+    CHECK(!subject_fits(a, S("Where do my parents live?"), own, false));
+    CHECK(!subject_fits(a, S("Where do my kids live?"), tom, false));
+    CHECK(!subject_fits(a, S("Where does my son live?"), mia, false));
 }

@@ -432,6 +432,17 @@ TEST(a_list_is_given_whole_in_whatever_words)
     CHECK_INT(given_in(ctx, e, "What are my hobbies?", "harp"), 3);
 }
 
+TEST(whether_one_has_it_is_answered_by_what_one_has)
+{
+    ENGINE(e, s, p);
+    stated(ctx, s,
+           (const char *const[]){"Our hamster is called Otis.", "My daughter Mia turned four.",
+                                 "My bike is crimson.", "I'm allergic to wasp stings.", NULL});
+    CHECK_INT(given_in(ctx, e, "Do I have any pets?", "Otis"), 1);
+    CHECK_INT(given_in(ctx, e, "Do we have kids?", "Mia"), 1);
+    CHECK_INT(given_in(ctx, e, "Does my uncle have any pets?", ""), 0);
+}
+
 TEST(health_is_given_where_it_matters)
 {
     ENGINE(e, s, p);
@@ -450,6 +461,17 @@ TEST(advice_gets_the_few_facts_that_bear_on_it)
            (const char *const[]){"We live in Ghent with two toddlers.", "My bike is crimson.",
                                  NULL});
     CHECK_INT(given_in(ctx, e, "Recommend a restaurant nearby", "Ghent"), 1);
+}
+
+TEST(a_book_is_chosen_by_what_one_likes)
+{
+    ENGINE(e, s, p);
+    stated(ctx, s,
+           (const char *const[]){"We live in Ghent with two toddlers.", "I'm allergic to walnuts.",
+                                 "I prefer books that are not too long.", "I never eat breakfast.",
+                                 NULL});
+    CHECK_INT(given_in(ctx, e, "Can you recommend a book?", "too long"), 1);
+    CHECK_INT(given_in(ctx, e, "What should I watch tonight?", ""), 0);
 }
 
 /* A space of more messages than a word may have. */

@@ -41,6 +41,28 @@ TEST(what_shares_no_word_is_found_by_meaning)
     CHECK_STR(r.vectors, S("encoder:minilm-1:128"));
 }
 
+/* Likes that share no word with the request; the rest of the user's life does not bear on it. */
+TEST(a_like_bears_on_a_request_that_it_is_near_to)
+{
+    static const char *const facts[] = {"I love crime novels set in Iceland.",
+                                        "I enjoy cycling along canals.", "I'm allergic to walnuts.",
+                                        "We live in Ghent with two toddlers.", NULL};
+    static const struct recall_in as_chat = {.gate = true};
+    ENGINE(e, s, p);
+    for (size_t i = 0; facts[i]; i++) {
+        struct message m = said(str_printf(&ctx->arena, "m%zu", i).p, "user", facts[i], 1000);
+        CHECK_OK(say(ctx, s, mine, str_printf(&ctx->arena, "s%zu", i).p, &m));
+    }
+    embed_all(ctx, e);
+    struct recall_out r = recall_question(ctx, e, "Can you recommend a book?", as_chat);
+    size_t given = 0;
+    for (size_t i = 0; i < r.n; i++) {
+        given += r.v[i].injected;
+        CHECK(!r.v[i].injected || holds(r.v[i].text, "Iceland"));
+    }
+    CHECK_INT(given, 1);
+}
+
 TEST(switched_off_it_is_words_alone)
 {
     ENGINE(e, s, p);

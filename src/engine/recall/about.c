@@ -1,6 +1,8 @@
 /* about.c - what the user told of an attribute that a question asks for, in whatever words. */
 #include "engine/recall/about.h"
 
+#include <stdlib.h>
+
 #include "core/tokens.h"
 #include "engine/recall/given.h"
 #include "engine/recall/stem_search.h"
@@ -164,22 +166,38 @@ static enum status find_told(struct finder *f, const struct wanted *want, struct
 }
 
 /* What the user likes is many things, so it counts where it is near to the request: by a word, or
- * in meaning, and nearer where much else bears on it. The search has found that, as unlikely to be
- * an answer. */
+ * in meaning, and nearer where much else bears on it. */
+static bool is_near(const struct finder *f, size_t i, bool is_taste)
+{
+    static const float near_advice = 0.45f;
+    float least = is_taste ? FOUND_CLOSE : near_advice;
+    return (f->of[i] && f->of[i]->share > 0) || f->found[i].cosine >= (double)least;
+}
+
+static int nearest_first(const void *a, const void *b)
+{
+    const struct recalled *x = *(const struct recalled *const *)a;
+    const struct recalled *y = *(const struct recalled *const *)b;
+    return (x->cosine < y->cosine) - (x->cosine > y->cosine);
+}
+
+/* The search has found them, as unlikely to be an answer. */
 static void find_liked(struct finder *f, const struct wanted *want, bool is_taste,
                        struct about *out)
 {
-    static const double near_taste = 0.38, near_advice = 0.45;
-    double least = is_taste ? near_taste : near_advice;
+    struct arena *a = &f->ctx->arena;
+    const struct recalled **near = NEW_N(a, const struct recalled *, f->n + 1);
     struct taken taken = {0};
-    for (size_t i = 0; i < f->n; i++) {
-        struct recalled r = f->found[i];
-        bool is_near = (f->of[i] && f->of[i]->share > 0) || r.cosine >= least;
-        if (!is_near || is_there(f, out, &r))
-            continue;
-        str text = told_text(f, &r);
-        if (text.n && text.n <= LONG && attributes_likes(&f->ctx->arena, text) &&
-            is_about_whom(f, text, true) && !take(f, want, &r, &taken, out))
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        if (is_near(f, i, is_taste))
+            near[n++] = &f->found[i];
+    qsort(near, n, sizeof *near, nearest_first);
+    for (size_t i = 0; i < n; i++) {
+        struct recalled r = *near[i];
+        str text = is_there(f, out, &r) ? S("") : told_text(f, &r);
+        if (text.n && text.n <= LONG && attributes_likes(a, text) && is_about_whom(f, text, true) &&
+            !take(f, want, &r, &taken, out))
             return;
     }
 }
