@@ -1,6 +1,7 @@
 /* namesake.c - names that look like words: "a bath bomb" is not about the town of Bath. */
 #include "engine/questions/namesake.h"
 
+#include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
 
 /*
@@ -20,6 +21,15 @@ static bool is_capital(const struct word *w)
     return w->text.p[0] >= 'A' && w->text.p[0] <= 'Z';
 }
 
+/* "its MOT" is the same as "my MOT". */
+static bool is_acronym(const struct word *w)
+{
+    bool all = w->text.n > 1;
+    for (size_t i = 0; i < w->text.n; i++)
+        all &= w->text.p[i] >= 'A' && w->text.p[i] <= 'Z';
+    return all;
+}
+
 /* "zum Schwimmen", "im Essen": an article is in it, as in "the". */
 static bool is_article(str word)
 {
@@ -32,6 +42,12 @@ static bool is_article(str word)
            str_is_one_of(word, joined);
 }
 
+/* "called", "name", "names", "named" */
+static bool is_naming(const struct word *w)
+{
+    return str_eq(w->stem, S("call")) || str_eq(w->stem, S("name"));
+}
+
 /* "Rose, my aunt": who it is stands behind. */
 static bool is_explained(const struct words *w, size_t i, str text)
 {
@@ -40,12 +56,13 @@ static bool is_explained(const struct words *w, size_t i, str text)
            lexicon_is(w->v[i + 1].text, LEX_DETERMINER | LEX_ARTICLE);
 }
 
-/* Capitals within a sentence make names, small letters words; numbers, accented beginnings and the
- * first word of a sentence prove nothing. is_lazy: the text has no capitals at all. */
+/* Capitals within a sentence make names, small letters words; numbers, acronyms, accented
+ * beginnings and the first word of a sentence prove nothing. is_lazy: the text has no capitals at
+ * all. */
 static enum sense sense_in(const struct words *w, size_t i, str text, bool is_lazy)
 {
     const struct word *at = &w->v[i], *before = i ? at - 1 : NULL;
-    if (at->is_number || (unsigned char)at->text.p[0] >= 0x80)
+    if (at->is_number || (unsigned char)at->text.p[0] >= 0x80 || is_acronym(at))
         return EITHER;
     if (!is_capital(at)) {
         unsigned owner = before ? lexicon_classes(before->text) : 0;
@@ -127,4 +144,35 @@ bool is_namesake(struct arena *a, const struct words *question, str question_tex
         found = true;
     }
     return found;
+}
+
+/* Whose name is asked for: the place of the word; w->n when it is nobody's. "My sister's name",
+ * "what is my sister called", "the name of my sister". */
+static size_t asked_name_of(const struct words *w)
+{
+    bool asks = false;
+    size_t of = w->n;
+    for (size_t i = 0; i < w->n; i++) {
+        asks |= is_naming(&w->v[i]);
+        if (i + 1 < w->n && of == w->n && lexicon_is(w->v[i].text, LEX_SELF) &&
+            lexicon_is(w->v[i].text, LEX_DETERMINER))
+            of = i + 1;
+    }
+    return asks && of < w->n && !is_naming(&w->v[of]) ? of : w->n;
+}
+
+bool is_other_name(struct arena *a, const struct words *question, str statement)
+{
+    size_t of = asked_name_of(question);
+    if (of == question->n)
+        return false;
+    const struct words one = {.v = &question->v[of], .n = 1};
+    struct words s = words_of(a, statement, WORDS_MAX);
+    bool names = false;
+    for (size_t i = 0; i < s.n; i++) {
+        if (str_eq(s.v[i].stem, one.v[0].stem))
+            return false;
+        names |= is_naming(&s.v[i]);
+    }
+    return names && !(attributes_told(&one) & attributes_told(&s));
 }

@@ -10,3 +10,6 @@
  * may be either (the first word of a sentence, a question all in small letters), it is no namesake.
  */
 bool is_namesake(struct arena *a, const struct words *question, str question_text, str statement);
+/* Whether the question is for the name of somebody of one's own ("What is my sister called?"), and
+ * the statement tells the name of somebody else. */
+bool is_other_name(struct arena *a, const struct words *question, str statement);

@@ -221,8 +221,8 @@ enum status about_find(struct finder *f, bool is_silent, struct about *out)
 {
     struct arena *a = &f->ctx->arena;
     str question = f->in->question;
-    uint32_t personal = ATTRIBUTE_BIT(home) | ATTRIBUTE_BIT(diet) | ATTRIBUTE_BIT(children) |
-                        ATTRIBUTE_BIT(marriage) | ATTRIBUTE_BIT(job);
+    uint32_t personal = ATTRIBUTE_BIT(home) | ATTRIBUTE_BIT(children) | ATTRIBUTE_BIT(marriage) |
+                        ATTRIBUTE_BIT(job);
     *out = (struct about){.is_alone = is_silent};
     if (!f->in->gate || f->in->turns_only || f->in->strategy == STRATEGY_RECENT)
         return OK;
@@ -233,7 +233,7 @@ enum status about_find(struct finder *f, bool is_silent, struct about *out)
     out->v = NEW_N(a, struct recalled, GIVEN_HEALTH + 2 * GIVEN_ADVICE + GIVEN + 1);
     out->reason = S("facts that bear on the request");
     bool on_life = bears.on_advice && !bears.on_taste;
-    if (bears.on_health || on_life)
+    if (bears.on_health)
         TRY(find_told(f,
                       &(struct wanted){ATTRIBUTE_BIT(health) | ATTRIBUTE_BIT(diet), GIVEN_HEALTH,
                                        4 * ADVICE_TOKENS, S("health and safety bear on it")},

@@ -354,7 +354,8 @@ static bool is_empty(const struct finder *f)
            (str_trim(f->in->question).n < QUESTION_MIN || !has_meaning);
 }
 
-/* "How do I mark a date?" found what was said of Mark: it scores nothing. */
+/* "How do I mark a date?" found what was said of Mark, and "What is my sister called?" found how
+ * the manager is called: it scores nothing. */
 static void leave_namesakes(struct finder *f)
 {
     enum { WORDS_MAX = 200 };
@@ -362,7 +363,8 @@ static void leave_namesakes(struct finder *f)
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
         bool is_of_people = !r->is_memory && r->message.speaker.n; /* and counts whole */
-        if (!is_of_people && is_namesake(&f->ctx->arena, &w, f->in->question, found_text(r)))
+        if (!is_of_people && (is_namesake(&f->ctx->arena, &w, f->in->question, found_text(r)) ||
+                              is_other_name(&f->ctx->arena, &w, found_text(r))))
             r->score = 0;
     }
 }

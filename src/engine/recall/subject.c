@@ -25,7 +25,8 @@ static const struct stem_row general_rows[] = {
     {GRANDPARENTS, "grandparent grandparents großeltern abuelos avós nonni"},
 };
 static const struct stem_row relative_rows[] = {
-    {CHILDREN, "son daughter baby toddler twins sohn tochter fils fille hijo hija filho filha "
+    {CHILDREN, "son daughter lad lads boy boys girl girls baby toddler twins sohn tochter fils "
+               "fille hijo hija filho filha "
                "figlio figlia"},
     {SIBLINGS, "brother sister bruder schwester frère sœur soeur hermano hermana irmão irmã "
                "fratello sorella"},

@@ -14,7 +14,7 @@
  */
 
 /* Requests are looked at as far as this (bytes): a long one is a task.*/
-enum { REQUEST_MAX = 400, WANTED = ATTRIBUTE_COUNT, TASTE };
+enum { REQUEST_MAX = 400, WANTED = ATTRIBUTE_COUNT, WANTED_ASKED, TASTE };
 
 const char *const attribute_names[] = {
 #define ATTRIBUTE(name, is_single) #name,
@@ -35,6 +35,7 @@ uint32_t attributes_single(void)
 static const struct stem_row rows[] = {
 #define TELLS(name, words) {1u << ATTRIBUTE_##name, words},
 #define WANTS(words) {1u << WANTED, words},
+#define WANTS_ASKED(words) {1u << WANTED_ASKED, words},
 #define TASTES(words) {1u << TASTE, words},
 #include "engine/text/attributes.def"
 };
@@ -65,7 +66,7 @@ static const struct stem_table *sought(void)
     return stem_table_of(sought_rows, sizeof sought_rows / sizeof *sought_rows);
 }
 
-/* One look-up for each word; the bits behind the attributes (WANTED, TASTE) are not a
+/* One look-up for each word; the bits behind the attributes (WANTED, …) are not a
  * statement's. */
 uint32_t attributes_told(const struct words *w)
 {
@@ -191,6 +192,22 @@ static bool asks_back(const struct words *w)
     return false;
 }
 
+/* "When is the dinner?" is no request. */
+static bool asks_for_fact(const struct words *w)
+{
+    static const char *const facts[] = {"when", "where", "who", "whose", NULL};
+    return w->n && str_is_one_of(w->v[0].text, facts);
+}
+
+static bool is_request_word(str word)
+{
+    static const char *const list[] = {"can",   "could",  "should", "shall", "may",     "might",
+                                       "would", "ought",  "safe",   "ok",    "okay",    "make",
+                                       "give",  "plan",   "need",   "want",  "suggest", "tips",
+                                       "help",  "advice", NULL};
+    return str_is_one_of(word, list);
+}
+
 /* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts
  * (PLAIN) are not, unless the user is in them ("my"). */
 struct bearing bearing_of(struct arena *a, str request)
@@ -204,18 +221,23 @@ struct bearing bearing_of(struct arena *a, str request)
 #include "engine/text/attributes.def"
         NULL};
     struct bearing b = {0};
-    bool is_own = false;
+    bool is_own = false, is_asked = false, is_request = false;
     if (request.n > REQUEST_MAX)
         return b;
     struct words w = words_of(a, request, REQUEST_MAX);
     for (size_t i = 0; i < w.n; i++) {
         uint32_t bits = stem_bits(stems(), w.v[i].stem);
         b.on_health |= bits >> WANTED & 1;
+        is_asked |= bits >> WANTED_ASKED & 1;
         b.on_taste |= bits >> TASTE & 1;
+        is_request |= is_request_word(w.v[i].text);
         is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
     }
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, request));
     b.on_advice = phrase_find_any(&p, advises, NULL);
+    b.on_health |= is_asked && (is_request || b.on_advice);
+    if (asks_for_fact(&w) && !is_request && !b.on_advice)
+        b.on_health = false;
     b.on_taste &= b.on_advice && !b.on_health;
     if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain, NULL)))
         b = (struct bearing){0};

@@ -60,6 +60,14 @@ static struct opening opening_of(str sentence)
     return o;
 }
 
+static bool has_digit(str sentence)
+{
+    bool found = false;
+    for (size_t i = 0; i < sentence.n; i++)
+        found |= sentence.p[i] >= '0' && sentence.p[i] <= '9';
+    return found;
+}
+
 /* Whether one of its words is "I", "my" …. */
 static bool has_self(str sentence)
 {
@@ -363,28 +371,36 @@ static bool is_statement(struct arena *a, const struct sentence *s, bool is_user
 }
 
 /* "can you", "should we", "is there", "how do I", "any ideas": the words that a request begins
- * with, in English. "Which has improved" is none: it goes on with the statement. */
+ * with. "Which has improved" is none: it goes on with the statement. */
 static bool begins_asking(str clause)
 {
-    static const char *const asked[] = {"you", "there", NULL}, *const joints[] = {"and", "but",
-                                                                                  "so",  "then",
-                                                                                  "or",  "also",
-                                                                                  NULL},
-                             *const sole[] = {"any", "what", "how", "why", NULL};
+    enum { THING_WORDS = 3 }; /* "which running shoes would you" */
+    static const char *const asked[] = {"you", "there", "that", "this", "it", NULL};
+    static const char *const joints[] = {"and", "but", "so", "then", "or", "also", NULL};
+    static const char *const sole[] = {"any",         "what",     "how",     "why",
+                                       "kannst",      "könntest", "können",  "könnten",
+                                       "gibt",        "soll",     "sollen",  "welche",
+                                       "welcher",     "welches",  "peux-tu", "pouvez-vous",
+                                       "pourrais-tu", "quel",     "quelle",  "quels",
+                                       "quelles",     "puedes",   "podrías", "qué",
+                                       "cuál",        "cómo",     "pode",    NULL};
     struct opening o = opening_of(clause);
     size_t at = 0;
     while (at < o.n && str_is_one_of(o.v[at], joints))
         at++;
     if (at < o.n && str_is_one_of(o.v[at], sole))
         return true;
-    at += opens_with(&o, at, LEX_QUESTION);
+    if (opens_with(&o, at, LEX_QUESTION))
+        for (size_t k = 0; k <= THING_WORDS && !opens_with(&o, at, LEX_AUXILIARY); k++)
+            at++;
     return opens_with(&o, at, LEX_AUXILIARY) && at + 1 < o.n &&
            (str_is_one_of(o.v[at + 1], asked) ||
             opens_with(&o, at + 1, LEX_SELF | LEX_PERSON | LEX_THING));
 }
 
 /* "I'm moving to Bergen in May, can you suggest a hotel?" states something before it asks. That
- * part without its comma, if it is about the one who speaks; else "". */
+ * part without its comma, if it is about the one who speaks, or a date or a number is in it; else
+ * "". */
 static str stated_before(str sentence)
 {
     for (size_t i = 0; i + 1 < sentence.n; i++) {
@@ -393,8 +409,9 @@ static str stated_before(str sentence)
             continue;
         str head = str_sub(sentence, 0, i);
         struct opening o = opening_of(head);
-        bool tells = o.n >= TELLING_WORDS && has_self(head) && !has_question_order(&o) &&
-                     !requests_answer(&o) && !begins_asking(head) && !sentence_only_requests(head);
+        bool tells = o.n >= TELLING_WORDS && (has_self(head) || has_digit(head)) &&
+                     !has_question_order(&o) && !requests_answer(&o) && !begins_asking(head) &&
+                     !sentence_only_requests(head);
         return tells ? head : S("");
     }
     return S("");
