@@ -66,6 +66,8 @@ TEST(the_form_of_a_statement_tells)
         CHECK(told_so(ctx, *s) & ATTRIBUTE_BIT(health));
     for (const char *const *s = none; *s; s++)
         CHECK_INT(told_so(ctx, *s), 0);
+    CHECK(told_so(ctx, "My two lads are 9 and 6.") & ATTRIBUTE_BIT(children));
+    CHECK(told_so(ctx, "Ich vertrage keine Nüsse.") & ATTRIBUTE_BIT(health));
 }
 
 TEST(whether_one_has_it_asks_for_it)
@@ -86,6 +88,8 @@ TEST(whether_one_has_it_asks_for_it)
         {ATTRIBUTE_BIT(vehicle), "Do I own a car?"},
         {ATTRIBUTE_BIT(vehicle), "J'ai une voiture ?"},
         {ATTRIBUTE_BIT(hobbies), "Do I play any instrument?"},
+        {ATTRIBUTE_BIT(marriage), "Do I have a girlfriend?"},
+        {ATTRIBUTE_BIT(money), "What do I earn?"},
     };
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
         CHECK(attributes_asked(&ctx->arena, str_of(asks[i].question)) & asks[i].attribute);
@@ -123,6 +127,27 @@ TEST(health_bears_on_food_medicine_sport_and_travel)
         "What should I pack for the trip?", NULL};
     for (const char *const *r = requests; *r; r++)
         CHECK(bearing_of(&ctx->arena, str_of(*r)).on_health);
+}
+
+/* "run" and "fit" are words of sport, and of much else. */
+TEST(health_bears_on_no_question_for_a_fact)
+{
+    static const char *const none[] = {"What distro am I running?",
+                                       "When does my passport run out?",
+                                       "How do I run a node script?",
+                                       "Who fitted our boiler?",
+                                       "Do I eat meat?",
+                                       "When is the dinner?",
+                                       "Where did I put the recipe?",
+                                       "What's my fastest marathon?",
+                                       NULL};
+    static const char *const some[] = {
+        "Can I eat a slice of cake?", "Where can I have lunch?",         "Should I run today?",
+        "Is amoxicillin ok for me?",  "Any tips for my first marathon?", NULL};
+    for (const char *const *q = none; *q; q++)
+        CHECK(!bearing_of(&ctx->arena, str_of(*q)).on_health);
+    for (const char *const *q = some; *q; q++)
+        CHECK(bearing_of(&ctx->arena, str_of(*q)).on_health);
 }
 
 TEST(nothing_bears_on_how_it_was)

@@ -75,3 +75,26 @@ TEST(one_of_a_family_is_meant_by_the_word_for_all)
     CHECK(!subject_fits(a, S("Where do my kids live?"), tom, false));
     CHECK(!subject_fits(a, S("Where does my son live?"), mia, false));
 }
+
+static bool is_of_another(struct ctx *ctx, const char *question, const char *statement)
+{
+    struct words q = words_of(&ctx->arena, str_of(question), 100);
+    return is_other_name(&ctx->arena, &q, str_of(statement));
+}
+
+TEST(the_name_of_another_is_no_answer)
+{
+    CHECK(is_of_another(ctx, "What is my sister called?", "My manager is called Ingrid."));
+    CHECK(is_of_another(ctx, "what's the name of my dentist?", "Our band is called The Larks."));
+    CHECK(is_of_another(ctx, "Do you know my cousin's name?", "The vet's name is Doctor Vos."));
+    CHECK(!is_of_another(ctx, "What is my sister called?", "My sister is called Ada."));
+    CHECK(!is_of_another(ctx, "What is my dog called?", "The puppy is called Otis."));
+    CHECK(!is_of_another(ctx, "What is my sister called?", "Ada came to stay."));
+    CHECK(!is_of_another(ctx, "Where does my sister live?", "My manager is called Ingrid."));
+    CHECK(!is_of_another(ctx, "What is my name?", "I am called Ravi."));
+}
+
+TEST(an_acronym_is_one_thing_in_every_place)
+{
+    CHECK(!are_namesakes(ctx, "When is my MOT due?", "My car needs its MOT by 9 June."));
+}

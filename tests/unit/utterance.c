@@ -64,6 +64,12 @@ TEST(what_is_stated_before_a_request_stays)
         const char *text, *states;
     } cases[] = {
         {"I'm moving to Bergen in May, can you suggest a hotel?", "I'm moving to Bergen in May."},
+        {"I take a size 6 shoe, which running shoes would you recommend?", "I take a size 6 shoe."},
+        {"My laptop has 16 GB of RAM, is that enough for films?", "My laptop has 16 GB of RAM."},
+        {"The school has an inset day on 5 May, what could we do?",
+         "The school has an inset day on 5 May."},
+        {"Meine Schuhe haben Größe 38, kannst du mir welche empfehlen?",
+         "Meine Schuhe haben Größe 38."},
         {"I've cut the response time to 250 ms, which has helped, so how do I test it?",
          "I've cut the response time to 250 ms, which has helped."},
         {"We got a dog. My sister is allergic to it, any ideas?",
