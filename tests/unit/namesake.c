@@ -92,6 +92,8 @@ TEST(the_name_of_another_is_no_answer)
     CHECK(!is_of_another(ctx, "What is my sister called?", "Ada came to stay."));
     CHECK(!is_of_another(ctx, "Where does my sister live?", "My manager is called Ingrid."));
     CHECK(!is_of_another(ctx, "What is my name?", "I am called Ravi."));
+    CHECK(!is_of_another(ctx, "What is my boat called, and what is the release branch called?",
+                         "The release branch is called kestrel."));
 }
 
 TEST(an_acronym_is_one_thing_in_every_place)

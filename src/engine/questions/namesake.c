@@ -170,9 +170,11 @@ bool is_other_name(struct arena *a, const struct words *question, str statement)
     struct words s = words_of(a, statement, WORDS_MAX);
     bool names = false;
     for (size_t i = 0; i < s.n; i++) {
-        if (str_eq(s.v[i].stem, one.v[0].stem))
-            return false;
-        names |= is_naming(&s.v[i]);
+        bool is_named = is_naming(&s.v[i]);
+        names |= is_named;
+        for (size_t k = 0; k < question->n && !is_named && !s.v[i].is_stop; k++)
+            if (str_eq(s.v[i].stem, question->v[k].stem))
+                return false;
     }
     return names && !(attributes_told(&one) & attributes_told(&s));
 }
