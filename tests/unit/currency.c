@@ -373,6 +373,21 @@ TEST(of_several_changes_the_last_one_counts)
     CHECK_INT(v[2].is, CURRENT);
 }
 
+/* "moved to Porto" alone does not say who has moved; the message does. */
+TEST(what_was_noted_goes_with_its_message)
+{
+    struct dated_line v[] = {
+        {.text = S("I moved to Porto last week."), .created = 1, .id = S("a")},
+        {.text = S("moved to Porto last week"), .created = 1, .id = S("b"), .source = S("a")},
+        {.text = S("I moved to Braga yesterday."), .created = 2, .id = S("c")},
+    };
+    currency_judge(&ctx->arena, S("Where do I live?"), v, 3, all);
+    CHECK_INT(v[0].is, REPLACED);
+    CHECK_INT(v[1].is, REPLACED);
+    CHECK_INT(v[1].by, 2);
+    CHECK_INT(v[2].is, CURRENT);
+}
+
 /* What replaces a line that is given may be given for it, so it is judged, too. */
 TEST(only_lines_that_may_be_given_are_judged)
 {

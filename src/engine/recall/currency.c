@@ -448,6 +448,17 @@ void currency_judge_beside(struct arena *a, str question, struct dated_line *v, 
         }
 }
 
+/* What was noted from a message is replaced by what replaces all of the message. */
+static void settle_noted(struct dated_line *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n && v[i].source.n && v[i].is != REPLACED; k++)
+            if (str_eq(v[k].id, v[i].source) && v[k].is == REPLACED && v[k].by != i) {
+                v[i].is = REPLACED;
+                v[i].by = v[k].by;
+            }
+}
+
 /* A line that replaces one that is given may be given for it, and be replaced itself. */
 void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n,
                     const bool *given)
@@ -461,4 +472,5 @@ void currency_judge(struct arena *a, str question, struct dated_line *v, size_t 
             judge_pair(&j, i, k);
         wanted[v[i].by] |= v[i].is != CURRENT;
     }
+    settle_noted(v, n);
 }

@@ -28,7 +28,8 @@ struct dated_line {
  * Decides `is` of each given line, and of those behind it that replace one; a line that is REPLACED
  * already stays so. A line is replaced by a later one about the same subject that puts
  * another value into the same sentence, tells another value of an attribute that one has once with
- * a word of change, moves a date, or says that it has ended. What adds replaces nothing.
+ * a word of change, moves a date, or says that it has ended. What adds replaces nothing. What was
+ * noted from a message goes with it.
  */
 void currency_judge(struct arena *a, str question, struct dated_line *v, size_t n,
                     const bool *given);

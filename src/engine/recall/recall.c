@@ -256,17 +256,6 @@ static void settle_closed(const struct finder *f, struct dated_line *lines)
             }
 }
 
-/* What was noted from a message is replaced by what replaces all of the message. */
-static void settle_noted(struct dated_line *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n && v[i].source.n && v[i].is != REPLACED; k++)
-            if (str_eq(v[k].id, v[i].source) && v[k].is == REPLACED && v[k].by != i) {
-                v[i].is = REPLACED;
-                v[i].by = v[k].by;
-            }
-}
-
 /* A line that a later one replaces is left out, or marked where that is not sure or the question
  * asks how it was; the later one goes in with it. */
 static void settle_currency(struct finder *f, bool *given)
@@ -279,7 +268,6 @@ static void settle_currency(struct finder *f, bool *given)
     date_by_source(lines, f->n);
     settle_closed(f, lines);
     currency_judge(a, f->in->question, lines, f->n, given);
-    settle_noted(lines, f->n);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i], *by = &f->found[lines[i].by];
         /* Instructions end one another by rules of their own (standing_ends). */
