@@ -373,6 +373,24 @@ TEST(of_several_changes_the_last_one_counts)
     CHECK_INT(v[2].is, CURRENT);
 }
 
+TEST(a_date_may_be_pushed_or_brought_forward)
+{
+    CHECK_INT(older_is(ctx, "my exam for pharmacology is on 22 may, im freaking out",
+                       "my exam got pushed to 2 june btw"),
+              REPLACED);
+    CHECK_INT(older_is(ctx, "My surgery is on 11 February.",
+                       "The surgery was brought forward to 2 February."),
+              REPLACED);
+}
+
+/* "sie wohnt" is about her mother, as "she lives" would be. */
+TEST(a_pronoun_of_another_language_is_about_the_one_before)
+{
+    CHECK_INT(older_is(ctx, "Wir sind umgezogen, wir wohnen jetzt in Göttingen",
+                       "Meine Mutter kam gestern, sie wohnt jetzt erstmal bei Heike"),
+              CURRENT);
+}
+
 /* "moved to Porto" alone does not say who has moved; the message does. */
 TEST(what_was_noted_goes_with_its_message)
 {

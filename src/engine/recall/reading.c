@@ -135,6 +135,14 @@ static void read_possessed(struct clause *c, size_t at)
             read_name(c, i); /* "our goat Clementine" */
 }
 
+/* "She", "it", "sie", "elle": whom the clause before was about. */
+static bool is_pronoun(str word)
+{
+    static const char *const others[] = {"sie", "er",  "elle", "il",  "ella",
+                                         "ele", "ela", "lei",  "lui", NULL};
+    return lexicon_is(word, LEX_PERSON | LEX_THING) || str_is_one_of(word, others);
+}
+
 /* Who or what the clause is about. before: of the clause in front, for "she". */
 static void read_subject(struct clause *c, const struct clause *before)
 {
@@ -153,7 +161,7 @@ static void read_subject(struct clause *c, const struct clause *before)
                 read_possessed(c, i + 1);
             return;
         }
-        if (before && i == 0 && lexicon_is(w->text, LEX_PERSON | LEX_THING)) {
+        if (before && i == 0 && is_pronoun(w->text)) {
             c->subject = before->subject;
             c->who = before->who;
             return;
