@@ -68,6 +68,10 @@ TEST(the_form_of_a_statement_tells)
         CHECK_INT(told_so(ctx, *s), 0);
     CHECK(told_so(ctx, "My two lads are 9 and 6.") & ATTRIBUTE_BIT(children));
     CHECK(told_so(ctx, "Ich vertrage keine Nüsse.") & ATTRIBUTE_BIT(health));
+    CHECK(told_so(ctx, "Strawberries bring me out in hives.") & ATTRIBUTE_BIT(health));
+    CHECK(told_so(ctx, "I got the raise!") & ATTRIBUTE_BIT(money));
+    CHECK_INT(told(ctx, "I keep bees, four hives by the orchard."), 0);
+    CHECK_INT(told(ctx, "Grandma raised me."), 0);
 }
 
 TEST(whether_one_has_it_asks_for_it)

@@ -63,6 +63,28 @@ TEST(a_like_bears_on_a_request_that_it_is_near_to)
     CHECK_INT(given, 1);
 }
 
+/* Two searches find it: by "child", which tells of children, and by "girl", which may. */
+TEST(a_line_is_given_once)
+{
+    static const char *const facts[] = {
+        "I have three daughters: Orla in Toronto, Sinead in Cork and Deirdre just down the road.",
+        "Orla is expecting her second child in April, a girl they say.",
+        "I'm flying to Toronto on 28 April for three weeks to see the new grandchild.",
+        "I keep bees, four hives at the bottom of the orchard.", NULL};
+    static const struct recall_in as_chat = {.gate = true};
+    ENGINE(e, s, p);
+    for (size_t i = 0; facts[i]; i++) {
+        struct message m = said(str_printf(&ctx->arena, "m%zu", i).p, "user", facts[i], 1000);
+        CHECK_OK(say(ctx, s, mine, str_printf(&ctx->arena, "s%zu", i).p, &m));
+    }
+    embed_all(ctx, e);
+    struct recall_out r = recall_question(ctx, e, "how many children do I have?", as_chat);
+    for (size_t i = 0; i < r.n; i++)
+        for (size_t k = 0; k < i; k++)
+            CHECK(r.v[i].is_memory || !str_eq(r.v[i].message.id, r.v[k].message.id));
+    CHECK(r.n > 1);
+}
+
 TEST(switched_off_it_is_words_alone)
 {
     ENGINE(e, s, p);

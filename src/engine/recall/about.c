@@ -41,18 +41,22 @@ struct wanted {
 
 /* --- what was found --- */
 
+static bool is_same(const struct recalled *a, const struct recalled *b)
+{
+    return a->is_memory == b->is_memory && (a->is_memory ? str_eq(a->memory.id, b->memory.id)
+                                                         : str_eq(a->message.id, b->message.id));
+}
+
 /* What the question itself found surely, or another search of this file, is not given twice. */
 static bool is_there(const struct finder *f, const struct about *out, const struct recalled *r)
 {
+    for (size_t i = 0; i < out->n; i++)
+        if (is_same(&out->v[i], r) || str_eq(found_text(&out->v[i]), found_text(r)))
+            return true;
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].is_memory == r->is_memory &&
-            (r->is_memory ? str_eq(f->found[i].memory.id, r->memory.id)
-                          : str_eq(f->found[i].message.id, r->message.id)))
+        if (is_same(&f->found[i], r))
             return !out->is_alone && f->of[i] &&
                    f->found[i].score >= f->e->settings->gate_threshold;
-    for (size_t i = 0; i < out->n; i++)
-        if (str_eq(found_text(&out->v[i]), found_text(r)))
-            return true;
     return false;
 }
 
