@@ -73,6 +73,14 @@ size_t str_find(str s, str needle)
     return at ? (size_t)(at - s.p) : s.n;
 }
 
+bool str_has_digit(str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] >= '0' && s.p[i] <= '9')
+            return true;
+    return false;
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

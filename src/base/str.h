@@ -62,6 +62,8 @@ size_t str_find(str s, str needle);
 
 /* Without ASCII white space at both ends. */
 str str_trim(str s);
+/* 0 to 9. */
+bool str_has_digit(str s);
 
 /* The text before c (or everything); *rest continues behind it. */
 str str_cut(str *rest, char c);

@@ -145,9 +145,13 @@ TEST(health_bears_on_no_question_for_a_fact)
                                        "Where did I put the recipe?",
                                        "What's my fastest marathon?",
                                        NULL};
-    static const char *const some[] = {
-        "Can I eat a slice of cake?", "Where can I have lunch?",         "Should I run today?",
-        "Is amoxicillin ok for me?",  "Any tips for my first marathon?", NULL};
+    static const char *const some[] = {"Can I eat a slice of cake?",
+                                       "Where can I have lunch?",
+                                       "Should I run today?",
+                                       "Is amoxicillin ok for me?",
+                                       "Any tips for my first marathon?",
+                                       "Are there nuts in pesto?",
+                                       NULL};
     for (const char *const *q = none; *q; q++)
         CHECK(!bearing_of(&ctx->arena, str_of(*q)).on_health);
     for (const char *const *q = some; *q; q++)

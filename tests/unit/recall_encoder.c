@@ -41,19 +41,26 @@ TEST(what_shares_no_word_is_found_by_meaning)
     CHECK_STR(r.vectors, S("encoder:minilm-1:128"));
 }
 
+static const struct recall_in as_chat = {.gate = true};
+
+/* Each in a chat of its own; NULL-ended. */
+static void tell_all(struct ctx *ctx, struct engine *e, struct store *s, const char *const *facts)
+{
+    for (size_t i = 0; facts[i]; i++) {
+        struct message m = said(str_printf(&ctx->arena, "m%zu", i).p, "user", facts[i], 1000);
+        CHECK_OK(say(ctx, s, mine, str_printf(&ctx->arena, "s%zu", i).p, &m));
+    }
+    embed_all(ctx, e);
+}
+
 /* Likes that share no word with the request; the rest of the user's life does not bear on it. */
 TEST(a_like_bears_on_a_request_that_it_is_near_to)
 {
     static const char *const facts[] = {"I love crime novels set in Iceland.",
                                         "I enjoy cycling along canals.", "I'm allergic to walnuts.",
                                         "We live in Ghent with two toddlers.", NULL};
-    static const struct recall_in as_chat = {.gate = true};
     ENGINE(e, s, p);
-    for (size_t i = 0; facts[i]; i++) {
-        struct message m = said(str_printf(&ctx->arena, "m%zu", i).p, "user", facts[i], 1000);
-        CHECK_OK(say(ctx, s, mine, str_printf(&ctx->arena, "s%zu", i).p, &m));
-    }
-    embed_all(ctx, e);
+    tell_all(ctx, e, s, facts);
     struct recall_out r = recall_question(ctx, e, "Can you recommend a book?", as_chat);
     size_t given = 0;
     for (size_t i = 0; i < r.n; i++) {
@@ -71,13 +78,8 @@ TEST(a_line_is_given_once)
         "Orla is expecting her second child in April, a girl they say.",
         "I'm flying to Toronto on 28 April for three weeks to see the new grandchild.",
         "I keep bees, four hives at the bottom of the orchard.", NULL};
-    static const struct recall_in as_chat = {.gate = true};
     ENGINE(e, s, p);
-    for (size_t i = 0; facts[i]; i++) {
-        struct message m = said(str_printf(&ctx->arena, "m%zu", i).p, "user", facts[i], 1000);
-        CHECK_OK(say(ctx, s, mine, str_printf(&ctx->arena, "s%zu", i).p, &m));
-    }
-    embed_all(ctx, e);
+    tell_all(ctx, e, s, facts);
     struct recall_out r = recall_question(ctx, e, "how many children do I have?", as_chat);
     for (size_t i = 0; i < r.n; i++)
         for (size_t k = 0; k < i; k++)

@@ -425,14 +425,6 @@ static str unsaid_words(struct arena *a, const struct gate_look *l)
     return buf_str(&b);
 }
 
-static bool holds_digit(str word)
-{
-    for (size_t i = 0; i < word.n; i++)
-        if (word.p[i] >= '0' && word.p[i] <= '9')
-            return true;
-    return false;
-}
-
 /* "me" is as common in requests: "tell me a joke". */
 bool gate_is_first_person(str question)
 {
@@ -455,7 +447,7 @@ bool gate_is_fitted_for(str question)
     int words = 0, common = 0;
     while (words < WORDS_MAX && cut_word(&rest, &word)) {
         str front = str_sub(word, 0, str_find(word, S("'")));
-        if (holds_digit(front))
+        if (str_has_digit(front))
             continue;
         words++;
         common += front.n == 1 || word_is_common(front);
@@ -491,7 +483,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     e.signals[GATE_self] = gate_is_first_person(in->question);
     e.signals[GATE_when] = in->query->wants_date;
     for (size_t i = 0; i < in->query->n; i++)
-        e.signals[GATE_digits] = fmax(e.signals[GATE_digits], holds_digit(in->query->texts[i]));
+        e.signals[GATE_digits] = fmax(e.signals[GATE_digits], str_has_digit(in->query->texts[i]));
     look_again_small(e.signals, l.pool);
     e.unsaid = unsaid_words(a, &l);
     return e;

@@ -11,5 +11,5 @@
  */
 bool is_namesake(struct arena *a, const struct words *question, str question_text, str statement);
 /* Whether the question is for the name of somebody of one's own ("What is my sister called?"), and
- * the statement shares no word with it and tells the name of somebody else. */
+ * the statement tells the name of somebody else and shares nothing more with it. */
 bool is_other_name(struct arena *a, const struct words *question, str statement);

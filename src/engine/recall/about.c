@@ -221,13 +221,13 @@ static str names_of(struct arena *a, uint32_t attributes)
 /* Health and diet for requests about food, medicine and the like, likes and personal facts for
  * requests for advice, and the attribute that is asked for. All but the last stand in front of the
  * other lines (n_first), as a model must not miss an allergy. */
-enum status about_find(struct finder *f, bool is_silent, struct about *out)
+enum status about_find(struct finder *f, bool is_alone, struct about *out)
 {
     struct arena *a = &f->ctx->arena;
     str question = f->in->question;
     uint32_t personal = ATTRIBUTE_BIT(home) | ATTRIBUTE_BIT(children) | ATTRIBUTE_BIT(marriage) |
                         ATTRIBUTE_BIT(job);
-    *out = (struct about){.is_alone = is_silent};
+    *out = (struct about){.is_alone = is_alone};
     if (!f->in->gate || f->in->turns_only || f->in->strategy == STRATEGY_RECENT)
         return OK;
     struct bearing bears = bearing_of(a, question);

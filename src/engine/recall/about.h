@@ -7,7 +7,7 @@
 struct about {
     struct recalled *v;
     size_t n;
-    bool is_alone;  /* nothing that was found is given but this */
+    bool is_alone;  /* nothing else is given */
     size_t n_first; /* so many of them go before all that was found: health, advice */
     str reason;     /* why, for the verdict */
 };
@@ -16,6 +16,7 @@ struct about {
  * "Where do I live?" also searches "home", "moved" …; "Suggest a dessert" searches allergies and
  * illnesses; a request for advice, the facts that bear on it. Only statements of the user count
  * (and memories), and only those about the asker, or about whom the question names. Empty for other
- * questions and for searches that are no chat's. is_silent: by the gate a chat is given nothing.
+ * questions and for searches that are no chat's. is_alone: by the gate
+ * nothing else is given.
  */
-MUST_USE enum status about_find(struct finder *f, bool is_silent, struct about *out);
+MUST_USE enum status about_find(struct finder *f, bool is_alone, struct about *out);

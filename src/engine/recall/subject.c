@@ -26,8 +26,7 @@ static const struct stem_row general_rows[] = {
 };
 static const struct stem_row relative_rows[] = {
     {CHILDREN, "son daughter lad lads boy boys girl girls baby toddler twins sohn tochter fils "
-               "fille hijo hija filho filha "
-               "figlio figlia"},
+               "fille hijo hija filho filha figlio figlia"},
     {SIBLINGS, "brother sister bruder schwester frère sœur soeur hermano hermana irmão irmã "
                "fratello sorella"},
     {PARENTS, "mother father mum mom dad mutter vater mère père madre padre mãe pai"},

@@ -60,14 +60,6 @@ static struct opening opening_of(str sentence)
     return o;
 }
 
-static bool has_digit(str sentence)
-{
-    bool found = false;
-    for (size_t i = 0; i < sentence.n; i++)
-        found |= sentence.p[i] >= '0' && sentence.p[i] <= '9';
-    return found;
-}
-
 /* Whether one of its words is "I", "my" …. */
 static bool has_self(str sentence)
 {
@@ -409,7 +401,7 @@ static str stated_before(str sentence)
             continue;
         str head = str_sub(sentence, 0, i);
         struct opening o = opening_of(head);
-        bool tells = o.n >= TELLING_WORDS && (has_self(head) || has_digit(head)) &&
+        bool tells = o.n >= TELLING_WORDS && (has_self(head) || str_has_digit(head)) &&
                      !has_question_order(&o) && !requests_answer(&o) && !begins_asking(head) &&
                      !sentence_only_requests(head);
         return tells ? head : S("");

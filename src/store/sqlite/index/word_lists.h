@@ -55,7 +55,7 @@ bool word_lists_is_changing(struct word_lists *lists);
  * from word_lists_end on. */
 void word_lists_change(struct word_lists *lists, str token, doc_id doc, enum word_column at,
                        bool is_removal);
-/* A document is added or removed; messages that are kept need not be named twice. */
+/* A document is added or removed. */
 void word_lists_drop_document(struct word_lists *lists, doc_id doc);
 /* The view of the transaction that is about to be committed. */
 void word_lists_seal(struct word_lists *lists, uint64_t view);
