@@ -15,6 +15,7 @@ struct recalled {
     struct message message; /* when it is none */
     struct memory memory;   /* when it is one */
     str given;              /* of a message: what of it a chat may be given; "" is all */
+    str told;               /* the sentence of it that tells of what is asked for; or "" */
     str text;               /* what is shown of it: all, or the part that answers */
     str space;              /* where it was found, from engine_recall; or "" */
     str title;              /* of a message's session, from engine_search_scope; or "" */

@@ -233,16 +233,53 @@ TEST(beside_the_best_line_of_a_chat_goes_what_has_a_share_of_its_score)
     const struct candidate *of[] = {&found, &found, &found, NULL};
     struct finder f = {.found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
     struct verdict verdict = {.least = 0.01, .best = 0.5};
+    struct said_so_far none = {0};
     v[1].signals[SIGNAL_assistant] = 1;
-    CHECK(fabs(verdict_needs(&f, &verdict, 0) - 0.05) < 1e-9);
-    CHECK(fabs(verdict_needs(&f, &verdict, 1) - 0.15) < 1e-9);
-    CHECK(fabs(verdict_needs(&f, &verdict, 2) - 0.015) < 1e-9);
-    CHECK(verdict_needs(&f, &verdict, 3) == 0.01);
+    CHECK(fabs(verdict_needs(&f, &verdict, &none, 0) - 0.05) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, &none, 1) - 0.15) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, &none, 2) - 0.015) < 1e-9);
+    CHECK(verdict_needs(&f, &verdict, &none, 3) == 0.01);
     verdict.best = 0.02;
-    CHECK(verdict_needs(&f, &verdict, 0) == 0.01);
+    CHECK(verdict_needs(&f, &verdict, &none, 0) == 0.01);
     verdict.best = 0.5;
     f.weighed = WORDS_ALONE;
-    CHECK(verdict_needs(&f, &verdict, 0) == 0.01 && verdict_needs(&f, &verdict, 1) == 0.01);
+    CHECK(verdict_needs(&f, &verdict, &none, 0) == 0.01);
+    CHECK(verdict_needs(&f, &verdict, &none, 1) == 0.01);
+}
+
+/* "Does my crown come before his cataract?": the second line of two things asked for, and one that
+ * tells of a change, go in with less than others; the more has gone in, the more others need. */
+TEST(a_line_that_says_something_new_needs_less_than_one_more_of_the_same)
+{
+    struct recalled v[4] = {
+        {.message = {.role = S("user"), .text = S("His cataract is in April."), .created = 1}},
+        {.message = {.role = S("user"), .text = S("The crown is in May."), .created = 2}},
+        {.message = {.role = S("user"), .text = S("That cataract again."), .created = 3}},
+        {.message = {.role = S("user"),
+                     .text = S("The cataract has moved to June."),
+                     .created = 4}}};
+    struct candidate found[4] = {{.own = {1, 0}},
+                                 {.own = {0, 1}},
+                                 {.own = {1, 0}},
+                                 {.own = {1, 0}}};
+    const struct candidate *of[] = {&found[0], &found[1], &found[2], &found[3]};
+    struct finder f = {.ctx = ctx, .found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
+    struct verdict verdict = {.least = 0.001, .best = 0.5};
+    struct said_so_far said = {0};
+    f.query.n = 2;
+    f.weights[0] = f.weights[1] = 1;
+    f.words.found[0] = 3;
+    f.words.found[1] = 1;
+    for (int i = 0; i < 4; i++)
+        v[i].score = 0.02;
+    v[0].score = 0.5;
+    verdict_note(&f, &said, 0);
+    CHECK(fabs(verdict_needs(&f, &verdict, &said, 1) - 0.01) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, &said, 2) - 0.05) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, &said, 3) - 0.01) < 1e-9);
+    for (int i = 0; i < 3; i++)
+        verdict_note(&f, &said, 2);
+    CHECK(fabs(verdict_needs(&f, &verdict, &said, 2) - 0.1) < 1e-9);
 }
 
 /* A condition that the question does not meet in words may be met in others, which the search by

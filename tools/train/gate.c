@@ -62,6 +62,12 @@ struct columns {
     struct scale scale[COLUMNS_MAX];
 };
 
+/* Its questions need nothing of their own pool either. */
+static bool is_general(const struct dump *d)
+{
+    return !strcmp(d->size, "general");
+}
+
 static void read_dump(struct gate_data *d, const struct dump *dump)
 {
     char path[1100];
@@ -79,7 +85,7 @@ static void read_dump(struct gate_data *d, const struct dump *dump)
                             .question = (int)v[1],
                             .pool = conversation_no(dump, v[2]),
                             .is_renamed = v[3] > 0,
-                            .is_own = v[0] == v[2],
+                            .is_own = v[0] == v[2] && !is_general(dump),
                             .is_decided = v[4] >= 0,
                             .probability = fmax(v[4], 0)};
         memcpy(a->x, v + FIXED, sizeof a->x);
@@ -210,7 +216,9 @@ static void write_curve(FILE *out, const struct gate_data *d, const struct dump 
     double *own = sorted_of(d, of, ON_OWN, &n), *other = sorted_of(d, of, ON_OTHER, &n_other);
     double *renamed = sorted_of(d, of, ON_RENAMED, &n_renamed);
     fprintf(out, " *  %-6s %-4s %4zu", of->kind, of->size, n);
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    if (is_general(of))
+        fprintf(out, " of %zu others |", n_other);
+    for (size_t i = 0; n && i < sizeof kept / sizeof *kept; i++) {
         double level = own[(size_t)((1 - kept[i]) * (double)n)];
         fprintf(out, " | %4.1f %4.1f", reaches(other, n_other, level),
                 reaches(renamed, n_renamed, level));

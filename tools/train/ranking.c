@@ -127,7 +127,8 @@ static struct columns columns_of(const struct data *d, enum use use)
     }
     bool is_all = use == SURE || !WEIGHTS_CHAT_ALONE(d->set);
     for (int s = 0; is_all && s < SIGNALS; s++)
-        if ((table[s].in >> d->set & 1) && (table[s].use & (int)use) && !(table[s].use & CHATS))
+        if ((table[s].in >> d->set & 1) && (table[s].use & (int)use) &&
+            (use == SURE || !(table[s].use & CHATS)))
             c.of[c.n++] = s;
     for (int s = 0; use == RANK && s < SIGNALS; s++)
         if ((table[s].in >> d->set & 1) && (table[s].use & RANK) &&

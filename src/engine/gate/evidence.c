@@ -6,6 +6,7 @@
 #include "base/words.h"
 #include "engine/gate/rarity.h"
 #include "engine/text/lexicon.h"
+#include "engine/text/phrases.h"
 
 /*
  * Each line has a score of its own, but a line of a foreign pool may look as good as one that
@@ -438,6 +439,20 @@ bool gate_is_first_person(str question)
     return false;
 }
 
+/* A question about the world, or a task: "Why is the sky blue?", "Write a limerick". */
+static bool is_general(struct arena *a, str question)
+{
+    static const char *const phrases[] = {
+#define GENERAL(phrase) phrase,
+#include "engine/gate/general.def"
+#undef GENERAL
+        NULL};
+    if (gate_is_first_person(question))
+        return false;
+    struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
+    return phrase_find_any(&w, phrases, NULL);
+}
+
 /* Half of the words of an English question are among the commonest of English. A single word says
  * nothing as a whole. */
 bool gate_is_fitted_for(str question)
@@ -481,6 +496,7 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
     look_at_pairs(&l, a);
     look_at_results(&l);
     e.signals[GATE_self] = gate_is_first_person(in->question);
+    e.signals[GATE_general] = !(e.signals[GATE_known_names] > 0) && is_general(a, l.question);
     e.signals[GATE_when] = in->query->wants_date;
     for (size_t i = 0; i < in->query->n; i++)
         e.signals[GATE_digits] = fmax(e.signals[GATE_digits], str_has_digit(in->query->texts[i]));

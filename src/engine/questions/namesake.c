@@ -78,6 +78,8 @@ static enum sense sense_in(const struct words *w, size_t i, str text, bool is_la
     if (before && lexicon_is(at->text, LEX_MONTH | LEX_WEEKDAY) &&
         lexicon_is(before->text, LEX_PREPOSITION | LEX_DATE))
         return WORD;
+    if (before && lexicon_is(before->text, LEX_ARTICLE | LEX_DETERMINER | LEX_SELF))
+        return EITHER; /* "the Berlingo" is a name, "the Bath" may be none */
     return before && is_article(before->text) ? WORD : NAME;
 }
 

@@ -45,6 +45,35 @@ static bool asks_past(const struct words *w)
     return false;
 }
 
+/* "Suggest a gift", "What nibbles should I put out?", "Can I have an espresso?". */
+static bool asks_advice(const struct words *w)
+{
+    static const char *const requests[] = {
+        "suggest",   "suggestions", "recommend", "recommendations",
+        "idea",      "ideas",       "recipe",    "recipes",
+        "tips",      "advice",      "plan",      "gift",
+        "present",   "pick",        "choose",    "should",
+        "shall",     "could",       "can",       "might",
+        "would",     "write",       "draft",     "order",
+        "buy",       "book",        "cook",      "try",
+        "give",      "best",        "soll",      "sollte",
+        "sollen",    "sollten",     "kann",      "könnte",
+        "darf",      "empfiehl",    "idee",      "ideen",
+        "rezept",    "tipps",       "geschenk",  "schlag",
+        "devrais",   "pourrais",    "puis",      "idée",
+        "idées",     "recette",     "cadeau",    "recommande",
+        "propose",   "conseille",   "debería",   "podría",
+        "puedo",     "receta",      "regalo",    "recomienda",
+        "sugiere",   "sugiéreme",   "posso",     "deveria",
+        "receita",   "presente",    "recomende", "sugira",
+        "dovrei",    "potrei",      "ricetta",   "regalo",
+        "consiglia", "suggerisci",  NULL};
+    for (size_t i = 0; i < w->n; i++)
+        if (str_is_one_of(w->v[i].text, requests))
+            return true;
+    return false;
+}
+
 /* "How many days after the move …" asks of both ends of a time, and not of what was behind one. */
 static bool asks_duration(const struct words *w)
 {
@@ -150,6 +179,7 @@ struct query query_of(struct arena *a, str question, int64_t asked)
     struct words w = words_to_ask(a, question, QUESTION_WORDS_MAX);
     read_kind(&q, &w);
     q.asks_past = asks_past(&w);
+    q.asks_advice = asks_advice(&w);
     q.times = times_of(&w, question, asked, TIMES_OF_QUESTION);
     if (asks_duration(&w))
         q.times.event = (struct event_time){0};

@@ -13,6 +13,8 @@ struct query {
     size_t n_others;                  /* … so many */
     bool wants_date, wants_name, wants_number;
     bool asks_past; /* what was, or what was said: "What did I …", "Summarise our conversations" */
+    bool asks_advice; /* "Suggest …", "What should I …", "Can I have …": what suits somebody counts
+                       */
     struct times times; /* that it speaks of */
 };
 

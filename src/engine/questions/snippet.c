@@ -252,3 +252,21 @@ str passage_of(struct arena *a, str text, const struct query *q, const float *we
     return str_printf(a, "%s" S_FMT "%s", first && !str_starts(part, S("…")) ? "…" : "",
                       S_ARG(part), last + 1 < n && !str_ends(part, S("…")) ? "…" : "");
 }
+
+str passage_around(struct arena *a, str text, str part, size_t most)
+{
+    size_t from = (size_t)(part.p - text.p), to = from + part.n, first = 0;
+    if (text.n <= most || most <= 2 * DOTS)
+        return text;
+    struct piece *v = ROOM_N(a, struct piece, PIECES_MAX);
+    size_t room = most - 2 * DOTS, n = pieces_of(text, room, v);
+    while (first + 1 < n && v[first].to <= from)
+        first++;
+    size_t last = first;
+    while (last + 1 < n && v[last].to < to && v[last + 1].to - v[first].from <= room)
+        last++;
+    widen_run(v, n, room, &first, &last);
+    str run = str_trim(str_sub(text, v[first].from, v[last].to)), shown = utf8_cut(run, room);
+    return str_printf(a, "%s" S_FMT "%s", first ? "…" : "", S_ARG(shown),
+                      last + 1 < n || shown.n < run.n ? "…" : "");
+}

@@ -14,3 +14,6 @@ str excerpt_of(struct arena *a, str text, const struct query *q, const float *we
  * most weight, with what stands beside it as far as there is room.
  */
 str passage_of(struct arena *a, str text, const struct query *q, const float *weights, size_t most);
+
+/* The same around a part of the text that must be in it; the part is cut where it is longer. */
+str passage_around(struct arena *a, str text, str part, size_t most);

@@ -9,16 +9,17 @@
 #include "engine/recall/subject.h"
 #include "engine/text/attributes.h"
 #include "engine/text/claims.h"
+#include "engine/text/sentences.h"
 
-/* Documents taken from the index for each search, read of them, given; a message longer than that
- * (bytes) tells of more than itself. */
+/* Documents taken from the index for each search, read of them, given; bytes of a message that are
+ * looked at. */
 enum {
     HITS_MAX = 4000,
     READ = 40,
     GIVEN = 6,
     GIVEN_HEALTH = 3,
     GIVEN_ADVICE = 4,
-    LONG = 600,
+    LONG = 2000,
     ASKED_WORDS = 60
 };
 
@@ -37,6 +38,7 @@ struct wanted {
     size_t most;
     int64_t tokens; /* < 0: no bound */
     str why;
+    bool of_food; /* of health only what one may eat and drink */
 };
 
 /* --- what was found --- */
@@ -78,24 +80,33 @@ static uint32_t told_in(struct finder *f, const struct words *w, str text)
 }
 
 /* By the question as it stands, or with another name of whom it names. */
-static bool is_about_whom(struct finder *f, str text, bool requests)
+static bool is_about_whom(struct finder *f, const struct told_sentence *of)
 {
     struct arena *a = &f->ctx->arena;
-    return subject_fits(a, f->in->question, text, requests) ||
-           (f->asked_also.n && subject_fits(a, f->asked_also, text, requests));
+    return subject_fits(a, f->in->question, of) ||
+           (f->asked_also.n && subject_fits(a, f->asked_also, of));
 }
 
-/* Whether a text tells of what is wanted, of the one whom the question is about. */
-static bool tells_of(struct finder *f, const struct wanted *want, str text)
+/* The sentence of a text that tells of what is wanted, of the one whom the question is about; ""
+ * where none does. */
+static str telling_in(struct finder *f, const struct wanted *want, str text)
 {
-    enum { WORDS = 120 };
-    /* One's boss is another word for one's manager, and not another subject. */
-    bool is_role = want->attributes & (ATTRIBUTE_BIT(boss) | ATTRIBUTE_BIT(doctor));
-    struct words w = words_of(&f->ctx->arena, text, WORDS);
-    uint32_t labelled = attributes_labelled(&f->ctx->arena, text);
-    return text.n && text.n <= LONG &&
-           ((labelled ? labelled : told_in(f, &w, text)) & want->attributes) &&
-           is_about_whom(f, text, is_role || want->tokens >= 0);
+    enum { SENTENCE_WORDS = 120 };
+    struct arena *a = &f->ctx->arena;
+    uint32_t labelled = attributes_labelled(a, text);
+    struct sentence s;
+    struct told_sentence of = {.wanted = want->attributes, .is_for_request = want->tokens >= 0};
+    for (str rest = utf8_cut(text, LONG); sentence_cut(&rest, &s);) {
+        struct words w = words_of(a, s.text, SENTENCE_WORDS);
+        uint32_t told = labelled ? labelled : told_in(f, &w, s.text);
+        of.sentence = s.text;
+        of.before = str_sub(text, 0, (size_t)(s.text.p - text.p));
+        if (want->of_food && !(told & ATTRIBUTE_BIT(diet)) && !attributes_of_food(&w))
+            continue;
+        if ((told & want->attributes) && is_about_whom(f, &of))
+            return str_trim(s.text);
+    }
+    return S("");
 }
 
 /* What a fact says, or the user himself; "" of anything else. */
@@ -115,7 +126,8 @@ static str told_text(struct finder *f, struct recalled *r)
 
 static bool is_told(struct finder *f, const struct wanted *want, struct recalled *r)
 {
-    return tells_of(f, want, told_text(f, r));
+    r->told = telling_in(f, want, told_text(f, r));
+    return r->told.n;
 }
 
 /* What was taken of it so far. */
@@ -185,6 +197,19 @@ static int nearest_first(const void *a, const void *b)
     return (x->cosine < y->cosine) - (x->cosine > y->cosine);
 }
 
+static str liking_in(struct finder *f, str text)
+{
+    struct sentence s;
+    struct told_sentence of = {.is_for_request = true};
+    for (str rest = utf8_cut(text, LONG); sentence_cut(&rest, &s);) {
+        of.sentence = s.text;
+        of.before = str_sub(text, 0, (size_t)(s.text.p - text.p));
+        if (attributes_likes(&f->ctx->arena, s.text) && is_about_whom(f, &of))
+            return str_trim(s.text);
+    }
+    return S("");
+}
+
 /* The search has found them, as unlikely to be an answer. */
 static void find_liked(struct finder *f, const struct wanted *want, bool is_taste,
                        struct about *out)
@@ -200,8 +225,8 @@ static void find_liked(struct finder *f, const struct wanted *want, bool is_tast
     for (size_t i = 0; i < n; i++) {
         struct recalled r = *near[i];
         str text = is_there(f, out, &r) ? S("") : told_text(f, &r);
-        if (text.n && text.n <= LONG && attributes_likes(a, text) && is_about_whom(f, text, true) &&
-            !take(f, want, &r, &taken, out))
+        r.told = liking_in(f, text);
+        if (r.told.n && !take(f, want, &r, &taken, out))
             return;
     }
 }
@@ -240,7 +265,8 @@ enum status about_find(struct finder *f, bool is_alone, struct about *out)
     if (bears.on_health)
         TRY(find_told(f,
                       &(struct wanted){ATTRIBUTE_BIT(health) | ATTRIBUTE_BIT(diet), GIVEN_HEALTH,
-                                       4 * ADVICE_TOKENS, S("health and safety bear on it")},
+                                       4 * ADVICE_TOKENS, S("health and safety bear on it"),
+                                       bears.on_food},
                       out));
     if (bears.on_advice)
         find_liked(f,

@@ -238,14 +238,14 @@ static enum status add_wanted(struct search *s)
     return OK;
 }
 
-/* By meaning alone, what is near; else also what has words of the question around it. Of what has
- * none, the encoder's nearest are near only where it is close: one of them is always the nearest.
- */
+/* By meaning alone, what is near; else also what has words of the question around it. Of the rest
+ * one is always the nearest. A chat's gate judges that by itself, a search shows what it finds. */
 static void keep_related(struct search *s)
 {
     size_t kept = 0;
     bool is_strict = s->weights == WITH_ENCODER && !by_cosine(s->f);
-    float least = !is_strict ? least_cosine : s->f->query.n > 1 ? FOUND_CLOSE : FOUND_CLOSE_TO_WORD;
+    float close = s->in->is_patient ? FOUND_CLOSE : FOUND_DISTANT;
+    float least = !is_strict ? least_cosine : s->f->query.n > 1 ? close : FOUND_CLOSE_TO_WORD;
     for (size_t i = 0; i < s->n; i++) {
         const struct candidate *c = &s->v[i];
         bool takes_words = !by_cosine(s->f) || !s->f->vectors.n;

@@ -48,15 +48,17 @@ _Static_assert((int)SIGNAL_COUNT <= (int)SIGNALS_MAX,
 
 struct glance {
     size_t words, names, first_person;
-    bool has_date, has_number, has_wish;
+    bool has_date, has_number, has_wish, has_limit;
+    bool is_negated; /* the last word looked at */
 };
 
 enum { SHOWS_DATE = LEX_DATE | LEX_MONTH | LEX_WEEKDAY, SHOWS_NUMBER = LEX_NUMBER | LEX_QUANTITY };
+#define SHOWS_LIMIT (LEX_LIMIT | LEX_NEGATION)
 
 /* Of any question, as what a text shows is noted for the next ones. */
 struct lexicon_lengths shown_words(void)
 {
-    return lexicon_lengths_of(LEX_SELF | SHOWS_DATE | SHOWS_NUMBER);
+    return lexicon_lengths_of(LEX_SELF | SHOWS_DATE | SHOWS_NUMBER | SHOWS_LIMIT | LEX_NEGATED);
 }
 
 enum { IN_WORD = 1, ENDS_SENTENCE = 2 };
@@ -114,6 +116,8 @@ static void look_at(struct glance *g, str word, bool begins, const struct lexico
     g->has_number |= digit || (classes & SHOWS_NUMBER);
     g->has_date |= digit || (classes & SHOWS_DATE);
     g->has_wish |= is_wish(word, begins);
+    g->has_limit |= (classes & SHOWS_LIMIT) || (g->is_negated && str_is(word, "t"));
+    g->is_negated = classes & LEX_NEGATED;
 }
 
 /* One pass over the beginning; the words index is not asked again. */
@@ -206,6 +210,7 @@ static void of_text(const struct asked_of *q, struct message_notes *notes, str t
     out[SIGNAL_length] = log1p((double)g.words);
     out[SIGNAL_asks] = is_question(text);
     out[SIGNAL_wish] = g.has_wish && !q->query->asks_past;
+    out[SIGNAL_limit] = g.has_limit && q->query->asks_advice ? worth : 0;
 }
 
 /* Whether any part of a name ("Ana" of "Ana Maria") is a word of the question. */
@@ -251,6 +256,7 @@ static void of_message(const struct asked_of *q, const struct message *m, double
     out[SIGNAL_assistant] = !m->speaker.n && str_is(m->role, "assistant");
     out[SIGNAL_asks_back] = out[SIGNAL_assistant] * asking_share(m->text);
     out[SIGNAL_wish] *= 1 - out[SIGNAL_assistant];
+    out[SIGNAL_limit] *= 1 - out[SIGNAL_assistant];
 }
 
 static void of_memory(const struct asked_of *q, const struct memory *m, double *out)

@@ -18,6 +18,8 @@
 #define GATE_ASKED 0.1
 #define GATE_OF_USER 0.2
 #define GATE_OF_TIME 0.6
+/* The same for one in which somebody speaks of himself ("kann ich", "on a"). */
+#define GATE_OF_SPEAKER 0.4
 
 enum signal {
 #define SIGNAL(name, sets, fit, help, ...) SIGNAL_##name,

@@ -90,7 +90,7 @@ static const char *const ends_subject[] = {
     NULL};
 
 /* "I", "wir"; not "my". */
-static bool is_speaker(str word)
+bool word_is_speaker(str word)
 {
     static const char *const pronouns[] = {"i",    "we",       "ich", "wir", "je",  "j",
                                            "nous", "yo",       "eu",  "io",  "noi", "ik",
@@ -136,7 +136,7 @@ static void read_possessed(struct clause *c, size_t at)
 }
 
 /* "She", "it", "sie", "elle": whom the clause before was about. */
-static bool is_pronoun(str word)
+bool word_is_pronoun(str word)
 {
     static const char *const others[] = {"sie", "er",  "elle", "il",  "ella",
                                          "ele", "ela", "lei",  "lui", NULL};
@@ -150,7 +150,7 @@ static void read_subject(struct clause *c, const struct clause *before)
     bool is_behind = false; /* a verb or a thing: a name there is no subject any more */
     for (size_t i = 0; i < c->w.n && i < LOOKED_AT; i++) {
         const struct word *w = &c->w.v[i];
-        if (is_speaker(w->text))
+        if (word_is_speaker(w->text))
             return;
         if (lexicon_is(w->text, LEX_SELF | LEX_SELF_TOO)) {
             read_possessed(c, i);
@@ -161,13 +161,13 @@ static void read_subject(struct clause *c, const struct clause *before)
                 read_possessed(c, i + 1);
             return;
         }
-        if (before && i == 0 && is_pronoun(w->text)) {
+        if (before && i == 0 && word_is_pronoun(w->text)) {
             c->subject = before->subject;
             c->who = before->who;
             return;
         }
         if (w->is_name && !c->dates[i] && !is_behind) {
-            bool is_joined = i + 2 < c->w.n && is_speaker(c->w.v[i + 2].text);
+            bool is_joined = i + 2 < c->w.n && word_is_speaker(c->w.v[i + 2].text);
             if (!is_joined)
                 set_other(c, w);
             return;
@@ -175,7 +175,7 @@ static void read_subject(struct clause *c, const struct clause *before)
         bool opens = i == 0 && c->w.n > 2 && !is_plain(w) && w->text.p[0] >= 'A' &&
                      w->text.p[0] <= 'Z' && !attributes_told(&(struct words){&c->w.v[i], 1}) &&
                      !(known_as(w->stem) & IS_FUNCTION);
-        if (opens && !(c->w.n > 2 && is_speaker(c->w.v[2].text))) {
+        if (opens && !(c->w.n > 2 && word_is_speaker(c->w.v[2].text))) {
             set_other(c, w);
             return;
         }
@@ -310,6 +310,8 @@ static void read_end(struct clause *c, const struct clause *before, const struct
         c->ended = topic_behind(is_it ? before : c, 0);
     else if (phrase_find_any(p, ends_next, &found))
         c->ended = topic_behind(c, (size_t)(found.p - folded.p) + found.n);
+    for (size_t i = 1; i < c->w.n && c->ended; i++) /* "I got rid of the Berlingo" */
+        c->ends_name |= c->terms[i] == c->ended && c->names[i] && !c->dates[i];
 }
 
 static bool ends_clause(str text, size_t i)
@@ -338,7 +340,7 @@ static bool has_verb(const struct words *w)
                                         "has",   "loves",  "comes", "speaks", "studies", NULL};
     for (size_t i = 0; i < w->n; i++) {
         str text = w->v[i].text;
-        if (is_speaker(text) || lexicon_is(text, LEX_AUXILIARY) ||
+        if (word_is_speaker(text) || lexicon_is(text, LEX_AUXILIARY) ||
             (i && i + 1 < w->n && str_is_one_of(text, verbs)))
             return true;
     }
@@ -349,7 +351,7 @@ static bool has_verb(const struct words *w)
 static bool opens_clause(const struct words *w)
 {
     enum { NEAR = 5 };
-    if (w->n < 3 || is_speaker(w->v[0].text))
+    if (w->n < 3 || word_is_speaker(w->v[0].text))
         return w->n >= 3;
     if (!lexicon_is(w->v[0].text, LEX_SELF | LEX_SELF_TOO))
         return false;

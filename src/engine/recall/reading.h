@@ -63,3 +63,7 @@ static inline uint64_t term_mark(uint64_t term)
 bool reading_holds_cue(const struct words *w);
 
 bool word_is_date(const struct word *w);
+/* "I", "wir"; not "my". */
+bool word_is_speaker(str word);
+/* "She", "it", "sie", "elle": of another one than the speaker. */
+bool word_is_pronoun(str word);

@@ -40,9 +40,8 @@
  * 021, 022 and 023 say why each is there and what it was measured to give.
  */
 
-/* Characters of a question that is none; words of a turn that says something by itself; bytes of a
- * text that are shown. */
-enum { QUESTION_MIN = 3, TELLING = 8, SHOWN_MAX = 600 };
+/* Characters of a question that is none; bytes of a text that are shown. */
+enum { QUESTION_MIN = 3, SHOWN_MAX = 600 };
 
 /* A question that asks for all that was said of something, in order or counted: times as many
  * results are ranked, and given at most; bytes of each that are shown. So the same budget holds
@@ -102,14 +101,6 @@ static enum status add_known(struct finder *f, struct finder *space, struct gate
         .evidence = v->evidence,
     };
     return OK;
-}
-
-/* "I see.": found for its neighbours' words alone, and too short to say something of its own. */
-static bool is_mere_neighbour(const struct finder *f, size_t i)
-{
-    const double *signals = f->found[i].signals;
-    return f->in->gate && f->of[i] && signals[SIGNAL_share] == 0 && f->of[i]->dense < FOUND_CLOSE &&
-           signals[SIGNAL_length] < log1p(TELLING);
 }
 
 /* A chat's line loses secrets; one that reads as an instruction is left out. */
@@ -304,6 +295,10 @@ static void show_part(const struct finder *f, struct recalled *r, size_t place)
     size_t room = room_of(f, r, place);
     bool has_sentences = f->in->gate && !r->is_memory;
     r->is_part = text.n > room;
+    if (has_sentences && r->told.n && r->is_part) {
+        r->text = passage_around(a, text, r->told, room);
+        return;
+    }
     r->text = (has_sentences ? passage_of : excerpt_of)(a, text, &f->query, f->weights, room);
 }
 
@@ -313,6 +308,7 @@ static enum status choose(struct finder *f, const struct verdict *v, int64_t bud
     size_t n = 0, place = 0;
     int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1), total = 0;
     size_t *which = NEW_N(&f->ctx->arena, size_t, f->n + 1);
+    struct said_so_far said = {0};
     bool *given = NEW_N(&f->ctx->arena, bool, f->n + 1);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
@@ -320,8 +316,10 @@ static enum status choose(struct finder *f, const struct verdict *v, int64_t bud
         if (f->of[i])
             r->why = found_why(&f->ctx->arena, &f->query, f->of[i], r);
         r->tokens = tokens_of(r->text);
-        given[i] =
-            r->score >= verdict_needs(f, v, i) && !is_mere_neighbour(f, i) && may_be_given(f, r);
+        given[i] = r->score >= verdict_needs(f, v, &said, i) && !verdict_is_mere_neighbour(f, i) &&
+                   may_be_given(f, r);
+        if (given[i])
+            verdict_note(f, &said, i);
         n += given[i];
         place += given[i] && !r->is_standing;
     }

@@ -2,10 +2,13 @@
 #include "engine/recall/subject.h"
 
 #include "base/stem_table.h"
+#include "engine/gate/evidence.h"
 #include "engine/recall/currency.h"
+#include "engine/recall/reading.h"
 #include "engine/recall/unspaced.h"
 #include "engine/text/attributes.h"
 #include "engine/text/lexicon.h"
+#include "engine/text/sentences.h"
 
 /*
  * "Where does my sister live?" must not be answered with "I live in Bergen", although both tell of
@@ -14,7 +17,7 @@
  * daughter is one of my kids.
  */
 
-enum { WORDS = 120, FRONT = 3 };
+enum { SENTENCE_WORDS = 120, FRONT = 3 };
 
 /* Words for several kinds of relatives, and those whom they may mean. */
 enum { CHILDREN = 1, SIBLINGS = 2, PARENTS = 4, GRANDPARENTS = 8 };
@@ -64,25 +67,16 @@ static bool is_date(const struct word *w)
     return lexicon_is(w->text, LEX_MONTH | LEX_WEEKDAY);
 }
 
+static uint32_t told_by(const struct word *w)
+{
+    return attributes_told(&(struct words){.v = (struct word *)w, .n = 1});
+}
+
 /* German nouns are written like names, too: "Haustiere" is what is asked for, and nobody. */
 static bool names_someone(const struct word *w)
 {
-    struct words one = {.v = (struct word *)w, .n = 1};
     return w->is_name && !is_date(w) && !lexicon_is(w->text, LEX_SELF | LEX_SELF_TOO) &&
-           !attributes_told(&one);
-}
-
-/* "My sister …", "Otto …": someone else in front, before any "I". */
-static bool is_of_other(const struct words *w)
-{
-    for (size_t i = 0; i < w->n && i < FRONT; i++) {
-        if (currency_is_kin(w->v[i].stem))
-            return !(i + 2 < w->n && str_eq_nocase(w->v[i + 2].text, S("I")));
-        if (lexicon_is(w->v[i].text, LEX_SELF) && !str_eq_nocase(w->v[i].text, S("my")) &&
-            !str_eq_nocase(w->v[i].text, S("our")))
-            return false;
-    }
-    return false;
+           !told_by(w);
 }
 
 static bool is_first_person(const struct words *w)
@@ -109,25 +103,154 @@ static bool has_own_verb(const struct words *w)
     return false;
 }
 
-/* requests: it is a request and no question, and any statement of the user's own bears on it. */
-bool subject_fits(struct arena *a, str question, str statement, bool requests)
+/* --- whom a sentence tells of --- */
+
+/* Those who live with the speaker; what they eat and suffer from bears on his requests. */
+enum teller { SPEAKER, HOUSEHOLD, ANOTHER };
+
+static bool is_household(const struct word *w)
+{
+    static const struct stem_row rows[] = {
+        {1, "wife husband partner spouse fiancé fiancée girlfriend boyfriend son daughter child "
+            "kid baby toddler twin roommate flatmate frau mann sohn tochter kind freund freundin "
+            "femme mari fils fille enfant esposa marido hijo hija novio novia filho filha moglie "
+            "marito figlio figlia"}};
+    return stem_bits(stem_table_of(rows, 1), w->stem) || general_of(w->stem) == CHILDREN;
+}
+
+/* A name that says who, and not where ("in Leeds"). */
+static bool is_whose_name(const struct words *w, size_t i)
+{
+    if (told_by(&w->v[i]) || (i && currency_is_kin(w->v[i - 1].stem))) /* "my wife Carlene" */
+        return false;
+    bool is_place = i > 0 && lexicon_is(w->v[i - 1].text, LEX_PREPOSITION);
+    return w->v[i].is_name && !is_date(&w->v[i]) && !is_place;
+}
+
+/* "Ivy needs …", "Biscuit is …": a sentence that begins with somebody and what he does. */
+static bool opens_with_name(const struct words *w)
+{
+    static const char *const verbs[] = {"s",     "needs", "has",  "works", "lives", "wants",
+                                        "loves", "hates", "gets", "takes", "eats",  "likes",
+                                        "goes",  "ist",   "hat",  "est",   "a",     "es",
+                                        "tiene", "é",     "tem",  "è",     "ha",    NULL};
+    char first = w->n > 1 ? w->v[0].text.p[0] : 'a';
+    return first >= 'A' && first <= 'Z' && !w->v[0].is_stop && !told_by(&w->v[0]) &&
+           (lexicon_is(w->v[1].text, LEX_AUXILIARY) || str_is_one_of(w->v[1].text, verbs));
+}
+
+static str text_of(const struct words *w)
+{
+    const struct word *last = &w->v[w->n - 1];
+    const char *from = w->v[0].text.p;
+    return (str){from, (size_t)(last->text.p + last->text.n - from)};
+}
+
+/* Whose the word at this place is: of the one who is named last before it; `before` where nobody
+ * is. "My boss" is nobody else where the boss is asked for. */
+static enum teller teller_at(const struct words *w, size_t at, uint32_t wanted, enum teller before,
+                             bool *inherits)
+{
+    bool is_referred = false;                                /* "she": to somebody in front of it */
+    bool has_names = w->n && gate_is_fitted_for(text_of(w)); /* German nouns are no names */
+    *inherits = false;
+    for (size_t i = at < w->n ? at + 1 : w->n; i-- > 0;) {
+        const struct word *v = &w->v[i];
+        uint32_t told = told_by(v);
+        if (word_is_speaker(v->text) && !is_referred)
+            return SPEAKER;
+        if (!(told & wanted) && currency_is_kin(v->stem))
+            return is_household(v) ? HOUSEHOLD : ANOTHER;
+        if (!(told & wanted) && (told & ATTRIBUTE_BIT(pets)))
+            return ANOTHER;
+        if (lexicon_is(v->text, LEX_SELF | LEX_SELF_TOO) && !is_referred)
+            return SPEAKER;
+        if (has_names && (is_whose_name(w, i) || (i == 0 && opens_with_name(w))))
+            return ANOTHER;
+        is_referred |= word_is_pronoun(v->text) && !lexicon_is(v->text, LEX_THING);
+    }
+    *inherits = true;
+    return is_referred && before == SPEAKER ? ANOTHER : before;
+}
+
+/* Of a sentence as a whole, for the one behind it. */
+static enum teller teller_of(const struct words *w, uint32_t wanted, enum teller before)
+{
+    enum { LOOKED_AT = 6 };
+    bool inherits;
+    for (size_t i = 0; i < w->n && i < LOOKED_AT; i++) {
+        struct words front = {w->v, i + 1};
+        enum teller is = teller_at(&front, i, wanted, before, &inherits);
+        bool is_kin_next = i + 1 < w->n && currency_is_kin(w->v[i + 1].stem);
+        if (!inherits && !is_kin_next &&
+            !(lexicon_is(w->v[i].text, LEX_SELF | LEX_SELF_TOO) && !word_is_speaker(w->v[i].text)))
+            return is;
+    }
+    return before;
+}
+
+/* What a sentence says of the wanted attributes counts where some of it is of one who fits. */
+static bool has_teller(const struct words *w, const struct told_sentence *of, enum teller before,
+                       enum teller most, bool *inherits)
+{
+    enum { FRONT_WORDS = 6 };
+    bool is_any = false, fits = false, one;
+    *inherits = false;
+    for (size_t i = 0; i < w->n; i++) {
+        if (!(told_by(&w->v[i]) & of->wanted))
+            continue;
+        is_any = true;
+        fits |= teller_at(w, i, of->wanted, before, &one) <= most;
+        *inherits |= one;
+    }
+    return is_any ? fits : teller_at(w, FRONT_WORDS, of->wanted, before, inherits) <= most;
+}
+
+/* "A cake for the party", "dinner for us": whoever it is may eat with them. */
+static bool is_for_several(const struct words *q)
+{
+    static const char *const several[] = {"us",        "our",     "we",     "everyone", "everybody",
+                                          "party",     "family",  "guests", "friends",  "kids",
+                                          "twins",     "boys",    "girls",  "lads",     "wir",
+                                          "uns",       "alle",    "gäste",  "freunde",  "kinder",
+                                          "familie",   "party",   "nous",   "tous",     "invités",
+                                          "amis",      "famille", "todos",  "amigos",   "familia",
+                                          "invitados", NULL};
+    for (size_t i = 0; i < q->n; i++)
+        if (str_is_one_of(q->v[i].text, several))
+            return true;
+    return false;
+}
+
+bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
 {
     enum { BARE = 24 };
-    struct words q = words_of(a, question, WORDS), s = words_of(a, statement, WORDS);
-    bool names = false;
-    if (text_is_unspaced(question) && text_is_unspaced(statement))
-        return requests || unspaced_subject_fits(question, statement);
-    if (requests)
-        return is_first_person(&s) || s.n <= BARE;
+    struct words q = words_of(a, question, SENTENCE_WORDS);
+    struct words s = words_of(a, of->sentence, SENTENCE_WORDS);
+    struct words told = words_of(a, of->before, SENTENCE_WORDS);
+    struct sentence in_front;
+    bool names = false, inherits = false;
+    if (text_is_unspaced(question) && text_is_unspaced(of->sentence))
+        return of->is_for_request || unspaced_subject_fits(question, of->sentence);
+    enum teller before = SPEAKER, most = !of->is_for_request  ? SPEAKER
+                                         : is_for_several(&q) ? ANOTHER
+                                                              : HOUSEHOLD;
+    for (str rest = of->before; sentence_cut(&rest, &in_front);) {
+        struct words w = words_of(a, in_front.text, SENTENCE_WORDS);
+        before = teller_of(&w, of->wanted, before);
+    }
+    bool fits = has_teller(&s, of, before, most, &inherits);
     for (size_t i = 0; i < q.n; i++) {
         const struct word *w = &q.v[i];
         uint32_t general = general_of(w->stem);
         if (!general && !currency_is_kin(w->stem) && !names_someone(w))
             continue;
         names = true;
-        if (holds_stem(&s, w->stem) || holds_relative(&s, general))
+        if (holds_stem(&s, w->stem) || holds_relative(&s, general) ||
+            (inherits && (holds_stem(&told, w->stem) || holds_relative(&told, general))))
             return true;
     }
+    bool is_plain = is_first_person(&s) || s.n <= BARE;
     bool is_own = is_first_person(&q) || has_own_verb(&q);
-    return !names && is_own && !is_of_other(&s) && (is_first_person(&s) || s.n <= BARE);
+    return fits && is_plain && (of->is_for_request || (!names && is_own));
 }

@@ -4,9 +4,15 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+struct told_sentence {
+    str sentence;
+    str before;          /* the sentences of the same message in front of it, for "she" */
+    uint32_t wanted;     /* attributes: "my boss" is nobody else where the boss is asked for */
+    bool is_for_request; /* whatever the asker tells of those who live with him bears on it, too */
+};
+
 /*
- * A question about the asker ("my job") fits statements in the first person that name no one else
- * in front; one about "my brother" or Otto fits those that name him. requests: a request fits
- * whatever the asker tells of themselves and of their own people.
+ * A question about the asker ("my job") fits statements of his own; one about "my brother" or Otto
+ * fits those that name him, or go on about him ("She …").
  */
-bool subject_fits(struct arena *a, str question, str statement, bool requests);
+bool subject_fits(struct arena *a, str question, const struct told_sentence *of);

@@ -121,11 +121,19 @@ static bool is_ended(const struct standing *v, size_t i)
     return is_over;
 }
 
+/* By a word, or close in meaning. */
+static bool is_near(const struct candidate *c)
+{
+    return c && (c->share > 0 || c->share_near > 0 || c->dense >= FOUND_CLOSE);
+}
+
 /* Whether the question found the instruction, or the message that it was noted from. */
 static bool is_found(const struct finder *f, const struct memory *instruction)
 {
     for (size_t i = 0; i < f->n; i++) {
         const struct recalled *r = &f->found[i];
+        if (!is_near(f->of[i]))
+            continue;
         if (r->is_memory ? str_eq(r->memory.id, instruction->id)
                          : str_eq(r->message.id, instruction->source))
             return true;

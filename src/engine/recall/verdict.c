@@ -6,6 +6,7 @@
 #include "core/settings.h"
 #include "engine/gate/evidence.h"
 #include "engine/recall/features.h"
+#include "engine/recall/reading.h"
 
 /* Of what goes in beside the best, a question for all that was said of something needs this share.
  */
@@ -14,7 +15,11 @@ static const double broad_beside = 0.4;
 /* Beside the best line, what was said to an assistant needs this share of its score. What a model
  * said, which is long and rarely the answer, needs more; what people said to each other needs less,
  * as its scores lie closer together, and neighbours tell more. */
-static const double chat_beside = 0.10, answer_beside = 0.3, people_beside = 0.03;
+#define chat_beside 0.10
+static const double answer_beside = 0.3, people_beside = 0.03;
+
+/* What says more of the question than the lines above it, or that something has changed since. */
+static const double more_beside = 0.02;
 
 /* What one space holds of the question. */
 static struct gate_evidence evidence_in(struct finder *f, const struct finder *space)
@@ -110,6 +115,13 @@ static double lowered(const struct finder *f, struct gate gate, bool by_line, do
     return threshold * (gate.is_weak ? GATE_OF_USER : GATE_ASKED);
 }
 
+/* In other languages nothing but the words tells that a question may be about what was told. */
+static bool is_of_speaker(const struct finder *f)
+{
+    return f->steps.strategy != STRATEGY_SEMANTIC && f->in->bar <= 0 &&
+           !gate_is_fitted_for(f->in->question) && gate_is_first_person(f->in->question);
+}
+
 /* The question as a whole must reach the threshold; once memory speaks, lines may be less sure. */
 struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
 {
@@ -121,7 +133,8 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
         return (struct verdict){S("all"), S("no gate was asked for"), .is_sure = true};
     if (!f->n)
         return (struct verdict){S("none"), S("nothing was found"), .least = 2};
-    double threshold = f->e->settings->gate_threshold, best = best_score(f);
+    const double usual = f->e->settings->gate_threshold;
+    double threshold = usual, best = best_score(f);
     if (f->steps.strategy == STRATEGY_SEMANTIC)
         threshold = fmin(GATE_COSINE * threshold, 1);
     bool by_line = tells || is_by_line(f); /* what only tells asks nothing */
@@ -129,25 +142,95 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
                         .evidence = by_line ? NULL : evidence->signals};
     v.is_sure = v.probability >= threshold;
     threshold = lowered(f, gate, by_line, threshold);
+    if (gate.section == GATE_NONE && !tells && is_of_speaker(f))
+        threshold *= GATE_OF_SPEAKER;
     v.reason = gate_reason(a, gate, v.probability, threshold, evidence->unsaid);
     bool speaks = v.probability >= threshold;
     bool is_named = gate.section != GATE_NONE;
     v.decision = !speaks    ? S("none")
                  : is_named ? str_of(gate_section_names[gate.section])
                             : S("memory");
-    v.least = speaks ? least_of_line(f, threshold, best) : 2;
+    v.least = speaks ? least_of_line(f, by_line ? threshold : usual, best) : 2;
     v.is_sure &= speaks;
     v.best = f->in->bar > 0 ? 0 : best;
     return v;
 }
 
-double verdict_needs(const struct finder *f, const struct verdict *v, size_t i)
+/* --- one line beside others --- */
+
+/* "I see.": found for its neighbours' words alone, and too short to say something of its own. */
+bool verdict_is_mere_neighbour(const struct finder *f, size_t i)
 {
+    enum { TELLING = 8 }; /* words of a turn that says something by itself */
+    const double *signals = f->found[i].signals;
+    return f->in->gate && f->of[i] && signals[SIGNAL_share] == 0 && f->of[i]->dense < FOUND_CLOSE &&
+           signals[SIGNAL_length] < log1p(TELLING);
+}
+
+static uint32_t words_said(const struct finder *f, size_t i)
+{
+    uint32_t words = 0;
+    for (size_t w = 0; w < f->query.n; w++)
+        words |= (uint32_t)((f->of[i]->own[w] & 15) != 0) << w;
+    return words;
+}
+
+void verdict_note(const struct finder *f, struct said_so_far *said, size_t i)
+{
+    const struct recalled *r = &f->found[i];
+    if (!f->of[i])
+        return;
+    if (!said->lines++)
+        said->created = r->is_memory ? r->memory.created : r->message.created;
+    said->words |= words_said(f, i);
+}
+
+/* "Does my crown come before his cataract?": of two things asked for, what is said of one stands
+ * far behind what is said of the other. */
+static bool says_more(const struct finder *f, const struct said_so_far *said, size_t i)
+{
+    static const float much = 0.2f;
+    uint32_t more = words_said(f, i) & ~said->words;
+    float all = 0, adds = 0;
+    for (size_t w = 0; w < f->query.n; w++) {
+        all += f->words.found[w] ? f->weights[w] : 0;
+        adds += (more >> w & 1) ? f->weights[w] : 0;
+    }
+    return adds >= much * all && adds > 0;
+}
+
+/* "I had the date wrong, Nora's thing is the 18th" shares little with "when is Nora getting
+ * married?", and is worth more than what it corrects. */
+static bool says_change(struct finder *f, const struct said_so_far *said, size_t i)
+{
+    struct recalled *r = &f->found[i];
+    int64_t created = r->is_memory ? r->memory.created : r->message.created;
+    struct reading *read;
+    if (created <= said->created || !(words_said(f, i) || f->of[i]->dense >= FOUND_CLOSE))
+        return false;
+    read = ROOM_N(&f->ctx->arena, struct reading, 1);
+    reading_noted(&f->ctx->arena, r->is_memory ? NULL : r->message.notes, found_text(r), read);
+    return read->changes;
+}
+
+double verdict_needs(struct finder *f, const struct verdict *v, const struct said_so_far *said,
+                     size_t i)
+{
+    /* The more lines there are, the less one more is worth its room. */
+    static const double by_place[] = {chat_beside, chat_beside, chat_beside, chat_beside,
+                                      0.2,         0.3,         0.45,        0.6};
+    enum { PLACES = sizeof by_place / sizeof *by_place };
     const struct recalled *r = &f->found[i];
     if (f->weighed != WITH_ENCODER || !f->of[i])
         return v->least;
     bool is_answer = !r->is_memory && r->signals[SIGNAL_assistant] > 0;
     bool is_of_people = !r->is_memory && r->message.speaker.n;
     double beside = is_of_people ? people_beside : is_answer ? answer_beside : chat_beside;
+    if (!is_of_people && !is_answer && !f->broad) {
+        beside = by_place[said->lines < PLACES ? said->lines : PLACES - 1];
+        if (r->score < v->best * beside && r->score >= v->best * more_beside &&
+            (says_more(f, said, i) || says_change(f, said, i)))
+            beside = more_beside;
+    }
     return fmax(v->least, v->best * beside);
 }

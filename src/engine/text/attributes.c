@@ -1,6 +1,7 @@
 /* attributes.c - which attribute of a person or thing a question asks for and a statement tells. */
 #include "engine/text/attributes.h"
 
+#include "base/buf.h"
 #include "base/stem_table.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
@@ -14,7 +15,15 @@
  */
 
 /* Requests are looked at as far as this (bytes): a long one is a task.*/
-enum { REQUEST_MAX = 400, WANTED = ATTRIBUTE_COUNT, WANTED_ASKED, TASTE };
+enum {
+    REQUEST_MAX = 400,
+    WANTED = ATTRIBUTE_COUNT,
+    WANTED_FOOD,
+    WANTED_ASKED,
+    TASTE,
+    FOOD,
+    NO_FOOD
+};
 
 const char *const attribute_names[] = {
 #define ATTRIBUTE(name, is_single) #name,
@@ -35,6 +44,9 @@ uint32_t attributes_single(void)
 static const struct stem_row rows[] = {
 #define TELLS(name, words) {1u << ATTRIBUTE_##name, words},
 #define WANTS(words) {1u << WANTED, words},
+#define WANTS_FOOD(words) {1u << WANTED_FOOD, words},
+#define OF_FOOD(words) {1u << FOOD, words},
+#define NOT_FOOD(words) {1u << NO_FOOD, words},
 #define WANTS_ASKED(words) {1u << WANTED_ASKED, words},
 #define TASTES(words) {1u << TASTE, words},
 #include "engine/text/attributes.def"
@@ -120,6 +132,20 @@ uint32_t attributes_labelled(struct arena *a, str line)
 
 /* --- phrases --- */
 
+/* "My boss's name" asks for the boss. */
+static str without_possessives(struct arena *a, str folded)
+{
+    struct buf b = buf_make(a, folded.n + 1);
+    for (size_t i = 0; i < folded.n; i++) {
+        bool is_one = folded.p[i] == '\'' && i + 1 < folded.n && folded.p[i + 1] == 's' &&
+                      (i + 2 == folded.n || !phrase_has_byte(folded.p[i + 2]));
+        i += is_one;
+        if (!is_one)
+            buf_byte(&b, folded.p[i]);
+    }
+    return buf_str(&b);
+}
+
 /* Parts (ASKS_PART) are for scripts that do not part words; all others are whole words. */
 uint32_t attributes_asked(struct arena *a, str question)
 {
@@ -144,8 +170,12 @@ uint32_t attributes_asked(struct arena *a, str question)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (str_find(question, str_of(parts[i].text)) < question.n)
             asked |= parts[i].attribute;
-    struct phrase_words w = phrase_words_of(a, phrase_fold(a, question));
+    str folded = phrase_fold(a, question), plain = without_possessives(a, folded);
+    struct phrase_words w = phrase_words_of(a, folded);
     for (int i = 0; (i = phrase_next(&w, asks, i, NULL)) >= 0; i++)
+        asked |= attributes[i];
+    w = phrase_words_of(a, plain);
+    for (int i = 0; plain.n < folded.n && (i = phrase_next(&w, asks, i, NULL)) >= 0; i++)
         asked |= attributes[i];
     return asked;
 }
@@ -192,20 +222,38 @@ static bool asks_back(const struct words *w)
     return false;
 }
 
-/* "When is the dinner?" is no request. */
+/* "When is the dinner?", "How much have I saved for the trip?" are no requests. */
 static bool asks_for_fact(const struct words *w)
 {
     static const char *const facts[] = {"when", "where", "who", "whose", NULL};
-    return w->n && str_is_one_of(w->v[0].text, facts);
+    static const char *const of[] = {"what", "how", NULL};
+    static const char *const figures[] = {"much", "many", "long", "often",   "old", "far", "date",
+                                          "day",  "time", "year", "airport", "is",  "was", "did",
+                                          "name", "s",    "are",  "were",    NULL};
+    for (size_t i = 0; i < w->n; i++)
+        if (str_is_one_of(w->v[i].text, facts) ||
+            (i + 1 < w->n && str_is_one_of(w->v[i].text, of) &&
+             str_is_one_of(w->v[i + 1].text, figures)))
+            return true;
+    return false;
+}
+
+static bool is_modal(str word)
+{
+    static const char *const list[] = {"can",    "could",   "should", "shall", "may",
+                                       "might",  "would",   "ought",  "safe",  "ok",
+                                       "okay",   "soll",    "sollte", "kann",  "darf",
+                                       "könnte", "puis",    "peux",   "dois",  "puedo",
+                                       "podría", "debería", "posso",  "devo",  NULL};
+    return str_is_one_of(word, list);
 }
 
 static bool is_request_word(str word)
 {
-    static const char *const list[] = {"can",   "could",  "should", "shall", "may",     "might",
-                                       "would", "ought",  "safe",   "ok",    "okay",    "make",
-                                       "give",  "plan",   "need",   "want",  "suggest", "tips",
-                                       "help",  "advice", NULL};
-    return str_is_one_of(word, list);
+    static const char *const list[] = {"make", "give",  "plan",   "need",  "want",  "suggest",
+                                       "tips", "help",  "advice", "pack",  "plane", "brauche",
+                                       "idée", "idées", "ideas",  "ideen", NULL};
+    return is_modal(word) || str_is_one_of(word, list);
 }
 
 /* Whether a request is one on which health or advice bears. Plain tasks on code, sums and texts
@@ -221,27 +269,39 @@ struct bearing bearing_of(struct arena *a, str request)
 #include "engine/text/attributes.def"
         NULL};
     struct bearing b = {0};
-    bool is_own = false, is_asked = false, is_request = false;
+    bool is_own = false, is_asked = false, is_request = false, is_food = false;
+    bool has_modal = false;
     if (request.n > REQUEST_MAX)
         return b;
     struct words w = words_of(a, request, REQUEST_MAX);
     for (size_t i = 0; i < w.n; i++) {
         uint32_t bits = stem_bits(stems(), w.v[i].stem);
         b.on_health |= bits >> WANTED & 1;
+        is_food |= bits >> WANTED_FOOD & 1;
         is_asked |= bits >> WANTED_ASKED & 1;
         b.on_taste |= bits >> TASTE & 1;
         is_request |= is_request_word(w.v[i].text);
+        has_modal |= is_modal(w.v[i].text);
         is_own |= lexicon_is(w.v[i].text, LEX_SELF | LEX_SELF_TOO);
     }
     struct phrase_words p = phrase_words_of(a, phrase_fold(a, request));
     b.on_advice = phrase_find_any(&p, advises, NULL);
-    b.on_health |= is_asked && (is_request || b.on_advice);
-    if (asks_for_fact(&w) && !is_request && !b.on_advice)
+    b.on_food = is_food && !b.on_health;
+    b.on_health |= is_food || (is_asked && (is_request || b.on_advice));
+    if (asks_for_fact(&w) && !has_modal && !b.on_advice)
         b.on_health = false;
     b.on_taste &= b.on_advice && !b.on_health;
     if (asks_back(&w) || (!is_own && phrase_find_any(&p, plain, NULL)))
         b = (struct bearing){0};
     return b;
+}
+
+bool attributes_of_food(const struct words *w)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < w->n; i++)
+        bits |= stem_bits(stems(), w->v[i].stem);
+    return (bits >> FOOD & 1) && !(bits >> NO_FOOD & 1);
 }
 
 bool attributes_likes(struct arena *a, str line)

@@ -40,7 +40,11 @@ bool attributes_likes(struct arena *a, str line);
 /* What of a person bears on a request, whatever words it has. */
 struct bearing {
     bool on_health; /* food, medicine, sport, travel: health and safety matter */
+    bool on_food;   /* … food alone */
     bool on_advice; /* a suggestion or a plan: home, family, work and likes */
     bool on_taste;  /* … of something to read, watch, hear or play: likes alone */
 };
 struct bearing bearing_of(struct arena *a, str request);
+
+/* Of a statement about health: whether it says what one may eat and drink. */
+bool attributes_of_food(const struct words *w);

@@ -35,7 +35,8 @@ enum word_class {
     LEX_ABBREVIATION = 1 << 27,      /* its dot ends no sentence: "dr" */
     LEX_ABBREVIATION_LAST = 1 << 28, /* its dot ends one before a capital: "inc" */
     LEX_ASKING = 1 << 29,            /* stems of "do you remember", which say no topic */
-    LEX_GENERAL = 1 << 30            /* too general for a topic: "following" */
+    LEX_GENERAL = 1 << 30,           /* too general for a topic: "following" */
+    LEX_LIMIT = 1u << 31             /* what suits somebody and what does not: "allergic", "love" */
 };
 
 /* The classes of a word in any case (ASCII); 0 when it has none. */
