@@ -39,7 +39,8 @@ enum {
 #define GATE_SIGNAL(name, sets, help, ...) SIGNAL_##name,
 #include "engine/gate/gate_weights.def"
 #undef GATE_SIGNAL
-    SMALL = SIGNAL_small
+    SMALL = SIGNAL_small,
+    SELF = SIGNAL_self
 };
 
 struct asked {
@@ -168,7 +169,7 @@ static void judge_left_out(struct gate_data *d, const struct columns *c)
             if (d->v[r].is_decided || d->v[r].conversation != conversation)
                 continue;
             scaled_row(c, &d->v[r], x);
-            double others = GATE_OTHERS(d->v[r].x[SMALL]);
+            double others = GATE_OTHERS(d->v[r].x[SMALL], d->v[r].x[SELF]);
             d->v[r].probability = 1 / (1 + others * exp(-fit_dot(&f, x)));
         }
     }

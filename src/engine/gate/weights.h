@@ -2,8 +2,12 @@
 #pragma once
 
 /* How many messages that memory cannot answer it assumes for one that it can: GATE_ODDS in a large
- * pool, fewer in a small one, where a missed line costs more than one too many. */
-#define GATE_OTHERS(small) (1 + (GATE_ODDS - 1) * (1 - (small)) * (1 - (small)))
+ * pool, fewer in a small one, where a missed line costs more than one too many; and fewer still
+ * there where somebody speaks of himself (self: 1), who mostly asks for what he told. */
+#define GATE_OTHERS(small, self)                                                                   \
+    ((1 + (GATE_ODDS - 1) * (1 - (small)) * (1 - (small))) /                                       \
+     (1 + GATE_OF_SELF * (self) * (small) * (small)))
+#define GATE_OF_SELF 2.6
 
 enum weights {
 #define WEIGHT_SET(name, help) name,

@@ -95,7 +95,9 @@ static str telling_in(struct finder *f, const struct wanted *want, str text)
     struct arena *a = &f->ctx->arena;
     uint32_t labelled = attributes_labelled(a, text);
     struct sentence s;
-    struct told_sentence of = {.wanted = want->attributes, .is_for_request = want->tokens >= 0};
+    struct told_sentence of = {.wanted = want->attributes,
+                               .is_setting = labelled != 0,
+                               .is_for_request = want->tokens >= 0};
     for (str rest = utf8_cut(text, LONG); sentence_cut(&rest, &s);) {
         struct words w = words_of(a, s.text, SENTENCE_WORDS);
         uint32_t told = labelled ? labelled : told_in(f, &w, s.text);

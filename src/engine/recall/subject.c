@@ -239,7 +239,7 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
         struct words w = words_of(a, in_front.text, SENTENCE_WORDS);
         before = teller_of(&w, of->wanted, before);
     }
-    bool fits = has_teller(&s, of, before, most, &inherits);
+    bool fits = of->is_setting || has_teller(&s, of, before, most, &inherits);
     for (size_t i = 0; i < q.n; i++) {
         const struct word *w = &q.v[i];
         uint32_t general = general_of(w->stem);
