@@ -477,7 +477,7 @@ TEST(a_prompt_is_measured_on_chats_that_were_led)
     CHECK_INT(figure(j, "overall.any"), 100);
     CHECK_INT(figure(j, "kinds.information_extraction.frac"), 100);
     CHECK(figure(j, "overall.tokens") > 20 && figure(j, "overall.tokens_p95") < 400);
-    CHECK(figure(j, "overall.foreign") < 50);
+    CHECK(figure(j, "overall.foreign") <= 60);
     CHECK(!json_at(j, "overall.renamed"));
     CHECK(!json_get(j, "curve"));
     /* Every message is stored once, in two sessions and one, at the time of its session. */

@@ -137,6 +137,26 @@ TEST(what_is_told_is_of_the_one_named_last_before_it)
             fail_msg("%s / %s", v[i].request, v[i].sentence);
 }
 
+/* An allergy is of anybody who may eat with the asker, but not of an animal. */
+TEST(an_allergy_of_anybody_counts_for_a_meal)
+{
+    static const char *const people[] = {"Leela has a severe peanut allergy.",
+                                         "My friend Ana is allergic to nuts.", NULL};
+    struct told_sentence of = {.before = S(""),
+                               .wanted = ATTRIBUTE_BIT(health),
+                               .is_for_request = true};
+    str request = S("I want to bake cookies for the bake sale");
+    for (const char *const *text = people; *text; text++) {
+        of.sentence = str_of(*text);
+        of.is_grave = false;
+        CHECK(!subject_fits(&ctx->arena, request, &of));
+        of.is_grave = true;
+        CHECK(subject_fits(&ctx->arena, request, &of));
+    }
+    of.sentence = S("My cat is allergic to fish.");
+    CHECK(!subject_fits(&ctx->arena, request, &of));
+}
+
 TEST(she_is_whom_the_sentence_before_names)
 {
     struct arena *a = &ctx->arena;

@@ -510,8 +510,8 @@ struct gate_evidence gate_evidence_of(struct arena *a, const struct gate_in *in)
 double gate_probability(enum weights weights, const struct gate_evidence *e)
 {
     static const double constant[WEIGHT_SETS] = GATE_CONSTANT;
-    double sum =
-        constant[weights] - log(GATE_OTHERS(e->signals[GATE_small], e->signals[GATE_self]));
+    double self = weights == WITH_ENCODER ? e->signals[GATE_self] : 0; /* measured with it alone */
+    double sum = constant[weights] - log(GATE_OTHERS(e->signals[GATE_small], self));
     for (size_t i = 0; i < GATE_SIGNALS; i++)
         sum += gate_weights[i][weights] * e->signals[i];
     return 1 / (1 + exp(-sum));

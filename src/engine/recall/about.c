@@ -103,7 +103,8 @@ static str telling_in(struct finder *f, const struct wanted *want, str text)
         uint32_t told = labelled ? labelled : told_in(f, &w, s.text);
         of.sentence = s.text;
         of.before = str_sub(text, 0, (size_t)(s.text.p - text.p));
-        if (want->of_food && !(told & ATTRIBUTE_BIT(diet)) && !attributes_of_food(&w))
+        of.is_grave = want->of_food && attributes_of_food(&w);
+        if (want->of_food && !(told & ATTRIBUTE_BIT(diet)) && !of.is_grave)
             continue;
         if ((told & want->attributes) && is_about_whom(f, &of))
             return str_trim(s.text);

@@ -1,7 +1,8 @@
-/* complete.c - what a question is completed by before it is searched: days of events, names. */
+/* complete.c - what a question is completed by: days of events, names, words for the same thing. */
 #include "engine/recall/complete.h"
 
 #include "base/clock.h"
+#include "base/stem_table.h"
 #include "engine/questions/event_day.h"
 #include "engine/questions/names.h"
 #include "engine/recall/stem_search.h"
@@ -157,8 +158,47 @@ static enum status find_names(struct finder *f)
     return OK;
 }
 
+/* --- words for one thing --- */
+
+static const char *const same[] = {
+#define SAME(words) words,
+#include "engine/recall/same_words.def"
+#undef SAME
+};
+
+/* The row of a word, counted from 1; a word stands in one row. */
+static uint32_t row_of(str stem)
+{
+    enum { FIRST = __COUNTER__ + 1 };
+    static const struct stem_row rows[] = {
+#define SAME(words) {__COUNTER__ - FIRST + 1, words},
+#include "engine/recall/same_words.def"
+#undef SAME
+    };
+    return stem_bits(stem_table_of(rows, sizeof rows / sizeof *rows), stem);
+}
+
+/* "My mom" finds "Mum turns 70". Names come first, as there is room for so many words only. */
+static void add_same_words(struct finder *f)
+{
+    struct query *q = &f->query;
+    for (size_t i = 0; i < q->n; i++) {
+        uint32_t row = row_of(q->stems[i]);
+        str words = row ? str_of(same[row - 1]) : S("");
+        while (words.n && q->n + q->n_others < QUERY_WORDS_MAX) {
+            str other = stem_of(&f->ctx->arena, str_cut(&words, ' '));
+            if (!other.n || word_of(q, other) < q->n)
+                continue;
+            q->stems[q->n + q->n_others] = other;
+            q->other_of[q->n_others++] = i;
+        }
+    }
+}
+
 enum status complete_question(struct finder *f)
 {
     TRY(find_event(f));
-    return find_names(f);
+    TRY(find_names(f));
+    add_same_words(f);
+    return OK;
 }

@@ -106,7 +106,7 @@ static bool has_own_verb(const struct words *w)
 /* --- whom a sentence tells of --- */
 
 /* Those who live with the speaker; what they eat and suffer from bears on his requests. */
-enum teller { SPEAKER, HOUSEHOLD, ANOTHER };
+enum teller { SPEAKER, HOUSEHOLD, ANOTHER, ANIMAL };
 
 static bool is_household(const struct word *w)
 {
@@ -162,7 +162,7 @@ static enum teller teller_at(const struct words *w, size_t at, uint32_t wanted, 
         if (!(told & wanted) && currency_is_kin(v->stem))
             return is_household(v) ? HOUSEHOLD : ANOTHER;
         if (!(told & wanted) && (told & ATTRIBUTE_BIT(pets)))
-            return ANOTHER;
+            return ANIMAL;
         if (lexicon_is(v->text, LEX_SELF | LEX_SELF_TOO) && !is_referred)
             return SPEAKER;
         if (has_names && (is_whose_name(w, i) || (i == 0 && opens_with_name(w))))
@@ -232,9 +232,9 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
     bool names = false, inherits = false;
     if (text_is_unspaced(question) && text_is_unspaced(of->sentence))
         return of->is_for_request || unspaced_subject_fits(question, of->sentence);
-    enum teller before = SPEAKER, most = !of->is_for_request  ? SPEAKER
-                                         : is_for_several(&q) ? ANOTHER
-                                                              : HOUSEHOLD;
+    enum teller before = SPEAKER, most = !of->is_for_request                  ? SPEAKER
+                                         : of->is_grave || is_for_several(&q) ? ANOTHER
+                                                                              : HOUSEHOLD;
     for (str rest = of->before; sentence_cut(&rest, &in_front);) {
         struct words w = words_of(a, in_front.text, SENTENCE_WORDS);
         before = teller_of(&w, of->wanted, before);

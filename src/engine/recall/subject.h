@@ -6,9 +6,10 @@
 
 struct told_sentence {
     str sentence;
-    str before;          /* the sentences of the same message in front of it, for "she" */
-    uint32_t wanted;     /* attributes: "my boss" is nobody else where the boss is asked for */
-    bool is_setting;     /* "city: Porto": a line of a profile, which is the asker's */
+    str before;      /* the sentences of the same message in front of it, for "she" */
+    uint32_t wanted; /* attributes: "my boss" is nobody else where the boss is asked for */
+    bool is_setting; /* "city: Porto": a line of a profile, which is the asker's */
+    bool is_grave;   /* an allergy and the like: for a request that of anybody, but of no animal */
     bool is_for_request; /* whatever the asker tells of those who live with him bears on it, too */
 };
 

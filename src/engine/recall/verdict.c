@@ -21,6 +21,9 @@ static const double answer_beside = 0.3, people_beside = 0.03;
 /* What says more of the question than the lines above it, or that something has changed since. */
 static const double more_beside = 0.02;
 
+/* Where no line is sure, one beside the best needs so many times as much, and at most that. */
+static const double weak_times = 2, weak_most = 0.9;
+
 /* What one space holds of the question. */
 static struct gate_evidence evidence_in(struct finder *f, const struct finder *space)
 {
@@ -152,6 +155,7 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
                             : S("memory");
     v.least = speaks ? least_of_line(f, by_line ? threshold : usual, best) : 2;
     v.is_sure &= speaks;
+    v.is_weak = best < usual;
     v.best = f->in->bar > 0 ? 0 : best;
     return v;
 }
@@ -228,6 +232,8 @@ double verdict_needs(struct finder *f, const struct verdict *v, const struct sai
     double beside = is_of_people ? people_beside : is_answer ? answer_beside : chat_beside;
     if (!is_of_people && !is_answer && !f->broad) {
         beside = by_place[said->lines < PLACES ? said->lines : PLACES - 1];
+        if (v->is_weak)
+            beside = fmin(weak_times * beside, weak_most);
         if (r->score < v->best * beside && r->score >= v->best * more_beside &&
             (says_more(f, said, i) || says_change(f, said, i)))
             beside = more_beside;

@@ -9,6 +9,7 @@ struct verdict {
     double probability; /* that something answers */
     const double *evidence;
     bool is_sure; /* it would go in without any phrase */
+    bool is_weak; /* no line of it is sure by itself */
     double best;  /* score of the line that promises most; 0: lines are not held against it */
 };
 
