@@ -235,7 +235,7 @@ TEST(beside_the_best_line_of_a_chat_goes_what_has_a_share_of_its_score)
     struct verdict verdict = {.least = 0.01, .best = 0.5};
     struct said_so_far none = {0};
     v[1].signals[SIGNAL_assistant] = 1;
-    CHECK(fabs(verdict_needs(&f, &verdict, &none, 0) - 0.05) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, &none, 0) - 0.04) < 1e-9);
     CHECK(fabs(verdict_needs(&f, &verdict, &none, 1) - 0.15) < 1e-9);
     CHECK(fabs(verdict_needs(&f, &verdict, &none, 2) - 0.015) < 1e-9);
     CHECK(verdict_needs(&f, &verdict, &none, 3) == 0.01);
@@ -275,7 +275,7 @@ TEST(a_line_that_says_something_new_needs_less_than_one_more_of_the_same)
     v[0].score = 0.5;
     verdict_note(&f, &said, 0);
     CHECK(fabs(verdict_needs(&f, &verdict, &said, 1) - 0.01) < 1e-9);
-    CHECK(fabs(verdict_needs(&f, &verdict, &said, 2) - 0.05) < 1e-9);
+    CHECK(fabs(verdict_needs(&f, &verdict, &said, 2) - 0.04) < 1e-9);
     CHECK(fabs(verdict_needs(&f, &verdict, &said, 3) - 0.01) < 1e-9);
     for (int i = 0; i < 3; i++)
         verdict_note(&f, &said, 2);

@@ -15,7 +15,7 @@ static const double broad_beside = 0.4;
 /* Beside the best line, what was said to an assistant needs this share of its score. What a model
  * said, which is long and rarely the answer, needs more; what people said to each other needs less,
  * as its scores lie closer together, and neighbours tell more. */
-#define chat_beside 0.10
+#define chat_beside 0.08
 static const double answer_beside = 0.3, people_beside = 0.03;
 
 /* What says more of the question than the lines above it, or that something has changed since. */
