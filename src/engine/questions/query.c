@@ -49,25 +49,25 @@ static bool asks_past(const struct words *w)
 static bool asks_advice(const struct words *w)
 {
     static const char *const requests[] = {
-        "suggest",   "suggestions", "recommend", "recommendations",
-        "idea",      "ideas",       "recipe",    "recipes",
-        "tips",      "advice",      "plan",      "gift",
-        "present",   "pick",        "choose",    "should",
-        "shall",     "could",       "can",       "might",
-        "would",     "write",       "draft",     "order",
-        "buy",       "book",        "cook",      "try",
-        "give",      "best",        "soll",      "sollte",
-        "sollen",    "sollten",     "kann",      "könnte",
-        "darf",      "empfiehl",    "idee",      "ideen",
-        "rezept",    "tipps",       "geschenk",  "schlag",
-        "devrais",   "pourrais",    "puis",      "idée",
-        "idées",     "recette",     "cadeau",    "recommande",
-        "propose",   "conseille",   "debería",   "podría",
-        "puedo",     "receta",      "regalo",    "recomienda",
-        "sugiere",   "sugiéreme",   "posso",     "deveria",
-        "receita",   "presente",    "recomende", "sugira",
-        "dovrei",    "potrei",      "ricetta",   "regalo",
-        "consiglia", "suggerisci",  NULL};
+        "suggest",    "suggestions", "recommend", "recommendations",
+        "idea",       "ideas",       "recipe",    "recipes",
+        "tips",       "advice",      "plan",      "gift",
+        "present",    "pick",        "choose",    "should",
+        "shall",      "could",       "can",       "might",
+        "would",      "write",       "draft",     "order",
+        "buy",        "book",        "cook",      "try",
+        "give",       "best",        "soll",      "sollte",
+        "sollen",     "sollten",     "kann",      "könnte",
+        "darf",       "empfiehl",    "idee",      "ideen",
+        "rezept",     "tipps",       "geschenk",  "schlag",
+        "devrais",    "pourrais",    "puis",      "idée",
+        "idées",      "recette",     "cadeau",    "recommande",
+        "propose",    "conseille",   "debería",   "podría",
+        "puedo",      "receta",      "regalo",    "recomienda",
+        "sugiere",    "sugiéreme",   "posso",     "deveria",
+        "receita",    "presente",    "recomende", "sugira",
+        "dovrei",     "potrei",      "ricetta",   "consiglia",
+        "suggerisci", NULL};
     for (size_t i = 0; i < w->n; i++)
         if (str_is_one_of(w->v[i].text, requests))
             return true;

@@ -166,7 +166,7 @@ static const char *const same[] = {
 #undef SAME
 };
 
-/* The row of a word, counted from 1; a word stands in one row. */
+/* The row of a word, counted from 1 (__COUNTER__ numbers the rows); a word stands in one row. */
 static uint32_t row_of(str stem)
 {
     enum { FIRST = __COUNTER__ + 1 };

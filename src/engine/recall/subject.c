@@ -209,13 +209,13 @@ static bool has_teller(const struct words *w, const struct told_sentence *of, en
 /* "A cake for the party", "dinner for us": whoever it is may eat with them. */
 static bool is_for_several(const struct words *q)
 {
-    static const char *const several[] = {"us",        "our",     "we",     "everyone", "everybody",
-                                          "party",     "family",  "guests", "friends",  "kids",
-                                          "twins",     "boys",    "girls",  "lads",     "wir",
-                                          "uns",       "alle",    "gäste",  "freunde",  "kinder",
-                                          "familie",   "party",   "nous",   "tous",     "invités",
-                                          "amis",      "famille", "todos",  "amigos",   "familia",
-                                          "invitados", NULL};
+    static const char *const several[] = {"us",      "our",    "we",     "everyone", "everybody",
+                                          "party",   "family", "guests", "friends",  "kids",
+                                          "twins",   "boys",   "girls",  "lads",     "wir",
+                                          "uns",     "alle",   "gäste",  "freunde",  "kinder",
+                                          "familie", "nous",   "tous",   "invités",  "amis",
+                                          "famille", "todos",  "amigos", "familia",  "invitados",
+                                          NULL};
     for (size_t i = 0; i < q->n; i++)
         if (str_is_one_of(q->v[i].text, several))
             return true;

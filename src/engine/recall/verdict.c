@@ -15,8 +15,9 @@ static const double broad_beside = 0.4;
 /* Beside the best line, what was said to an assistant needs this share of its score. What a model
  * said, which is long and rarely the answer, needs more; what people said to each other needs less,
  * as its scores lie closer together, and neighbours tell more. */
-#define chat_beside 0.08
 static const double answer_beside = 0.3, people_beside = 0.03;
+/* By how many went in: the more there are, the less one more is worth its room. */
+static const double chat_beside[] = {0.08, 0.08, 0.08, 0.08, 0.2, 0.3, 0.45, 0.6};
 
 /* What says more of the question than the lines above it, or that something has changed since. */
 static const double more_beside = 0.02;
@@ -220,18 +221,15 @@ static bool says_change(struct finder *f, const struct said_so_far *said, size_t
 double verdict_needs(struct finder *f, const struct verdict *v, const struct said_so_far *said,
                      size_t i)
 {
-    /* The more lines there are, the less one more is worth its room. */
-    static const double by_place[] = {chat_beside, chat_beside, chat_beside, chat_beside,
-                                      0.2,         0.3,         0.45,        0.6};
-    enum { PLACES = sizeof by_place / sizeof *by_place };
+    enum { PLACES = sizeof chat_beside / sizeof *chat_beside };
     const struct recalled *r = &f->found[i];
     if (f->weighed != WITH_ENCODER || !f->of[i])
         return v->least;
     bool is_answer = !r->is_memory && r->signals[SIGNAL_assistant] > 0;
     bool is_of_people = !r->is_memory && r->message.speaker.n;
-    double beside = is_of_people ? people_beside : is_answer ? answer_beside : chat_beside;
+    double beside = is_of_people ? people_beside : is_answer ? answer_beside : chat_beside[0];
     if (!is_of_people && !is_answer && !f->broad) {
-        beside = by_place[said->lines < PLACES ? said->lines : PLACES - 1];
+        beside = chat_beside[said->lines < PLACES ? said->lines : PLACES - 1];
         if (v->is_weak)
             beside = fmin(weak_times * beside, weak_most);
         if (r->score < v->best * beside && r->score >= v->best * more_beside &&
