@@ -139,20 +139,24 @@ static bool opens_with_name(const struct words *w)
            (lexicon_is(w->v[1].text, LEX_AUXILIARY) || str_is_one_of(w->v[1].text, verbs));
 }
 
-static str text_of(const struct words *w)
+/* The words of a sentence. */
+struct told_words {
+    struct words w;
+    bool has_names; /* capitals name somebody; German nouns have them, too */
+};
+
+static struct told_words told_words_of(struct arena *a, str sentence)
 {
-    const struct word *last = &w->v[w->n - 1];
-    const char *from = w->v[0].text.p;
-    return (str){from, (size_t)(last->text.p + last->text.n - from)};
+    return (struct told_words){words_of(a, sentence, SENTENCE_WORDS), gate_is_fitted_for(sentence)};
 }
 
 /* Whose the word at this place is: of the one who is named last before it; `before` where nobody
  * is. "My boss" is nobody else where the boss is asked for. */
-static enum teller teller_at(const struct words *w, size_t at, uint32_t wanted, enum teller before,
-                             bool *inherits)
+static enum teller teller_at(const struct told_words *t, size_t at, uint32_t wanted,
+                             enum teller before, bool *inherits)
 {
-    bool is_referred = false;                                /* "she": to somebody in front of it */
-    bool has_names = w->n && gate_is_fitted_for(text_of(w)); /* German nouns are no names */
+    const struct words *w = &t->w;
+    bool is_referred = false; /* "she": to somebody in front of it */
     *inherits = false;
     for (size_t i = at < w->n ? at + 1 : w->n; i-- > 0;) {
         const struct word *v = &w->v[i];
@@ -165,7 +169,7 @@ static enum teller teller_at(const struct words *w, size_t at, uint32_t wanted, 
             return ANIMAL;
         if (lexicon_is(v->text, LEX_SELF | LEX_SELF_TOO) && !is_referred)
             return SPEAKER;
-        if (has_names && (is_whose_name(w, i) || (i == 0 && opens_with_name(w))))
+        if (t->has_names && (is_whose_name(w, i) || (i == 0 && opens_with_name(w))))
             return ANOTHER;
         is_referred |= word_is_pronoun(v->text) && !lexicon_is(v->text, LEX_THING);
     }
@@ -174,12 +178,13 @@ static enum teller teller_at(const struct words *w, size_t at, uint32_t wanted, 
 }
 
 /* Of a sentence as a whole, for the one behind it. */
-static enum teller teller_of(const struct words *w, uint32_t wanted, enum teller before)
+static enum teller teller_of(const struct told_words *t, uint32_t wanted, enum teller before)
 {
+    const struct words *w = &t->w;
     enum { LOOKED_AT = 6 };
     bool inherits;
     for (size_t i = 0; i < w->n && i < LOOKED_AT; i++) {
-        struct words front = {w->v, i + 1};
+        struct told_words front = {{w->v, i + 1}, t->has_names};
         enum teller is = teller_at(&front, i, wanted, before, &inherits);
         bool is_kin_next = i + 1 < w->n && currency_is_kin(w->v[i + 1].stem);
         if (!inherits && !is_kin_next &&
@@ -190,20 +195,21 @@ static enum teller teller_of(const struct words *w, uint32_t wanted, enum teller
 }
 
 /* What a sentence says of the wanted attributes counts where some of it is of one who fits. */
-static bool has_teller(const struct words *w, const struct told_sentence *of, enum teller before,
-                       enum teller most, bool *inherits)
+static bool has_teller(const struct told_words *t, const struct told_sentence *of,
+                       enum teller before, enum teller most, bool *inherits)
 {
     enum { FRONT_WORDS = 6 };
+    const struct words *w = &t->w;
     bool is_any = false, fits = false, one;
     *inherits = false;
     for (size_t i = 0; i < w->n; i++) {
         if (!(told_by(&w->v[i]) & of->wanted))
             continue;
         is_any = true;
-        fits |= teller_at(w, i, of->wanted, before, &one) <= most;
+        fits |= teller_at(t, i, of->wanted, before, &one) <= most;
         *inherits |= one;
     }
-    return is_any ? fits : teller_at(w, FRONT_WORDS, of->wanted, before, inherits) <= most;
+    return is_any ? fits : teller_at(t, FRONT_WORDS, of->wanted, before, inherits) <= most;
 }
 
 /* "A cake for the party", "dinner for us": whoever it is may eat with them. */
@@ -226,7 +232,7 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
 {
     enum { BARE = 24 };
     struct words q = words_of(a, question, SENTENCE_WORDS);
-    struct words s = words_of(a, of->sentence, SENTENCE_WORDS);
+    struct told_words s = told_words_of(a, of->sentence);
     struct words told = words_of(a, of->before, SENTENCE_WORDS);
     struct sentence in_front;
     bool names = false, inherits = false;
@@ -236,8 +242,8 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
                                          : of->is_grave || is_for_several(&q) ? ANOTHER
                                                                               : HOUSEHOLD;
     for (str rest = of->before; sentence_cut(&rest, &in_front);) {
-        struct words w = words_of(a, in_front.text, SENTENCE_WORDS);
-        before = teller_of(&w, of->wanted, before);
+        struct told_words t = told_words_of(a, in_front.text);
+        before = teller_of(&t, of->wanted, before);
     }
     bool fits = of->is_setting || has_teller(&s, of, before, most, &inherits);
     for (size_t i = 0; i < q.n; i++) {
@@ -246,11 +252,11 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
         if (!general && !currency_is_kin(w->stem) && !names_someone(w))
             continue;
         names = true;
-        if (holds_stem(&s, w->stem) || holds_relative(&s, general) ||
+        if (holds_stem(&s.w, w->stem) || holds_relative(&s.w, general) ||
             (inherits && (holds_stem(&told, w->stem) || holds_relative(&told, general))))
             return true;
     }
-    bool is_plain = is_first_person(&s) || s.n <= BARE;
+    bool is_plain = is_first_person(&s.w) || s.w.n <= BARE;
     bool is_own = is_first_person(&q) || has_own_verb(&q);
     return fits && is_plain && (of->is_for_request || (!names && is_own));
 }
