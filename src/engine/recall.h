@@ -25,8 +25,11 @@ struct recalled {
     double signals[SIGNALS_MAX]; /* by signal_names */
     double cosine;               /* of the vectors of it and the question; 0: none */
     double ordered;              /* the reranking model's score; NAN: it gave none */
+    double worth; /* 0 to 1: how probable it is that it is worth its room beside those above it; 0
+                     where that is not known (recall/verdict.h) */
     int64_t tokens;
-    bool injected;
+    bool is_wanted;   /* sure enough, and worth its room */
+    bool injected;    /* … and within the budget */
     bool is_told;     /* it tells of an attribute that the question asks for, in whatever words */
     bool is_aside;    /* it does not answer the question, but bears on what is asked */
     bool is_standing; /* an instruction that the user gave for all chats */

@@ -221,65 +221,107 @@ TEST(what_was_told_a_moment_ago_is_not_behind)
 
 static const struct recall_in in_chat = {.gate = true};
 
-/* What the user said, what a model said, what people said to each other, and what stands in the
- * list without having been found. */
-TEST(beside_the_best_line_of_a_chat_goes_what_has_a_share_of_its_score)
+static bool is_marked(const struct finder *f, const char *expected)
 {
-    struct recalled v[4] = {{.message.role = S("user")},
-                            {.message.role = S("assistant")},
-                            {.message = {.role = S("user"), .speaker = S("Ana")}},
-                            {.is_memory = true}};
-    struct candidate found = {0};
+    for (size_t i = 0; i < f->n; i++)
+        if (f->found[i].is_wanted != (expected[i] == '+'))
+            return false;
+    return true;
+}
+
+/* The best line, one near to it, one far behind it, and what is in the list without having been
+ * found. */
+TEST(beside_the_best_line_goes_what_is_worth_its_room)
+{
+    struct recalled v[4] = {{.message.role = S("user"), .score = 0.5, .rank = 10},
+                            {.message.role = S("user"), .score = 0.2, .rank = 9},
+                            {.message.role = S("user"), .score = 0.03, .rank = 5.5},
+                            {.is_memory = true, .score = 0.05}};
+    struct candidate found = {.dense = 0.5f};
     const struct candidate *of[] = {&found, &found, &found, NULL};
-    struct finder f = {.found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
-    struct verdict verdict = {.least = 0.01, .best = 0.5};
-    struct said_so_far none = {0};
-    v[1].signals[SIGNAL_assistant] = 1;
-    CHECK(fabs(verdict_needs(&f, &verdict, &none, 0) - 0.04) < 1e-9);
-    CHECK(fabs(verdict_needs(&f, &verdict, &none, 1) - 0.15) < 1e-9);
-    CHECK(fabs(verdict_needs(&f, &verdict, &none, 2) - 0.015) < 1e-9);
-    CHECK(verdict_needs(&f, &verdict, &none, 3) == 0.01);
-    verdict.best = 0.02;
-    CHECK(verdict_needs(&f, &verdict, &none, 0) == 0.01);
-    verdict.best = 0.5;
-    f.weighed = WORDS_ALONE;
-    CHECK(verdict_needs(&f, &verdict, &none, 0) == 0.01);
-    CHECK(verdict_needs(&f, &verdict, &none, 1) == 0.01);
+    const struct recall_in in = {.gate = true};
+    struct finder f = {
+        .ctx = ctx, .in = &in, .found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
+    struct verdict verdict = {.least = 0.01, .by_worth = true};
+    f.words.messages = 30;
+    verdict_mark(&f, &verdict);
+    CHECK(is_marked(&f, "++-+"));
+    CHECK(v[0].worth > 0.5 && v[1].worth > 0.2 && v[2].worth < 0.05 && v[2].worth > 0.03);
+    f.words.messages = 3000; /* little is too much for a small pool alone */
+    v[2].score = 0.06;
+    verdict_mark(&f, &verdict);
+    CHECK(is_marked(&f, "++++"));
+    f.words.messages = 30;
+    verdict_mark(&f, &verdict);
+    CHECK(is_marked(&f, "++-+"));
+    v[2].message.speaker = S("Ana"); /* what people say to each other is short */
+    verdict_mark(&f, &verdict);
+    CHECK(is_marked(&f, "++++"));
+    verdict.least = 2;
+    verdict_mark(&f, &verdict);
+    CHECK(is_marked(&f, "----"));
+    verdict.least = 0.04;
+    f.weighed = WORDS_ALONE; /* has no such fit: by the score */
+    v[2].score = 0.03;
+    verdict_mark(&f, &verdict);
+    CHECK(is_marked(&f, "++-+"));
+}
+
+/* A message and the memory that was noted from it say one thing. */
+TEST(a_memory_and_its_message_take_one_place)
+{
+    struct recalled v[3] = {
+        {.message = {.id = S("t1"), .role = S("user")}, .score = 0.3, .rank = 8},
+        {.is_memory = true, .memory.source = S("t1"), .score = 0.3, .rank = 8},
+        {.message = {.id = S("t2"), .role = S("user")}, .score = 0.1, .rank = 6}};
+    struct candidate found = {.dense = 0.5f};
+    const struct candidate *of[] = {&found, &found, &found};
+    const struct recall_in in = {.gate = true};
+    struct finder f = {
+        .ctx = ctx, .in = &in, .found = v, .of = of, .n = 3, .weighed = WITH_ENCODER};
+    struct verdict verdict = {.least = 0.01, .by_worth = true};
+    verdict_mark(&f, &verdict);
+    double second = v[2].worth;
+    v[1].memory.source = S("t9");
+    verdict_mark(&f, &verdict);
+    CHECK(v[2].worth < second);
 }
 
 /* "Does my crown come before his cataract?": the second line of two things asked for, and one that
- * tells of a change, go in with less than others; the more has gone in, the more others need. */
+ * tells of a change to what stands above it, go in with less than others. */
 TEST(a_line_that_says_something_new_needs_less_than_one_more_of_the_same)
 {
-    struct recalled v[4] = {
+    struct recalled v[5] = {
         {.message = {.role = S("user"), .text = S("His cataract is in April."), .created = 1}},
         {.message = {.role = S("user"), .text = S("The crown is in May."), .created = 2}},
         {.message = {.role = S("user"), .text = S("That cataract again."), .created = 3}},
         {.message = {.role = S("user"),
                      .text = S("The cataract has moved to June."),
-                     .created = 4}}};
-    struct candidate found[4] = {{.own = {1, 0}},
-                                 {.own = {0, 1}},
-                                 {.own = {1, 0}},
-                                 {.own = {1, 0}}};
-    const struct candidate *of[] = {&found[0], &found[1], &found[2], &found[3]};
-    struct finder f = {.ctx = ctx, .found = v, .of = of, .n = 4, .weighed = WITH_ENCODER};
-    struct verdict verdict = {.least = 0.001, .best = 0.5};
-    struct said_so_far said = {0};
+                     .created = 4}},
+        {.message = {.role = S("user"), .text = S("The piano has moved to July."), .created = 5}}};
+    struct candidate found[5] = {{.own = {1, 0}, .dense = 0.5f},
+                                 {.own = {0, 1}, .dense = 0.5f},
+                                 {.own = {1, 0}, .dense = 0.5f},
+                                 {.own = {1, 0}, .dense = 0.5f},
+                                 {.own = {0, 0}, .dense = 0.5f}};
+    const struct candidate *of[] = {&found[0], &found[1], &found[2], &found[3], &found[4]};
+    const struct recall_in in = {.gate = true};
+    struct finder f = {
+        .ctx = ctx, .in = &in, .found = v, .of = of, .n = 5, .weighed = WITH_ENCODER};
+    struct verdict verdict = {.least = 0.001, .by_worth = true};
     f.query.n = 2;
     f.weights[0] = f.weights[1] = 1;
     f.words.found[0] = 3;
     f.words.found[1] = 1;
-    for (int i = 0; i < 4; i++)
-        v[i].score = 0.02;
+    f.words.messages = 30;
     v[0].score = 0.5;
-    verdict_note(&f, &said, 0);
-    CHECK(fabs(verdict_needs(&f, &verdict, &said, 1) - 0.01) < 1e-9);
-    CHECK(fabs(verdict_needs(&f, &verdict, &said, 2) - 0.04) < 1e-9);
-    CHECK(fabs(verdict_needs(&f, &verdict, &said, 3) - 0.01) < 1e-9);
-    for (int i = 0; i < 3; i++)
-        verdict_note(&f, &said, 2);
-    CHECK(fabs(verdict_needs(&f, &verdict, &said, 2) - 0.1) < 1e-9);
+    v[0].rank = 9;
+    for (int i = 1; i < 5; i++) {
+        v[i].score = 0.1;
+        v[i].rank = 4;
+    }
+    verdict_mark(&f, &verdict);
+    CHECK(is_marked(&f, "++-+-"));
 }
 
 /* A condition that the question does not meet in words may be met in others, which the search by

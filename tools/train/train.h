@@ -1,4 +1,4 @@
-/* train.h - the two tables that are fitted. */
+/* train.h - the tables that are fitted. */
 #pragma once
 
 #include "dumps.h"
@@ -10,3 +10,5 @@
 /* Each writes the whole file, and figures to the standard error output. */
 void train_ranking(const struct dumps *dumps, FILE *out);
 void train_gate(const struct dumps *dumps, FILE *out);
+/* With the ranking as it is, so it is fitted last. */
+void train_line(const struct dumps *dumps, FILE *out);

@@ -7,7 +7,7 @@
 #define GATE_OTHERS(small, self)                                                                   \
     ((1 + (GATE_ODDS - 1) * (1 - (small)) * (1 - (small))) /                                       \
      (1 + GATE_OF_SELF * (self) * (small) * (small)))
-#define GATE_OF_SELF 2.6
+#define GATE_OF_SELF 6
 
 enum weights {
 #define WEIGHT_SET(name, help) name,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/tokens.h"
+#include "engine/gate/evidence.h"
 #include "engine/recall/given.h"
 #include "engine/recall/stem_search.h"
 #include "engine/recall/subject.h"
@@ -19,6 +20,7 @@ enum {
     GIVEN = 6,
     GIVEN_HEALTH = 3,
     GIVEN_ADVICE = 4,
+    GIVEN_FAR = 1,
     LONG = 2000,
     ASKED_WORDS = 60
 };
@@ -38,6 +40,7 @@ struct wanted {
     size_t most;
     int64_t tokens; /* < 0: no bound */
     str why;
+    size_t far;   /* so many that are not near to the request */
     bool of_food; /* of health only what one may eat and drink */
 };
 
@@ -89,7 +92,7 @@ static bool is_about_whom(struct finder *f, const struct told_sentence *of)
 
 /* The sentence of a text that tells of what is wanted, of the one whom the question is about; ""
  * where none does. */
-static str telling_in(struct finder *f, const struct wanted *want, str text)
+static str telling_in(struct finder *f, const struct wanted *want, str text, bool is_far)
 {
     enum { SENTENCE_WORDS = 120 };
     struct arena *a = &f->ctx->arena;
@@ -97,6 +100,7 @@ static str telling_in(struct finder *f, const struct wanted *want, str text)
     struct sentence s;
     struct told_sentence of = {.wanted = want->attributes,
                                .is_setting = labelled != 0,
+                               .is_far = is_far,
                                .is_for_request = want->tokens >= 0};
     for (str rest = utf8_cut(text, LONG); sentence_cut(&rest, &s);) {
         struct words w = words_of(a, s.text, SENTENCE_WORDS);
@@ -127,15 +131,23 @@ static str told_text(struct finder *f, struct recalled *r)
     return r->given = found_given(f, &r->message).text;
 }
 
-static bool is_told(struct finder *f, const struct wanted *want, struct recalled *r)
+/* What is near to a request was found for it, and has some worth there. Of an illness of somebody
+ * else that is not near, nine of ten are about something else (decisions/054). By words alone
+ * nothing tells. */
+static bool is_far(const struct finder *f, const struct wanted *want, const struct recalled *r)
 {
-    r->told = telling_in(f, want, told_text(f, r));
-    return r->told.n;
+    static const double near_worth = 0.035;
+    if (want->tokens < 0 || f->weighed != WITH_ENCODER || !gate_is_fitted_for(f->in->question))
+        return false;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->of[i] && is_same(&f->found[i], r))
+            return f->found[i].worth < near_worth;
+    return true;
 }
 
 /* What was taken of it so far. */
 struct taken {
-    size_t n;
+    size_t n, far;
     int64_t tokens;
 };
 
@@ -164,10 +176,15 @@ static enum status take_told(struct finder *f, const struct wanted *want, const 
     TRY(stems_read(f, hits, n, &read));
     for (size_t i = 0; i < n && taken->n < want->most; i++) {
         struct recalled *r = &read[i];
-        if (!is_told(f, want, r) || is_there(f, out, r))
+        bool far = is_far(f, want, r);
+        if (far && taken->far == want->far)
+            continue;
+        r->told = telling_in(f, want, told_text(f, r), far);
+        if (!r->told.n || is_there(f, out, r))
             continue;
         if (!take(f, want, r, taken, out))
             break;
+        taken->far += far;
     }
     return OK;
 }
@@ -265,11 +282,12 @@ enum status about_find(struct finder *f, bool is_alone, struct about *out)
     out->v = NEW_N(a, struct recalled, GIVEN_HEALTH + 2 * GIVEN_ADVICE + GIVEN + 1);
     out->reason = S("facts that bear on the request");
     bool on_life = bears.on_advice && !bears.on_taste;
+    bool is_request = bears.on_advice || f->query.asks_advice;
     if (bears.on_health)
         TRY(find_told(f,
                       &(struct wanted){ATTRIBUTE_BIT(health) | ATTRIBUTE_BIT(diet), GIVEN_HEALTH,
                                        4 * ADVICE_TOKENS, S("health and safety bear on it"),
-                                       bears.on_food},
+                                       is_request ? GIVEN_FAR : 0, bears.on_food},
                       out));
     if (bears.on_advice)
         find_liked(f,
@@ -279,7 +297,7 @@ enum status about_find(struct finder *f, bool is_alone, struct about *out)
     if (on_life)
         TRY(find_told(f,
                       &(struct wanted){personal, GIVEN_ADVICE, ADVICE_TOKENS,
-                                       S("it bears on a request for advice")},
+                                       S("it bears on a request for advice"), GIVEN_FAR},
                       out));
     out->n_first = out->n;
     for (size_t i = 0; i < out->n; i++)

@@ -136,16 +136,20 @@ static void put_in_order(struct finder *f, const double *scores)
 {
     struct arena *a = &f->ctx->arena;
     const struct reranked *places = reranked_of(a, scores, f->n);
-    double *sure = NEW_N(a, double, f->n);
+    double *sure = NEW_N(a, double, f->n), *ranks = NEW_N(a, double, f->n);
     struct recalled *found = NEW_N(a, struct recalled, f->n);
     const struct candidate **of = NEW_N(a, const struct candidate *, f->n);
-    for (size_t i = 0; i < f->n; i++)
+    for (size_t i = 0; i < f->n; i++) {
         sure[i] = f->found[i].score;
+        ranks[i] = f->found[i].rank;
+    }
     qsort(sure, f->n, sizeof *sure, greatest_first);
+    qsort(ranks, f->n, sizeof *ranks, greatest_first);
     for (size_t i = 0; i < f->n; i++) {
         found[i] = f->found[places[i].was];
         of[i] = f->of[places[i].was];
         found[i].score = sure[i];
+        found[i].rank = ranks[i];
         found[i].ordered = places[i].score;
     }
     f->found = found;

@@ -85,7 +85,9 @@ static enum status search_words(struct search *s)
     if (s->in->turns_only)
         hits_leave_memories_out(&s->words);
     int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);
-    double unknown = scan_weigh(&s->words, q->n, all, f->weights);
+    const str *texts =
+        s->asks.tokens.n ? q->texts : NULL; /* the other weights were fitted without */
+    double unknown = scan_weigh(&s->words, texts, q->n, all, f->weights);
     s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
     s->v = s->scan.v;
     s->n = s->scan.n;
@@ -427,8 +429,7 @@ static void add(struct search *s, struct candidate *c, const struct message *m,
 static void judge(struct search *s)
 {
     struct finder *f = s->f;
-    size_t memory = 0;
-    f->n = 0;
+    size_t memory = f->n = 0;
     f->found = ROOM_N(&s->ctx->arena, struct recalled, s->n + 1);
     f->of = ROOM_N(&s->ctx->arena, const struct candidate *, s->n + 1);
     s->ranks = ROOM_N(&s->ctx->arena, double, s->n + 1);

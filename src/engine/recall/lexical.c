@@ -4,7 +4,9 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <math.h>
 
+#include "engine/gate/rarity.h"
 #include "engine/text/rank.h"
 
 /*
@@ -450,16 +452,28 @@ struct candidate scan_candidate(const struct scan *scan, doc_id doc)
     return candidate_of(s, (struct pick){base_of(s, &s->slots[at]), at});
 }
 
+/* How rare a word is in few texts is chance: where "get" stands in one of thirty, what is known of
+ * English says more. 0 to 1, of its weight. */
+static double rarity_share(str word, int64_t all)
+{
+    enum { HALF_SMALL = 100 };       /* texts of a pool that says as much as English does */
+    static const double rare = 0.55; /* from here on a word is as rare as any */
+    double small = (double)HALF_SMALL / (double)(HALF_SMALL + all);
+    return 1 - small + small * fmin(word_rarity(word) / rare, 1);
+}
+
 /* Fills the weight of each word and gives the share of the question's weight whose words nobody in
  * this pool ever said, 0 to 1: a sign that the question is about something else. Words that the
  * store left out (found is UINT32_MAX) weigh nothing. */
-double scan_weigh(const struct word_hits *hits, size_t n_words, int64_t all, float *weights)
+double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words, int64_t all,
+                  float *weights)
 {
     double unknown = 0, known = 0;
     for (size_t w = 0; w < n_words; w++) {
         bool left_out = hits->found[w] == UINT32_MAX;
-        weights[w] = left_out ? 0 : (float)rank_idf(all, hits->found[w]);
-        known += (double)weights[w];
+        double idf = left_out ? 0 : rank_idf(all, hits->found[w]);
+        weights[w] = (float)(idf * (texts && idf > 0 ? rarity_share(texts[w], all) : 1));
+        known += idf;
         unknown += hits->found[w] == 0 ? rank_idf(all, 1) : 0;
     }
     return known + unknown > 0 ? unknown / (known + unknown) * rank_known(all) : 0;

@@ -26,9 +26,11 @@ struct candidate {
 
 /*
  * The worth of each word among `all` documents, by how many hold it; one that was left out for time
- * has none. Gives the share of the weight of words that stand nowhere, less in a small pool.
+ * has none. texts: the words, whose rarity in English counts where the documents are few; or NULL.
+ * Gives the share of the weight of words that stand nowhere, less in a small pool.
  */
-double scan_weigh(const struct word_hits *hits, size_t n_words, int64_t all, float *weights);
+double scan_weigh(const struct word_hits *hits, const str *texts, size_t n_words, int64_t all,
+                  float *weights);
 
 /* Words behind the nth are other names of one of the first n (of[i]): they count as that one, once
  * a document. */

@@ -188,11 +188,11 @@ static enum status add_successors(struct finder *f, struct finder *space, const 
     if (!f->in->gate || f->in->turns_only || v->least > 1 || f->in->strategy == STRATEGY_RECENT)
         return OK;
     look_from(space, f);
-    TRY(successors_find(space, v->least, &successors));
+    TRY(successors_find(space, &successors));
     if (successors.n)
         put_beside(f, &successors);
     look_from(space, f);
-    TRY(predecessors_find(space, v->least, &predecessors));
+    TRY(predecessors_find(space, &predecessors));
     if (predecessors.n)
         put_beside(f, &predecessors);
     return OK;
@@ -303,12 +303,11 @@ static void show_part(const struct finder *f, struct recalled *r, size_t place)
 }
 
 /* Marks what goes in: over the bar, and within the budget in the order of rank. */
-static enum status choose(struct finder *f, const struct verdict *v, int64_t budget, int64_t *sum)
+static enum status choose(struct finder *f, int64_t budget, int64_t *sum)
 {
     size_t n = 0, place = 0;
     int64_t *tokens = NEW_N(&f->ctx->arena, int64_t, f->n + 1), total = 0;
     size_t *which = NEW_N(&f->ctx->arena, size_t, f->n + 1);
-    struct said_so_far said = {0};
     bool *given = NEW_N(&f->ctx->arena, bool, f->n + 1);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
@@ -316,10 +315,7 @@ static enum status choose(struct finder *f, const struct verdict *v, int64_t bud
         if (f->of[i])
             r->why = found_why(&f->ctx->arena, &f->query, f->of[i], r);
         r->tokens = tokens_of(r->text);
-        given[i] = r->score >= verdict_needs(f, v, &said, i) && !verdict_is_mere_neighbour(f, i) &&
-                   may_be_given(f, r);
-        if (given[i])
-            verdict_note(f, &said, i);
+        given[i] = r->is_wanted && may_be_given(f, r);
         n += given[i];
         place += given[i] && !r->is_standing;
     }
@@ -409,8 +405,10 @@ static enum status add_more(struct finder *f, struct gate gate, bool asks_known,
     bool is_sure = v->is_sure;
     for (size_t i = 0; i < f->n_spaces && asks_known && !is_sure; i++)
         TRY(add_known(f, &f->spaces[i], gate, budget, v));
+    verdict_mark(f, v);
     for (size_t i = 0; i < f->n_spaces; i++)
         TRY(add_about(f, &f->spaces[i], v));
+    verdict_mark(f, v);
     for (size_t i = 0; i < f->n_spaces; i++)
         TRY(add_successors(f, &f->spaces[i], v));
     return OK;
@@ -531,7 +529,8 @@ static enum status find(struct finder *f, struct recall_out *out)
     *out = (struct recall_out){.decision = v.decision,
                                .probability = v.probability,
                                .evidence = v.evidence};
-    TRY(choose(f, &v, budget, &out->tokens));
+    verdict_mark(f, &v);
+    TRY(choose(f, budget, &out->tokens));
     out->reason = reason_of(f, v.reason);
     give_found(f, out);
     return ctx_has_time(f->ctx) ? OK : fail(f->ctx, TIMED_OUT, "recall exceeded its time limit");

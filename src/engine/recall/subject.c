@@ -238,7 +238,7 @@ bool subject_fits(struct arena *a, str question, const struct told_sentence *of)
     bool names = false, inherits = false;
     if (text_is_unspaced(question) && text_is_unspaced(of->sentence))
         return of->is_for_request || unspaced_subject_fits(question, of->sentence);
-    enum teller before = SPEAKER, most = !of->is_for_request                  ? SPEAKER
+    enum teller before = SPEAKER, most = !of->is_for_request || of->is_far    ? SPEAKER
                                          : of->is_grave || is_for_several(&q) ? ANOTHER
                                                                               : HOUSEHOLD;
     for (str rest = of->before; sentence_cut(&rest, &in_front);) {

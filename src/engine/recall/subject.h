@@ -11,6 +11,7 @@ struct told_sentence {
     bool is_setting; /* "city: Porto": a line of a profile, which is the asker's */
     bool is_grave;   /* an allergy and the like: for a request that of anybody, but of no animal */
     bool is_for_request; /* whatever the asker tells of those who live with him bears on it, too */
+    bool is_far;         /* … but not where it is not near to the request */
 };
 
 /*

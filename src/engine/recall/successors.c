@@ -12,8 +12,8 @@
  * Example: the question "Who does Idris go out with?" finds "Idris is going out with Maelle". What
  * ended it, "Idris and Maelle have split up", may hold few words of the question. So the names and
  * telling words of the best lines are searched, and what currency.c says replaces one of them goes
- * in with it. What replaces nothing is never given, so a question that finds nothing stays without
- * an answer.
+ * in with it. What replaces nothing, or surely but a part, is never given: in a long memory most of
+ * it would be of something else (decisions/054).
  *
  * Cost: one search of at most STEMS_ALL stems and READ texts, whenever a chat is given something.
  */
@@ -79,13 +79,13 @@ static void add_line(struct arena *a, struct stems *s, str text)
 
 /* --- what is taken --- */
 
-static bool is_found(const struct finder *f, const struct recalled *r, double least)
+static bool is_given(const struct finder *f, const struct recalled *r)
 {
     for (size_t i = 0; i < f->n; i++)
         if (f->found[i].is_memory == r->is_memory &&
             (r->is_memory ? str_eq(f->found[i].memory.id, r->memory.id)
                           : str_eq(f->found[i].message.id, r->message.id)))
-            return f->found[i].score >= least;
+            return f->found[i].is_wanted;
     return false;
 }
 
@@ -101,12 +101,12 @@ static bool is_statement(struct finder *f, struct recalled *r)
 }
 
 /* The user's best lines. */
-static size_t take_best(struct finder *f, double least, struct dated_line *v, struct stems *stems)
+static size_t take_best(struct finder *f, struct dated_line *v, struct stems *stems)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->n && n < LINES; i++) {
         v[n] = dated_line_of(&f->ctx->arena, &f->found[i]);
-        if (f->found[i].score < least || !v[n].text.n || v[n].text.n > LONG)
+        if (!f->found[i].is_wanted || !v[n].text.n || v[n].text.n > LONG)
             continue;
         add_line(&f->ctx->arena, stems, v[n++].text);
     }
@@ -145,7 +145,7 @@ static bool may_replace(struct arena *a, const struct dated_line *line)
     return *may;
 }
 
-enum status successors_find(struct finder *f, double least, struct about *out)
+enum status successors_find(struct finder *f, struct about *out)
 {
     struct arena *a = &f->ctx->arena;
     struct dated_line *lines = NEW_N(a, struct dated_line, LINES + READ);
@@ -154,7 +154,7 @@ enum status successors_find(struct finder *f, double least, struct about *out)
     struct stem_hit *hits;
     struct recalled *read;
     *out = (struct about){0};
-    size_t n_best = take_best(f, least, lines, &stems), n = n_best;
+    size_t n_best = take_best(f, lines, &stems), n = n_best;
     if (!n || !stems.n)
         return OK;
     TRY(stems_search(f, stems.v, stems.n, (struct stem_bounds){HITS_MAX, READ}, &hits, &n_hits));
@@ -162,7 +162,7 @@ enum status successors_find(struct finder *f, double least, struct about *out)
     find_name_space(f, read, n_hits); /* only lines of one space are compared */
     bool asks_past = currency_asks_past(a, f->in->question);
     for (size_t i = 0; i < n_hits; i++) {
-        if (is_found(f, &read[i], least) || !is_statement(f, &read[i]))
+        if (is_given(f, &read[i]) || !is_statement(f, &read[i]))
             continue;
         of[n] = i;
         lines[n] = dated_line_of(a, &read[i]);
@@ -176,7 +176,7 @@ enum status successors_find(struct finder *f, double least, struct about *out)
     for (size_t i = n_best; i < n; i++) {
         bool replaces = false, is_replaced = lines[i].is != CURRENT;
         for (size_t k = 0; k < n_best; k++)
-            replaces |= lines[k].is != CURRENT && lines[k].by == i;
+            replaces |= lines[k].is == REPLACED && lines[k].by == i;
         if (!replaces && !(is_replaced && asks_past))
             continue;
         read[of[i]].score = f->e->settings->gate_threshold;
@@ -243,14 +243,14 @@ static enum status take_replaced(struct finder *f, const struct recalled *by, st
 }
 
 /* Each old value leads to the one before it, as out->n grows. */
-enum status predecessors_find(struct finder *f, double least, struct about *out)
+enum status predecessors_find(struct finder *f, struct about *out)
 {
     *out = (struct about){0};
     if (f->in->is_patient || !currency_asks_past(&f->ctx->arena, f->in->question))
         return OK;
     out->v = NEW_N(&f->ctx->arena, struct recalled, HISTORY);
     for (size_t i = 0; i < f->n; i++)
-        if (f->found[i].score >= least)
+        if (f->found[i].is_wanted)
             TRY(take_replaced(f, &f->found[i], out));
     for (size_t i = 0; i < out->n; i++)
         TRY(take_replaced(f, &out->v[i], out));

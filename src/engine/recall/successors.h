@@ -8,15 +8,14 @@
 struct dated_line dated_line_of(struct arena *a, const struct recalled *r);
 
 /*
- * "Aled and Nerys have split up" for "Is my brother seeing anyone?": of the best lines that score
- * at least so much, the names and the words are searched. Only lines
- * that replace one of these are taken; where the question asks how it was, those that one of these
- * replaced, too.
+ * "Aled and Nerys have split up" for "Is my brother seeing anyone?": of the best lines that are
+ * given (is_wanted), the names and the words are searched. Only lines that replace one of these are
+ * taken; where the question asks how it was, those that one of these replaced, too.
  */
-MUST_USE enum status successors_find(struct finder *f, double least, struct about *out);
+MUST_USE enum status successors_find(struct finder *f, struct about *out);
 
 /*
  * For a question how it was, in a chat: what was stored before under the keys of the memories that
- * score at least so much. Such a value is closed (valid_to), and no chat may have stated it.
+ * are given. Such a value is closed (valid_to), and no chat may have stated it.
  */
-MUST_USE enum status predecessors_find(struct finder *f, double least, struct about *out);
+MUST_USE enum status predecessors_find(struct finder *f, struct about *out);

@@ -5,25 +5,23 @@
 
 #include "core/settings.h"
 #include "engine/gate/evidence.h"
+#include "engine/gate/rarity.h"
 #include "engine/recall/features.h"
 #include "engine/recall/reading.h"
+#include "engine/text/lexicon.h"
+#include "engine/text/rank.h"
 
-/* Of what goes in beside the best, a question for all that was said of something needs this share.
+/*
+ * Once memory speaks, each line must be worth its room: as probable as this to be needed, by
+ * line_weights.def. What people say to each other is short, and its neighbours tell more. What is
+ * said to an assistant needs more, and more in a small pool, where little is spread over many
+ * lines. A question for all that was said of something needs less (decisions/054).
  */
-static const double broad_beside = 0.4;
+static const double people_least = 0.03, chat_least = 0.05, small_more = 0.075, broad_share = 0.4;
 
-/* Beside the best line, what was said to an assistant needs this share of its score. What a model
- * said, which is long and rarely the answer, needs more; what people said to each other needs less,
- * as its scores lie closer together, and neighbours tell more. */
-static const double answer_beside = 0.3, people_beside = 0.03;
-/* By how many went in: the more there are, the less one more is worth its room. */
-static const double chat_beside[] = {0.08, 0.08, 0.08, 0.08, 0.2, 0.3, 0.45, 0.6};
-
-/* What says more of the question than the lines above it, or that something has changed since. */
-static const double more_beside = 0.02;
-
-/* Where no line is sure, one beside the best needs so many times as much, and at most that. */
-static const double weak_times = 2, weak_most = 0.9;
+/* Of that, for what says more of the question than the lines above it, or that something has
+ * changed since. */
+static const double more_share = 1.0 / 3;
 
 /* What one space holds of the question. */
 static struct gate_evidence evidence_in(struct finder *f, const struct finder *space)
@@ -103,7 +101,7 @@ static bool is_by_line(const struct finder *f)
 /* What a line needs once memory speaks: less than the best, and less than the threshold. */
 static double least_of_line(const struct finder *f, double threshold, double best)
 {
-    double beside = GATE_BESIDE * (f->broad ? broad_beside : 1);
+    double beside = GATE_BESIDE * (f->broad ? broad_share : 1);
     return f->steps.strategy == STRATEGY_SEMANTIC ? threshold : beside * fmin(threshold, best);
 }
 
@@ -156,20 +154,32 @@ struct verdict verdict_of(struct finder *f, struct gate gate, bool tells)
                             : S("memory");
     v.least = speaks ? least_of_line(f, by_line ? threshold : usual, best) : 2;
     v.is_sure &= speaks;
-    v.is_weak = best < usual;
-    v.best = f->in->bar > 0 ? 0 : best;
+    v.by_worth = f->in->bar <= 0;
     return v;
 }
 
 /* --- one line beside others --- */
 
 /* "I see.": found for its neighbours' words alone, and too short to say something of its own. */
-bool verdict_is_mere_neighbour(const struct finder *f, size_t i)
+static bool is_mere_neighbour(const struct finder *f, size_t i)
 {
     enum { TELLING = 8 }; /* words of a turn that says something by itself */
     const double *signals = f->found[i].signals;
     return f->in->gate && f->of[i] && signals[SIGNAL_share] == 0 && f->of[i]->dense < FOUND_CLOSE &&
            signals[SIGNAL_length] < log1p(TELLING);
+}
+
+/* What was looked at so far, of what the question found. */
+struct looked_at {
+    size_t places, taken;
+    double best_rank;
+    uint32_t words;  /* of the question that the lines taken say, a bit for each */
+    int64_t created; /* of the first of them */
+};
+
+static int64_t created_of(const struct recalled *r)
+{
+    return r->is_memory ? r->memory.created : r->message.created;
 }
 
 static uint32_t words_said(const struct finder *f, size_t i)
@@ -180,22 +190,12 @@ static uint32_t words_said(const struct finder *f, size_t i)
     return words;
 }
 
-void verdict_note(const struct finder *f, struct said_so_far *said, size_t i)
-{
-    const struct recalled *r = &f->found[i];
-    if (!f->of[i])
-        return;
-    if (!said->lines++)
-        said->created = r->is_memory ? r->memory.created : r->message.created;
-    said->words |= words_said(f, i);
-}
-
 /* "Does my crown come before his cataract?": of two things asked for, what is said of one stands
  * far behind what is said of the other. */
-static bool says_more(const struct finder *f, const struct said_so_far *said, size_t i)
+static bool says_more(const struct finder *f, const struct looked_at *l, size_t i)
 {
     static const float much = 0.2f;
-    uint32_t more = words_said(f, i) & ~said->words;
+    uint32_t more = words_said(f, i) & ~l->words;
     float all = 0, adds = 0;
     for (size_t w = 0; w < f->query.n; w++) {
         all += f->words.found[w] ? f->weights[w] : 0;
@@ -204,37 +204,123 @@ static bool says_more(const struct finder *f, const struct said_so_far *said, si
     return adds >= much * all && adds > 0;
 }
 
+/* A name, or a word that is rare in English. */
+static bool shares_word(struct arena *a, str x, str y)
+{
+    enum { LOOKED_AT = 120 };
+    static const double rare = 0.3;
+    struct words v = words_of(a, x, LOOKED_AT), w = words_of(a, y, LOOKED_AT);
+    for (size_t i = 0; i < v.n; i++)
+        for (size_t k = 0; k < w.n && !v.v[i].is_stop; k++)
+            if (str_eq(v.v[i].stem, w.v[k].stem) &&
+                (v.v[i].is_name || word_rarity(v.v[i].text) >= rare))
+                return true;
+    return false;
+}
+
 /* "I had the date wrong, Nora's thing is the 18th" shares little with "when is Nora getting
  * married?", and is worth more than what it corrects. */
-static bool says_change(struct finder *f, const struct said_so_far *said, size_t i)
+static bool says_change(struct finder *f, const struct looked_at *l, size_t i)
 {
+    struct arena *a = &f->ctx->arena;
     struct recalled *r = &f->found[i];
-    int64_t created = r->is_memory ? r->memory.created : r->message.created;
-    struct reading *read;
-    if (created <= said->created || !(words_said(f, i) || f->of[i]->dense >= FOUND_CLOSE))
+    bool is_of_one = false;
+    if (created_of(r) <= l->created)
         return false;
-    read = ROOM_N(&f->ctx->arena, struct reading, 1);
-    reading_noted(&f->ctx->arena, r->is_memory ? NULL : r->message.notes, found_text(r), read);
+    for (size_t k = 0; k < i && !is_of_one; k++)
+        is_of_one = f->of[k] && f->found[k].is_wanted &&
+                    shares_word(a, found_text(&f->found[k]), found_text(r));
+    if (!is_of_one)
+        return false;
+    struct reading *read = ROOM_N(a, struct reading, 1);
+    reading_noted(a, r->is_memory ? NULL : r->message.notes, found_text(r), read);
     return read->changes;
 }
 
-double verdict_needs(struct finder *f, const struct verdict *v, const struct said_so_far *said,
-                     size_t i)
+/* A memory and the message that it was noted from take one place. */
+static bool is_said_above(const struct finder *f, size_t i)
 {
-    enum { PLACES = sizeof chat_beside / sizeof *chat_beside };
     const struct recalled *r = &f->found[i];
-    if (f->weighed != WITH_ENCODER || !f->of[i])
-        return v->least;
-    bool is_answer = !r->is_memory && r->signals[SIGNAL_assistant] > 0;
-    bool is_of_people = !r->is_memory && r->message.speaker.n;
-    double beside = is_of_people ? people_beside : is_answer ? answer_beside : chat_beside[0];
-    if (!is_of_people && !is_answer && !f->broad) {
-        beside = chat_beside[said->lines < PLACES ? said->lines : PLACES - 1];
-        if (v->is_weak)
-            beside = fmin(weak_times * beside, weak_most);
-        if (r->score < v->best * beside && r->score >= v->best * more_beside &&
-            (says_more(f, said, i) || says_change(f, said, i)))
-            beside = more_beside;
+    for (size_t k = 0; k < i; k++) {
+        const struct recalled *above = &f->found[k];
+        if (f->of[k] && above->is_memory != r->is_memory &&
+            (r->is_memory ? str_eq(r->memory.source, above->message.id)
+                          : str_eq(r->message.id, above->memory.source)))
+            return true;
     }
-    return fmax(v->least, v->best * beside);
+    return false;
+}
+
+enum line_signal {
+#define LINE_SIGNAL(name, help, w) LINE_##name,
+#include "engine/recall/line_weights.def"
+#undef LINE_SIGNAL
+    LINE_SIGNALS
+};
+
+/* How probable it is that one more line is needed. */
+static double worth_of(const struct recalled *r, const struct looked_at *l)
+{
+    static const double weights[] = {
+#define LINE_SIGNAL(name, help, w) w,
+#include "engine/recall/line_weights.def"
+#undef LINE_SIGNAL
+    };
+    static const double sure_most = 1 - 1e-9;
+    double sure = fmin(r->score, sure_most), sum = 0;
+    const double signals[LINE_SIGNALS] = {
+        [LINE_constant] = 1,
+        [LINE_sure] = log(sure / (1 - sure)),
+        [LINE_behind] = fmin(r->rank - l->best_rank, 0),
+        [LINE_place] = log1p((double)(l->places - 1)),
+    };
+    for (int i = 0; i < LINE_SIGNALS; i++)
+        sum += weights[i] * signals[i];
+    return rank_logistic(sum);
+}
+
+static double least_worth(const struct finder *f, const struct recalled *r)
+{
+    enum { SMALL = 50 }; /* texts of a pool that has enough for much noise, and few of one kind */
+    bool is_of_people = !r->is_memory && r->message.speaker.n;
+    double texts = (double)(f->words.messages + f->words.memories);
+    double small = texts > SMALL ? SMALL / texts : texts / SMALL;
+    double least = is_of_people ? people_least : chat_least + small_more * small;
+    return least * (f->broad ? broad_share : 1);
+}
+
+/* The first line needs no more than the verdict says. */
+static bool is_wanted(struct finder *f, const struct verdict *v, struct looked_at *l, size_t i)
+{
+    struct recalled *r = &f->found[i];
+    if (is_mere_neighbour(f, i))
+        return false;
+    if (f->weighed != WITH_ENCODER || !f->of[i] || !v->by_worth)
+        return r->score >= v->least;
+    if (r->score <= 0)
+        return false;
+    l->places += !is_said_above(f, i);
+    l->best_rank = l->places == 1 && (!l->taken || r->rank > l->best_rank) ? r->rank : l->best_rank;
+    r->worth = worth_of(r, l);
+    if (l->places == 1)
+        return r->score >= v->least;
+    double least = least_worth(f, r);
+    bool is_chat = r->is_memory || !r->message.speaker.n;
+    return r->worth >= least ||
+           (l->taken && is_chat && !f->broad && r->worth >= least * more_share &&
+            (says_more(f, l, i) || says_change(f, l, i)));
+}
+
+void verdict_mark(struct finder *f, const struct verdict *v)
+{
+    struct looked_at l = {0};
+    for (size_t i = 0; i < f->n; i++) {
+        struct recalled *r = &f->found[i];
+        bool is_worth_it = is_wanted(f, v, &l, i);
+        r->is_wanted = is_worth_it && v->least <= 1;
+        if (!is_worth_it || !f->of[i])
+            continue;
+        l.created = l.taken++ ? l.created : created_of(r);
+        l.words |= words_said(f, i);
+    }
 }
