@@ -69,7 +69,7 @@ enum status command_search(struct ctx *ctx, const struct options *o)
                            .limit = (size_t)o->limit,
                            .budget_tokens = -1};
     struct recall_out found;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open_to_read(ctx, o, &instance));
     TRY(engine_recall(ctx, instance.engine, &in, &found));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -105,7 +105,7 @@ enum status command_list(struct ctx *ctx, const struct options *o)
     struct memory *m;
     size_t n;
     int64_t total;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open_to_read(ctx, o, &instance));
     TRY(engine_list(ctx, instance.engine, &f, &m, &n, &total));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -159,7 +159,7 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
         .all_spaces = o->all_spaces,
     };
     TRY(confirm_all(ctx, o));
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open_existing(ctx, o, &instance));
     TRY(engine_forget(ctx, instance.engine, &what, &erased));
     if (o->json)
         printf("{\"erased\":%lld,\"barred\":%lld}\n", (long long)erased, (long long)barred);
@@ -218,7 +218,8 @@ enum status command_review(struct ctx *ctx, const struct options *o)
     struct review *v;
     size_t n;
     int64_t total;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(o->words.n > 1 ? instance_open_existing(ctx, o, &instance)
+                       : instance_open_to_read(ctx, o, &instance));
     if (o->words.n > 1)
         return decide_review(ctx, o, instance.engine);
     TRY(engine_review(ctx, instance.engine, pool_of(o), o->allowed ? REVIEW_ALLOWED : REVIEW_HELD,

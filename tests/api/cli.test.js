@@ -36,6 +36,25 @@ test('what is added is found, listed and forgotten, also while the server runs',
   assert.doesNotMatch(await ok(['search', 'dog', ...at]), /Rex/);
 });
 
+test('a folder without a database is refused by every command that adds nothing, and nothing is left there', async () => {
+  const commands = [['list'], ['search', 'dog'], ['export'], ['forget', '--everything'], ['review'], ['review', 'allow', 'x'], ['user', 'list'],
+    ['user', 'forget', 'anna'], ['token', 'list'], ['token', 'revoke', 'x'], ['consolidate'], ['consolidate', '--dry-run'], ['compact'],
+    ['reopen', 'x'], ['reopen', 'x', '--dry-run'], ['reindex']];
+  for (const args of commands) {
+    const data = path.join(tempFolder(), 'mistyped');
+    const res = await run([...args, '--data', data]);
+    assert.equal(res.code, 1, `${args.join(' ')}: ${res.stdout}`);
+    assert.equal(res.stdout, '');
+    assert.equal(res.stderr, `rememberd ${args[0]}: there is no database in '${data}'; name its folder with --data DIR, or create it with rememberd add\n`);
+    assert.equal(fs.existsSync(data), false, `${args.join(' ')} made the folder`);
+  }
+  for (const args of [['add', 'I like tea'], ['token', 'create']]) {
+    const data = path.join(tempFolder(), 'new');
+    await ok([...args, '--data', data]);
+    assert.match(await ok(['list', '--data', data]), args[0] === 'add' ? /I like tea/ : /^0 of 0$/m);
+  }
+});
+
 test('control characters of a text do not reach the terminal', async () => {
   const at = ['--data', tempFolder()];
   await ok(['add', 'tea \u001b[31mred\u0007 leaf', ...at]);
