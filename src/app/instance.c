@@ -119,9 +119,11 @@ enum status instance_open_existing(struct ctx *ctx, const struct options *o, str
     return open_parts(ctx, o, false, out);
 }
 
+/* As for a server, an existing file is read while the disk takes no writes. */
 enum status instance_open_to_read(struct ctx *ctx, const struct options *o, struct instance *out)
 {
-    return instance_open_existing(ctx, o, out);
+    TRY(refuse_missing(ctx, o));
+    return open_parts(ctx, o, true, out);
 }
 
 enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)

@@ -109,10 +109,17 @@ const canMount = (() => {
     return false;
   }
 })();
-test('a disk that is read-only at start: chats go on without memory, and it recovers by itself', { skip: canMount ? false : 'file systems cannot be mounted here' }, async (t) => {
-  const data = tempFolder(), model = await upstream(t);
-  mount('-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', data);
+const mounts = { skip: canMount ? false : 'file systems cannot be mounted here' };
+
+function newDisk(t, size) {
+  const data = tempFolder();
+  mount('-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', data);
   t.after(() => execFileSync('umount', ['-l', data]));
+  return data;
+}
+
+test('a disk that is read-only at start: chats go on without memory, and it recovers by itself', mounts, async (t) => {
+  const data = newDisk(t, '64m'), model = await upstream(t);
   mount('-o', 'remount,ro', data);
   const server = await serve(t, { data, flags: ['--upstream', model.url] });
   await withoutMemory(server, model, /the database is not open: /);
@@ -120,6 +127,29 @@ test('a disk that is read-only at start: chats go on without memory, and it reco
   await isReady(server);
   assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
   await server.stop();
+});
+
+async function ok(...args) {
+  const res = await run(args);
+  assert.equal(res.code, 0, `${args.join(' ')}: ${res.stderr}`);
+  return res.stdout;
+}
+
+test('commands that read do so on a read-only disk, and the others say why they cannot write', mounts, async (t) => {
+  const disk = newDisk(t, '64m'), data = path.join(disk, 'data'), at = ['--data', data];
+  await ok('add', note.content, ...at);
+  mount('-o', 'remount,ro', disk);
+  for (const args of [['list'], ['search', 'dog'], ['export']]) assert.match(await ok(...args, ...at), /Rex/, args[0]);
+  for (const args of [['user', 'list'], ['token', 'list'], ['review'], ['consolidate', '--dry-run'], ['compact', '--dry-run']]) await ok(...args, ...at);
+  const copy = path.join(tempFolder(), 'rememberd.db');
+  await ok('backup', copy, ...at);
+  assert.match(await ok('list', '--data', path.dirname(copy)), /Rex/);
+  for (const args of [['add', 'I like tea.'], ['forget', '--everything'], ['consolidate']]) {
+    const res = await run([...args, ...at]);
+    assert.equal(res.code, 1);
+    assert.match(res.stderr, /Read-only file system/);
+  }
+  assert.deepEqual(fs.readdirSync(data), ['rememberd.db']);
 });
 
 for (const [what, change] of [
