@@ -152,6 +152,47 @@ test('commands that read do so on a read-only disk, and the others say why they 
   assert.deepEqual(fs.readdirSync(data), ['rememberd.db']);
 });
 
+function fill(disk) {
+  const file = fs.openSync(path.join(disk, 'fill'), 'w');
+  try {
+    for (;;) fs.writeSync(file, Buffer.alloc(1024));
+  } catch (error) {
+    assert.equal(error.code, 'ENOSPC');
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+test('doctor ends with a failure while nothing can be written, also where the database opens', mounts, async (t) => {
+  const disk = newDisk(t, '3m'), server = await serve(t, { data: path.join(disk, 'data') });
+  const doctor = () => run(['doctor', '--data', server.data]);
+  assert.equal((await doctor()).code, 0);
+  fill(disk);
+  const full = await doctor();
+  assert.equal(full.code, 1, full.stdout);
+  assert.match(full.stdout, /^bad +disk: nothing can be written: No space left on device$/m);
+  assert.match(full.stdout, /^ok +database/m);
+  assert.equal((await server.ask('GET', '/v1/doctor')).json().ok, false);
+  fs.rmSync(path.join(disk, 'fill'));
+  assert.equal((await doctor()).code, 0);
+  await server.stop();
+});
+
+test('doctor of a server tells of a write that failed', async (t) => {
+  const server = await onFullDisk(t, 100000);
+  const doctor = async () => (await server.ask('GET', '/v1/doctor')).json();
+  assert.equal((await doctor()).ok, true);
+  freeDisk(server, 4);
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 500);
+  const { ok: isWell, findings } = await doctor();
+  assert.equal(isWell, false);
+  const bad = findings.filter((one) => one.level === 'bad').map((one) => `${one.what}: ${one.detail}`).join('\n');
+  assert.match(bad, /^disk: nothing can be written: File too large$/m);
+  assert.match(bad, /^database: the last write failed: /m);
+  freeDisk(server);
+  await until('doctor is content', async () => (await doctor()).ok);
+});
+
 for (const [what, change] of [
   ['deleted', (data) => fs.rmSync(database(data))],
   ['replaced', (data) => { fs.copyFileSync(database(data), `${database(data)}.other`); fs.renameSync(`${database(data)}.other`, database(data)); }],
