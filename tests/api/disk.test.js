@@ -178,6 +178,41 @@ test('doctor ends with a failure while nothing can be written, also where the da
   await server.stop();
 });
 
+// One statement to the built-in model at each door: method, path, body of a text.
+const statements = [
+  ['/v1/chat/completions', (text) => ({ model: 'rememberd/demo', messages: [{ role: 'user', content: text }] })],
+  ['/v1/messages', (text) => ({ model: 'rememberd/demo', max_tokens: 9, messages: [{ role: 'user', content: text }] })],
+  ['/v1/responses', (text) => ({ model: 'rememberd/demo', input: text })],
+  ['/api/chat', (text) => ({ model: 'rememberd/demo', stream: false, messages: [{ role: 'user', content: text }] })],
+];
+
+test('the built-in model does not say that it noted what could not be kept', async (t) => {
+  const server = await onFullDisk(t, 100000);
+  const tell = async (text) => Promise.all(statements.map(async ([at, body]) => {
+    const res = await server.ask('POST', at, body(text));
+    assert.equal(res.status, 200, res.text);
+    return res.text;
+  }));
+  for (const said of await tell('My dog is called Rex.')) assert.match(said, /Noted, I will have it in mind/);
+  freeDisk(server, 4);
+  for (const said of await tell('My cat is called Tom.')) {
+    assert.match(said, /I could not keep this: the database failed: [^"]*\. I am rememberd\/demo/);
+    assert.doesNotMatch(said, /Noted/);
+  }
+  assert.match((await server.chat(question)).text, /Rex/);
+  freeDisk(server);
+  await isReady(server);
+  for (const said of await tell('My cat is called Tom.')) assert.match(said, /Noted/);
+});
+
+test('the built-in model says that a database which could not be opened, or a limit, keeps nothing', async (t) => {
+  const told = { model: 'rememberd/demo', messages: [{ role: 'user', content: 'My dog is called Rex.' }] };
+  const away = await onFullDisk(t, 0, [], path.join(tempFolder(), 'not', 'there'));
+  assert.match((await away.chat(told)).text, /I could not keep this: the database is not open: /);
+  const small = await serve(t, { flags: ['--user-messages-max', '1'] });
+  assert.match((await small.chat(told)).text, /I could not keep this: this user has 0 messages, and the limit is 1 /);
+});
+
 test('doctor of a server tells of a write that failed', async (t) => {
   const server = await onFullDisk(t, 100000);
   const doctor = async () => (await server.ask('GET', '/v1/doctor')).json();

@@ -40,6 +40,9 @@ static inline bool said_by_user(const struct said *s)
  */
 void turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
 
+/* engine_end_turn for an answer that says that the turn is kept: it is on the disk then. */
+MUST_USE enum status turn_end_now(struct ctx *ctx, struct engine *e, struct turn *t, str answer);
+
 /* The assistant's message at the end of a turn; without a text, the note of its calls. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer);
 

@@ -122,6 +122,7 @@ static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t)
         return false;
     }
     quota_note(e, t->in.pool.user, ctx->why);
+    t->out.unkept = str_dup(&ctx->arena, str_of(ctx->why));
     t->has_queued = false;
     t->record.reason = str_printf(&ctx->arena, S_FMT "%snot kept: %s", S_ARG(t->record.reason),
                                   t->record.reason.n ? "; " : "", ctx->why);
@@ -180,7 +181,8 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
 
 /* May run minutes after engine_begin_turn, on another thread; settings are read anew. A retry of
  * the same turn writes the same ids and changes nothing. */
-enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
+static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
+                            bool waits)
 {
     struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
     assert(t->out.mode != MODE_OFF || !t->out.block.n);
@@ -191,9 +193,8 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
         TRY(add_messages(ctx, e, t, answer, &b));
     b.has_queued = t->has_queued;
     b.goes_on = t->in.goes_on && t->in.is_durable && b.session.id.n;
-    enum status s =
-        t->in.is_durable ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
-    if (s == TOO_BUSY && !t->in.is_durable) {
+    enum status s = waits ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
+    if (s == TOO_BUSY && !waits) {
         count(&e->counters.dropped_turns, 1);
         log_event(LOG_WARN, "turn.dropped", "id=%s messages=%zu why=\"%s\"", ctx->id, b.n_messages,
                   ctx->why);
@@ -206,6 +207,16 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
     count(&e->counters.turns, 1);
     count(&e->counters.facts, b.n_memories);
     return OK;
+}
+
+enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
+{
+    return end_turn(ctx, e, t, answer, t->in.is_durable);
+}
+
+enum status turn_end_now(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
+{
+    return end_turn(ctx, e, t, answer, true);
 }
 
 /* --- between the answer's last byte and the queue --- */
