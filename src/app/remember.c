@@ -1,6 +1,8 @@
 /* remember.c - add, search, list, forget and review on the command line. */
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
@@ -88,6 +90,20 @@ enum status command_search(struct ctx *ctx, const struct options *o)
     return OK;
 }
 
+/* What --closed adds is marked in front of its text, so that nothing closed is taken for true. */
+static str mark_of(struct ctx *ctx, const struct memory *m)
+{
+    struct arena *a = &ctx->arena;
+    if (m->valid_to && m->superseded_by.n)
+        return str_printf(a, "[closed " S_FMT ", replaced by " S_FMT "] ",
+                          S_ARG(date_of(a, m->valid_to)), S_ARG(m->superseded_by));
+    if (m->valid_to)
+        return str_printf(a, "[closed " S_FMT "] ", S_ARG(date_of(a, m->valid_to)));
+    if (m->expires && m->expires <= clock_ms())
+        return str_printf(a, "[expired " S_FMT "] ", S_ARG(date_of(a, m->expires)));
+    return S("");
+}
+
 /* The last line has the count of all that match, so that one sees what --limit left out. */
 enum status command_list(struct ctx *ctx, const struct options *o)
 {
@@ -114,7 +130,8 @@ enum status command_list(struct ctx *ctx, const struct options *o)
         return OK;
     }
     for (size_t i = 0; i < n; i++) {
-        printf(S_FMT "  " S_FMT "  ", S_ARG(m[i].id), S_ARG(date_of(&ctx->arena, m[i].created)));
+        printf(S_FMT "  " S_FMT "  " S_FMT, S_ARG(m[i].id),
+               S_ARG(date_of(&ctx->arena, m[i].created)), S_ARG(mark_of(ctx, &m[i])));
         print_line(m[i].content);
     }
     printf("%zu of %lld\n", n, (long long)total);

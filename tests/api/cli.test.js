@@ -55,6 +55,24 @@ test('a folder without a database is refused by every command that adds nothing,
   }
 });
 
+test('list --closed says of each line whether it is closed, since when and by what', async (t) => {
+  const server = await serve(t), at = ['--data', server.data];
+  const old = JSON.parse(await ok(['add', 'I live in Lisbon', '--key', 'home', '--json', ...at]));
+  const now = JSON.parse(await ok(['add', 'I live in Porto', '--key', 'home', '--json', ...at]));
+  const soon = new Date(Date.now() + 300).toISOString();
+  assert.equal((await server.ask('POST', '/v1/memories', { content: 'The guest stays here', expires: soon })).status, 201);
+  const text = await until('the guest is gone', async () => {
+    const list = await ok(['list', '--closed', ...at]);
+    return /expired/.test(list) && list;
+  });
+  const day = '\\d{4}-\\d\\d-\\d\\d';
+  assert.match(text, new RegExp(`^${old.id}  ${day}  \\[closed ${day}, replaced by ${now.id}\\] I live in Lisbon$`, 'm'));
+  assert.match(text, new RegExp(`^${now.id}  ${day}  I live in Porto$`, 'm'));
+  assert.match(text, new RegExp(`  ${day}  \\[expired ${day}\\] The guest stays here$`, 'm'));
+  assert.match(text, /^3 of 3$/m);
+  assert.doesNotMatch(await ok(['list', ...at]), /Lisbon|guest|\[/);
+});
+
 test('control characters of a text do not reach the terminal', async () => {
   const at = ['--data', tempFolder()];
   await ok(['add', 'tea \u001b[31mred\u0007 leaf', ...at]);
