@@ -340,7 +340,7 @@ test('a wrong usage is one clear line and status 2', async () => {
 // The lines that serve prints, when the last of them is there.
 async function startLines(server) {
   await until('the line to try', () => /^try: .+\n/m.test(server.stdout));
-  const [first, ...lines] = server.stdout.trimEnd().split('\n');
+  const [first, ...lines] = server.stdout.trimEnd().split('\n').filter((line) => !line.startsWith('shared: '));
   assert.equal(first, `listening on ${server.url}`, 'scripts read the first line');
   assert.deepEqual(lines.map((line) => line.split(':')[0]), ['data', 'upstreams', 'memory', 'access', 'try']);
   return Object.fromEntries(lines.map((line) => [line.split(':')[0], line.slice(line.indexOf(':') + 2)]));
@@ -383,6 +383,26 @@ test('the line to try works with a token, and with an upstream', async (t) => {
     const answer = await execLine(lines.try.replace('YOUR_TOKEN', token));
     assert.equal(answer.model ?? answer.data[0].id, more.length ? 'm Bearer sk-1' : 'rememberd/demo');
   }
+});
+
+test('a second server on one folder says so, beside which commands work, and a killed one leaves no trace', async (t) => {
+  const first = await serve(t), shared = /^shared: another rememberd \(a server or a command\) has this database open, too; /m;
+  const started = async (data) => {
+    const server = await serve(t, { data });
+    await until('the line to try', () => /^try: /m.test(server.stdout));
+    return server;
+  };
+  await until('the line to try', () => /^try: /m.test(first.stdout));
+  assert.doesNotMatch(first.stdout, shared);
+  const second = await started(first.data);
+  assert.match(second.stdout, shared);
+  await ok(['add', 'I like tea', '--data', first.data]);
+  for (const one of [first, second]) assert.equal((await one.ask('GET', '/v1/memories')).json().total, 1);
+  await first.stop('SIGKILL');
+  await second.stop('SIGKILL');
+  const third = await started(first.data);
+  assert.doesNotMatch(third.stdout, shared);
+  assert.equal((await third.ask('GET', '/v1/memories')).json().total, 1);
 });
 
 // A terminal of its own, as script(1) makes one.
