@@ -7,7 +7,6 @@
 #include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
-#include "engine/extract/secrets.h"
 #include "engine/recall/bars.h"
 #include "engine/text/session_title.h"
 
@@ -18,9 +17,6 @@
  * queued. When the queue is full, the turn is dropped and counted (dropped_turns), as a chat must
  * not wait for a disk. Distilling by a model comes later, in the background (distil/background.c).
  */
-
-/* The user's latest messages, whose secrets are masked in all of a turn. */
-enum { SECRETS_FROM = 32 };
 
 /* Said by the user or distilled from that: saying it again gives it a new date. What a program
  * added keeps its date. */
@@ -95,21 +91,12 @@ static void keep_silent(struct message *v, size_t n)
     }
 }
 
-/* A secret is one wherever it appears again in its conversation: a model repeats what its user has
- * typed, without the words that give it away. */
 static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *t,
                           struct message *v, size_t n)
 {
-    struct arena *a = &ctx->arena;
-    struct strs values = {0};
-    if (e->settings->keep_secrets)
-        return;
-    for (size_t i = t->in.n_said, looked = 0; i-- > 0 && looked < SECRETS_FROM;)
-        if (said_by_user(&t->in.said[i]) && ++looked)
-            secrets_add(e->extractor, a, t->in.said[i].text, &values);
     for (size_t i = 0; i < n; i++) {
-        v[i].text = secrets_masked_with(e->extractor, a, v[i].text, &values);
-        v[i].says = secrets_masked_with(e->extractor, a, v[i].says, &values);
+        v[i].text = turn_masked(e, t, &ctx->arena, v[i].text);
+        v[i].says = turn_masked(e, t, &ctx->arena, v[i].says);
     }
 }
 
