@@ -19,6 +19,9 @@ static void announce_data(struct ctx *ctx, const struct instance *instance)
     }
     printf("data: " S_FMT "%s, %lld memor%s\n", S_ARG(instance->folder), kind,
            (long long)stats.memories, stats.memories == 1 ? "y" : "ies");
+    if (stats.is_shared)
+        puts("shared: another rememberd (a server or a command) has this database open, too; each "
+             "sees what the other writes");
 }
 
 /* "URL" is the default upstream, "NAME=URL" a named one, as on the command line, so that a line

@@ -40,7 +40,8 @@ enum status command_compact(struct ctx *ctx, const struct options *o)
     struct condense_out done;
     if (options_has(o, "space"))
         in.pool.space = o->space;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(o->dry_run ? instance_open_to_read(ctx, o, &instance)
+                   : instance_open_existing(ctx, o, &instance));
     TRY(engine_condense(ctx, instance.engine, &in, &done));
     if (!o->json) {
         print_report(&done);
@@ -77,7 +78,8 @@ enum status command_reopen(struct ctx *ctx, const struct options *o)
     CLEANUP(instance_close) struct instance instance = {0};
     struct pool_ref pool = {.user = o->user, .space = options_has(o, "space") ? o->space : S("")};
     int64_t n;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(o->dry_run ? instance_open_to_read(ctx, o, &instance)
+                   : instance_open_existing(ctx, o, &instance));
     if (o->dry_run)
         return print_replaced(ctx, o, instance.engine, pool);
     TRY(engine_reopen(ctx, instance.engine, pool, o->words.v[1], &n));

@@ -72,7 +72,8 @@ enum status command_consolidate(struct ctx *ctx, const struct options *o)
     struct consolidate_report report;
     if (options_has(o, "space"))
         pool.space = o->space;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(o->dry_run ? instance_open_to_read(ctx, o, &instance)
+                   : instance_open_existing(ctx, o, &instance));
     TRY(engine_consolidate(ctx, instance.engine, pool, o->dry_run, &report));
     if (o->json)
         print_json(ctx, &report);

@@ -6,6 +6,7 @@
 #include <sodium.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/seal.h"
@@ -96,6 +97,33 @@ static enum status open_parts(struct ctx *ctx, const struct options *o, bool may
 enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out)
 {
     return open_parts(ctx, o, false, out);
+}
+
+/* A folder that cannot be looked into is left to the opening, whose failure says why. */
+static enum status refuse_missing(struct ctx *ctx, const struct options *o)
+{
+    struct instance instance;
+    TRY(instance_find(ctx, &o->settings, &instance));
+    if (access(str_c(&ctx->arena, instance.file), F_OK) == 0 ||
+        (errno != ENOENT && errno != ENOTDIR))
+        return OK;
+    return fail(ctx, NOT_FOUND,
+                "there is no database in '" S_FMT "'; name its folder with --data DIR, or create "
+                "it with rememberd add",
+                S_ARG(instance.folder));
+}
+
+enum status instance_open_existing(struct ctx *ctx, const struct options *o, struct instance *out)
+{
+    TRY(refuse_missing(ctx, o));
+    return open_parts(ctx, o, false, out);
+}
+
+/* As for a server, an existing file is read while the disk takes no writes. */
+enum status instance_open_to_read(struct ctx *ctx, const struct options *o, struct instance *out)
+{
+    TRY(refuse_missing(ctx, o));
+    return open_parts(ctx, o, true, out);
 }
 
 enum status instance_open_server(struct ctx *ctx, const struct options *o, struct instance *out)

@@ -10,12 +10,19 @@ struct instance {
     str key_from;             /* where the key of an encrypted store is, in words; or "" */
     struct store *store;
     struct engine *engine;
-    bool may_wait;   /* the server's: opens although the disk fails */
+    bool may_wait;   /* of a server and of what only reads: opens although the disk fails */
     bool is_settled; /* what the disk has for a server is read, or made */
 };
 
-/* Creates a missing data folder, private to its owner. */
+/* For commands that add: creates a missing data folder, private to its owner, and database. */
 MUST_USE enum status instance_open(struct ctx *ctx, const struct options *o, struct instance *out);
+/* For commands that change what is there. NOT_FOUND, and nothing is created, without a database: a
+ * mistyped folder must not become an empty one. */
+MUST_USE enum status instance_open_existing(struct ctx *ctx, const struct options *o,
+                                            struct instance *out);
+/* For commands that only read: the same, also where nothing can be written. */
+MUST_USE enum status instance_open_to_read(struct ctx *ctx, const struct options *o,
+                                           struct instance *out);
 /* The same for a server, which starts although the disk is full or cannot be written to. Chats then
  * go on without memory, and the store opens when the disk allows it. */
 MUST_USE enum status instance_open_server(struct ctx *ctx, const struct options *o,

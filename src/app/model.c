@@ -1,7 +1,6 @@
 /* model.c - lists, downloads, checks and removes the models of this machine. */
 #include <assert.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "embed/cross_encoder.h"
 #include "embed/embed.h"
@@ -72,9 +71,7 @@ static struct used in_use(struct ctx *ctx, const struct options *o)
     struct engine_status status;
     struct ctx own = ctx_child(ctx, 0);
     struct used used = {embed_resolve(ctx, &o->settings, &choice).model, S("")};
-    if (instance_find(&own, &o->settings, &instance) == OK &&
-        access(str_c(&own.arena, instance.file), F_OK) == 0 &&
-        instance_open(&own, o, &instance) == OK &&
+    if (instance_open_to_read(&own, o, &instance) == OK &&
         engine_status(&own, instance.engine, everywhere, false, &status) == OK) {
         used.embedding = str_dup(&ctx->arena, status.embedding.model);
         if (status.rerank.enabled)

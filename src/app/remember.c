@@ -1,6 +1,8 @@
 /* remember.c - add, search, list, forget and review on the command line. */
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #include "app/command.h"
 #include "app/instance.h"
 #include "app/print.h"
@@ -69,7 +71,7 @@ enum status command_search(struct ctx *ctx, const struct options *o)
                            .limit = (size_t)o->limit,
                            .budget_tokens = -1};
     struct recall_out found;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open_to_read(ctx, o, &instance));
     TRY(engine_recall(ctx, instance.engine, &in, &found));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -86,6 +88,20 @@ enum status command_search(struct ctx *ctx, const struct options *o)
     if (o->explain && found.without.n)
         printf("searched by words only: " S_FMT "\n", S_ARG(found.without));
     return OK;
+}
+
+/* What --closed adds is marked in front of its text, so that nothing closed is taken for true. */
+static str mark_of(struct ctx *ctx, const struct memory *m)
+{
+    struct arena *a = &ctx->arena;
+    if (m->valid_to && m->superseded_by.n)
+        return str_printf(a, "[closed " S_FMT ", replaced by " S_FMT "] ",
+                          S_ARG(date_of(a, m->valid_to)), S_ARG(m->superseded_by));
+    if (m->valid_to)
+        return str_printf(a, "[closed " S_FMT "] ", S_ARG(date_of(a, m->valid_to)));
+    if (m->expires && m->expires <= clock_ms())
+        return str_printf(a, "[expired " S_FMT "] ", S_ARG(date_of(a, m->expires)));
+    return S("");
 }
 
 /* The last line has the count of all that match, so that one sees what --limit left out. */
@@ -105,7 +121,7 @@ enum status command_list(struct ctx *ctx, const struct options *o)
     struct memory *m;
     size_t n;
     int64_t total;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open_to_read(ctx, o, &instance));
     TRY(engine_list(ctx, instance.engine, &f, &m, &n, &total));
     if (o->json) {
         struct buf b = buf_make(&ctx->arena, PRINT_MAX);
@@ -114,7 +130,8 @@ enum status command_list(struct ctx *ctx, const struct options *o)
         return OK;
     }
     for (size_t i = 0; i < n; i++) {
-        printf(S_FMT "  " S_FMT "  ", S_ARG(m[i].id), S_ARG(date_of(&ctx->arena, m[i].created)));
+        printf(S_FMT "  " S_FMT "  " S_FMT, S_ARG(m[i].id),
+               S_ARG(date_of(&ctx->arena, m[i].created)), S_ARG(mark_of(ctx, &m[i])));
         print_line(m[i].content);
     }
     printf("%zu of %lld\n", n, (long long)total);
@@ -159,7 +176,7 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
         .all_spaces = o->all_spaces,
     };
     TRY(confirm_all(ctx, o));
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open_existing(ctx, o, &instance));
     TRY(engine_forget(ctx, instance.engine, &what, &erased));
     if (o->json)
         printf("{\"erased\":%lld,\"barred\":%lld}\n", (long long)erased, (long long)barred);
@@ -218,7 +235,8 @@ enum status command_review(struct ctx *ctx, const struct options *o)
     struct review *v;
     size_t n;
     int64_t total;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(o->words.n > 1 ? instance_open_existing(ctx, o, &instance)
+                       : instance_open_to_read(ctx, o, &instance));
     if (o->words.n > 1)
         return decide_review(ctx, o, instance.engine);
     TRY(engine_review(ctx, instance.engine, pool_of(o), o->allowed ? REVIEW_ALLOWED : REVIEW_HELD,

@@ -1,4 +1,4 @@
-/* serve.c - runs the server: open, listen, wait for a signal, finish running requests, close. */
+/* serve.c - runs the server: listen, open, wait for a signal, finish running requests, close. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -15,10 +15,11 @@
 #include "surface/surface.h"
 
 /*
- * The life of a server: print the settings and leave if that is asked; else block the signals, open
- * the instance, see that access is safe, listen, start the background, announce, and wait. The
- * first SIGINT, SIGTERM or SIGHUP stops it: no new connections, running requests finish within
- * shutdown_ms, the rest is cut. A second one ends it at once, after what is queued for the disk.
+ * The life of a server: print the settings and leave if that is asked; else block the signals, bind
+ * the socket, open the instance, see that access is safe, answer, start the background, announce,
+ * and wait. The first SIGINT, SIGTERM or SIGHUP stops it: no new connections, running requests
+ * finish within shutdown_ms, the rest is cut. A second one ends it at once, after what is queued
+ * for the disk.
  *
  * The main thread does nothing but wait for signals. Requests are answered by the threads of http,
  * background work by those of background.c.
@@ -225,12 +226,31 @@ static struct doctor_in doctor_of(const struct instance *instance)
     };
 }
 
-/* Signals are blocked before the first thread starts, as threads inherit the mask. Background
- * work starts after the socket is open, so that a port in use fails fast. */
+/* A unix socket may lie in the data folder. When that cannot be made, opening it says why. */
+static enum status open_socket(struct ctx *ctx, const struct options *o, struct server **out)
+{
+    struct server_settings settings = server_settings_of(ctx, &o->settings);
+    struct instance instance;
+    TRY(instance_find(ctx, &o->settings, &instance));
+    if (str_starts(o->settings.listen, S("unix:")))
+        soft(ctx, instance_make_folder(ctx, &instance));
+    return server_listen(ctx, &settings, out);
+}
+
+static void close_server(struct server **s)
+{
+    server_close(*s);
+    *s = NULL;
+}
+
+/* Signals are blocked before the first thread starts, as threads inherit the mask. A socket of
+ * this machine comes before the data, so that a port in use leaves nothing behind; one that others
+ * reach comes after the look at who may use it. */
 enum status command_serve(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
     CLEANUP(background_end) struct background background = {0};
+    CLEANUP(close_server) struct server *server = NULL;
     sigset_t set = stop_signals();
     if (o->print_settings)
         return print_settings(ctx, o);
@@ -238,21 +258,25 @@ enum status command_serve(struct ctx *ctx, const struct options *o)
     signal(SIGPIPE, SIG_IGN);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     TRY(check_origins(ctx, &o->settings));
+    if (listens_locally(o->settings.listen))
+        TRY(open_socket(ctx, o, &server));
     TRY(instance_open_server(ctx, o, &instance));
     TRY(instance_settle(ctx, &instance));
     TRY(may_listen(ctx, o, &instance));
+    if (!server)
+        TRY(open_socket(ctx, o, &server));
     struct app app = {.settings = &o->settings,
                       .engine = instance.engine,
                       .surfaces = surfaces,
+                      .server = server,
                       .started_us = clock_mono_us(),
                       .doctor = doctor_of(&instance)};
-    struct server_settings settings = server_settings_of(ctx, &o->settings);
-    TRY(server_open(ctx, &settings, surfaces, &app, &app.server));
+    server_start(server, surfaces, &app);
     background_begin(&background, &instance);
-    announce(ctx, &instance, server_url(ctx, app.server));
+    announce(ctx, &instance, server_url(ctx, server));
     wait_for_signal();
-    stop_server(app.server, &instance, o->settings.shutdown_ms);
+    stop_server(server, &instance, o->settings.shutdown_ms);
     background_end(&background);
-    server_close(app.server);
+    close_server(&server);
     return OK;
 }

@@ -74,7 +74,7 @@ const struct field settings_table[] = {
              "other conversations: on or off"},
     {SWITCH(struct settings, keep_secrets), .otherwise_str = "off", .group = GROUP_MEMORY,
      .help = "Whether keys, passwords, card numbers and other secrets are kept in the history of "
-             "conversations: on or off. Secrets are never recalled"},
+             "conversations: on or off. Memory blocks mask them"},
     {INT(struct settings, budget_tokens), .otherwise = 800, .min = 0, .max = 16000,
      .group = GROUP_MEMORY, .unit = "TOKENS",
      .help = "Most tokens of memory added to one chat request. 0 = no memory is added"},

@@ -78,6 +78,7 @@ struct turn_out {
     struct strs ids; /* of the messages in said and window, as the store has or will have them
                       */
     str whole;       /* the session if said and window hold all of it, or "" */
+    str unkept;      /* once the turn has ended: why its words were not kept, or "" */
 };
 
 /* A turn between its question and its answer. */
@@ -168,3 +169,8 @@ MUST_USE enum status engine_may_follow(struct ctx *ctx, struct engine *e, str us
  * those of the user's earlier messages in the window that share a word with the question. */
 str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *turn,
                        const struct message *window, size_t n_window);
+
+/* Ends the turn and answers it. What the user states is on the disk before the answer says so; when
+ * that fails the answer says why. Only a durable turn that cannot be kept is a failure. */
+MUST_USE enum status engine_answer_demo(struct ctx *ctx, struct engine *e, struct turn *t,
+                                        str question, str *answer);

@@ -108,8 +108,12 @@ struct server_settings {
  * fits. */
 MUST_USE enum status origin_check(struct ctx *ctx, str pattern, bool *is_wide);
 
-/* Binds and starts the loops; *out is set before the first handler runs. surfaces is NULL-ended;
- * the first one words errors that belong to no route. */
+/* Only binds, which is all that may fail: clients that connect wait until the server starts. */
+MUST_USE enum status server_listen(struct ctx *ctx, const struct server_settings *settings,
+                                   struct server **out);
+/* Starts the loops. surfaces is NULL-ended; the first one words errors that belong to no route. */
+void server_start(struct server *s, const struct surface *const *surfaces, struct app *app);
+/* Both; *out is set before the first handler runs. */
 MUST_USE enum status server_open(struct ctx *ctx, const struct server_settings *settings,
                                  const struct surface *const *surfaces, struct app *app,
                                  struct server **out);

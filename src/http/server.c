@@ -141,14 +141,11 @@ static void load_libcurl(__attribute__((unused)) void *arg)
         log_event(LOG_WARN, "http.no_libcurl", "why=\"%s\"", ctx.why);
 }
 
-enum status server_open(struct ctx *ctx, const struct server_settings *settings,
-                        const struct surface *const *surfaces, struct app *app, struct server **out)
+enum status server_listen(struct ctx *ctx, const struct server_settings *settings,
+                          struct server **out)
 {
     struct server *s = heap_alloc(sizeof *s);
     copy_settings(s, settings);
-    s->app = app;
-    s->first = surfaces[0];
-    /* The one step that may fail, before any thread. */
     enum status bound =
         listener_open(ctx, settings->listen, settings->socket_mode, &s->ctx.arena, &s->listener);
     if (bound != OK) {
@@ -156,6 +153,16 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
         free(s);
         return bound;
     }
+    *out = s;
+    return OK;
+}
+
+void server_start(struct server *s, const struct surface *const *surfaces, struct app *app)
+{
+    const struct server_settings *settings = &s->settings;
+    assert(!s->loops);
+    s->app = app;
+    s->first = surfaces[0];
     allow_files(settings->connections_max);
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
@@ -168,12 +175,18 @@ enum status server_open(struct ctx *ctx, const struct server_settings *settings,
         s->loops[i].id_base = randombytes_random();
         loop_open(&s->loops[i], s);
     }
-    *out = s; /* before any handler runs */
     for (size_t i = 0; i < s->n_loops; i++)
         loop_start(&s->loops[i]);
     /* When the queue is full already, requests are there to load it. */
     if (settings->has_upstream)
         (void)!pool_run(s->workers, load_libcurl, NULL);
+}
+
+enum status server_open(struct ctx *ctx, const struct server_settings *settings,
+                        const struct surface *const *surfaces, struct app *app, struct server **out)
+{
+    TRY(server_listen(ctx, settings, out));
+    server_start(*out, surfaces, app);
     return OK;
 }
 
@@ -257,12 +270,24 @@ size_t server_stop(struct server *s, int64_t deadline_ms)
     return atomic_load(&s->cut);
 }
 
+/* Of a server that has not started. */
+static void free_listening(struct server *s)
+{
+    listener_close(&s->listener);
+    ctx_free(&s->ctx);
+    free(s);
+}
+
 /* The loops must still run while the workers finish, since a job that ends posts its exchange to
  * its loop; and they must have ended before the router that their handlers read is freed. */
 void server_close(struct server *s)
 {
     if (!s)
         return;
+    if (!s->loops) {
+        free_listening(s);
+        return;
+    }
     server_stop(s, 0);
     pool_free(s->workers);
     enter_phase(s, ENDING, 0);

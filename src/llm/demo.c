@@ -101,15 +101,21 @@ static bool quote_lines(struct buf *b, const struct demo_line *v, size_t n, cons
     return has_some;
 }
 
+bool llm_demo_notes(str text)
+{
+    return !is_question(text);
+}
+
 /* The answer says in each case that this is not a real model, since people try it first. */
 str llm_demo_answer(struct arena *a, str question, const struct demo_line *remembered, size_t n,
-                    bool is_kept)
+                    str unkept)
 {
     struct buf b = buf_make(a, ANSWER_MAX);
     bool *chosen = NEW_N(a, bool, n + 1), *later = NEW_N(a, bool, n + 1);
+    if (!is_question(question) && unkept.n)
+        return str_printf(a, S_FMT " " WHO_I_AM, S_ARG(unkept));
     if (!is_question(question))
-        return is_kept ? S("Noted, I will have it in mind for later conversations. " WHO_I_AM)
-                       : S("I will not keep this: memory is off for this chat. " WHO_I_AM);
+        return S("Noted, I will have it in mind for later conversations. " WHO_I_AM);
     if (!choose_lines(a, question, remembered, n, chosen))
         return S(WHO_I_AM " About this I remember nothing yet.");
     add_later(remembered, n, chosen, later);

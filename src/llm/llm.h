@@ -13,11 +13,13 @@ struct demo_line {
 
 /*
  * The answer of rememberd/demo: says that the model is a stand-in, and quotes the remembered lines
- * that match the question best, an outdated one with what came later. Deterministic. is_kept:
- * whether what the user says is remembered.
+ * that match the question best, an outdated one with what came later. Deterministic. unkept: the
+ * sentence that says why a statement of the user is not remembered, or "".
  */
 str llm_demo_answer(struct arena *a, str question, const struct demo_line *remembered, size_t n,
-                    bool is_kept);
+                    str unkept);
+/* Whether its answer says if the text is remembered: the text states something. */
+bool llm_demo_notes(str text);
 
 /* What such an answer quotes, as it says nothing else of its own; another answer as it is. */
 str llm_without_demo(str answer);

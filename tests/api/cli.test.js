@@ -36,6 +36,43 @@ test('what is added is found, listed and forgotten, also while the server runs',
   assert.doesNotMatch(await ok(['search', 'dog', ...at]), /Rex/);
 });
 
+test('a folder without a database is refused by every command that adds nothing, and nothing is left there', async () => {
+  const commands = [['list'], ['search', 'dog'], ['export'], ['forget', '--everything'], ['review'], ['review', 'allow', 'x'], ['user', 'list'],
+    ['user', 'forget', 'anna'], ['token', 'list'], ['token', 'revoke', 'x'], ['consolidate'], ['consolidate', '--dry-run'], ['compact'],
+    ['reopen', 'x'], ['reopen', 'x', '--dry-run'], ['reindex']];
+  for (const args of commands) {
+    const data = path.join(tempFolder(), 'mistyped');
+    const res = await run([...args, '--data', data]);
+    assert.equal(res.code, 1, `${args.join(' ')}: ${res.stdout}`);
+    assert.equal(res.stdout, '');
+    assert.equal(res.stderr, `rememberd ${args[0]}: there is no database in '${data}'; name its folder with --data DIR, or create it with rememberd add\n`);
+    assert.equal(fs.existsSync(data), false, `${args.join(' ')} made the folder`);
+  }
+  for (const args of [['add', 'I like tea'], ['token', 'create']]) {
+    const data = path.join(tempFolder(), 'new');
+    await ok([...args, '--data', data]);
+    assert.match(await ok(['list', '--data', data]), args[0] === 'add' ? /I like tea/ : /^0 of 0$/m);
+  }
+});
+
+test('list --closed says of each line whether it is closed, since when and by what', async (t) => {
+  const server = await serve(t), at = ['--data', server.data];
+  const old = JSON.parse(await ok(['add', 'I live in Lisbon', '--key', 'home', '--json', ...at]));
+  const now = JSON.parse(await ok(['add', 'I live in Porto', '--key', 'home', '--json', ...at]));
+  const soon = new Date(Date.now() + 300).toISOString();
+  assert.equal((await server.ask('POST', '/v1/memories', { content: 'The guest stays here', expires: soon })).status, 201);
+  const text = await until('the guest is gone', async () => {
+    const list = await ok(['list', '--closed', ...at]);
+    return /expired/.test(list) && list;
+  });
+  const day = '\\d{4}-\\d\\d-\\d\\d';
+  assert.match(text, new RegExp(`^${old.id}  ${day}  \\[closed ${day}, replaced by ${now.id}\\] I live in Lisbon$`, 'm'));
+  assert.match(text, new RegExp(`^${now.id}  ${day}  I live in Porto$`, 'm'));
+  assert.match(text, new RegExp(`  ${day}  \\[expired ${day}\\] The guest stays here$`, 'm'));
+  assert.match(text, /^3 of 3$/m);
+  assert.doesNotMatch(await ok(['list', ...at]), /Lisbon|guest|\[/);
+});
+
 test('control characters of a text do not reach the terminal', async () => {
   const at = ['--data', tempFolder()];
   await ok(['add', 'tea \u001b[31mred\u0007 leaf', ...at]);
@@ -303,7 +340,7 @@ test('a wrong usage is one clear line and status 2', async () => {
 // The lines that serve prints, when the last of them is there.
 async function startLines(server) {
   await until('the line to try', () => /^try: .+\n/m.test(server.stdout));
-  const [first, ...lines] = server.stdout.trimEnd().split('\n');
+  const [first, ...lines] = server.stdout.trimEnd().split('\n').filter((line) => !line.startsWith('shared: '));
   assert.equal(first, `listening on ${server.url}`, 'scripts read the first line');
   assert.deepEqual(lines.map((line) => line.split(':')[0]), ['data', 'upstreams', 'memory', 'access', 'try']);
   return Object.fromEntries(lines.map((line) => [line.split(':')[0], line.slice(line.indexOf(':') + 2)]));
@@ -346,6 +383,26 @@ test('the line to try works with a token, and with an upstream', async (t) => {
     const answer = await execLine(lines.try.replace('YOUR_TOKEN', token));
     assert.equal(answer.model ?? answer.data[0].id, more.length ? 'm Bearer sk-1' : 'rememberd/demo');
   }
+});
+
+test('a second server on one folder says so, beside which commands work, and a killed one leaves no trace', async (t) => {
+  const first = await serve(t), shared = /^shared: another rememberd \(a server or a command\) has this database open, too; /m;
+  const started = async (data) => {
+    const server = await serve(t, { data });
+    await until('the line to try', () => /^try: /m.test(server.stdout));
+    return server;
+  };
+  await until('the line to try', () => /^try: /m.test(first.stdout));
+  assert.doesNotMatch(first.stdout, shared);
+  const second = await started(first.data);
+  assert.match(second.stdout, shared);
+  await ok(['add', 'I like tea', '--data', first.data]);
+  for (const one of [first, second]) assert.equal((await one.ask('GET', '/v1/memories')).json().total, 1);
+  await first.stop('SIGKILL');
+  await second.stop('SIGKILL');
+  const third = await started(first.data);
+  assert.doesNotMatch(third.stdout, shared);
+  assert.equal((await third.ask('GET', '/v1/memories')).json().total, 1);
 });
 
 // A terminal of its own, as script(1) makes one.

@@ -109,10 +109,17 @@ const canMount = (() => {
     return false;
   }
 })();
-test('a disk that is read-only at start: chats go on without memory, and it recovers by itself', { skip: canMount ? false : 'file systems cannot be mounted here' }, async (t) => {
-  const data = tempFolder(), model = await upstream(t);
-  mount('-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', data);
+const mounts = { skip: canMount ? false : 'file systems cannot be mounted here' };
+
+function newDisk(t, size) {
+  const data = tempFolder();
+  mount('-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', data);
   t.after(() => execFileSync('umount', ['-l', data]));
+  return data;
+}
+
+test('a disk that is read-only at start: chats go on without memory, and it recovers by itself', mounts, async (t) => {
+  const data = newDisk(t, '64m'), model = await upstream(t);
   mount('-o', 'remount,ro', data);
   const server = await serve(t, { data, flags: ['--upstream', model.url] });
   await withoutMemory(server, model, /the database is not open: /);
@@ -120,6 +127,105 @@ test('a disk that is read-only at start: chats go on without memory, and it reco
   await isReady(server);
   assert.equal((await server.ask('POST', '/v1/memories', note)).status, 201);
   await server.stop();
+});
+
+async function ok(...args) {
+  const res = await run(args);
+  assert.equal(res.code, 0, `${args.join(' ')}: ${res.stderr}`);
+  return res.stdout;
+}
+
+test('commands that read do so on a read-only disk, and the others say why they cannot write', mounts, async (t) => {
+  const disk = newDisk(t, '64m'), data = path.join(disk, 'data'), at = ['--data', data];
+  await ok('add', note.content, ...at);
+  mount('-o', 'remount,ro', disk);
+  for (const args of [['list'], ['search', 'dog'], ['export']]) assert.match(await ok(...args, ...at), /Rex/, args[0]);
+  for (const args of [['user', 'list'], ['token', 'list'], ['review'], ['consolidate', '--dry-run'], ['compact', '--dry-run']]) await ok(...args, ...at);
+  const copy = path.join(tempFolder(), 'rememberd.db');
+  await ok('backup', copy, ...at);
+  assert.match(await ok('list', '--data', path.dirname(copy)), /Rex/);
+  for (const args of [['add', 'I like tea.'], ['forget', '--everything'], ['consolidate']]) {
+    const res = await run([...args, ...at]);
+    assert.equal(res.code, 1);
+    assert.match(res.stderr, /Read-only file system/);
+  }
+  assert.deepEqual(fs.readdirSync(data), ['rememberd.db']);
+});
+
+function fill(disk) {
+  const file = fs.openSync(path.join(disk, 'fill'), 'w');
+  try {
+    for (;;) fs.writeSync(file, Buffer.alloc(1024));
+  } catch (error) {
+    assert.equal(error.code, 'ENOSPC');
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+test('doctor ends with a failure while nothing can be written, also where the database opens', mounts, async (t) => {
+  const disk = newDisk(t, '3m'), server = await serve(t, { data: path.join(disk, 'data') });
+  const doctor = () => run(['doctor', '--data', server.data]);
+  assert.equal((await doctor()).code, 0);
+  fill(disk);
+  const full = await doctor();
+  assert.equal(full.code, 1, full.stdout);
+  assert.match(full.stdout, /^bad +disk: nothing can be written: No space left on device$/m);
+  assert.match(full.stdout, /^ok +database/m);
+  assert.equal((await server.ask('GET', '/v1/doctor')).json().ok, false);
+  fs.rmSync(path.join(disk, 'fill'));
+  assert.equal((await doctor()).code, 0);
+  await server.stop();
+});
+
+// One statement to the built-in model at each door: method, path, body of a text.
+const statements = [
+  ['/v1/chat/completions', (text) => ({ model: 'rememberd/demo', messages: [{ role: 'user', content: text }] })],
+  ['/v1/messages', (text) => ({ model: 'rememberd/demo', max_tokens: 9, messages: [{ role: 'user', content: text }] })],
+  ['/v1/responses', (text) => ({ model: 'rememberd/demo', input: text })],
+  ['/api/chat', (text) => ({ model: 'rememberd/demo', stream: false, messages: [{ role: 'user', content: text }] })],
+];
+
+test('the built-in model does not say that it noted what could not be kept', async (t) => {
+  const server = await onFullDisk(t, 100000);
+  const tell = async (text) => Promise.all(statements.map(async ([at, body]) => {
+    const res = await server.ask('POST', at, body(text));
+    assert.equal(res.status, 200, res.text);
+    return res.text;
+  }));
+  for (const said of await tell('My dog is called Rex.')) assert.match(said, /Noted, I will have it in mind/);
+  freeDisk(server, 4);
+  for (const said of await tell('My cat is called Tom.')) {
+    assert.match(said, /I could not keep this: the database failed: [^"]*\. I am rememberd\/demo/);
+    assert.doesNotMatch(said, /Noted/);
+  }
+  assert.match((await server.chat(question)).text, /Rex/);
+  freeDisk(server);
+  await isReady(server);
+  for (const said of await tell('My cat is called Tom.')) assert.match(said, /Noted/);
+});
+
+test('the built-in model says that a database which could not be opened, or a limit, keeps nothing', async (t) => {
+  const told = { model: 'rememberd/demo', messages: [{ role: 'user', content: 'My dog is called Rex.' }] };
+  const away = await onFullDisk(t, 0, [], path.join(tempFolder(), 'not', 'there'));
+  assert.match((await away.chat(told)).text, /I could not keep this: the database is not open: /);
+  const small = await serve(t, { flags: ['--user-messages-max', '1'] });
+  assert.match((await small.chat(told)).text, /I could not keep this: this user has 0 messages, and the limit is 1 /);
+});
+
+test('doctor of a server tells of a write that failed', async (t) => {
+  const server = await onFullDisk(t, 100000);
+  const doctor = async () => (await server.ask('GET', '/v1/doctor')).json();
+  assert.equal((await doctor()).ok, true);
+  freeDisk(server, 4);
+  assert.equal((await server.ask('POST', '/v1/memories', note)).status, 500);
+  const { ok: isWell, findings } = await doctor();
+  assert.equal(isWell, false);
+  const bad = findings.filter((one) => one.level === 'bad').map((one) => `${one.what}: ${one.detail}`).join('\n');
+  assert.match(bad, /^disk: nothing can be written: File too large$/m);
+  assert.match(bad, /^database: the last write failed: /m);
+  freeDisk(server);
+  await until('doctor is content', async () => (await doctor()).ok);
 });
 
 for (const [what, change] of [

@@ -233,7 +233,7 @@ test('an import that was killed is run again, and everything is there once', asy
   manyChats(file, all);
   const child = spawn(bin, ['import', file, ...at, '--no-extract'], { env: cleanEnv(), stdio: 'ignore' });
   const ended = new Promise((done) => child.once('exit', (code, signal) => done(signal)));
-  await until('some of it is stored', async () => (await searched(at, 'lighthouse')).length > 0, 60000);
+  await until('some of it is stored', async () => fs.existsSync(path.join(at[1], 'rememberd.db')) && (await searched(at, 'lighthouse')).length > 0, 60000);
   child.kill('SIGKILL');
   assert.equal(await ended, 'SIGKILL', 'it was killed before it had ended');
   const rest = await json(['import', file, ...at, '--no-extract']);

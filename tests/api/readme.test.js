@@ -72,15 +72,16 @@ function mcpServers() {
   return blocks.map(([, config]) => JSON.parse(config).mcpServers.rememberd);
 }
 
+/** One of the examples has made a token, so every later request needs one. */
+const newToken = () => JSON.parse(execFileSync(binary, ['token', 'create', '--space', 'default', '--json'], { env, encoding: 'utf8' })).token;
+
 test('there is an MCP configuration for either way', () => {
   assert.deepStrictEqual(mcpServers().map((one) => Boolean(one.command)), [true, false]);
 });
 
 for (const [i, config] of mcpServers().entries()) {
   test(`MCP configuration ${i + 1} reaches the memory that the examples filled`, async () => {
-    // One of the examples has made a token, so the way over HTTP needs one.
-    const { token } = JSON.parse(execFileSync(binary, ['token', 'create', '--space', 'default', '--json'], { env, encoding: 'utf8' }));
-    const requestInit = { headers: { authorization: `Bearer ${token}` } };
+    const requestInit = { headers: { authorization: `Bearer ${newToken()}` } };
     const client = new Client({ name: 'readme', version: '1' });
     const transport = config.command
       ? new StdioClientTransport({ command: config.command.replace('build/rememberd', binary), args: config.args, env })
@@ -109,4 +110,12 @@ test('the example of a settings file is one', () => {
   const known = execFileSync(binary, ['serve', '--print-settings', '--config', file], { env, encoding: 'utf8' });
   assert.match(known, /^budget_tokens = 600 /m);
   assert.match(known, /^# models ollama\/\S+ go to http:\/\/127/m);
+});
+
+test('the error that the reference shows is the one that the server gives', async () => {
+  const page = fs.readFileSync(path.join(root, 'docs/reference/rest.md'), 'utf8');
+  const { request_id: shownId, ...shown } = JSON.parse(/## Errors[^]*?```json\n([^]*?)```/.exec(page)[1]);
+  const { request_id: id, ...given } = await (await fetch(`${url}/v1/memories?limit=0`, { headers: { authorization: `Bearer ${newToken()}` } })).json();
+  assert.deepEqual(given, shown);
+  assert.equal(id.length, shownId.length);
 });

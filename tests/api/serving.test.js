@@ -50,6 +50,18 @@ test('a unix socket is listened on: for this user, counted as this machine, remo
   assert.ok(!fs.existsSync(file), 'the file is gone');
 });
 
+test('a port in use is refused before anything is made, and a socket may lie in the data folder', async (t) => {
+  const first = await serve(t), data = path.join(tempFolder(), 'new');
+  const second = await run(['serve', '--listen', `127.0.0.1:${first.port}`, '--data', data]);
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, new RegExp(`^rememberd serve: 127\\.0\\.0\\.1:${first.port} is in use by another program$`, 'm'));
+  assert.equal(fs.existsSync(data), false, 'nothing is left');
+  const inside = path.join(data, 'memory.sock');
+  const third = await serveAt(t, inside, [], data);
+  assert.equal((await json('--unix-socket', inside, 'http://localhost/v1/memories')).total, 0);
+  assert.equal((await third.stop()).code, 0);
+});
+
 test('a socket file is replaced only if nobody listens there', async (t) => {
   const folder = tempFolder(), file = path.join(folder, 'memory.sock');
   const first = await serveAt(t, file, ['--socket-mode', '660']);

@@ -173,10 +173,14 @@ enum status command_token_check(struct ctx *ctx, const struct options *o)
 enum status command_token(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    TRY(instance_open(ctx, o, &instance));
-    if (str_is(o->words.v[1], "create"))
+    if (str_is(o->words.v[1], "create")) {
+        TRY(instance_open(ctx, o, &instance));
         return create_token(ctx, o, &instance);
-    if (str_is(o->words.v[1], "list"))
+    }
+    if (str_is(o->words.v[1], "list")) {
+        TRY(instance_open_to_read(ctx, o, &instance));
         return list_tokens(ctx, o, &instance);
+    }
+    TRY(instance_open_existing(ctx, o, &instance));
     return revoke_token(ctx, o, &instance);
 }

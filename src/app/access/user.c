@@ -90,7 +90,8 @@ enum status command_user_check(struct ctx *ctx, const struct options *o)
 enum status command_user(struct ctx *ctx, const struct options *o)
 {
     CLEANUP(instance_close) struct instance instance = {0};
-    TRY(instance_open(ctx, o, &instance));
-    return str_is(o->words.v[1], "list") ? list_users(ctx, o, &instance)
-                                         : forget_user(ctx, o, &instance);
+    bool is_list = str_is(o->words.v[1], "list");
+    TRY(is_list ? instance_open_to_read(ctx, o, &instance)
+                : instance_open_existing(ctx, o, &instance));
+    return is_list ? list_users(ctx, o, &instance) : forget_user(ctx, o, &instance);
 }

@@ -78,7 +78,7 @@ enum status command_export(struct ctx *ctx, const struct options *o)
     struct pool_ref *pools;
     const char *path = o->words.n > 1 ? str_c(&ctx->arena, o->words.v[1]) : "-";
     bool is_file = strcmp(path, "-") != 0;
-    TRY(instance_open(ctx, o, &instance));
+    TRY(instance_open_to_read(ctx, o, &instance));
     TRY(find_pools(ctx, o, instance.engine, &pools, &order.select.n_pools));
     order.select.pools = pools;
     if (is_file)

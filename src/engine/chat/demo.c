@@ -1,6 +1,7 @@
 /* demo.c - what the built-in model answers: what was recalled, and what the user said before. */
+#include "base/log.h"
 #include "base/words.h"
-#include "engine/chat.h"
+#include "engine/chat/turn.h"
 #include "engine/recall/currency.h"
 #include "engine/text/block_strip.h"
 #include "llm/llm.h"
@@ -31,6 +32,15 @@ static struct demo_line demo_line_of(str text)
     return (struct demo_line){text, false};
 }
 
+/* Why a statement is not remembered, as a sentence. */
+static str unkept_of(struct arena *a, const struct turn_out *turn)
+{
+    if (turn->helper.n || (turn->mode != MODE_FULL && turn->mode != MODE_AFTER))
+        return S("I will not keep this: memory is off for this chat.");
+    return turn->unkept.n ? str_printf(a, "I could not keep this: " S_FMT ".", S_ARG(turn->unkept))
+                          : S("");
+}
+
 /* The block was recalled for this question, so each of its lines is quoted; an earlier message must
  * share a word with the question. */
 str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *turn,
@@ -39,7 +49,6 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *tur
     struct arena *a = &ctx->arena;
     struct strs known = block_texts(a, turn->block);
     struct demo_line *lines = NEW_N(a, struct demo_line, known.n + n_window + 1);
-    bool is_kept = !turn->helper.n && (turn->mode == MODE_FULL || turn->mode == MODE_AFTER);
     size_t n = 0;
     question = engine_strip_block(a, question);
     struct words asked = words_of(a, question, LINE_WORDS_MAX);
@@ -51,5 +60,26 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *tur
     }
     for (size_t i = 0; i < known.n; i++)
         lines[n++] = demo_line_of(known.v[i]);
-    return llm_demo_answer(a, question, lines, n, is_kept);
+    return llm_demo_answer(a, question, lines, n, unkept_of(a, turn));
+}
+
+/* The answer is kept with the turn, so it is made before one knows whether that goes well. */
+enum status engine_answer_demo(struct ctx *ctx, struct engine *e, struct turn *t, str question,
+                               str *answer)
+{
+    question = engine_strip_block(&ctx->arena, question);
+    str made = engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window);
+    ctx_clear_failure(ctx);
+    enum status s =
+        llm_demo_notes(question) ? turn_end_now(ctx, e, t, made) : engine_end_turn(ctx, e, t, made);
+    if (t->in.is_durable)
+        TRY(s);
+    if (s != OK) {
+        log_event(LOG_WARN, "turn.lost", "id=%s why=\"%s\"", ctx->id, ctx->why);
+        t->out.unkept = ctx_take_why(ctx);
+    }
+    *answer = t->out.unkept.n
+                  ? engine_demo_answer(ctx, question, &t->out, t->in.window, t->in.n_window)
+                  : made;
+    return OK;
 }

@@ -9,7 +9,6 @@
 #include "base/words.h"
 #include "core/tokens.h"
 #include "engine/chat/replay.h"
-#include "engine/extract/secrets.h"
 #include "engine/recall/bars.h"
 #include "engine/text/helper_prompt.h"
 #include "engine/text/memory_intent.h"
@@ -28,14 +27,6 @@ enum {
     LINES_ALL_MAX = 200, /* with those of the model's searches */
     QUESTION_MAX = 8000  /* bytes of a message that are searched for */
 };
-
-/* --- what is kept of a text --- */
-
-/* Secrets are masked, unless the setting keeps them. */
-static str kept_text(const struct engine *e, struct arena *a, str text)
-{
-    return e->settings->keep_secrets ? text : secrets_masked(e->extractor, a, text);
-}
 
 /* --- the question --- */
 
@@ -407,8 +398,8 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
     count_turn(t, &e->counters.injected_tokens, (uint64_t)r->tokens);
     /* The receipt is kept, the user's words are not. */
     bool is_kept = t->out.mode != MODE_READONLY || t->in.preview;
-    r->question = is_kept ? kept_text(e, &ctx->arena, r->question) : S("");
-    r->reason = kept_text(e, &ctx->arena, r->reason);
+    r->question = is_kept ? turn_masked(e, t, &ctx->arena, r->question) : S("");
+    r->reason = turn_masked(e, t, &ctx->arena, r->reason);
     t->out.receipt = r->id;
     t->out.session = r->session;
 }
@@ -471,6 +462,7 @@ static bool ask_turn(struct ctx *ctx, struct engine *e, struct turn *t, int64_t 
     ctx_clear_failure(ctx);
     bool is_helper = is_helper_turn(&ctx->arena, &t->in);
     assert(!t->in.is_aside || t->in.helper.n);
+    turn_find_secrets(e, t);
     if (is_helper || t->in.is_aside)
         count_turn(t, &e->counters.helpers, 1);
     (is_helper ? leave_helper_alone : recall_turn)(ctx, e, t, began);

@@ -20,9 +20,10 @@ struct turn {
     struct strs told;      /* what earlier blocks of the conversation tell, as in struct receipt */
     struct message *fresh; /* of in.said: what the store does not know yet, in order */
     size_t n_fresh;
-    uint64_t chain; /* hash of everything said */
-    uint64_t last;  /* hash of the last message alone, for the tail of the answer */
-    str calls;      /* what an answer without text is; "": nothing that is kept */
+    uint64_t chain;      /* hash of everything said */
+    uint64_t last;       /* hash of the last message alone, for the tail of the answer */
+    str calls;           /* what an answer without text is; "": nothing that is kept */
+    struct strs secrets; /* of the conversation: see turn_find_secrets */
     struct unkept unkept;
     turn_answer_text *answer_of; /* not NULL: the turn is answered */
     void *answer_arg;
@@ -39,6 +40,15 @@ static inline bool said_by_user(const struct said *s)
  * nothing.
  */
 void turn_place(struct ctx *ctx, struct engine *e, struct turn *t);
+
+/* Notes what is a secret in the request's messages; before turn_place, which compares kept texts.
+ */
+void turn_find_secrets(const struct engine *e, struct turn *t);
+/* The text with these and its own secrets masked, unless the setting keeps secrets. */
+str turn_masked(const struct engine *e, const struct turn *t, struct arena *a, str text);
+
+/* engine_end_turn for an answer that says that the turn is kept: it is on the disk then. */
+MUST_USE enum status turn_end_now(struct ctx *ctx, struct engine *e, struct turn *t, str answer);
 
 /* The assistant's message at the end of a turn; without a text, the note of its calls. */
 struct message turn_answer(struct arena *a, const struct turn *t, str answer);

@@ -7,7 +7,6 @@
 #include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
-#include "engine/extract/secrets.h"
 #include "engine/recall/bars.h"
 #include "engine/text/session_title.h"
 
@@ -18,9 +17,6 @@
  * queued. When the queue is full, the turn is dropped and counted (dropped_turns), as a chat must
  * not wait for a disk. Distilling by a model comes later, in the background (distil/background.c).
  */
-
-/* The user's latest messages, whose secrets are masked in all of a turn. */
-enum { SECRETS_FROM = 32 };
 
 /* Said by the user or distilled from that: saying it again gives it a new date. What a program
  * added keeps its date. */
@@ -95,21 +91,12 @@ static void keep_silent(struct message *v, size_t n)
     }
 }
 
-/* A secret is one wherever it appears again in its conversation: a model repeats what its user has
- * typed, without the words that give it away. */
 static void mask_messages(struct ctx *ctx, struct engine *e, const struct turn *t,
                           struct message *v, size_t n)
 {
-    struct arena *a = &ctx->arena;
-    struct strs values = {0};
-    if (e->settings->keep_secrets)
-        return;
-    for (size_t i = t->in.n_said, looked = 0; i-- > 0 && looked < SECRETS_FROM;)
-        if (said_by_user(&t->in.said[i]) && ++looked)
-            secrets_add(e->extractor, a, t->in.said[i].text, &values);
     for (size_t i = 0; i < n; i++) {
-        v[i].text = secrets_masked_with(e->extractor, a, v[i].text, &values);
-        v[i].says = secrets_masked_with(e->extractor, a, v[i].says, &values);
+        v[i].text = turn_masked(e, t, &ctx->arena, v[i].text);
+        v[i].says = turn_masked(e, t, &ctx->arena, v[i].says);
     }
 }
 
@@ -122,6 +109,7 @@ static bool is_over_quota(struct ctx *ctx, struct engine *e, struct turn *t)
         return false;
     }
     quota_note(e, t->in.pool.user, ctx->why);
+    t->out.unkept = str_dup(&ctx->arena, str_of(ctx->why));
     t->has_queued = false;
     t->record.reason = str_printf(&ctx->arena, S_FMT "%snot kept: %s", S_ARG(t->record.reason),
                                   t->record.reason.n ? "; " : "", ctx->why);
@@ -180,7 +168,8 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
 
 /* May run minutes after engine_begin_turn, on another thread; settings are read anew. A retry of
  * the same turn writes the same ids and changes nothing. */
-enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
+static enum status end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer,
+                            bool waits)
 {
     struct bundle b = {.pool = t->in.pool, .receipt = &t->record};
     assert(t->out.mode != MODE_OFF || !t->out.block.n);
@@ -191,9 +180,8 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
         TRY(add_messages(ctx, e, t, answer, &b));
     b.has_queued = t->has_queued;
     b.goes_on = t->in.goes_on && t->in.is_durable && b.session.id.n;
-    enum status s =
-        t->in.is_durable ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
-    if (s == TOO_BUSY && !t->in.is_durable) {
+    enum status s = waits ? store_write(ctx, e->store, &b) : store_write_later(ctx, e->store, &b);
+    if (s == TOO_BUSY && !waits) {
         count(&e->counters.dropped_turns, 1);
         log_event(LOG_WARN, "turn.dropped", "id=%s messages=%zu why=\"%s\"", ctx->id, b.n_messages,
                   ctx->why);
@@ -206,6 +194,16 @@ enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, s
     count(&e->counters.turns, 1);
     count(&e->counters.facts, b.n_memories);
     return OK;
+}
+
+enum status engine_end_turn(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
+{
+    return end_turn(ctx, e, t, answer, t->in.is_durable);
+}
+
+enum status turn_end_now(struct ctx *ctx, struct engine *e, struct turn *t, str answer)
+{
+    return end_turn(ctx, e, t, answer, true);
 }
 
 /* --- between the answer's last byte and the queue --- */

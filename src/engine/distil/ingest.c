@@ -16,9 +16,21 @@
  */
 enum { CONVERSATION_MAX = 255, TURNS_MAX = 10000, AT_ONCE = 2, PARTS_AT_ONCE = 20 };
 
+/* As in a chat: a secret is one wherever it appears again in its conversation. */
+static struct strs secrets_of(struct ctx *ctx, const struct engine *e,
+                              const struct ingest_turns_in *in)
+{
+    struct strs found = {0};
+    for (size_t i = 0; i < in->n && !e->settings->keep_secrets; i++) {
+        secrets_add(e->extractor, &ctx->arena, in->turns[i].user, &found);
+        secrets_add(e->extractor, &ctx->arena, in->turns[i].assistant, &found);
+    }
+    return found;
+}
+
 static struct message message_of(struct arena *a, const struct engine *e,
                                  const struct ingest_turns_in *in, size_t i, bool is_user,
-                                 int64_t now)
+                                 const struct strs *secrets, int64_t now)
 {
     assert(i < in->n);
     const struct ingest_turn *t = &in->turns[i];
@@ -34,7 +46,8 @@ static struct message message_of(struct arena *a, const struct engine *e,
         .id = id_of(a, parts, 4),
         .session = in->conversation,
         .role = is_user ? S("user") : S("assistant"),
-        .text = e->settings->keep_secrets ? kept : secrets_masked(e->extractor, a, kept),
+        .text =
+            e->settings->keep_secrets ? kept : secrets_masked_with(e->extractor, a, kept, secrets),
         .origin = is_user ? ORIGIN_USER : ORIGIN_ASSISTANT,
         .created = date ? date : now,
     };
@@ -73,9 +86,10 @@ static enum status put_turns(struct ctx *ctx, struct engine *e, const struct ing
                        .session = {.id = in->conversation},
                        .messages = v,
                        .replaces = true};
+    struct strs secrets = secrets_of(ctx, e, in);
     for (size_t i = 0; i < in->n; i++)
         for (int is_user = 1; is_user >= 0; is_user--) {
-            struct message m = message_of(&ctx->arena, e, in, i, is_user, now);
+            struct message m = message_of(&ctx->arena, e, in, i, is_user, &secrets, now);
             if (str_trim(m.text).n)
                 v[b.n_messages++] = m;
         }

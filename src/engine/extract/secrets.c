@@ -203,15 +203,22 @@ static int by_place(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-static void find_values(str text, const struct strs *values, struct spans *out)
+static void find_value(str text, str value, struct spans *out)
 {
-    for (size_t i = 0; values && i < values->n; i++) {
-        size_t n = values->v[i].n;
-        for (size_t at = 0; at + n <= text.n; at += n) {
-            at += str_find(str_sub(text, at, text.n), values->v[i]);
-            if (at < text.n)
-                span_add(out, at, at + n);
-        }
+    for (size_t at = 0; at + value.n <= text.n; at += value.n) {
+        at += str_find(str_sub(text, at, text.n), value);
+        if (at < text.n)
+            span_add(out, at, at + value.n);
+    }
+}
+
+/* What the text itself gives away is looked for in all of it. */
+static void find_again(str text, struct spans *out)
+{
+    for (size_t i = 0, own = out->n; i < own; i++) {
+        str value = str_sub(text, out->v[i].from, out->v[i].to);
+        if (value.n >= VALUE_MIN && !str_eq(value, S(MASK)))
+            find_value(text, value, out);
     }
 }
 
@@ -221,7 +228,9 @@ static struct spans spans_of(const struct extractor *x, str text, const struct s
     struct spans s = {.n = 0};
     find_patterns(x, text, &s);
     find_numbers(text, &s);
-    find_values(text, values, &s);
+    find_again(text, &s);
+    for (size_t i = 0; values && i < values->n; i++)
+        find_value(text, values->v[i], &s);
     qsort(s.v, s.n, sizeof *s.v, by_place);
     return s;
 }

@@ -150,6 +150,7 @@ enum status importer_write(struct importer *im)
     im->n = im->n_memories = im->memories_cap = im->n_new = 0;
     im->messages = NULL;
     im->memories = NULL;
+    im->secrets = (struct strs){0};
     arena_reset(&im->work.arena);
     TRY(s);
     return ctx_has_time(im->ctx) ? OK : fail(im->ctx, TIMED_OUT, "the import took too long");
@@ -202,6 +203,15 @@ enum status importer_session(struct importer *im, const struct session *session)
     return im->once ? count_session(im) : OK;
 }
 
+/* As in a chat: a secret is one wherever it appears again in its conversation. */
+static void mask_message(struct importer *im, struct message *m)
+{
+    if (im->e->settings->keep_secrets)
+        return;
+    secrets_add(im->e->extractor, &im->work.arena, m->text, &im->secrets);
+    m->text = secrets_masked_with(im->e->extractor, &im->work.arena, m->text, &im->secrets);
+}
+
 enum status importer_message(struct importer *im, const struct message *said)
 {
     bool is_new;
@@ -215,8 +225,7 @@ enum status importer_message(struct importer *im, const struct message *said)
     struct message *m = &im->messages[im->n];
     *m = *said;
     m->session = im->session.id;
-    if (!im->e->settings->keep_secrets)
-        m->text = secrets_masked(im->e->extractor, &im->work.arena, m->text);
+    mask_message(im, m);
     m->id = id_for(im, m, said->created);
     m->created = said->created ? said->created : im->now;
     TRY(date_known(im, m, said->created, &is_new));

@@ -22,6 +22,7 @@ struct importer {
     struct session session; /* of the bundle; id "" before the first */
     struct message *messages;
     struct memory *memories; /* facts of the messages */
+    struct strs secrets;     /* of the bundle's messages so far */
     size_t n, n_memories, memories_cap;
     size_t n_new;     /* with once: of the messages */
     int64_t now;      /* of a message without a time; no part of its id */

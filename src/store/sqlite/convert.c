@@ -329,11 +329,34 @@ static enum status replace_store(struct job *j)
     return end_job(j, status);
 }
 
+/* A file in a folder that cannot be written to is opened, and then not read. */
+static enum status open_and_read(struct job *j, const char *mode)
+{
+    int64_t version;
+    TRY(open_as_it_is(j->ctx, j->from, j->what->from_key, mode, &j->db));
+    enum status s = db_int(j->ctx, &j->db, "PRAGMA schema_version", &version);
+    if (s != OK)
+        db_close(&j->db);
+    return s;
+}
+
+static bool is_of_disk(const struct job *j, enum status s)
+{
+    return s == STORAGE && j->ctx->detail == STORE_DISK_FAILED;
+}
+
+/* Where nothing can be written, nobody else writes either, and the file is read alone. A log would
+ * hold newer pages. */
 static enum status open_source(struct job *j)
 {
+    struct stat log;
     TRY(file_check_key(j->ctx, j->from, store_kind(j->ctx, j->what->from), j->what->from_key));
-    return open_as_it_is(j->ctx, j->from, j->what->from_key,
-                         j->what->replaces ? "mode=ro" : "mode=rw", &j->db);
+    enum status s = open_and_read(j, j->what->replaces ? "mode=ro" : "mode=rw");
+    bool has_log = stat(str_printf(&j->ctx->arena, "%s-wal", j->from).p, &log) == 0 && log.st_size;
+    if (!is_of_disk(j, s) || has_log)
+        return s;
+    ctx_clear_failure(j->ctx);
+    return open_and_read(j, "immutable=1");
 }
 
 /* A copy beside the store: the store stays open for others meanwhile. */
@@ -342,7 +365,10 @@ static enum status make_new(struct job *j)
     HOLD(hold);
     if (access(j->to, F_OK) == 0)
         return fail(j->ctx, CONFLICT, "'%s' exists already", j->to);
-    TRY(hold_take(j->ctx, j->from, HOLD_SHARED, &hold));
+    enum status held = hold_take(j->ctx, j->from, HOLD_SHARED, &hold);
+    if (!is_of_disk(j, held)) /* a file that nobody can write to is not replaced meanwhile */
+        TRY(held);
+    ctx_clear_failure(j->ctx);
     file_remove_part(j->ctx, j->to);
     enum status status = open_source(j);
     return end_job(j, status == OK ? copy_and_prove(j, NULL) : status);

@@ -211,6 +211,7 @@ enum status sqlite_stats(struct ctx *ctx, struct store *base, struct store_stats
     found.writes = w.writes;
     found.commits = w.commits;
     found.failures = w.failures;
+    found.is_shared = atomic_load(&s->files.state) == FILES_OPEN && hold_is_shared(&s->hold);
     *out = found;
     return OK;
 }

@@ -327,7 +327,8 @@ enum status chat_say(struct ctx *ctx, struct app *app, const struct request *in,
         without_memory_note(app, WITHOUT_FOR_SETTING, out);
     if (scene->to.up)
         return ask_model(ctx, app, wish, scene, &answer, out);
-    str text = engine_demo_answer(ctx, wish->message, turn, asks->window, asks->n_window);
+    str text;
+    TRY(engine_answer_demo(ctx, app->engine, t, wish->message, &text));
     return chat_answer_now(ctx, app, &answer, text, out);
 }
 

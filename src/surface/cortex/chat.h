@@ -88,6 +88,6 @@ const struct json *chat_envelope(struct ctx *ctx, str in_reply_to);
 /* Adds the filter that gives the relay's answer to the client in Cortex's shape. */
 void chat_answer_add(struct ctx *ctx, struct app *app, struct relay *relay,
                      const struct chat_answer_in *in);
-/* The same for an answer whose text is at hand: kept, then written. */
+/* Writes an answer whose text is at hand and whose turn has ended. */
 MUST_USE enum status chat_answer_now(struct ctx *ctx, struct app *app,
                                      const struct chat_answer_in *in, str text, struct reply *out);

@@ -393,7 +393,6 @@ enum status chat_answer_now(struct ctx *ctx, struct app *app, const struct chat_
     struct chat_usage usage = {0};
     str rest = text;
     assert(in->turn && in->answer_id.n);
-    TRY(engine_end_turn(ctx, app->engine, in->turn, text));
     complete_usage(&usage, in, text);
     while (in->is_stream && rest.n)
         write_chunk(&out->body, &ctx->arena, in->answer_id, demo_words(&rest));

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@
 
 /* CALL_MS is short: a person waits, and an upstream that needs longer for a list is worth
  * knowing. */
-enum { ANSWER_MAX = 8 << 20, CALL_MS = 5000 };
+enum { ANSWER_MAX = 8 << 20, CALL_MS = 5000, TRIAL_BYTES = 64 << 10 };
 
 static const struct field finding_fields[] = {
     {STR(struct finding, level), .help = "ok, warn or bad"},
@@ -47,11 +48,44 @@ static void add_finding(struct visit *v, const char *level, str what, str detail
 
 /* --- data --- */
 
+/* A file without a name, which is gone when it is closed: a full disk, a quota and a limit of file
+ * sizes look alike. 0 where the file system knows no such files. */
+static int write_error(const char *folder)
+{
+    static const char zeros[TRIAL_BYTES];
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno == ENOSPC || errno == EDQUOT ? errno : 0;
+    size_t left = sizeof zeros;
+    int error = 0;
+    while (left && !error) {
+        ssize_t n = write(fd, zeros, left);
+        left -= n > 0 ? (size_t)n : 0;
+        error = n > 0 ? 0 : n < 0 ? errno : ENOSPC;
+    }
+    close(fd);
+    return error;
+}
+
+static void look_at_disk(struct visit *v, const char *folder)
+{
+    struct statvfs fs;
+    struct arena *a = &v->ctx->arena;
+    int error = write_error(folder);
+    if (error)
+        add_finding(v, "bad", S("disk"),
+                    str_printf(a, "nothing can be written: %s", strerror(error)),
+                    "free some space; until then nothing is remembered");
+    else if (statvfs(folder, &fs) == 0 && (double)fs.f_bavail * (double)fs.f_frsize < 256e6)
+        add_finding(v, "warn", S("disk"),
+                    str_printf(a, "%.0f MB free", (double)fs.f_bavail * (double)fs.f_frsize / 1e6),
+                    "free some space, or writes will fail");
+}
+
 /* Checks before anything is opened: a wrong folder explains most later failures. */
 static void look_at_folder(struct visit *v)
 {
     struct stat st;
-    struct statvfs fs;
     const char *folder = str_c(&v->ctx->arena, v->in->folder);
     if (stat(folder, &st) != 0) {
         add_finding(v, errno == ENOENT ? "warn" : "bad", S("data folder"),
@@ -70,11 +104,7 @@ static void look_at_folder(struct visit *v)
                     "run chmod 700 on the folder");
     else
         add_finding(v, "ok", S("data folder"), v->in->folder, "");
-    if (statvfs(folder, &fs) == 0 && (double)fs.f_bavail * (double)fs.f_frsize < 256e6)
-        add_finding(v, "warn", S("disk"),
-                    str_printf(&v->ctx->arena, "%.0f MB free",
-                               (double)fs.f_bavail * (double)fs.f_frsize / 1e6),
-                    "free some space, or writes will fail");
+    look_at_disk(v, folder);
 }
 
 /* Encryption is optional, so a plain database is ok with an advice, not a warning. */
@@ -243,11 +273,14 @@ static void look_at_database(struct visit *v)
     struct engine_stats stats;
     str findings = S("");
     if (v->in->store_why.n || engine_stats(v->ctx, v->in->engine, &stats) != OK ||
-        engine_check(v->ctx, v->in->engine, &findings) != OK) {
+        engine_check(v->ctx, v->in->engine, &findings) != OK ||
+        engine_ping(v->ctx, v->in->engine) != OK) {
         str why = v->in->store_why.n ? v->in->store_why : str_of(v->ctx->why);
-        add_finding(v, "bad", S("database"), str_dup(&v->ctx->arena, why),
-                    v->in->lacks_key ? "provide the key; a lost key cannot be recovered"
-                                     : "if the error persists, restore the database from a backup");
+        add_finding(
+            v, "bad", S("database"), str_dup(&v->ctx->arena, why),
+            v->in->lacks_key
+                ? "provide the key; a lost key cannot be recovered"
+                : "check the disk; if the error persists, restore the database from a backup");
         return;
     }
     if (findings.n)

@@ -135,9 +135,8 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
                      .prompt_tokens = tokens_of(block) + said_tokens(talk->said, talk->n)};
     if (!talk->said)
         return fail_field(ctx, "messages", "must be an array of messages, each with a role");
-    d.answer = engine_demo_answer(ctx, question, turn_out_of(c->ask.turn), NULL, 0);
+    TRY(engine_answer_demo(ctx, app->engine, c->ask.turn, question, &d.answer));
     answer_write_demo(ctx, &d, out);
-    turn_keep(ctx, app, c->ask.turn, d.answer);
     return OK;
 }
 

@@ -64,9 +64,10 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     if (!c->messages && messages && (messages->type != JSON_ARRAY || messages->n))
         return fail_field(ctx, "messages", "must be an array of messages, each with a role");
     if (c->messages)
-        d.answer = engine_demo_answer(ctx, question, turn_out_of(c->ask.turn), NULL, 0);
+        TRY(engine_answer_demo(ctx, app->engine, c->ask.turn, question, &d.answer));
+    else
+        turn_keep(ctx, app, c->ask.turn, S(""));
     ollama_write_demo(ctx, &d, out);
-    turn_keep(ctx, app, c->ask.turn, d.answer);
     return OK;
 }
 

@@ -145,8 +145,8 @@ static struct relay *ask_model(struct ctx *ctx, struct app *app, const struct re
 
 /* --- answering --- */
 
-/* The built-in model has no relay and thus no filters: the turn is kept here. A durable turn must
- * be kept before the answer, and its failure is the client's; any other failure is only logged. */
+/* The built-in model has no relay and thus no filters: the turn is kept here, and its failure is
+ * the client's when the turn is durable. */
 static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c, struct reply *out)
 {
     const struct turn_in *in = &c->ask.in;
@@ -160,12 +160,8 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     };
     if (!c->messages)
         return fail_field(ctx, "messages", "must be an array of messages, each with a role");
-    d.answer =
-        engine_demo_answer(ctx, question, turn_out_of(c->ask.turn), in->window, in->n_window);
+    TRY(engine_answer_demo(ctx, app->engine, c->ask.turn, question, &d.answer));
     demo_write(ctx, &d, out);
-    if (in->is_durable)
-        return engine_end_turn(ctx, app->engine, c->ask.turn, d.answer);
-    turn_keep(ctx, app, c->ask.turn, d.answer);
     return OK;
 }
 

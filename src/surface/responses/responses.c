@@ -166,12 +166,10 @@ static enum status answer_demo(struct ctx *ctx, struct app *app, struct chat *c,
     const struct answer_names names = {.name = response_id(&ctx->arena)};
     if (!c->items.said)
         return fail_field(ctx, "input", "must be a text, or a list of items");
-    d.answer =
-        engine_demo_answer(ctx, question, turn_out_of(c->ask.turn), in->window, in->n_window);
-    response_write(ctx, &d, names.name, c->previous, out);
     if (!c->is_unkept)
         turn_name_answer(ctx, app->engine, c->ask.turn, &names);
-    turn_keep(ctx, app, c->ask.turn, d.answer);
+    TRY(engine_answer_demo(ctx, app->engine, c->ask.turn, question, &d.answer));
+    response_write(ctx, &d, names.name, c->previous, out);
     return OK;
 }
 

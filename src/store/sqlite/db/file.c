@@ -102,12 +102,13 @@ enum status hold_take(struct ctx *ctx, const char *path, enum hold_how how, stru
 
 /* --- marks --- */
 
+enum { MARKS_BITS = 40 };
+
 /* Each mark is a lock on one byte far behind those that SQLite locks; the byte is never written.
  * F_OFD_SETLK binds the lock to the open file, so closing another descriptor keeps it. SQLite's
  * lock bytes begin at 2^30, marks at 2^40. */
 static struct flock byte_of(int64_t mark)
 {
-    enum { MARKS_BITS = 40 };
     return (struct flock){.l_type = F_WRLCK,
                           .l_whence = SEEK_SET,
                           .l_start = ((off_t)1 << MARKS_BITS) + mark,
@@ -130,6 +131,14 @@ bool hold_has_mark(const struct hold *h, int64_t mark)
     assert(h->fd >= 0 && mark);
     struct flock byte = byte_of(mark);
     return mark == h->mark || fcntl(h->fd, F_OFD_GETLK, &byte) != 0 || byte.l_type != F_UNLCK;
+}
+
+/* Own locks are no obstacle, so a lock in the way is another process's. */
+bool hold_is_shared(const struct hold *h)
+{
+    struct flock all = byte_of(0);
+    all.l_len = 0; /* all bytes from there on */
+    return h->mark && fcntl(h->fd, F_OFD_GETLK, &all) == 0 && all.l_type != F_UNLCK;
 }
 
 /* --- what it is --- */

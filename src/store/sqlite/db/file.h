@@ -32,6 +32,8 @@ void hold_leave(struct hold *h); /* fd -1 is fine */
 void hold_mark(struct hold *h);
 /* Whether the mark stands; true when that cannot be told. */
 bool hold_has_mark(const struct hold *h, int64_t mark);
+/* Whether another process has marked the file; false when that cannot be told. */
+bool hold_is_shared(const struct hold *h);
 
 /* By the first bytes: an empty file is STORE_ABSENT. */
 enum store_kind file_kind(int fd);
