@@ -85,9 +85,8 @@ static enum status search_words(struct search *s)
     if (s->in->turns_only)
         hits_leave_memories_out(&s->words);
     int64_t all = s->words.memories + (s->in->memories_only ? 0 : s->words.messages);
-    const str *texts =
-        s->asks.tokens.n ? q->texts : NULL; /* the other weights were fitted without */
-    double unknown = scan_weigh(&s->words, texts, q->n, all, f->weights);
+    bool by_english = s->asks.tokens.n > 0; /* the other weights were fitted without */
+    double unknown = scan_weigh(&s->words, by_english ? q->texts : NULL, q->n, all, f->weights);
     s->scan = scan_hits(&s->ctx->arena, &s->words, f->weights, q->n, s->most);
     s->v = s->scan.v;
     s->n = s->scan.n;
