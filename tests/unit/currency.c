@@ -50,6 +50,21 @@ struct pair {
         CHECK(IS);                                                                                 \
     }
 
+/* A message of several sentences has words of home and work by the way. */
+TEST(only_short_lines_are_doubted)
+{
+    CHECK_INT(older_is(ctx, "I work as a paramedic for the city, mostly nights.",
+                       "I quit the ambulance, and since Monday I teach at the college."),
+              DOUBTFUL);
+    CHECK_INT(
+        older_is(ctx,
+                 "Work is Tuesdays and Thursdays from four to nine at Nico's, mostly on the "
+                 "ovens. When am I supposed to revise for the physics exam?",
+                 "I think I want to do music instead of chemistry, be a band teacher now like "
+                 "Mr Pruitt. Is that unwise, with what a flat in the city costs?"),
+        CURRENT);
+}
+
 TEST(of_two_claims_in_a_line_one_is_replaced)
 {
     static const struct pair pairs[] = {

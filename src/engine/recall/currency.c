@@ -17,6 +17,8 @@
  *   by_move       all of the newer one's topics, on another date
  *   by_topic      most topics shared, and a date moved or a change told
  *   by_end        the newer one says that a topic of the older one is over
+ * Two lines are in doubt only where both are short: long ones hold words of many things, and of 29
+ * doubts about them one was right (decisions/054).
  * Only the few lines that would be given are judged, so the pairs may be looked at closely; nothing
  * is written, and a better rule acts on old conversations (decisions/022).
  */
@@ -346,9 +348,13 @@ static bool has_rest(const struct reading *r, const struct clause *but)
 static enum currency line_is(const struct reading *older, const struct reading *newer,
                              const struct hints *h)
 {
+    enum { FEW = 10 }; /* words that tell, of a message of two or three sentences */
     enum currency is = CURRENT;
+    bool are_short = older->telling.n <= FEW && newer->telling.n <= FEW;
     for (size_t i = 0; i < older->n; i++) {
         enum currency of = clause_is(older, &older->v[i], newer, *h);
+        if (of == DOUBTFUL && !are_short)
+            of = CURRENT;
         if (of == REPLACED && has_rest(older, &older->v[i]))
             of = PARTLY;
         is = greater(is, of);
