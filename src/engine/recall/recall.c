@@ -52,10 +52,10 @@ enum { BROAD_DEEP = 3, BROAD_TIMES = 2, BROAD_SHOWN = 200 };
  * assistant, whose first results are the most likely to answer (decisions/049). */
 enum {
     PEOPLE_SHOWN = 400,
-    FIRST_SHOWN = 360,
-    SECOND_SHOWN = 200,
-    THIRD_SHOWN = 160,
-    LATER_SHOWN = 120
+    FIRST_SHOWN = 320,
+    SECOND_SHOWN = 220,
+    THIRD_SHOWN = 200,
+    LATER_SHOWN = 140
 };
 
 /* Times the threshold from which on what was found comes before what tells of an attribute. */

@@ -17,7 +17,7 @@
  * said to an assistant needs more, and more in a small pool, where little is spread over many
  * lines. A question for all that was said of something needs less (decisions/054).
  */
-static const double people_least = 0.03, chat_least = 0.05, small_more = 0.075, broad_share = 0.4;
+static const double people_least = 0.03, chat_least = 0.045, small_more = 0.08, broad_share = 0.4;
 
 /* Of that, for what says more of the question than the lines above it, or that something has
  * changed since. */
