@@ -92,14 +92,10 @@ static enum status add_known(struct finder *f, struct finder *space, struct gate
     f->found = all;
     f->of = of;
     f->n = total;
-    *v = (struct verdict){
-        .decision = str_of(gate_section_names[gate.section]),
-        .reason = str_printf(a, "asks for memory (\"" S_FMT "\"), and nothing found is sure",
-                             S_ARG(gate.phrase)),
-        .least = f->e->settings->gate_threshold,
-        .probability = v->probability,
-        .evidence = v->evidence,
-    };
+    v->decision = str_of(gate_section_names[gate.section]);
+    v->reason = str_printf(a, "asks for memory (\"" S_FMT "\"), and nothing found is sure",
+                           S_ARG(gate.phrase));
+    v->least = f->e->settings->gate_threshold;
     return OK;
 }
 
@@ -198,6 +194,15 @@ static enum status add_successors(struct finder *f, struct finder *space, const 
     return OK;
 }
 
+/* Where the gate was silent, for the sake of what was put beside what was found. */
+static void speak(struct verdict *v, str reason, double least)
+{
+    v->decision = S("memory");
+    v->reason = reason;
+    v->least = least;
+    v->is_sure = true;
+}
+
 /* Puts what the user told of it elsewhere beside what was found. */
 static enum status add_about(struct finder *f, struct finder *space, struct verdict *v)
 {
@@ -209,8 +214,7 @@ static enum status add_about(struct finder *f, struct finder *space, struct verd
     find_name_space(space, about.v, about.n);
     put_beside(f, &about);
     if (v->least > 1)
-        *v = (struct verdict){S("memory"),    about.reason, f->e->settings->gate_threshold,
-                              v->probability, v->evidence,  true};
+        speak(v, about.reason, f->e->settings->gate_threshold);
     return OK;
 }
 
@@ -231,7 +235,7 @@ static enum status add_standing(struct finder *f, struct finder *space, int64_t 
     find_name_space(space, standing.v, standing.n);
     put_beside(f, &standing);
     if (v->least > 1)
-        *v = (struct verdict){S("memory"), standing.reason, 1, true};
+        speak(v, standing.reason, 1);
     return OK;
 }
 

@@ -300,7 +300,8 @@ static bool is_wanted(struct finder *f, const struct verdict *v, struct looked_a
     if (r->score <= 0)
         return false;
     l->places += !is_said_above(f, i);
-    l->best_rank = l->places == 1 && (!l->taken || r->rank > l->best_rank) ? r->rank : l->best_rank;
+    if (l->places == 1)
+        l->best_rank = fmax(l->best_rank, r->rank);
     r->worth = worth_of(r, l);
     if (l->places == 1)
         return r->score >= v->least;
@@ -313,7 +314,7 @@ static bool is_wanted(struct finder *f, const struct verdict *v, struct looked_a
 
 void verdict_mark(struct finder *f, const struct verdict *v)
 {
-    struct looked_at l = {0};
+    struct looked_at l = {.best_rank = -INFINITY};
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
         bool is_worth_it = is_wanted(f, v, &l, i);
