@@ -39,6 +39,8 @@ TEST(the_same_thing_is_no_namesake)
         {"When is the flat in Bath free?", "We rent a flat in Bath."},
         {"Wann ist das Schwimmen?", "Zum Schwimmen gehe ich dienstags."},
         {"What of Toyota do I drive, a hybrid?", "I drive a Toyota hybrid."},
+        {"How do we get there in December?", "We start on 18 December, by ferry."},
+        {"Is anything on in May?", "May 5 is my exam."},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (are_namesakes(ctx, pairs[i][0], pairs[i][1]))

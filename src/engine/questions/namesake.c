@@ -56,6 +56,15 @@ static bool is_explained(const struct words *w, size_t i, str text)
            lexicon_is(w->v[i + 1].text, LEX_DETERMINER | LEX_ARTICLE);
 }
 
+/* "in May", "on 18 December", "May 5": no name. */
+static bool is_in_date(const struct words *w, size_t i)
+{
+    const struct word *before = i ? &w->v[i - 1] : NULL;
+    bool is_behind = before && (before->is_number ||
+                                lexicon_is(before->text, LEX_PREPOSITION | LEX_DATE));
+    return is_behind || (i + 1 < w->n && w->v[i + 1].is_number);
+}
+
 /* Capitals within a sentence make names, small letters words; numbers, acronyms, accented
  * beginnings and the first word of a sentence prove nothing. is_lazy: the text has no capitals at
  * all. */
@@ -75,8 +84,7 @@ static enum sense sense_in(const struct words *w, size_t i, str text, bool is_la
         bool is_order = i + 1 < w->n && lexicon_is(w->v[i + 1].text, LEX_ARTICLE);
         return is_order ? WORD : EITHER;
     }
-    if (before && lexicon_is(at->text, LEX_MONTH | LEX_WEEKDAY) &&
-        lexicon_is(before->text, LEX_PREPOSITION | LEX_DATE))
+    if (lexicon_is(at->text, LEX_MONTH | LEX_WEEKDAY) && is_in_date(w, i))
         return WORD;
     if (before && lexicon_is(before->text, LEX_ARTICLE | LEX_DETERMINER | LEX_SELF))
         return EITHER; /* "the Berlingo" is a name, "the Bath" may be none */
