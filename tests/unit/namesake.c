@@ -103,6 +103,7 @@ TEST(the_name_of_another_is_no_answer)
     CHECK(!is_of_another(ctx, "What is my sister called?", "My sister is called Ada."));
     CHECK(!is_of_another(ctx, "What is my dog called?", "The puppy is called Otis."));
     CHECK(!is_of_another(ctx, "What is my sister called?", "Ada came to stay."));
+    CHECK(!is_of_another(ctx, "What's my dog's name?", "I got a pitbull mix named Biscuit."));
     CHECK(!is_of_another(ctx, "Where does my sister live?", "My manager is called Ingrid."));
     CHECK(!is_of_another(ctx, "What is my name?", "I am called Ravi."));
     CHECK(!is_of_another(ctx, "What is my boat called, and what is the release branch called?",

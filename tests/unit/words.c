@@ -61,6 +61,12 @@ TEST(stop_words_and_names_are_marked)
     CHECK(!w.v[5].is_name);
 }
 
+TEST(contractions_without_an_apostrophe_say_nothing_either)
+{
+    struct words w = words_of(&ctx->arena, S("whats my dogs name, i dont know"), 10);
+    CHECK(w.v[0].is_stop && !w.v[2].is_stop && w.v[5].is_stop);
+}
+
 TEST(bytes_that_are_no_utf8_do_no_harm)
 {
     struct words w = words_of(&ctx->arena, S("a\xFF\xC3 b\xE3\x81"), 100);

@@ -178,13 +178,14 @@ bool is_other_name(struct arena *a, const struct words *question, str statement)
         return false;
     const struct words one = {.v = &question->v[of], .n = 1};
     struct words s = words_of(a, statement, WORDS_MAX);
-    bool names = false;
+    bool names = false, owns = false; /* "my manager"; of "a pitbull named Biscuit" who can tell? */
     for (size_t i = 0; i < s.n; i++) {
         bool is_named = is_naming(&s.v[i]);
         names |= is_named;
+        owns |= lexicon_is(s.v[i].text, LEX_DETERMINER) || str_eq_nocase(s.v[i].text, S("the"));
         for (size_t k = 0; k < question->n && !is_named && !s.v[i].is_stop; k++)
             if (str_eq(s.v[i].stem, question->v[k].stem))
                 return false;
     }
-    return names && !(attributes_told(&one) & attributes_told(&s));
+    return names && owns && !(attributes_told(&one) & attributes_told(&s));
 }
