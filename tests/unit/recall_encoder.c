@@ -257,6 +257,10 @@ TEST(beside_the_best_line_goes_what_is_worth_its_room)
     v[2].message.speaker = S("Ana"); /* what people say to each other is short */
     verdict_mark(&f, &verdict);
     CHECK(is_marked(&f, "++++"));
+    v[0].score = 0.005; /* hardly sure, and yet the first */
+    verdict_mark(&f, &verdict);
+    CHECK(is_marked(&f, "++++") && v[0].worth > 0.1);
+    v[0].score = 0.5;
     verdict.least = 2;
     verdict_mark(&f, &verdict);
     CHECK(is_marked(&f, "----"));

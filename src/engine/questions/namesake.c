@@ -60,8 +60,8 @@ static bool is_explained(const struct words *w, size_t i, str text)
 static bool is_in_date(const struct words *w, size_t i)
 {
     const struct word *before = i ? &w->v[i - 1] : NULL;
-    bool is_behind = before && (before->is_number ||
-                                lexicon_is(before->text, LEX_PREPOSITION | LEX_DATE));
+    bool is_behind =
+        before && (before->is_number || lexicon_is(before->text, LEX_PREPOSITION | LEX_DATE));
     return is_behind || (i + 1 < w->n && w->v[i + 1].is_number);
 }
 

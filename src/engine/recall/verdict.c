@@ -289,7 +289,7 @@ static double least_worth(const struct finder *f, const struct recalled *r)
     return least * (f->broad ? broad_share : 1);
 }
 
-/* The first line needs no more than the verdict says. */
+/* The first line may be as little sure as the verdict says. */
 static bool is_wanted(struct finder *f, const struct verdict *v, struct looked_at *l, size_t i)
 {
     struct recalled *r = &f->found[i];
@@ -303,9 +303,9 @@ static bool is_wanted(struct finder *f, const struct verdict *v, struct looked_a
     if (l->places == 1)
         l->best_rank = fmax(l->best_rank, r->rank);
     r->worth = worth_of(r, l);
-    if (l->places == 1)
-        return r->score >= v->least;
     double least = least_worth(f, r);
+    if (l->places == 1 && r->score >= v->least)
+        return true;
     bool is_chat = r->is_memory || !r->message.speaker.n;
     return r->worth >= least ||
            (l->taken && is_chat && !f->broad && r->worth >= least * more_share &&
