@@ -16,7 +16,7 @@
  */
 
 #define FIXED_COLUMNS "conversation\tquestion\town\tcategory\tgold\tevidence\tsession\tright"
-enum { FIXED = 8, LOOKED_AT = 16, ROWS_MAX = 4096 };
+enum { FIXED = 8, LOOKED_AT = 16, QUESTIONS_MAX = 4096 }; /* questions of a conversation */
 static const double penalty = 1;
 
 static const char *const signals[] = {
@@ -88,7 +88,7 @@ static void read_dump(struct lines *l, const struct dump *dump)
         struct weighed weighed = signals_weigh(WITH_ENCODER, v + FIXED);
         struct line line = {.of = dump,
                             .conversation = conversation_no(dump, v[0]),
-                            .question = (int)v[1] + ROWS_MAX * (int)v[0],
+                            .question = (int)v[1] + QUESTIONS_MAX * (int)v[0],
                             .gold = needs_nothing ? 0 : (int)v[4],
                             .place = (int)i,
                             .is_evidence = v[5] > 0 && !needs_nothing,

@@ -131,9 +131,8 @@ static str told_text(struct finder *f, struct recalled *r)
     return r->given = found_given(f, &r->message).text;
 }
 
-/* What is near to a request was found for it, and has some worth there. Of an illness of somebody
- * else that is not near, nine of ten are about something else (decisions/054). By words alone
- * nothing tells. */
+/* What is near to a request was found for it, and has some worth there. Most illnesses and diets
+ * that have none bear on something else (decisions/054). By words alone nothing tells. */
 static bool is_far(const struct finder *f, const struct wanted *want, const struct recalled *r)
 {
     static const double near_worth = 0.035;

@@ -17,8 +17,8 @@
  *   by_move       all of the newer one's topics, on another date
  *   by_topic      most topics shared, and a date moved or a change told
  *   by_end        the newer one says that a topic of the older one is over
- * Two lines are in doubt only where both are short: long ones hold words of many things, and of 29
- * doubts about them one was right (decisions/054).
+ * Two lines are in doubt only where both are short: long ones hold words of many things. Of 28
+ * doubts in what everyday people say two were right (decisions/054).
  * Only the few lines that would be given are judged, so the pairs may be looked at closely; nothing
  * is written, and a better rule acts on old conversations (decisions/022).
  */

@@ -32,7 +32,8 @@
  *      for all that was said of something (broad.c) looks wider in stages 1, 3 and 5
  *   1. candidates.c finds and scores messages and memories (find_in_scope)
  *   2. the reranking model orders them, where one is set; namesakes score nothing (find_ordered)
- *   3. the gate decides how sure a line must be (verdict_of)
+ *   3. the gate decides whether memory speaks (verdict_of), and which of the lines that were found
+ *      are worth their room (verdict_mark: again after each stage that adds lines)
  *   4. known facts, attributes and successors go beside what was found (add_more)
  *   5. pasted text, instructions and outdated lines go, and the budget is filled (choose)
  *

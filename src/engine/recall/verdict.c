@@ -14,8 +14,8 @@
 /*
  * Once memory speaks, each line must be worth its room: as probable as this to be needed, by
  * line_weights.def. What people say to each other is short, and its neighbours tell more. What is
- * said to an assistant needs more, and more in a small pool, where little is spread over many
- * lines. A question for all that was said of something needs less (decisions/054).
+ * said to an assistant needs more: most in a pool of fifty texts, which has enough for noise, and
+ * few lines of one thing. A question for all that was said of something needs less (decisions/054).
  */
 static const double people_least = 0.03, chat_least = 0.045, small_more = 0.08, broad_share = 0.4;
 
@@ -279,13 +279,17 @@ static double worth_of(const struct recalled *r, const struct looked_at *l)
     return rank_logistic(sum);
 }
 
+static bool is_of_people(const struct recalled *r)
+{
+    return !r->is_memory && r->message.speaker.n;
+}
+
 static double least_worth(const struct finder *f, const struct recalled *r)
 {
-    enum { SMALL = 50 }; /* texts of a pool that has enough for much noise, and few of one kind */
-    bool is_of_people = !r->is_memory && r->message.speaker.n;
+    enum { SMALL = 50 }; /* texts */
     double texts = (double)(f->words.messages + f->words.memories);
     double small = texts > SMALL ? SMALL / texts : texts / SMALL;
-    double least = is_of_people ? people_least : chat_least + small_more * small;
+    double least = is_of_people(r) ? people_least : chat_least + small_more * small;
     return least * (f->broad ? broad_share : 1);
 }
 
@@ -306,9 +310,8 @@ static bool is_wanted(struct finder *f, const struct verdict *v, struct looked_a
     double least = least_worth(f, r);
     if (l->places == 1 && r->score >= v->least)
         return true;
-    bool is_chat = r->is_memory || !r->message.speaker.n;
     return r->worth >= least ||
-           (l->taken && is_chat && !f->broad && r->worth >= least * more_share &&
+           (l->taken && !is_of_people(r) && !f->broad && r->worth >= least * more_share &&
             (says_more(f, l, i) || says_change(f, l, i)));
 }
 
