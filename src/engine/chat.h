@@ -78,6 +78,7 @@ struct turn_out {
     struct strs ids; /* of the messages in said and window, as the store has or will have them
                       */
     str whole;       /* the session if said and window hold all of it, or "" */
+    str forgot;      /* the user asked to forget something: what was done, for the model; or "" */
     str unkept;      /* once the turn has ended: why its words were not kept, or "" */
 };
 

@@ -14,7 +14,7 @@ struct demo_line {
 /*
  * The answer of rememberd/demo: says that the model is a stand-in, and quotes the remembered lines
  * that match the question best, an outdated one with what came later. Deterministic. unkept: the
- * sentence that says why a statement of the user is not remembered, or "".
+ * sentence that answers a statement of the user in place of "Noted", or "".
  */
 str llm_demo_answer(struct arena *a, str question, const struct demo_line *remembered, size_t n,
                     str unkept);

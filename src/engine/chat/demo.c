@@ -50,6 +50,8 @@ str engine_demo_answer(struct ctx *ctx, str question, const struct turn_out *tur
     struct strs known = block_texts(a, turn->block);
     struct demo_line *lines = NEW_N(a, struct demo_line, known.n + n_window + 1);
     size_t n = 0;
+    if (turn->forgot.n)
+        return llm_demo_answer(a, S(""), lines, 0, turn->forgot);
     question = engine_strip_block(a, question);
     struct words asked = words_of(a, question, LINE_WORDS_MAX);
     for (size_t i = 0; i < n_window; i++) {

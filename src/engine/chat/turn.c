@@ -84,7 +84,7 @@ static str question_of(struct ctx *ctx, struct engine *e, const struct turn *t, 
     struct arena *a = &ctx->arena;
     struct rewritten found;
     struct rewrite_in in = {.pool = t->in.pool,
-                            .question = latest_of(a, t),
+                            .question = t->record.question,
                             .model = t->in.model,
                             .wait_ms = is_continued(t) ? 0 : t->in.rewrite_ms};
     *how = S("");
@@ -344,6 +344,21 @@ static bool is_repeated(const struct turn *t)
     return is_continued(t) && t->record.chain && !is_changed;
 }
 
+/* Where a tool's answer follows, it was done for the same request before it: only what is kept
+ * matters then. What is left of the message is the question. */
+static void forget_asked(struct ctx *ctx, struct engine *e, struct turn *t)
+{
+    bool keeps = t->out.mode == MODE_FULL || t->out.mode == MODE_AFTER;
+    if (t->in.preview || !keeps || !runtime_remembers(engine_runtime(e)))
+        return;
+    t->forgetting.asked = forget_request_of(&ctx->arena, t->record.question);
+    if (!is_continued(t))
+        forgetting_do(ctx, e, t->in.pool, &t->forgetting);
+    t->out.forgot = t->forgetting.done;
+    if (t->forgetting.asked.kind == FORGET_THIS)
+        t->record.question = t->forgetting.asked.rest;
+}
+
 /* In this order: no user message, no recall; recall off or no budget, the receipt says so; a tool's
  * round trip repeats the block of its question; everything else searches. */
 static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
@@ -354,6 +369,7 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
         return OK;
     t->out.block_at = at;
     t->record.question = latest_of(&ctx->arena, t);
+    forget_asked(ctx, e, t);
     if (t->out.mode == MODE_AFTER || !turn_budget(e, t)) {
         t->record.decision = S("off");
         t->record.reason = !runtime_remembers(engine_runtime(e)) ? S("memory is switched off")
@@ -362,6 +378,11 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
         return OK;
     }
     replay_find(ctx, e, t);
+    if (t->out.forgot.n && !t->forgetting.asked.rest.n) {
+        t->out.block = forgetting_block(&ctx->arena, &t->forgetting, turn_budget(e, t));
+        t->record.reason = S("Nothing else was asked.");
+        return OK;
+    }
     if (is_repeated(t) || (t->in.is_aside && t->record.chain))
         return repeat_block(ctx, e, t, began);
     if (t->in.is_aside)
@@ -390,6 +411,9 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
     assert(!t->out.block.n || t->out.block_at < t->in.n_said);
     if (t->out.helper.n)
         note_helper(t);
+    if (t->out.forgot.n)
+        r->reason =
+            str_printf(&ctx->arena, S_FMT " " S_FMT, S_ARG(t->out.forgot), S_ARG(r->reason));
     r->id = t->in.preview ? S("") : id_random(&ctx->arena);
     r->created = clock_ms();
     r->block = t->out.block;

@@ -26,8 +26,16 @@
  */
 
 /* Memories for which others' messages are searched; documents of a search, and those read of them;
- * messages behind one that are looked at for echoes; titles are of one of the first messages. */
-enum { SEARCHED = 200, HITS_MAX = 5000, READ_MAX = 60, ECHOES = 200, TITLE_AMONG = 20 };
+ * messages behind one that are looked at for echoes; titles are of one of the first messages;
+ * memories that one statement erases. */
+enum {
+    SEARCHED = 200,
+    HITS_MAX = 5000,
+    READ_MAX = 60,
+    ECHOES = 200,
+    TITLE_AMONG = 20,
+    ERASED_MAX = 100
+};
 
 /* A message with the sentences of it that are barred. */
 struct target {
@@ -359,6 +367,54 @@ enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref po
     if (!old->id.n || str_eq(old->content, by->content))
         return OK;
     return bar_statements(ctx, e, &in, &barred);
+}
+
+/* The open memories that state it; at most max. */
+static enum status memories_stating(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                    str text, struct memory *out, size_t max, size_t *n)
+{
+    struct arena *a = &ctx->arena;
+    str stems[QUERY_WORDS_MAX];
+    struct word_hits hits = {0};
+    struct statement s = statement_of(a, text);
+    size_t n_stems = stems_of(a, text, stems), looked = 0;
+    *n = 0;
+    if (!n_stems)
+        return OK;
+    TRY(store_search_memory_words(ctx, e->store, pool, stems, n_stems, HITS_MAX, &hits));
+    doc_id *docs = NEW_N(a, doc_id, hits.n + 1);
+    struct memory *v = NEW_N(a, struct memory, hits.n + 1);
+    for (; looked < hits.n; looked++)
+        docs[looked] = hits.v[looked].doc;
+    TRY(store_memories(ctx, e->store, pool, docs, looked, v));
+    for (size_t i = 0; i < looked && *n < max; i++) {
+        struct term_set telling = telling_of(a, v[i].content);
+        if (v[i].id.n && stating_of(&s, &telling) == STATES)
+            out[(*n)++] = v[i];
+    }
+    return OK;
+}
+
+/* First the bars: when erasing fails, nothing is given that should be gone. */
+enum status forget_stated(struct ctx *ctx, struct engine *e, struct pool_ref pool, str text,
+                          bool *has_some)
+{
+    struct memory said[ERASED_MAX + 1];
+    str ids[ERASED_MAX];
+    struct forget these = {.pool = pool, .ids = ids};
+    struct barring_in in = {.pool = pool, .reason = BAR_FORGOTTEN, .memories = said};
+    int64_t erased = 0, barred = 0;
+    TRY(memories_stating(ctx, e, pool, text, said, ERASED_MAX, &these.n_ids));
+    for (size_t i = 0; i < these.n_ids; i++)
+        ids[i] = said[i].id;
+    said[these.n_ids] = (struct memory){.content = text};
+    in.n = these.n_ids + 1;
+    TRY(bar_statements(ctx, e, &in, &barred));
+    if (these.n_ids)
+        TRY(store_forget(ctx, e->store, &these, &erased));
+    embed_forget(e->embed);
+    *has_some = barred || erased;
+    return OK;
 }
 
 /* One bar for all that was said until now, instead of one for each statement. */

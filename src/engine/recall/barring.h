@@ -20,6 +20,11 @@ struct barring_in {
 MUST_USE enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barring_in *in,
                                     int64_t *barred);
 
+/* Bars a text, and erases the open memories that state it by their words. *has_some: there was
+ * something to bar or erase. */
+MUST_USE enum status forget_stated(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                                   str text, bool *has_some);
+
 /* What messages state of a memory that a newer value under its key has closed; nothing when old has
  * no id or says the same. */
 MUST_USE enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref pool,
