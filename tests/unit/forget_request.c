@@ -8,7 +8,7 @@ TEST(requests_to_forget_say_what)
     static const struct {
         const char *message, *what, *rest;
     } asked[] = {
-        {"Please forget that I'm allergic to peanuts.", "I'm allergic to peanuts", ""},
+        {"Please forget that I'm allergic to peanuts.", "allergic to peanuts", ""},
         {"forget that i live in leeds please", "i live in leeds", ""},
         {"Could you please forget that my sister works at the bank? Thanks!",
          "my sister works at the bank", "Thanks!"},
@@ -26,6 +26,10 @@ TEST(requests_to_forget_say_what)
          "my sister lives in Leeds", "she has just moved to York. What is nice there?"},
         {"What is for dinner? And please forget that I eat no pork.", "I eat no pork",
          "What is for dinner?"},
+        {"Please forget that I have diabetes.", "diabetes", ""},
+        {"you can forget that I'm vegan", "vegan", ""},
+        {"Please forget I ever mentioned Tom.", "Tom", ""},
+        {"Can you delete my address from your memory?", "address", ""},
         {"Bitte vergiss, dass ich gegen Nüsse allergisch bin.", "ich gegen Nüsse allergisch bin",
          ""},
         {"Vergiss alles, was ich dir über Kinga erzählt habe.", "Kinga", ""},
@@ -74,6 +78,10 @@ TEST(idioms_ask_for_nothing)
         "Forget my diet, what cake should I bake?",
         "Forget what I said about that.",
         "Forget that I asked.",
+        "forget I said anything",
+        "Delete the second paragraph.",
+        "Remove my name from the letter.",
+        "Forget that we broke up.",
         "Don't let me forget that my sister comes on Friday.",
         "I always forget that my mother hates lilies.",
         "Never forget that I'm allergic to peanuts!",

@@ -16,20 +16,24 @@
 
 enum { MESSAGE_MAX = 600, WORDS_MAX = 100, CLAUSE_TELLS = 2, VERB_WITHIN = 4 };
 
-enum shape { ALL, TOPIC, CLAUSE, THAT, MINE };
+enum shape { ALL, TOPIC, CLAUSE, THAT, STATE, MINE, FROM };
 
 static const enum shape shapes[] = {
 #define ALL(phrase) ALL,
 #define TOPIC(phrase) TOPIC,
 #define CLAUSE(phrase) CLAUSE,
 #define THAT(phrase) THAT,
+#define STATE(phrase) STATE,
 #define MINE(phrase) MINE,
+#define FROM(phrase) FROM,
 #include "engine/text/forget_request.def"
 #undef ALL
 #undef TOPIC
 #undef CLAUSE
 #undef THAT
+#undef STATE
 #undef MINE
+#undef FROM
 };
 
 static const char *const phrases[] = {
@@ -37,22 +41,31 @@ static const char *const phrases[] = {
 #define TOPIC(phrase) phrase,
 #define CLAUSE(phrase) phrase,
 #define THAT(phrase) phrase,
+#define STATE(phrase) phrase,
 #define MINE(phrase) phrase,
+#define FROM(phrase) phrase,
 #include "engine/text/forget_request.def"
 #undef ALL
 #undef TOPIC
 #undef CLAUSE
 #undef THAT
+#undef STATE
 #undef MINE
+#undef FROM
     NULL};
 
 /* --- what follows the phrase --- */
 
+/* "I ever said anything" tells of nothing but the talk. */
 static size_t telling_words(const struct words *w)
 {
+    static const char *const idle[] = {"said",     "told",    "asked", "mentioned",
+                                       "anything", "thing",   "ever",  "something",
+                                       "joking",   "kidding", NULL};
     size_t n = 0;
     for (size_t i = 0; i < w->n; i++)
-        n += !w->v[i].is_stop && !lexicon_is(w->v[i].text, LEX_USER | LEX_STRESS);
+        n += !w->v[i].is_stop && !lexicon_is(w->v[i].text, LEX_USER | LEX_STRESS) &&
+             !str_is_one_of(w->v[i].text, idle);
     return n;
 }
 
@@ -108,9 +121,10 @@ static str one_clause(struct arena *a, str text, str *news)
     return text;
 }
 
-/* Without its marks, and without "please" and the like at its end. */
-static str without_tail(str text)
+/* Without its marks, and without "please" and the like at its end, or "from your memory". */
+static str without_tail(str text, bool is_from_memory)
 {
+    static const char *const memory[] = {"from", "your", "my", "the", "memory", "memories", NULL};
     static const char *const tails[] = {"please", "pls",      "thanks",  "thank",      "you",
                                         "now",    "ok",       "okay",    "anymore",    "again",
                                         "then",   "forever",  "bitte",   "danke",      "wieder",
@@ -125,7 +139,8 @@ static str without_tail(str text)
         size_t from = end;
         while (from && has_word_byte(text.p[from - 1]))
             from--;
-        if (from == end || !str_is_one_of(str_sub(text, from, end), tails))
+        str last = str_sub(text, from, end);
+        if (!str_is_one_of(last, tails) && !(is_from_memory && str_is_one_of(last, memory)))
             return str_sub(text, 0, end);
         text = str_sub(text, 0, from);
     }
@@ -160,6 +175,13 @@ static bool is_of_chat(const struct words *w)
     return false;
 }
 
+static bool is_from_memory(struct arena *a, str sentence)
+{
+    static const char *const ends[] = {"from ?your|my|the memory|memories .", NULL};
+    struct phrase_words t = phrase_words_of(a, phrase_fold(a, sentence));
+    return phrase_find_any(&t, ends, NULL);
+}
+
 static bool is_meant(struct arena *a, enum shape shape, str what, bool is_alone)
 {
     struct words w = words_of(a, what, WORDS_MAX);
@@ -170,13 +192,16 @@ static bool is_meant(struct arena *a, enum shape shape, str what, bool is_alone)
     case ALL:
         return true;
     case TOPIC:
+    case STATE:
         return tells > 0;
     case CLAUSE:
         return tells >= CLAUSE_TELLS;
     case THAT:
         return tells >= CLAUSE_TELLS && reads_as_clause(&w);
     case MINE:
-        return tells > 0 && is_alone && str_find(what, S(",")) == what.n && !is_of_chat(&w);
+    case FROM:
+        return tells > 0 && is_alone && str_find(what, S(",")) == what.n && !is_of_chat(&w) &&
+               (shape == MINE || is_from_memory(a, what));
     }
     return false;
 }
@@ -186,18 +211,19 @@ static bool sentence_forgets(struct arena *a, str sentence, bool is_alone,
                              struct forget_request *out, str *news)
 {
     str found;
-    *news = S("");
     struct phrase_words t = phrase_words_of(a, phrase_fold(a, sentence));
-    int row = phrase_next(&t, phrases, 0, &found);
-    if (row < 0)
-        return false;
-    str what = shapes[row] == ALL ? S("") : behind_words(sentence, words_in(&t, found));
-    what = without_tail(one_clause(a, what, news));
-    if (!is_meant(a, shapes[row], what, is_alone && !news->n))
-        return false;
-    out->kind = shapes[row] == ALL ? FORGET_EVERYTHING : FORGET_THIS;
-    out->what = what;
-    return true;
+    for (int row = -1; (row = phrase_next(&t, phrases, row + 1, &found)) >= 0;) {
+        enum shape shape = shapes[row];
+        *news = S("");
+        str what = shape == ALL ? S("") : behind_words(sentence, words_in(&t, found));
+        what = one_clause(a, what, news);
+        if (!is_meant(a, shape, what, is_alone && !news->n))
+            continue;
+        out->kind = shape == ALL ? FORGET_EVERYTHING : FORGET_THIS;
+        out->what = without_tail(what, shape == FROM);
+        return true;
+    }
+    return false;
 }
 
 struct forget_request forget_request_of(struct arena *a, str message)
