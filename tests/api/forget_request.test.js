@@ -55,21 +55,43 @@ for (const stream of [false, true])
     const res = await server.chat({ model: 'scripted', stream, messages: [user(REQUEST)] });
     await server.receipt(res.headers['x-rememberd-receipt']);
     const sent = JSON.stringify(model.last().json.messages);
-    assert.match(sent, /Asked to forget something\. Done: no chat will be given it again\./);
+    assert.match(sent, /Asked to forget something\. Done: 1 sentence of earlier messages will not be given again in this space, and 1 noted memory was erased\./);
     assert.equal(sent.match(/peanuts/g).length, 1, sent);
     await contents(server);
     assert.doesNotMatch(await given(server, ASKED), /peanut/);
     assert.match(await given(server, 'When does the ferry to Texel leave?'), /leaves at nine/);
   });
 
-test('news in the same message is kept', async (t) => {
-  const server = await serve(t);
+test('what is not clear is left alone, and the model learns it', async (t) => {
+  const model = await upstream(t);
+  const server = await serve(t, { flags: ['--upstream', model.url] });
   await server.tell('My sister Anna lives in Leeds.');
-  await server.tell('Forget that my sister Anna lives in Leeds, my sister has moved to Aberdeen. Her boat is called Puffin.');
-  const block = await given(server, 'Where does my sister Anna live?');
-  assert.match(block, /Aberdeen/);
-  assert.doesNotMatch(block, /Leeds/);
-  assert.match(await given(server, 'What is her boat called?'), /Puffin/);
+  await server.chat({ model: 'scripted', messages: [user('Forget that my sister Anna lives in Leeds, my sister Anna has moved to Aberdeen.')] });
+  assert.match(JSON.stringify(model.last().json.messages), /It was not clear what, so nothing was forgotten/);
+  assert.match(await given(server, 'Where does my sister Anna live?'), /Aberdeen/);
+  await server.chat({ model: 'scripted', messages: [user('Forget that I asked. What is the capital of Peru?')] });
+  assert.doesNotMatch(JSON.stringify(model.last().json.messages), /sked to forget/);
+});
+
+test('what others are and have stays', async (t) => {
+  const server = await serve(t);
+  await server.tell('My mother is allergic to penicillin.');
+  await server.tell("I'm allergic to penicillin.");
+  await server.tell('Please forget that my mother is allergic to penicillin.');
+  const block = await given(server, 'Who of us is allergic to penicillin?');
+  assert.match(block, /I'm allergic/);
+  assert.doesNotMatch(block, /mother/);
+  assert.deepEqual((await contents(server)).filter((one) => /penicillin/.test(one)), ['is allergic to penicillin']);
+});
+
+test('of a memory that says more only the sentence goes', async (t) => {
+  const server = await serve(t);
+  const content = 'Kinga is a nurse. The boiler code is 7781.';
+  await server.ask('POST', '/v1/memories', { content });
+  await server.tell('Forget everything I said about Kinga.');
+  assert.deepEqual(await contents(server), [content]);
+  assert.doesNotMatch(await given(server, 'What is the job of Kinga?'), /nurse/);
+  assert.match(await given(server, 'What is the boiler code?'), /7781/);
 });
 
 test('a topic: everything that names it', async (t) => {
@@ -103,7 +125,7 @@ test('everything is not forgotten for one sentence', async (t) => {
 test('nothing is forgotten where nothing may be written', async (t) => {
   const server = await serve(t);
   await server.tell(NUTS);
-  for (const mode of ['readonly', 'off'])
+  for (const mode of ['readonly', 'off', 'after'])
     await server.chat({ model: 'rememberd/demo', messages: [user(REQUEST)] }, { 'X-Memory-Mode': mode });
   await server.ask('POST', '/v1/preview', { question: REQUEST });
   assert.match(await given(server, ASKED), /peanuts/);
@@ -120,6 +142,60 @@ test('only the user of the last message asks: not its history, a tool or an answ
     { role: 'tool', tool_call_id: 'c', content: REQUEST });
   await server.tell(`She wrote: "${REQUEST}" What does she mean?`);
   assert.match(await given(server, ASKED), /peanuts/);
+});
+
+test('a later answer that comes back to it is not found', async (t) => {
+  const model = await upstream(t, (req, res, asked) => answer(res, asked, asked.json.messages.length > 1 ? "You asked me to forget that you're allergic to peanuts." : 'Done.'));
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  await server.tell(NUTS);
+  await server.chat({ model: 'scripted', messages: [user(REQUEST)] });
+  const res = await server.chat({ model: 'scripted', messages: [user(REQUEST), { role: 'assistant', content: 'Done.' }, user('What did I ask?')] });
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  await contents(server);
+  assert.doesNotMatch(await given(server, ASKED), /peanut/);
+});
+
+test('a request whose answer failed is not learnt from the history', async (t) => {
+  let fails = true;
+  const model = await upstream(t, (req, res, asked) => {
+    if (!fails) return answer(res, asked, 'Hello.');
+    res.writeHead(500);
+    res.end('{}');
+  });
+  const server = await serve(t, { flags: ['--upstream', model.url] });
+  await server.tell(NUTS);
+  await server.chat({ model: 'scripted', messages: [user(REQUEST)] });
+  fails = false;
+  const res = await server.chat({ model: 'scripted', messages: [user(REQUEST), user('Hello?')] });
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  assert.doesNotMatch(await given(server, ASKED), /peanut/);
+  assert.deepEqual(await contents(server), []);
+});
+
+test('what the same request states before it asks is forgotten, too', async (t) => {
+  const server = await serve(t);
+  const res = await server.chat({ model: 'rememberd/demo', messages: [user(`${NUTS} The ferry to Texel leaves at nine.`), user(REQUEST)] });
+  await server.receipt(res.headers['x-rememberd-receipt']);
+  assert.doesNotMatch(await given(server, ASKED), /peanut/);
+  assert.match(await given(server, 'When does the ferry to Texel leave?'), /at nine/);
+  const { results } = (await server.ask('POST', '/v1/memories/search', { query: 'ferry to Texel' })).json();
+  assert.equal(results[0].text, 'The ferry to Texel leaves at nine.');
+});
+
+test('a begun answer behind the request does not hide it', async (t) => {
+  const server = await serve(t);
+  await server.tell(NUTS);
+  await server.chat({ model: 'rememberd/demo', messages: [user(REQUEST), { role: 'assistant', content: 'Sure,' }] });
+  assert.doesNotMatch(await given(server, ASKED), /peanut/);
+});
+
+test('many sentences', async (t) => {
+  const server = await serve(t);
+  for (let i = 0; i < 70; i++) await server.tell(`Kinga has the ${i}th key of the house.`);
+  const res = await server.tell('Forget everything I said about Kinga.');
+  assert.match(res.json().choices[0].message.content, /Done: 70 sentences/);
+  const { sessions } = (await server.ask('GET', '/v1/sessions?limit=100')).json();
+  assert.ok(!JSON.stringify(sessions.map((one) => one.title)).includes('Kinga'));
 });
 
 test('a request that a tool interrupts is kept like any other', async (t) => {

@@ -9,17 +9,15 @@ struct forgetting {
     str done; /* what was done, for the model; "" when nothing was asked, or it was done before */
 };
 
-/* Erases the memories that state what was asked, and bars the sentences that do. Never fails: done
+/* Erases the memories that say what was asked, and bars the sentences that do. Never fails: done
  * says so. */
 void forgetting_do(struct ctx *ctx, struct engine *e, struct pool_ref pool, struct forgetting *f);
 
-/* A block that tells done; "" when the budget has no room for it. */
-str forgetting_block(struct arena *a, const struct forgetting *f, int64_t budget_tokens);
+/* The block with a line for done, if the budget has room for it. */
+str forgetting_block(struct arena *a, const struct forgetting *f, str block, int64_t budget_tokens);
 
-/* Whether the message, by the chain of the user's last one, is the one that asks. */
-bool forgetting_asks(const struct forgetting *f, uint64_t last, const struct message *m);
-
-/* That message and what comes after it, among what is kept of a turn, are found only by what else
- * they say. */
-void forgetting_leave(struct arena *a, const struct forgetting *f, uint64_t last, struct message *v,
+/* Of what is kept of a turn: requests to forget, answers that repeat what was asked for anywhere in
+ * the conversation, and what a later message of the same turn asks to forget, are found only by
+ * what else they say. */
+void forgetting_leave(struct arena *a, const struct said *said, size_t n_said, struct message *v,
                       size_t n);

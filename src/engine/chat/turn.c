@@ -218,7 +218,8 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
         return fail(ctx, s, "%s", own.why);
     replay_leave_told(t, found.v, found.n);
     str block = block_render(&own.arena, found.v, found.n, budget, now);
-    t->out.block = str_dup(&ctx->arena, block);
+    t->out.block =
+        str_dup(&ctx->arena, forgetting_block(&own.arena, &t->forgetting, block, budget));
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
     note_decision(ctx, t, found.decision, found.reason);
     keep_lines(t, found.v, found.n);
@@ -344,19 +345,24 @@ static bool is_repeated(const struct turn *t)
     return is_continued(t) && t->record.chain && !is_changed;
 }
 
-/* Where a tool's answer follows, it was done for the same request before it: only what is kept
- * matters then. What is left of the message is the question. */
+static bool has_tool_answer(const struct turn *t)
+{
+    for (size_t i = t->out.block_at + 1; i < t->in.n_said; i++)
+        if (str_is(t->in.said[i].role, "tool") || str_is(t->in.said[i].role, "function"))
+            return true;
+    return false;
+}
+
+/* Where a tool's answer follows, it was done for the same request before it. A chat without full
+ * memory, or with that of its session alone, forgets nothing: its model could not say so. */
 static void forget_asked(struct ctx *ctx, struct engine *e, struct turn *t)
 {
-    bool keeps = t->out.mode == MODE_FULL || t->out.mode == MODE_AFTER;
-    if (t->in.preview || !keeps || !runtime_remembers(engine_runtime(e)))
+    bool is_full = t->out.mode == MODE_FULL && runtime_remembers(engine_runtime(e));
+    if (t->in.preview || !is_full || t->in.scope == SCOPE_SESSION || has_tool_answer(t))
         return;
     t->forgetting.asked = forget_request_of(&ctx->arena, t->record.question);
-    if (!is_continued(t))
-        forgetting_do(ctx, e, t->in.pool, &t->forgetting);
+    forgetting_do(ctx, e, t->in.pool, &t->forgetting);
     t->out.forgot = t->forgetting.done;
-    if (t->forgetting.asked.kind == FORGET_THIS)
-        t->record.question = t->forgetting.asked.rest;
 }
 
 /* In this order: no user message, no recall; recall off or no budget, the receipt says so; a tool's
@@ -378,9 +384,9 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
         return OK;
     }
     replay_find(ctx, e, t);
-    if (t->out.forgot.n && !t->forgetting.asked.rest.n) {
-        t->out.block = forgetting_block(&ctx->arena, &t->forgetting, turn_budget(e, t));
-        t->record.reason = S("Nothing else was asked.");
+    if (forgets_this(&t->forgetting.asked)) {
+        t->record.question = t->record.reason = S("");
+        t->out.block = forgetting_block(&ctx->arena, &t->forgetting, S(""), turn_budget(e, t));
         return OK;
     }
     if (is_repeated(t) || (t->in.is_aside && t->record.chain))
@@ -412,8 +418,8 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
     if (t->out.helper.n)
         note_helper(t);
     if (t->out.forgot.n)
-        r->reason =
-            str_printf(&ctx->arena, S_FMT " " S_FMT, S_ARG(t->out.forgot), S_ARG(r->reason));
+        r->reason = str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(t->out.forgot),
+                               r->reason.n ? " " : "", S_ARG(r->reason));
     r->id = t->in.preview ? S("") : id_random(&ctx->arena);
     r->created = clock_ms();
     r->block = t->out.block;

@@ -28,12 +28,12 @@ static bool is_stated(const struct memory *m)
 /* Facts of one message. One that is kept already is said once more. The ids of new ones are derived
  * from the message, so that a retry of the same turn adds nothing. They are as old as the message:
  * its answer may have taken minutes, and what was edited meanwhile is newer. */
-static void extract_from(struct ctx *ctx, struct engine *e, const struct turn *t,
-                         const struct bars *bars, const struct message *m, struct bundle *b)
+static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *bars,
+                         const struct message *m, struct bundle *b)
 {
     size_t n;
     assert(m->id.n && b->pool.user.n);
-    bool is_whole = m->is_echo && !forgetting_asks(&t->forgetting, t->record.chain, m);
+    bool is_whole = m->is_echo && !str_is(m->role, "user");
     str text = is_whole ? m->text : bars_left(bars, &ctx->arena, m);
     struct memory *v = engine_extract(ctx, e, e->settings->extraction, text, &n);
     for (size_t i = 0; i < n; i++) {
@@ -69,12 +69,14 @@ static void date_history_back(struct ctx *ctx, const struct bars *bars, struct m
 }
 
 /* Of the first message of the user; asked for only when nothing stands before the new messages. */
-static str title_of(const struct turn *t, const struct message *v, size_t n)
+static str title_of(struct arena *a, const struct message *v, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (str_is(v[i].role, "user"))
-            return session_title(
-                forgetting_asks(&t->forgetting, t->record.chain, &v[i]) ? v[i].says : v[i].text);
+    for (size_t i = 0; i < n; i++) {
+        if (!str_is(v[i].role, "user"))
+            continue;
+        struct forget_request r = forget_request_of(a, v[i].text);
+        return forgets_this(&r) ? S("") : session_title(v[i].text);
+    }
     return S("");
 }
 
@@ -148,10 +150,10 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
         all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
-    forgetting_leave(&ctx->arena, &t->forgetting, t->record.chain, all, b->n_messages);
+    forgetting_leave(&ctx->arena, t->in.said, t->in.n_said, all, b->n_messages);
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
-        b->session.title = title_of(t, all, t->n_fresh);
+        b->session.title = title_of(&ctx->arena, all, t->n_fresh);
     if (!runtime_remembers(engine_runtime(e))) {
         keep_silent(all, b->n_messages);
         return OK;
@@ -165,7 +167,7 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     for (size_t i = 0; i < b->n_messages; i++)
         if (!is_silent(&all[i]) && (str_is(all[i].role, "user") ||
                                     (rules == EXTRACT_TABLE && str_is(all[i].role, "assistant"))))
-            extract_from(ctx, e, t, &bars, &all[i], b);
+            extract_from(ctx, e, &bars, &all[i], b);
     return OK;
 }
 

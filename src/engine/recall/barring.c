@@ -26,16 +26,8 @@
  */
 
 /* Memories for which others' messages are searched; documents of a search, and those read of them;
- * messages behind one that are looked at for echoes; titles are of one of the first messages;
- * memories that one statement erases. */
-enum {
-    SEARCHED = 200,
-    HITS_MAX = 5000,
-    READ_MAX = 60,
-    ECHOES = 200,
-    TITLE_AMONG = 20,
-    ERASED_MAX = 100
-};
+ * messages behind one that are looked at for echoes; titles are of one of the first messages. */
+enum { SEARCHED = 200, HITS_MAX = 5000, READ_MAX = 60, ECHOES = 200, TITLE_AMONG = 20 };
 
 /* A message with the sentences of it that are barred. */
 struct target {
@@ -369,52 +361,127 @@ enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref po
     return bar_statements(ctx, e, &in, &barred);
 }
 
-/* The open memories that state it; at most max. */
-static enum status memories_stating(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                                    str text, struct memory *out, size_t max, size_t *n)
+/* --- what a chat asks for --- */
+
+/* Its sentences that say it, and of the answers to it those that repeat it. */
+static enum status bar_saying(struct finding *f, const struct message *m, const struct forgotten *q)
 {
-    struct arena *a = &ctx->arena;
-    str stems[QUERY_WORDS_MAX];
-    struct word_hits hits = {0};
-    struct statement s = statement_of(a, text);
-    size_t n_stems = stems_of(a, text, stems), looked = 0;
-    *n = 0;
-    if (!n_stems)
+    struct arena *a = &f->ctx->arena;
+    struct sentence one;
+    struct target *t = NULL;
+    for (str rest = text_of(m); sentence_cut(&rest, &one);) {
+        uint64_t hash = sentence_hash(a, one.text);
+        if (!hash || !forgotten_says(q, a, one.text, false))
+            continue;
+        t = target_of(f, m);
+        terms_add(a, &t->sentences, hash);
+    }
+    if (!t)
         return OK;
-    TRY(store_search_memory_words(ctx, e->store, pool, stems, n_stems, HITS_MAX, &hits));
-    doc_id *docs = NEW_N(a, doc_id, hits.n + 1);
-    struct memory *v = NEW_N(a, struct memory, hits.n + 1);
-    for (; looked < hits.n; looked++)
-        docs[looked] = hits.v[looked].doc;
-    TRY(store_memories(ctx, e->store, pool, docs, looked, v));
-    for (size_t i = 0; i < looked && *n < max; i++) {
-        struct term_set telling = telling_of(a, v[i].content);
-        if (v[i].id.n && stating_of(&s, &telling) == STATES)
-            out[(*n)++] = v[i];
+    terms_sort(&t->sentences);
+    return str_is(m->role, "user") ? bar_echoes(f, m, &q->what) : OK;
+}
+
+static enum status bar_messages_saying(struct finding *f, const struct word_hits *hits,
+                                       const struct forgotten *q)
+{
+    doc_id docs[READ_MAX];
+    struct message v[READ_MAX];
+    for (size_t i = 0; i < hits->n;) {
+        size_t n = 0;
+        for (; i < hits->n && n < READ_MAX; i++)
+            if (!doc_is_memory(hits->v[i].doc))
+                docs[n++] = hits->v[i].doc;
+        TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, n, v));
+        for (size_t k = 0; k < n; k++)
+            if (v[k].id.n)
+                TRY(bar_saying(f, &v[k], q));
     }
     return OK;
 }
 
-/* First the bars: when erasing fails, nothing is given that should be gone. */
-enum status forget_stated(struct ctx *ctx, struct engine *e, struct pool_ref pool, str text,
-                          bool *has_some)
+/* Of a memory that says more, its sentences are barred. One that a model has put in words of its
+ * own came from a message that may say it in others: what that one mentions of it goes, too. */
+static enum status bar_memory_saying(struct finding *f, const struct memory *m,
+                                     const struct forgotten *q, bool *goes)
 {
-    struct memory said[ERASED_MAX + 1];
-    str ids[ERASED_MAX];
-    struct forget these = {.pool = pool, .ids = ids};
-    struct barring_in in = {.pool = pool, .reason = BAR_FORGOTTEN, .memories = said};
-    int64_t erased = 0, barred = 0;
-    TRY(memories_stating(ctx, e, pool, text, said, ERASED_MAX, &these.n_ids));
-    for (size_t i = 0; i < these.n_ids; i++)
-        ids[i] = said[i].id;
-    said[these.n_ids] = (struct memory){.content = text};
-    in.n = these.n_ids + 1;
-    TRY(bar_statements(ctx, e, &in, &barred));
-    if (these.n_ids)
-        TRY(store_forget(ctx, e->store, &these, &erased));
-    embed_forget(e->embed);
-    *has_some = barred || erased;
+    struct arena *a = &f->ctx->arena;
+    struct term_set says = {0};
+    struct sentence one;
+    size_t n = 0;
+    for (str rest = m->content; sentence_cut(&rest, &one); n++)
+        if (forgotten_says(q, a, one.text, true))
+            terms_add(a, &says, sentence_hash(a, one.text));
+    *goes = n == 1 && says.n && m->layer != LAYER_FILE;
+    if (!says.n)
+        return OK;
+    terms_sort(&says);
+    add_bar(f, (struct bar){.kind = BAR_SENTENCES, .at = f->now, .terms = says.v, .n = says.n});
+    struct message source = {0};
+    struct statement s = statement_of(a, m->content);
+    enum status found = m->source.n && *goes
+                            ? store_message(f->ctx, f->e->store, f->in->pool, m->source, &source)
+                            : NOT_FOUND;
+    if (soft_if(f->ctx, found, NOT_FOUND))
+        return OK;
+    TRY(found);
+    if (!bar_sentences(f, &source, &s, STATES))
+        (void)bar_sentences(f, &source, &s, MENTIONS);
+    return bar_echoes(f, &source, &s);
+}
+
+static enum status bar_memories_saying(struct finding *f, const struct word_hits *hits,
+                                       const struct forgotten *q, struct forget *these)
+{
+    struct arena *a = &f->ctx->arena;
+    doc_id *docs = NEW_N(a, doc_id, hits->n + 1);
+    struct memory *v = NEW_N(a, struct memory, hits->n + 1);
+    str *ids = NEW_N(a, str, hits->n + 1);
+    for (size_t i = 0; i < hits->n; i++)
+        docs[i] = hits->v[i].doc;
+    TRY(store_memories(f->ctx, f->e->store, f->in->pool, docs, hits->n, v));
+    these->ids = ids;
+    for (size_t i = 0; i < hits->n; i++) {
+        bool goes = false;
+        if (v[i].id.n)
+            TRY(bar_memory_saying(f, &v[i], q, &goes));
+        if (goes)
+            ids[these->n_ids++] = v[i].id;
+    }
     return OK;
+}
+
+static enum status find_saying(struct finding *f, str what, const struct forgotten *q,
+                               struct forget *these)
+{
+    str stems[QUERY_WORDS_MAX];
+    struct word_hits hits = {0}, memories = {0};
+    size_t n = stems_of(&f->ctx->arena, what, stems);
+    if (!n)
+        return OK;
+    TRY(store_search_words(f->ctx, f->e->store, f->in->pool, stems, n, HITS_MAX, &hits));
+    TRY(bar_messages_saying(f, &hits, q));
+    TRY(store_search_memory_words(f->ctx, f->e->store, f->in->pool, stems, n, HITS_MAX, &memories));
+    return bar_memories_saying(f, &memories, q, these);
+}
+
+/* First the bars: when erasing fails, nothing is given that should be gone. */
+enum status bar_asked(struct ctx *ctx, struct engine *e, struct pool_ref pool,
+                      const struct forget_request *asked, struct asked_done *out)
+{
+    CLEANUP(ctx_free) struct ctx own = ctx_child(ctx, 0);
+    const struct barring_in in = {.pool = pool, .reason = BAR_FORGOTTEN};
+    struct finding f = {.ctx = &own, .e = e, .in = &in, .now = clock_ms()};
+    struct forgotten q = forgotten_of(&own.arena, asked->what, asked->kind);
+    struct forget these = {.pool = pool};
+    *out = (struct asked_done){0};
+    enum status s = find_saying(&f, asked->what, &q, &these);
+    if (s == OK && (f.n || f.n_bars))
+        s = write_bars(&f, &out->sentences);
+    if (s == OK && these.n_ids)
+        s = store_forget(&own, e->store, &these, &out->memories);
+    embed_forget(e->embed);
+    return s == OK ? OK : fail(ctx, s, "%s", own.why);
 }
 
 /* One bar for all that was said until now, instead of one for each statement. */

@@ -74,6 +74,75 @@ enum stating stating_of(const struct statement *s, const struct term_set *senten
     return is_part ? MENTIONS : STATES_NOTHING;
 }
 
+/* "not", "never", and "don't", which is two words. */
+static bool has_negation(const struct words *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        bool is_short = str_is(w->v[i].text, "t") && i && lexicon_is(w->v[i - 1].text, LEX_NEGATED);
+        if (is_short || lexicon_is(w->v[i].text, LEX_NEGATION))
+            return true;
+    }
+    return false;
+}
+
+static bool has_self_as_subject(const struct words *w)
+{
+    static const char *const subjects[] = {"I",  "i",  "im",  "we",   "We", "ich", "Ich", "wir",
+                                           "je", "Je", "j",   "nous", "yo", "Yo",  "eu",  "Eu",
+                                           "io", "Io", "Wir", "J",    "IM", "Im",  NULL};
+    for (size_t i = 0; i < w->n; i++)
+        if (str_is_one_of(w->v[i].text, subjects))
+            return true;
+    return false;
+}
+
+static bool is_of_user(const struct words *w, bool is_memory)
+{
+    bool names_none = is_memory && w->n && !lexicon_is(w->v[0].text, LEX_SELF | LEX_SELF_TOO) &&
+                      !(w->v[0].text.p[0] >= 'A' && w->v[0].text.p[0] <= 'Z');
+    return names_none || has_self_as_subject(w);
+}
+
+static bool has_run(const struct words *w, const struct words *run)
+{
+    for (size_t at = 0; at + run->n <= w->n && run->n; at++) {
+        size_t k = 0;
+        while (k < run->n && str_eq_nocase(w->v[at + k].text, run->v[k].text))
+            k++;
+        if (k == run->n)
+            return true;
+    }
+    return false;
+}
+
+struct forgotten forgotten_of(struct arena *a, str what, enum forget_kind kind)
+{
+    struct forgotten f = {.kind = kind,
+                          .what = statement_of(a, what),
+                          .words = words_as_written(a, what, WORDS_MAX)};
+    f.is_negated = has_negation(&f.words);
+    f.is_of_self = has_self_as_subject(&f.words);
+    return f;
+}
+
+bool forgotten_says(const struct forgotten *f, struct arena *a, str sentence, bool is_memory)
+{
+    struct words w = words_as_written(a, sentence, WORDS_MAX);
+    struct term_set telling = telling_of(a, sentence);
+    const struct statement *s = &f->what;
+    size_t shared = terms_shared(&s->terms, &telling), all = s->terms.n;
+    bool is_sure = terms_shared(&s->particular, &telling) > 0;
+    double least = is_sure && all >= LONG ? same_share : same_beside;
+    if (f->kind == FORGET_PHRASE)
+        return has_run(&w, &f->words);
+    if (!shared || (s->particular.n && !is_sure))
+        return false;
+    if (f->kind == FORGET_TOPIC)
+        return shared == all;
+    return (double)shared >= least * (double)all && has_negation(&w) == f->is_negated &&
+           (!f->is_of_self || is_of_user(&w, is_memory));
+}
+
 /* Of letters and digits alone: other marks, capitals and blanks make no other sentence. 0 for a
  * sentence of marks. */
 uint64_t sentence_hash(struct arena *a, str sentence)

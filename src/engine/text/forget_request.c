@@ -1,39 +1,52 @@
 /* forget_request.c - what a message asks to be forgotten. */
 #include "engine/text/forget_request.h"
 
-#include "base/buf.h"
 #include "base/words.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/phrases.h"
 #include "engine/text/sentences.h"
+#include "engine/text/utterance.h"
 
 /*
- * A phrase begins the request, and what follows it up to the end of the clause is what to forget.
- * People also say "forget" of what they do not mean to be erased: "forget that idea", "forget my
- * last question", "forget about the pasta". Whoever calls this erases, so a phrase alone is not
- * enough: what follows must read as a clause, or name something that texts can be searched for.
+ * A phrase begins the request, and the rest of the sentence is what to forget. People also say
+ * "forget" of what they do not mean to be erased: "forget that idea", "forget my last question",
+ * "forget that I'm vegetarian and write an advert". Whoever calls this erases, so a phrase alone is
+ * not enough: the message must do nothing else, and what follows must read as one clause, or name
+ * something that texts can be searched for. Where that fails but something was asked, the caller is
+ * told, as a model would answer that it has forgotten it.
  */
 
-enum { MESSAGE_MAX = 600, WORDS_MAX = 100, CLAUSE_TELLS = 2, VERB_WITHIN = 4 };
+enum {
+    MESSAGE_MAX = 300,
+    WORDS_MAX = 60,
+    CLAUSE_TELLS = 2,
+    VERB_WITHIN = 4,
+    ASKED_WITHIN = 4,
+    THING_WORDS = 3
+};
 
-enum shape { ALL, TOPIC, CLAUSE, THAT, STATE, MINE, FROM };
+enum shape { ALL, TOPIC, CLAUSE, THAT, SELF, MINE, FROM, NAME, VAGUE };
 
 static const enum shape shapes[] = {
 #define ALL(phrase) ALL,
 #define TOPIC(phrase) TOPIC,
 #define CLAUSE(phrase) CLAUSE,
 #define THAT(phrase) THAT,
-#define STATE(phrase) STATE,
+#define SELF(phrase) SELF,
 #define MINE(phrase) MINE,
 #define FROM(phrase) FROM,
+#define NAME(phrase) NAME,
+#define VAGUE(phrase) VAGUE,
 #include "engine/text/forget_request.def"
 #undef ALL
 #undef TOPIC
 #undef CLAUSE
 #undef THAT
-#undef STATE
+#undef SELF
 #undef MINE
 #undef FROM
+#undef NAME
+#undef VAGUE
 };
 
 static const char *const phrases[] = {
@@ -41,52 +54,44 @@ static const char *const phrases[] = {
 #define TOPIC(phrase) phrase,
 #define CLAUSE(phrase) phrase,
 #define THAT(phrase) phrase,
-#define STATE(phrase) phrase,
+#define SELF(phrase) phrase,
 #define MINE(phrase) phrase,
 #define FROM(phrase) phrase,
+#define NAME(phrase) phrase,
+#define VAGUE(phrase) phrase,
 #include "engine/text/forget_request.def"
 #undef ALL
 #undef TOPIC
 #undef CLAUSE
 #undef THAT
-#undef STATE
+#undef SELF
 #undef MINE
 #undef FROM
+#undef NAME
+#undef VAGUE
     NULL};
 
 /* --- what follows the phrase --- */
-
-/* "I ever said anything" tells of nothing but the talk. */
-static size_t telling_words(const struct words *w)
-{
-    static const char *const idle[] = {"said",     "told",    "asked", "mentioned",
-                                       "anything", "thing",   "ever",  "something",
-                                       "joking",   "kidding", NULL};
-    size_t n = 0;
-    for (size_t i = 0; i < w->n; i++)
-        n += !w->v[i].is_stop && !lexicon_is(w->v[i].text, LEX_USER | LEX_STRESS) &&
-             !str_is_one_of(w->v[i].text, idle);
-    return n;
-}
 
 static bool has_word_byte(char c)
 {
     return phrase_has_byte(c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c);
 }
 
-/* The part of the sentence, as it was written, behind so many words as phrases count them. */
-static str behind_words(str sentence, size_t n)
+/* The part of the sentence, as it was written, from its nth word on, as phrases count them. */
+static str from_word(str sentence, size_t n)
 {
     size_t i = 0;
-    for (; n > 0 && i < sentence.n; n--) {
+    for (;; n--) {
         while (i < sentence.n && !has_word_byte(sentence.p[i]))
             i++;
+        if (!n || i == sentence.n)
+            return str_sub(sentence, i, sentence.n);
         size_t from = i;
         while (i < sentence.n &&
                (has_word_byte(sentence.p[i]) || (i > from && sentence.p[i] == '-')))
             i++;
     }
-    return str_trim(str_sub(sentence, i, sentence.n));
 }
 
 static size_t words_in(const struct phrase_words *t, str part)
@@ -97,67 +102,80 @@ static size_t words_in(const struct phrase_words *t, str part)
     return n;
 }
 
-static bool begins_clause(str text)
+/* Without marks at its end. */
+static str bare(str text)
 {
-    struct words w;
-    CLEANUP(arena_free) struct arena scratch = {0};
-    w = words_of(&scratch, text, 1);
-    return w.n && lexicon_is(w.v[0].text, LEX_SELF | LEX_SELF_TOO | LEX_PERSON | LEX_THING |
-                                              LEX_JOINT | LEX_POINTING | LEX_AUXILIARY);
-}
-
-/* "my sister lives in Leeds, she has moved to York": what follows a comma and begins a clause is
- * news, if it tells enough. */
-static str one_clause(struct arena *a, str text, str *news)
-{
-    for (size_t i = 0; i + 1 < text.n; i++) {
-        str behind = str_trim(str_sub(text, i + 1, text.n));
-        if (!char_is_one_of(text.p[i], ",;:") || !begins_clause(behind))
-            continue;
-        struct words w = words_of(a, behind, WORDS_MAX);
-        *news = telling_words(&w) >= CLAUSE_TELLS ? behind : S("");
-        return str_sub(text, 0, i);
-    }
+    while (text.n && !has_word_byte(text.p[text.n - 1]))
+        text.n--;
     return text;
 }
 
-/* Without its marks, and without "please" and the like at its end, or "from your memory". */
+/* Without marks, "please" and the like at its end, and without "from your memory". */
 static str without_tail(str text, bool is_from_memory)
 {
+    static const char *const tails[] = {"please",  "pls",     "thanks",      "thank",    "you",
+                                        "now",     "ok",      "okay",        "then",     "forever",
+                                        "anymore", "again",   "bitte",       "danke",    "wieder",
+                                        "merci",   "stp",     "svp",         "favor",    "por",
+                                        "per",     "favore",  "completely",  "gracias",  "grazie",
+                                        "gesagt",  "erzählt", "habe",        "hab",      "haben",
+                                        "weißt",   "weisst",  "geschrieben", "obrigado", "obrigada",
+                                        NULL};
     static const char *const memory[] = {"from", "your", "my", "the", "memory", "memories", NULL};
-    static const char *const tails[] = {"please", "pls",      "thanks",  "thank",      "you",
-                                        "now",    "ok",       "okay",    "anymore",    "again",
-                                        "then",   "forever",  "bitte",   "danke",      "wieder",
-                                        "merci",  "stp",      "svp",     "favor",      "gracias",
-                                        "por",    "obrigado", "per",     "obrigada",   "favore",
-                                        "grazie", "gesagt",   "erzählt", "habe",       "hab",
-                                        "haben",  "weißt",    "weisst",  "completely", NULL};
     for (;;) {
-        size_t end = text.n;
-        while (end && !has_word_byte(text.p[end - 1]))
-            end--;
-        size_t from = end;
+        text = bare(text);
+        size_t from = text.n;
         while (from && has_word_byte(text.p[from - 1]))
             from--;
-        str last = str_sub(text, from, end);
-        if (!str_is_one_of(last, tails) && !(is_from_memory && str_is_one_of(last, memory)))
-            return str_sub(text, 0, end);
+        str last = str_sub(text, from, text.n);
+        if (!last.n ||
+            !(str_is_one_of(last, tails) || (is_from_memory && str_is_one_of(last, memory))))
+            return text;
         text = str_sub(text, 0, from);
     }
 }
 
-/* --- whether it is meant --- */
+/* --- whether it is meant, and clear --- */
 
-/* "I live …", "the dog is called …", "Kinga is …", and not "recipe with chicken". */
+static bool is_idle(const struct word *w)
+{
+    static const char *const idle[] = {"said",  "told", "asked",     "mentioned", "anything",
+                                       "thing", "ever", "something", NULL};
+    return w->is_stop || lexicon_is(w->text, LEX_USER | LEX_STRESS) || str_is_one_of(w->text, idle);
+}
+
+static size_t telling_words(const struct words *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n; i++)
+        n += !is_idle(&w->v[i]);
+    return n;
+}
+
+static bool has_capital(str word)
+{
+    return word.n && ((word.p[0] >= 'A' && word.p[0] <= 'Z') || (unsigned char)word.p[0] >= 0xC3);
+}
+
+/* "I live …", "the dog is called …", "Kinga owes …", and not "recipe with chicken". */
 static bool reads_as_clause(const struct words *w)
 {
     enum { BEGINS = LEX_SELF | LEX_SELF_TOO | LEX_PERSON | LEX_ARTICLE };
     if (!w->n)
         return false;
-    bool begins = w->v[0].is_name || lexicon_is(w->v[0].text, BEGINS);
+    bool begins = has_capital(w->v[0].text) || lexicon_is(w->v[0].text, BEGINS) ||
+                  str_is(w->v[0].text, "im") || str_is(w->v[0].text, "ive");
     for (size_t i = 1; i < w->n && i < VERB_WITHIN && !begins; i++)
         begins = lexicon_is(w->v[i].text, LEX_AUXILIARY);
     return begins;
+}
+
+static bool has_one_of(const struct words *w, const char *const *list)
+{
+    for (size_t i = 0; i < w->n; i++)
+        if (str_is_one_of(w->v[i].text, list))
+            return true;
+    return false;
 }
 
 /* "my last question", "ma question": of the conversation, and not of the one who speaks. */
@@ -169,78 +187,160 @@ static bool is_of_chat(const struct words *w)
         "suggestion", "instructions", "mistake",   "typo",     "point",     "letzte",
         "letzten",    "frage",        "nachricht", "dernière", "demande",   "pregunta",
         "mensaje",    "pergunta",     "mensagem",  "domanda",  "messaggio", NULL};
-    for (size_t i = 0; i < w->n; i++)
-        if (str_is_one_of(w->v[i].text, of_chat))
-            return true;
-    return false;
+    return has_one_of(w, of_chat);
 }
 
-static bool is_from_memory(struct arena *a, str sentence)
+/* A second clause, an exception, or a time: "… and write an advert", "… but keep her number", "…
+ * for tonight". */
+static bool has_more(const struct words *w, str what)
+{
+    static const char *const more[] = {"and",    "but",     "or",     "if",     "except",
+                                       "unless", "besides", "apart",  "while",  "until",
+                                       "und",    "aber",    "oder",   "außer",  "wenn",
+                                       "bis",    "et",      "mais",   "ou",     "sauf",
+                                       "pero",   "excepto", "salvo",  "mas",    "exceto",
+                                       "tranne", "tonight", "moment", "minute", "second",
+                                       "once",   NULL};
+    for (size_t i = 0; i < what.n; i++)
+        if (char_is_one_of(what.p[i], ",;:?!\"\n()"))
+            return true;
+    return has_one_of(w, more);
+}
+
+/* A topic: a name, or more than one word; "work" or "moving" is in too many sentences. */
+static enum forget_kind kind_of_topic(const struct words *w, size_t tells)
+{
+    if (!tells || !w->n)
+        return FORGET_UNCLEAR;
+    bool has_name = has_capital(w->v[0].text);
+    for (size_t i = 1; i < w->n; i++)
+        has_name |= w->v[i].is_name;
+    if (!has_name && lexicon_is(w->v[0].text, LEX_SELF | LEX_SELF_TOO))
+        return FORGET_PHRASE;
+    return tells > 1 || has_name ? FORGET_TOPIC : FORGET_UNCLEAR;
+}
+
+static bool is_from_memory(struct arena *a, str text)
 {
     static const char *const ends[] = {"from ?your|my|the memory|memories .", NULL};
-    struct phrase_words t = phrase_words_of(a, phrase_fold(a, sentence));
+    struct phrase_words t = phrase_words_of(a, phrase_fold(a, text));
     return phrase_find_any(&t, ends, NULL);
 }
 
-static bool is_meant(struct arena *a, enum shape shape, str what, bool is_alone)
+/* Of what follows a phrase of this shape, without its tail. */
+static enum forget_kind kind_of(struct arena *a, enum shape shape, str what)
 {
     struct words w = words_of(a, what, WORDS_MAX);
     size_t tells = telling_words(&w);
-    if (what.n && char_is_one_of(what.p[0], ",;:")) /* "forget that, let's do pasta" */
-        return false;
+    bool is_clear = !has_more(&w, what);
     switch (shape) {
     case ALL:
-        return true;
+        return FORGET_EVERYTHING;
     case TOPIC:
-    case STATE:
-        return tells > 0;
-    case CLAUSE:
-        return tells >= CLAUSE_TELLS;
-    case THAT:
-        return tells >= CLAUSE_TELLS && reads_as_clause(&w);
+        return is_clear ? kind_of_topic(&w, tells) : FORGET_UNCLEAR;
+    case VAGUE:
+        return FORGET_UNCLEAR;
+    case FROM: /* "erase my address": where, it does not say */
+        return w.n <= THING_WORDS && tells && is_clear && !is_of_chat(&w) ? FORGET_UNCLEAR
+                                                                          : FORGET_NOTHING;
     case MINE:
-    case FROM:
-        return tells > 0 && is_alone && str_find(what, S(",")) == what.n && !is_of_chat(&w) &&
-               (shape == MINE || is_from_memory(a, what));
+        return !tells || is_of_chat(&w) || !is_clear ? FORGET_NOTHING : FORGET_PHRASE;
+    case NAME:
+        return w.n == 1 && tells && has_capital(what) ? FORGET_UNCLEAR : FORGET_NOTHING;
+    case THAT:
+        if (!reads_as_clause(&w))
+            return FORGET_NOTHING;
+        break;
+    case SELF:
+    case CLAUSE:
+        break;
     }
-    return false;
+    return !tells                  ? FORGET_NOTHING
+           : !is_clear             ? FORGET_UNCLEAR
+           : tells >= CLAUSE_TELLS ? FORGET_CLAUSE
+                                   : FORGET_PHRASE;
 }
 
-/* Whether the sentence asks; *news is what it says besides. */
-static bool sentence_forgets(struct arena *a, str sentence, bool is_alone,
-                             struct forget_request *out, str *news)
+/* "Could you forget that …?" asks; "Forget that I'm allergic?!" does not. */
+static bool may_ask(const struct phrase_words *t, const struct sentence *s)
 {
-    str found;
-    struct phrase_words t = phrase_words_of(a, phrase_fold(a, sentence));
+    static const char *const modals[] = {"can",     "could",       "would",       "will",
+                                         "kannst",  "könntest",    "können",      "könnten",
+                                         "peux-tu", "pouvez-vous", "pourrais-tu", "puedes",
+                                         "podrías", "pode",        "podes",       "poderia",
+                                         "puoi",    "potresti",    NULL};
+    for (size_t i = 0; s->asks && i < t->n && i < ASKED_WITHIN; i++)
+        if (str_is_one_of(t->v[i].text, modals))
+            return true;
+    return !s->asks;
+}
+
+/* "Can you forget", "I want you to forget", and not "You forget" or "I want to forget". */
+static bool is_order(const struct phrase_words *t)
+{
+    static const char *const verbs[] = {"forget", "unremember", "delete", "erase",
+                                        "remove", "clear",      "wipe",   "empty",
+                                        "stop",   "remember",   NULL};
+    static const char *const before_you[] = {"can",  "could", "would", "will",
+                                             "want", "need",  "like",  NULL};
+    bool has_i = false, has_you = false;
+    for (size_t i = 0; i < t->n && !str_is_one_of(t->v[i].text, verbs); i++) {
+        has_i |= str_is(t->v[i].text, "i") || str_is(t->v[i].text, "i'd");
+        bool is_you = str_is(t->v[i].text, "you") || str_is(t->v[i].text, "u");
+        if (is_you && !(i && str_is_one_of(t->v[i - 1].text, before_you)))
+            return false;
+        has_you |= is_you;
+    }
+    return has_you || !has_i;
+}
+
+/* "forget that, let's do pasta" */
+static bool follows_comma(str text, str what)
+{
+    while (what.p > text.p && what.p[-1] == ' ')
+        what.p--;
+    return what.p > text.p && char_is_one_of(what.p[-1], ",;:");
+}
+
+static struct forget_request request_of(struct arena *a, const struct sentence *s)
+{
+    str found, text = str_trim(s->text);
+    struct phrase_words t = phrase_words_of(a, phrase_fold(a, text));
     for (int row = -1; (row = phrase_next(&t, phrases, row + 1, &found)) >= 0;) {
         enum shape shape = shapes[row];
-        *news = S("");
-        str what = shape == ALL ? S("") : behind_words(sentence, words_in(&t, found));
-        what = one_clause(a, what, news);
-        if (!is_meant(a, shape, what, is_alone && !news->n))
+        bool has_last = shape == SELF || shape == MINE || shape == FROM;
+        str what = from_word(text, words_in(&t, found) - has_last);
+        bool is_memory = shape == FROM && is_from_memory(a, what);
+        if (shape == THAT && follows_comma(text, what))
             continue;
-        out->kind = shape == ALL ? FORGET_EVERYTHING : FORGET_THIS;
-        out->what = without_tail(what, shape == FROM);
-        return true;
+        what = shape == ALL ? S("") : without_tail(what, is_memory);
+        enum forget_kind kind = kind_of(a, is_memory ? MINE : shape, what);
+        if (kind != FORGET_NOTHING && may_ask(&t, s) && is_order(&t))
+            return (struct forget_request){kind, kind == FORGET_UNCLEAR ? S("") : what};
     }
-    return false;
+    return (struct forget_request){FORGET_NOTHING, S("")};
+}
+
+/* The only sentence that is no courtesy; false where there are several. */
+static bool only_sentence(struct arena *a, str text, struct sentence *out)
+{
+    struct sentence s;
+    size_t n = 0;
+    for (str rest = text; sentence_cut(&rest, &s);) {
+        if (!str_trim(s.text).n || sentence_is_courtesy(a, s.text))
+            continue;
+        *out = s;
+        n++;
+    }
+    return n == 1;
 }
 
 struct forget_request forget_request_of(struct arena *a, str message)
 {
-    struct forget_request out = {FORGET_NOTHING, S(""), S("")};
-    struct sentence s;
-    str news, text = str_trim(message);
-    if (text.n > MESSAGE_MAX)
-        return out;
-    struct buf rest = buf_make(a, text.n + 1);
-    for (str left = text; sentence_cut(&left, &s);) {
-        bool is_alone = str_trim(s.text).n == text.n;
-        bool asks =
-            out.kind == FORGET_NOTHING && sentence_forgets(a, s.text, is_alone, &out, &news);
-        buf_add(&rest, asks ? news : s.text);
-    }
-    if (out.kind != FORGET_NOTHING)
-        out.rest = str_trim(buf_str(&rest));
-    return out;
+    struct sentence only = {0};
+    str text = str_trim(message);
+    bool is_one = text.n && text.n <= MESSAGE_MAX && has_word_byte(text.p[0]);
+    if (!is_one || !only_sentence(a, text, &only))
+        return (struct forget_request){FORGET_NOTHING, S("")};
+    return request_of(a, &only);
 }
