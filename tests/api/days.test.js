@@ -48,6 +48,20 @@ for (const [said, questions] of [
     assert.ok(!(await given(server, 'What does my brother play?')).includes(said));
   });
 
+test('a new job told in other words, and a teacher who is somebody else', async (t) => {
+  const server = await serve(t);
+  await server.tell('I work as a physio at Southmead hospital and get asked this daily: how long should one rest a sprained ankle?');
+  await server.tell("I've been learning ukulele since January with a teacher called Bronwen, every Thursday evening. Any easy songs?");
+  await server.tell('My sister Megan moved to Cardiff last month, what is the quickest train from Bristol?');
+  assert.doesNotMatch(await given(server, 'Where do I work?'), /outdated|ukulele/);
+  await server.tell('I handed in my notice at Southmead today! Starting at a private clinic called MoveWell in September. Draft a goodbye mail.');
+  for (const question of ['Where do I work?', "What's my job?"]) {
+    const block = await given(server, question);
+    assert.match(block, /physio[^]*MoveWell/, question);
+    assert.doesNotMatch(block, /ukulele|Megan/, question);
+  }
+});
+
 test('what was forgotten and is said anew without a session is remembered anew, and history sent again is not', async (t) => {
   const server = await serve(t);
   const said = 'My tortoise is called Bruno.', question = 'What is my tortoise called?';

@@ -407,12 +407,14 @@ static enum status find_ordered(struct finder *f, size_t limit)
 static enum status add_more(struct finder *f, struct gate gate, bool asks_known, int64_t budget,
                             struct verdict *v)
 {
-    bool is_sure = v->is_sure;
-    for (size_t i = 0; i < f->n_spaces && asks_known && !is_sure; i++)
-        TRY(add_known(f, &f->spaces[i], gate, budget, v));
+    bool is_known_asked = asks_known && !v->is_sure, is_told = false;
     verdict_mark(f, v);
     for (size_t i = 0; i < f->n_spaces; i++)
         TRY(add_about(f, &f->spaces[i], v));
+    for (size_t i = 0; i < f->n; i++)
+        is_told |= f->found[i].is_told;
+    for (size_t i = 0; i < f->n_spaces && is_known_asked && !is_told; i++)
+        TRY(add_known(f, &f->spaces[i], gate, budget, v));
     verdict_mark(f, v);
     for (size_t i = 0; i < f->n_spaces; i++)
         TRY(add_successors(f, &f->spaces[i], v));

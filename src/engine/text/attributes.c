@@ -78,14 +78,26 @@ static const struct stem_table *sought(void)
     return stem_table_of(sought_rows, sizeof sought_rows / sizeof *sought_rows);
 }
 
+/* "lessons with a teacher", "married to a nurse": the work of somebody else. */
+static bool is_with_someone(const struct words *w, size_t at)
+{
+    static const char *const with[] = {"with", "to",   "by",  "from", "mit", "bei",
+                                       "von",  "avec", "con", "com",  NULL};
+    return at >= 2 && lexicon_is(w->v[at - 1].text, LEX_ARTICLE | LEX_DETERMINER) &&
+           str_is_one_of(w->v[at - 2].text, with);
+}
+
 /* One look-up for each word; the bits behind the attributes (WANTED, …) are not a
  * statement's. */
 uint32_t attributes_told(const struct words *w)
 {
     const struct stem_table *t = stems();
     uint32_t told = 0;
-    for (size_t i = 0; i < w->n; i++)
-        told |= stem_bits(t, w->v[i].stem);
+    for (size_t i = 0; i < w->n; i++) {
+        uint32_t bits = stem_bits(t, w->v[i].stem);
+        bool is_anothers = bits & ATTRIBUTE_BIT(job) && is_with_someone(w, i);
+        told |= is_anothers ? bits & ~ATTRIBUTE_BIT(job) : bits;
+    }
     return told & ((1u << WANTED) - 1);
 }
 
