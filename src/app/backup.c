@@ -81,6 +81,8 @@ enum status command_restore(struct ctx *ctx, const struct options *o)
     struct instance instance;
     str file = o->words.v[1];
     TRY(instance_find(ctx, &o->settings, &instance));
+    if (store_kind(ctx, file) == STORE_ABSENT)
+        return fail(ctx, NOT_FOUND, "no database at '" S_FMT "'", S_ARG(file));
     enum store_kind kind = store_kind(ctx, instance.file);
     if (kind != STORE_ABSENT && !o->force)
         return fail(ctx, CONFLICT,

@@ -246,6 +246,7 @@ test('a backup is encrypted as its store is, and comes back under the key of the
   assert.ok(!holds(folder, 'lapsang'));
   await refused(['backup', backup, '--key-file', fileA, ...at], /exists already/);
   await ok(['add', 'I moved to Lisbon', '--key-file', fileA, ...at]);
+  await refused(['restore', `${backup}.gone`, '--key-file', fileA, ...at], /no database at '.*\.gone'/);
   await refused(['restore', backup, '--key-file', fileA, ...at], /there is a database .* already; --force/);
   await ok(['restore', backup, '--force', '--key-file', fileA, ...at]);
   const listed = await ok(['list', '--key-file', fileA, ...at]);

@@ -31,6 +31,8 @@ TEST(questions_requests_and_courtesies_state_nothing)
                                           "私の犬の名前は何ですか？",
                                           "Do you know my name?",
                                           "Thanks, that's all for today.",
+                                          "thanks, that sounds nice.",
+                                          "Amazing, this helps a lot!",
                                           NULL};
     for (const char *const *t = nothing; *t; t++)
         CHECK_STR(utterance_statements(&ctx->arena, str_of(*t), true), S(""));
@@ -45,6 +47,7 @@ TEST(statements_stay_whole)
         "Help me write a speech for my brother Emil's wedding in Ghent, he is a firefighter.",
         "Before I forget, the caterer for the anniversary is called Fig & Fennel.",
         "Good news: we got the flat.",
+        "That sounds like my brother.",
         "From now on, always answer in German.",
         "Meine Schwester Klara wohnt in Graz und arbeitet als Hebamme.",
         "私の犬の名前はハチです。柴犬です。",

@@ -132,21 +132,22 @@ bool sentence_asks(str sentence)
 
 /* Words of greetings, thanks and leave-taking, each alone enough for a courtesy; and what stands
  * beside them. */
-static const char *const courtesies[] = {"thanks",  "thank",   "hello",   "hi",       "hey",
-                                         "bye",     "goodbye", "cheers",  "great",    "nice",
-                                         "lovely",  "cool",    "danke",   "perfect",  "merci",
-                                         "awesome", "bonjour", "gracias", "obrigado", "grazie",
-                                         "hallo",   "hola",    "ciao",    "welcome",  NULL};
+static const char *const courtesies[] = {"thanks",    "thank",     "hello",   "hi",       "hey",
+                                         "bye",       "goodbye",   "cheers",  "great",    "nice",
+                                         "lovely",    "cool",      "danke",   "perfect",  "merci",
+                                         "awesome",   "bonjour",   "gracias", "obrigado", "grazie",
+                                         "hallo",     "hola",      "ciao",    "welcome",  "amazing",
+                                         "wonderful", "brilliant", "super",   NULL};
 static const char *const beside_courtesies[] = {
-    "noted", "understood", "got",     "it",    "will",     "do",         "sure",   "okay",
-    "ok",    "yes",        "yeah",    "no",    "you",      "good",       "to",     "know",
-    "well",  "let",        "me",      "think", "that",     "s",          "all",    "for",
-    "now",   "today",      "done",    "right", "alright",  "very",       "much",   "so",
-    "again", "morning",    "evening", "night", "of",       "course",     "glad",   "gladly",
-    "bitte", "gut",        "vale",    "a",     "moment",   "verstanden", "please", "how",
-    "are",   "the",        "i",       "ll",    "remember", "recorded",   "saved",  "see",
-    "later", "tomorrow",   "tonight", "soon",  "day",      "weekend",    "help",   "have",
-    NULL};
+    "noted",  "understood", "got",     "it",      "will",     "do",         "sure",   "okay",
+    "ok",     "yes",        "yeah",    "no",      "you",      "good",       "to",     "know",
+    "well",   "let",        "me",      "think",   "that",     "s",          "all",    "for",
+    "now",    "today",      "done",    "right",   "alright",  "very",       "much",   "so",
+    "again",  "morning",    "evening", "night",   "of",       "course",     "glad",   "gladly",
+    "bitte",  "gut",        "vale",    "a",       "moment",   "verstanden", "please", "how",
+    "are",    "the",        "i",       "ll",      "remember", "recorded",   "saved",  "see",
+    "later",  "tomorrow",   "tonight", "soon",    "day",      "weekend",    "help",   "have",
+    "sounds", "looks",      "helps",   "helpful", "really",   "this",       NULL};
 
 static bool is_courteous(str word)
 {
