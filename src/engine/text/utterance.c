@@ -147,7 +147,7 @@ static const char *const beside_courtesies[] = {
     "bitte",  "gut",        "vale",    "a",       "moment",   "verstanden", "please", "how",
     "are",    "the",        "i",       "ll",      "remember", "recorded",   "saved",  "see",
     "later",  "tomorrow",   "tonight", "soon",    "day",      "weekend",    "help",   "have",
-    "sounds", "looks",      "helps",   "helpful", "really",   "this",       NULL};
+    "sounds", "looks",      "helps",   "helpful", "really",   "this",       "lot",    NULL};
 
 static bool is_courteous(str word)
 {
