@@ -1,6 +1,7 @@
 /* namesake.c - names that look like words, and whom a question is about. */
 #include "engine/questions/namesake.h"
 
+#include "engine/questions/relatives.h"
 #include "engine/recall/subject.h"
 #include "engine/text/attributes.h"
 #include "lib/store.h"
@@ -182,4 +183,28 @@ TEST(a_name_behind_an_article_is_one)
 {
     CHECK(!are_namesakes(ctx, "What colour is the Berlingo?", "My van is a white Berlingo."));
     CHECK(are_namesakes(ctx, "Wann beginnt das Schwimmen?", "Frau Schwimmen rief an."));
+}
+
+TEST(what_is_said_of_another_relative_is_told_apart)
+{
+    static const struct {
+        const char *question, *statement;
+        bool is_other;
+    } cases[] = {
+        {"When is my mother's birthday?", "My sister Megan has moved to Cardiff.", true},
+        {"What is my landlord's name?", "My boss is called Harold.", true},
+        {"Wie alt ist meine Mutter?", "Mein Bruder wohnt jetzt in Kiel.", true},
+        {"When is my mother's birthday?", "Mum turns seventy in May.", false},
+        {"When is my mother's birthday?", "My parents were both born in May.", false},
+        {"When is my mother's birthday?", "My sister's birthday is in May.", false},
+        {"When is my mother's birthday?", "Megan has moved to Cardiff.", false},
+        {"What is my nephew called?", "My sister's boy Jonah turns six.", false},
+        {"What is my mother called?", "My mother-in-law is coming, and my sister.", false},
+        {"When is the party?", "My sister Megan has moved to Cardiff.", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct words w = words_of(&ctx->arena, str_of(cases[i].question), 100);
+        if (is_of_other_relative(&ctx->arena, &w, str_of(cases[i].statement)) != cases[i].is_other)
+            fail_msg("%s / %s", cases[i].question, cases[i].statement);
+    }
 }

@@ -7,6 +7,7 @@
 #include "engine/distil.h"
 #include "engine/gate/evidence.h"
 #include "engine/questions/namesake.h"
+#include "engine/questions/relatives.h"
 #include "engine/questions/snippet.h"
 #include "engine/recall/about.h"
 #include "engine/recall/beside.h"
@@ -60,7 +61,7 @@ enum {
 };
 
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
-enum { TOLD_GATES = 2 };
+enum { TOLD_GATES = 2, QUESTION_WORDS = 200 };
 
 /* --- what is known --- */
 
@@ -357,13 +358,14 @@ static bool is_empty(const struct finder *f)
  * the manager is called: it scores nothing. */
 static void leave_namesakes(struct finder *f)
 {
-    enum { WORDS_MAX = 200 };
-    struct words w = words_of(&f->ctx->arena, f->in->question, WORDS_MAX);
+    struct arena *a = &f->ctx->arena;
+    struct words w = words_of(a, f->in->question, QUESTION_WORDS);
     for (size_t i = 0; i < f->n; i++) {
         struct recalled *r = &f->found[i];
+        str text = found_text(r);
         bool is_of_people = !r->is_memory && r->message.speaker.n; /* and counts whole */
-        if (!is_of_people && (is_namesake(&f->ctx->arena, &w, f->in->question, found_text(r)) ||
-                              is_other_name(&f->ctx->arena, &w, found_text(r))))
+        if (!is_of_people && (is_namesake(a, &w, f->in->question, text) ||
+                              is_other_name(a, &w, text) || is_of_other_relative(a, &w, text)))
             r->score = 0;
     }
 }
@@ -402,8 +404,7 @@ static enum status find_ordered(struct finder *f, size_t limit)
     return OK;
 }
 
-/* What is known of the user where nothing is sure, and what bears on the question, of each space.
- */
+/* What bears on the question, of each space, or what is known of the user where nothing is sure. */
 static enum status add_more(struct finder *f, struct gate gate, bool asks_known, int64_t budget,
                             struct verdict *v)
 {

@@ -1,0 +1,102 @@
+/* relatives.c - people by what they are to the one who speaks. */
+#include "engine/questions/relatives.h"
+
+#include "base/stem_table.h"
+#include "engine/text/lexicon.h"
+
+/*
+ * The encoder finds all of a family near to each other, so a question for the mother's birthday got
+ * what was said of the sister. Who is in both a question and a statement counts; parents are mother
+ * and father, and children are sons and daughters. Relatives by marriage are written with the same
+ * words as others, so a text with "law" in it proves nothing.
+ */
+
+enum { WORDS_MAX = 200 };
+
+enum {
+    MOTHER = 1 << 0,
+    FATHER = 1 << 1,
+    SISTER = 1 << 2,
+    BROTHER = 1 << 3,
+    SON = 1 << 4,
+    DAUGHTER = 1 << 5,
+    PARTNER = 1 << 6,
+    AUNT = 1 << 7,
+    UNCLE = 1 << 8,
+    NIECE = 1 << 9,
+    NEPHEW = 1 << 10,
+    COUSIN = 1 << 11,
+    GRANDMOTHER = 1 << 12,
+    GRANDFATHER = 1 << 13,
+    GRANDCHILD = 1 << 14,
+    BOSS = 1 << 15,
+    LANDLORD = 1 << 16,
+    NEIGHBOUR = 1 << 17,
+    ROOMMATE = 1 << 18,
+    COLLEAGUE = 1 << 19,
+    ANYBODY = 1 << 20
+};
+
+static const struct stem_row rows[] = {
+    {MOTHER, "mother mum mom mam mama mummy mommy madre mamma mãe mutter mutti maman mère"},
+    {FATHER, "father dad papa daddy padre papà pai papai vater père"},
+    {MOTHER | FATHER, "parents eltern padres pais genitori folks"},
+    {SISTER, "sister sis schwester sœur hermana irmã sorella"},
+    {BROTHER, "brother bro bruder frère hermano irmão fratello"},
+    {SISTER | BROTHER, "siblings sibling geschwister twin"},
+    {SON, "son sohn fils hijo filho figlio"},
+    {DAUGHTER, "daughter tochter fille hija filha figlia"},
+    {SON | DAUGHTER, "child children kid kids baby kind kinder enfant hijos filhos figli"},
+    {PARTNER, "husband hubby wife partner spouse fiancé fiancée fiance boyfriend girlfriend mann "
+              "ehemann frau ehefrau freundin mari épouse marido esposa esposo moglie marito"},
+    {AUNT, "aunt auntie tante tía tia zia"},
+    {UNCLE, "uncle onkel oncle tío tio zio"},
+    {NIECE, "niece nichte nièce sobrina sobrinha"},
+    {NEPHEW, "nephew neffe neveu sobrino sobrinho"},
+    {COUSIN, "cousin cousine primo prima cugino cugina"},
+    {GRANDMOTHER, "grandmother grandma granny gran nana oma großmutter mamie abuela avó nonna"},
+    {GRANDFATHER, "grandfather grandpa grandad granddad opa großvater papi abuelo avô nonno"},
+    {GRANDMOTHER | GRANDFATHER, "grandparents großeltern abuelos avós nonni"},
+    {GRANDCHILD, "grandson granddaughter grandchild grandchildren grandkid enkel enkelin nieto"},
+    {BOSS, "boss manager supervisor chef chefin vorgesetzter jefe jefa"},
+    {LANDLORD, "landlord landlady vermieter vermieterin propriétaire casero casera"},
+    {NEIGHBOUR, "neighbour neighbor nachbar nachbarin voisin voisine vecino vecina"},
+    {ROOMMATE, "roommate flatmate housemate mitbewohner mitbewohnerin colocataire"},
+    {COLLEAGUE, "colleague coworker kollege kollegin collègue"},
+    {ANYBODY, "boy girl law family familie famille familia famiglia everyone everybody"},
+};
+
+static uint32_t relatives_in(const struct words *w)
+{
+    const struct stem_table *t = stem_table_of(rows, sizeof rows / sizeof *rows);
+    uint32_t who = 0;
+    for (size_t i = 0; i < w->n; i++)
+        who |= stem_bits(t, w->v[i].stem);
+    return who;
+}
+
+/* A nephew is "my sister's boy", a grandchild "Tess's baby". */
+static uint32_t with_kin(uint32_t asked)
+{
+    enum { NEAR = SISTER | BROTHER | SON | DAUGHTER };
+    bool is_far = asked & (NIECE | NEPHEW | COUSIN | GRANDCHILD);
+    return is_far ? asked | NEAR | AUNT | UNCLE : asked;
+}
+
+bool is_of_other_relative(struct arena *a, const struct words *question, str statement)
+{
+    uint32_t asked = with_kin(relatives_in(question));
+    if (!asked || asked & ANYBODY)
+        return false;
+    struct words s = words_of(a, statement, WORDS_MAX);
+    uint32_t told = relatives_in(&s);
+    if (!told || told & (asked | ANYBODY))
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        bool tells = !s.v[i].is_stop && !lexicon_is(s.v[i].text, LEX_SELF | LEX_SELF_TOO);
+        for (size_t k = 0; k < question->n && tells; k++)
+            if (str_eq(s.v[i].stem, question->v[k].stem))
+                return false;
+    }
+    return true;
+}

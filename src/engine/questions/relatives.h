@@ -1,0 +1,11 @@
+/* relatives.h - whom a question is about, and whom a statement tells of: "my mother", "my boss". */
+#pragma once
+
+#include "base/words.h"
+
+/*
+ * Whether the question asks of somebody by what he is to the speaker, and the statement tells of
+ * somebody else in that way alone and shares no word with the question: "When is my mother's
+ * birthday?" and "My sister Megan has moved". False where either names nobody so.
+ */
+bool is_of_other_relative(struct arena *a, const struct words *question, str statement);
