@@ -78,7 +78,7 @@ struct turn_out {
     struct strs ids; /* of the messages in said and window, as the store has or will have them
                       */
     str whole;       /* the session if said and window hold all of it, or "" */
-    str forgot;      /* the user asked to forget something: what was done, for the model; or "" */
+    str forgot;      /* what the model is told of a request to forget something; or "" */
     str unkept;      /* once the turn has ended: why its words were not kept, or "" */
 };
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/words.h"
 #include "core/tokens.h"
+#include "engine/chat/forgetting.h"
 #include "engine/chat/replay.h"
 #include "engine/recall/bars.h"
 #include "engine/text/helper_prompt.h"
@@ -218,8 +219,9 @@ static enum status recall_block(struct ctx *ctx, struct engine *e, struct turn *
         return fail(ctx, s, "%s", own.why);
     replay_leave_told(t, found.v, found.n);
     str block = block_render(&own.arena, found.v, found.n, budget, now);
-    t->out.block =
-        str_dup(&ctx->arena, forgetting_block(&own.arena, &t->forgetting, block, budget));
+    t->out.forgot = forgetting_note(&own.arena, t->record.question);
+    block = forgetting_block(&own.arena, block, t->out.forgot, budget);
+    t->out.block = str_dup(&ctx->arena, block);
     t->record.told = replay_told(&ctx->arena, found.v, found.n);
     note_decision(ctx, t, found.decision, found.reason);
     keep_lines(t, found.v, found.n);
@@ -345,26 +347,6 @@ static bool is_repeated(const struct turn *t)
     return is_continued(t) && t->record.chain && !is_changed;
 }
 
-static bool has_tool_answer(const struct turn *t)
-{
-    for (size_t i = t->out.block_at + 1; i < t->in.n_said; i++)
-        if (str_is(t->in.said[i].role, "tool") || str_is(t->in.said[i].role, "function"))
-            return true;
-    return false;
-}
-
-/* Where a tool's answer follows, it was done for the same request before it. A chat without full
- * memory, or with that of its session alone, forgets nothing: its model could not say so. */
-static void forget_asked(struct ctx *ctx, struct engine *e, struct turn *t)
-{
-    bool is_full = t->out.mode == MODE_FULL && runtime_remembers(engine_runtime(e));
-    if (t->in.preview || !is_full || t->in.scope == SCOPE_SESSION || has_tool_answer(t))
-        return;
-    t->forgetting.asked = forget_request_of(&ctx->arena, t->record.question);
-    forgetting_do(ctx, e, t->in.pool, &t->forgetting);
-    t->out.forgot = t->forgetting.done;
-}
-
 /* In this order: no user message, no recall; recall off or no budget, the receipt says so; a tool's
  * round trip repeats the block of its question; everything else searches. */
 static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t, int64_t began)
@@ -375,7 +357,6 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
         return OK;
     t->out.block_at = at;
     t->record.question = latest_of(&ctx->arena, t);
-    forget_asked(ctx, e, t);
     if (t->out.mode == MODE_AFTER || !turn_budget(e, t)) {
         t->record.decision = S("off");
         t->record.reason = !runtime_remembers(engine_runtime(e)) ? S("memory is switched off")
@@ -384,11 +365,6 @@ static enum status find_block(struct ctx *ctx, struct engine *e, struct turn *t,
         return OK;
     }
     replay_find(ctx, e, t);
-    if (forgets_this(&t->forgetting.asked)) {
-        t->record.question = t->record.reason = S("");
-        t->out.block = forgetting_block(&ctx->arena, &t->forgetting, S(""), turn_budget(e, t));
-        return OK;
-    }
     if (is_repeated(t) || (t->in.is_aside && t->record.chain))
         return repeat_block(ctx, e, t, began);
     if (t->in.is_aside)
@@ -417,9 +393,6 @@ static void finish_record(struct ctx *ctx, struct engine *e, struct turn *t, int
     assert(!t->out.block.n || t->out.block_at < t->in.n_said);
     if (t->out.helper.n)
         note_helper(t);
-    if (t->out.forgot.n)
-        r->reason = str_printf(&ctx->arena, S_FMT "%s" S_FMT, S_ARG(t->out.forgot),
-                               r->reason.n ? " " : "", S_ARG(r->reason));
     r->id = t->in.preview ? S("") : id_random(&ctx->arena);
     r->created = clock_ms();
     r->block = t->out.block;

@@ -1,7 +1,6 @@
 /* turn.h - a turn of a chat inside the engine, and where its conversation is in the store. */
 #pragma once
 
-#include "engine/chat/forgetting.h"
 #include "engine/state/state.h"
 
 /* A message of the user in the request. */
@@ -25,7 +24,6 @@ struct turn {
     uint64_t last;       /* hash of the last message alone, for the tail of the answer */
     str calls;           /* what an answer without text is; "": nothing that is kept */
     struct strs secrets; /* of the conversation: see turn_find_secrets */
-    struct forgetting forgetting;
     struct unkept unkept;
     turn_answer_text *answer_of; /* not NULL: the turn is answered */
     void *answer_arg;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/log.h"
+#include "engine/chat/forgetting.h"
 #include "engine/chat/turn.h"
 #include "engine/dedup/equivalence.h"
 #include "engine/distil/distil.h"
@@ -33,8 +34,7 @@ static void extract_from(struct ctx *ctx, struct engine *e, const struct bars *b
 {
     size_t n;
     assert(m->id.n && b->pool.user.n);
-    bool is_whole = m->is_echo && !str_is(m->role, "user");
-    str text = is_whole ? m->text : bars_left(bars, &ctx->arena, m);
+    str text = m->is_echo ? m->text : bars_left(bars, &ctx->arena, m);
     struct memory *v = engine_extract(ctx, e, e->settings->extraction, text, &n);
     for (size_t i = 0; i < n; i++) {
         const str parts[] = {m->id, v[i].key, v[i].content};
@@ -69,14 +69,11 @@ static void date_history_back(struct ctx *ctx, const struct bars *bars, struct m
 }
 
 /* Of the first message of the user; asked for only when nothing stands before the new messages. */
-static str title_of(struct arena *a, const struct message *v, size_t n)
+static str title_of(const struct message *v, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!str_is(v[i].role, "user"))
-            continue;
-        struct forget_request r = forget_request_of(a, v[i].text);
-        return forgets_this(&r) ? S("") : session_title(v[i].text);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (str_is(v[i].role, "user"))
+            return session_title(v[i].text);
     return S("");
 }
 
@@ -150,10 +147,10 @@ static enum status add_messages(struct ctx *ctx, struct engine *e, struct turn *
     if (str_trim(answer).n ? t->chain != 0 : t->calls.n > 0)
         all[b->n_messages++] = turn_answer(&ctx->arena, t, answer);
     b->session = (struct session){.id = b->n_messages ? t->record.session : S("")};
-    forgetting_leave(&ctx->arena, t->in.said, t->in.n_said, all, b->n_messages);
+    forgetting_leave(&ctx->arena, all, b->n_messages);
     mask_messages(ctx, e, t, all, b->n_messages);
     if (t->n_fresh && !t->fresh[0].tail)
-        b->session.title = title_of(&ctx->arena, all, t->n_fresh);
+        b->session.title = title_of(all, t->n_fresh);
     if (!runtime_remembers(engine_runtime(e))) {
         keep_silent(all, b->n_messages);
         return OK;

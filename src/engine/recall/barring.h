@@ -20,15 +20,6 @@ struct barring_in {
 MUST_USE enum status bar_statements(struct ctx *ctx, struct engine *e, const struct barring_in *in,
                                     int64_t *barred);
 
-/* What a user asks to be forgotten: the sentences that say it are barred, and memories that say
- * nothing else erased; files that a model keeps are not. Nothing is kept of a request that finds
- * nothing. */
-struct asked_done {
-    int64_t sentences, memories;
-};
-MUST_USE enum status bar_asked(struct ctx *ctx, struct engine *e, struct pool_ref pool,
-                               const struct forget_request *asked, struct asked_done *out);
-
 /* What messages state of a memory that a newer value under its key has closed; nothing when old has
  * no id or says the same. */
 MUST_USE enum status bar_superseded(struct ctx *ctx, struct engine *e, struct pool_ref pool,

@@ -1,9 +1,7 @@
 /* bars.h - what recall may not give: statements that were forgotten, corrected or have expired. */
 #pragma once
 
-#include "base/words.h"
 #include "engine/state/state.h"
-#include "engine/text/forget_request.h"
 #include "engine/text/term_set.h"
 
 /*
@@ -28,21 +26,6 @@ enum stating {
 enum stating stating_of(const struct statement *s, const struct term_set *sentence);
 /* The telling words of a sentence. */
 struct term_set telling_of(struct arena *a, str sentence);
-/*
- * What a user asks to be forgotten. It takes more than stating_of asks for, since nobody checks
- * what goes: of a clause nearly each word, the same negation, and the speaker as its subject if
- * that is what it has; of a topic each word; of a phrase all words, one behind the other.
- */
-struct forgotten {
-    enum forget_kind kind;
-    struct statement what;
-    struct words words; /* as written */
-    bool is_negated, is_of_self;
-};
-struct forgotten forgotten_of(struct arena *a, str what, enum forget_kind kind);
-/* A memory says "lives in Leeds" of the user. */
-bool forgotten_says(const struct forgotten *f, struct arena *a, str sentence, bool is_memory);
-
 /* Equal for sentences that differ in case, blanks and punctuation only; 0: it says nothing. */
 uint64_t sentence_hash(struct arena *a, str sentence);
 /* When an expired memory's bar begins. A time that had passed when it was set counts from then. */

@@ -164,11 +164,7 @@ struct found_out found_shape(struct ctx *ctx, const struct recalled *r, bool exp
     } else {
         f.kind = S("message");
         f.id = r->message.id;
-        bool is_left =
-            r->message.is_echo && str_is(r->message.role, "user"); /* the rest is forgotten */
-        f.text = is_left                             ? r->message.says
-                 : r->message.text.n > LONG_TEXT_END ? r->text
-                                                     : r->message.text;
+        f.text = r->message.text.n > LONG_TEXT_END ? r->text : r->message.text;
         f.session = r->message.session;
         f.role = r->message.role;
         f.created = r->message.created;
