@@ -62,6 +62,23 @@ test('a new job told in other words, and a teacher who is somebody else', async 
   }
 });
 
+test('what is said of others is not given for somebody who is named', async (t) => {
+  const server = await serve(t);
+  await server.tell('Kinga plays the cello in a string quartet on Thursdays.');
+  await server.tell("Dara's birthday is 2 November, what present for 30 euros? He is crazy about board games.");
+  await server.tell('My sister Megan moved to Cardiff last month, what is the quickest train from Bristol?');
+  await server.tell('My mother hates lilies, what flowers should I get her?');
+  await server.settled();
+  assert.doesNotMatch(await given(server, "When is my mother's birthday?"), /Megan/);
+  assert.match(await given(server, "When is Dara's birthday?"), /2 November/);
+  const scored = async (question) => {
+    const res = await server.chat({ model: 'rememberd/demo', messages: [{ role: 'user', content: question }] }, { 'X-Memory-Mode': 'readonly' });
+    const { lines } = await server.receipt(res.headers['x-rememberd-receipt']);
+    return Math.max(...lines.filter((one) => /Dara|birthday/.test(one.why)).map((one) => one.score));
+  };
+  assert.ok(await scored("When is Kinga's birthday?") < 0.5 * await scored('When is the birthday?'));
+});
+
 test('what was forgotten and is said anew without a session is remembered anew, and history sent again is not', async (t) => {
   const server = await serve(t);
   const said = 'My tortoise is called Bruno.', question = 'What is my tortoise called?';

@@ -6,8 +6,6 @@
 #include "core/tokens.h"
 #include "engine/distil.h"
 #include "engine/gate/evidence.h"
-#include "engine/questions/namesake.h"
-#include "engine/questions/relatives.h"
 #include "engine/questions/snippet.h"
 #include "engine/recall/about.h"
 #include "engine/recall/beside.h"
@@ -16,7 +14,7 @@
 #include "engine/recall/currency.h"
 #include "engine/recall/features.h"
 #include "engine/recall/held.h"
-#include "engine/recall/pasted.h"
+#include "engine/recall/others.h"
 #include "engine/recall/successors.h"
 #include "engine/recall/user_facts.h"
 #include "engine/recall/verdict.h"
@@ -61,7 +59,7 @@ enum {
 };
 
 /* Times the threshold from which on what was found comes before what tells of an attribute. */
-enum { TOLD_GATES = 2, QUESTION_WORDS = 200 };
+enum { TOLD_GATES = 2 };
 
 /* --- what is known --- */
 
@@ -354,22 +352,6 @@ static bool is_empty(const struct finder *f)
            (str_trim(f->in->question).n < QUESTION_MIN || !has_meaning);
 }
 
-/* "How do I mark a date?" found what was said of Mark, and "What is my sister called?" found how
- * the manager is called: it scores nothing. */
-static void leave_namesakes(struct finder *f)
-{
-    struct arena *a = &f->ctx->arena;
-    struct words w = words_of(a, f->in->question, QUESTION_WORDS);
-    for (size_t i = 0; i < f->n; i++) {
-        struct recalled *r = &f->found[i];
-        str text = found_text(r);
-        bool is_of_people = !r->is_memory && r->message.speaker.n; /* and counts whole */
-        if (!is_of_people && (is_namesake(a, &w, f->in->question, text) ||
-                              is_other_name(a, &w, text) || is_of_other_relative(a, &w, text)))
-            r->score = 0;
-    }
-}
-
 /* What was said of it in other sessions goes before more of the same. */
 static void spread_sessions(struct finder *f, size_t limit)
 {
@@ -400,7 +382,7 @@ static enum status find_ordered(struct finder *f, size_t limit)
     if (f->in->gate && !f->in->is_unordered)
         order_beside(f);
     if (f->in->gate)
-        leave_namesakes(f);
+        others_lower(f);
     return OK;
 }
 

@@ -1,7 +1,12 @@
-/* pasted.h - answers about pasted text are not the user's facts: given only when asked for. */
+/* others.h - lines that were found and are about somebody else, or about a text that was pasted. */
 #pragma once
 
 #include "engine/recall/candidates.h"
+
+/* Takes from the scores of what was found in a chat with an assistant, and of memories: all where a
+ * line is about a namesake, another relative, or the name of somebody else; a part where it lacks
+ * the name of the one whom the question names. */
+void others_lower(struct finder *f);
 
 /*
  * Sets given[i] to false for answers to a message that mostly was a pasted file, page or quote,

@@ -1,8 +1,75 @@
-/* pasted.c - answers about pasted text are not the user's facts: given only when asked for. */
-#include "engine/recall/pasted.h"
+/* others.c - what was found and is about somebody else, or about a text that was pasted. */
+#include "engine/recall/others.h"
 
+#include "engine/questions/namesake.h"
+#include "engine/questions/relatives.h"
 #include "engine/recall/features.h"
+#include "engine/text/attributes.h"
+#include "engine/text/lexicon.h"
 #include "engine/text/utterance.h"
+
+/*
+ * "How do I mark a date?" found what was said of Mark, "What is my sister called?" how the manager
+ * is called, and "When is Kinga's birthday?" whose birthday is known. What people say of somebody
+ * in a few messages has the name in it. In a large pool more follows from what was said before, so
+ * the name counts less there.
+ */
+
+/* --- other people --- */
+
+enum { QUESTION_WORDS = 200, SMALL = 50 };
+
+/* What is left of the score without the name, in a pool of up to SMALL texts. */
+static const double without_name = 0.3;
+
+static bool is_name(const struct word *w)
+{
+    const struct words one = {.v = (struct word *)w, .n = 1};
+    return w->is_name && !lexicon_is(w->text, LEX_MONTH | LEX_WEEKDAY) && !attributes_told(&one);
+}
+
+/* The word of the query that is the only name in the question, and stands in the pool; else n. */
+static size_t name_asked(const struct finder *f, const struct words *question)
+{
+    const struct query *q = &f->query;
+    size_t found = q->n, n = 0;
+    for (size_t k = 0; k < q->n; k++)
+        for (size_t i = 0; i < question->n; i++)
+            if (f->words.found[k] && str_eq(question->v[i].text, q->texts[k]) &&
+                is_name(&question->v[i])) {
+                found = k;
+                n++;
+                break;
+            }
+    return n == 1 ? found : q->n;
+}
+
+static bool lacks(const struct candidate *c, size_t name)
+{
+    return c && !(c->own[name] & 15) && !c->near[name];
+}
+
+void others_lower(struct finder *f)
+{
+    struct arena *a = &f->ctx->arena;
+    struct words w = words_of(a, f->in->question, QUESTION_WORDS);
+    size_t name = name_asked(f, &w);
+    double texts = (double)(f->words.messages + f->words.memories);
+    double small = texts > SMALL ? SMALL / texts : 1, left = 1 - (1 - without_name) * small;
+    for (size_t i = 0; i < f->n; i++) {
+        struct recalled *r = &f->found[i];
+        str text = found_text(r);
+        if (!r->is_memory && r->message.speaker.n) /* of people, who count whole */
+            continue;
+        if (is_namesake(a, &w, f->in->question, text) || is_other_name(a, &w, text) ||
+            is_of_other_relative(a, &w, text))
+            r->score = 0;
+        else if (name < f->query.n && lacks(f->of[i], name))
+            r->score *= left;
+    }
+}
+
+/* --- pasted texts --- */
 
 /* Words of a question; bytes that a pasted text has at least. */
 enum { WORDS_MAX = 80, PASTED_LEAST = 60 };
