@@ -77,6 +77,8 @@ TEST(what_is_stated_before_a_request_stays)
          "I've cut the response time to 250 ms, which has helped."},
         {"We got a dog. My sister is allergic to it, any ideas?",
          "We got a dog. My sister is allergic to it."},
+        {"My sister Bex is due in March and I want to throw her a shower, ideas?",
+         "My sister Bex is due in March and I want to throw her a shower."},
         {"Hmm, so how do I set up goals?", ""},
         {"Can you help me with my garden, or should I ask a friend?", ""},
         {"Which hotel did I like in Bergen, and which was cheap?", ""},

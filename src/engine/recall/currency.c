@@ -333,13 +333,14 @@ static enum currency clause_is(const struct reading *all, const struct clause *o
 /* Whether other clauses of the older line say something that stays. */
 static bool has_rest(const struct reading *r, const struct clause *but)
 {
-    enum { SAYS = 2 };
+    enum { SAYS = 2, LONG = 5 };
     for (size_t i = 0; i < r->n; i++) {
         const struct clause *c = &r->v[i];
         bool is_apart = (c->joined || but->joined) && !(c->told & but->told);
         bool is_own = c->subject != but->subject || c->who != but->who || (c->told & ~but->told) ||
-                      c->w.n > 5;
-        if (c != but && ((c->telling.n > SAYS && is_own) || (c->telling.n && is_apart)))
+                      c->w.n >= LONG;
+        bool is_date = c->has_date && !but->has_date; /* "for our anniversary, it's August 22nd" */
+        if (c != but && ((c->telling.n > SAYS && is_own) || (c->telling.n && is_apart) || is_date))
             return true;
     }
     return false;
