@@ -201,3 +201,14 @@ test('an expired memory is hidden at once', async (t) => {
   assert.deepEqual(await found(server), BOTH);
   assert.equal((await server.ask('GET', '/v1/memories')).json().total, 0);
 });
+
+test("what a relative has in the same words stays, and what is said of both goes", async (t) => {
+  const server = await serve(t);
+  for (const text of ["I'm allergic to nuts.", 'My brother is allergic to nuts.', 'My mother and I are allergic to nuts.']) await server.tell(text);
+  const { memories } = (await server.ask('GET', '/v1/memories')).json();
+  const own = memories.find((one) => one.content === 'is allergic to nuts');
+  assert.equal((await server.ask('DELETE', `/v1/memories/${own.id}`)).status, 200);
+  const block = await given(server, 'Who is allergic to nuts?');
+  assert.match(block, /My brother is allergic to nuts/);
+  assert.doesNotMatch(block, /I'm allergic|mother/);
+});

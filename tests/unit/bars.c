@@ -182,3 +182,25 @@ TEST(what_was_forgotten_is_in_no_search)
     CHECK(!searches_find_bees(ctx, e));
     CHECK(has(found(ctx, e, "Who is the dentist, Doctor Molar?"), "Molar"));
 }
+
+TEST(what_is_said_of_a_relative_is_not_said_of_the_user)
+{
+    static const struct {
+        const char *statement, *sentence;
+        bool is_another;
+    } cases[] = {
+        {"is allergic to nuts", "My brother is allergic to nuts.", true},
+        {"is allergic to nuts", "My mother and I are allergic to nuts.", false},
+        {"is allergic to nuts", "I'm allergic to nuts.", false},
+        {"is allergic to nuts", "For years the doctor has said: allergic to nuts.", false},
+        {"my mum is allergic to nuts", "My mother is allergic to nuts.", false},
+        {"my mum is allergic to nuts", "My brother is allergic to nuts.", true},
+        {"my sister lives in Leeds", "My sister Anna lives in Leeds.", false},
+        {"lives in Leeds", "Unsere Tante wohnt in Leeds.", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct statement s = statement_of(&ctx->arena, str_of(cases[i].statement));
+        if (is_of_another(&s, &ctx->arena, str_of(cases[i].sentence)) != cases[i].is_another)
+            fail_msg("%s / %s", cases[i].statement, cases[i].sentence);
+    }
+}

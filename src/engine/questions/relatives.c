@@ -100,3 +100,29 @@ bool is_of_other_relative(struct arena *a, const struct words *question, str sta
     }
     return true;
 }
+
+/* Whether one of the words for them is among these. */
+static bool are_named(const struct stem_table *t, uint32_t who, const struct term_set *terms)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->v[i].bits & who && terms_have(terms, str_hash(t->v[i].text)))
+            return true;
+    return false;
+}
+
+bool is_said_of_relative(struct arena *a, str sentence, const struct term_set *but)
+{
+    enum { FRONT = 5 };
+    static const char *const speakers[] = {"I",  "i",  "we", "We", "ich",  "Ich",  "wir", "Wir",
+                                           "je", "Je", "j",  "J",  "nous", "Nous", "im",  "yo",
+                                           "Yo", "eu", "Eu", "io", "Io",   NULL};
+    struct words w = words_of(a, sentence, WORDS_MAX);
+    const struct stem_table *t = stem_table_of(rows, sizeof rows / sizeof *rows);
+    uint32_t who = 0;
+    for (size_t i = 0; i < w.n; i++) {
+        if (str_is_one_of(w.v[i].text, speakers))
+            return false;
+        who |= i < FRONT ? stem_bits(t, w.v[i].stem) & ~(uint32_t)ANYBODY : 0;
+    }
+    return who && !are_named(t, who, but);
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/words.h"
+#include "engine/text/term_set.h"
 
 /*
  * Whether the question asks of somebody by what he is to the speaker, and the statement tells of
@@ -9,3 +10,10 @@
  * birthday?" and "My sister Megan has moved". False where either names nobody so.
  */
 bool is_of_other_relative(struct arena *a, const struct words *question, str statement);
+
+/*
+ * Whether a sentence tells of a relative, by none of the names in `but` (hashes of stems): "My
+ * brother is allergic to nuts". False where the speaker is its subject, too ("My mother and I are
+ * …"), and where none of its first words names one.
+ */
+bool is_said_of_relative(struct arena *a, str sentence, const struct term_set *but);

@@ -89,9 +89,10 @@ static struct target *target_of(struct finding *f, const struct message *m)
     return &f->v[f->n++];
 }
 
-/* Bars the sentences that say at least so much of it; how many. */
+/* Bars the sentences that say at least so much of it; how many. is_source: the memory came from
+ * this message, whomever it names. */
 static size_t bar_sentences(struct finding *f, const struct message *m, const struct statement *s,
-                            enum stating least)
+                            enum stating least, bool is_source)
 {
     struct arena *a = &f->ctx->arena;
     struct sentence one;
@@ -100,7 +101,8 @@ static size_t bar_sentences(struct finding *f, const struct message *m, const st
     for (str rest = text_of(m); sentence_cut(&rest, &one);) {
         struct term_set telling = telling_of(a, one.text);
         uint64_t hash = sentence_hash(a, one.text);
-        if (!hash || stating_of(s, &telling) < least)
+        if (!hash || stating_of(s, &telling) < least ||
+            (!is_source && is_of_another(s, a, one.text)))
             continue;
         t = target_of(f, m);
         terms_add(a, &t->sentences, hash);
@@ -129,9 +131,9 @@ static bool is_whole(struct finding *f, const struct message *m)
 static void bar_source(struct finding *f, const struct message *m, const struct statement *s)
 {
     static const struct statement anything;
-    if (bar_sentences(f, m, s, STATES) || bar_sentences(f, m, s, MENTIONS))
+    if (bar_sentences(f, m, s, STATES, true) || bar_sentences(f, m, s, MENTIONS, true))
         return;
-    (void)bar_sentences(f, m, &anything, STATES_NOTHING);
+    (void)bar_sentences(f, m, &anything, STATES_NOTHING, true);
 }
 
 /* An answer to a message of which nothing is left is about nothing else. In other answers of the
@@ -151,9 +153,9 @@ static enum status bar_echoes(struct finding *f, const struct message *m, const 
         if (str_is(v[i].role, "user"))
             is_answer = false;
         else if (is_answer)
-            (void)bar_sentences(f, &v[i], &anything, STATES_NOTHING);
+            (void)bar_sentences(f, &v[i], &anything, STATES_NOTHING, true);
         else
-            (void)bar_sentences(f, &v[i], s, MENTIONS);
+            (void)bar_sentences(f, &v[i], s, MENTIONS, true);
     }
     return OK;
 }
@@ -206,7 +208,7 @@ static enum status bar_others(struct finding *f, const struct memory *m, const s
             docs[n++] = hits.v[i].doc;
     TRY(store_messages(f->ctx, f->e->store, f->in->pool, docs, n, v));
     for (size_t i = 0; i < n; i++)
-        if (v[i].id.n && bar_sentences(f, &v[i], s, STATES))
+        if (v[i].id.n && bar_sentences(f, &v[i], s, STATES, false))
             TRY(bar_echoes(f, &v[i], s));
     return OK;
 }
@@ -233,7 +235,7 @@ static enum status bar_memory(struct finding *f, const struct memory *m, bool se
 static enum status bar_erased(struct finding *f, const struct message *m)
 {
     static const struct statement anything;
-    (void)bar_sentences(f, m, &anything, STATES_NOTHING);
+    (void)bar_sentences(f, m, &anything, STATES_NOTHING, true);
     struct statement s = statement_of(&f->ctx->arena, text_of(m));
     return bar_echoes(f, m, &s);
 }

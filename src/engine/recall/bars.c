@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "base/words.h"
+#include "engine/questions/relatives.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 
@@ -72,6 +73,11 @@ enum stating stating_of(const struct statement *s, const struct term_set *senten
     if (share >= least * whole || (adds_nothing && is_part))
         return STATES;
     return is_part ? MENTIONS : STATES_NOTHING;
+}
+
+bool is_of_another(const struct statement *s, struct arena *a, str sentence)
+{
+    return is_said_of_relative(a, sentence, &s->terms);
 }
 
 /* Of letters and digits alone: other marks, capitals and blanks make no other sentence. 0 for a
@@ -223,7 +229,8 @@ static bool is_barred(const struct judged *j, str sentence)
         if (!has_telling)
             telling = telling_of(j->a, sentence);
         has_telling = true;
-        if (stating_of(&b->statement, &telling) >= (is_named ? MENTIONS : STATES))
+        if (stating_of(&b->statement, &telling) >= (is_named ? MENTIONS : STATES) &&
+            (is_named || !is_of_another(&b->statement, j->a, sentence)))
             return true;
     }
     return false;
