@@ -234,11 +234,13 @@ test('an import that was killed is run again, and everything is there once', asy
   const child = spawn(bin, ['import', file, ...at, '--no-extract'], { env: cleanEnv(), stdio: 'ignore' });
   const ended = new Promise((done) => child.once('exit', (code, signal) => done(signal)));
   const size = () => fs.readdirSync(at[1]).reduce((sum, name) => sum + (fs.statSync(path.join(at[1], name), { throwIfNoEntry: false })?.size ?? 0), 0);
-  for (let seen = false, written = 0; !seen; ) { // it stands still while a busy machine looks what is stored
+  // It stands still while a busy machine looks what is stored, and goes on where it was stopped with a lock of the file.
+  for (let seen = false, written = 0; !seen; ) {
     await until('more of it is written', () => size() > written + 1e6, 60000);
     child.kill('SIGSTOP');
     written = size();
-    seen = (await searched(at, 'lighthouse')).length > 0;
+    const look = await run(['search', 'lighthouse', ...at, '--json']);
+    seen = look.code === 0 && look.stdout.includes('chat lighthouse');
     if (!seen) child.kill('SIGCONT');
   }
   child.kill('SIGKILL');
