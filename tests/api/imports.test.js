@@ -228,11 +228,12 @@ function manyChats(file, n) {
   fs.writeFileSync(file, JSON.stringify(Array.from({ length: n }, (_, i) => chat(i))));
 }
 
-test('an import that was killed is run again, and everything is there once', async () => {
+test('an import that was killed is run again, and everything is there once', async (t) => {
   const at = ['--data', tempFolder()], file = path.join(tempFolder(), 'conversations.json'), all = 20000;
   manyChats(file, all);
   const child = spawn(bin, ['import', file, ...at, '--no-extract'], { env: cleanEnv(), stdio: 'ignore' });
   const ended = new Promise((done) => child.once('exit', (code, signal) => done(signal)));
+  t.after(() => child.kill('SIGKILL'));
   const size = () => fs.readdirSync(at[1]).reduce((sum, name) => sum + (fs.statSync(path.join(at[1], name), { throwIfNoEntry: false })?.size ?? 0), 0);
   // It stands still while a busy machine looks what is stored, and goes on where it was stopped with a lock of the file.
   for (let seen = false, written = 0; !seen; ) {
