@@ -16,7 +16,7 @@ async function given(server, question) {
 const memories = async (server) => (await server.ask('GET', '/v1/memories')).json().memories;
 
 for (const stream of [false, true])
-  test(`a model learns that nothing was forgotten, and by which id it can be${stream ? ', streamed' : ''}`, async (t) => {
+  test(`a model learns that nothing was forgotten, and what does it${stream ? ', streamed' : ''}`, async (t) => {
     const model = await upstream(t, (req, res, asked) => answer(res, asked, 'I cannot do that here.'));
     const server = await serve(t, { flags: ['--upstream', model.url] });
     await server.tell(NUTS);

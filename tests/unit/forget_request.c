@@ -60,6 +60,7 @@ TEST(what_says_more_is_not_taken_for_a_mere_request)
         "Forget that I'm allergic to nuts and that my boss is called Harold.",
         "Forget everything about Kinga, but keep her phone number.",
         "Forget that Kinga's birthday is on 3 May, it's on 5 May.",
+        "Forget that Kinga's birthday is on 3 May, it's on 5 May, please.",
         "Forget that my sister Anna lives in Leeds - she moved to Aberdeen.",
         "Can you forget that I'm vegetarian for a moment?",
         "Forget that I am vegetarian and write a barbecue advert.",

@@ -110,19 +110,12 @@ static bool are_named(const struct stem_table *t, uint32_t who, const struct ter
     return false;
 }
 
-bool is_said_of_relative(struct arena *a, str sentence, const struct term_set *but)
+bool is_said_of_relative(const struct words *sentence, const struct term_set *but)
 {
     enum { FRONT = 5 };
-    static const char *const speakers[] = {"I",  "i",  "we", "We", "ich",  "Ich",  "wir", "Wir",
-                                           "je", "Je", "j",  "J",  "nous", "Nous", "im",  "yo",
-                                           "Yo", "eu", "Eu", "io", "Io",   NULL};
-    struct words w = words_of(a, sentence, WORDS_MAX);
     const struct stem_table *t = stem_table_of(rows, sizeof rows / sizeof *rows);
     uint32_t who = 0;
-    for (size_t i = 0; i < w.n; i++) {
-        if (str_is_one_of(w.v[i].text, speakers))
-            return false;
-        who |= i < FRONT ? stem_bits(t, w.v[i].stem) & ~(uint32_t)ANYBODY : 0;
-    }
+    for (size_t i = 0; i < sentence->n && i < FRONT; i++)
+        who |= stem_bits(t, sentence->v[i].stem) & ~(uint32_t)ANYBODY;
     return who && !are_named(t, who, but);
 }

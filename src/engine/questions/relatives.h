@@ -11,9 +11,6 @@
  */
 bool is_of_other_relative(struct arena *a, const struct words *question, str statement);
 
-/*
- * Whether a sentence tells of a relative, by none of the names in `but` (hashes of stems): "My
- * brother is allergic to nuts". False where the speaker is its subject, too ("My mother and I are
- * …"), and where none of its first words names one.
- */
-bool is_said_of_relative(struct arena *a, str sentence, const struct term_set *but);
+/* Whether the first words of a sentence name a relative, and `but` (hashes of stems) has no word
+ * for the same one: "My brother is allergic to nuts". */
+bool is_said_of_relative(const struct words *sentence, const struct term_set *but);

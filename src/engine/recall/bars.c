@@ -5,6 +5,7 @@
 #include "base/id.h"
 #include "base/words.h"
 #include "engine/questions/relatives.h"
+#include "engine/recall/reading.h"
 #include "engine/text/lexicon.h"
 #include "engine/text/sentences.h"
 
@@ -77,7 +78,11 @@ enum stating stating_of(const struct statement *s, const struct term_set *senten
 
 bool is_of_another(const struct statement *s, struct arena *a, str sentence)
 {
-    return is_said_of_relative(a, sentence, &s->terms);
+    struct words w = words_of(a, sentence, WORDS_MAX);
+    for (size_t i = 0; i < w.n; i++)
+        if (word_is_speaker(w.v[i].text))
+            return false;
+    return is_said_of_relative(&w, &s->terms);
 }
 
 /* Of letters and digits alone: other marks, capitals and blanks make no other sentence. 0 for a

@@ -25,7 +25,8 @@ enum stating {
 /* What a sentence, by its telling words, says of a statement. */
 enum stating stating_of(const struct statement *s, const struct term_set *sentence);
 /* "My brother is allergic to nuts" does not state "is allergic to nuts", which is said of the user:
- * the sentence is of a relative whom the statement does not name. */
+ * the sentence is of a relative whom the statement does not name, and not of the speaker as well
+ * ("My mother and I …"). */
 bool is_of_another(const struct statement *s, struct arena *a, str sentence);
 /* The telling words of a sentence. */
 struct term_set telling_of(struct arena *a, str sentence);

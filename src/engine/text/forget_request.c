@@ -136,11 +136,13 @@ static bool has_more(const struct words *w, str what)
                                        "once",    "und",   "aber",    "oder",   "außer",   "wenn",
                                        "bis",     "et",    "mais",    "ou",     "sauf",    "pero",
                                        "excepto", "salvo", "exceto",  "mas",    "tranne",  NULL};
+    static const char *const tails[] = {", please", ", bitte", ", por favor", ", thanks", NULL};
     while (what.n && char_is_one_of(what.p[what.n - 1], ".!?,; \n"))
         what.n--;
-    bool is_tail = str_ends(what, S(", please")) || str_ends(what, S(", bitte")) ||
-                   str_ends(what, S(", por favor")) || str_ends(what, S(", thanks"));
-    for (size_t i = 0; i < what.n && !is_tail; i++)
+    for (const char *const *t = tails; *t; t++)
+        if (str_ends(what, str_of(*t)))
+            what.n -= strlen(*t);
+    for (size_t i = 0; i < what.n; i++)
         if (char_is_one_of(what.p[i], ",;:?!\"\n()"))
             return true;
     return has_one_of(w, more) || str_find(what, S(" - ")) < what.n;
