@@ -1,5 +1,5 @@
 // The way to each page. A phone has room for the first few by name; the others are behind "More".
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { t } from './i18n/index.ts';
 import type { Key } from './i18n/en.ts';
 import { Icon } from './parts/icons.tsx';
@@ -11,7 +11,7 @@ export function Nav() {
   const [isOpen, setOpen] = useState(false), now = route.value.page;
   const isFurther = !!now && pageNames.indexOf(now) >= first;
   useEffect(() => setOpen(false), [route.value]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return;
     const close = (e: KeyboardEvent) => e.key === 'Escape' && setOpen(false);
     addEventListener('keydown', close);

@@ -1,5 +1,5 @@
 // Keys that work everywhere, and the list of all of them.
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Key } from './i18n/en.ts';
 import { t } from './i18n/index.ts';
 import { Dialog } from './parts/layers.tsx';
@@ -18,7 +18,7 @@ export function useShortcuts(showKeys: () => void) {
       waiting.current = setTimeout(() => (waiting.current = 0), 1200) as unknown as number;
     },
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (e: KeyboardEvent) => {
       const place = waiting.current && places[e.key];
       if (!place || isUnderDialog() || e.ctrlKey || e.metaKey) return;

@@ -20,6 +20,20 @@ test('every page by keyboard, with the shortcuts that it names', async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement.type), 'search');
 });
 
+test('a dialog has the focus as soon as it is there, so that Escape closes it', async (t) => {
+  const server = await serve(t), page = await open(t, server);
+  const hadFocus = await page.evaluate(() => new Promise((done) => {
+    new MutationObserver(() => {
+      const box = document.querySelector('[role="dialog"]');
+      if (box) done(box.contains(document.activeElement));
+    }).observe(document.body, { childList: true, subtree: true });
+    dispatchEvent(new KeyboardEvent('keydown', { key: '?' }));
+  }));
+  assert.ok(hadFocus);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor({ state: 'detached' });
+});
+
 test('every page is the same after a reload, and back leads back', async (t) => {
   const server = await lived(t), page = await open(t, server), titles = {};
   for (const [name, at] of Object.entries(places)) {

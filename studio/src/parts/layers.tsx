@@ -1,6 +1,6 @@
 // What lies over the page: dialogs and drawers. Focus stays inside, Escape closes, and focus returns.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n/index.ts';
 import { Button, Field } from './basics.tsx';
 
@@ -9,7 +9,8 @@ const reachable = 'a[href], button:not([disabled]), input, select, textarea, [ta
 function useFocusInside(close: () => void, isModal: boolean) {
   const box = useRef<HTMLDivElement>(null), closing = useRef(close);
   closing.current = close;
-  useEffect(() => {
+  // Before the first paint: a key that follows at once is the layer's already.
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     const first = box.current?.querySelector<HTMLElement>('[autofocus]') ?? box.current?.querySelector<HTMLElement>(reachable);
     first?.focus();

@@ -1,6 +1,6 @@
 // A conversation with a model through this server. Its own text is never read as HTML.
 import { useSignal, type Signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { reason } from '../api/client.ts';
 import { chat, receiptOf, type Said } from '../api/chat.ts';
 import type { Receipt } from '../api/types.ts';
@@ -79,7 +79,7 @@ interface SayProps { talk: Talk; name: string; label: string; suggest?: string; 
 /** isFirst: the person is to type here now. */
 export function Say({ talk, name, label, suggest, isFirst }: SayProps) {
   const kept = draft(name), text = useSignal(kept.get()), box = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => void (isFirst && box.current?.focus()), []);
+  useLayoutEffect(() => void (isFirst && box.current?.focus()), []);
   const set = (value: string) => {
     text.value = value;
     kept.set(value);

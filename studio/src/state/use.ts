@@ -1,6 +1,6 @@
 // Hooks: data that stays true, text that is typed, keys.
 import { useSignal, type Signal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Problem, space } from '../api/client.ts';
 import { onChange } from '../api/events.ts';
 
@@ -55,7 +55,7 @@ export const isUnderDialog = () => !!document.querySelector('[aria-modal="true"]
 export function useKeys(keys: Record<string, (e: KeyboardEvent) => void>) {
   const now = useRef(keys);
   now.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (e: KeyboardEvent) => {
       if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || (isTyping(e) && e.key !== 'Escape') || isUnderDialog()) return;
       const run = now.current[e.key];
