@@ -84,6 +84,43 @@ static bool has_shingle(struct ctx *ctx, const struct term_set *s, const char *w
     return false;
 }
 
+static int best_first(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? 1 : -1;
+    return (x->tie > y->tie) - (x->tie < y->tie);
+}
+
+TEST(sorted_best_first_and_equals_by_their_tie)
+{
+    enum { MOST = 4000 };
+    struct ranked *v = NEW_N(&ctx->arena, struct ranked, MOST),
+                  *as = NEW_N(&ctx->arena, struct ranked, MOST);
+    for (size_t n = 0; n < MOST; n = n < 64 ? n + 1 : n * 2) {
+        size_t kinds = 1 + draw() % (n + 1);
+        for (size_t i = 0; i < n; i++)
+            v[i] = as[i] =
+                (struct ranked){(double)(draw() % kinds), (int64_t)(n - i) * 7 % 4001, i};
+        rank_sort(v, n);
+        qsort(as, n, sizeof *as, best_first);
+        for (size_t i = 0; i < n; i++)
+            CHECK_INT(v[i].at, as[i].at);
+    }
+}
+
+TEST(a_set_has_its_terms_and_no_others)
+{
+    for (size_t n = 0; n < 70; n++) {
+        struct term_set t = terms_with_room(&ctx->arena, n);
+        for (size_t i = 0; i < n; i++)
+            terms_add(&ctx->arena, &t, 3 * (i * 71 % n) + 2);
+        terms_sort(&t);
+        for (uint64_t term = 0; term < 3 * n + 3; term++)
+            CHECK_INT(terms_have(&t, term), term % 3 == 2 && term / 3 < n);
+    }
+}
+
 TEST(shingles_are_words_cut_to_eight)
 {
     struct term_set s =

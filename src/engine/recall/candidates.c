@@ -64,6 +64,7 @@ struct search {
     size_t n_messages;
     struct memory *memories; /* in the order of the candidates */
     double *ranks;           /* of those found */
+    struct ranked *places;   /* of those found, best first */
 };
 
 static enum status late(struct ctx *ctx)
@@ -449,22 +450,8 @@ static void judge(struct search *s)
 
 /* --- the order --- */
 
-struct place {
-    double rank;
-    doc_id doc;
-    size_t at;
-};
-
-static int best_first(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? 1 : -1;
-    return (x->doc > y->doc) - (x->doc < y->doc);
-}
-
 /* Of the best places the first `most` of which the bars leave something. */
-static size_t leave_barred_out(struct search *s, struct place *places, size_t n, size_t most)
+static size_t leave_barred_out(struct search *s, struct ranked *places, size_t n, size_t most)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n && kept < most; i++)
@@ -473,13 +460,13 @@ static size_t leave_barred_out(struct search *s, struct place *places, size_t n,
     return kept;
 }
 
-static struct place *places_of(const struct search *s)
+static struct ranked *places_of(const struct search *s)
 {
     const struct finder *f = s->f;
-    struct place *places = ROOM_N(&s->ctx->arena, struct place, f->n + 1);
+    struct ranked *places = ROOM_N(&s->ctx->arena, struct ranked, f->n + 1);
     for (size_t i = 0; i < f->n; i++)
-        places[i] = (struct place){s->ranks[i], f->of[i]->doc, i};
-    qsort(places, f->n, sizeof *places, best_first);
+        places[i] = (struct ranked){s->ranks[i], f->of[i]->doc, i};
+    rank_sort(places, f->n);
     return places;
 }
 
@@ -503,11 +490,11 @@ static void drop_idle(struct search *s)
 static bool leave_idle_out(struct search *s)
 {
     struct finder *f = s->f;
-    const struct place *places = places_of(s);
+    const struct ranked *places = s->places = places_of(s);
     size_t most = f->n < DIVERSE * s->limit ? f->n : DIVERSE * s->limit;
     for (size_t i = 0; i < most && s->in->gate; i++) {
         struct recalled *r = &f->found[places[i].at];
-        struct given *given = r->is_memory ? NULL : given_at(s, places[i].doc);
+        struct given *given = r->is_memory ? NULL : given_at(s, places[i].tie);
         if (!given)
             continue;
         if (!given->text.n)
@@ -537,7 +524,7 @@ static void order(struct search *s)
 {
     struct arena *a = &s->ctx->arena;
     struct finder *f = s->f;
-    struct place *places = places_of(s);
+    struct ranked *places = s->places;
     size_t n = leave_barred_out(s, places, f->n, DIVERSE * s->limit);
     double *ranks = NEW_N(a, double, n + 1);
     str *texts = NEW_N(a, str, n + 1);

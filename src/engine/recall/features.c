@@ -315,28 +315,18 @@ static double promise_of(const struct asked_of *q, enum weights weights, const s
     return rank_of(weights, signals, &base);
 }
 
-struct promise {
-    double rank;
-    struct candidate c;
-};
-
-static int best_first(const void *a, const void *b)
-{
-    const struct promise *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? 1 : -1;
-    return (x->c.doc > y->c.doc) - (x->c.doc < y->c.doc);
-}
-
 size_t signals_most_promising(struct arena *a, const struct asked_of *q, enum weights weights,
                               struct candidate *v, size_t n, size_t most)
 {
-    struct promise *all = ROOM_N(a, struct promise, n + 1);
-    for (size_t i = 0; i < n; i++)
-        all[i] = (struct promise){promise_of(q, weights, &v[i]), v[i]};
-    qsort(all, n, sizeof *all, best_first);
+    struct ranked *order = ROOM_N(a, struct ranked, n + 1);
+    struct candidate *all = ROOM_N(a, struct candidate, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (struct ranked){promise_of(q, weights, &v[i]), v[i].doc, i};
+        all[i] = v[i];
+    }
+    rank_sort(order, n);
     for (size_t i = 0; i < n && i < most; i++)
-        v[i] = all[i].c;
+        v[i] = all[order[i].at];
     return n < most ? n : most;
 }
 

@@ -281,61 +281,44 @@ static struct bound bound_of(const struct scanner *s)
                           s->out.best_session > 0 ? base_session / (double)s->out.best_session : 0};
 }
 
-struct pick {
-    double base;
-    size_t slot;
-};
-
-/* Whether a stands behind b: less worth, or the later document. */
-static bool behind(struct pick a, struct pick b)
+static double about_of(const struct scanner *s, const struct bound *b, const struct slot *slot)
 {
-    return a.base != b.base ? a.base < b.base : a.slot > b.slot;
+    return b->turn * (double)slot->turn + b->window * (double)slot->window +
+           b->session * (double)s->sessions[slot->session];
 }
 
-/* Lets heap[at] sink to its place in a heap whose first is the worst. */
-static void sink(struct pick *heap, size_t n, size_t at)
+/* What at least `most` slots reach, to a step: their bounds are counted by size. */
+static double least_of_best(const struct scanner *s, const struct bound *b, size_t most)
 {
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        if (child + 1 < n && behind(heap[child + 1], heap[child]))
-            child++;
-        if (!behind(heap[child], heap[at]))
-            break;
-        struct pick other = heap[at];
-        heap[at] = heap[child];
-        heap[child] = other;
-    }
+    enum { STEPS = 1024 };
+    const double step = (base_turn + base_window + base_session) / (STEPS - 1);
+    uint32_t counts[STEPS] = {0};
+    size_t least = s->n > most ? STEPS : 0;
+    for (size_t i = 0; i < s->n && least; i++)
+        counts[(size_t)(about_of(s, b, &s->slots[i]) / step)]++;
+    for (size_t n = 0; least && n < most;)
+        n += counts[--least];
+    return (double)least * step;
 }
 
-static int best_first(const void *a, const void *b)
-{
-    struct pick x = *(const struct pick *)a, y = *(const struct pick *)b;
-    return behind(x, y) - behind(y, x);
-}
-
-/* A heap of the best `most`, its worst on top: n log most steps instead of sorting all n slots. */
-static size_t pick_best(const struct scanner *s, struct pick *heap, size_t most)
+/* Those that may be among the best `most`, a few more than these, are weighed exactly and sorted.
+ * Of equals the first document comes first. */
+static struct ranked *pick_best(struct arena *a, const struct scanner *s, size_t most, size_t *n)
 {
     static const double rounding = 1e-9;
     const struct bound bound = bound_of(s);
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct slot *slot = &s->slots[i];
-        double about = bound.turn * (double)slot->turn + bound.window * (double)slot->window +
-                       bound.session * (double)s->sessions[slot->session];
-        if (n == most && about + rounding < heap[0].base)
+    const double least = least_of_best(s, &bound, most) - rounding;
+    size_t cap = 2 * most;
+    struct ranked *best = ROOM_N(a, struct ranked, cap);
+    for (size_t i = *n = 0; i < s->n; i++) {
+        if (about_of(s, &bound, &s->slots[i]) < least)
             continue;
-        struct pick p = {base_of(s, &s->slots[i]), i};
-        if (n < most) {
-            heap[n++] = p;
-            for (size_t at = n == most ? n / 2 : 0; at-- > 0;)
-                sink(heap, n, at);
-        } else if (behind(heap[0], p)) {
-            heap[0] = p;
-            sink(heap, n, 0);
-        }
+        best = arena_more(a, best, *n, &cap, sizeof *best);
+        best[(*n)++] = (struct ranked){base_of(s, &s->slots[i]), (int64_t)i, i};
     }
-    qsort(heap, n, sizeof *heap, best_first);
-    return n;
+    rank_sort(best, *n);
+    *n = *n < most ? *n : most;
+    return best;
 }
 
 static uint8_t at_most_255(unsigned n)
@@ -391,19 +374,19 @@ static float turn_at(const struct scanner *s, size_t i, int distance)
     return there ? s->slots[at].turn : 0;
 }
 
-static struct candidate candidate_of(const struct scanner *s, struct pick p)
+static struct candidate candidate_of(const struct scanner *s, struct ranked p)
 {
-    const struct slot *slot = &s->slots[p.slot];
-    struct around a = look_around(s, p.slot, slot->doc, WIDE, WIDE);
+    const struct slot *slot = &s->slots[p.at];
+    struct around a = look_around(s, p.at, slot->doc, WIDE, WIDE);
     struct candidate c = {
         .doc = slot->doc,
         .turn = slot->turn,
         .window = slot->window,
         .wide = wide_score(s, &a),
         .session = s->sessions[slot->session],
-        .previous = turn_at(s, p.slot, -1),
-        .next = turn_at(s, p.slot, 1),
-        .base = p.base,
+        .previous = turn_at(s, p.at, -1),
+        .next = turn_at(s, p.at, 1),
+        .base = p.rank,
         .share = share_of(s, &a, 0, 0),
         .share_near = share_of(s, &a, -2, 1),
     };
@@ -449,7 +432,7 @@ struct candidate scan_candidate(const struct scan *scan, doc_id doc)
     size_t at = place_of(s, doc);
     if (s->slots[at].doc != doc)
         return far_from_words(s, at, doc);
-    return candidate_of(s, (struct pick){base_of(s, &s->slots[at]), at});
+    return candidate_of(s, (struct ranked){base_of(s, &s->slots[at]), 0, at});
 }
 
 /* How rare a word is in few texts is chance: where "get" stands in one of thirty, what is known of
@@ -495,12 +478,11 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
     for (size_t i = 0; i < s->n; i++)
         score_slot(s, i);
     score_sessions(s);
-    struct pick *heap = ROOM_N(a, struct pick, most);
     s->out.of = s;
-    s->out.n = pick_best(s, heap, most);
+    const struct ranked *best = pick_best(a, s, most, &s->out.n);
     s->out.v = ROOM_N(a, struct candidate, s->out.n + 1);
     for (size_t i = 0; i < s->out.n; i++)
-        s->out.v[i] = candidate_of(s, heap[i]);
+        s->out.v[i] = candidate_of(s, best[i]);
     return s->out;
 }
 

@@ -2,14 +2,15 @@
 #include "engine/recall/candidates.h"
 #include "engine/recall/features.h"
 
-static void add_words(struct buf *b, const struct query *q, const char *what, const uint8_t *in,
+static void add_words(struct buf *b, const struct query *q, str what, const uint8_t *in,
                       const uint8_t *but)
 {
     bool first = true;
     for (size_t w = 0; w < q->n; w++) {
         if (!in[w] || (but && but[w]))
             continue;
-        buf_printf(b, "%s" S_FMT, first ? what : ", ", S_ARG(q->texts[w]));
+        buf_add(b, first ? what : S(", "));
+        buf_add(b, q->texts[w]);
         first = false;
     }
 }
@@ -24,8 +25,8 @@ str found_why(struct arena *a, const struct query *q, const struct candidate *c,
 {
     enum { WHY_MAX = 400 };
     struct buf b = buf_make(a, WHY_MAX);
-    add_words(&b, q, "says ", c->own, NULL);
-    add_words(&b, q, b.n ? "; near it: " : "near it: ", c->near, c->own);
+    add_words(&b, q, S("says "), c->own, NULL);
+    add_words(&b, q, b.n ? S("; near it: ") : S("near it: "), c->near, c->own);
     if (c->dense >= FOUND_CLOSE)
         add_reason(&b, str_printf(a, "close in meaning (%.2f)", (double)c->dense));
     if (r->signals[SIGNAL_speaker] > 0)

@@ -46,7 +46,7 @@ struct dated_line dated_line_of(struct arena *a, const struct recalled *r)
 /* --- what is searched --- */
 
 struct stems {
-    str v[STEMS_ALL];
+    str v[STEMS_ALL + STEMS];
     size_t n;
 };
 
@@ -60,21 +60,39 @@ static void add_stem(struct stems *s, str stem, size_t most)
         s->v[s->n++] = stem;
 }
 
-/* Names first, which are rare; then what the line tells. */
-static void add_line(struct arena *a, struct stems *s, str text)
+/* Names first, which are rare; then what the line tells. A stem and a blank each; enough, when all
+ * that other lines have is left out. */
+static str stems_of(struct arena *a, struct message_notes *notes, str text)
 {
+    enum { ROOM = 4000 };
+    const char *noted = note_find(notes, NOTE_STEMS, text);
+    if (noted)
+        return str_of(noted);
     struct words w = words_of(a, text, LINE_WORDS);
-    size_t most = s->n + STEMS < STEMS_ALL ? s->n + STEMS : STEMS_ALL;
-    if (text_is_unspaced(text)) {
-        unspaced_stems(a, text, s->v, &s->n, most);
-        most = s->n + STEMS < STEMS_ALL ? s->n + STEMS : STEMS_ALL;
-    }
+    struct stems s = {.n = 0};
+    struct buf out = buf_make(a, ROOM);
     for (size_t i = 0; i < w.n; i++)
         if (w.v[i].is_name && !w.v[i].is_stop)
-            add_stem(s, w.v[i].stem, most);
+            add_stem(&s, w.v[i].stem, STEMS_ALL + STEMS);
     for (size_t i = 0; i < w.n; i++)
         if (!w.v[i].is_stop && !w.v[i].is_number)
-            add_stem(s, w.v[i].stem, most);
+            add_stem(&s, w.v[i].stem, STEMS_ALL + STEMS);
+    for (size_t i = 0; i < s.n; i++)
+        buf_printf(&out, S_FMT " ", S_ARG(s.v[i]));
+    buf_byte(&out, '\0');
+    note_add(notes, NOTE_STEMS, text, buf_str(&out));
+    return str_of(out.p);
+}
+
+static void add_line(struct arena *a, struct stems *s, const struct dated_line *line)
+{
+    size_t most = s->n + STEMS < STEMS_ALL ? s->n + STEMS : STEMS_ALL;
+    if (text_is_unspaced(line->text)) {
+        unspaced_stems(a, line->text, s->v, &s->n, most);
+        most = s->n + STEMS < STEMS_ALL ? s->n + STEMS : STEMS_ALL;
+    }
+    for (str rest = stems_of(a, line->notes, line->text); rest.n;)
+        add_stem(s, str_cut(&rest, ' '), most);
 }
 
 /* --- what is taken --- */
@@ -108,7 +126,7 @@ static size_t take_best(struct finder *f, struct dated_line *v, struct stems *st
         v[n] = dated_line_of(&f->ctx->arena, &f->found[i]);
         if (!f->found[i].is_wanted || !v[n].text.n || v[n].text.n > LONG)
             continue;
-        add_line(&f->ctx->arena, stems, v[n++].text);
+        add_line(&f->ctx->arena, stems, &v[n++]);
     }
     return n;
 }

@@ -20,6 +20,26 @@ double rank_logistic(double x)
     return 1 / (1 + exp(-x));
 }
 
+static inline bool comes_before(struct ranked x, struct ranked y)
+{
+    return x.rank != y.rank ? x.rank > y.rank : x.tie < y.tie;
+}
+
+/* Shell's, with the gaps that Ciura found best. Some hundred are sorted, several times in a recall:
+ * a library's sort, which calls for each comparison, takes three times as long. */
+void rank_sort(struct ranked *v, size_t n)
+{
+    static const size_t gaps[] = {1750, 701, 301, 132, 57, 23, 10, 4, 1};
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
+        for (size_t i = gaps[g], at; i < n; i++) {
+            struct ranked x = v[i];
+            for (at = i; at >= gaps[g] && comes_before(x, v[at - gaps[g]]); at -= gaps[g])
+                v[at] = v[at - gaps[g]];
+            v[at] = x;
+        }
+    }
+}
+
 /* A text that is put in order: its scaled score, and its greatest likeness to the first `compared`
  * of those taken. */
 struct choice {

@@ -23,6 +23,16 @@ static inline float rank_saturate(float count, float k)
 /* 1 / (1 + e^-x). */
 double rank_logistic(double x);
 
+/* Something that has a place in an order: `at` is its number elsewhere. */
+struct ranked {
+    double rank;
+    int64_t tie;
+    size_t at;
+};
+
+/* Greatest rank first; of equal ranks the least tie. */
+void rank_sort(struct ranked *v, size_t n);
+
 /*
  * Maximal marginal relevance: order gets the numbers of the scores, each next one the greatest of
  * 0.85 score (scaled to 0..1) - 0.15 of its greatest likeness to one taken before. The earlier

@@ -53,7 +53,10 @@ void terms_sort(struct term_set *t)
 /* Binary search. */
 bool terms_have(const struct term_set *t, uint64_t term)
 {
-    return t->n && bsearch(&term, t->v, t->n, sizeof term, by_value);
+    size_t from = 0;
+    for (size_t n = t->n; n > 1; n -= n / 2)
+        from += t->v[from + n / 2] <= term ? n / 2 : 0;
+    return t->n && t->v[from] == term;
 }
 
 /* Both sorted; linear in the sum of their sizes. */
