@@ -177,7 +177,12 @@ enum status command_forget(struct ctx *ctx, const struct options *o)
     };
     TRY(confirm_all(ctx, o));
     TRY(instance_open_existing(ctx, o, &instance));
-    TRY(engine_forget(ctx, instance.engine, &what, &erased));
+    enum status s = engine_forget(ctx, instance.engine, &what, &erased);
+    if (what.id.n && soft_if(ctx, s, NOT_FOUND)) {
+        TRY(engine_whole_id(ctx, instance.engine, &what.pool, 1, what.id, &what.id));
+        s = engine_forget(ctx, instance.engine, &what, &erased);
+    }
+    TRY(s);
     if (o->json)
         printf("{\"erased\":%lld,\"barred\":%lld}\n", (long long)erased, (long long)barred);
     else

@@ -350,6 +350,24 @@ enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget
     return OK;
 }
 
+enum status engine_whole_id(struct ctx *ctx, struct engine *e, const struct pool_ref *pools,
+                            size_t n_pools, str id, str *out)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n_pools && id.n == SHORT_ID; i++) {
+        str v[2];
+        size_t n;
+        TRY(store_ids_after(ctx, e->store, pools[i], id, v, &n));
+        found += n;
+        *out = n ? v[0] : *out;
+    }
+    if (found > 1)
+        return fail_field(ctx, "id", "begins the ids of several; give the whole one");
+    return found ? OK
+                 : fail(ctx, NOT_FOUND, "no memory, message or session has the id '" S_FMT "'",
+                        S_ARG(id));
+}
+
 /* A memory is barred before it is removed. */
 enum status engine_prune(struct ctx *ctx, struct engine *e, int64_t receipts_before, int64_t now,
                          int64_t *removed)

@@ -65,6 +65,14 @@ MUST_USE enum status engine_undo_prune(struct ctx *ctx, struct engine *e);
  * they are made again; the other messages stay in their conversations word for word. */
 MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                                    int64_t *erased);
+/*
+ * The whole of an id of which `id` is the begin, as the lines of a block show it, of a memory or
+ * message of one of these pools. NOT_FOUND when id has not exactly that length or begins none;
+ * BAD_INPUT when it begins several.
+ */
+MUST_USE enum status engine_whole_id(struct ctx *ctx, struct engine *e,
+                                     const struct pool_ref *pools, size_t n_pools, str id,
+                                     str *out);
 /* Removes old receipts, and memories that have expired, whose statements stay barred. */
 MUST_USE enum status engine_prune(struct ctx *ctx, struct engine *e, int64_t receipts_before,
                                   int64_t now, int64_t *removed);

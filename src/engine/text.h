@@ -8,6 +8,9 @@
  * `most` characters with an ellipsis. */
 str engine_line(struct arena *a, str text, size_t most);
 
+/* Bytes of an id in the lines of a block. */
+enum { SHORT_ID = 8 };
+
 /* The text without any injected block (ours, or the forms of other memory servers) and without the
  * blank line between our block and the text; every other byte is unchanged. */
 str engine_strip_block(struct arena *a, str text);

@@ -56,6 +56,10 @@ MUST_USE enum status store_memories(struct ctx *ctx, struct store *s, struct poo
 /* By id; with space "" in any space of the user (memory.space says which). */
 MUST_USE enum status store_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                                   struct memory *out);
+/* Ids of messages and memories that begin so and go on: at most two, enough to know whether it is
+ * one. out has room for them. */
+MUST_USE enum status store_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool,
+                                     str begin, str *out, size_t *n);
 /* The memory, what it replaced and what replaced it, and so on, oldest first; at most CHAIN_MAX.
  */
 MUST_USE enum status store_history(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,

@@ -127,6 +127,23 @@ for (const [what, act, instead] of doors)
     await until('it counts again', async () => /Quito/.test(await given(server)));
   });
 
+for (const [what, act] of [
+  ['REST', (server, id) => server.ask('DELETE', `/v1/memories/${id}`)],
+  ['MCP', (server, id) => tool(server, 'memory_forget', { id })],
+  ['the command line', (server, id) => run(['forget', id, '--data', server.data])],
+])
+  test(`the short id of a line in a block is enough to forget it over ${what}`, async (t) => {
+    const server = await serve(t);
+    await server.tell('My parrot is called Quito.');
+    const [, id] = (await given(server)).match(/\[([^\]]+)\]: My parrot is called Quito/);
+    assert.equal(id.length, 8);
+    assert.match(JSON.stringify(await act(server, id.slice(0, 7))), /has the id/, 'less is too little');
+    assert.match(await given(server), /Quito/);
+    const res = await act(server, id);
+    assert.ok(res.code === 0 || (res.status === 200 && !res.json().result?.isError), JSON.stringify(res));
+    assert.doesNotMatch(await given(server), /Quito/);
+  });
+
 test('only the sentence that states it is left out, and the message stays in its conversation', async (t) => {
   const server = await serve(t);
   await server.tell('Some news. I love liver dumplings. My tractor is a red Fendt.', { 'X-Session-Id': 'farm' });

@@ -118,6 +118,27 @@ TEST(an_expired_memory_takes_its_statement_along_before_and_after_it_is_pruned)
     CHECK(has(found(ctx, e, "bees on the roof"), "keep bees"));
 }
 
+TEST(the_begin_of_an_id_is_enough_where_it_begins_one)
+{
+    ENGINE(e, s, p);
+    str id = S("");
+    const struct pool_ref pools[] = {{mine.user, S("elsewhere")}, mine};
+    talk(ctx, s, "one-word", bees, 1, clock_ms() - 5000); /* one-word-0 */
+    talk(ctx, s, "somewhat", bees, 2, clock_ms() - 4000); /* somewhat-0, somewhat-1 */
+    CHECK_OK(engine_whole_id(ctx, e, pools, 2, S("one-word"), &id));
+    CHECK_STR(id, S("one-word-0"));
+    CHECK_INT(engine_whole_id(ctx, e, pools, 1, S("one-word"), &id), NOT_FOUND);
+    ctx_clear_failure(ctx);
+    CHECK_INT(engine_whole_id(ctx, e, pools, 2, S("somewhat"), &id), BAD_INPUT);
+    CHECK(str_is(str_of(ctx->field), "id"));
+    ctx_clear_failure(ctx);
+    const char *const none[] = {"one-wor", "one-word-", "one-word-0", "someword", ""};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        CHECK_INT(engine_whole_id(ctx, e, pools, 2, str_of(none[i]), &id), NOT_FOUND);
+        ctx_clear_failure(ctx);
+    }
+}
+
 TEST(clearing_all_memories_bars_what_was_said_and_nothing_that_is_said_then)
 {
     ENGINE(e, s, p);

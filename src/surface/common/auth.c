@@ -483,5 +483,9 @@ enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity 
         struct forget what = {.pool = pools[i], .id = id, .undo = undo, .barred = barred};
         s = engine_forget(ctx, app->engine, &what, erased);
     }
-    return s;
+    if (!soft_if(ctx, s, NOT_FOUND))
+        return s;
+    TRY(auth_pools(ctx, app, who, &pools, &n));
+    TRY(engine_whole_id(ctx, app->engine, pools, n, id, &id));
+    return auth_forget(ctx, app, who, id, undo, erased, barred);
 }

@@ -119,6 +119,20 @@ enum status sqlite_memories(struct ctx *ctx, struct store *s, struct pool_ref po
     return OK;
 }
 
+enum status sqlite_ids_after(struct ctx *ctx, struct store *s, struct pool_ref pool, str begin,
+                             str *out, size_t *n)
+{
+    struct pool_row row;
+    READER(r);
+    *n = 0;
+    TRY(reader_begin(ctx, sqlite_of(s), &r));
+    TRY(pool_find(ctx, r.db, pool, &row));
+    SQL_RUN(q, ctx, r.db, SQL_IDS_AFTER, row.no, begin);
+    while (sql_row(&q))
+        out[(*n)++] = sql_get_text(&q);
+    return sql_end(&q);
+}
+
 /* In any space when the pool has none. */
 enum status sqlite_memory(struct ctx *ctx, struct store *s, struct pool_ref pool, str id,
                           struct memory *out)
