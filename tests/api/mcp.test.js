@@ -358,7 +358,7 @@ test('two tokens cannot see each other, whatever they name', async (t) => {
 
   await refused(two, 'memory_get', { id }, /memory/);
   await refused(two, 'memory_update', { id, content: 'gone' }, /memory/);
-  await refused(two, 'memory_forget', { id }, /nothing/);
+  await refused(two, 'memory_forget', { id }, /has the id/);
   for (const name of ['memory_get', 'memory_forget']) await refused(two, name, { id, space: a.space }, /belongs to another token/);
   await refused(two, 'memory_search', { query: 'safe', space: a.id }, /belongs to another token/);
   await refused(two, 'memory_context', { question: 'How does the safe open?', space: a.space }, /belongs to another token/);
