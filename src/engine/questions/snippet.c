@@ -152,9 +152,10 @@ enum { PIECES_MAX = 512 };
 /* A sentence, a line, or a part of a long sentence; all pieces together are the text. */
 struct piece {
     size_t from, to;
-    bool opens; /* a sentence or a line begins here */
-    bool said[QUERY_WORDS_MAX];
+    bool opens;    /* a sentence or a line begins here */
+    uint32_t said; /* one bit of each word of the question */
 };
+static_assert(QUERY_WORDS_MAX <= 32, "struct piece has a bit for each word");
 
 /* Where the piece at `from` ends: at its line's end, or behind a comma of a sentence that is too
  * long. */
@@ -194,14 +195,12 @@ static void best_run(const struct piece *v, size_t n, const float *weights, size
     float best = -1;
     size_t size = 0;
     for (size_t i = 0; i < n; i++) {
-        bool said[QUERY_WORDS_MAX] = {false};
+        uint32_t said = 0;
         float weight = 0;
         for (size_t k = i; k < n && (k == i || v[k].to - v[i].from <= most); k++) {
-            for (size_t w = 0; w < QUERY_WORDS_MAX; w++)
-                if (v[k].said[w] && !said[w]) {
-                    weight += weights[w];
-                    said[w] = true;
-                }
+            for (uint32_t more = v[k].said & ~said; more; more &= more - 1)
+                weight += weights[__builtin_ctz(more)];
+            said |= v[k].said;
             size_t bytes = v[k].to - v[i].from;
             if (weight > best || (weight >= best && bytes < size)) {
                 best = weight;
@@ -239,7 +238,7 @@ str passage_of(struct arena *a, str text, const struct query *q, const float *we
     for (size_t i = 0; i < n_marks; i++) {
         while (at + 1 < n && marks[i].from >= v[at].to)
             at++;
-        v[at].said[marks[i].word] = true;
+        v[at].said |= (uint32_t)1 << marks[i].word;
     }
     best_run(v, n, weights, room, &first, &last);
     widen_run(v, n, room, &first, &last);
