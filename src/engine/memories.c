@@ -358,8 +358,11 @@ enum status engine_whole_id(struct ctx *ctx, struct engine *e, const struct pool
         str v[2];
         size_t n;
         TRY(store_ids_after(ctx, e->store, pools[i], id, v, &n));
-        found += n;
-        *out = n ? v[0] : *out;
+        for (size_t k = 0; k < n; k++)
+            if (id_is_uuid(v[k])) {
+                found++;
+                *out = v[k];
+            }
     }
     if (found > 1)
         return fail_field(ctx, "id", "begins the ids of several; give the whole one");

@@ -66,9 +66,9 @@ MUST_USE enum status engine_undo_prune(struct ctx *ctx, struct engine *e);
 MUST_USE enum status engine_forget(struct ctx *ctx, struct engine *e, const struct forget *what,
                                    int64_t *erased);
 /*
- * The whole of an id of which `id` is the begin, as the lines of a block show it, of a memory or
- * message of one of these pools. NOT_FOUND when id has not exactly that length or begins none;
- * BAD_INPUT when it begins several.
+ * The id of a memory or message in these pools that begins so, as the lines of a block show it.
+ * NOT_FOUND when `id` has another length or begins none; BAD_INPUT when it begins several. Only
+ * UUIDs: a client that erased its "memory-1" twice would else lose "memory-10".
  */
 MUST_USE enum status engine_whole_id(struct ctx *ctx, struct engine *e,
                                      const struct pool_ref *pools, size_t n_pools, str id,

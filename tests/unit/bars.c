@@ -121,18 +121,28 @@ TEST(an_expired_memory_takes_its_statement_along_before_and_after_it_is_pruned)
 TEST(the_begin_of_an_id_is_enough_where_it_begins_one)
 {
     ENGINE(e, s, p);
-    str id = S("");
+    static const char *const ids[] = {"11111111-0000-4000-8000-000000000001",
+                                      "22222222-0000-4000-8000-000000000001",
+                                      "22222222-0000-4000-8000-000000000002", "memory-10"};
+    static const char *const none[] = {"1111111", "11111111-", "33333333", "memory-1", ""};
     const struct pool_ref pools[] = {{mine.user, S("elsewhere")}, mine};
-    talk(ctx, s, "one-word", bees, 1, clock_ms() - 5000); /* one-word-0 */
-    talk(ctx, s, "somewhat", bees, 2, clock_ms() - 4000); /* somewhat-0, somewhat-1 */
-    CHECK_OK(engine_whole_id(ctx, e, pools, 2, S("one-word"), &id));
-    CHECK_STR(id, S("one-word-0"));
-    CHECK_INT(engine_whole_id(ctx, e, pools, 1, S("one-word"), &id), NOT_FOUND);
+    struct message v[4] = {{.id = {0}}};
+    str id = S("");
+    for (size_t i = 0; i < 4; i++)
+        v[i] = (struct message){.id = str_of(ids[i]),
+                                .session = S("given"),
+                                .role = S("user"),
+                                .text = str_of(bees[0]),
+                                .created = clock_ms()};
+    struct bundle b = {.pool = mine, .session = {.id = S("given")}, .messages = v, .n_messages = 4};
+    CHECK_OK(store_write(ctx, s, &b));
+    CHECK_OK(engine_whole_id(ctx, e, pools, 2, S("11111111"), &id));
+    CHECK_STR(id, str_of(ids[0]));
+    CHECK_INT(engine_whole_id(ctx, e, pools, 1, S("11111111"), &id), NOT_FOUND);
     ctx_clear_failure(ctx);
-    CHECK_INT(engine_whole_id(ctx, e, pools, 2, S("somewhat"), &id), BAD_INPUT);
+    CHECK_INT(engine_whole_id(ctx, e, pools, 2, S("22222222"), &id), BAD_INPUT);
     CHECK(str_is(str_of(ctx->field), "id"));
     ctx_clear_failure(ctx);
-    const char *const none[] = {"one-wor", "one-word-", "one-word-0", "someword", ""};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         CHECK_INT(engine_whole_id(ctx, e, pools, 2, str_of(none[i]), &id), NOT_FOUND);
         ctx_clear_failure(ctx);

@@ -494,7 +494,7 @@ static bool leave_idle_out(struct search *s)
     size_t most = f->n < DIVERSE * s->limit ? f->n : DIVERSE * s->limit;
     for (size_t i = 0; i < most && s->in->gate; i++) {
         struct recalled *r = &f->found[places[i].at];
-        struct given *given = r->is_memory ? NULL : given_at(s, places[i].tie);
+        struct given *given = r->is_memory ? NULL : given_at(s, f->of[places[i].at]->doc);
         if (!given)
             continue;
         if (!given->text.n)

@@ -374,19 +374,19 @@ static float turn_at(const struct scanner *s, size_t i, int distance)
     return there ? s->slots[at].turn : 0;
 }
 
-static struct candidate candidate_of(const struct scanner *s, struct ranked p)
+static struct candidate candidate_of(const struct scanner *s, size_t at, double base)
 {
-    const struct slot *slot = &s->slots[p.at];
-    struct around a = look_around(s, p.at, slot->doc, WIDE, WIDE);
+    const struct slot *slot = &s->slots[at];
+    struct around a = look_around(s, at, slot->doc, WIDE, WIDE);
     struct candidate c = {
         .doc = slot->doc,
         .turn = slot->turn,
         .window = slot->window,
         .wide = wide_score(s, &a),
         .session = s->sessions[slot->session],
-        .previous = turn_at(s, p.at, -1),
-        .next = turn_at(s, p.at, 1),
-        .base = p.rank,
+        .previous = turn_at(s, at, -1),
+        .next = turn_at(s, at, 1),
+        .base = base,
         .share = share_of(s, &a, 0, 0),
         .share_near = share_of(s, &a, -2, 1),
     };
@@ -432,7 +432,7 @@ struct candidate scan_candidate(const struct scan *scan, doc_id doc)
     size_t at = place_of(s, doc);
     if (s->slots[at].doc != doc)
         return far_from_words(s, at, doc);
-    return candidate_of(s, (struct ranked){base_of(s, &s->slots[at]), 0, at});
+    return candidate_of(s, at, base_of(s, &s->slots[at]));
 }
 
 /* How rare a word is in few texts is chance: where "get" stands in one of thirty, what is known of
@@ -482,7 +482,7 @@ struct scan scan_hits(struct arena *a, const struct word_hits *hits, const float
     const struct ranked *best = pick_best(a, s, most, &s->out.n);
     s->out.v = ROOM_N(a, struct candidate, s->out.n + 1);
     for (size_t i = 0; i < s->out.n; i++)
-        s->out.v[i] = candidate_of(s, best[i]);
+        s->out.v[i] = candidate_of(s, best[i].at, best[i].rank);
     return s->out;
 }
 

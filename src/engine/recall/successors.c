@@ -60,8 +60,8 @@ static void add_stem(struct stems *s, str stem, size_t most)
         s->v[s->n++] = stem;
 }
 
-/* Names first, which are rare; then what the line tells. A stem and a blank each; enough, when all
- * that other lines have is left out. */
+/* Names first, which are rare; then what the line tells. Each stem has a blank behind it. There are
+ * more than one line gives, as lines before it may have given some of them. */
 static str stems_of(struct arena *a, struct message_notes *notes, str text)
 {
     enum { ROOM = 4000 };

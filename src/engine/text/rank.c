@@ -25,8 +25,8 @@ static inline bool comes_before(struct ranked x, struct ranked y)
     return x.rank != y.rank ? x.rank > y.rank : x.tie < y.tie;
 }
 
-/* Shell's, with the gaps that Ciura found best. Some hundred are sorted, several times in a recall:
- * a library's sort, which calls for each comparison, takes three times as long. */
+/* Shell's, with the gaps that Ciura found best (2001). Some hundred are sorted, several times in a
+ * recall; qsort, which calls a function for each comparison, takes 1.6 times as long. */
 void rank_sort(struct ranked *v, size_t n)
 {
     static const size_t gaps[] = {1750, 701, 301, 132, 57, 23, 10, 4, 1};

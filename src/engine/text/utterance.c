@@ -370,42 +370,13 @@ static bool begins_asking(str clause)
     enum { THING_WORDS = 3 }; /* "which running shoes would you" */
     static const char *const asked[] = {"you", "there", "that", "this", "it", NULL};
     static const char *const joints[] = {"and", "but", "so", "then", "or", "also", NULL};
-    static const char *const sole[] = {"any",
-                                       "what",
-                                       "how",
-                                       "why",
-                                       "ideas",
-                                       "idea",
-                                       "tips",
-                                       "thoughts",
-                                       "suggestions",
-                                       "advice",
-                                       "recommendations",
-                                       "options",
-                                       "kannst",
-                                       "könntest",
-                                       "können",
-                                       "könnten",
-                                       "gibt",
-                                       "soll",
-                                       "sollen",
-                                       "welche",
-                                       "welcher",
-                                       "welches",
-                                       "peux-tu",
-                                       "pouvez-vous",
-                                       "pourrais-tu",
-                                       "quel",
-                                       "quelle",
-                                       "quels",
-                                       "quelles",
-                                       "puedes",
-                                       "podrías",
-                                       "qué",
-                                       "cuál",
-                                       "cómo",
-                                       "pode",
-                                       NULL};
+    static const char *const sole[] = {
+        "what",    "thoughts", "recommendations", "any",     "tips",   "options",     "ideas",
+        "idea",    "how",      "suggestions",     "advice",  "why",    "kannst",      "könnten",
+        "sollen",  "soll",     "könntest",        "gibt",    "können", "welche",      "quelle",
+        "welcher", "peux-tu",  "pourrais-tu",     "welches", "quel",   "pouvez-vous", "quels",
+        "puedes",  "cómo",     "podrías",         "quelles", "qué",    "cuál",        "pode",
+        NULL};
     struct opening o = opening_of(clause);
     size_t at = 0;
     while (at < o.n && str_is_one_of(o.v[at], joints))

@@ -478,14 +478,13 @@ enum status auth_forget(struct ctx *ctx, struct app *app, const struct identity 
     size_t n;
     enum status s = NOT_FOUND;
     TRY(auth_pools(ctx, app, who, &pools, &n));
-    n = id_is_uuid(id) ? n : 1;
-    for (size_t i = 0; auth_tries_next(ctx, s, i, n); i++) {
+    size_t tried = id_is_uuid(id) ? n : 1;
+    for (size_t i = 0; auth_tries_next(ctx, s, i, tried); i++) {
         struct forget what = {.pool = pools[i], .id = id, .undo = undo, .barred = barred};
         s = engine_forget(ctx, app->engine, &what, erased);
     }
     if (!soft_if(ctx, s, NOT_FOUND))
         return s;
-    TRY(auth_pools(ctx, app, who, &pools, &n));
     TRY(engine_whole_id(ctx, app->engine, pools, n, id, &id));
     return auth_forget(ctx, app, who, id, undo, erased, barred);
 }
