@@ -1,4 +1,4 @@
-// node studio/build.mjs OUT: the page as files to embed. Equal sources give equal files.
+// node studio/build.mjs OUT: the page as files to embed, each compressed by gzip and brotli. studio/dist holds what it made.
 import { build } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -27,22 +27,18 @@ export async function bundle({ minify = true } = {}) {
 }
 
 function write(out, files) {
-  const list = [];
   fs.rmSync(out, { recursive: true, force: true });
-  for (const { name, bytes } of files) {
+  const list = files.map(({ name, bytes }) => {
     const file = path.join(out, name);
     fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, bytes);
     const gz = gzipSync(bytes, { level: 9 });
     const br = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
     gz[9] = 3; // the system that made it, whatever it was
-    if (gz.length < bytes.length) fs.writeFileSync(`${file}.gz`, gz);
-    if (br.length < bytes.length) fs.writeFileSync(`${file}.br`, br);
-    list.push({
-      path: name === 'index.html' ? '/' : `/${name}`, file: name, type: types[path.extname(name)], immutable: name !== 'index.html',
-      bytes: bytes.length, gz: gz.length < bytes.length, br: br.length < bytes.length, gz_bytes: gz.length, br_bytes: br.length,
-    });
-  }
+    fs.writeFileSync(`${file}.gz`, gz);
+    fs.writeFileSync(`${file}.br`, br);
+    return { path: name === 'index.html' ? '/' : `/${name}`, file: name, type: types[path.extname(name)], immutable: name !== 'index.html',
+      bytes: bytes.length, gzip: gz.length, brotli: br.length };
+  });
   fs.writeFileSync(path.join(out, 'files.json'), JSON.stringify(list, null, 1) + '\n');
   return list;
 }
@@ -55,5 +51,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   }
   const list = write(path.resolve(out), await bundle());
   const sum = (key) => list.reduce((n, f) => n + f[key], 0);
-  console.log(`${list.length} files, ${sum('bytes')} bytes, ${sum('gz_bytes')} with gzip, ${sum('br_bytes')} with brotli`);
+  console.log(`${list.length} files, ${sum('bytes')} bytes, ${sum('gzip')} with gzip, ${sum('brotli')} with brotli`);
 }

@@ -6,7 +6,7 @@
 
 struct page_bytes {
     const char *p;
-    size_t n; /* 0: there is no such form */
+    size_t n;
 };
 
 struct page_file {
@@ -15,5 +15,5 @@ struct page_file {
     struct page_bytes plain, gzip, brotli;
 };
 
-/* Ends with an all-zero row; without a built page that is the only one. */
+/* Ends with an all-zero row. */
 extern const struct page_file page_files[];

@@ -96,24 +96,11 @@ static enum status give(struct ctx *ctx, const struct request *in, const struct 
     return OK;
 }
 
-/* In a binary that was built without the page. */
-static const char without_page[] =
-    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>rememberd</title>"
-    "<meta name=\"viewport\" content=\"width=device-width\">"
-    "<h1>rememberd</h1><p>The server works. This build is without its web page: building the page "
-    "needs Node.js and npm. Install them and run <code>./dev build</code> again.</p>"
-    "<p><a href=\"/openapi.json\">The API</a> · <a href=\"/health\">Health</a></p></html>\n";
-
 static enum status show_page(struct ctx *ctx, struct app *app, const struct request *in,
                              struct reply *out)
 {
-    static const struct page_file bare = {.path = "/",
-                                          .type = "text/html; charset=utf-8",
-                                          .etag = "\"none\"",
-                                          .plain = {without_page, sizeof without_page - 1}};
-    const struct page_file *f = file_of(S("/"));
     (void)app;
-    return give(ctx, in, f ? f : &bare, out);
+    return give(ctx, in, file_of(S("/")), out);
 }
 
 static enum status show_asset(struct ctx *ctx, struct app *app, const struct request *in,
